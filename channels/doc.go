@@ -1,0 +1,43 @@
+// Package channels is the log: every channel's state, one host-wide sequence,
+// who is subscribed to what, and a bounded buffer for replay. It has no socket
+// and can be tested with no wire.
+//
+// # The law of order
+//
+// There is one mutex and one way in, [Log.Do]. Assigning a serverSeq, reducing,
+// keeping the entry for replay and handing its frame to every subscriber is one
+// step under that mutex, across all channels, because serverSeq is host-wide
+// and reconnect names one number for all subscriptions. It follows that:
+//
+//   - every subscriber sees its channels in the order of serverSeq;
+//   - a snapshot that is taken by [Tx.Subscribe] is followed by exactly the
+//     envelopes with a serverSeq above its fromSeq, none lost, none repeated;
+//   - several appends in one Do are one transaction: nobody sees a part of it,
+//     nothing of another transaction stands between them.
+//
+// A lock per channel with an atomic sequence was measured and delivered
+// envelopes out of order in every run; so one lock, and little work under it.
+//
+// # What runs under the lock
+//
+// Pure reducers ([Kind].Reduce, Permit, After, Redact), the encoding of an
+// envelope (once, shared by all recipients and by replay), and [Sink.Deliver],
+// which must not block, call back or take a lock that is held while calling the
+// log. Effects run after the lock, in the order of the log, one at a time; they
+// must not wait, but start or feed a flow that somebody else owns.
+//
+// # States are values
+//
+// A state that was published is immutable. A reducer returns a new value and
+// shares what did not change; snapshots hold the pointer and are encoded outside
+// the lock, once per state and variant.
+//
+// # Audience and gate
+//
+// An entry goes to the subscribers of its channel that (a) declared the
+// capability of its row (else: negotiated a version that knows the type) and
+// (b) are in its [Audience]. Replay applies the same filter. Gaps in serverSeq
+// are legal.
+//
+// The package imports ahp and the standard library.
+package channels

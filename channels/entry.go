@@ -1,0 +1,60 @@
+package channels
+
+import (
+	"strconv"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Entry is one envelope of the log.
+type Entry struct {
+	Seq      int64
+	Channel  string
+	Audience Audience
+
+	row      *ahp.ActionRow // nil where the type is unknown (a refusal)
+	envelope ahp.Value      // the ActionEnvelope, encoded
+	frame    *Frame         // the action notification around it
+	of       *channel       // the channel's incarnation; nil where there was none
+}
+
+const (
+	notificationHead = `{"jsonrpc":"2.0","method":"action","params":`
+	notificationTail = `}`
+)
+
+// newEntry encodes the envelope by hand around the action's own bytes: this is
+// the hot path, and every value in it but the strings is a number.
+func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string) *Entry {
+	raw := action.Bytes()
+	b := make([]byte, 0, len(notificationHead)+len(raw)+len(ch)+len(reason)+160)
+	b = append(b, notificationHead...)
+	b = append(b, `{"channel":`...)
+	b = appendString(b, ch)
+	b = append(b, `,"action":`...)
+	b = append(b, raw...)
+	b = append(b, `,"serverSeq":`...)
+	b = strconv.AppendInt(b, seq, 10)
+	if origin != nil {
+		b = append(b, `,"origin":{"clientId":`...)
+		b = appendString(b, origin.ClientID)
+		b = append(b, `,"clientSeq":`...)
+		b = strconv.AppendInt(b, origin.ClientSeq, 10)
+		b = append(b, '}')
+	}
+	if reason != "" {
+		b = append(b, `,"rejectionReason":`...)
+		b = appendString(b, reason)
+	}
+	b = append(b, '}')
+	envelope := ahp.Value(b[len(notificationHead):])
+	b = append(b, notificationTail...)
+	return &Entry{Seq: seq, Channel: ch, row: action.Row, envelope: envelope[:len(b)-len(notificationHead)-len(notificationTail)], frame: NewFrame(b)}
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(b, ahp.MustMarshal(s)...)
+}
+
+// size is what an entry counts for in a ring.
+func (e *Entry) size() int { return e.frame.Size() + len(e.Channel) + 64 }

@@ -1,0 +1,128 @@
+package channels
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Options configures a Log. The zero value works.
+type Options struct {
+	// FirstSeq is the sequence number before the first entry; at least 1, for
+	// clients resume only from a number above 0.
+	FirstSeq int64
+
+	// Replay buffers: entries and bytes of state changes (default 4,096 and
+	// 16 MiB) and of broadcast messages (1,024 and 4 MiB).
+	StateEntries, StateBytes     int
+	MessageEntries, MessageBytes int
+	// ReplayBytes is the largest replay that is sent; a longer one is answered
+	// with snapshots (default 8 MiB).
+	ReplayBytes int
+}
+
+// Log is all channels of a host. Make it with New.
+type Log struct {
+	kinds       map[string]*Kind
+	replayBytes int
+
+	mu       sync.Mutex
+	seq      int64
+	channels map[string]*channel
+	states   ring
+	messages ring
+	effects  []func() // in the order of the log, run by drain
+	draining bool
+}
+
+// channel is one incarnation of a URI: created, removed, never reused.
+type channel struct {
+	uri    string
+	parent string
+	kind   *Kind
+	state  State
+	full   *encodedState // of state; replaced with it
+	subs   []*Subscriber
+	lost   int64 // highest seq of this channel that fell out of a ring
+}
+
+// New makes a Log without kinds; [Log.AddKind] gives it some.
+func New(opts Options) *Log {
+	l := &Log{
+		kinds:       map[string]*Kind{},
+		seq:         max(opts.FirstSeq, 1),
+		channels:    map[string]*channel{},
+		states:      ring{maxEntries: or(opts.StateEntries, 4096), maxBytes: or(opts.StateBytes, 16<<20)},
+		messages:    ring{maxEntries: or(opts.MessageEntries, 1024), maxBytes: or(opts.MessageBytes, 4<<20)},
+		replayBytes: or(opts.ReplayBytes, 8<<20),
+	}
+	return l
+}
+
+// AddKind teaches the log a kind of channel. All kinds are added before the
+// first channel is made; two of one scheme panic.
+func (l *Log) AddKind(k *Kind) {
+	if l.kinds[k.Scheme] != nil {
+		panic(fmt.Sprintf("channels: two kinds of scheme %q", k.Scheme))
+	}
+	l.kinds[k.Scheme] = k
+}
+
+func or(v, def int) int {
+	if v == 0 {
+		return def
+	}
+	return v
+}
+
+// Do runs fn with the log locked. It is the only mutator: what fn appends is
+// one transaction. fn must check before it changes, for there is no rollback;
+// it must not block, call out or call Do. Its error is returned as it is.
+func (l *Log) Do(fn func(*Tx) error) error {
+	err := l.locked(fn)
+	l.drain()
+	return err
+}
+
+func (l *Log) locked(fn func(*Tx) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return fn(&Tx{l: l})
+}
+
+// drain runs the effects that transactions left behind, in order. One caller
+// drains at a time; another's effects are run by the one that is at it.
+func (l *Log) drain() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.draining {
+		return
+	}
+	l.draining = true
+	for len(l.effects) > 0 {
+		batch := l.effects
+		l.effects = nil
+		l.mu.Unlock()
+		for _, effect := range batch {
+			effect()
+		}
+		l.mu.Lock()
+	}
+	l.draining = false
+}
+
+// Kind returns the kind of a URI's scheme, or nil.
+func (l *Log) Kind(uri string) *Kind { return l.kinds[ahp.SchemeOf(uri)] }
+
+// State returns a channel's state: a convenience for readers that need one
+// channel and no transaction.
+func (l *Log) State(uri string) (State, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.channels[uri]
+	if c == nil {
+		return nil, false
+	}
+	return c.state, true
+}

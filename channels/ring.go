@@ -1,0 +1,45 @@
+package channels
+
+import "sort"
+
+// ring keeps the newest entries, bounded in count and bytes. What falls out is
+// noted at its channel, so that a replay knows exactly whether it is complete.
+type ring struct {
+	maxEntries, maxBytes int
+
+	entries []*Entry // ascending by Seq; a window of a larger array
+	bytes   int
+}
+
+func (r *ring) add(e *Entry) {
+	r.entries = append(r.entries, e)
+	r.bytes += e.size()
+	for len(r.entries) > r.maxEntries || r.bytes > r.maxBytes {
+		old := r.entries[0]
+		r.entries[0] = nil // the array keeps its length until append moves it
+		r.entries = r.entries[1:]
+		r.bytes -= old.size()
+		if old.of != nil {
+			old.of.lost = max(old.of.lost, old.Seq)
+		}
+	}
+}
+
+// after returns the entries with a sequence above seq.
+func (r *ring) after(seq int64) []*Entry {
+	i := sort.Search(len(r.entries), func(i int) bool { return r.entries[i].Seq > seq })
+	return r.entries[i:]
+}
+
+// merge joins two ascending lists into one.
+func merge(a, b []*Entry) []*Entry {
+	out := make([]*Entry, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].Seq < b[0].Seq {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}

@@ -1,0 +1,152 @@
+package channels
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// encodedState is the encoding of one state, made at most once per variant by
+// whoever writes it first.
+type encodedState struct {
+	state    State
+	kind     *Kind
+	full     func() ahp.Value
+	redacted func() ahp.Value
+}
+
+func (c *channel) setState(s State) {
+	c.state = s
+	e := &encodedState{state: s, kind: c.kind}
+	e.full = sync.OnceValue(func() ahp.Value { return ahp.MustMarshal(s) })
+	e.redacted = sync.OnceValue(func() ahp.Value { return ahp.MustMarshal(c.kind.Redact(s)) })
+	c.full = e
+}
+
+// Snapshot is a channel's state at a sequence number. It holds the state and is
+// encoded when [Snapshot.Encode] is called, outside the lock.
+type Snapshot struct {
+	Resource string
+	FromSeq  int64
+	of       *encodedState
+	redact   bool
+}
+
+// Encode returns the wire form.
+func (s *Snapshot) Encode() ahp.Snapshot {
+	state := s.of.full
+	if s.redact {
+		state = s.of.redacted
+	}
+	return ahp.Snapshot{Resource: s.Resource, State: state(), FromSeq: s.FromSeq}
+}
+
+// Subscribe installs a subscription and takes the snapshot in one step; the
+// answer must be delivered before the transaction ends, so that no envelope
+// comes before it. Subscribing again gives a fresh snapshot. The snapshot is
+// nil for a stateless channel.
+func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
+	kind := tx.l.Kind(uri)
+	c := tx.l.channels[uri]
+	if c == nil || !s.Caps.Has(kind.Capability) {
+		return nil, kind.notFound()
+	}
+	at := len(c.subs)
+	if sub, ok := s.subs[c]; ok {
+		at = sub.at
+	} else {
+		c.subs = append(c.subs, s)
+	}
+	if s.subs == nil {
+		s.subs = map[*channel]subscription{}
+	}
+	s.subs[c] = subscription{at: at, fromSeq: tx.l.seq}
+	if c.state == nil {
+		return nil, nil
+	}
+	return tx.snapshot(s, c), nil
+}
+
+func (tx *Tx) snapshot(s *Subscriber, c *channel) *Snapshot {
+	redact := c.kind.Redact != nil && !s.Caps.Has(c.kind.RedactCapability)
+	return &Snapshot{Resource: c.uri, FromSeq: tx.l.seq, of: c.full, redact: redact}
+}
+
+// Unsubscribe ends a subscription and reports whether there was one.
+func (tx *Tx) Unsubscribe(s *Subscriber, uri string) bool {
+	c := tx.l.channels[uri]
+	if c == nil {
+		return false
+	}
+	if _, ok := s.subs[c]; !ok {
+		return false
+	}
+	tx.end(s, c)
+	return true
+}
+
+// Leave ends all subscriptions of a connection and returns what they were, for
+// a later Resume.
+func (tx *Tx) Leave(s *Subscriber) Bookmark {
+	mark := Bookmark{}
+	for c, sub := range s.subs {
+		mark[c.uri] = place{of: c, fromSeq: sub.fromSeq}
+	}
+	for _, uri := range mark.URIs() {
+		tx.end(s, mark[uri].of)
+	}
+	return mark
+}
+
+// end takes s out of c by moving the last subscriber into its place.
+func (tx *Tx) end(s *Subscriber, c *channel) {
+	at, last := s.subs[c].at, len(c.subs)-1
+	if moved := c.subs[last]; moved != s {
+		c.subs[at] = moved
+		sub := moved.subs[c]
+		sub.at = at
+		moved.subs[c] = sub
+	}
+	c.subs[last] = nil
+	c.subs = c.subs[:last]
+	delete(s.subs, c)
+	if c.kind.Left != nil {
+		tx.Later(func() { c.kind.Left(s, c.uri) })
+	}
+}
+
+// Subscribed reports whether a connection is subscribed to uri.
+func (tx *Tx) Subscribed(s *Subscriber, uri string) bool {
+	c := tx.l.channels[uri]
+	if c == nil {
+		return false
+	}
+	_, ok := s.subs[c]
+	return ok
+}
+
+// Subscriptions returns the URIs that a connection is subscribed to, sorted.
+func (tx *Tx) Subscriptions(s *Subscriber) []string {
+	uris := make([]string, 0, len(s.subs))
+	for c := range s.subs {
+		uris = append(uris, c.uri)
+	}
+	slices.Sort(uris)
+	return uris
+}
+
+// Subscribers returns the connections that are subscribed to uri.
+func (tx *Tx) Subscribers(uri string) []*Subscriber {
+	if c := tx.l.channels[uri]; c != nil {
+		return slices.Clone(c.subs)
+	}
+	return nil
+}
+
+// ClientSubscribed reports whether any connection of a client id is subscribed
+// to uri.
+func (tx *Tx) ClientSubscribed(clientID, uri string) bool {
+	c := tx.l.channels[uri]
+	return c != nil && slices.ContainsFunc(c.subs, func(s *Subscriber) bool { return s.ClientID == clientID })
+}

@@ -1,0 +1,167 @@
+package channels
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Tx is the log while it is locked. It is valid inside the function that Do
+// called and nowhere else.
+type Tx struct{ l *Log }
+
+// ErrExists is returned by Create for a URI that names a channel already.
+var ErrExists = errors.New("channel exists")
+
+// Seq is the number of the newest entry.
+func (tx *Tx) Seq() int64 { return tx.l.seq }
+
+// State returns a channel's state.
+func (tx *Tx) State(uri string) (State, bool) {
+	c := tx.l.channels[uri]
+	if c == nil {
+		return nil, false
+	}
+	return c.state, true
+}
+
+// Parent returns the URI of the channel that owns uri ("" without one).
+func (tx *Tx) Parent(uri string) string {
+	if c := tx.l.channels[uri]; c != nil {
+		return c.parent
+	}
+	return ""
+}
+
+// Channels returns the URIs of a scheme, sorted. It walks all channels: for
+// rare events, not for a hot path.
+func (tx *Tx) Channels(scheme string) []string {
+	var uris []string
+	for uri := range tx.l.channels {
+		if ahp.SchemeOf(uri) == scheme {
+			uris = append(uris, uri)
+		}
+	}
+	slices.Sort(uris)
+	return uris
+}
+
+// Create makes a channel subscribable. It takes no sequence number. parent is
+// the channel that owns it, or "".
+func (tx *Tx) Create(uri, parent string, state State) error {
+	kind := tx.l.Kind(uri)
+	if kind == nil {
+		return fmt.Errorf("channels: no kind for %q", ahp.SchemeOf(uri))
+	}
+	if tx.l.channels[uri] != nil {
+		return ErrExists
+	}
+	c := &channel{uri: uri, parent: parent, kind: kind}
+	c.setState(state)
+	tx.l.channels[uri] = c
+	return nil
+}
+
+// Remove ends a channel, its subscriptions, and the channels that it owns. No
+// envelope announces it: the protocol has none.
+func (tx *Tx) Remove(uri string) {
+	c := tx.l.channels[uri]
+	if c == nil {
+		return
+	}
+	delete(tx.l.channels, uri)
+	for _, s := range slices.Clone(c.subs) {
+		tx.end(s, c)
+	}
+	for _, child := range tx.children(uri) {
+		tx.Remove(child)
+	}
+	// Entries and bookmarks may hold the incarnation; they need not hold its state.
+	c.state, c.full = nil, nil
+}
+
+func (tx *Tx) children(uri string) []string {
+	var out []string
+	for _, c := range tx.l.channels {
+		if c.parent == uri {
+			out = append(out, c.uri)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Append applies a host action to a channel and publishes it to all its
+// subscribers.
+func (tx *Tx) Append(uri string, a ahp.Action) error { return tx.AppendTo(uri, a, Audience{}) }
+
+// AppendTo is Append for an audience.
+func (tx *Tx) AppendTo(uri string, a ahp.Action, to Audience) error {
+	c := tx.l.channels[uri]
+	if c == nil {
+		return tx.l.Kind(uri).notFound()
+	}
+	enc, err := c.kind.Actions.Encode(a)
+	if err != nil {
+		return err
+	}
+	return tx.publish(c, &enc, nil, to)
+}
+
+// publish is the one step: reduce, number, keep, deliver, and what follows
+// from it in other channels.
+func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to Audience) error {
+	before := c.state
+	after, outcome, err := c.kind.Reduce(before, enc.Action)
+	if err != nil {
+		return err
+	}
+	if outcome == Applied {
+		c.setState(after)
+	}
+	tx.l.seq++
+	e := newEntry(tx.l.seq, c.uri, enc, origin, "")
+	e.Audience, e.of = to, c
+	tx.keep(e)
+	for _, s := range c.subs {
+		if s.sees(e.row) && e.Audience.live(s) {
+			s.Sink.Deliver(e.frame)
+		}
+	}
+	if c.kind.After != nil {
+		c.kind.After(tx, c.uri, before, c.state, enc.Action)
+	}
+	return nil
+}
+
+func (tx *Tx) keep(e *Entry) {
+	switch {
+	case !e.Audience.retained():
+	case e.row != nil && e.row.Retain == ahp.RetainMessage:
+		tx.l.messages.add(e)
+	default:
+		tx.l.states.add(e)
+	}
+}
+
+// Notify sends a notification that is not an action (root/sessionAdded and its
+// kin) to the channel's subscribers. It takes no number and is never replayed.
+func (tx *Tx) Notify(uri, method string, params any) {
+	c := tx.l.channels[uri]
+	if c == nil || len(c.subs) == 0 {
+		return
+	}
+	frame := NewFrame(ahp.MustMarshal(struct {
+		JSONRPC string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", method, params}))
+	for _, s := range c.subs {
+		s.Sink.Deliver(frame)
+	}
+}
+
+// Later runs fn after the lock, in the order of the log. fn must not wait.
+func (tx *Tx) Later(fn func()) { tx.l.effects = append(tx.l.effects, fn) }
