@@ -24,6 +24,9 @@ func (tx *Tx) Dispatch(from *Subscriber, p ahp.DispatchActionParams) {
 	if err == nil {
 		err = tx.permit(c, &d, enc.Row)
 	}
+	if err == nil && d.replaced {
+		enc, err = kind.Actions.Encode(d.Action)
+	}
 	if err == nil {
 		err = tx.publish(c, &enc, &origin, d.Audience)
 	}

@@ -73,7 +73,13 @@ type Dispatch struct {
 	// Audience is who hears the echo; the zero value is all subscribers. The
 	// sender must be in it.
 	Audience Audience
+
+	replaced bool
 }
+
+// Replace makes Permit's a the action that is applied and echoed instead of
+// what came in: for an older spelling that only its sender completes.
+func (d *Dispatch) Replace(a ahp.Action) { d.Action, d.replaced = a, true }
 
 func (k *Kind) notFound() *ahp.Error {
 	if k == nil || k.NotFound == nil {

@@ -86,13 +86,18 @@ func (tx *Tx) Unsubscribe(s *Subscriber, uri string) bool {
 	return true
 }
 
-// Leave ends all subscriptions of a connection and returns what they were, for
-// a later Resume.
-func (tx *Tx) Leave(s *Subscriber) Bookmark {
+// Bookmark returns what a connection is subscribed to, for a later Resume.
+func (tx *Tx) Bookmark(s *Subscriber) Bookmark {
 	mark := Bookmark{}
 	for c, sub := range s.subs {
 		mark[c.uri] = place{of: c, fromSeq: sub.fromSeq}
 	}
+	return mark
+}
+
+// Leave ends all subscriptions of a connection and returns what they were.
+func (tx *Tx) Leave(s *Subscriber) Bookmark {
+	mark := tx.Bookmark(s)
 	for _, uri := range mark.URIs() {
 		tx.end(s, mark[uri].of)
 	}
@@ -135,6 +140,9 @@ func (tx *Tx) Subscriptions(s *Subscriber) []string {
 	slices.Sort(uris)
 	return uris
 }
+
+// SubscriptionCount returns how many channels a connection is subscribed to.
+func (tx *Tx) SubscriptionCount(s *Subscriber) int { return len(s.subs) }
 
 // Subscribers returns the connections that are subscribed to uri.
 func (tx *Tx) Subscribers(uri string) []*Subscriber {

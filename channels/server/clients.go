@@ -1,0 +1,151 @@
+package server
+
+import (
+	"container/list"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// Presence hears of clients that come and go, as far as their channels are
+// concerned. The calls come without any lock held and must not wait.
+type Presence interface {
+	// ClientLeft says that no connection of the client is subscribed to the
+	// channel any more, because it unsubscribed.
+	ClientLeft(clientID, uri string)
+	// ClientGone says that the client left every channel for which keep is
+	// false: its grace is over (keep is always false), or it reconnected
+	// without them.
+	ClientGone(clientID string, keep func(uri string) bool)
+}
+
+// client is what is known of a client id.
+type client struct {
+	id       string
+	exact    string // the negotiated version as it was offered
+	version  ahp.Version
+	caps     ahp.Capabilities
+	conns    []*conn           // live, oldest first
+	bookmark channels.Bookmark // of the connection that ended last
+
+	// All nil while there is a connection.
+	absent *list.Element // in clients.absent
+	grace  *time.Timer
+	forget *time.Timer
+}
+
+// clients is the table of known clients. Its mutex is never held while the log
+// or a peer is called.
+type clients struct {
+	grace    time.Duration
+	remember time.Duration
+	limit    int
+	onGone   func(clientID string)
+
+	mu     sync.Mutex
+	known  map[string]*client
+	absent *list.List // of *client, longest absent first
+	closed bool
+}
+
+// joined records a connection that opened, and stops the timers of its client.
+func (t *clients) joined(c *conn, exact string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cl := t.known[c.sub.ClientID]
+	if cl == nil {
+		cl = &client{id: c.sub.ClientID}
+		t.known[cl.id] = cl
+	}
+	t.present(cl)
+	cl.exact, cl.version, cl.caps = exact, c.sub.Version, c.sub.Caps
+	cl.conns = append(cl.conns, c)
+}
+
+// left records that a connection ended. Where it was the client's last, the
+// grace begins.
+func (t *clients) left(c *conn, mark channels.Bookmark) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cl := t.known[c.sub.ClientID]
+	if cl == nil {
+		return
+	}
+	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
+	if len(cl.conns) > 0 {
+		return
+	}
+	cl.bookmark = mark
+	if t.closed {
+		return
+	}
+	cl.absent = t.absent.PushBack(cl)
+	cl.grace = time.AfterFunc(t.grace, func() { t.graceOver(cl) })
+	cl.forget = time.AfterFunc(t.remember, func() { t.drop(cl) })
+	if t.absent.Len() > t.limit {
+		// Its grace still runs out: its entries leave as they would have.
+		t.forgetClient(t.absent.Front().Value.(*client))
+	}
+}
+
+func (t *clients) graceOver(cl *client) {
+	t.mu.Lock()
+	current := t.known[cl.id]
+	gone := !t.closed && (current == nil || current == cl && cl.absent != nil)
+	t.mu.Unlock()
+	if gone {
+		t.onGone(cl.id)
+	}
+}
+
+func (t *clients) drop(cl *client) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if cl.absent != nil {
+		t.forgetClient(cl)
+	}
+}
+
+func (t *clients) forgetClient(cl *client) {
+	t.absent.Remove(cl.absent)
+	cl.absent = nil
+	cl.forget.Stop()
+	delete(t.known, cl.id)
+}
+
+// present stops the timers of a client that is back.
+func (t *clients) present(cl *client) {
+	if cl.absent != nil {
+		t.absent.Remove(cl.absent)
+		cl.absent = nil
+		cl.grace.Stop()
+		cl.forget.Stop()
+	}
+}
+
+// recall returns what reconnect needs to know of a client: its version,
+// capabilities and last subscriptions.
+func (t *clients) recall(id string) (known client, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cl := t.known[id]
+	if cl == nil {
+		return client{}, false
+	}
+	known = *cl
+	known.conns = slices.Clone(cl.conns)
+	return known, true
+}
+
+// close stops all timers; connections that end later start none.
+func (t *clients) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for _, cl := range t.known {
+		t.present(cl)
+	}
+}

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// conn is one connection: a peer on one side, a subscriber of the log on the
+// other.
+type conn struct {
+	server      *Server
+	id          channels.ConnID
+	tokenClient string
+	peer        *peer.Peer
+
+	// sub is set once, by the handshake, on the connection's own runner; the
+	// end of the connection comes after its last request.
+	sub *channels.Subscriber
+}
+
+// Deliver hands an envelope to the connection's queue.
+func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }
+
+// Handle takes the connection's messages one at a time.
+func (c *conn) Handle(ctx context.Context, req *peer.Request) {
+	m, known := c.server.methods[req.Method]
+	switch {
+	case !known:
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "no such method: %s", printable(req.Method)))
+	case m.Info.Notification != req.Notification:
+		c.mismatched(m, req)
+	case c.sub == nil && !opensConnection(m.Info.Name):
+		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the handshake: send initialize or reconnect first", m.Info.Name))
+	case m.Concurrent:
+		req.Go(func(ctx context.Context) { m.call(ctx, c, req) })
+	default:
+		m.call(ctx, c, req)
+	}
+}
+
+// mismatched answers a notification that was sent as a request; a request that
+// was sent as a notification has nobody to answer to.
+func (c *conn) mismatched(m Method, req *peer.Request) {
+	if m.Info.Notification {
+		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s is a notification: send it without an id", m.Info.Name))
+	}
+}
+
+// ended runs once, when the connection is over and its last handler returned.
+func (c *conn) ended() {
+	s := c.server
+	s.mu.Lock()
+	delete(s.live, c)
+	s.mu.Unlock()
+	if c.sub == nil {
+		return
+	}
+	var mark channels.Bookmark
+	s.log.Do(func(tx *channels.Tx) error {
+		mark = tx.Leave(c.sub)
+		return nil
+	})
+	s.clients.left(c, mark)
+}
+
+// printable bounds what of a stranger's text goes into an answer.
+func printable(s string) string {
+	const limit = 64
+	if len(s) > limit {
+		s = s[:limit] + "…"
+	}
+	return s
+}

@@ -1,0 +1,25 @@
+// Package server is the only place where peers meet the log: it opens
+// connections (initialize, reconnect), subscribes, dispatches, and remembers of
+// a client what outlives its connection. What the channels mean it does not
+// know: kinds stand in the log, and every other method is a row that it is
+// handed, so a new kind or command does not edit it.
+//
+// # Order
+//
+// A connection's requests and notifications are handled in the order in which
+// they came. An answer that carries a snapshot is queued inside the transaction
+// that took the snapshot, so that the envelopes after it are exactly those
+// above its fromSeq. Rows marked Concurrent leave that order: canvas flows and
+// content reads.
+//
+// # What outlives a connection
+//
+// Per client id: negotiated version, capabilities, a bookmark of its
+// subscriptions, the grace timer (30 s, then its active-client entries leave)
+// and the time at which it is forgotten (10 minutes; 4,096 absent clients at
+// most, the longest absent leaves first). The newest connection of a client id
+// is the one that counts; an older one that is still open keeps working, and
+// its end does not evict the client.
+//
+// It imports channels, ahp/peer and ahp.
+package server

@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// connectionMethods are the rows that every host has.
+func connectionMethods() []Method {
+	return []Method{
+		{Info: ahp.Ping.MethodInfo, call: ping},
+		{Info: ahp.Initialize.MethodInfo, call: initialize},
+		{Info: ahp.Reconnect.MethodInfo, call: reconnect},
+		{Info: ahp.Subscribe.MethodInfo, call: subscribe},
+		{Info: ahp.Unsubscribe.MethodInfo, call: unsubscribe},
+		{Info: ahp.DispatchAction.MethodInfo, call: dispatch},
+	}
+}
+
+// opensConnection names what may come before the handshake.
+func opensConnection(method string) bool {
+	return method == ahp.Ping.Name || method == ahp.Initialize.Name || method == ahp.Reconnect.Name
+}
+
+func ping(_ context.Context, _ *conn, req *peer.Request) { req.Reply(ahp.None{}) }
+
+// initialize opens the connection (ahp-host.md section 2a): version,
+// capabilities, and the initial subscriptions with their snapshots, in one
+// transaction with the answer.
+func initialize(_ context.Context, c *conn, req *peer.Request) {
+	var p ahp.InitializeParams
+	if err := c.handshake(ahp.Initialize.MethodInfo, req, &p); err != nil {
+		req.Fail(err)
+		return
+	}
+	exact, version, ok := ahp.Negotiate(p.ProtocolVersions)
+	if !ok {
+		req.Fail(ahp.Errorf(ahp.CodeUnsupportedProtocolVersion, "unsupported protocol version").
+			With(ahp.UnsupportedVersionData{SupportedVersions: ahp.SupportedVersions}))
+		c.peer.Close(ws.CloseProtocolError, "unsupported protocol version")
+		return
+	}
+	caps, err := p.Capabilities.Set()
+	if err == nil {
+		err = c.admit(p.ClientID, len(p.InitialSubscriptions))
+	}
+	if err != nil {
+		req.Fail(err)
+		return
+	}
+	c.open(p.ClientID, exact, version, caps)
+	c.server.log.Do(func(tx *channels.Tx) error {
+		result := ahp.InitializeResult{ProtocolVersion: exact, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
+		var snaps []*channels.Snapshot
+		for _, uri := range p.InitialSubscriptions {
+			// What is not there is left out: the handshake does not fail for it.
+			if snap, err := tx.Subscribe(c.sub, uri); err == nil && snap != nil {
+				snaps = append(snaps, snap)
+			}
+		}
+		req.ReplyLazy(func() any {
+			result.Snapshots = encodeAll(snaps)
+			return result
+		})
+		return nil
+	})
+}
+
+// reconnect resumes a client on a new connection (ahp-host.md section 2f).
+func reconnect(_ context.Context, c *conn, req *peer.Request) {
+	var p ahp.ReconnectParams
+	if err := c.handshake(ahp.Reconnect.MethodInfo, req, &p); err != nil {
+		req.Fail(err)
+		return
+	}
+	if err := c.admit(p.ClientID, len(p.Subscriptions)); err != nil {
+		req.Fail(err)
+		return
+	}
+	known, ok := c.server.clients.recall(p.ClientID)
+	if !ok {
+		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
+		return
+	}
+	c.open(p.ClientID, known.exact, known.version, known.caps)
+	c.server.log.Do(func(tx *channels.Tx) error {
+		mark := known.bookmark
+		if n := len(known.conns); n > 0 {
+			mark = tx.Bookmark(known.conns[n-1].sub)
+		}
+		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
+		req.ReplyLazy(func() any { return encodeResumption(r) })
+		return nil
+	})
+	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
+}
+
+// clientSubscribed asks the log whether any connection of the client still is
+// subscribed: what its reconnect did not list, it has left.
+func (s *Server) clientSubscribed(clientID string) func(uri string) bool {
+	kept := map[string]bool{}
+	if cl, ok := s.clients.recall(clientID); ok {
+		s.log.Do(func(tx *channels.Tx) error {
+			for _, c := range cl.conns {
+				for _, uri := range tx.Subscriptions(c.sub) {
+					kept[uri] = true
+				}
+			}
+			return nil
+		})
+	}
+	return func(uri string) bool { return kept[uri] }
+}
+
+// handshake checks that a connection is opened once, and reads the params.
+func (c *conn) handshake(info ahp.MethodInfo, req *peer.Request, p any) error {
+	if c.sub != nil {
+		return ahp.Errorf(ahp.CodeInvalidRequest, "%s: the connection is open already", info.Name)
+	}
+	return decodeParams(info, req.Params, p)
+}
+
+// admit checks who the connection may be, and bounds what it subscribes to.
+func (c *conn) admit(clientID string, subscriptions int) error {
+	if c.tokenClient != "" && c.tokenClient != clientID {
+		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
+	}
+	if subscriptions > c.server.maxSubs {
+		return ahp.Errorf(ahp.CodeInvalidParams, "more than %d subscriptions", c.server.maxSubs)
+	}
+	return nil
+}
+
+func (c *conn) open(clientID, exact string, version ahp.Version, caps ahp.Capabilities) {
+	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Version: version, Caps: caps, Sink: c}
+	c.peer.Opened()
+	c.server.clients.joined(c, exact)
+}
+
+func encodeAll(snaps []*channels.Snapshot) []ahp.Snapshot {
+	out := make([]ahp.Snapshot, 0, len(snaps))
+	for _, s := range snaps {
+		out = append(out, s.Encode())
+	}
+	return out
+}
+
+// replayResult and snapshotResult are the two variants of the answer to
+// reconnect: each has its arrays even when they are empty, and not the other's.
+type replayResult struct {
+	Type    string      `json:"type"`
+	Actions []ahp.Value `json:"actions"`
+	Missing []string    `json:"missing"`
+}
+
+type snapshotResult struct {
+	Type      string         `json:"type"`
+	Snapshots []ahp.Snapshot `json:"snapshots"`
+}
+
+func encodeResumption(r channels.Resumption) any {
+	if !r.Replay {
+		return snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)}
+	}
+	result := replayResult{Type: ahp.ReconnectReplay, Actions: make([]ahp.Value, 0, len(r.Entries)), Missing: r.Missing}
+	for _, e := range r.Entries {
+		result.Actions = append(result.Actions, e.Envelope())
+	}
+	return result
+}

@@ -1,0 +1,140 @@
+package server
+
+import (
+	"container/list"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// Options configures a Server.
+type Options struct {
+	Log *channels.Log
+	// Methods are the rows of the floors above; the connection's own methods
+	// (initialize, ping, reconnect, subscribe, unsubscribe, dispatchAction) are
+	// the server's.
+	Methods  []Method
+	Presence Presence // nil: nobody wants to know
+	// Info names the host in the answer to initialize.
+	Info *ahp.ServerInfo
+
+	Grace      time.Duration // default 30 s
+	Remember   time.Duration // default 10 minutes
+	MaxClients int           // absent clients that are remembered; default 4,096
+	MaxSubs    int           // subscriptions of one connection; default 4,096
+
+	Peer   peer.Options
+	Logger *slog.Logger
+}
+
+// Server serves AHP connections over one log. Make it with New, feed it with
+// Serve, end it with Close.
+type Server struct {
+	log      *channels.Log
+	methods  map[string]Method
+	presence Presence
+	info     *ahp.ServerInfo
+	maxSubs  int
+	peer     peer.Options
+	logger   *slog.Logger
+	clients  clients
+	nextID   atomic.Uint64
+
+	mu     sync.Mutex
+	live   map[*conn]struct{}
+	closed bool
+}
+
+// New makes a Server. Two rows of one method panic.
+func New(opts Options) *Server {
+	s := &Server{
+		log:      opts.Log,
+		methods:  map[string]Method{},
+		presence: opts.Presence,
+		info:     opts.Info,
+		maxSubs:  or(opts.MaxSubs, 4096),
+		peer:     opts.Peer,
+		logger:   or(opts.Logger, slog.New(slog.DiscardHandler)),
+		live:     map[*conn]struct{}{},
+	}
+	s.peer.Logger = s.logger
+	s.clients = clients{
+		grace:    or(opts.Grace, 30*time.Second),
+		remember: or(opts.Remember, 10*time.Minute),
+		limit:    or(opts.MaxClients, 4096),
+		onGone:   func(id string) { s.clientGone(id, func(string) bool { return false }) },
+		known:    map[string]*client{},
+		absent:   list.New(),
+	}
+	for _, m := range append(connectionMethods(), opts.Methods...) {
+		if _, twice := s.methods[m.Info.Name]; twice {
+			panic("server: two rows for method " + m.Info.Name)
+		}
+		s.methods[m.Info.Name] = m
+	}
+	return s
+}
+
+func or[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// Serve takes over a WebSocket and returns at once. clientID is the one that
+// the connection's token is good for, or "" for any.
+func (s *Server) Serve(socket *ws.Conn, clientID string) {
+	c := &conn{server: s, tokenClient: clientID, id: channels.ConnID(s.nextID.Add(1))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		socket.Close(ws.CloseGoingAway, "the host is shutting down")
+		return
+	}
+	opts := s.peer
+	opts.OnClose = c.ended
+	c.peer = peer.New(socket, c, opts)
+	s.live[c] = struct{}{}
+}
+
+// Connections returns how many connections are open.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.live)
+}
+
+// Close answers what was accepted, tells every client that the host goes away
+// (1001), and waits until their connections have ended or ctx is done; then it
+// cuts them. Serve refuses from here on.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	conns := make([]*conn, 0, len(s.live))
+	for c := range s.live {
+		conns = append(conns, c)
+	}
+	s.mu.Unlock()
+	s.clients.close()
+	var wg sync.WaitGroup
+	for _, c := range conns {
+		wg.Go(func() { c.peer.Shutdown(ctx, ws.CloseGoingAway, "the host is shutting down") })
+	}
+	wg.Wait()
+	return ctx.Err()
+}
+
+func (s *Server) clientGone(id string, keep func(string) bool) {
+	if s.presence != nil {
+		s.presence.ClientGone(id, keep)
+	}
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"context"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// subscribe installs a subscription, takes the snapshot and queues the answer
+// in one transaction (ahp-host.md section 2d).
+func subscribe(_ context.Context, c *conn, req *peer.Request) {
+	var p ahp.ChannelParams
+	if err := decodeParams(ahp.Subscribe.MethodInfo, req.Params, &p); err != nil {
+		req.Fail(err)
+		return
+	}
+	err := c.server.log.Do(func(tx *channels.Tx) error {
+		if tx.SubscriptionCount(c.sub) >= c.server.maxSubs && !tx.Subscribed(c.sub, p.Channel) {
+			return ahp.Errorf(ahp.CodePermissionDenied, "more than %d subscriptions on one connection", c.server.maxSubs)
+		}
+		snap, err := tx.Subscribe(c.sub, p.Channel)
+		if err != nil {
+			return err
+		}
+		req.ReplyLazy(func() any {
+			if snap == nil {
+				return ahp.SubscribeResult{}
+			}
+			encoded := snap.Encode()
+			return ahp.SubscribeResult{Snapshot: &encoded}
+		})
+		return nil
+	})
+	if err != nil {
+		req.Fail(err)
+	}
+}
+
+// unsubscribe ends a subscription; nothing of the channel is delivered after
+// it. An unknown channel is ignored.
+func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
+	var p ahp.ChannelParams
+	if decodeParams(ahp.Unsubscribe.MethodInfo, req.Params, &p) != nil {
+		req.Unreadable()
+		return
+	}
+	left := false
+	c.server.log.Do(func(tx *channels.Tx) error {
+		left = tx.Unsubscribe(c.sub, p.Channel) && !tx.ClientSubscribed(c.sub.ClientID, p.Channel)
+		return nil
+	})
+	if left && c.server.presence != nil {
+		c.server.presence.ClientLeft(c.sub.ClientID, p.Channel)
+	}
+}
+
+// dispatch hands a client's action to the log, which echoes, refuses or ignores
+// it (ahp-host.md section 2e).
+func dispatch(_ context.Context, c *conn, req *peer.Request) {
+	var p ahp.DispatchActionParams
+	if decodeParams(ahp.DispatchAction.MethodInfo, req.Params, &p) != nil {
+		req.Unreadable()
+		return
+	}
+	c.server.log.Do(func(tx *channels.Tx) error {
+		tx.Dispatch(c.sub, p)
+		return nil
+	})
+}
