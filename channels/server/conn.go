@@ -5,6 +5,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -15,6 +16,8 @@ type conn struct {
 	id          channels.ConnID
 	tokenClient string
 	peer        *peer.Peer
+
+	waiting pending // requests that left the order
 
 	// sub is set once, by the handshake, on the connection's own runner; the
 	// end of the connection comes after its last request.
@@ -34,11 +37,38 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 		c.mismatched(m, req)
 	case c.sub == nil && !opensConnection(m.Info.Name):
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the handshake: send initialize or reconnect first", m.Info.Name))
-	case m.Concurrent:
-		req.Go(func(ctx context.Context) { m.call(ctx, c, req) })
+	case c.server.closed.Load():
+		req.Fail(ahp.Errorf(ahp.CodeInternal, shuttingDown))
+	case m.Waits != Never:
+		c.leaveOrder(m, req)
 	default:
 		m.call(ctx, c, req)
 	}
+}
+
+// leaveOrder runs a request that may have to wait for somebody.
+func (c *conn) leaveOrder(m Method, req *peer.Request) {
+	c.waiting.add()
+	run := func(ctx context.Context) {
+		defer c.waiting.done()
+		m.call(ctx, c, req)
+	}
+	if m.Waits == ForContent {
+		req.GoContent(run)
+	} else {
+		req.Go(run)
+	}
+}
+
+// shutdown answers what is under way and closes; ctx bounds it.
+func (c *conn) shutdown(ctx context.Context) {
+	select {
+	case <-c.waiting.none():
+	case <-ctx.Done():
+	case <-c.peer.Done():
+	}
+	c.peer.Close(ws.CodeGoingAway, shuttingDown)
+	c.peer.Wait()
 }
 
 // mismatched answers a notification that was sent as a request; a request that
@@ -50,7 +80,7 @@ func (c *conn) mismatched(m Method, req *peer.Request) {
 }
 
 // ended runs once, when the connection is over and its last handler returned.
-func (c *conn) ended() {
+func (c *conn) ended(error) {
 	s := c.server
 	s.mu.Lock()
 	delete(s.live, c)

@@ -41,7 +41,7 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 	if !ok {
 		req.Fail(ahp.Errorf(ahp.CodeUnsupportedProtocolVersion, "unsupported protocol version").
 			With(ahp.UnsupportedVersionData{SupportedVersions: ahp.SupportedVersions}))
-		c.peer.Close(ws.CloseProtocolError, "unsupported protocol version")
+		c.peer.Close(ws.CodePolicy, "unsupported protocol version")
 		return
 	}
 	caps, err := p.Capabilities.Set()
@@ -62,9 +62,9 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 				snaps = append(snaps, snap)
 			}
 		}
-		req.ReplyLazy(func() any {
+		req.ReplyLazy(func() (ahp.Value, error) {
 			result.Snapshots = encodeAll(snaps)
-			return result
+			return ahp.Marshal(result)
 		})
 		return nil
 	})
@@ -93,7 +93,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 			mark = tx.Bookmark(known.conns[n-1].sub)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
-		req.ReplyLazy(func() any { return encodeResumption(r) })
+		req.ReplyLazy(func() (ahp.Value, error) { return ahp.Marshal(encodeResumption(r)) })
 		return nil
 	})
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
@@ -137,7 +137,7 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 
 func (c *conn) open(clientID, exact string, version ahp.Version, caps ahp.Capabilities) {
 	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Version: version, Caps: caps, Sink: c}
-	c.peer.Opened()
+	c.peer.SetReadLimit(ws.MessageReadLimit)
 	c.server.clients.joined(c, exact)
 }
 
@@ -166,7 +166,11 @@ func encodeResumption(r channels.Resumption) any {
 	if !r.Replay {
 		return snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)}
 	}
-	result := replayResult{Type: ahp.ReconnectReplay, Actions: make([]ahp.Value, 0, len(r.Entries)), Missing: r.Missing}
+	result := replayResult{
+		Type:    ahp.ReconnectReplay,
+		Actions: make([]ahp.Value, 0, len(r.Entries)),
+		Missing: append([]string{}, r.Missing...),
+	}
 	for _, e := range r.Entries {
 		result.Actions = append(result.Actions, e.Envelope())
 	}

@@ -8,16 +8,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
+// Waits says what a method may have to wait for. A method that waits leaves the
+// order of its connection; the others must be quick.
+type Waits uint8
+
+// What methods wait for.
+const (
+	Never Waits = iota
+	// ForSomebody: a provider, a disk.
+	ForSomebody
+	// ForContent: a content read, whose large answer leaves behind everything
+	// that is small (architecture.md section 3, two lanes).
+	ForContent
+)
+
 // Method is one row of the server's method table: what it is called, and what
 // happens.
 type Method struct {
-	Info ahp.MethodInfo
-	// Concurrent rows leave the order of their connection, because they may
-	// wait for somebody; the others must be quick.
-	Concurrent bool
-	// Content rows answer with large results, which leave behind everything
-	// that is small (architecture.md section 3, two lanes).
-	Content bool
+	Info  ahp.MethodInfo
+	Waits Waits
 
 	call func(ctx context.Context, c *conn, req *peer.Request) // answers req
 }
@@ -40,10 +49,22 @@ func Handle[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *cha
 	}}
 }
 
-// HandleEncoded is Handle for methods whose handler encodes its result itself.
-func HandleEncoded[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, error)) Method {
-	encoded := ahp.Method[P, ahp.Value]{MethodInfo: m.MethodInfo}
-	return Handle(encoded, fn)
+// HandleContent makes the row of a method that reads content: its handler
+// encodes the result itself.
+func HandleContent[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, error)) Method {
+	return Method{Info: m.MethodInfo, Waits: ForContent, call: func(ctx context.Context, c *conn, req *peer.Request) {
+		var p P
+		if err := decodeParams(m.MethodInfo, req.Params, &p); err != nil {
+			req.Fail(err)
+			return
+		}
+		result, err := fn(ctx, c.sub, p)
+		if err != nil {
+			req.Fail(err)
+			return
+		}
+		req.ReplyContent(result)
+	}}
 }
 
 // Refuse makes a row that answers every request with err: for methods that are
@@ -52,9 +73,9 @@ func Refuse(info ahp.MethodInfo, err *ahp.Error) Method {
 	return Method{Info: info, call: func(_ context.Context, _ *conn, req *peer.Request) { req.Fail(err) }}
 }
 
-// Waiting returns the row as a concurrent one.
+// Waiting returns the row as one that leaves the order of its connection.
 func (m Method) Waiting() Method {
-	m.Concurrent = true
+	m.Waits = ForSomebody
 	return m
 }
 

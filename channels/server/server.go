@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,9 +49,11 @@ type Server struct {
 	clients  clients
 	nextID   atomic.Uint64
 
-	mu     sync.Mutex
-	live   map[*conn]struct{}
-	closed bool
+	unreadable atomic.Uint64
+	closed     atomic.Bool // set under mu
+
+	mu   sync.Mutex
+	live map[*conn]struct{}
 }
 
 // New makes a Server. Two rows of one method panic.
@@ -94,40 +98,47 @@ func or[T comparable](v, def T) T {
 // the connection's token is good for, or "" for any.
 func (s *Server) Serve(socket *ws.Conn, clientID string) {
 	c := &conn{server: s, tokenClient: clientID, id: channels.ConnID(s.nextID.Add(1))}
+	opts := s.peer
+	opts.Closed = c.ended
+	c.peer = peer.New(socket, c, opts)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		socket.Close(ws.CloseGoingAway, "the host is shutting down")
+	if s.closed.Load() {
+		socket.Close(ws.CodeGoingAway, shuttingDown)
 		return
 	}
-	opts := s.peer
-	opts.OnClose = c.ended
-	c.peer = peer.New(socket, c, opts)
 	s.live[c] = struct{}{}
+	c.peer.Start()
 }
 
-// Connections returns how many connections are open.
-func (s *Server) Connections() int {
+const shuttingDown = "the host is shutting down"
+
+// Stats are the counters of what is deliberately not answered.
+type Stats struct {
+	Connections int
+	// Unreadable notifications could neither be handled nor refused by echo.
+	Unreadable uint64
+}
+
+// Stats returns the counters.
+func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.live)
+	return Stats{Connections: len(s.live), Unreadable: s.unreadable.Load()}
 }
 
-// Close answers what was accepted, tells every client that the host goes away
-// (1001), and waits until their connections have ended or ctx is done; then it
-// cuts them. Serve refuses from here on.
+// Close answers the requests that were accepted, refuses new ones, tells every
+// client that the host goes away (1001) and waits until their connections have
+// ended. When ctx is done first, what is under way is cut off.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
-	s.closed = true
-	conns := make([]*conn, 0, len(s.live))
-	for c := range s.live {
-		conns = append(conns, c)
-	}
+	s.closed.Store(true)
+	conns := slices.Collect(maps.Keys(s.live))
 	s.mu.Unlock()
 	s.clients.close()
 	var wg sync.WaitGroup
 	for _, c := range conns {
-		wg.Go(func() { c.peer.Shutdown(ctx, ws.CloseGoingAway, "the host is shutting down") })
+		wg.Go(func() { c.shutdown(ctx) })
 	}
 	wg.Wait()
 	return ctx.Err()

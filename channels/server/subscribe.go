@@ -24,12 +24,13 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 		if err != nil {
 			return err
 		}
-		req.ReplyLazy(func() any {
-			if snap == nil {
-				return ahp.SubscribeResult{}
+		req.ReplyLazy(func() (ahp.Value, error) {
+			var result ahp.SubscribeResult
+			if snap != nil {
+				encoded := snap.Encode()
+				result.Snapshot = &encoded
 			}
-			encoded := snap.Encode()
-			return ahp.SubscribeResult{Snapshot: &encoded}
+			return ahp.Marshal(result)
 		})
 		return nil
 	})
@@ -43,7 +44,7 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.ChannelParams
 	if decodeParams(ahp.Unsubscribe.MethodInfo, req.Params, &p) != nil {
-		req.Unreadable()
+		c.server.unreadable.Add(1)
 		return
 	}
 	left := false
@@ -61,7 +62,7 @@ func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 func dispatch(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.DispatchActionParams
 	if decodeParams(ahp.DispatchAction.MethodInfo, req.Params, &p) != nil {
-		req.Unreadable()
+		c.server.unreadable.Add(1)
 		return
 	}
 	c.server.log.Do(func(tx *channels.Tx) error {
