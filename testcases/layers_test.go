@@ -1,0 +1,100 @@
+package testcases_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ahp-canvas/ahp-canvas/"
+
+type layer struct {
+	pkg     string
+	ours    string // below this module
+	foreign string // third-party modules
+	why     string
+}
+
+// layers is who may import whom: the picture of the README as data. Imports run
+// down only. A package that is not a row, an import that its row does not name
+// and a row without a package all fail.
+var layers = []layer{
+	{"ahp", "", "github.com/go-json-experiment/json", "the vocabulary is pure data"},
+	{"ahp/ws", "ahp", "github.com/gorilla/websocket", "what a peer and a relay need of a WebSocket"},
+	{"ahp/peer", "ahp ahp/ws", "github.com/sourcegraph/jsonrpc2 golang.org/x/time", "JSON-RPC stands in one place"},
+	{"ahp/ahptest", "ahp", "", "the test kit"},
+	{"channels", "ahp", "", "the log has no socket"},
+	{"channels/server", "channels ahp/peer ahp/ws ahp", "", "the only place where peers meet the log"},
+	{"session", "channels ahp", "", "a channel kind"},
+	{"canvas", "session channels ahp", "github.com/santhosh-tekuri/jsonschema/v6", "a channel kind, its registry and its flows"},
+	{"canvas/board", "canvas ahp", "", "a provider"},
+	{"canvas/folder", "canvas session ahp", "", "a provider"},
+	{"canvas/canvastest", "canvas session channels ahp", "", "what every provider must pass"},
+	{"canvas/web", "ahp", "", "the page"},
+	{"canvas/mcp", "canvas session ahp", "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go", "the agent's door"},
+	{"canvas/client", "canvas session ahp/peer ahp/ws ahp", "", "the Go client"},
+	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/peer ahp/ws ahp", "github.com/google/uuid", "the assembly"},
+	{"testcases", "ahp", "github.com/go-json-experiment/json", "data, its formats and its runner"},
+	{"cmd/ahp-canvas", "ahp ahp/ws canvas canvas/board canvas/folder canvas/host canvas/mcp canvas/web session", "github.com/spf13/cobra github.com/modelcontextprotocol/go-sdk github.com/adrg/xdg golang.org/x/term", "chooses providers and flags"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []goPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := dec.Decode(&p); err == io.EOF {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func TestLayers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range listPackages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		seen[name] = true
+		i := slices.IndexFunc(layers, func(l layer) bool { return l.pkg == name })
+		if i < 0 {
+			t.Errorf("%s is not a row of the layers: say what it may import, and why", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if !allowed(imp, layers[i].ours, layers[i].foreign) {
+				t.Errorf("%s imports %s, which its row (%s) does not allow", name, imp, layers[i].why)
+			}
+		}
+	}
+	for _, l := range layers {
+		if !seen[l.pkg] {
+			t.Errorf("row %s has no package", l.pkg)
+		}
+	}
+}
+
+func allowed(imp, ours, foreign string) bool {
+	if rest, ok := strings.CutPrefix(imp, module); ok {
+		return slices.Contains(strings.Fields(ours), rest)
+	}
+	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
+		return true // standard library
+	}
+	return slices.ContainsFunc(strings.Fields(foreign), func(m string) bool {
+		return imp == m || strings.HasPrefix(imp, m+"/")
+	})
+}

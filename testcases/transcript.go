@@ -1,0 +1,160 @@
+package testcases
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed transcripts
+var transcriptFiles embed.FS
+
+// Transcript is one file of real messages (transcripts/README.md has the
+// format): what is sent, what must come back, and what happens in between.
+type Transcript struct {
+	Name  string            // file name without its ending
+	Meta  map[string]string // the "# key: value" lines at the top
+	Steps []Step
+}
+
+// Step is one line of a transcript.
+type Step struct {
+	Line int
+	Op   Op
+	// Conn names the connection; "a" where the line names none.
+	Conn string
+	// Text is the frame, the expectation, or the operation's argument.
+	Text string
+	Wait time.Duration // of OpClock
+}
+
+// Op is what a step does.
+type Op uint8
+
+// The operations, with their spelling.
+const (
+	OpSend       Op = iota // NAME> TEXT      one text frame, as it stands
+	OpExpect               // NAME< JSON      the next frame, compared as JSON
+	OpSilence              // NAME<!          nothing has come
+	OpClosed               // NAME<close CODE the host closed with this code
+	OpOpen                 // open NAME [k=v] a connection is dialled (a is dialled by itself)
+	OpCut                  // cut NAME        the network is gone, without a close
+	OpClose                // close NAME      the client closes cleanly
+	OpClock                // @ 30s           time passes
+	OpAgentCall            // agent> TOOL ARGS
+	OpAgentValue           // agent< JSON     the call's result
+	OpAgentError           // agent<error JSON
+	OpHost                 // host WORD ARGS  something happens inside the host (a provider dies)
+)
+
+// Transcripts returns all transcripts, sorted by name.
+func Transcripts() ([]*Transcript, error) {
+	var all []*Transcript
+	err := fs.WalkDir(transcriptFiles, "transcripts", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(p) != ".txt" {
+			return err
+		}
+		data, err := transcriptFiles.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(p, "transcripts/"), ".txt")
+		t, err := ParseTranscript(name, string(data))
+		if err != nil {
+			return err
+		}
+		all = append(all, t)
+		return nil
+	})
+	return all, err
+}
+
+// ParseTranscript reads one transcript. The error names the line.
+func ParseTranscript(name, text string) (*Transcript, error) {
+	t := &Transcript{Name: name, Meta: map[string]string{}}
+	sc := bufio.NewScanner(strings.NewReader(text))
+	sc.Buffer(nil, 8<<20)
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "#"):
+			t.addMeta(line)
+		default:
+			step, err := parseStep(line)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+			}
+			step.Line = n
+			t.Steps = append(t.Steps, step)
+		}
+	}
+	if t.Meta["title"] == "" || t.Meta["rule"] == "" {
+		return nil, fmt.Errorf("%s: needs a '# title:' and a '# rule:' line", name)
+	}
+	return t, sc.Err()
+}
+
+// addMeta keeps the "# key: value" lines above the first step; any other
+// comment is for people.
+func (t *Transcript) addMeta(line string) {
+	key, value, ok := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "#")), ":")
+	if ok && len(t.Steps) == 0 && !strings.ContainsAny(key, " \t") {
+		t.Meta[key] = strings.TrimSpace(value)
+	}
+}
+
+func parseStep(line string) (Step, error) {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "@":
+		d, err := time.ParseDuration(rest)
+		return Step{Op: OpClock, Wait: d}, err
+	case "open", "cut", "close":
+		name, args, _ := strings.Cut(rest, " ")
+		op := map[string]Op{"open": OpOpen, "cut": OpCut, "close": OpClose}[word]
+		return Step{Op: op, Conn: name, Text: args}, nil
+	case "host":
+		return Step{Op: OpHost, Text: rest}, nil
+	case "agent>":
+		return Step{Op: OpAgentCall, Text: rest}, nil
+	case "agent<":
+		return Step{Op: OpAgentValue, Text: rest}, nil
+	case "agent<error":
+		return Step{Op: OpAgentError, Text: rest}, nil
+	}
+	return parseFrameStep(word, rest)
+}
+
+func parseFrameStep(word, rest string) (Step, error) {
+	i := strings.IndexAny(word, "<>")
+	if i < 0 {
+		return Step{}, fmt.Errorf("unknown step %q", word)
+	}
+	step := Step{Conn: word[:i], Text: rest}
+	if step.Conn == "" {
+		step.Conn = "a"
+	}
+	switch word[i:] {
+	case ">":
+		step.Op = OpSend
+	case "<":
+		step.Op = OpExpect
+	case "<!":
+		step.Op = OpSilence
+	case "<close":
+		step.Op = OpClosed
+		if _, err := strconv.Atoi(rest); err != nil {
+			return Step{}, fmt.Errorf("close code: %w", err)
+		}
+	default:
+		return Step{}, fmt.Errorf("unknown step %q", word)
+	}
+	return step, nil
+}
