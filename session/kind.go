@@ -1,0 +1,83 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// kind is the session channel. summaries is told of every change.
+func kind(after func(tx *channels.Tx, uri string, before, now State)) *channels.Kind {
+	return &channels.Kind{
+		Scheme:           ahp.SchemeSession,
+		Actions:          Actions,
+		NotFound:         ahp.ErrSessionNotFound,
+		Reduce:           Reduce,
+		Permit:           permit,
+		Redact:           redact,
+		RedactCapability: ahp.CapabilityCanvas,
+		After: func(tx *channels.Tx, uri string, before, now channels.State, _ ahp.Action) {
+			after(tx, uri, before.(State), now.(State))
+		},
+	}
+}
+
+// redact is what a client without the canvas capability sees: no canvas surface
+// at all (#297, Compatibility).
+func redact(state channels.State) channels.State {
+	s := state.(State)
+	s.Canvases, s.OpenCanvases = nil, nil
+	return s
+}
+
+// permit holds a client's actions against the validation rules of ahp-host.md
+// section 3c: a client speaks for itself only, and changes config values that
+// the schema says it may.
+func permit(tx *channels.Tx, d *channels.Dispatch) error {
+	switch a := d.Action.(type) {
+	case ActiveClientSet:
+		return ownEntry(d, a.ActiveClient.ClientID)
+	case ActiveClientRemoved:
+		if a.ClientID == "" { // the older spelling's null: the sender's own
+			d.Replace(ActiveClientRemoved{ClientID: d.From.ClientID})
+			return nil
+		}
+		return ownEntry(d, a.ClientID)
+	case ConfigChanged:
+		state, _ := tx.State(d.Channel)
+		return state.(State).Config.permits(a.Config)
+	}
+	return nil
+}
+
+func ownEntry(d *channels.Dispatch, clientID string) error {
+	if clientID != d.From.ClientID {
+		return errors.New("a client may only set or remove its own entry")
+	}
+	return nil
+}
+
+// permits allows properties whose schema says sessionMutable: true.
+func (c *Config) permits(values map[string]ahp.Value) error {
+	if c == nil {
+		return errNoConfig
+	}
+	var schema struct {
+		Properties map[string]ahp.Value `json:"properties,omitzero"`
+	}
+	if err := ahp.Unmarshal(c.Schema, &schema); err != nil {
+		return fmt.Errorf("the config's schema cannot be read: %w", err)
+	}
+	for name := range values {
+		var property struct {
+			SessionMutable bool `json:"sessionMutable,omitzero"`
+		}
+		raw, ok := schema.Properties[name]
+		if !ok || ahp.Unmarshal(raw, &property) != nil || !property.SessionMutable {
+			return fmt.Errorf("config value %q may not be changed in a session", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// ClientLeft removes a client from the active clients of a session, because none
+// of its connections is subscribed any more (ahp-host.md section 3d). Other
+// channels have no active clients.
+func (s *Service) ClientLeft(clientID, uri string) {
+	s.leave(clientID, []string{uri}, func(string) bool { return false })
+}
+
+// ClientGone removes a client from every session for which keep is false: its
+// grace is over, or it reconnected without them.
+func (s *Service) ClientGone(clientID string, keep func(uri string) bool) {
+	s.leave(clientID, nil, keep)
+}
+
+// leave is one transaction over the given sessions, or over all.
+func (s *Service) leave(clientID string, uris []string, keep func(string) bool) {
+	err := s.log.Do(func(tx *channels.Tx) error {
+		if uris == nil {
+			uris = tx.Channels(ahp.SchemeSession)
+		}
+		for _, uri := range uris {
+			state, _ := tx.State(uri)
+			st, ok := state.(State)
+			if !ok || keep(uri) || !slices.ContainsFunc(st.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == clientID }) {
+				continue
+			}
+			if err := tx.Append(uri, ActiveClientRemoved{ClientID: clientID}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.logger.Error("active client not removed", "client", clientID, "err", err)
+	}
+}

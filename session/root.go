@@ -1,0 +1,97 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// RootState is the state of the root channel (ahp-host.md section 4).
+type RootState struct {
+	Agents         []AgentInfo `json:"agents"`
+	ActiveSessions *int64      `json:"activeSessions,omitzero"`
+	Terminals      []ahp.Value `json:"terminals,omitzero"`
+	Config         *Config     `json:"config,omitzero"`
+	Meta           ahp.Value   `json:"_meta,omitzero"`
+	Extra          ahp.Value   `json:",embed"`
+}
+
+// AgentInfo is one provider of sessions. A client can only offer to make a
+// session where there is one.
+type AgentInfo struct {
+	Provider    string      `json:"provider"`
+	DisplayName string      `json:"displayName"`
+	Description string      `json:"description"`
+	Models      []ahp.Value `json:"models"`
+	Extra       ahp.Value   `json:",embed"`
+}
+
+// The actions of the root channel.
+type (
+	// AgentsChanged replaces the agents.
+	AgentsChanged struct {
+		Agents []AgentInfo `json:"agents"`
+	}
+	// ActiveSessionsChanged sets how many sessions there are.
+	ActiveSessionsChanged struct {
+		ActiveSessions int64 `json:"activeSessions"`
+	}
+	// TerminalsChanged replaces the terminals. This host has none.
+	TerminalsChanged struct {
+		Terminals []ahp.Value `json:"terminals"`
+	}
+	// RootConfigChanged merges config values, or replaces all of them.
+	RootConfigChanged struct {
+		Config  map[string]ahp.Value `json:"config"`
+		Replace bool                 `json:"replace,omitzero"`
+	}
+)
+
+// ActionType returns the tag of each payload.
+func (AgentsChanged) ActionType() string         { return "root/agentsChanged" }
+func (ActiveSessionsChanged) ActionType() string { return "root/activeSessionsChanged" }
+func (TerminalsChanged) ActionType() string      { return "root/terminalsChanged" }
+func (RootConfigChanged) ActionType() string     { return "root/configChanged" }
+
+// RootActions is the table of the root channel.
+var RootActions = ahp.NewActionTable(
+	ahp.Row[AgentsChanged](ahp.FromHost),
+	ahp.Row[ActiveSessionsChanged](ahp.FromHost),
+	ahp.Row[TerminalsChanged](ahp.FromHost),
+	ahp.Row[RootConfigChanged](fromAnyone),
+)
+
+// ReduceRoot applies an action to the root channel's state.
+func ReduceRoot(state channels.State, action ahp.Action) (channels.State, channels.Outcome, error) {
+	s := state.(RootState)
+	switch a := action.(type) {
+	case AgentsChanged:
+		s.Agents = a.Agents
+	case ActiveSessionsChanged:
+		s.ActiveSessions = &a.ActiveSessions
+	case TerminalsChanged:
+		s.Terminals = a.Terminals
+	case RootConfigChanged:
+		s.Config = s.Config.changed(a.Config, a.Replace)
+	}
+	return s, channels.Applied, nil
+}
+
+// rootKind is the root channel: it always exists.
+func rootKind() *channels.Kind {
+	return &channels.Kind{
+		Scheme:  ahp.SchemeRoot,
+		Actions: RootActions,
+		Reduce:  ReduceRoot,
+		Permit: func(tx *channels.Tx, d *channels.Dispatch) error {
+			state, _ := tx.State(d.Channel)
+			if _, ok := d.Action.(RootConfigChanged); ok && state.(RootState).Config == nil {
+				return errNoConfig
+			}
+			return nil
+		},
+	}
+}
+
+var errNoConfig = errors.New("this channel has no config to change")

@@ -1,0 +1,81 @@
+package testcases
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+//go:embed reducers
+var reducerFiles embed.FS
+
+// ReducerCase is one reducer fixture, in the format of the upstream ones
+// (reducers/README.md): a state, actions, and the state after them.
+type ReducerCase struct {
+	Name        string `json:"-"` // file name without its ending
+	Description string `json:"description"`
+	// Reducer names the channel kind: root, session, canvas, or one that this
+	// host does not have.
+	Reducer  string      `json:"reducer"`
+	Initial  ahp.Value   `json:"initial"`
+	Actions  []ahp.Value `json:"actions"`
+	Expected ahp.Value   `json:"expected"`
+}
+
+// Reducers returns this project's reducer fixtures, sorted by name.
+func Reducers() ([]ReducerCase, error) {
+	sub, err := fs.Sub(reducerFiles, "reducers")
+	if err != nil {
+		return nil, err
+	}
+	return ReadReducers(sub)
+}
+
+// ReadReducers reads the fixtures of a folder, sorted by name.
+func ReadReducers(dir fs.FS) ([]ReducerCase, error) {
+	names, err := fs.Glob(dir, "*.json")
+	if err != nil {
+		return nil, err
+	}
+	cases := make([]ReducerCase, 0, len(names))
+	for _, name := range names {
+		data, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		c := ReducerCase{Name: strings.TrimSuffix(path.Base(name), ".json")}
+		if err := ahp.Unmarshal(data, &c); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+// StripNulls returns a value without the members that are null, at every depth:
+// the upstream fixtures take null and absent for the same.
+func StripNulls(v ahp.Value) ahp.Value {
+	switch v.Kind() {
+	case '{':
+		m := members(v)
+		for name, sub := range m {
+			if sub.Kind() == 'n' {
+				delete(m, name)
+			} else {
+				m[name] = StripNulls(sub)
+			}
+		}
+		return ahp.MustMarshal(m)
+	case '[':
+		list := elements(v)
+		for i := range list {
+			list[i] = StripNulls(list[i])
+		}
+		return ahp.MustMarshal(list)
+	}
+	return v
+}
