@@ -2,6 +2,7 @@ package ahp
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -97,6 +98,12 @@ func selfDecoding(t reflect.Type) bool {
 
 func (s *shape) check(dec *jsontext.Decoder) error {
 	switch dec.PeekKind() {
+	case 'n':
+		// The decoder takes null for a zero value, which would lack everything.
+		if err := dec.SkipValue(); err != nil || len(s.required) == 0 {
+			return err
+		}
+		return fmt.Errorf("%s: want an object, have null", cmp.Or(string(dec.StackPointer()), "/"))
 	case '{':
 		return s.checkObject(dec)
 	case '[':
@@ -143,8 +150,8 @@ func (s *shape) checkObject(dec *jsontext.Decoder) error {
 		if sub == nil {
 			sub = s.elem
 		}
-		if sub == nil {
-			err = dec.SkipValue()
+		if sub == nil || s.elem == nil && dec.PeekKind() == 'n' {
+			err = dec.SkipValue() // an optional member that is null is absent
 		} else {
 			err = sub.check(dec)
 		}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -84,7 +85,7 @@ type (
 	CustomizationRemoved struct {
 		ID string `json:"id"`
 	}
-	// CustomizationToggled switches a customization on or off.
+	// CustomizationToggled switches a top-level customization on or off.
 	CustomizationToggled struct {
 		ID      string `json:"id"`
 		Enabled bool   `json:"enabled"`
@@ -146,18 +147,22 @@ func notEmpty(place, s string) error {
 	return nil
 }
 
-// activeClientChanged is #297's older spelling of two actions: null removes.
+// activeClientChanged is #297's older spelling of two actions: null removes, so
+// the member must be there.
 type activeClientChanged struct {
-	ActiveClient *SessionActiveClient `json:"activeClient,omitzero"`
+	ActiveClient ahp.Value `json:"activeClient"`
 }
 
 // modern returns the newer action. Whose entry null removes only Permit can
 // say, so the id stays empty until then.
 func (a activeClientChanged) modern() (ahp.Action, error) {
-	if a.ActiveClient == nil {
+	if a.ActiveClient.Kind() == 'n' {
 		return ActiveClientRemoved{}, nil
 	}
-	set := ActiveClientSet{ActiveClient: *a.ActiveClient}
+	var set ActiveClientSet
+	if err := ahp.Unmarshal(a.ActiveClient, &set.ActiveClient); err != nil {
+		return nil, fmt.Errorf("/activeClient%w", err)
+	}
 	return set, set.Validate()
 }
 

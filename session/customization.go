@@ -60,30 +60,35 @@ func (c Customization) children() []Customization {
 	return list
 }
 
-// editByID returns the list with fn applied to the customization of an id, at
-// the top or among the children; fn's false removes it. The same list comes
-// back where nothing has the id.
+// editTop returns the list with fn applied to the top-level customization of an
+// id, and whether there is one; fn's false removes it.
+func editTop(list []Customization, id string, fn func(Customization) (Customization, bool)) ([]Customization, bool) {
+	i := slices.IndexFunc(list, func(c Customization) bool { return c.ID() == id })
+	if i < 0 {
+		return list, false
+	}
+	edited, keep := fn(list[i])
+	if !keep {
+		return slices.Delete(slices.Clone(list), i, i+1), true
+	}
+	return replaceAt(list, i, edited), true
+}
+
+// editByID is editTop that goes on to the children where nothing at the top has
+// the id. Containers are one level deep, and an MCP server is none.
 func editByID(list []Customization, id string, fn func(Customization) (Customization, bool)) []Customization {
+	if edited, found := editTop(list, id, fn); found {
+		return edited
+	}
 	for i, c := range list {
-		if c.ID() == id {
-			edited, keep := fn(c)
-			if !keep {
-				return slices.Delete(slices.Clone(list), i, i+1)
-			}
-			return replaceAt(list, i, edited)
+		if c.text("type") == customizationTypeMCP {
+			continue
 		}
-		children := c.children()
-		if edited := editByID(children, id, fn); !same(edited, children) {
-			return replaceAt(list, i, c.with("children", ahp.MustMarshal(edited)))
+		if edited, found := editTop(c.children(), id, fn); found {
+			list = replaceAt(list, i, c.with("children", ahp.MustMarshal(edited)))
 		}
 	}
 	return list
-}
-
-// same reports whether two lists are the same one: editByID shares what it did
-// not change.
-func same(a, b []Customization) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 func replaceAt[T any](list []T, i int, v T) []T {

@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -47,7 +49,7 @@ func permit(tx *channels.Tx, d *channels.Dispatch) error {
 		return ownEntry(d, a.ClientID)
 	case ConfigChanged:
 		state, _ := tx.State(d.Channel)
-		return state.(State).Config.permits(a.Config)
+		return state.(State).Config.permits(a)
 	}
 	return nil
 }
@@ -59,8 +61,9 @@ func ownEntry(d *channels.Dispatch, clientID string) error {
 	return nil
 }
 
-// permits allows properties whose schema says sessionMutable: true.
-func (c *Config) permits(values map[string]ahp.Value) error {
+// permits allows properties whose schema says sessionMutable: true; a value that
+// a replacement leaves out is changed too.
+func (c *Config) permits(a ConfigChanged) error {
 	if c == nil {
 		return errNoConfig
 	}
@@ -70,7 +73,7 @@ func (c *Config) permits(values map[string]ahp.Value) error {
 	if err := ahp.Unmarshal(c.Schema, &schema); err != nil {
 		return fmt.Errorf("the config's schema cannot be read: %w", err)
 	}
-	for name := range values {
+	for _, name := range c.touched(a) {
 		var property struct {
 			SessionMutable bool `json:"sessionMutable,omitzero"`
 		}
@@ -80,4 +83,22 @@ func (c *Config) permits(values map[string]ahp.Value) error {
 		}
 	}
 	return nil
+}
+
+// touched names, sorted, what an action sets or takes away. In a replacement a
+// value that stays the same is not touched: there is no other way to keep it.
+func (c *Config) touched(a ConfigChanged) []string {
+	names := map[string]bool{}
+	for name, v := range a.Config {
+		names[name] = !a.Replace || !ahp.Equal(v, c.Values[name])
+	}
+	if a.Replace {
+		for name := range c.Values {
+			if _, kept := a.Config[name]; !kept {
+				names[name] = true
+			}
+		}
+	}
+	maps.DeleteFunc(names, func(_ string, touched bool) bool { return !touched })
+	return slices.Sorted(maps.Keys(names))
 }

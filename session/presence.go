@@ -20,7 +20,8 @@ func (s *Service) ClientGone(clientID string, keep func(uri string) bool) {
 	s.leave(clientID, nil, keep)
 }
 
-// leave is one transaction over the given sessions, or over all.
+// leave is one transaction over the given sessions, or over all. The news of a
+// client's end come late: where a connection of it is subscribed again, it stays.
 func (s *Service) leave(clientID string, uris []string, keep func(string) bool) {
 	err := s.log.Do(func(tx *channels.Tx) error {
 		if uris == nil {
@@ -29,7 +30,7 @@ func (s *Service) leave(clientID string, uris []string, keep func(string) bool) 
 		for _, uri := range uris {
 			state, _ := tx.State(uri)
 			st, ok := state.(State)
-			if !ok || keep(uri) || !slices.ContainsFunc(st.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == clientID }) {
+			if !ok || keep(uri) || tx.ClientSubscribed(clientID, uri) || !slices.ContainsFunc(st.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == clientID }) {
 				continue
 			}
 			if err := tx.Append(uri, ActiveClientRemoved{ClientID: clientID}); err != nil {

@@ -72,7 +72,8 @@ func reduceCatalogues(s State, action ahp.Action) (channels.State, channels.Outc
 	case CustomizationRemoved:
 		s.Customizations = editByID(s.Customizations, a.ID, func(c Customization) (Customization, bool) { return c, false })
 	case CustomizationToggled:
-		s.Customizations = editByID(s.Customizations, a.ID, func(c Customization) (Customization, bool) {
+		// Of the top level only: that children can be switched came after 0.5.1.
+		s.Customizations, _ = editTop(s.Customizations, a.ID, func(c Customization) (Customization, bool) {
 			return c.with("enabled", ahp.MustMarshal(a.Enabled)), true
 		})
 	case McpServerStateChanged:

@@ -24,7 +24,7 @@ type Options struct {
 
 	// Prepare completes the state of a session before anybody sees it; it runs
 	// under the log's lock and must be pure. Nil changes nothing.
-	Prepare func(uri string, s State) State
+	Prepare func(tx *channels.Tx, uri string, s State) State
 	// BeforeDispose ends what lives in a session before it is removed, and may
 	// wait. Nil does nothing.
 	BeforeDispose func(ctx context.Context, uri string)
@@ -38,7 +38,7 @@ type Service struct {
 	now     func() time.Time
 	limit   int
 	logger  *slog.Logger
-	prepare func(uri string, s State) State
+	prepare func(tx *channels.Tx, uri string, s State) State
 	dispose func(ctx context.Context, uri string)
 
 	// sessions is what the catalogue knows beside the channel's state. Guarded
@@ -139,7 +139,7 @@ func (s *Service) create(tx *channels.Tx, uri string, st State) error {
 	}
 	st.Provider, st.Status, st.Lifecycle = s.agent.Provider, StatusIdle, LifecycleReady
 	if s.prepare != nil {
-		st = s.prepare(uri, st)
+		st = s.prepare(tx, uri, st)
 	}
 	if err := tx.Create(uri, "", st); err != nil {
 		return err

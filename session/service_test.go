@@ -183,7 +183,9 @@ func TestSummaryChangesAreToldToRoot(t *testing.T) {
 			b := newBench(t, session.Options{})
 			s, box := b.connect(1, "c1", ahp.RootURI)
 			b.create(s, session.CreateSessionParams{Channel: "ahp-session:/a"})
-			b.log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-session:/a", session.ActivityChanged{Activity: new("a")}) })
+			b.log.Do(func(tx *channels.Tx) error {
+				return tx.Append("ahp-session:/a", session.ActivityChanged{Activity: new("a")})
+			})
 			box.take()
 			b.now = b.now.Add(5 * time.Second)
 			b.log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-session:/a", tc.action) })
@@ -249,7 +251,7 @@ func TestMutableConfigOnly(t *testing.T) {
 		Schema: ahp.Value(`{"type":"object","properties":{"a":{"sessionMutable":true},"b":{}}}`),
 		Values: map[string]ahp.Value{"a": ahp.Value("1")},
 	}
-	b := newBench(t, session.Options{Prepare: func(_ string, s session.State) session.State {
+	b := newBench(t, session.Options{Prepare: func(_ *channels.Tx, _ string, s session.State) session.State {
 		s.Config = config
 		return s
 	}})

@@ -20,6 +20,9 @@ type Env interface {
 	Agent(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error)
 	// Host makes something happen inside the host.
 	Host(ctx context.Context, what string) error
+	// Settle returns when what was sent before has had its effect: connections
+	// are not ordered among each other, the steps of a transcript are.
+	Settle()
 	// Pass lets time pass.
 	Pass(d time.Duration)
 }
@@ -65,6 +68,15 @@ func (t *Transcript) Run(ctx context.Context, env Env) error {
 	return nil
 }
 
+// acts reports whether a step does something, and does not only look.
+func (op Op) acts() bool {
+	switch op {
+	case OpExpect, OpSilence, OpClosed, OpAgentValue, OpAgentError:
+		return false
+	}
+	return true
+}
+
 type run struct {
 	env   Env
 	bound Bindings
@@ -78,6 +90,9 @@ type agentAnswer struct {
 }
 
 func (r *run) step(ctx context.Context, s Step) error {
+	if s.Op.acts() {
+		r.env.Settle()
+	}
 	switch s.Op {
 	case OpClock:
 		r.env.Pass(s.Wait)

@@ -67,10 +67,14 @@ func HandleContent[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, fr
 	}}
 }
 
-// Refuse makes a row that answers every request with err: for methods that are
-// known, so that they are a refusal and not an unknown method.
-func Refuse(info ahp.MethodInfo, err *ahp.Error) Method {
-	return Method{Info: info, call: func(_ context.Context, _ *conn, req *peer.Request) { req.Fail(err) }}
+// Refuse makes a row that answers every request with err, once its params were
+// read: for methods that are known, so that they are a refusal and not an
+// unknown method.
+func Refuse[P, R any](m ahp.Method[P, R], err *ahp.Error) Method {
+	return Handle(m, func(context.Context, *channels.Subscriber, P) (R, error) {
+		var none R
+		return none, err
+	})
 }
 
 // Waiting returns the row as one that leaves the order of its connection.

@@ -1,0 +1,11 @@
+// Package ahptest is the test kit: an in-memory network that a test can freeze
+// and cut, and gates for leaked goroutines and descriptors.
+//
+// Everything waits on conditions and timers that are made where it is used, so
+// a whole stack (net/http, the WebSocket, the peer) runs inside a
+// testing/synctest bubble, where a keep-alive of a minute takes no time. A Net
+// that is used in a bubble must be made in it.
+//
+// It is imported by tests and the conformance command only, and imports the
+// standard library alone.
+package ahptest

@@ -1,0 +1,329 @@
+package peer
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"unicode/utf8"
+)
+
+// scanner checks a message in one pass and notes where the members of its top
+// object lie. It is stricter than RFC 8259 and agrees with ahp.Unmarshal:
+// duplicate names (after unescaping) and anything that is not UTF-8, lone
+// surrogates included, are errors at every depth. Beyond that it bounds depth
+// and nodes.
+type scanner struct {
+	data     []byte
+	pos      int
+	depth    int
+	nodes    int // values seen, strings are one each
+	uncount  int // how many members named inputSchema are open: they count apart
+	maxDepth int
+	maxNodes int // negative is no limit
+	names    []name
+	top      *envelope
+}
+
+// name is a member name of an object that is open, without its quotes.
+type name struct {
+	raw     []byte
+	escaped bool
+}
+
+func (n name) text() []byte {
+	if n.escaped {
+		return unescape(n.raw)
+	}
+	return n.raw
+}
+
+// manyNames is the size from which an object's names are kept in a map.
+const manyNames = 24
+
+var (
+	errSyntax    = errors.New("invalid JSON")
+	errUTF8      = errors.New("invalid UTF-8")
+	errDuplicate = errors.New("duplicate member name")
+	errDepth     = errors.New("nested too deep")
+	errNodes     = errors.New("too many values")
+)
+
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// scan checks data and fills env with the members of a top object. kind is the
+// first byte of the value.
+func scan(data []byte, maxDepth, maxNodes int, env *envelope) (kind byte, err error) {
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	*s = scanner{data: data, maxDepth: maxDepth, maxNodes: maxNodes, names: s.names[:0], top: env}
+	s.space()
+	kind = s.peek()
+	if err := s.value(); err != nil {
+		return kind, err
+	}
+	s.space()
+	s.top, s.data = nil, nil
+	clear(s.names)
+	if s.pos != len(data) {
+		return kind, errSyntax
+	}
+	return kind, nil
+}
+
+// peek returns the next byte, or 0 at the end (which is nothing's first byte).
+func (s *scanner) peek() byte {
+	if s.pos < len(s.data) {
+		return s.data[s.pos]
+	}
+	return 0
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.data) {
+		switch s.data[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) value() error {
+	if s.uncount == 0 {
+		s.nodes++
+		if s.maxNodes >= 0 && s.nodes > s.maxNodes {
+			return errNodes
+		}
+	}
+	switch c := s.peek(); c {
+	case '{':
+		return s.nested(s.object)
+	case '[':
+		return s.nested(s.array)
+	case '"':
+		_, err := s.str()
+		return err
+	case 't':
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	case 'n':
+		return s.literal("null")
+	default:
+		return s.number()
+	}
+}
+
+func (s *scanner) nested(read func() error) error {
+	s.depth++
+	if s.depth > s.maxDepth {
+		return errDepth
+	}
+	s.pos++
+	err := read()
+	s.depth--
+	return err
+}
+
+func (s *scanner) array() error {
+	s.space()
+	if s.peek() == ']' {
+		s.pos++
+		return nil
+	}
+	for {
+		s.space()
+		if err := s.value(); err != nil {
+			return err
+		}
+		if more, err := s.next(']'); !more {
+			return err
+		}
+	}
+}
+
+// next reads what stands behind an element: a comma, or the end.
+func (s *scanner) next(end byte) (more bool, err error) {
+	s.space()
+	c := s.peek()
+	s.pos++
+	switch c {
+	case ',':
+		return true, nil
+	case end:
+		return false, nil
+	}
+	return false, errSyntax
+}
+
+func (s *scanner) object() error {
+	s.space()
+	if s.peek() == '}' {
+		s.pos++
+		return nil
+	}
+	base := len(s.names)
+	defer func() { s.names = s.names[:base] }()
+	var many map[string]struct{}
+	for {
+		s.space()
+		n, err := s.str()
+		if err != nil {
+			return err
+		}
+		if many, err = s.unique(base, many, n); err != nil {
+			return err
+		}
+		s.space()
+		if s.peek() != ':' {
+			return errSyntax
+		}
+		s.pos++
+		s.space()
+		if err := s.member(n); err != nil {
+			return err
+		}
+		if more, err := s.next('}'); !more {
+			return err
+		}
+	}
+}
+
+// unique refuses a name that the open object has already. A few names are
+// compared one by one, many through a map, so that no object costs quadratic
+// time.
+func (s *scanner) unique(base int, many map[string]struct{}, n name) (map[string]struct{}, error) {
+	if many != nil {
+		if _, ok := many[string(n.text())]; ok {
+			return many, errDuplicate
+		}
+		many[string(n.text())] = struct{}{}
+		return many, nil
+	}
+	for _, m := range s.names[base:] {
+		if bytes.Equal(m.raw, n.raw) || ((m.escaped || n.escaped) && bytes.Equal(m.text(), n.text())) {
+			return nil, errDuplicate
+		}
+	}
+	s.names = append(s.names, n)
+	if len(s.names)-base < manyNames {
+		return nil, nil
+	}
+	many = make(map[string]struct{}, 2*manyNames)
+	for _, m := range s.names[base:] {
+		many[string(m.text())] = struct{}{}
+	}
+	return many, nil
+}
+
+func (s *scanner) member(n name) error {
+	if s.depth == 1 {
+		start := s.pos
+		err := s.value()
+		if err == nil {
+			s.top.set(n, s.data[start:s.pos:s.pos])
+		}
+		return err
+	}
+	if string(n.text()) != "inputSchema" {
+		return s.value()
+	}
+	s.uncount++
+	err := s.value()
+	s.uncount--
+	return err
+}
+
+func (s *scanner) literal(word string) error {
+	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
+		return errSyntax
+	}
+	s.pos += len(word)
+	return nil
+}
+
+func (s *scanner) number() error {
+	if s.peek() == '-' {
+		s.pos++
+	}
+	switch c := s.peek(); {
+	case c == '0':
+		s.pos++
+	case '1' <= c && c <= '9':
+		s.digits()
+	default:
+		return errSyntax
+	}
+	if s.peek() == '.' {
+		s.pos++
+		if !s.digits() {
+			return errSyntax
+		}
+	}
+	if c := s.peek(); c == 'e' || c == 'E' {
+		s.pos++
+		if c := s.peek(); c == '+' || c == '-' {
+			s.pos++
+		}
+		if !s.digits() {
+			return errSyntax
+		}
+	}
+	return nil
+}
+
+func (s *scanner) digits() bool {
+	start := s.pos
+	for '0' <= s.peek() && s.peek() <= '9' {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+// str reads a string and returns what is between its quotes.
+func (s *scanner) str() (name, error) {
+	if s.peek() != '"' {
+		return name{}, errSyntax
+	}
+	s.pos++
+	start := s.pos
+	escaped := false
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			n := name{s.data[start:s.pos], escaped}
+			s.pos++
+			return n, nil
+		case c == '\\':
+			escaped = true
+			if err := s.escape(); err != nil {
+				return name{}, err
+			}
+		case c < ' ':
+			return name{}, errSyntax
+		case c < utf8.RuneSelf:
+			s.pos++
+		default:
+			r, size := utf8.DecodeRune(s.data[s.pos:])
+			if r == utf8.RuneError && size == 1 {
+				return name{}, errUTF8
+			}
+			s.pos += size
+		}
+	}
+	return name{}, errSyntax
+}
+
+// escape checks one escape sequence; a surrogate must have its other half.
+func (s *scanner) escape() error {
+	r, n := escapeAt(s.data[s.pos:])
+	if n == 0 {
+		return errSyntax
+	}
+	if r == utf8.RuneError && n < 0 {
+		return errUTF8
+	}
+	s.pos += n
+	return nil
+}

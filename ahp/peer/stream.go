@@ -1,0 +1,138 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// stream is what jsonrpc2 reads and writes. jsonrpc2 keeps the table of
+// outgoing calls; everything else passes it by: requests go from the reader to
+// the inbox, our answers straight to the outbox, and of a call the library sees
+// a skeleton while the params and the result travel beside it.
+//
+// That rests on two facts of the library, held by a test: OnSend is called
+// right before WriteObject, under its send lock; OnRecv is called between
+// ReadObject and the waking of the caller, on the reader's goroutine.
+type stream struct {
+	p        *Peer
+	starting sync.Mutex // held until p.rpc is set: the library reads from the first moment
+	sending  *call      // between onSend and WriteObject; guarded by jsonrpc2's send lock
+	result   ahp.Value
+	err      *ahp.Error // result and err: between ReadObject and onRecv, on the reader
+}
+
+// callField is the name under which a request carries its call through the
+// library. It is never encoded.
+const callField = "ahp"
+
+func callOf(req *jsonrpc2.Request) *call {
+	return req.ExtraFields[0].Value.(*call)
+}
+
+func (s *stream) onSend(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
+	s.sending = callOf(req)
+	s.sending.id = req.ID.Num
+}
+
+// WriteObject queues the call that onSend announced. It never waits, so
+// jsonrpc2's send lock is never held for long.
+func (s *stream) WriteObject(any) error {
+	c := s.sending
+	s.sending = nil
+	var id [20]byte
+	frame := methodFrame(strconv.AppendUint(id[:0], c.id, 10), c.method, c.params)
+	if !s.p.push(item{frame: frame}) {
+		return jsonrpc2.ErrClosed
+	}
+	return nil
+}
+
+// ReadObject reads messages until one is the answer to a call. It is the
+// connection's reader.
+func (s *stream) ReadObject(v any) error {
+	s.starting.Lock()
+	s.starting.Unlock() // empty: it waits for Start
+	for {
+		msg, err := s.p.conn.ReadMessage()
+		if err != nil {
+			return err
+		}
+		var env envelope
+		refused := parse(msg, s.p.opts, &env)
+		if refused == nil && env.method == nil {
+			if skeleton, ok := s.answered(&env); ok {
+				return v.(json.Unmarshaler).UnmarshalJSON(skeleton)
+			}
+			continue
+		}
+		s.arrived(&env, refused, len(msg))
+	}
+}
+
+// arrived hands a request to the inbox, or the refusal of one, so that answers
+// keep the order of the questions.
+func (s *stream) arrived(env *envelope, refused *refusal, size int) {
+	req := &Request{peer: s.p, size: size, id: env.id}
+	switch {
+	case refused != nil && refused.silent:
+		s.p.stats.unreadable.Add(1)
+		req.Notification, req.refusal = true, refused.err
+	case refused != nil:
+		req.refusal, req.id = refused.err, refused.id
+		if req.id == nil {
+			req.id = []byte(nullID)
+		}
+	default:
+		req.Method, req.Params, req.Notification = textOf(env.method), env.params, env.id == nil
+	}
+	s.p.arrived(req)
+}
+
+// answered keeps an answer for onRecv and returns all that jsonrpc2 is to know
+// of it. An answer that is no call's is counted and dropped.
+func (s *stream) answered(env *envelope) (skeleton []byte, ok bool) {
+	id, ok := env.callID()
+	if !ok {
+		s.p.stats.late.Add(1)
+		return nil, false
+	}
+	s.result, s.err = env.answer()
+	skeleton = append(skeleton, `{"id":`...)
+	skeleton = strconv.AppendUint(skeleton, id, 10)
+	return append(skeleton, `,"result":null}`...), true
+}
+
+// onRecv gives the answer to its call, before the caller wakes. A nil request
+// is one that the table does not hold.
+func (s *stream) onRecv(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
+	if req == nil {
+		s.p.stats.late.Add(1)
+	} else {
+		c := callOf(req)
+		c.result, c.err = s.result, s.err
+		s.p.calls.answered(c)
+	}
+	s.result, s.err = nil, nil
+}
+
+// Close is jsonrpc2's last call, on the reader.
+func (s *stream) Close() error {
+	s.p.readEnded()
+	return nil
+}
+
+// noHandler stands where jsonrpc2 wants a handler: it is shown answers only.
+type noHandler struct{}
+
+func (noHandler) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
+
+// noLog keeps jsonrpc2 from writing to standard error.
+type noLog struct{}
+
+func (noLog) Printf(string, ...any) {}

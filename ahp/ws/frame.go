@@ -1,0 +1,76 @@
+package ws
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+)
+
+// The first header byte of the frames that are sent.
+const (
+	opContinue = 0x0
+	opText     = 0x1
+	opClose    = 0x8
+	opPing     = 0x9
+	opPong     = 0xA
+
+	bitFinal = 0x80
+	bitMask  = 0x80
+
+	maxHeader  = 14
+	maxControl = 125
+)
+
+// appendHeader appends the header of a frame with a payload of n bytes. A
+// client's header ends in the mask key, which is returned as well.
+func appendHeader(b []byte, first byte, n int, client bool) ([]byte, [4]byte) {
+	var mask byte
+	if client {
+		mask = bitMask
+	}
+	switch {
+	case n <= maxControl:
+		b = append(b, first, mask|byte(n))
+	case n <= 0xFFFF:
+		b = append(b, first, mask|126)
+		b = binary.BigEndian.AppendUint16(b, uint16(n))
+	default:
+		b = append(b, first, mask|127)
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	}
+	var key [4]byte
+	if client {
+		binary.LittleEndian.PutUint32(key[:], rand.Uint32())
+		b = append(b, key[:]...)
+	}
+	return b, key
+}
+
+// appendFrame appends a whole frame.
+func appendFrame(b []byte, first byte, payload []byte, client bool) []byte {
+	b, key := appendHeader(b, first, len(payload), client)
+	start := len(b)
+	b = append(b, payload...)
+	if client {
+		maskBytes(key, 0, b[start:])
+	}
+	return b
+}
+
+// maskBytes masks b, whose first byte is at position pos of the payload, and
+// returns the position after it.
+func maskBytes(key [4]byte, pos int, b []byte) int {
+	next := pos + len(b)
+	var k [8]byte
+	for i := range k {
+		k[i] = key[(pos+i)&3]
+	}
+	word := binary.LittleEndian.Uint64(k[:])
+	for len(b) >= 8 {
+		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^word)
+		b = b[8:]
+	}
+	for i := range b {
+		b[i] ^= k[i]
+	}
+	return next
+}

@@ -1,0 +1,17 @@
+package session_test
+
+import (
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/testcases"
+)
+
+// mustCases returns this project's reducer fixtures.
+func mustCases(t testing.TB) []testcases.ReducerCase {
+	t.Helper()
+	cases, err := testcases.Reducers()
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	return cases
+}

@@ -1,0 +1,25 @@
+package session_test
+
+import (
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// A host makes a session and renames it; a summary in the list follows.
+func Example() {
+	log := channels.New(channels.Options{})
+	sessions := session.New(session.Options{Log: log})
+	if err := sessions.Ensure("ahp-session:/default", "Default"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	err := log.Do(func(tx *channels.Tx) error {
+		return tx.Append("ahp-session:/default", session.TitleChanged{Title: "Plan"})
+	})
+	state, _ := log.State("ahp-session:/default")
+	fmt.Println(err, string(ahp.MustMarshal(state)))
+	// Output: <nil> {"provider":"canvas","title":"Plan","status":1,"lifecycle":"ready","activeClients":[],"chats":[]}
+}

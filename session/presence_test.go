@@ -1,0 +1,42 @@
+package session_test
+
+import (
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// TestWhoSubscribesAgainStays: between a connection's unsubscribe and the news
+// of it another connection of the client may have subscribed (ahp-host.md
+// section 3d).
+func TestWhoSubscribesAgainStays(t *testing.T) {
+	const uri = "ahp-session:/a"
+	for name, leave := range map[string]func(*session.Service){
+		"left": func(s *session.Service) { s.ClientLeft("c1", uri) },
+		"gone": func(s *session.Service) { s.ClientGone("c1", func(string) bool { return false }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, session.Options{})
+			if err := b.svc.Ensure(uri, "A"); err != nil {
+				t.Fatal(err)
+			}
+			err := b.log.Do(func(tx *channels.Tx) error {
+				return tx.Append(uri, session.ActiveClientSet{ActiveClient: session.SessionActiveClient{ClientID: "c1"}})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _ := b.connect(2, "c1", uri)
+			leave(b.svc)
+			if st, _ := b.log.State(uri); len(st.(session.State).ActiveClients) != 1 {
+				t.Error("removed while a connection of it is subscribed")
+			}
+			_ = b.log.Do(func(tx *channels.Tx) error { tx.Unsubscribe(s, uri); return nil })
+			leave(b.svc)
+			if st, _ := b.log.State(uri); len(st.(session.State).ActiveClients) != 0 {
+				t.Error("still listed, with no connection subscribed")
+			}
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package testcases
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// covers is what the transcripts must show of a name.
+type covers uint8
+
+const (
+	accepted covers = 1 << iota // a result, or an echo that stands
+	refused                     // an error, or an echo with a reason
+	told                        // sent by the host of its own accord
+	both     = accepted | refused
+)
+
+// The rows are the documents' own lists, not the code's: ahp-host.md sections
+// 1a, 1b, 3c and 4, and #297 sections 4, 5, 7 and 10. What the code knows beyond
+// them is found by TestCoverageKnowsTheCode.
+var (
+	methodRows = map[string]covers{
+		"initialize": both, "ping": accepted, "reconnect": both, "subscribe": both, "listSessions": both, "createSession": both, "disposeSession": both,
+		"resourceRead": both, "resourceResolve": both, "resourceRequest": refused, "resourceList": refused,
+		"resourceWrite": refused, "resourceCopy": refused, "resourceMove": refused, "resourceDelete": refused, "resourceMkdir": refused, "createResourceWatch": refused,
+		"authenticate": refused, "resolveSessionConfig": accepted, "sessionConfigCompletions": both,
+		"completions": refused, "createChat": refused, "disposeChat": refused, "fetchTurns": refused, "createTerminal": refused, "disposeTerminal": refused,
+		"invokeChangesetOperation": refused,
+		"canvasReadResource":       both, "canvasOpen": refused, "canvasInvokeAction": refused, "canvasClose": refused,
+		// Sent as requests, which they are not.
+		"dispatchAction": refused, "unsubscribe": refused, "action": refused,
+	}
+	actionRows = map[string]covers{
+		"session/titleChanged": both | told, "session/isReadChanged": both, "session/isArchivedChanged": both, "session/activeClientSet": both,
+		"session/activeClientRemoved": both | told, "session/customizationToggled": both,
+		// Accepted as session/activeClientSet and session/activeClientRemoved.
+		"session/activeClientChanged": refused,
+		// Accepted only where a session has a config; no session of this host has.
+		"session/configChanged": refused, "root/configChanged": refused,
+		"session/ready": refused, "session/creationFailed": refused, "session/activityChanged": refused, "session/serverToolsChanged": refused, "session/metaChanged": refused,
+		"session/changesetsChanged": refused, "session/chatAdded": refused, "session/chatRemoved": refused, "session/chatUpdated": refused, "session/defaultChatChanged": refused,
+		"session/customizationsChanged": refused, "session/customizationUpdated": refused, "session/customizationRemoved": refused, "session/mcpServerStateChanged": refused,
+		"session/canvasesChanged": refused, "session/openCanvasesChanged": refused | told,
+		"root/agentsChanged": refused, "root/activeSessionsChanged": refused | told, "root/terminalsChanged": refused,
+		"canvas/updated": refused | told, "canvas/closeRequested": both, "canvas/message": both | told,
+	}
+	notificationRows = []string{"action", "root/sessionAdded", "root/sessionRemoved", "root/sessionSummaryChanged"}
+	canvasCodeRows   = []string{
+		"canvas_not_found", "canvas_instance_not_found", "canvas_session_not_found", "canvas_ambiguous", "canvas_already_open", "canvas_input_invalid",
+		"canvas_action_no_handler", "canvas_provider_unavailable", "canvas_handler_error", "canvas_timeout", "canvas_limit_exceeded",
+	}
+	// A transcript cannot show these, each for the reason beside it.
+	unshown = map[string]string{
+		"InternalError":               "a fault of the host's own",
+		"AlreadyExists":               "the code of canvas_already_open in Go; a client has no method that answers it",
+		"Conflict":                    "resourceWrite is not served",
+		"CanvasProviderError":         "a dead provider's content; the one under test still reads when it is gone",
+		"canvas_reserved_action_name": "a declaration is refused where a Go program registers it",
+	}
+)
+
+// shown is what a set of transcripts has of each name.
+type shown struct {
+	methods, actions     map[string]covers
+	notifications, codes map[string]bool
+	canvasCodes          map[string]bool
+}
+
+type wireFrame struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code json.RawMessage `json:"code"`
+	} `json:"error"`
+}
+
+type wireAction struct {
+	Action struct {
+		Type any `json:"type"`
+	} `json:"action"`
+	Origin          *struct{} `json:"origin"`
+	RejectionReason *string   `json:"rejectionReason"`
+}
+
+func readShown(all []*Transcript) shown {
+	s := shown{map[string]covers{}, map[string]covers{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	for _, tr := range all {
+		asked := map[string]string{} // connection and id -> method
+		for _, step := range tr.Steps {
+			s.step(step, asked)
+		}
+	}
+	return s
+}
+
+func (s *shown) step(step Step, asked map[string]string) {
+	var f wireFrame
+	text := placeholder.ReplaceAllString(step.Text, "0")
+	if step.Op == OpExpect {
+		text = step.Text
+	}
+	readable := json.Unmarshal([]byte(text), &f) == nil
+	switch {
+	case step.Op == OpAgentError:
+		var e struct{ Code string }
+		_ = json.Unmarshal([]byte(step.Text), &e)
+		s.canvasCodes[e.Code] = true
+	case !readable:
+	case step.Op == OpSend && f.ID != nil:
+		asked[step.Conn+string(f.ID)] = f.Method
+	case step.Op == OpExpect:
+		s.received(step, f, asked)
+	}
+}
+
+func (s *shown) received(step Step, f wireFrame, asked map[string]string) {
+	method := asked[step.Conn+string(f.ID)]
+	switch {
+	case f.Error != nil:
+		s.methods[method] |= refused
+		s.codes[string(f.Error.Code)] = true
+	case f.Method == "":
+		s.methods[method] |= accepted
+	default:
+		s.notifications[f.Method] = true
+		var a wireAction
+		_ = json.Unmarshal(f.Params, &a)
+		if tag, ok := a.Action.Type.(string); ok {
+			s.actions[tag] |= fate(a)
+		}
+	}
+}
+
+func fate(a wireAction) covers {
+	switch {
+	case a.RejectionReason != nil:
+		return refused
+	case a.Origin != nil:
+		return accepted
+	}
+	return told
+}
+
+func TestCoverage(t *testing.T) {
+	s := readShown(transcripts(t))
+	for name, want := range methodRows {
+		missing(t, "method "+name, want, s.methods[name])
+	}
+	for name, want := range actionRows {
+		missing(t, "action "+name, want, s.actions[name])
+	}
+	for _, name := range notificationRows {
+		if !s.notifications[name] {
+			t.Errorf("notification %s: no transcript", name)
+		}
+	}
+	for code, name := range ahp.Codes {
+		if text := string(ahp.MustMarshal(code)); !s.codes[text] && unshown[name] == "" {
+			t.Errorf("error %s (%s): no transcript", text, name)
+		}
+	}
+	for _, code := range canvasCodeRows {
+		if !s.canvasCodes[code] {
+			t.Errorf("code %s: no transcript", code)
+		}
+	}
+}
+
+func missing(t *testing.T, what string, want, have covers) {
+	t.Helper()
+	for bit, word := range map[covers]string{accepted: "accepts it", refused: "refuses it", told: "has the host send it"} {
+		if want&bit != 0 && have&bit == 0 {
+			t.Errorf("%s: no transcript %s", what, word)
+		}
+	}
+}
+
+// TestCoverageExceptions keeps the list of what cannot be shown honest.
+func TestCoverageExceptions(t *testing.T) {
+	s := readShown(transcripts(t))
+	for code, name := range ahp.Codes {
+		if unshown[name] != "" && s.codes[string(ahp.MustMarshal(code))] {
+			t.Errorf("%s can be shown after all: take it from the exceptions", name)
+		}
+	}
+	for code := range s.canvasCodes {
+		if unshown[code] != "" {
+			t.Errorf("%s can be shown after all: take it from the exceptions", code)
+		}
+		if strings.HasPrefix(code, "canvas_") && !slices.Contains(canvasCodeRows, code) {
+			t.Errorf("%s is no code of canvas.md section 3", code)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.actions)) {
+		if actionRows[name] == 0 && s.actions[name] != refused {
+			t.Errorf("%s is accepted but is no action of the documents", name)
+		}
+	}
+}

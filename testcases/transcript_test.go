@@ -1,0 +1,184 @@
+package testcases
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+func transcripts(t *testing.T) []*Transcript {
+	t.Helper()
+	all, err := Transcripts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Fatal("no transcripts")
+	}
+	return all
+}
+
+// source is what a rule begins with: how strong it is, and a place in the
+// documents.
+var source = regexp.MustCompile(`^(MUST|SHOULD|OURS) (ahp-host\.md|canvas\.md|#297) [0-9a-z]`)
+
+// TestTranscriptFiles holds the files to the format: a mistake in one must not
+// look like a fault of the host that it is played against.
+func TestTranscriptFiles(t *testing.T) {
+	titles := map[string]string{}
+	for _, tr := range transcripts(t) {
+		title := tr.Meta["title"]
+		if other, taken := titles[title]; taken {
+			t.Errorf("%s and %s have the title %q", other, tr.Name, title)
+		}
+		titles[title] = tr.Name
+		if !source.MatchString(tr.Meta["rule"]) {
+			t.Errorf("%s: rule %q: want MUST, SHOULD or OURS, a document and a place in it", tr.Name, tr.Meta["rule"])
+		}
+		if !strings.Contains(tr.Name, "/") {
+			t.Errorf("%s stands in no folder", tr.Name)
+		}
+		if err := lint(tr); err != nil {
+			t.Errorf("%s:%v", tr.Name, err)
+		}
+	}
+}
+
+// lint finds the steps that no host could ever satisfy.
+func lint(tr *Transcript) error {
+	open := map[string]bool{"a": true}
+	calls, expects := 0, 0
+	for _, s := range tr.Steps {
+		err := error(nil)
+		switch s.Op {
+		case OpSend, OpSilence, OpClosed:
+			expects++
+		case OpExpect, OpAgentValue, OpAgentError:
+			expects++
+			if !ahp.Value(s.Text).IsValid() {
+				err = fmt.Errorf("the expectation is no JSON")
+			}
+		case OpOpen:
+			open[s.Conn] = true
+		case OpAgentCall:
+			tool, args, _ := strings.Cut(s.Text, " ")
+			if tool == "" || !ahp.Value(placeholder.ReplaceAllString(args, "0")).IsValid() {
+				err = fmt.Errorf("want a tool and its arguments as JSON")
+			}
+		}
+		if s.Conn != "" && !open[s.Conn] {
+			err = fmt.Errorf("connection %s is not open", s.Conn)
+		}
+		if s.Op == OpCut || s.Op == OpClose {
+			delete(open, s.Conn)
+		}
+		calls += pending(s.Op)
+		if calls < 0 || calls > 1 {
+			err = fmt.Errorf("the agent has %d calls under way: want an answer for each", calls)
+		}
+		if err != nil {
+			return fmt.Errorf("%d: %w", s.Line, err)
+		}
+	}
+	if calls != 0 || expects == 0 {
+		return fmt.Errorf("the end: %d calls of the agent without an answer, %d expectations", calls, expects)
+	}
+	return nil
+}
+
+// pending is what a step does to the number of the agent's calls under way.
+func pending(op Op) int {
+	switch op {
+	case OpAgentCall:
+		return 1
+	case OpAgentValue, OpAgentError:
+		return -1
+	}
+	return 0
+}
+
+const head = "# title: t\n# rule: MUST canvas.md 1\n"
+
+func TestParseTranscript(t *testing.T) {
+	tr, err := ParseTranscript("x", head+`
+# a comment: with a colon
+> {"a":1}
+b< {"b":2}
+<!
+c<close 1009
+open b token=agent client=x
+cut b
+close c
+@ 1m30s
+agent> open_canvas {"canvasId":"x"}
+agent< {"v":1}
+agent<error {"code":"x"}
+host gone demo
+# late: no meta`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range tr.Steps {
+		got = append(got, fmt.Sprintf("%d %d %s|%s|%s", s.Line, s.Op, s.Conn, s.Text, s.Wait))
+	}
+	want := []string{
+		`5 0 a|{"a":1}|0s`, `6 1 b|{"b":2}|0s`, `7 2 a||0s`, `8 3 c|1009|0s`, `9 4 b|token=agent client=x|0s`, `10 5 b||0s`,
+		`11 6 c||0s`, `12 7 ||1m30s`, `13 8 |open_canvas {"canvasId":"x"}|0s`, `14 9 |{"v":1}|0s`, `15 10 |{"code":"x"}|0s`, `16 11 |gone demo|0s`,
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("have\n%s\nwant\n%s", a, b)
+	}
+	if tr.Meta["title"] != "t" || tr.Meta["late"] != "" {
+		t.Errorf("meta %v", tr.Meta)
+	}
+}
+
+func TestParseTranscriptRefuses(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"> {}", "needs a '# title:'"},
+		{"# title: t\n> {}", "needs a '# title:'"},
+		{"> {}\n" + head, "needs a '# title:'"},
+		{head + "hello", `x:3: unknown step "hello"`},
+		{head + "a<>b", "x:3: unknown step"},
+		{head + "<close soon", "x:3: close code"},
+		{head + "@ soon", "x:3: "},
+		{head + "@", "x:3: "},
+	} {
+		if _, err := ParseTranscript("x", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: have %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+func FuzzParseTranscript(f *testing.F) {
+	all, err := Transcripts()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, tr := range all[:min(8, len(all))] {
+		data, err := transcriptFiles.ReadFile("transcripts/" + tr.Name + ".txt")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Add(head + "> \"\\xff\"\n@ -1h\nopen\nagent>\n<")
+	f.Fuzz(func(t *testing.T, text string) {
+		tr, err := ParseTranscript("x", text)
+		if err != nil {
+			return
+		}
+		line := 0
+		for _, s := range tr.Steps {
+			if s.Line <= line {
+				t.Fatalf("line %d after line %d", s.Line, line)
+			}
+			line = s.Line
+		}
+		_ = lint(tr)
+	})
+}
