@@ -1,6 +1,12 @@
 package canvas
 
-import "github.com/ahp-canvas/ahp-canvas/ahp"
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
 
 // The codes of the host's own provider errors (canvas.md section 3). A
 // provider's code passes through as it is.
@@ -23,7 +29,9 @@ const (
 type Error struct {
 	Code    string
 	Message string
-	// Path and Rule place an invalid input (JSON Pointer, schema keyword).
+	// Path and Rule place an invalid input: a JSON Pointer into the arguments
+	// ("/instanceId", "/input/title"), and the schema keyword or "type",
+	// "pattern", "maxLength" for the host's own rules.
 	Path, Rule string
 	// Candidates are the extension ids among which an ambiguous canvasId is.
 	Candidates []string
@@ -45,4 +53,43 @@ func (e *Error) Wire() *ahp.Error {
 		code = ahp.CodeAlreadyExists
 	}
 	return ahp.Errorf(code, "%s", e.Message).With(ahp.ProviderErrorData{Code: e.Code, Message: e.Message})
+}
+
+// Errorf makes an error of a code, for providers; the code may be their own.
+func Errorf(code, format string, args ...any) *Error { return errorf(code, format, args...) }
+
+func errorf(code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// The failures that several files answer with.
+var (
+	errTimeout      = errorf(CodeTimeout, "the canvas's provider did not answer in time")
+	errUnavailable  = errorf(CodeProviderUnavailable, "the canvas's provider is not there now")
+	errShuttingDown = errorf(CodeProviderUnavailable, "the host is shutting down")
+)
+
+// ErrHandleDead is what a [Handle] returns once its canvas was closed, its
+// provider went away, or the open that it was made for failed.
+var ErrHandleDead = errors.New("canvas: this handle's canvas is closed or was opened again")
+
+// ended says why a context is done: a cause that is an *Error stays, a deadline
+// is canvas_timeout, and a caller who went away gets his own context's error.
+func ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if e, ok := errors.AsType[*Error](cause); ok {
+		return e
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return errTimeout
+	}
+	return cause
+}
+
+// providerError turns what a provider returned into an *Error.
+func providerError(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
+		return e
+	}
+	return errorf(CodeHandlerError, "%s", err)
 }

@@ -12,10 +12,11 @@ import (
 //
 // Open is called concurrently for different instances, and never twice at a
 // time for one. It is called again for an instance that lives, where the input
-// changed or the instance was stale; it may then return the same Instance or
-// another one, and the old one is not closed. It must return soon after ctx is
-// done (30 s at most, canvas.md section 3); a late answer is dropped and the
-// instance that came with it is closed.
+// changed (OpenRequest.Current is then the Instance) or the instance was stale;
+// it may then return the same Instance or another one, and the old one is not
+// closed. Where it fails, the canvas stays as it was. It must return soon after
+// ctx is done (30 s at most, canvas.md section 3); a late answer is dropped and
+// the instance that came with it is closed, unless it is Current.
 //
 // An error of type *[Error] reaches the agent with its code; any other becomes
 // canvas_handler_error with its text, so do not put secrets into it.
@@ -31,6 +32,9 @@ type OpenRequest struct {
 	InstanceID  string
 	Input       ahp.Value // validated against the declaration's schema; nil where absent
 	Saved       []byte    // what Handle.Save kept of this instance; nil at first
+	// Current is the instance that is open now, where a live one is opened with
+	// another input; the handle is then the one that it has. Nil otherwise.
+	Current Instance
 }
 
 // Opened is a provider's answer: the instance, and what people see of it.
@@ -55,7 +59,9 @@ type Instance interface {
 }
 
 // Messenger is an Instance that hears its Views. The calls come one at a time
-// and in the order of the log; they must not wait for a View.
+// and in the order of the log, also during Invoke; they must not wait for a
+// View. While one does not return, messages gather up to 1 MiB; then Views are
+// refused. What was not delivered when the instance ends is dropped.
 type Messenger interface {
 	// Message is a View's canvas/message. The payload is opaque, at most 64 KiB.
 	Message(ctx context.Context, from View, payload ahp.Value)

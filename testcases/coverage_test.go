@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // covers is what the transcripts must show of a name.
@@ -201,6 +203,28 @@ func TestCoverageExceptions(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(s.actions)) {
 		if actionRows[name] == 0 && s.actions[name] != refused {
 			t.Errorf("%s is accepted but is no action of the documents", name)
+		}
+	}
+}
+
+// TestCoverageKnowsTheCode compares the documents' list of actions with the
+// host's tables, both ways.
+func TestCoverageKnowsTheCode(t *testing.T) {
+	known := map[string]bool{}
+	for _, table := range []*ahp.ActionTable{session.RootActions, session.Actions, canvas.Actions} {
+		for _, row := range table.Rows() {
+			known[row.Type] = true
+			if actionRows[row.Type] == 0 {
+				t.Errorf("action %s has no row here, so no transcript has to show it", row.Type)
+			}
+			if client := row.From&ahp.FromClient != 0; client && !row.Alias && actionRows[row.Type] == refused && !strings.HasSuffix(row.Type, "/configChanged") {
+				t.Errorf("action %s: a client may send it, and no transcript shows that", row.Type)
+			}
+		}
+	}
+	for name := range actionRows {
+		if !known[name] {
+			t.Errorf("action %s of the documents is in no table of the host", name)
 		}
 	}
 }

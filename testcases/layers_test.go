@@ -34,6 +34,7 @@ var layers = []layer{
 	{"canvas/folder", "canvas session ahp", "", "a provider"},
 	{"canvas/canvastest", "canvas session channels ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp", "", "the page"},
+	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "canvas session ahp", "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go", "the agent's door"},
 	{"canvas/client", "canvas session ahp/peer ahp/ws ahp", "", "the Go client"},
 	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/peer ahp/ws ahp", "github.com/google/uuid", "the assembly"},

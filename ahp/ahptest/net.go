@@ -45,6 +45,9 @@ func (n *Net) Listen(addr string) (*Listener, error) {
 // Dial connects to a listener; the network's name is ignored. The connection is
 // a *Conn, so that a test can freeze or cut the client's end.
 func (n *Net) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	n.mu.Lock()
 	l := n.listeners[addr]
 	n.dialled++

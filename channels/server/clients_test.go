@@ -21,7 +21,7 @@ func newTable(limit int, gone *[]string) *clients {
 			defer mu.Unlock()
 			*gone = append(*gone, id)
 		},
-		known:  map[string]*client{}, absent: list.New(),
+		known: map[string]*client{}, absent: list.New(),
 	}
 }
 

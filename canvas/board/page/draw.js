@@ -1,0 +1,166 @@
+// @ts-check
+// Brings the page to a state, element by element: what is focused, open or
+// half-typed stays, whoever changed the board.
+import { byId, icon, make } from "./ui.js";
+import { addCard, addList, editCard, moveList, removeCard, removeList, renameList, tick } from "./edit.js";
+import { announceDifference } from "./difference.js";
+
+/** @typedef {import("./board.js").State} State */
+/** @typedef {import("./board.js").List} List */
+/** @typedef {import("./board.js").Card} Card */
+
+const board = byId("board");
+let wired = false;
+/** @type {Set<string>} Cards that are somewhere on the board: their elements move, and are not made anew. */
+let alive = new Set();
+
+/** @param {State} state @param {State} [before] */
+export function draw(state, before) {
+  if (!wired) {
+    wired = true;
+    byId("add-list").onclick = () => addList();
+    board.setAttribute("aria-busy", "false");
+  }
+  if (board.querySelector(".held")) return later(state, before); // somebody is dragging
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  head(state);
+  alive = new Set(state.lists.flatMap((l) => l.cards.map((c) => c.id)));
+  const fresh = new Set(before ? alive : []);
+  before?.lists.forEach((l) => l.cards.forEach((c) => fresh.delete(c.id)));
+
+  sync(board, state.lists, ".list", makeList, updateList);
+  for (const l of state.lists) {
+    const cards = /** @type {HTMLElement} */ (byId(l.id).querySelector(".cards"));
+    sync(cards, l.cards, ".card", makeCard, updateCard);
+  }
+  fresh.forEach((id) => document.getElementById(id)?.classList.add("fresh"));
+  rove();
+  if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
+  if (before) announceDifference(before, state);
+}
+
+/** @type {{ state: State, before?: State } | undefined} */
+let waiting;
+/** @param {State} state @param {State} [before] */
+function later(state, before) { waiting = { state, before: waiting?.before ?? before }; }
+
+/** What came while something was dragged is drawn now. */
+export function drawWaiting() {
+  const w = waiting;
+  waiting = undefined;
+  if (w) draw(w.state, w.before);
+}
+
+/** @param {State} state */
+function head(state) {
+  document.title = state.title;
+  byId("title").textContent = state.title;
+  const cards = state.lists.flatMap((l) => l.cards), done = cards.filter((c) => c.done).length;
+  byId("progress").textContent = cards.length ? `${done} of ${cards.length} done` : "No cards yet";
+  const meter = /** @type {HTMLProgressElement} */ (byId("meter"));
+  meter.max = Math.max(cards.length, 1);
+  meter.value = done;
+  const word = byId("word");
+  word.hidden = state.lists.length > 0;
+  word.textContent = "There is no list yet. Add one, or ask the agent to.";
+}
+
+/**
+ * Makes the children of a parent those of the items, in their order, keeping
+ * every element that is there already.
+ * @template {{ id: string }} T
+ * @param {HTMLElement} parent @param {T[]} items @param {string} kind selector of the elements
+ * @param {(item: T) => HTMLElement} create @param {(el: HTMLElement, item: T) => void} update
+ */
+function sync(parent, items, kind, create, update) {
+  const wanted = new Set(items.map((i) => i.id));
+  for (const el of /** @type {HTMLElement[]} */ ([...parent.children])) {
+    if (el.matches(kind) && !wanted.has(el.id) && !alive.has(el.id)) leave(el);
+  }
+  let next = /** @type {Element | null} */ (parent.querySelector(`:scope > ${kind}`));
+  for (const item of items) {
+    const el = document.getElementById(item.id) ?? create(item);
+    update(el, item);
+    if (el === next) next = after(el, kind);
+    else parent.insertBefore(el, next);
+  }
+}
+
+/** @param {Element} el @param {string} kind */
+function after(el, kind) {
+  let next = el.nextElementSibling;
+  while (next && !next.matches(kind)) next = next.nextElementSibling;
+  return next;
+}
+
+/** Takes an element away; the focus that was in it goes to a neighbour. @param {HTMLElement} el */
+function leave(el) {
+  if (el.contains(document.activeElement)) {
+    const near = /** @type {HTMLElement | null} */ (el.nextElementSibling?.matches(".card") ? el.nextElementSibling : el.previousElementSibling?.matches(".card") ? el.previousElementSibling : el.closest(".list")?.querySelector("footer > button"));
+    (near ?? byId("add-list")).focus({ preventScroll: true });
+  }
+  el.remove();
+}
+
+/** One card takes part in the order of Tab: the one that was focused last. */
+function rove() {
+  const cards = /** @type {HTMLElement[]} */ ([...board.querySelectorAll(".card")]);
+  if (cards.some((c) => c.tabIndex === 0)) return;
+  if (cards[0]) cards[0].tabIndex = 0;
+}
+
+/** @param {List} list */
+function makeList(list) {
+  const id = list.id;
+  return make("section", { id, className: "list", "aria-labelledby": `${id}-name` },
+    make("header", {},
+      make("h2", { id: `${id}-name` }, make("span", { className: "text" }), make("span", { className: "quiet count" })),
+      icon("✎", "Rename list", () => renameList(id)),
+      icon("←", "Move list left", () => moveList(id, -1)),
+      icon("→", "Move list right", () => moveList(id, 1)),
+      icon("✕", "Remove list", () => removeList(id))),
+    make("ul", { className: "cards" }),
+    make("footer", {}, make("button", { type: "button", className: "plain add", onclick: () => addCard(id) }, "+ Add a card")));
+}
+
+/** @param {HTMLElement} el @param {List} list */
+function updateList(el, list) {
+  write(el, ".text", list.title);
+  write(el, ".count", String(list.cards.length));
+  for (const b of /** @type {HTMLElement[]} */ ([...el.querySelectorAll("header .icon")])) {
+    const what = b.title.split(" “")[0];
+    b.setAttribute("aria-label", `${what} “${list.title}”`);
+  }
+  el.querySelector(".add")?.setAttribute("aria-label", `Add a card to “${list.title}”`);
+}
+
+/** @param {Card} card */
+function makeCard(card) {
+  const id = card.id;
+  return make("li", { id, className: "card", tabIndex: -1, "aria-roledescription": "card", "aria-keyshortcuts": "Space Enter Delete N Shift+ArrowUp Shift+ArrowDown Shift+ArrowLeft Shift+ArrowRight" },
+    make("input", { type: "checkbox", className: "tick", tabIndex: -1, onchange: () => tick(id) }),
+    make("div", { className: "name", id: `${id}-name` }),
+    make("div", { className: "side" },
+      make("span", { className: "icon grip quiet", "aria-hidden": "true", title: "Drag" }, "⠿"),
+      Object.assign(icon("✎", "Edit card", () => editCard(id)), { tabIndex: -1 }),
+      Object.assign(icon("✕", "Remove card", () => removeCard(id)), { tabIndex: -1 })),
+    make("div", { className: "notes" }));
+}
+
+/** @param {HTMLElement} el @param {Card} card */
+function updateCard(el, card) {
+  write(el, ".name", card.title);
+  write(el, ".notes", card.notes ?? "");
+  /** @type {HTMLElement} */ (el.querySelector(".notes")).hidden = !card.notes;
+  el.classList.toggle("done", card.done);
+  const box = /** @type {HTMLInputElement} */ (el.querySelector(".tick"));
+  box.checked = card.done;
+  box.setAttribute("aria-label", `Done: ${card.title}`);
+  el.setAttribute("aria-label", `${card.title}${card.done ? ", done" : ""}${card.notes ? `. ${card.notes}` : ""}`);
+}
+
+/** @param {HTMLElement} el @param {string} selector @param {string} text */
+function write(el, selector, text) {
+  const at = /** @type {HTMLElement} */ (el.querySelector(selector));
+  if (at.textContent !== text) at.textContent = text;
+}

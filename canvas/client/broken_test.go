@@ -1,0 +1,168 @@
+package client_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+func envelope(seq int, action string) string {
+	return fmt.Sprintf(`{"channel":%q,"action":%s,"serverSeq":%d}`, sessionA, action, seq)
+}
+
+const newTitle = `{"type":"session/titleChanged","title":"new"}`
+
+// A host that breaks a rule on which the mirror rests loses its connection; a
+// reconnect then takes nothing for granted.
+func TestBrokenHost(t *testing.T) {
+	for name, frames := range map[string][]string{
+		"serverSeq stands still":       {envelope(11, newTitle), envelope(11, newTitle)},
+		"serverSeq falls":              {envelope(12, newTitle), envelope(11, newTitle)},
+		"serverSeq below the snapshot": {envelope(10, newTitle)},
+		"serverSeq of a refusal falls": {envelope(12, newTitle), `{"channel":"x","action":{"type":"y"},"serverSeq":12,"rejectionReason":"no"}`},
+		"serverSeq of a stranger's":    {envelope(12, newTitle), `{"channel":"ahp-session:/not-followed","action":{"type":"session/ready"},"serverSeq":12}`},
+		"no serverSeq":                 {fmt.Sprintf(`{"channel":%q,"action":%s}`, sessionA, newTitle)},
+		"an action without a type":     {envelope(11, `{"title":"x"}`)},
+		"an action of another shape":   {envelope(11, `{"type":"session/titleChanged","title":7}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &network{}
+				f := newFake(t, n)
+				c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
+				for _, frame := range frames {
+					f.says(frame)
+				}
+				f.says(envelope(99, `{"type":"session/titleChanged","title":"after the break"}`))
+				<-c.Disconnected()
+				if _, ok := errors.AsType[*client.ProtocolError](c.Err()); !ok {
+					t.Errorf("err %v", c.Err())
+				}
+				if s, _ := c.Session(sessionA); s.Title == "after the break" {
+					t.Error("the mirror went on")
+				}
+				if err := c.Reconnect(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if calls := f.heard(); slices.Contains(calls, "reconnect") || c.Err() != nil {
+					t.Errorf("calls %v, err %v", calls, c.Err())
+				}
+				if s, _ := c.Session(sessionA); s.Title != "T" {
+					t.Errorf("title %q after a fresh start", s.Title)
+				}
+			})
+		})
+	}
+}
+
+func TestIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		f := newFake(t, n)
+		c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
+		w := c.Watch()
+		defer w.Close()
+		next(t, w)
+		f.says(envelope(11, `{"type":"session/fromTheFuture","x":1}`))
+		f.says(`{"channel":"ahp-session:/a","action":` + newTitle + `,"serverSeq":12,"rejectionReason":"no"}`)
+		f.says(`{"channel":"ahp-session:/not-followed","action":` + newTitle + `,"serverSeq":13}`)
+		f.says(envelope(20, newTitle)) // gaps are legal
+		if ev := next(t, w); ev.Type != "session/fromTheFuture" || ev.Action != nil || ev.State.(session.State).Title != "T" {
+			t.Errorf("event %+v", ev)
+		}
+		if ev := next(t, w); ev.Kind != client.EventRefused {
+			t.Errorf("event %+v", ev)
+		}
+		if ev := next(t, w); ev.Seq != 20 || ev.State.(session.State).Title != "new" {
+			t.Errorf("event %+v", ev)
+		}
+	})
+}
+
+// Envelopes right behind the answer to the handshake find the mirror ready.
+func TestEnvelopesBehindTheHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		f := newFake(t, n)
+		f.behind = []string{envelope(11, `{"type":"session/isReadChanged","isRead":true}`), envelope(12, newTitle)}
+		for range 50 {
+			c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
+			synctest.Wait()
+			if s, _ := c.Session(sessionA); s.Title != "new" || s.Status != session.StatusIdle|session.StatusIsRead || c.Err() != nil {
+				t.Fatalf("title %q, status %d, err %v", s.Title, s.Status, c.Err())
+			}
+		}
+	})
+}
+
+func TestRequestsOfTheHostAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		f := newFake(t, n)
+		c := dial(t, n, client.Options{})
+		_, err := f.peers[0].Call(t.Context(), "canvasOpen", ahp.Value(`{}`))
+		wantErr(t, err, ahp.ErrMethodNotFound)
+		if c.Err() != nil {
+			t.Error(c.Err())
+		}
+	})
+}
+
+// What was asked when the connection is lost fails at once, and is not asked
+// again on the next one.
+func TestInFlightWhenLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		f := newFake(t, n)
+		c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
+		called, subscribed := make(chan error, 1), make(chan error, 1)
+		go func() {
+			_, err := client.Call(t.Context(), c, session.DisposeSession, ahp.ChannelParams{Channel: sessionA})
+			called <- err
+		}()
+		go func() {
+			_, err := c.Subscribe(t.Context(), sessionB)
+			subscribed <- err
+		}()
+		d := must(c.DispatchAsync(sessionA, title("x")))
+		synctest.Wait()
+		began := time.Now()
+		n.cut()
+		for what, err := range map[string]error{"call": <-called, "subscribe": <-subscribed, "dispatch": d.Wait(t.Context())} {
+			if _, ok := errors.AsType[*client.Closed](err); !ok {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if d := time.Since(began); d != 0 {
+			t.Errorf("after %s", d)
+		}
+		<-c.Disconnected()
+		if _, err := client.Call(t.Context(), c, ahp.Ping, ahp.PingParams{}); err == nil {
+			t.Error("a call without a connection")
+		}
+		f.answer = func(method string, _ ahp.Value) any {
+			if method == ahp.Reconnect.Name {
+				return ahp.Errorf(ahp.CodeNotFound, "who?")
+			}
+			return nil
+		}
+		if err := c.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		count := map[string]int{}
+		for _, m := range f.heard() {
+			count[m]++
+		}
+		if count["disposeSession"] != 1 || count["dispatchAction"] != 1 || count["subscribe"] != 1 || count["initialize"] != 2 {
+			t.Errorf("the host heard %v", count)
+		}
+	})
+}

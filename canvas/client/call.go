@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Call sends a request and waits for its answer. An error of the host is an
+// *[ahp.Error] in the chain; a connection that ends fails the call at once with
+// a [*Closed], and it is not sent again.
+func Call[P, R any](ctx context.Context, c *Client, m ahp.Method[P, R], params P) (R, error) {
+	c.mu.Lock()
+	l, err := c.live()
+	c.mu.Unlock()
+	if err != nil {
+		var none R
+		return none, fmt.Errorf("call %s: %w", m.Name, err)
+	}
+	return call(ctx, l, m, params)
+}
+
+func call[P, R any](ctx context.Context, l *link, m ahp.Method[P, R], params P) (R, error) {
+	var result R
+	raw, err := l.peer.Call(ctx, m.Name, params)
+	if err != nil {
+		if refused(err) {
+			err = fmt.Errorf("call %s: %w", m.Name, err)
+		}
+		return result, err
+	}
+	if err := ahp.Unmarshal(raw, &result); err != nil {
+		return result, fmt.Errorf("call %s: the answer cannot be read: %w", m.Name, err)
+	}
+	return result, nil
+}
+
+// refused reports whether the host answered, with an error.
+func refused(err error) bool {
+	_, ok := errors.AsType[*ahp.Error](err)
+	return ok
+}
+
+// Notify sends a notification, which nothing answers. Actions are better sent
+// with [Client.Dispatch]: this is for those that have no Go type.
+func Notify[P any](c *Client, n ahp.Notification[P], params P) error {
+	c.mu.Lock()
+	l, err := c.live()
+	c.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("notify %s: %w", n.Name, err)
+	}
+	return l.peer.Notify(n.Name, params)
+}

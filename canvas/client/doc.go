@@ -1,0 +1,71 @@
+// Package client is the Go client of an AHP host: it dials, opens the
+// connection, follows channels in a mirror, dispatches actions and calls
+// methods. It applies the very reducers of the host to what the host says.
+//
+// # Confirmed state
+//
+// The mirror holds what the host has published, and nothing else: an action
+// that this client dispatched changes it when its echo arrives, never before.
+// States are values: what [Client.State] or an [Event] hands out is never
+// changed afterwards and must not be changed by its reader.
+//
+// # Order
+//
+// Envelopes are taken one at a time in the order in which they came. It follows
+// that
+//
+//   - a [Watch] sees actions in the order of serverSeq, across channels, and
+//     each event carries the state that it led to;
+//   - when [Client.Subscribe] or [Client.Dispatch] has returned without an
+//     error, the mirror holds the snapshot, or what the action did;
+//   - a serverSeq that does not rise is never applied. Neither is a known action
+//     that cannot be read or reduced: the mirror would no longer be the host's
+//     state. The connection is closed with a [*ProtocolError], and the next
+//     Reconnect starts afresh.
+//
+// Answers are read in the same order, but wake another goroutine than envelopes
+// do. So an envelope waits for the snapshot that it builds on: by the host's law
+// of order that one has been read already, and the wait is for a goroutine of
+// ours. (Only who unsubscribes and at once subscribes again can meet an envelope
+// of the old subscription there; it waits for one answer at most.) And the
+// snapshot of one Subscribe may overtake envelopes that were read before it: of
+// its own channel it holds them, and only signals (canvas/message) still are
+// events after it; those of other channels come with a lower Seq than its own.
+//
+// Actions of types that the client does not know change nothing and are events
+// without a decoded action; refused ones change nothing, whoever sent them.
+//
+// # A connection that is lost
+//
+// Calls and dispatches in flight fail at once, with the reason, and are never
+// sent a second time: whether the host still did what was asked is unknown, and
+// the mirror will tell. The mirror stays as it was, and so do watches. Nothing
+// can be asked until [Client.Reconnect] has resumed: the host replays what was
+// missed, and watches see it as if nothing had happened; or it sends snapshots,
+// and watches see an [EventSnapshot] for each channel; or it does not know the
+// client any more and is asked to initialize on the same socket, with the same
+// subscriptions. Channels that are gone are an [EventGone].
+//
+// A client id may have several clients at a time. Refusals and echoes are told
+// apart by the number of the dispatch alone, so two of one id that dispatch to
+// one channel at a time can take each other's echo for their own.
+//
+// # Bounds and ownership
+//
+// A client owns one connection, whose goroutines [Client.Close] and Reconnect
+// wait for; it starts none of its own. Everything that waits is bounded: calls and incoming
+// messages by package peer, dispatches without an echo by Options.Dispatches,
+// a watch that is not read by Options.WatchBytes, after which it ends with
+// [ErrOverflow] while everything else goes on.
+//
+// A watch and not a callback: a callback would run where the host's messages
+// are taken, where nothing may be asked and waited for, and "a canvas was
+// opened, so subscribe to it" is the first thing that everybody wants to do.
+//
+// # Left for later
+//
+// Answering as a provider (requests of the host are refused as unknown methods)
+// and reconnecting by itself.
+//
+// The package imports canvas, session, ahp/peer, ahp/ws and ahp.
+package client

@@ -1,0 +1,90 @@
+package client_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+// fake is a host that says what a test wants: for what no real one does.
+type fake struct {
+	silent bool // answers nothing
+	// answer answers a request; nil results are not sent.
+	answer func(method string, params ahp.Value) any
+	// behind are action params that follow right behind the answer to initialize.
+	behind []string
+
+	mu    sync.Mutex
+	calls []string
+	peers []*peer.Peer
+}
+
+func newFake(t testing.TB, n *network) *fake {
+	t.Helper()
+	f := &fake{}
+	n.listen(t, func(c *ws.Conn) {
+		p := peer.New(c, peer.HandlerFunc(f.handle), peer.Options{})
+		f.mu.Lock()
+		f.peers = append(f.peers, p)
+		f.mu.Unlock()
+		p.Start()
+	})
+	t.Cleanup(func() {
+		for _, p := range f.peers {
+			p.Close(ws.CodeGoingAway, "")
+			p.Wait()
+		}
+	})
+	return f
+}
+
+const fakeState = `{"provider":"p","title":"T","status":1,"lifecycle":"ready","activeClients":[],"chats":[]}`
+
+func (f *fake) handle(_ context.Context, req *peer.Request) {
+	f.mu.Lock()
+	f.calls = append(f.calls, req.Method)
+	f.mu.Unlock()
+	if f.silent {
+		req.Go(func(ctx context.Context) { <-ctx.Done() })
+		return
+	}
+	if f.answer != nil {
+		switch v := f.answer(req.Method, req.Params).(type) {
+		case nil:
+		case error:
+			req.Fail(v)
+			return
+		default:
+			req.Reply(v)
+			return
+		}
+	}
+	if req.Method == ahp.Initialize.Name {
+		req.Reply(ahp.InitializeResult{ProtocolVersion: "0.6.0", ServerSeq: 10, Snapshots: []ahp.Snapshot{
+			{Resource: sessionA, State: ahp.Value(fakeState), FromSeq: 10},
+		}})
+		for _, params := range f.behind {
+			_ = req.Peer().Notify(ahp.ActionNotification.Name, ahp.Value(params))
+		}
+		return
+	}
+	req.Go(func(ctx context.Context) { <-ctx.Done() }) // never answered
+}
+
+// says pushes an action notification whose params are given as JSON.
+func (f *fake) says(params string) {
+	f.mu.Lock()
+	p := f.peers[len(f.peers)-1]
+	f.mu.Unlock()
+	_ = p.Notify(ahp.ActionNotification.Name, ahp.Value(params))
+}
+
+func (f *fake) heard() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string{}, f.calls...)
+}

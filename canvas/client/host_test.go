@@ -1,0 +1,214 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
+
+const (
+	testAddr  = "host.test:80"
+	testURL   = "ws://" + testAddr + "/ahp"
+	testToken = "a-view-token"
+
+	sessionA = "ahp-session:/a"
+	sessionB = "ahp-session:/b"
+)
+
+// network is what hosts and clients of one test stand on. The newest wire is
+// the one that a test freezes or cuts.
+type network struct {
+	ahptest.Net
+	mu    sync.Mutex
+	wires []*ahptest.Conn
+}
+
+func (n *network) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	nc, err := n.Net.Dial(ctx, network, addr)
+	if err == nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.wires = append(n.wires, nc.(*ahptest.Conn))
+	}
+	return nc, err
+}
+
+// cut breaks every connection, as a pulled plug does.
+func (n *network) cut() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range n.wires {
+		w.CutAfter(0)
+		_, _ = w.Write([]byte{0})
+	}
+	n.wires = nil
+}
+
+// listen serves WebSockets until the test ends or stop is called.
+func (n *network) listen(t testing.TB, serve func(*ws.Conn)) (stop func()) {
+	t.Helper()
+	l, err := n.Listen(testAddr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := &ws.Guard{Hosts: []string{testAddr}, Tokens: []ws.Token{{Secret: testToken, Role: "view"}}}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, _, err := ws.Accept(w, r, ws.AcceptOptions{Guard: guard}); err == nil {
+			serve(c)
+		}
+	})}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(l) }()
+	stop = sync.OnceFunc(func() {
+		_ = srv.Close()
+		<-done
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// testHost is a real host, less its page and its agent's door.
+type testHost struct {
+	t        testing.TB
+	net      *network
+	log      *channels.Log
+	sessions *session.Service
+	canvases *canvas.Service
+	stop     func()
+}
+
+func newHost(t testing.TB, opts channels.Options) *testHost {
+	t.Helper()
+	h := &testHost{t: t, net: &network{}}
+	h.start(opts)
+	return h
+}
+
+// start assembles a host with two sessions and a note canvas; stop ends it.
+func (h *testHost) start(opts channels.Options) {
+	h.t.Helper()
+	h.log = channels.New(opts)
+	h.canvases = canvas.New(canvas.Options{Log: h.log})
+	h.sessions = session.New(session.Options{Log: h.log, Prepare: h.canvases.Prepare, BeforeDispose: h.canvases.CloseSession})
+	srv := server.New(server.Options{
+		Log: h.log, Presence: h.sessions, Info: &ahp.ServerInfo{Name: "test host"},
+		Methods: []server.Method{
+			server.Handle(session.CreateSession, h.sessions.CreateSession),
+			server.Handle(session.DisposeSession, h.sessions.DisposeSession).Waiting(),
+			server.Handle(session.ListSessions, h.sessions.ListSessions),
+			server.HandleContent(canvas.CanvasReadResource, h.canvases.CanvasReadResource),
+		},
+	})
+	for _, uri := range []string{sessionA, sessionB} {
+		if err := h.sessions.Ensure(uri, "Test"); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	_, err := h.canvases.Register(canvas.Extension{ID: "notes"}, canvas.Func(openNote),
+		canvas.Declaration{CanvasID: "note", DisplayName: "Note", Description: "A note."})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	unlisten := h.net.listen(h.t, func(c *ws.Conn) { srv.Serve(c, "") })
+	h.stop = sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = srv.Close(ctx)
+		unlisten()
+		_ = h.canvases.Shutdown(ctx)
+	})
+	h.t.Cleanup(h.stop)
+}
+
+// openNote is a canvas that says every message back to the View that sent it.
+func openNote(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	return canvas.Opened{
+		Title: "Note", URL: h.ContentURL("/"),
+		Instance: &canvas.App{
+			Files:     fstest.MapFS{"index.html": {Data: []byte("<p>a note")}, "dot.png": {Data: []byte{0x89, 0xff, 0}}},
+			OnMessage: func(_ context.Context, from canvas.View, p ahp.Value) { _ = h.PostTo(from, p) },
+		},
+	}, nil
+}
+
+func (h *testHost) open(instance string) canvas.OpenCanvas {
+	h.t.Helper()
+	o, err := h.canvases.Open(context.Background(), canvas.OpenArgs{Session: sessionA, CanvasID: "note", InstanceID: instance})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return o
+}
+
+// does appends actions of the host to a channel.
+func (h *testHost) does(uri string, actions ...ahp.Action) {
+	h.t.Helper()
+	for _, a := range actions {
+		if err := h.log.Do(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+func (h *testHost) dial(t testing.TB, opts client.Options) *client.Client {
+	t.Helper()
+	return dial(t, h.net, opts)
+}
+
+func dial(t testing.TB, n *network, opts client.Options) *client.Client {
+	t.Helper()
+	opts.Token = testToken
+	if opts.NetDial == nil {
+		opts.NetDial = n.Dial
+	}
+	c, err := client.Dial(t.Context(), testURL, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// next returns the next event, or fails.
+func next(t testing.TB, w *client.Watch) client.Event {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ev, err := w.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+func title(s string) session.TitleChanged { return session.TitleChanged{Title: s} }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func wantErr(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}

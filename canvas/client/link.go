@@ -1,0 +1,175 @@
+package client
+
+import (
+	"context"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+// link is one connection of a client.
+type link struct {
+	c    *Client
+	peer *peer.Peer
+	// open is closed when the answer to the handshake is in the mirror, or when
+	// there will be none: what came behind it waits for that.
+	open chan struct{}
+	// ended is closed when the connection is over and everything that was read
+	// has been taken.
+	ended chan struct{}
+
+	// Guarded by the client's mutex.
+	broken *ProtocolError // the host broke a rule; nothing more is taken
+	cause  error          // why the connection ended; nil while it lives
+}
+
+// dial opens a socket and starts to read it.
+func (c *Client) dial(ctx context.Context) (*link, error) {
+	conn, err := ws.Dial(ctx, c.url, c.opts.dial())
+	if err != nil {
+		return nil, err
+	}
+	l := &link{c: c, open: make(chan struct{}), ended: make(chan struct{})}
+	opts := c.opts.peer()
+	opts.Closed = l.closed
+	l.peer = peer.New(conn, l, opts)
+	l.peer.Start()
+	return l, nil
+}
+
+// Handle takes what the host says, in order. It waits for nobody but goroutines
+// of ours that have their answer already (see the package's one timeline).
+func (l *link) Handle(_ context.Context, req *peer.Request) {
+	<-l.open
+	switch {
+	case !req.Notification:
+		// A provider's methods (#297 section 5) will have their place here.
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client answers no requests"))
+	case req.Method == ahp.ActionNotification.Name:
+		l.take(req)
+	default:
+		l.notice(req)
+	}
+}
+
+func (l *link) take(req *peer.Request) {
+	var e ahp.ActionEnvelope
+	var u update
+	err := req.Decode(&e)
+	if err != nil {
+		err = &ProtocolError{Rule: "an envelope can be read", Err: err}
+	} else if u, err = readEnvelope(e); err == nil {
+		l.c.awaitBase(e.Channel)
+	}
+	l.c.mu.Lock()
+	defer l.c.mu.Unlock()
+	if !l.current() {
+		return
+	}
+	if err == nil {
+		err = l.c.take(u)
+	}
+	if err != nil {
+		l.breakOff(err)
+	}
+}
+
+func (l *link) notice(req *peer.Request) {
+	var p struct {
+		Channel string `json:"channel,omitzero"`
+	}
+	_ = req.Decode(&p) // a notice without a channel is still one
+	l.c.mu.Lock()
+	defer l.c.mu.Unlock()
+	if l.current() {
+		l.c.publish(Event{Kind: EventNotice, Channel: p.Channel, Type: req.Method, Raw: req.Params, size: len(req.Params)})
+	}
+}
+
+// current reports whether what the link brings belongs into the mirror: not
+// where its handshake failed, or the host broke a rule. It is called under the
+// mutex.
+func (l *link) current() bool { return l.c.link == l && l.broken == nil }
+
+// awaitBase waits for the answer to a subscribe that an envelope came behind.
+func (c *Client) awaitBase(uri string) {
+	c.mu.Lock()
+	ch := c.mirror.channels[uri]
+	c.mu.Unlock()
+	if ch != nil {
+		<-ch.ready
+	}
+}
+
+// take brings an envelope into the mirror, tells the watches, and then whoever
+// dispatched it. It is called under the mutex.
+func (c *Client) take(u update) error {
+	if err := c.mirror.advance(u.ServerSeq); err != nil {
+		return err
+	}
+	if u.RejectionReason != "" {
+		c.publish(actionEvent(EventRefused, u))
+		c.echoed(u)
+		return nil
+	}
+	ev, ok, err := c.mirror.apply(u)
+	if err != nil {
+		return err
+	}
+	if ok {
+		c.publish(ev)
+	}
+	c.echoed(u)
+	return nil
+}
+
+// publish tells the watches. It is called under the mutex.
+func (c *Client) publish(ev Event) {
+	for w := range c.watches {
+		w.push(ev)
+	}
+}
+
+// breakOff ends the connection because the host broke a rule. It is called
+// under the mutex.
+func (l *link) breakOff(err error) {
+	pe, ok := err.(*ProtocolError)
+	if !ok {
+		pe = &ProtocolError{Rule: err.Error()}
+	}
+	l.broken = pe
+	l.peer.Close(ws.CodeProtocol, pe.Rule)
+}
+
+// closed is called when the connection is over, after its last message.
+func (l *link) closed(err error) {
+	<-l.open
+	l.c.opts.Logger.Info("connection ended", "err", err)
+	l.c.mu.Lock()
+	defer l.c.mu.Unlock()
+	l.cause = err
+	if l.broken != nil {
+		l.cause = l.broken
+	}
+	if l.c.link == l {
+		if l.broken != nil {
+			l.c.mirror.restart(0) // what the mirror holds is no base for a replay
+		}
+		l.c.abandon(l.cause)
+	}
+	close(l.ended)
+}
+
+func (l *link) unsubscribe(uri string) {
+	frame, err := peer.Notification(ahp.Unsubscribe.Name, ahp.ChannelParams{Channel: uri})
+	if err == nil {
+		l.peer.Push(frame)
+	}
+}
+
+// close ends the connection and waits for all of it.
+func (l *link) close() {
+	l.peer.Close(ws.CodeNormal, "")
+	l.peer.Wait()
+}

@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Subscribe follows a channel and returns its state, which the mirror holds from
+// then on. Subscribing again asks for a fresh snapshot; it changes nothing in a
+// mirror that is newer by the time it comes. Where the host answers that there
+// is no such channel, the client follows it no longer.
+func (c *Client) Subscribe(ctx context.Context, uri string) (Snapshot, error) {
+	l, ch, err := c.ask(uri)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("subscribe: %w", err)
+	}
+	result, err := call(ctx, l, ahp.Subscribe, ahp.ChannelParams{Channel: uri})
+	b := base{Snapshot: ahp.Snapshot{Resource: uri}}
+	if err == nil && result.Snapshot != nil {
+		b, err = readSnapshot(*result.Snapshot)
+	}
+	return c.answered(l, uri, ch, b, err)
+}
+
+// ask notes the subscription before it is sent: what comes before its answer
+// must wait for it.
+func (c *Client) ask(uri string) (*link, *channel, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, err := c.live()
+	if err != nil {
+		return nil, nil, err
+	}
+	ch := c.mirror.want(uri)
+	ch.asking++
+	return l, ch, nil
+}
+
+func (c *Client) answered(l *link, uri string, ch *channel, b base, err error) (Snapshot, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch.asking--
+	switch current := c.mirror.channels[uri] == ch; {
+	case err != nil:
+		if current {
+			c.unanswered(l, uri, ch, err)
+		}
+		return Snapshot{}, err
+	case c.link != l:
+		// The snapshot belongs to a timeline that is over.
+		if current && !ch.based && ch.asking == 0 {
+			c.mirror.drop(uri)
+		}
+		return Snapshot{}, fmt.Errorf("subscribe: %w", l.cause)
+	case !current:
+		l.unsubscribe(uri)
+		return Snapshot{}, ErrUnsubscribed
+	case !ch.based || b.FromSeq > ch.seq:
+		c.publish(c.mirror.install(ch, b))
+	}
+	return Snapshot{Channel: uri, Seq: ch.seq, State: ch.state}, nil
+}
+
+// unanswered undoes a subscription that failed, unless another Subscribe waits
+// and will tell.
+func (c *Client) unanswered(l *link, uri string, ch *channel, err error) {
+	if ch.asking > 0 {
+		return
+	}
+	was := ch.based
+	switch {
+	case refused(err):
+		if ev := c.mirror.drop(uri); was {
+			c.publish(ev)
+		}
+	case !was:
+		c.mirror.drop(uri)
+		l.unsubscribe(uri) // the host may have done it
+	}
+}
+
+// Unsubscribe stops following a channel, at once: the mirror forgets it and
+// nothing of it is an event any more. It never waits and needs no connection.
+func (c *Client) Unsubscribe(uri string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mirror.channels[uri] == nil {
+		return
+	}
+	c.publish(c.mirror.drop(uri))
+	if l, err := c.live(); err == nil {
+		l.unsubscribe(uri)
+	}
+}
+
+// State returns what the mirror holds of a channel, and whether it holds it.
+func (c *Client) State(uri string) (Snapshot, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mirror.snapshot(uri)
+}

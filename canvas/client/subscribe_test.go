@@ -1,0 +1,151 @@
+package client_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+func TestSubscribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, channels.Options{})
+		c := h.dial(t, client.Options{})
+		w := c.Watch(sessionA)
+		defer w.Close()
+		h.does(sessionA, title("before"))
+		snap, err := c.Subscribe(t.Context(), sessionA)
+		if err != nil || snap.State.(session.State).Title != "before" || snap.Channel != sessionA || snap.Seq == 0 {
+			t.Fatalf("%+v, %v", snap, err)
+		}
+		if ev := next(t, w); ev.Kind != client.EventSnapshot || ev.Seq != snap.Seq {
+			t.Errorf("event %+v", ev)
+		}
+		h.does(sessionA, title("after"))
+		if ev := next(t, w); ev.State.(session.State).Title != "after" {
+			t.Errorf("event %+v", ev)
+		}
+		again, err := c.Subscribe(t.Context(), sessionA)
+		if err != nil || again.State.(session.State).Title != "after" {
+			t.Errorf("again: %+v, %v", again, err)
+		}
+	})
+}
+
+func TestSubscribeUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, channels.Options{})
+		c := h.dial(t, client.Options{Subscriptions: []string{sessionA}})
+		_, err := c.Subscribe(t.Context(), "ahp-session:/none")
+		wantErr(t, err, ahp.ErrSessionNotFound)
+		_, err = c.Subscribe(t.Context(), "ahp-terminal:/1")
+		wantErr(t, err, ahp.ErrNotFound)
+
+		w := c.Watch(sessionA)
+		defer w.Close()
+		next(t, w)
+		must(client.Call(t.Context(), c, session.DisposeSession, ahp.ChannelParams{Channel: sessionA}))
+		if _, ok := c.State(sessionA); !ok {
+			t.Error("nothing tells that a session is gone, yet it is")
+		}
+		_, err = c.Subscribe(t.Context(), sessionA)
+		wantErr(t, err, ahp.ErrSessionNotFound)
+		if ev := next(t, w); ev.Kind != client.EventGone {
+			t.Errorf("event %+v", ev)
+		}
+		if _, ok := c.State(sessionA); ok {
+			t.Error("still followed")
+		}
+	})
+}
+
+func TestUnsubscribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, channels.Options{})
+		c := h.dial(t, client.Options{Subscriptions: []string{sessionA, sessionB}})
+		w := c.Watch()
+		defer w.Close()
+		next(t, w)
+		next(t, w)
+		c.Unsubscribe(sessionA)
+		c.Unsubscribe("ahp-session:/none")
+		if ev := next(t, w); ev.Kind != client.EventGone || ev.Channel != sessionA {
+			t.Errorf("event %+v", ev)
+		}
+		h.does(sessionA, title("unheard"))
+		h.does(sessionB, title("heard"))
+		if ev := next(t, w); ev.Channel != sessionB {
+			t.Errorf("event %+v", ev)
+		}
+		if _, ok := c.State(sessionA); ok {
+			t.Error("still followed")
+		}
+		synctest.Wait()
+		var subscribers int
+		_ = h.log.Do(func(tx *channels.Tx) error { subscribers = len(tx.Subscribers(sessionA)); return nil })
+		if subscribers != 0 {
+			t.Error("the host still thinks that the client is subscribed")
+		}
+	})
+}
+
+// The answer to subscribe wakes one goroutine, the envelopes behind it another;
+// whichever comes first, nothing is lost or applied twice.
+func TestSubscribeUnderTraffic(t *testing.T) {
+	h := newHost(t, channels.Options{})
+	c := h.dial(t, client.Options{})
+	for i := range 200 {
+		var traffic sync.WaitGroup
+		traffic.Go(func() {
+			for j := range 20 {
+				h.does(sessionA, session.ChatAdded{Summary: session.ChatSummary{Resource: fmt.Sprint(i + j)}}, session.ChatRemoved{Chat: fmt.Sprint(i + j - 30)})
+			}
+		})
+		if _, err := c.Subscribe(t.Context(), sessionA); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			must(c.Subscribe(t.Context(), sessionA))
+		}
+		traffic.Wait()
+		wantSame(t, h, c, sessionA)
+		c.Unsubscribe(sessionA)
+	}
+}
+
+func TestSubscribeAndUnsubscribeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, channels.Options{})
+		c := h.dial(t, client.Options{})
+		failed := make(chan error)
+		go func() {
+			_, err := c.Subscribe(t.Context(), sessionA)
+			failed <- err
+		}()
+		for {
+			c.Unsubscribe(sessionA)
+			select {
+			case err := <-failed:
+				if err != nil && !errors.Is(err, client.ErrUnsubscribed) {
+					t.Error(err)
+				}
+				c.Unsubscribe(sessionA)
+				synctest.Wait()
+				_ = h.log.Do(func(tx *channels.Tx) error {
+					if n := len(tx.Subscribers(sessionA)); n != 0 {
+						t.Errorf("%d subscribers", n)
+					}
+					return nil
+				})
+				return
+			default:
+			}
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package canvas
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// Close closes an open canvas (canvas.md section 3): the provider hears of it
+// once, and neither its error nor its silence keeps the canvas open. Once it has
+// begun, the end of ctx does not stop it.
+func (s *Service) Close(ctx context.Context, uri, instanceID string) error {
+	return s.close(ctx, key{uri, instanceID}, func(*instance) bool { return true })
+}
+
+// CloseSession closes every canvas of a session, side by side, and lets no other
+// be opened in it: the hook BeforeDispose of package session.
+func (s *Service) CloseSession(ctx context.Context, uri string) {
+	var open []key
+	s.must(func(tx *channels.Tx) {
+		for gone := range s.disposing {
+			if _, ok := tx.State(gone); !ok {
+				delete(s.disposing, gone)
+			}
+		}
+		s.disposing[uri] = true
+		for k := range s.instances {
+			if k.session == uri {
+				open = append(open, k)
+			}
+		}
+	})
+	var wg sync.WaitGroup
+	for _, k := range open {
+		// The session goes away whether or not the caller still waits.
+		wg.Go(func() { _ = s.close(context.WithoutCancel(ctx), k, func(*instance) bool { return true }) })
+	}
+	wg.Wait()
+	s.events.drop(uri)
+}
+
+// closeAsked starts the close flow for a person who clicked the ✕. However often
+// it is asked of one instance, one flow is started.
+func (s *Service) closeAsked(channel string) {
+	var i *instance
+	s.must(func(*channels.Tx) { i = s.byChannel[channel] })
+	if i == nil || i.closing.Swap(true) {
+		return
+	}
+	s.tasks.start(func() {
+		defer i.closing.Store(false) // it is gone now, or the host is
+		err := s.close(s.tasks.ctx, i.key, func(now *instance) bool { return now == i })
+		if err != nil && !errors.Is(err, &Error{Code: CodeInstanceNotFound}) {
+			s.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
+		}
+	})
+}
+
+// close is the close flow of the instance under a key, if it is still the one
+// that was meant.
+func (s *Service) close(ctx context.Context, k key, meant func(*instance) bool) error {
+	release, err := s.flows.acquire(ctx, k)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var i *instance
+	ready := false
+	err = s.log.Do(func(tx *channels.Tx) error {
+		if i, err = s.find(tx, k); err != nil {
+			return err
+		}
+		st, _ := i.state(tx)
+		ready = st.Availability == session.Ready
+		return nil
+	})
+	if err != nil || !meant(i) {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if ready {
+		s.tellClosed(ctx, i)
+	}
+	s.commitClose(ctx, k)
+	s.must(func(tx *channels.Tx) {
+		s.remove(tx, i)
+	})
+	s.cache.forget(i.channel)
+	return nil
+}
+
+// tellClosed tells the provider, which has a few seconds to answer.
+func (s *Service) tellClosed(ctx context.Context, i *instance) {
+	c, err := s.begin(ctx, i.reg, s.timeouts.Close)
+	if err == nil {
+		defer s.end(c)
+		target := i.current
+		_, err = ask(s, c, func(ctx context.Context) (struct{}, error) { return struct{}{}, target.Close(ctx) }, nil)
+	}
+	if err != nil {
+		s.logger.Warn("canvas closed without its provider's word", "channel", i.channel, "id", i.key.instance, "err", err)
+	}
+}
+
+// commitClose is where a removal becomes durable: the provider has answered, and
+// the canvas is still listed (canvas.md section 3). See commit.
+func (s *Service) commitClose(context.Context, key) {}

@@ -1,0 +1,148 @@
+package canvas_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+func TestClose(t *testing.T) {
+	h, f, _ := newFake(t, canvas.Options{})
+	o, err := open(h, "one", "")
+	ok(t, err)
+	handle := f.last.h
+	v := h.Connect("view")
+	v.Subscribe(canvastest.Session)
+	v.Subscribe(o.Channel)
+	f.close = func(context.Context) error { return errors.New("it does not want to") }
+	ok(t, closeCanvas(h, "one"))
+	equal(t, []string{"open one ", "close one"}, f.took())
+	equal(t, []string{canvastest.Session + ` {"type":"session/openCanvasesChanged","openCanvases":[]}`}, v.Brief())
+	if _, err := v.TrySubscribe(o.Channel); !errors.Is(err, ahp.ErrNotFound) {
+		t.Errorf("the channel answers %v", err)
+	}
+	for name, err := range map[string]error{
+		"update": handle.SetStatus("x"), "post": handle.Post(ahp.Value("1")), "raise": handle.Raise(ahp.Value("1")), "save": handle.Save(nil),
+	} {
+		if !errors.Is(err, canvas.ErrHandleDead) {
+			t.Errorf("%s after the close: %v", name, err)
+		}
+	}
+	wantCode(t, closeCanvas(h, "one"), canvas.CodeInstanceNotFound)
+	again, err := open(h, "one", "")
+	ok(t, err)
+	if again.Channel == o.Channel {
+		t.Error("opened again on the old channel")
+	}
+}
+
+// TestCloseRequested: however often it is asked, the provider hears of it once,
+// and is waited for no longer than five seconds.
+func TestCloseRequested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		f.close = func(ctx context.Context) error { time.Sleep(time.Hour); return nil }
+		var views []*canvastest.View
+		for n := range 3 {
+			v := h.Connect(fmt.Sprint("view", n))
+			v.Subscribe(o.Channel)
+			views = append(views, v)
+		}
+		stranger := h.Connect("stranger")
+		begun := time.Now()
+		for range 5 {
+			for _, v := range views {
+				v.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+			}
+		}
+		stranger.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+		equal(t, []string{o.Channel + ` {"type":"canvas/closeRequested"} ! not subscribed to this channel: subscribe first`}, stranger.Brief())
+		equal(t, 15, len(views[0].Take())) // echoed to all who look
+		_ = closeCanvas(h, "one")
+		equal(t, 5*time.Second, time.Since(begun))
+		equal(t, []string{"open one ", "close one"}, f.took())
+		views[0].Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+		equal(t, nil, views[0].Brief()) // without an instance: silence
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+func TestCloseOfAStaleInstanceCallsNobody(t *testing.T) {
+	h, f, reg := newFake(t, canvas.Options{})
+	_, err := open(h, "one", "")
+	ok(t, err)
+	reg.Gone()
+	ok(t, closeCanvas(h, "one"))
+	equal(t, []string{"open one "}, f.took())
+	equal(t, 0, len(h.SessionState().OpenCanvases))
+}
+
+// TestDisposeClosesSideBySide, and nothing is opened in the session after it.
+func TestDisposeClosesSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{})
+		for n := range 10 {
+			_, err := open(h, fmt.Sprint("i", n), "")
+			ok(t, err)
+		}
+		f.took()
+		f.close = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		slow := make(chan error)
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			time.Sleep(time.Second)
+			return canvas.Opened{}, nil
+		}
+		go func() { _, err := open(h, "under-way", ""); slow <- err }()
+		synctest.Wait()
+		begun := time.Now()
+		dispose := func() error {
+			_, err := h.Sessions.DisposeSession(t.Context(), nil, ahp.ChannelParams{Channel: canvastest.Session})
+			return err
+		}
+		late := make(chan error, 1)
+		time.AfterFunc(time.Millisecond, func() { _, err := open(h, "late", ""); late <- err })
+		ok(t, dispose())
+		wantCode(t, <-late, canvas.CodeSessionNotFound)
+		equal(t, 2*time.Second, time.Since(begun))
+		wantCode(t, <-slow, canvas.CodeSessionNotFound)
+		time.Sleep(3 * time.Second)
+		calls := f.took()
+		equal(t, 1+11, len(calls)) // one open, and what it opened is closed too
+		// The same session again is a session like any other.
+		f.open = nil
+		ok(t, h.Sessions.Ensure(canvastest.Session, ""))
+		equal(t, 1, len(h.SessionState().Canvases))
+		_, err := open(h, "i0", "")
+		ok(t, err)
+	})
+}
+
+func TestShutdownEndsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{})
+		_, err := open(h, "one", "")
+		ok(t, err)
+		f.invoke = func(ctx context.Context, _ *canvas.Handle, _ string, _ ahp.Value) (ahp.Value, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		failed := make(chan error)
+		go func() { _, err := invoke(h, "one", "go", ""); failed <- err }()
+		synctest.Wait()
+		ok(t, h.Canvases.Shutdown(t.Context()))
+		wantCode(t, <-failed, canvas.CodeProviderUnavailable)
+		<-f.last.h.Done()
+		_, err = open(h, "two", "")
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+		equal(t, []string{"open one ", "invoke one go"}, f.took()) // instances outlive the process
+	})
+}

@@ -1,0 +1,185 @@
+package canvas
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// CanvasReadResource answers the request of that name: one resource of a canvas
+// whose channel the connection is subscribed to (canvas.md section 6). The result
+// is encoded; it must not be changed. Absent, closed, foreign and forbidden are
+// one answer, -32008.
+func (s *Service) CanvasReadResource(ctx context.Context, from *channels.Subscriber, p CanvasReadResourceParams) (ahp.Value, error) {
+	id, path, err := ParseContentURI(p.URI)
+	if err != nil {
+		return nil, ahp.ErrNotFound
+	}
+	target, err := s.readable(func(tx *channels.Tx) (*instance, bool) {
+		i := s.byChannel[p.Channel]
+		return i, i != nil && i.key.instance == id && tx.Subscribed(from, p.Channel)
+	})
+	if err != nil {
+		return nil, err
+	}
+	have := p.etag()
+	v, etag, err := s.read(ctx, target, path, have, "read", (*resource).encodeRead)
+	if err == nil && v == nil {
+		return notModified(etag), nil
+	}
+	return v, err
+}
+
+// ResourceRead answers the request of that name for content URIs, resolved among
+// the channels that the connection subscribes to; other schemes are refused.
+func (s *Service) ResourceRead(ctx context.Context, from *channels.Subscriber, p ahp.ResourceReadParams) (ahp.Value, error) {
+	target, path, err := s.resolveURI(from, p.URI)
+	if err != nil {
+		return nil, err
+	}
+	form := ahp.EncodingUTF8
+	if p.Encoding == ahp.EncodingBase64 {
+		form = ahp.EncodingBase64
+	}
+	v, _, err := s.read(ctx, target, path, "", form, func(r *resource) ahp.Value {
+		r.text = r.text && form == ahp.EncodingUTF8
+		return r.encodeResource()
+	})
+	return v, err
+}
+
+// ResourceResolve answers the request of that name for content URIs.
+func (s *Service) ResourceResolve(ctx context.Context, from *channels.Subscriber, p ahp.ResourceURIParams) (ahp.ResourceResolveResult, error) {
+	if ahp.SchemeOf(p.URI) != ahp.SchemeContent {
+		return ahp.ResourceResolveResult{}, ahp.ErrNotFound // nothing else is there (ahp-host.md section 1a)
+	}
+	target, path, err := s.resolveURI(from, p.URI)
+	if err != nil {
+		return ahp.ResourceResolveResult{}, err
+	}
+	r, err := s.fetch(ctx, target, ReadRequest{Path: path})
+	if err != nil {
+		return ahp.ResourceResolveResult{}, err
+	}
+	size := int64(len(r.data))
+	return ahp.ResourceResolveResult{URI: r.uri, Type: "file", Size: &size, ContentType: r.contentType, ETag: r.etag}, nil
+}
+
+// readTarget is an instance's content as it was when it was looked up.
+type readTarget struct {
+	channel  string
+	instance string
+	reader   Reader
+}
+
+// resolveURI finds the one canvas that a content URI means to a connection.
+func (s *Service) resolveURI(from *channels.Subscriber, uri string) (readTarget, ContentPath, error) {
+	if ahp.SchemeOf(uri) != ahp.SchemeContent {
+		return readTarget{}, ContentPath{}, ahp.Errorf(ahp.CodePermissionDenied, "only %s: resources can be read here", ahp.SchemeContent)
+	}
+	id, path, err := ParseContentURI(uri)
+	if err != nil {
+		return readTarget{}, ContentPath{}, ahp.ErrNotFound
+	}
+	target, err := s.readable(func(tx *channels.Tx) (found *instance, ok bool) {
+		for _, sub := range tx.Subscriptions(from) {
+			if i := s.byChannel[sub]; i != nil && i.key.instance == id {
+				if found != nil {
+					return nil, false
+				}
+				found = i
+			}
+		}
+		return found, found != nil
+	})
+	return target, path, err
+}
+
+// readable finds an instance and its content in one transaction.
+func (s *Service) readable(find func(tx *channels.Tx) (*instance, bool)) (t readTarget, err error) {
+	err = s.log.Do(func(tx *channels.Tx) error {
+		i, ok := find(tx)
+		if !ok {
+			return ahp.ErrNotFound
+		}
+		reader, ok := i.current.(Reader)
+		if !ok {
+			return ahp.ErrNotFound
+		}
+		t = readTarget{i.channel, i.key.instance, reader}
+		return nil
+	})
+	return t, err
+}
+
+// read returns an encoded resource, from the cache where the provider says that
+// it still holds. The value is nil where the reader's own validator holds.
+func (s *Service) read(ctx context.Context, t readTarget, path ContentPath, have, form string, encode func(*resource) ahp.Value) (v ahp.Value, etag string, err error) {
+	k := cacheKey{t.channel, path.String(), form}
+	kept, hit := s.cache.get(k)
+	ask := have
+	if hit {
+		ask = kept.etag
+	}
+	r, err := s.fetch(ctx, t, ReadRequest{Path: path, ETag: ask})
+	switch {
+	case err != nil:
+		return nil, "", err
+	case r == nil && ask == have, r != nil && have != "" && r.etag == have:
+		return nil, have, nil
+	case r == nil:
+		return kept.value, kept.etag, nil
+	}
+	v = encode(r)
+	s.cache.put(k, r.etag, v)
+	return v, r.etag, nil
+}
+
+// fetch asks the instance and checks its answer. It returns nil where the
+// request's validator still holds.
+func (s *Service) fetch(ctx context.Context, t readTarget, req ReadRequest) (*resource, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeouts.Read, errTimeout)
+	defer cancel()
+	c, err := t.reader.Read(ctx, req)
+	if err != nil {
+		return nil, s.readError(ctx, t, err)
+	}
+	if c.NotModified && req.ETag != "" {
+		return nil, nil
+	}
+	if len(c.Data) > s.limits.ContentBytes {
+		return nil, errorf(CodeLimitExceeded, "the resource has %d bytes, at most %d are given out", len(c.Data), s.limits.ContentBytes).Wire()
+	}
+	found := req.Path
+	if !c.Path.Empty() {
+		found = c.Path
+	}
+	r := &resource{uri: contentURI(t.instance, found), contentType: c.ContentType, etag: c.ETag, data: c.Data}
+	if r.contentType == "" {
+		r.contentType = ContentType(found)
+	}
+	r.text = textual(r.contentType, c.Data)
+	return r, nil
+}
+
+// readError is what a reader learns of a failure: that there is nothing, or a
+// provider's code. Anything else stays in the log.
+func (s *Service) readError(ctx context.Context, t readTarget, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Wire()
+	}
+	if errors.Is(err, ahp.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid) {
+		return ahp.ErrNotFound
+	}
+	if ctx.Err() != nil {
+		if e, ok := errors.AsType[*Error](ended(ctx)); ok {
+			return e.Wire()
+		}
+		return ended(ctx)
+	}
+	s.logger.Warn("content not read", "channel", t.channel, "id", t.instance, "err", err)
+	return errorf(CodeHandlerError, "the canvas could not read this resource").Wire()
+}

@@ -1,0 +1,308 @@
+package canvas_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+// files is a reader of content by path, which counts how often it gave any out.
+type files map[string]canvas.Content
+
+func (f files) read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+	c, ok := f[req.Path.String()]
+	if !ok {
+		return canvas.Content{}, fs.ErrNotExist
+	}
+	if c.ETag != "" && c.ETag == req.ETag {
+		return canvas.Content{NotModified: true}, nil
+	}
+	return c, nil
+}
+
+func readResource(h *canvastest.Host, v *canvastest.View, channel, uri, etag string) (string, error) {
+	p := canvas.CanvasReadResourceParams{Channel: channel, URI: uri}
+	if etag != "" {
+		p.Meta = map[string]ahp.Value{canvas.MetaETag: ahp.MustMarshal(etag)}
+	}
+	raw, err := h.Canvases.CanvasReadResource(context.Background(), v.Sub, p)
+	if err == nil && !raw.IsValid() {
+		return "", fmt.Errorf("not JSON: %s", raw)
+	}
+	return string(raw), err
+}
+
+func newContent(t *testing.T, content files) (h *canvastest.Host, f *fake, reg *canvas.Registration, v *canvastest.View, channel string) {
+	t.Helper()
+	h, f, reg = newFake(t, canvas.Options{})
+	f.read = content.read
+	o, err := open(h, "one", "")
+	ok(t, err)
+	v = h.Connect("v")
+	v.Subscribe(o.Channel)
+	return h, f, reg, v, o.Channel
+}
+
+func TestCanvasReadResource(t *testing.T) {
+	h, _, _, v, ch := newContent(t, files{
+		"/":          {Data: []byte("<p>\"hi\"\n\x01é</p>"), ContentType: "text/html"},
+		"/a.json":    {Data: []byte(`{"a":1}`), ETag: `"v1"`},
+		"/bad.txt":   {Data: []byte("\xff\xfe")},
+		"/p.png":     {Data: []byte{0, 1, 2}},
+		"/l1.txt":    {Data: []byte("x"), ContentType: "text/plain; charset=latin1"},
+		"/moved?q=1": {Data: []byte("x"), ContentType: "text/plain", Path: canvas.ContentPath{Segments: []string{"there"}}},
+	})
+	for path, want := range map[string]string{
+		"/":          `{"contents":[{"uri":"ahp-canvas-content:/one/","mimeType":"text/html","text":"<p>\"hi\"\n\u0001é</p>"}]}`,
+		"":           `{"contents":[{"uri":"ahp-canvas-content:/one/","mimeType":"text/html","text":"<p>\"hi\"\n\u0001é</p>"}]}`,
+		"/a.json":    `{"contents":[{"uri":"ahp-canvas-content:/one/a.json","mimeType":"application/json","text":"{\"a\":1}"}],"_meta":{"x-ahp-canvas/etag":"\"v1\""}}`,
+		"/bad.txt":   `{"contents":[{"uri":"ahp-canvas-content:/one/bad.txt","mimeType":"text/plain","blob":"//4="}]}`,
+		"/p.png":     `{"contents":[{"uri":"ahp-canvas-content:/one/p.png","mimeType":"image/png","blob":"AAEC"}]}`,
+		"/l1.txt":    `{"contents":[{"uri":"ahp-canvas-content:/one/l1.txt","mimeType":"text/plain; charset=latin1","blob":"eA=="}]}`,
+		"/moved?q=1": `{"contents":[{"uri":"ahp-canvas-content:/one/there","mimeType":"text/plain","text":"x"}]}`,
+	} {
+		got, err := readResource(h, v, ch, "ahp-canvas-content:/one"+path, "")
+		ok(t, err)
+		equal(t, want, got)
+	}
+}
+
+// TestAbsentClosedForeignForbidden are one answer.
+func TestAbsentClosedForeignForbidden(t *testing.T) {
+	h, f, _, v, ch := newContent(t, files{"/x": {Data: []byte("x")}})
+	two, err := open(h, "two", "")
+	ok(t, err)
+	stranger := h.Connect("stranger")
+	closed, err := open(h, "closed", "")
+	ok(t, err)
+	v.Subscribe(closed.Channel)
+	ok(t, closeCanvas(h, "closed"))
+	for name, c := range map[string]struct {
+		view         *canvastest.View
+		channel, uri string
+	}{
+		"absent":          {v, ch, "ahp-canvas-content:/one/none"},
+		"climbing":        {v, ch, "ahp-canvas-content:/one/../x"},
+		"not subscribed":  {stranger, ch, "ahp-canvas-content:/one/x"},
+		"of another":      {v, ch, "ahp-canvas-content:/two/x"},
+		"other channel":   {v, two.Channel, "ahp-canvas-content:/two/x"},
+		"closed":          {v, closed.Channel, "ahp-canvas-content:/closed/x"},
+		"no channel":      {v, "ahp-canvas:/none", "ahp-canvas-content:/one/x"},
+		"the session":     {v, canvastest.Session, "ahp-canvas-content:/one/x"},
+		"other scheme":    {v, ch, "file:///etc/passwd"},
+		"without content": {v, ch, ""},
+	} {
+		if _, err := readResource(h, c.view, c.channel, c.uri, ""); !errors.Is(err, ahp.ErrNotFound) || err.Error() != ahp.ErrNotFound.Error() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f.read = func(context.Context, canvas.ReadRequest) (canvas.Content, error) {
+		return canvas.Content{}, fs.ErrPermission
+	}
+	if _, err := readResource(h, v, ch, "ahp-canvas-content:/one/x", ""); !errors.Is(err, ahp.ErrNotFound) {
+		t.Errorf("forbidden: %v", err)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, reg, v, ch := newContent(t, files{"/x": {Data: []byte("x")}})
+		reg.Gone()
+		_, err := readResource(h, v, ch, "ahp-canvas-content:/one/x", "")
+		ok(t, err) // what needs no provider still answers
+		code := func() string {
+			_, err := readResource(h, v, ch, "ahp-canvas-content:/one/x", "")
+			e := ahp.ToError(err)
+			var data ahp.ProviderErrorData
+			_ = ahp.Unmarshal(e.Data, &data)
+			return fmt.Sprint(e.Code, " ", data.Code)
+		}
+		for want, read := range map[string]func(ctx context.Context) (canvas.Content, error){
+			"-32012 canvas_provider_unavailable": func(context.Context) (canvas.Content, error) {
+				return canvas.Content{}, canvas.Errorf(canvas.CodeProviderUnavailable, "gone")
+			},
+			"-32012 canvas_handler_error": func(context.Context) (canvas.Content, error) { return canvas.Content{}, errors.New("secret path") },
+			"-32012 canvas_limit_exceeded": func(context.Context) (canvas.Content, error) {
+				return canvas.Content{Data: make([]byte, 16<<20+1)}, nil
+			},
+			"-32012 canvas_timeout": func(ctx context.Context) (canvas.Content, error) {
+				time.Sleep(31 * time.Second)
+				return canvas.Content{}, ctx.Err()
+			},
+		} {
+			f.read = func(ctx context.Context, _ canvas.ReadRequest) (canvas.Content, error) { return read(ctx) }
+			equal(t, want, code())
+		}
+	})
+}
+
+func TestReadWithAValidator(t *testing.T) {
+	content := files{"/x.txt": {Data: []byte("one"), ETag: "1"}, "/free.txt": {Data: []byte("f")}}
+	h, f, _, v, ch := newContent(t, content)
+	uri := "ahp-canvas-content:/one/x.txt"
+	full := func(text, etag string) string {
+		return `{"contents":[{"uri":"` + uri + `","mimeType":"text/plain","text":"` + text + `"}],"_meta":{"x-ahp-canvas/etag":"` + etag + `"}}`
+	}
+	unchanged := `{"contents":[],"_meta":{"x-ahp-canvas/etag":"1"}}`
+	read := func(etag, want string) {
+		t.Helper()
+		got, err := readResource(h, v, ch, uri, etag)
+		ok(t, err)
+		equal(t, want, got)
+	}
+	read("1", unchanged) // nothing is cached yet
+	read("0", full("one", "1"))
+	read("", full("one", "1"))
+	given := 0
+	f.read = func(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+		c, err := content.read(ctx, req)
+		if !c.NotModified {
+			given++
+		}
+		return c, err
+	}
+	read("", full("one", "1"))
+	read("0", full("one", "1"))
+	read("1", unchanged)
+	equal(t, 0, given) // the cache had it
+	content["/x.txt"] = canvas.Content{Data: []byte("two"), ETag: "2"}
+	read("2", `{"contents":[],"_meta":{"x-ahp-canvas/etag":"2"}}`) // the cache has 1
+	read("1", full("two", "2"))
+	read("", full("two", "2"))
+	equal(t, 2, given)
+	_, err := readResource(h, v, ch, "ahp-canvas-content:/one/free.txt", "1")
+	ok(t, err)
+}
+
+func TestResourceRead(t *testing.T) {
+	h, _, _, v, _ := newContent(t, files{"/x.txt": {Data: []byte("é\n"), ETag: "1"}, "/p.png": {Data: []byte{0}}})
+	for _, c := range []struct{ uri, encoding, want string }{
+		{"/x.txt", "", `{"data":"é\n","encoding":"utf-8","contentType":"text/plain"}`},
+		{"/x.txt", "utf-8", `{"data":"é\n","encoding":"utf-8","contentType":"text/plain"}`},
+		{"/x.txt", "base64", `{"data":"w6kK","encoding":"base64","contentType":"text/plain"}`},
+		{"/p.png", "utf-8", `{"data":"AA==","encoding":"base64","contentType":"image/png"}`},
+	} {
+		for range 2 { // the second one from the cache
+			got, err := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: "ahp-canvas-content:/one" + c.uri, Encoding: c.encoding})
+			ok(t, err)
+			equal(t, c.want, string(got))
+		}
+	}
+	r, err := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: "ahp-canvas-content:/one/x.txt"})
+	ok(t, err)
+	equal(t, `{"uri":"ahp-canvas-content:/one/x.txt","type":"file","size":3,"contentType":"text/plain","etag":"1"}`, string(ahp.MustMarshal(r)))
+
+	refused := func(uri string) ahp.Code {
+		_, err := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: uri})
+		_, err2 := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: uri})
+		equal(t, ahp.ToError(err).Code, ahp.ToError(err2).Code)
+		return ahp.ToError(err).Code
+	}
+	equal(t, ahp.CodePermissionDenied, refused("file:///etc/passwd"))
+	equal(t, ahp.CodePermissionDenied, refused("no uri"))
+	equal(t, ahp.CodeNotFound, refused("ahp-canvas-content:/one/none"))
+	equal(t, ahp.CodeNotFound, refused("ahp-canvas-content:/other/x.txt"))
+	// The same instance id in a session beside it: nobody can say which is meant.
+	ok(t, h.Sessions.Ensure("ahp-session:/two", ""))
+	o, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: "ahp-session:/two", CanvasID: "fake", InstanceID: "one"})
+	ok(t, err)
+	v.Subscribe(o.Channel)
+	equal(t, ahp.CodeNotFound, refused("ahp-canvas-content:/one/x.txt"))
+}
+
+// TestCacheIsBounded: reads of more than fits stay right.
+func TestCacheIsBounded(t *testing.T) {
+	h, f, _ := newFake(t, canvas.Options{Limits: canvas.Limits{CacheBytes: 8 << 10}})
+	f.read = func(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+		return canvas.Content{Data: bytes.Repeat([]byte("x"), 3000), ETag: req.Path.String(), ContentType: "text/plain"}, nil
+	}
+	o, err := open(h, "one", "")
+	ok(t, err)
+	v := h.Connect("v")
+	v.Subscribe(o.Channel)
+	for n := range 20 {
+		uri := fmt.Sprintf("ahp-canvas-content:/one/%d", n%5)
+		got, err := readResource(h, v, o.Channel, uri, "")
+		ok(t, err)
+		if !strings.Contains(got, `"uri":"`+uri+`"`) || len(got) < 3000 {
+			t.Fatalf("read %s as %.80s", uri, got)
+		}
+	}
+}
+
+// FuzzEncode: what is encoded is JSON and holds exactly the bytes.
+func FuzzEncode(f *testing.F) {
+	f.Add([]byte("plain\n\"\\\x00\x1f\u2028</script>"), "text/html")
+	f.Add([]byte{0xff, 0}, "image/png")
+	f.Fuzz(func(t *testing.T, data []byte, contentType string) {
+		raw := canvas.EncodeRead("ahp-canvas-content:/i/x", contentType, "etag", data)
+		var r struct {
+			Contents []struct {
+				URI, MimeType string
+				Text, Blob    *string
+			}
+		}
+		if err := json.Unmarshal(raw, &r); err != nil || len(r.Contents) != 1 {
+			t.Fatalf("%q: %v", raw, err)
+		}
+		c := r.Contents[0]
+		switch {
+		case c.Text != nil && c.Blob == nil:
+			if *c.Text != string(data) {
+				t.Fatalf("%q became %q", data, *c.Text)
+			}
+		case c.Blob != nil && c.Text == nil:
+			if got, err := base64.StdEncoding.DecodeString(*c.Blob); err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("%q became %q", data, got)
+			}
+		default:
+			t.Fatalf("%s has not exactly one of text and blob", raw)
+		}
+	})
+}
+
+func benchmarkRead(b *testing.B, data []byte, contentType, etag string) {
+	h := canvastest.New(b, canvas.Options{})
+	c := canvas.Content{Data: data, ContentType: contentType, ETag: etag}
+	f := &fake{read: files{"/x": c}.read}
+	h.Register(canvas.Extension{ID: "ext"}, f, fakeDeclaration)
+	o := h.Open("fake", "one", nil)
+	v := h.Connect("v")
+	v.Subscribe(o.Channel)
+	p := canvas.CanvasReadResourceParams{Channel: o.Channel, URI: "ahp-canvas-content:/one/x"}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.Canvases.CanvasReadResource(context.Background(), v.Sub, p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRead is a content read up to the encoded result: encoded anew where
+// there is no validator, from the cache where there is one.
+func BenchmarkRead(b *testing.B) {
+	text := bytes.Repeat([]byte("<p class=\"x\">Some text of a page, with a quote here and there.</p>\n"), 16<<10)[:1<<20]
+	blob := bytes.Repeat([]byte{0, 1, 2, 253, 254, 255}, 1<<20/6)
+	for _, size := range []int{100 << 10, 1<<20 - 8} {
+		for name, kind := range map[string]struct {
+			data        []byte
+			contentType string
+		}{"text": {text[:size], "text/html"}, "blob": {blob[:size], "image/png"}} {
+			b.Run(fmt.Sprintf("%s/%dKiB/first", name, size>>10), func(b *testing.B) { benchmarkRead(b, kind.data, kind.contentType, "") })
+			b.Run(fmt.Sprintf("%s/%dKiB/cached", name, size>>10), func(b *testing.B) { benchmarkRead(b, kind.data, kind.contentType, "e") })
+		}
+	}
+}

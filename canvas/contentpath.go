@@ -1,0 +1,187 @@
+package canvas
+
+import (
+	"errors"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// ContentPath is where content is inside an instance, parsed once and checked
+// (canvas.md section 6): no segment is empty, "." or "..", none holds a slash, a
+// backslash or NUL. The zero value is the root without its slash.
+type ContentPath struct {
+	Segments []string // decoded
+	Dir      bool     // a slash follows; alone it is the root, "/"
+	Query    string   // as it was written, without the question mark
+}
+
+// MaxContentPath bounds path and query of a content URI, in bytes.
+const MaxContentPath = 2048
+
+const contentPrefix = ahp.SchemeContent + ":/"
+
+// ParseContentURI reads ahp-canvas-content:/<instanceId>/<path>[?query]. Without
+// a path it is the root.
+func ParseContentURI(uri string) (instanceID string, p ContentPath, err error) {
+	rest, ok := strings.CutPrefix(uri, contentPrefix)
+	if !ok {
+		return "", p, errors.New("want " + contentPrefix + "<instanceId>/<path>")
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	instanceID, rest = rest[:end], rest[end:]
+	if !instancePattern.MatchString(instanceID) {
+		return "", p, errors.New("the instance id is none")
+	}
+	if !strings.HasPrefix(rest, "/") {
+		rest = "/" + rest
+	}
+	p, err = ParseContentPath(rest)
+	return instanceID, p, err
+}
+
+// ParseContentPath reads a path with its query; it begins with "/".
+func ParseContentPath(raw string) (ContentPath, error) {
+	var p ContentPath
+	switch {
+	case len(raw) > MaxContentPath:
+		return p, errors.New("the path is too long")
+	case !strings.HasPrefix(raw, "/"):
+		return p, errors.New("the path does not begin with a slash")
+	case strings.ContainsFunc(raw, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == '#' }):
+		return p, errors.New("the path holds a control character, a backslash or a fragment")
+	case !utf8.ValidString(raw):
+		return p, errors.New("the path is not valid UTF-8")
+	}
+	raw, p.Query, _ = strings.Cut(raw[1:], "?")
+	if raw == "" {
+		p.Dir = true
+		return p, nil
+	}
+	raw, p.Dir = strings.CutSuffix(raw, "/")
+	for s := range strings.SplitSeq(raw, "/") {
+		decoded, err := decodeSegment(s)
+		if err != nil {
+			return ContentPath{}, err
+		}
+		p.Segments = append(p.Segments, decoded)
+	}
+	return p, nil
+}
+
+// decodeSegment decodes once. What would change the shape of the path when it is
+// decoded is refused, not interpreted.
+func decodeSegment(s string) (string, error) {
+	if s == "" || s == "." || s == ".." {
+		return "", errors.New("the path holds an empty segment or one of dots")
+	}
+	if !strings.Contains(s, "%") {
+		return s, nil
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b = append(b, s[i])
+			continue
+		}
+		if i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0 {
+			return "", errors.New("the path holds a percent sign without two hex digits")
+		}
+		c := byte(unhex(s[i+1])<<4 | unhex(s[i+2]))
+		if strings.IndexByte("/\\.\x00", c) >= 0 {
+			return "", errors.New("the path holds an encoded slash, backslash, dot or NUL")
+		}
+		b = append(b, c)
+		i += 2
+	}
+	if !utf8.Valid(b) {
+		return "", errors.New("the path is not valid UTF-8 when it is decoded")
+	}
+	return string(b), nil
+}
+
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// Name is the path for an fs.FS or os.Root, "." for the root.
+func (p ContentPath) Name() string {
+	if len(p.Segments) == 0 {
+		return "."
+	}
+	return strings.Join(p.Segments, "/")
+}
+
+// Ext is the extension of the last segment, with its dot, in lower case.
+func (p ContentPath) Ext() string { return strings.ToLower(path.Ext(p.Name())) }
+
+// String is the path as it stands in a URI: encoded, with its query. Parsing it
+// again gives the same value.
+func (p ContentPath) String() string {
+	var b strings.Builder
+	for _, s := range p.Segments {
+		b.WriteByte('/')
+		b.WriteString(escapeSegment(s))
+	}
+	if p.Dir {
+		b.WriteByte('/')
+	}
+	if p.Query != "" {
+		b.WriteByte('?')
+		b.WriteString(p.Query)
+	}
+	return b.String()
+}
+
+// Empty reports that the path is the zero value: it names nothing.
+func (p ContentPath) Empty() bool { return len(p.Segments) == 0 && !p.Dir && p.Query == "" }
+
+func escapeSegment(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; plain(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteString("%" + string(hex[c>>4]) + string(hex[c&15]))
+		}
+	}
+	return b.String()
+}
+
+// plain is a pchar of RFC 3986.
+func plain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
+}
+
+// ContentURL is the address of content that an instance serves. path is not
+// encoded and may begin with "/"; a query belongs to it as it is.
+func ContentURL(instanceID, path string) string {
+	path, query, found := strings.Cut("/"+strings.TrimPrefix(path, "/"), "?")
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		segments[i] = escapeSegment(s)
+	}
+	uri := contentPrefix + instanceID + strings.Join(segments, "/")
+	if found {
+		uri += "?" + query
+	}
+	return uri
+}
+
+func contentURI(instanceID string, p ContentPath) string {
+	return contentPrefix + instanceID + p.String()
+}

@@ -1,0 +1,132 @@
+package canvas
+
+import (
+	"encoding/base64"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// resource is content that is ready to be encoded.
+type resource struct {
+	uri         string
+	contentType string
+	etag        string
+	data        []byte
+	text        bool
+}
+
+const etagMember = `,"_meta":{"x-ahp-canvas/etag":`
+
+// encodeRead writes the result of canvasReadResource in one pass, into one
+// buffer of the right size: the data is escaped, or turned into base64, straight
+// into it (performance.md section 3).
+func (r *resource) encodeRead() ahp.Value {
+	b := make([]byte, 0, r.dataSize()+3*(len(r.uri)+len(r.contentType)+len(r.etag))+128)
+	b = append(b, `{"contents":[{"uri":`...)
+	b = appendString(b, r.uri)
+	b = append(b, `,"mimeType":`...)
+	b = appendString(b, r.contentType)
+	if r.text {
+		b = append(b, `,"text":`...)
+	} else {
+		b = append(b, `,"blob":`...)
+	}
+	b = r.appendData(b)
+	b = append(b, `}]`...)
+	if r.etag != "" {
+		b = append(b, etagMember...)
+		b = append(appendString(b, r.etag), '}')
+	}
+	return append(b, '}')
+}
+
+// encodeResource writes the result of resourceRead.
+func (r *resource) encodeResource() ahp.Value {
+	b := make([]byte, 0, r.dataSize()+3*len(r.contentType)+128)
+	b = append(b, `{"data":`...)
+	b = r.appendData(b)
+	if r.text {
+		b = append(b, `,"encoding":"utf-8"`...)
+	} else {
+		b = append(b, `,"encoding":"base64"`...)
+	}
+	b = append(b, `,"contentType":`...)
+	return append(appendString(b, r.contentType), '}')
+}
+
+// notModified is the result of a read whose validator still holds.
+func notModified(etag string) ahp.Value {
+	b := append([]byte(`{"contents":[]`), etagMember...)
+	return append(appendString(b, etag), "}}"...)
+}
+
+func (r *resource) dataSize() int {
+	if r.text {
+		return escapedSize(r.data) + 2
+	}
+	return base64.StdEncoding.EncodedLen(len(r.data)) + 2
+}
+
+func (r *resource) appendData(b []byte) []byte {
+	b = append(b, '"')
+	if r.text {
+		b = appendEscaped(b, r.data)
+	} else {
+		b = base64.StdEncoding.AppendEncode(b, r.data)
+	}
+	return append(b, '"')
+}
+
+// escapes is how many bytes more than itself a byte takes inside a JSON string.
+var escapes = func() (t [256]uint8) {
+	for c := range 0x20 {
+		t[c] = 5
+	}
+	for _, c := range `"\` + "\b\f\n\r\t" {
+		t[c] = 1
+	}
+	return t
+}()
+
+func escapedSize(data []byte) int {
+	n := len(data)
+	for _, c := range data {
+		n += int(escapes[c])
+	}
+	return n
+}
+
+// appendEscaped writes valid UTF-8 as the inside of a JSON string: what needs no
+// escape is copied in runs.
+func appendEscaped(b, data []byte) []byte {
+	const hex = "0123456789abcdef"
+	start := 0
+	for i, c := range data {
+		if escapes[c] == 0 {
+			continue
+		}
+		b = append(b, data[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\t':
+			b = append(b, '\\', 't')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\b':
+			b = append(b, '\\', 'b')
+		case '\f':
+			b = append(b, '\\', 'f')
+		default:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(b, data[start:]...)
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(b, ahp.MustMarshal(s)...)
+}

@@ -1,0 +1,128 @@
+package canvas
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Event is something that happened in a canvas, for the agent to read.
+type Event struct {
+	InstanceID string    `json:"instanceId"`
+	Time       string    `json:"time"` // RFC 3339, UTC
+	Event      ahp.Value `json:"event"`
+}
+
+// EventPage is what came after a cursor.
+type EventPage struct {
+	Events []Event `json:"events"`
+	// Next is the cursor for the next call.
+	Next int64 `json:"next"`
+	// Dropped is how many events after the cursor had fallen out before they
+	// were read.
+	Dropped int64 `json:"dropped"`
+}
+
+// events keeps the newest events of each session, in memory. Its mutex is a
+// leaf: nothing is called while it is held.
+type events struct {
+	maxCount, maxBytes int
+	now                func() time.Time
+
+	mu    sync.Mutex
+	rings map[string]*eventRing
+}
+
+type eventRing struct {
+	first int64 // cursor before the oldest event
+	list  []Event
+	bytes int
+	more  chan struct{} // closed when an event comes; nil while nobody waits
+}
+
+func (e *events) ring(session string) *eventRing {
+	r := e.rings[session]
+	if r == nil {
+		r = &eventRing{}
+		e.rings[session] = r
+	}
+	return r
+}
+
+func (e *events) add(k key, event ahp.Value) {
+	at := e.now().UTC().Format(time.RFC3339Nano)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.ring(k.session)
+	r.list = append(r.list, Event{InstanceID: k.instance, Time: at, Event: event.Clone()})
+	r.bytes += len(event) + letterCost
+	for len(r.list) > e.maxCount || r.bytes > e.maxBytes {
+		r.bytes -= len(r.list[0].Event) + letterCost
+		r.list = r.list[1:]
+		r.first++
+	}
+	if r.more != nil {
+		close(r.more)
+		r.more = nil
+	}
+}
+
+// drop forgets a session.
+func (e *events) drop(session string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r := e.rings[session]; r != nil && r.more != nil {
+		close(r.more)
+	}
+	delete(e.rings, session)
+}
+
+// after returns what came after a cursor, and a channel that is closed when more
+// comes.
+func (e *events) after(session string, cursor int64) (EventPage, <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.ring(session)
+	last := r.first + int64(len(r.list))
+	cursor = min(max(cursor, 0), last)
+	page := EventPage{Events: []Event{}, Next: last}
+	if cursor < r.first {
+		page.Dropped, cursor = r.first-cursor, r.first
+	}
+	page.Events = append(page.Events, r.list[cursor-r.first:]...)
+	if r.more == nil {
+		r.more = make(chan struct{})
+	}
+	return page, r.more
+}
+
+// Events returns the events of a session after a cursor (0 is the beginning),
+// and waits up to timeout for the first where there is none. They are in memory
+// only: a crash loses them.
+func (s *Service) Events(ctx context.Context, uri string, after int64, timeout time.Duration) (EventPage, error) {
+	if _, err := s.session(uri); err != nil {
+		return EventPage{}, err
+	}
+	deadline := time.NewTimer(timeout)
+	defer deadline.Stop()
+	for {
+		page, more := s.events.after(uri, after)
+		if len(page.Events) > 0 || page.Dropped > 0 || timeout <= 0 {
+			return page, nil
+		}
+		select {
+		case <-more:
+			if _, err := s.session(uri); err != nil {
+				return EventPage{}, err
+			}
+		case <-deadline.C:
+			return page, nil
+		case <-s.tasks.ctx.Done():
+			return page, nil
+		case <-ctx.Done():
+			return EventPage{}, ctx.Err()
+		}
+	}
+}

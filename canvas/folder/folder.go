@@ -1,0 +1,156 @@
+package folder
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// Folder is the provider of one folder's canvas. Make it with Open.
+type Folder struct {
+	root     *os.Root
+	manifest manifest
+	now      func() time.Time
+}
+
+// Open reads what canvas a folder is, and holds the folder open. The error says
+// what is wrong with its canvas.json.
+func Open(dir string) (*Folder, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder: %w", err)
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, fmt.Errorf("folder: %w", err)
+	}
+	m, err := readManifest(root.FS(), abs)
+	if err != nil {
+		_ = root.Close() // it was only read
+		return nil, fmt.Errorf("folder %s: %w", dir, err)
+	}
+	return &Folder{root: root, manifest: m, now: time.Now}, nil
+}
+
+// Close lets the folder go; its canvases have no content any more.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// ID is the canvas's id; it serves as the extension's too.
+func (f *Folder) ID() string { return f.manifest.ID }
+
+// Name is what people call the canvas.
+func (f *Folder) Name() string { return f.manifest.DisplayName }
+
+// Declaration is what the folder declares.
+func (f *Folder) Declaration() canvas.Declaration { return f.manifest.declaration() }
+
+// Open opens the folder's canvas; it may be open any number of times. An input
+// changes nothing: the page has it from its state.
+func (f *Folder) Open(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	entry, err := f.manifest.entry()
+	if err != nil {
+		return canvas.Opened{}, err
+	}
+	return canvas.Opened{
+		Instance: &instance{f}, URL: h.ContentURL(entry),
+		Title: cmp.Or(f.manifest.Title, f.manifest.DisplayName),
+	}, nil
+}
+
+// instance is an open folder; all of them read the same files.
+type instance struct{ folder *Folder }
+
+// Invoke has nothing that could run the action.
+func (i *instance) Invoke(_ context.Context, action string, _ ahp.Value) (ahp.Value, error) {
+	return nil, canvas.Errorf(canvas.CodeNoHandler, "canvas %q is a folder: nothing behind its page handles %q", i.folder.manifest.ID, action)
+}
+
+// Close has nothing to end.
+func (i *instance) Close(context.Context) error { return nil }
+
+// Read serves a file.
+func (i *instance) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+	at := req.Path
+	if at.Dir {
+		at = canvas.ContentPath{Segments: append(slices.Clone(at.Segments), "index.html")}
+	}
+	if hidden(at) || at.Name() == ManifestName {
+		return canvas.Content{}, fs.ErrNotExist
+	}
+	return i.folder.read(at, req.ETag)
+}
+
+// hidden reports that a path leads through a name that begins with a dot.
+func hidden(p canvas.ContentPath) bool {
+	return slices.ContainsFunc(p.Segments, func(s string) bool { return strings.HasPrefix(s, ".") })
+}
+
+// racy is how old a modification must be before its time says that there was no
+// other after it.
+const racy = 2 * time.Second
+
+func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error) {
+	info, err := f.root.Stat(at.Name())
+	if err != nil {
+		return canvas.Content{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return canvas.Content{}, fs.ErrNotExist // a pipe would never end
+	}
+	etag := ""
+	if age := f.now().Sub(info.ModTime()); age > racy || age < -racy {
+		etag = strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+		if etag == have {
+			return canvas.Content{ETag: etag, NotModified: true}, nil
+		}
+	}
+	data, err := readBounded(f.root.FS(), at.Name(), maxFile)
+	if err != nil {
+		return canvas.Content{}, err
+	}
+	if etag == "" {
+		sum := sha256.Sum256(data)
+		etag = "h" + base64.RawURLEncoding.EncodeToString(sum[:12])
+	}
+	if etag == have {
+		return canvas.Content{ETag: etag, NotModified: true}, nil
+	}
+	return canvas.Content{Data: data, ContentType: canvas.ContentType(at), ETag: etag}, nil
+}
+
+// maxFile is more than a host gives out, so that its own limit is what answers.
+const maxFile = 64 << 20
+
+// readBounded reads a file into a buffer of the right size.
+func readBounded(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > limit {
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%s has %d bytes, at most %d are read", filepath.Base(name), info.Size(), limit)
+	}
+	buf := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, buf); err != nil {
+		return nil, err
+	}
+	return buf, nil
+}

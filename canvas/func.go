@@ -1,0 +1,92 @@
+package canvas
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"io/fs"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Func is a Provider made of a function: with [App], a small canvas takes ten
+// lines.
+type Func func(ctx context.Context, req OpenRequest, h *Handle) (Opened, error)
+
+// Open calls f.
+func (f Func) Open(ctx context.Context, req OpenRequest, h *Handle) (Opened, error) {
+	return f(ctx, req, h)
+}
+
+// App is an Instance made of functions; each may be nil. A field is set before
+// the instance is returned and not changed after it.
+type App struct {
+	// Actions runs declared actions, by name.
+	Actions map[string]func(ctx context.Context, input ahp.Value) (ahp.Value, error)
+	// Files is the content; a directory is answered by its index.html.
+	Files fs.FS
+	// OnMessage hears Views, one message at a time, and OnViewGone of their end.
+	OnMessage  func(ctx context.Context, from View, payload ahp.Value)
+	OnViewGone func(from View)
+	OnClose    func(ctx context.Context) error
+}
+
+// Invoke runs an action; one without a function is canvas_action_no_handler.
+func (a *App) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
+	fn := a.Actions[action]
+	if fn == nil {
+		return nil, Errorf(CodeNoHandler, "nothing handles action %q", action)
+	}
+	return fn(ctx, input)
+}
+
+// Close calls OnClose.
+func (a *App) Close(ctx context.Context) error {
+	if a.OnClose == nil {
+		return nil
+	}
+	return a.OnClose(ctx)
+}
+
+// Message calls OnMessage.
+func (a *App) Message(ctx context.Context, from View, payload ahp.Value) {
+	if a.OnMessage != nil {
+		a.OnMessage(ctx, from, payload)
+	}
+}
+
+// ViewGone calls OnViewGone.
+func (a *App) ViewGone(from View) {
+	if a.OnViewGone != nil {
+		a.OnViewGone(from)
+	}
+}
+
+// Read serves Files.
+func (a *App) Read(_ context.Context, req ReadRequest) (Content, error) {
+	if a.Files == nil {
+		return Content{}, ahp.ErrNotFound
+	}
+	return ReadFile(a.Files, req)
+}
+
+// ReadFile answers a content read from a file system: a path with a slash at its
+// end by the index.html below it. The validator is a hash of the content, for
+// embedded files have no time; files on a disk are better served by
+// canvas/folder.
+func ReadFile(fsys fs.FS, req ReadRequest) (Content, error) {
+	at := req.Path
+	if at.Dir {
+		at = ContentPath{Segments: append(append([]string{}, at.Segments...), "index.html")}
+	}
+	data, err := fs.ReadFile(fsys, at.Name())
+	if err != nil {
+		return Content{}, err
+	}
+	sum := sha256.Sum256(data)
+	etag := base64.RawURLEncoding.EncodeToString(sum[:12])
+	if req.ETag == etag {
+		return Content{NotModified: true}, nil
+	}
+	return Content{Data: data, ContentType: ContentType(at), ETag: etag}, nil
+}

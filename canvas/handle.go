@@ -1,0 +1,172 @@
+package canvas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// Handle is what a provider works an instance with. It is made for an open, and
+// stays the instance's through every open after it while the canvas is ready. It
+// is dead, and says [ErrHandleDead], once the canvas is closed, the provider
+// went away, or the open that it was made for failed. Its methods may be called
+// concurrently and at any time; they call no provider, so one may hold its own
+// lock while it calls them.
+//
+// Before the open that it was made for is answered, updates are collected and
+// become part of the first state; there are no Views yet.
+type Handle struct {
+	service *Service
+	key     key
+	ext     Extension
+	ctx     context.Context // done when the handle is dead
+	cancel  context.CancelFunc
+
+	// Guarded by the log's mutex.
+	inst    *instance // nil until the open is published
+	pending Update    // until then
+	saved   []byte    // likewise
+}
+
+func newHandle(s *Service, k key, ext Extension) *Handle {
+	h := &Handle{service: s, key: k, ext: ext}
+	h.ctx, h.cancel = context.WithCancel(s.tasks.ctx)
+	return h
+}
+
+// Done is closed when the handle is dead: whatever works for the instance stops.
+func (h *Handle) Done() <-chan struct{} { return h.ctx.Done() }
+
+// Context is done when the handle is dead.
+func (h *Handle) Context() context.Context { return h.ctx }
+
+// Session is the URI of the session in which the canvas is open.
+func (h *Handle) Session() string { return h.key.session }
+
+// InstanceID names the instance in its session.
+func (h *Handle) InstanceID() string { return h.key.instance }
+
+// ContentURL is the address of content of this instance; path begins with "/".
+func (h *Handle) ContentURL(path string) string { return ContentURL(h.key.instance, path) }
+
+// do runs fn in a transaction while the handle lives. inst is nil while the open
+// is not answered yet.
+func (h *Handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
+	return h.service.log.Do(func(tx *channels.Tx) error {
+		if h.ctx.Err() != nil {
+			return ErrHandleDead
+		}
+		return fn(tx, h.inst)
+	})
+}
+
+// Update changes title, status and url. An update without effect is not sent.
+func (h *Handle) Update(u Update) error {
+	s := h.service
+	return h.do(func(tx *channels.Tx, i *instance) error {
+		if err := s.checkUpdate(h.key.instance, u, h.ext.source()); err != nil {
+			return err
+		}
+		if i == nil {
+			h.pending = u.over(h.pending)
+			return nil
+		}
+		st, _ := i.state(tx)
+		if a, any := effective(st, u.action()); any {
+			return tx.Append(i.channel, a)
+		}
+		return nil
+	})
+}
+
+// SetTitle is Update of the title alone.
+func (h *Handle) SetTitle(title string) error { return h.Update(Update{Title: ahp.Set(title)}) }
+
+// SetStatus is Update of the status alone; "" clears it.
+func (h *Handle) SetStatus(status string) error {
+	if status == "" {
+		return h.Update(Update{Status: ahp.Clear[string]()})
+	}
+	return h.Update(Update{Status: ahp.Set(status)})
+}
+
+// Post sends a payload to all Views. It is kept for those that reconnect.
+func (h *Handle) Post(payload ahp.Value) error { return h.post(payload, channels.Audience{}) }
+
+// PostTo sends a payload to one View. It is not kept: that lane is dead with its
+// connection, of which the instance hears by ViewGone.
+func (h *Handle) PostTo(to View, payload ahp.Value) error {
+	return h.post(payload, channels.OnlyConn(to.Conn))
+}
+
+func (h *Handle) post(payload ahp.Value, to channels.Audience) error {
+	if err := h.service.limits.payload(payload); err != nil {
+		return err
+	}
+	return h.do(func(tx *channels.Tx, i *instance) error {
+		if i == nil {
+			return nil // nobody can be looking yet
+		}
+		return tx.AppendTo(i.channel, Message{Payload: payload}, to)
+	})
+}
+
+// payload bounds a message.
+func (l *Limits) payload(p ahp.Value) error {
+	if len(p) > l.MessageBytes {
+		return fmt.Errorf("the payload has %d bytes, at most %d are allowed", len(p), l.MessageBytes)
+	}
+	if !p.IsValid() {
+		return errors.New("the payload is not JSON")
+	}
+	return nil
+}
+
+// Raise tells the agent that something happened: it reads events with a cursor,
+// when it wants to (canvas.md section 7).
+func (h *Handle) Raise(event ahp.Value) error {
+	if err := h.service.limits.payload(event); err != nil {
+		return err
+	}
+	if h.ctx.Err() != nil {
+		return ErrHandleDead
+	}
+	h.service.events.add(h.key, event)
+	return nil
+}
+
+// Save keeps bytes of the provider's own for this instance until it is closed;
+// the next open of it gets them in OpenRequest.Saved. At most 256 KiB.
+func (h *Handle) Save(b []byte) error {
+	if max := h.service.limits.SaveBytes; len(b) > max {
+		return fmt.Errorf("canvas: %d bytes are too many to save, at most %d are allowed", len(b), max)
+	}
+	b = append([]byte{}, b...)
+	return h.do(func(_ *channels.Tx, i *instance) error {
+		if i == nil {
+			h.saved = b
+			return nil
+		}
+		i.saved = b
+		return nil
+	})
+}
+
+// over returns u laid over what was there before.
+func (u Update) over(before Update) Update {
+	if !u.Title.Present {
+		u.Title = before.Title
+	}
+	if !u.Status.Present {
+		u.Status = before.Status
+	}
+	if !u.URL.Present {
+		u.URL = before.URL
+	}
+	return u
+}
+
+func (u Update) action() Updated { return Updated{Title: u.Title, Status: u.Status, URL: u.URL} }

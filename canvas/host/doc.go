@@ -1,0 +1,21 @@
+// Package host is the assembly: log, sessions, canvases, page, agent's door and
+// AHP endpoint behind one listener. A Go program embeds it in ten lines.
+//
+// # What stands behind the listener (canvas.md section 9)
+//
+//	/          the page                          no token; it holds no secret
+//	/ahp       the AHP WebSocket                 view or agent token
+//	/mcp       the agent's door                  agent token
+//	/healthz   200 while the host serves         no token
+//
+// Every request passes the exact Host list first, then Origin, then the token.
+// Content hosts serve the page's frame files and nothing else.
+//
+// # Life
+//
+// New listens and makes the default session; Serve serves until its context is
+// done, then drains: it takes no new connection, answers what was accepted,
+// closes every canvas connection with a typed reason (1001), and returns.
+//
+// It chooses nothing: which providers there are is the caller's business.
+package host

@@ -1,0 +1,190 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// The roles of tokens (canvas.md section 9).
+const (
+	RoleView  = "view"
+	RoleAgent = "agent"
+)
+
+// Host is everything behind one listener. Make it with New, end it by ending
+// the context of Serve, or with Close where Serve was never called.
+type Host struct {
+	opts      Options
+	addresses addresses
+	guard     *ws.Guard
+	log       *channels.Log
+	sessions  *session.Service
+	canvases  *canvas.Service
+	server    *server.Server
+	tools     *mcp.Server
+	handler   http.Handler
+	logger    *slog.Logger
+}
+
+// New listens, makes the services and the default session. Providers are
+// registered with [Host.Canvases] before or after Serve.
+func New(opts Options) (*Host, error) {
+	if opts.Listener == nil {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("host: %w", err)
+		}
+		opts.Listener = ln
+	}
+	opts.ViewToken = cmp.Or(opts.ViewToken, rand.Text())
+	opts.AgentToken = cmp.Or(opts.AgentToken, rand.Text())
+	opts.Drain = cmp.Or(opts.Drain, 10*time.Second)
+	if opts.NewID == nil {
+		opts.NewID = uuid.NewString
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{opts: opts, logger: opts.Logger, addresses: addressesOf(opts)}
+	if err := h.assemble(); err != nil {
+		return nil, errors.Join(err, opts.Listener.Close())
+	}
+	return h, nil
+}
+
+// assemble makes the floors from the ground up.
+func (h *Host) assemble() error {
+	h.log = channels.New(h.opts.Log)
+	co := h.opts.Canvas
+	co.Log, co.NewID, co.Now, co.Logger = h.log, h.opts.NewID, h.opts.Now, h.logger
+	h.canvases = canvas.New(co)
+	h.sessions = session.New(session.Options{
+		Log: h.log, Now: h.opts.Now, Logger: h.logger,
+		Prepare: h.canvases.Prepare, BeforeDispose: h.canvases.CloseSession,
+	})
+	if err := h.sessions.Ensure(DefaultSession, "Default session"); err != nil {
+		return fmt.Errorf("host: default session: %w", err)
+	}
+	so := h.opts.Server
+	so.Log, so.Logger, so.Presence = h.log, h.logger, h.sessions
+	so.Methods = methods(h.sessions, h.canvases)
+	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
+	h.server = server.New(so)
+	return h.route()
+}
+
+// route makes the HTTP side: the page by host name, and the three doors.
+func (h *Host) route() error {
+	h.guard = &ws.Guard{
+		Hosts: h.addresses.hosts, Origins: h.addresses.origins, QueryToken: h.addresses.loopback,
+		Tokens: append([]ws.Token{
+			{Secret: h.opts.ViewToken, Role: RoleView},
+			{Secret: h.opts.AgentToken, Role: RoleAgent},
+		}, h.opts.Tokens...),
+	}
+	h.tools = mcp.New(h.canvases, mcp.Options{
+		Session: DefaultSession, Link: h.Link, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/ahp", h.serveAHP)
+	mux.Handle("/mcp", h.guarded(mcp.Handler(h.tools), RoleAgent))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	page, err := web.New(web.Options{AppOrigins: h.addresses.origins, ContentOrigin: h.opts.ContentOrigin, App: mux})
+	if err != nil {
+		return fmt.Errorf("host: %w", err)
+	}
+	h.handler = page
+	return nil
+}
+
+func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
+	socket, grant, err := ws.Accept(w, r, ws.AcceptOptions{Guard: h.guard})
+	if err != nil {
+		h.logger.Info("connection refused", "err", err)
+		return
+	}
+	h.server.Serve(socket, grant.ClientID)
+}
+
+// guarded asks for a token of a role before a handler sees the request.
+func (h *Host) guarded(next http.Handler, role string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, refusal := h.guard.Check(r, role); refusal != nil {
+			h.logger.Info("request refused", "status", refusal.Status, "err", refusal)
+			refusal.Write(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Canvases is the canvas service: where providers are registered, and the Go
+// API of the agent's door.
+func (h *Host) Canvases() *canvas.Service { return h.canvases }
+
+// Sessions is the session service.
+func (h *Host) Sessions() *session.Service { return h.sessions }
+
+// Tools is the agent's door, to be served over something else than /mcp too.
+func (h *Host) Tools() *mcp.Server { return h.tools }
+
+// Log is the log under both, for a program that publishes actions of its own.
+func (h *Host) Log() *channels.Log { return h.log }
+
+// Serve serves until ctx is done and then drains; it returns nil after a clean
+// drain. It is called once.
+func (h *Host) Serve(ctx context.Context) error {
+	srv := &http.Server{
+		Handler:           h.handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(h.logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(h.opts.Listener) }()
+	select {
+	case err := <-failed:
+		return errors.Join(fmt.Errorf("host: %w", err), h.drain(srv))
+	case <-ctx.Done():
+		err := h.drain(srv)
+		<-failed
+		return err
+	}
+}
+
+// drain stops listening, answers what was accepted over AHP and MCP, and closes
+// what is left.
+func (h *Host) drain(srv *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), h.opts.Drain)
+	defer cancel()
+	var wg sync.WaitGroup
+	var closed, answered, stopped error
+	wg.Go(func() { stopped = srv.Shutdown(ctx) })
+	wg.Go(func() { closed = h.server.Close(ctx) })
+	wg.Go(func() { answered = h.tools.Shutdown(ctx) })
+	wg.Wait()
+	return errors.Join(closed, answered, stopped, h.canvases.Shutdown(ctx), srv.Close())
+}

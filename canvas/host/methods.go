@@ -1,0 +1,38 @@
+package host
+
+import (
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// methods is the method table of this host beside the connection's own rows.
+// What is not here is answered with -32601 (ahp-host.md section 1a).
+func methods(s *session.Service, c *canvas.Service) []server.Method {
+	return []server.Method{
+		server.Handle(session.CreateSession, s.CreateSession),
+		server.Handle(session.DisposeSession, s.DisposeSession).Waiting(),
+		server.Handle(session.ListSessions, s.ListSessions),
+		server.Handle(session.ResolveSessionConfig, s.ResolveSessionConfig),
+		server.Handle(session.SessionConfigCompletions, s.SessionConfigCompletions),
+
+		server.HandleContent(canvas.CanvasReadResource, c.CanvasReadResource),
+		server.HandleContent(ahp.ResourceRead, c.ResourceRead),
+		server.Handle(ahp.ResourceResolve, c.ResourceResolve).Waiting(),
+
+		// Known, so that they are refused rather than unknown (canvas.md section 4).
+		server.Refuse(canvas.CanvasOpen, errNotForClients),
+		server.Refuse(canvas.CanvasInvokeAction, errNotForClients),
+		server.Refuse(canvas.CanvasClose, errNotForClients),
+		server.Refuse(ahp.ResourceRequest, errNoAccess),
+		server.Refuse(ahp.ResourceList, ahp.ErrNotFound),
+		server.Refuse(ahp.Authenticate, errNoResource),
+	}
+}
+
+var (
+	errNotForClients = ahp.Errorf(ahp.CodePermissionDenied, "only the host calls a canvas provider: ask the agent, or dispatch canvas/closeRequested")
+	errNoAccess      = ahp.Errorf(ahp.CodePermissionDenied, "this host gives no access to files")
+	errNoResource    = ahp.Errorf(ahp.CodeInvalidParams, "this host has no protected resources: nothing is to be authenticated")
+)

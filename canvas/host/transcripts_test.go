@@ -1,0 +1,241 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+	"github.com/ahp-canvas/ahp-canvas/testcases"
+)
+
+// Every transcript runs over the whole stack (net/http, WebSocket, JSON-RPC,
+// log, services) on a network in memory and a clock that only "@" moves.
+func TestTranscripts(t *testing.T) {
+	all, err := testcases.Transcripts()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d transcripts: %v", len(all), err)
+	}
+	for _, transcript := range all {
+		t.Run(transcript.Name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnv(t)
+				if err := transcript.Run(t.Context(), e); err != nil {
+					t.Errorf("%s (%s): %v", transcript.Meta["title"], transcript.Meta["rule"], err)
+				}
+				e.stop()
+			})
+		})
+	}
+}
+
+const (
+	address    = "127.0.0.1:8080"
+	viewToken  = "view-token"
+	agentToken = "agent-token"
+)
+
+// env is a host under test, as testcases.Env has it.
+type env struct {
+	t     *testing.T
+	net   *ahptest.Net
+	host  *host.Host
+	regs  map[string]*canvas.Registration
+	agent *mcp.ClientSession
+	conns []*testConn
+	end   context.CancelFunc
+	done  chan error
+}
+
+func newEnv(t *testing.T) *env {
+	e := &env{t: t, net: &ahptest.Net{}, regs: map[string]*canvas.Registration{}, done: make(chan error, 1)}
+	ln, err := e.net.Listen(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	ids := 0
+	e.host, err = host.New(host.Options{
+		Listener: ln, ViewToken: viewToken, AgentToken: agentToken, Version: "test",
+		Tokens: []ws.Token{{Secret: "token-of-c-b", Role: host.RoleView, ClientID: "c-b"}},
+		NewID: func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			ids++
+			return fmt.Sprint("id", ids)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.register("demo", "Demo", demoDeclaration)
+	e.register("other", "Other", otherDeclarations...)
+	ctx, end := context.WithCancel(context.Background())
+	e.end = end
+	go func() { e.done <- e.host.Serve(ctx) }()
+	e.connectAgent()
+	return e
+}
+
+func (e *env) register(id, name string, set ...canvas.Declaration) {
+	reg, err := e.host.Canvases().Register(canvas.Extension{ID: id, Name: name}, demo{}, set...)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.regs[id] = reg
+}
+
+// connectAgent enters the agent's door with a client that is not ours.
+func (e *env) connectAgent() {
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := e.host.Tools().Connect(e.t.Context(), there); err != nil {
+		e.t.Fatal(err)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
+	session, err := client.Connect(e.t.Context(), here, nil)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.agent = session
+}
+
+// stop ends everything and checks that the host drained.
+func (e *env) stop() {
+	for _, c := range e.conns {
+		_ = c.Close(false)
+	}
+	_ = e.agent.Close()
+	e.end()
+	if err := <-e.done; err != nil {
+		e.t.Errorf("the host did not drain: %v", err)
+	}
+}
+
+func (e *env) Settle() { synctest.Wait() }
+
+func (e *env) Pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (e *env) Agent(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {
+	result, err := e.agent.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		return nil, err
+	}
+	if result.IsError {
+		return nil, &testcases.AgentError{Data: raw}
+	}
+	return raw, nil
+}
+
+func (e *env) Host(_ context.Context, what string) error {
+	word, rest, _ := strings.Cut(what, " ")
+	switch word {
+	case "gone":
+		e.regs[rest].Gone()
+	case "back":
+		e.regs[rest].Back()
+	case "title":
+		uri, title, _ := strings.Cut(rest, " ")
+		return e.host.Log().Do(func(tx *channels.Tx) error {
+			return tx.Append(uri, session.TitleChanged{Title: title})
+		})
+	default:
+		return fmt.Errorf("this host cannot %q", what)
+	}
+	synctest.Wait()
+	return nil
+}
+
+func (e *env) Dial(ctx context.Context, args map[string]string) (testcases.Conn, error) {
+	token := map[string]string{"": viewToken, "view": viewToken, "agent": agentToken, "wrong": "wrong", "none": ""}[args["token"]]
+	if client := args["client"]; client != "" {
+		token = "token-of-" + client
+	}
+	var raw net.Conn
+	socket, err := ws.Dial(ctx, "ws://"+address+"/ahp", ws.DialOptions{
+		Token: token,
+		NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := e.net.Dial(ctx, network, addr)
+			raw = conn
+			return conn, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &testConn{socket: socket, raw: raw, frames: make(chan []byte, 1<<16)}
+	socket.SetReadLimit(64 << 20)
+	go c.read()
+	e.conns = append(e.conns, c)
+	return c, nil
+}
+
+// testConn is a connection of a transcript.
+type testConn struct {
+	socket *ws.Conn
+	raw    net.Conn
+	frames chan []byte // closed at the end
+}
+
+func (c *testConn) read() {
+	defer close(c.frames)
+	for {
+		msg, err := c.socket.ReadMessage()
+		if err != nil {
+			return
+		}
+		c.frames <- msg
+	}
+}
+
+func (c *testConn) Send(frame []byte) error {
+	err := c.socket.WriteBatch([][]byte{frame})
+	if ws.CodeOf(err) != 0 {
+		return nil // the next expectation says what it wants of a closed connection
+	}
+	return err
+}
+
+func (c *testConn) Next() ([]byte, error) {
+	synctest.Wait()
+	select {
+	case frame, ok := <-c.frames:
+		if ok {
+			return frame, nil
+		}
+	default:
+		return nil, testcases.ErrSilent
+	}
+	return nil, &testcases.Closed{Code: int(ws.CodeOf(c.socket.Err()))}
+}
+
+func (c *testConn) Close(cut bool) error {
+	if cut {
+		_ = c.raw.Close()
+	}
+	c.socket.Close(ws.CodeNormal, "")
+	c.socket.Wait()
+	synctest.Wait()
+	return nil
+}

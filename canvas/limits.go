@@ -1,0 +1,101 @@
+package canvas
+
+import (
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits bounds what providers, agents and Views may ask for (canvas.md section
+// 8). Sizes are bytes of JSON unless a field says otherwise. A zero field has
+// the default that its comment names.
+type Limits struct {
+	Canvases    int // a provider may declare; 64
+	Actions     int // a canvas may declare; 64
+	SchemaBytes int // of a declared schema; 64 KiB
+	SchemaDepth int // of a declared schema, counted in JSON levels; 8
+
+	SessionInstances int // open in one session; 256
+	Instances        int // open in the host; 4,096
+	Waiting          int // flows that wait for their turn at one instance; 64
+
+	InputBytes   int // of open and invoke; 256 KiB
+	AnswerBytes  int // of an action's value; 64 KiB
+	TextLength   int // code points of a title or status; 512
+	MessageBytes int // of a canvas/message payload; 64 KiB
+	MailboxBytes int // of messages that a provider has not taken yet, per instance; 1 MiB
+	SaveBytes    int // of Handle.Save; 256 KiB
+	TitleRate    int // titles a second that reach the catalogue, per instance; 20
+
+	ContentBytes int // of one content read, before encoding; 16 MiB
+	CacheBytes   int // of encoded content that is kept; 64 MiB
+
+	Events     int // kept for the agent, per session; 1,024
+	EventBytes int // likewise, in bytes; 1 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	def := Limits{
+		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
+		SessionInstances: 256, Instances: 4096, Waiting: 64,
+		InputBytes: 256 << 10, AnswerBytes: 64 << 10, TextLength: 512, MessageBytes: 64 << 10,
+		MailboxBytes: 1 << 20, SaveBytes: 256 << 10, TitleRate: 20,
+		ContentBytes: 16 << 20, CacheBytes: 64 << 20,
+		Events: 1024, EventBytes: 1 << 20,
+	}
+	for _, f := range []struct{ v, def *int }{
+		{&l.Canvases, &def.Canvases}, {&l.Actions, &def.Actions}, {&l.SchemaBytes, &def.SchemaBytes}, {&l.SchemaDepth, &def.SchemaDepth},
+		{&l.SessionInstances, &def.SessionInstances}, {&l.Instances, &def.Instances}, {&l.Waiting, &def.Waiting},
+		{&l.InputBytes, &def.InputBytes}, {&l.AnswerBytes, &def.AnswerBytes}, {&l.TextLength, &def.TextLength}, {&l.MessageBytes, &def.MessageBytes},
+		{&l.MailboxBytes, &def.MailboxBytes}, {&l.SaveBytes, &def.SaveBytes}, {&l.TitleRate, &def.TitleRate},
+		{&l.ContentBytes, &def.ContentBytes}, {&l.CacheBytes, &def.CacheBytes},
+		{&l.Events, &def.Events}, {&l.EventBytes, &def.EventBytes},
+	} {
+		if *f.v == 0 {
+			*f.v = *f.def
+		}
+	}
+	return l
+}
+
+// Timeouts bounds how long a provider may take (canvas.md section 3). A zero
+// field has the default that its comment names.
+type Timeouts struct {
+	Open   time.Duration // 30 s
+	Invoke time.Duration // 30 s
+	Close  time.Duration // 5 s: a person is looking at the ✕
+	Read   time.Duration // of content; 30 s
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	for _, f := range []struct {
+		v   *time.Duration
+		def time.Duration
+	}{{&t.Open, 30 * time.Second}, {&t.Invoke, 30 * time.Second}, {&t.Close, 5 * time.Second}, {&t.Read, 30 * time.Second}} {
+		if *f.v == 0 {
+			*f.v = f.def
+		}
+	}
+	return t
+}
+
+// text checks what people will read as a title or status: bounded, and without
+// characters that could break out of a line.
+func (l *Limits) text(name string, s *string) error {
+	if s == nil {
+		return nil
+	}
+	if n := utf8.RuneCountInString(*s); n > l.TextLength {
+		return fmt.Errorf("%s has %d code points, at most %d are allowed", name, n, l.TextLength)
+	}
+	for _, r := range *s {
+		if unicode.IsControl(r) {
+			return fmt.Errorf("%s holds the control character %U", name, r)
+		}
+	}
+	if !utf8.ValidString(*s) {
+		return fmt.Errorf("%s is not valid UTF-8", name)
+	}
+	return nil
+}

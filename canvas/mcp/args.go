@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// listArgs are the arguments of the two listing tools.
+type listArgs struct {
+	Session string    `json:"session,omitzero"`
+	Unknown ahp.Value `json:",embed"`
+}
+
+// openArgs are the arguments of open_canvas.
+type openArgs struct {
+	Session     string    `json:"session,omitzero"`
+	ExtensionID string    `json:"extensionId,omitzero"`
+	CanvasID    string    `json:"canvasId"`
+	InstanceID  string    `json:"instanceId,omitzero"`
+	Input       ahp.Value `json:"input,omitzero"`
+	Unknown     ahp.Value `json:",embed"`
+}
+
+// invokeArgs are the arguments of invoke_canvas_action.
+type invokeArgs struct {
+	Session    string    `json:"session,omitzero"`
+	InstanceID string    `json:"instanceId"`
+	ActionName string    `json:"actionName"`
+	Input      ahp.Value `json:"input,omitzero"`
+	Unknown    ahp.Value `json:",embed"`
+}
+
+// closeArgs are the arguments of close_canvas.
+type closeArgs struct {
+	Session    string    `json:"session,omitzero"`
+	InstanceID string    `json:"instanceId"`
+	Unknown    ahp.Value `json:",embed"`
+}
+
+// decode reads a tool's arguments into args; absent ones are an empty object.
+// unknown is where args keeps what it does not know.
+func decode(raw ahp.Value, args any, unknown *ahp.Value) error {
+	if len(raw) == 0 || raw.Kind() == 'n' {
+		raw = ahp.Value("{}")
+	}
+	if err := ahp.Unmarshal(raw, args); err != nil {
+		return invalid(err.Error())
+	}
+	if name, ok := firstMember(*unknown); ok {
+		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/" + pointer.Replace(name), Rule: "additionalProperties",
+			Message: fmt.Sprintf("there is no argument %q", name)}
+	}
+	return nil
+}
+
+// pointer escapes a member name for a JSON Pointer.
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// invalid turns the decoder's "place: rule" into an error that carries both.
+func invalid(text string) *canvas.Error {
+	e := &canvas.Error{Code: canvas.CodeInputInvalid, Message: "the arguments do not fit: " + text}
+	if place, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(place, "/") {
+		e.Path, e.Rule = place, "type"
+		if rest == "required" {
+			e.Rule = "required"
+		}
+	}
+	return e
+}
+
+// firstMember returns the name of an object's first member.
+func firstMember(v ahp.Value) (string, bool) {
+	if len(v) == 0 {
+		return "", false
+	}
+	var members map[string]ahp.Value
+	if err := ahp.Unmarshal(v, &members); err != nil {
+		return "", false
+	}
+	first, ok := "", false
+	for name := range members {
+		if !ok || name < first {
+			first, ok = name, true
+		}
+	}
+	return first, ok
+}
+
+// absent makes null of an optional input what leaving it out is.
+func absent(v ahp.Value) ahp.Value {
+	if v.Kind() == 'n' {
+		return nil
+	}
+	return v
+}

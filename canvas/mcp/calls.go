@@ -1,0 +1,144 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// Service is what the tools do: a *canvas.Service. Its errors of type
+// *canvas.Error reach the agent with their codes.
+type Service interface {
+	List(session string) ([]session.SessionCanvasDeclaration, error)
+	ListOpen(session string) ([]canvas.OpenCanvas, error)
+	Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCanvas, error)
+	Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value, error)
+	Close(ctx context.Context, session, instanceID string) error
+}
+
+// panel is an open canvas as the tools answer it. Where the content comes from
+// is no business of an agent.
+type panel struct {
+	InstanceID   string                     `json:"instanceId"`
+	Channel      string                     `json:"channel"`
+	CanvasID     string                     `json:"canvasId"`
+	ExtensionID  string                     `json:"extensionId"`
+	Availability session.CanvasAvailability `json:"availability"`
+	Title        string                     `json:"title,omitzero"`
+	Status       string                     `json:"status,omitzero"`
+	Link         string                     `json:"link,omitzero"` // the person's, where just opened
+}
+
+func panelOf(o canvas.OpenCanvas) panel {
+	return panel{InstanceID: o.InstanceID, Channel: o.Channel, CanvasID: o.CanvasID, ExtensionID: o.ExtensionID,
+		Availability: o.Availability, Title: o.Title, Status: o.Status}
+}
+
+func (s *Server) list(_ context.Context, raw ahp.Value) (answer, error) {
+	var args listArgs
+	if err := decode(raw, &args, &args.Unknown); err != nil {
+		return answer{}, err
+	}
+	all, err := s.service.List(s.session(args.Session))
+	if err != nil {
+		return answer{}, err
+	}
+	names := []string{}
+	for _, d := range all {
+		names = append(names, fmt.Sprintf("%s (%s)", d.CanvasID, d.DisplayName))
+	}
+	text := "No canvas can be opened in this session now."
+	if len(all) > 0 {
+		text = "Canvases that " + ToolOpen + " can show: " + strings.Join(names, ", ") + ". Their schemas and actions follow."
+	}
+	return answer{text, struct {
+		Canvases []session.SessionCanvasDeclaration `json:"canvases"`
+	}{append([]session.SessionCanvasDeclaration{}, all...)}}, nil // never null
+}
+
+func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {
+	var args listArgs
+	if err := decode(raw, &args, &args.Unknown); err != nil {
+		return answer{}, err
+	}
+	all, err := s.service.ListOpen(s.session(args.Session))
+	if err != nil {
+		return answer{}, err
+	}
+	panels, names := []panel{}, []string{}
+	for _, o := range all {
+		panels = append(panels, panelOf(o))
+		names = append(names, fmt.Sprintf("%s (canvas %s, %s)", o.InstanceID, o.CanvasID, o.Availability))
+	}
+	text := "No canvas is open. " + ToolOpen + " opens one."
+	if len(all) > 0 {
+		text = "Open: " + strings.Join(names, ", ") + "."
+	}
+	return answer{text, struct {
+		OpenCanvases []panel `json:"openCanvases"`
+	}{panels}}, nil
+}
+
+func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {
+	var args openArgs
+	if err := decode(raw, &args, &args.Unknown); err != nil {
+		return answer{}, err
+	}
+	target := s.session(args.Session)
+	o, err := s.service.Open(ctx, canvas.OpenArgs{
+		Session: target, ExtensionID: args.ExtensionID, CanvasID: args.CanvasID,
+		InstanceID: args.InstanceID, Input: absent(args.Input),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	a := panelOf(o)
+	a.Link = s.opts.Link(target)
+	text := fmt.Sprintf("Canvas %s is open as instance %s (%s).", a.CanvasID, a.InstanceID, a.Availability)
+	if a.Link != "" {
+		text += " The person sees it at " + a.Link + " : give them this link if they may not have the page open."
+	}
+	return answer{text, a}, nil
+}
+
+func (s *Server) invoke(ctx context.Context, raw ahp.Value) (answer, error) {
+	var args invokeArgs
+	if err := decode(raw, &args, &args.Unknown); err != nil {
+		return answer{}, err
+	}
+	value, err := s.service.Invoke(ctx, canvas.InvokeArgs{
+		Session: s.session(args.Session), InstanceID: args.InstanceID, ActionName: args.ActionName, Input: absent(args.Input),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	text := fmt.Sprintf("%s is done.", args.ActionName)
+	if len(value) > 0 {
+		text = fmt.Sprintf("%s is done; its value follows.", args.ActionName)
+	}
+	return answer{text, struct {
+		Value ahp.Value `json:"value,omitzero"`
+	}{value}}, nil
+}
+
+func (s *Server) close(ctx context.Context, raw ahp.Value) (answer, error) {
+	var args closeArgs
+	if err := decode(raw, &args, &args.Unknown); err != nil {
+		return answer{}, err
+	}
+	if err := s.service.Close(ctx, s.session(args.Session), args.InstanceID); err != nil {
+		return answer{}, err
+	}
+	return answer{"Instance " + args.InstanceID + " is closed.", struct {
+		InstanceID string `json:"instanceId"`
+		Closed     bool   `json:"closed"`
+	}{args.InstanceID, true}}, nil
+}
+
+// session is the session that a call means.
+func (s *Server) session(named string) string { return cmp.Or(named, s.opts.Session) }

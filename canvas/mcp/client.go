@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// The codes of failures to reach a host at all.
+const (
+	CodeUnreachable  = "host_unreachable"
+	CodeTokenRefused = "host_token_refused"
+	CodeCancelled    = "cancelled"
+)
+
+// ClientOptions say which host to enter.
+type ClientOptions struct {
+	URL     string // of the endpoint /mcp
+	Token   string // the agent token; it goes into a header and nowhere else
+	Version string // of the program, for the host
+}
+
+// Client is an agent's side of the door, for programs that drive a running
+// host. It is safe for concurrent use.
+type Client struct{ session *sdk.ClientSession }
+
+// Dial enters a host. Its errors are *[canvas.Error] with one of the codes
+// above; close the client when it is of no more use.
+func Dial(ctx context.Context, opts ClientOptions) (*Client, error) {
+	key := &bearer{token: opts.Token}
+	transport := &sdk.StreamableClientTransport{
+		Endpoint:             opts.URL,
+		HTTPClient:           &http.Client{Transport: key, CheckRedirect: stay},
+		DisableStandaloneSSE: true, // nothing is sent that was not asked for
+		MaxRetries:           -1,
+	}
+	c := sdk.NewClient(
+		&sdk.Implementation{Name: "ahp-canvas", Version: opts.Version},
+		&sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}},
+	)
+	// With a session, so that the cancellation of a call is a message of its own.
+	session, err := c.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		return nil, key.explain(err)
+	}
+	return &Client{session}, nil
+}
+
+// Call runs a tool with arguments that are a JSON object, and returns its
+// structured content, with every digit. Every error is a *[canvas.Error].
+func (c *Client) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {
+	result, err := c.forward(ctx, tool, args)
+	if err != nil {
+		return nil, err
+	}
+	if e := Failure(result); e != nil {
+		return nil, e
+	}
+	value, ok := Structured(result)
+	if !ok {
+		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the answer to " + tool + " is none of a canvas host"}
+	}
+	return value, nil
+}
+
+// forward runs a tool and returns the result as the host made it.
+func (c *Client) forward(ctx context.Context, tool string, args ahp.Value) (*sdk.CallToolResult, error) {
+	if len(args) == 0 {
+		args = ahp.Value("{}")
+	}
+	result, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	switch {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil:
+		return nil, &canvas.Error{Code: CodeCancelled, Message: "the call was cancelled; it may still have happened"}
+	}
+	return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
+}
+
+// Close leaves the host.
+func (c *Client) Close() { _ = c.session.Close() } // a host that is gone forgets by itself
+
+// bearer puts the token on each request, and remembers how the last one was
+// answered: the library turns every refusal into the same error.
+type bearer struct {
+	token  string
+	status atomic.Int64
+}
+
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		b.status.Store(int64(resp.StatusCode))
+	}
+	return resp, err
+}
+
+// stay follows no redirect: the token is for this host alone.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// explain says why a host could not be entered.
+func (b *bearer) explain(err error) *canvas.Error {
+	switch b.status.Load() {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return &canvas.Error{Code: CodeTokenRefused, Message: "the host does not take this token"}
+	case http.StatusServiceUnavailable:
+		return &canvas.Error{Code: CodeUnreachable, Message: "the host takes no new agents: it is stopping, or too many are connected"}
+	case 0:
+		return &canvas.Error{Code: CodeUnreachable, Message: "no canvas host answers: " + plain(err).Error()}
+	}
+	return &canvas.Error{Code: CodeUnreachable, Message: "what answers there is no canvas host"}
+}
+
+// plain takes what a network error means out of what it says: the address is
+// the caller's to name.
+func plain(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+// guarded is a door behind a token, as canvas/host puts it.
+func guarded(t *testing.T, service mcp.Service) *httptest.Server {
+	t.Helper()
+	door := mcp.Handler(mcp.New(service, mcp.Options{Version: "1.2.3"}))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer sesame" {
+			http.Error(w, "a valid token is needed", http.StatusUnauthorized)
+			return
+		}
+		door.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func TestClient(t *testing.T) {
+	srv := guarded(t, newFake())
+	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL, Token: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	got, err := c.Call(t.Context(), mcp.ToolInvoke, ahp.Value(`{"instanceId":"c","actionName":"a","input":{"n":9007199254740993}}`))
+	if err != nil || string(got) != `{"value":{"n":9007199254740993}}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	_, err = c.Call(t.Context(), mcp.ToolClose, ahp.Value(`{"instanceId":"c"}`))
+	want := &canvas.Error{Code: canvas.CodeInstanceNotFound, Message: `no canvas "c" is open`}
+	if diff := cmp.Diff(error(want), err); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDialFails(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
+	t.Cleanup(full.Close)
+	for _, tc := range []struct{ url, token, code, text string }{
+		{guarded(t, newFake()).URL, "wrong", mcp.CodeTokenRefused, "token"},
+		{gone.URL, "sesame", mcp.CodeUnreachable, "refused"},
+		{other.URL, "sesame", mcp.CodeUnreachable, "no canvas host"},
+		{full.URL, "sesame", mcp.CodeUnreachable, "too many"},
+	} {
+		_, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: tc.url, Token: tc.token})
+		e, ok := errors.AsType[*canvas.Error](err)
+		if !ok || e.Code != tc.code || !strings.Contains(e.Message, tc.text) || strings.Contains(e.Message, tc.token) {
+			t.Errorf("%v, want %s with %q", err, tc.code, tc.text)
+		}
+	}
+}
+
+// A host that sends its agents elsewhere does not get their token there.
+func TestDialStays(t *testing.T) {
+	asked := false
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	t.Cleanup(elsewhere.Close)
+	srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(srv.Close)
+	_, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL, Token: "sesame"})
+	if !errors.Is(err, &canvas.Error{Code: mcp.CodeUnreachable}) || asked {
+		t.Errorf("%v, asked %v", err, asked)
+	}
+}
+
+// An agent on standard streams works with a host elsewhere as with one here,
+// and hears of it when the host is gone.
+func TestProxy(t *testing.T) {
+	service := newFake()
+	srv := guarded(t, service)
+	remote, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL, Token: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	toProxy, agentOut := io.Pipe()
+	agentIn, fromProxy := io.Pipe()
+	ended := make(chan error, 1)
+	proxy, err := remote.Proxy(t.Context(), mcp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { ended <- proxy.ServeStdio(t.Context(), toProxy, fromProxy) }()
+	agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
+
+	if host := agent.InitializeResult(); host.ServerInfo.Version != "1.2.3" || host.Instructions == "" {
+		t.Errorf("the agent sees %+v", host.ServerInfo)
+	}
+	r := call(t, agent, mcp.ToolInvoke, `{"instanceId":"c","actionName":"a","input":{"n":9007199254740993}}`)
+	if got := structured(t, r); got != `{"value":{"n":9007199254740993}}` {
+		t.Error(got)
+	}
+	if e := mcp.Failure(call(t, agent, mcp.ToolOpen, `{}`)); e == nil || e.Path != "/canvasId" {
+		t.Errorf("%+v", e)
+	}
+	srv.CloseClientConnections()
+	srv.Close()
+	if e := mcp.Failure(call(t, agent, mcp.ToolList, `{}`)); e == nil || e.Code != mcp.CodeUnreachable {
+		t.Errorf("%+v", e)
+	}
+	agent.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("ServeStdio: %v", err)
+	}
+}
+
+func TestServeStdio(t *testing.T) {
+	door := mcp.New(newFake(), mcp.Options{})
+	in, agentOut := io.Pipe()
+	agentIn, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- door.ServeStdio(t.Context(), in, out) }()
+	agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
+	call(t, agent, mcp.ToolOpen, `{"canvasId":"counter"}`)
+	agent.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("ServeStdio: %v", err)
+	}
+}
+
+// Told to stop, it answers the call under way first.
+func TestServeStdioDrains(t *testing.T) {
+	service := newFake()
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	service.block = func(context.Context) error { close(begun); <-proceed; return nil }
+	in, agentOut := io.Pipe()
+	agentIn, out := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.New(service, mcp.Options{}).ServeStdio(ctx, in, out) }()
+	agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
+	answered := make(chan error, 1)
+	go func() {
+		_, err := agent.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
+		answered <- err
+	}()
+	<-begun
+	stop()
+	close(proceed)
+	if err := <-answered; err != nil {
+		t.Errorf("the call got %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("ServeStdio: %v", err)
+	}
+}

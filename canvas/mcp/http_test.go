@@ -1,0 +1,204 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+// post sends one message as a client that knows no Go would.
+func post(t *testing.T, url, body string, header ...string) (int, string, http.Header) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(answer), resp.Header
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
+
+func serve(t *testing.T, opts mcp.Options) string {
+	t.Helper()
+	srv := httptest.NewServer(mcp.Handler(mcp.New(newFake(), opts)))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func TestRefusals(t *testing.T) {
+	door := mcp.New(newFake(), mcp.Options{MaxBody: 1000, MaxSessions: 1})
+	srv := httptest.NewServer(mcp.Handler(door))
+	t.Cleanup(srv.Close)
+	url := srv.URL
+	for _, tc := range []struct {
+		name, body string
+		header     []string
+		want       int
+	}{
+		{"another web origin", initialize, []string{"Origin", "http://evil.example"}, http.StatusForbidden},
+		{"a null origin", initialize, []string{"Origin", "null"}, http.StatusForbidden},
+		{"another name of loopback", initialize, []string{"Host", "evil.example"}, http.StatusForbidden},
+		{"a large body", initialize + strings.Repeat(" ", 1000), nil, http.StatusRequestEntityTooLarge},
+		{"a session that is not there", initialize, []string{"Mcp-Session-Id", "x"}, http.StatusNotFound},
+		{"the first session", initialize, nil, http.StatusOK},
+		{"one session too many", initialize, nil, http.StatusServiceUnavailable},
+		{"a request of its own beside it", initialize, []string{"Mcp-Protocol-Version", "2026-07-28"}, http.StatusServiceUnavailable},
+	} {
+		if got, answer, _ := post(t, url, tc.body, tc.header...); got != tc.want {
+			t.Errorf("%s: status %d, want %d: %s", tc.name, got, tc.want, answer)
+		}
+	}
+	if err := door.Shutdown(t.Context()); err != nil { // nothing refused counts as under way
+		t.Error(err)
+	}
+}
+
+func TestHostChecked(t *testing.T) {
+	url := serve(t, mcp.Options{HostChecked: true})
+	if got, answer, _ := post(t, url, initialize, "Host", "canvas.example", "Origin", "https://canvas.example"); got != http.StatusOK {
+		t.Errorf("status %d: %s", got, answer)
+	}
+}
+
+// The digits that a client sends stand in the answer, seen without any Go type
+// in between.
+func TestDigitsOnTheWire(t *testing.T) {
+	url := serve(t, mcp.Options{})
+	_, _, header := post(t, url, initialize)
+	status, answer, _ := post(t, url,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"invoke_canvas_action","arguments":{"instanceId":"c","actionName":"add","input":{"n":1e400,"m":0.10000000000000000001}}}}`,
+		"Mcp-Session-Id", header.Get("Mcp-Session-Id"))
+	if want := `"structuredContent":{"value":{"n":1e400,"m":0.10000000000000000001}}`; status != http.StatusOK || !strings.Contains(answer, want) {
+		t.Errorf("status %d, %s: want something with %s", status, answer, want)
+	}
+}
+
+func TestSessionTimeout(t *testing.T) {
+	url := serve(t, mcp.Options{SessionTimeout: time.Nanosecond})
+	_, _, header := post(t, url, initialize)
+	for {
+		status, _, _ := post(t, url, `{"jsonrpc":"2.0","id":2,"method":"ping"}`, "Mcp-Session-Id", header.Get("Mcp-Session-Id"))
+		if status == http.StatusNotFound {
+			return // the session ended by itself
+		}
+	}
+}
+
+// A client that gives a call up ends the flow, whichever way it came.
+func TestCancel(t *testing.T) {
+	for name, connect := range ways {
+		t.Run(name, func(t *testing.T) {
+			service := newFake()
+			begun, ended := make(chan struct{}), make(chan error, 1)
+			service.block = func(ctx context.Context) error {
+				close(begun)
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return ctx.Err()
+			}
+			c := connect(t, mcp.New(service, mcp.Options{}))
+			ctx, cancel := context.WithCancel(t.Context())
+			answered := make(chan error, 1)
+			go func() {
+				_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
+				answered <- err
+			}()
+			<-begun
+			cancel()
+			if err := <-answered; !errors.Is(err, context.Canceled) {
+				t.Errorf("the caller got %v", err)
+			}
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("the flow got %v", err)
+			}
+		})
+	}
+}
+
+// What was accepted is answered before the door closes.
+func TestShutdownAnswers(t *testing.T) {
+	for name, connect := range ways {
+		t.Run(name, func(t *testing.T) {
+			service := newFake()
+			begun, proceed := make(chan struct{}), make(chan struct{})
+			service.block = func(context.Context) error { close(begun); <-proceed; return nil }
+			door := mcp.New(service, mcp.Options{})
+			c := connect(t, door)
+			answered := make(chan error, 1)
+			go func() {
+				_, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
+				answered <- err
+			}()
+			<-begun
+			closed := make(chan error, 1)
+			go func() { closed <- door.Shutdown(t.Context()) }()
+			select {
+			case <-closed:
+				t.Error("closed under a call")
+			case <-time.After(20 * time.Millisecond):
+			}
+			close(proceed)
+			if err := <-answered; err != nil {
+				t.Errorf("the call got %v", err)
+			}
+			if err := <-closed; err != nil {
+				t.Errorf("Shutdown: %v", err)
+			}
+		})
+	}
+}
+
+// A call that does not end is cancelled when the time to drain is over.
+func TestShutdownGivesUp(t *testing.T) {
+	service := newFake()
+	begun := make(chan struct{})
+	service.block = func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() }
+	door := mcp.New(service, mcp.Options{})
+	c := ways["in memory"](t, door)
+	go c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := door.Shutdown(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Shutdown: %v", err)
+	}
+}
+
+func TestShutdownRefuses(t *testing.T) {
+	door := mcp.New(newFake(), mcp.Options{})
+	srv := httptest.NewServer(mcp.Handler(door))
+	t.Cleanup(srv.Close)
+	if err := door.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, header := post(t, srv.URL, initialize); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+		t.Errorf("status %d, %v", status, header)
+	}
+}

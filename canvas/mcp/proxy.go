@@ -1,0 +1,46 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// Proxy returns a door to the host that c has entered: the tools and their words
+// are the host's, calls and their cancellations pass through with every digit.
+// The client must stay open as long as the door.
+func (c *Client) Proxy(ctx context.Context, opts Options) (*Server, error) {
+	tools, err := c.session.ListTools(ctx, nil)
+	if err != nil {
+		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
+	}
+	host := c.session.InitializeResult()
+	s := newServer(opts, host.ServerInfo, host.Instructions)
+	for _, t := range tools.Tools {
+		s.add(t, func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
+			return c.pass(ctx, t.Name, args)
+		})
+	}
+	return s, nil
+}
+
+// pass hands a call on. A host that is gone is a result that the model can
+// read, and not an end of the stream.
+func (c *Client) pass(ctx context.Context, tool string, args ahp.Value) (*sdk.CallToolResult, error) {
+	r, err := c.forward(ctx, tool, args)
+	if e, ok := errors.AsType[*canvas.Error](err); ok {
+		return errorResult(e), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if exact, ok := Structured(r); ok {
+		r.StructuredContent = json.RawMessage(exact)
+	}
+	return r, nil
+}

@@ -1,0 +1,168 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+// A foreign client does what an agent does, over each transport.
+func TestDrive(t *testing.T) {
+	for name, connect := range ways {
+		t.Run(name, func(t *testing.T) {
+			service := newFake()
+			c := connect(t, mcp.New(service, mcp.Options{Link: func(s string) string { return "http://page/#" + s }}))
+			steps := []struct{ tool, args, want string }{
+				{mcp.ToolList, ``, `{"canvases":[{"extensionId":"acme","canvasId":"counter","displayName":"Counter","description":"Counts.","inputSchema":{"type":"object","maxProperties":9007199254740993},"actions":[{"name":"add"}],"source":{"kind":"server"}}]}`},
+				{mcp.ToolListOpen, `{}`, `{"openCanvases":[]}`},
+				{mcp.ToolOpen, `{"canvasId":"counter","instanceId":"c1","input":{"from":9007199254740993}}`,
+					`{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready","title":"Count","link":"http://page/#ahp-session:/default"}`},
+				{mcp.ToolListOpen, `{"session":null}`, `{"openCanvases":[{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready"}]}`},
+				{mcp.ToolInvoke, `{"instanceId":"c1","actionName":"add","input":{"by":9007199254740993,"exact":0.10000000000000000001}}`, `{"value":{"by":9007199254740993,"exact":0.10000000000000000001}}`},
+				{mcp.ToolInvoke, `{"instanceId":"c1","actionName":"add","input":null}`, `{}`},
+				{mcp.ToolClose, `{"instanceId":"c1"}`, `{"instanceId":"c1","closed":true}`},
+				{mcp.ToolListOpen, ``, `{"openCanvases":[]}`},
+			}
+			for _, step := range steps {
+				r := call(t, c, step.tool, step.args)
+				if r.IsError {
+					t.Fatalf("%s: %s", step.tool, structured(t, r))
+				}
+				if diff := cmp.Diff(step.want, structured(t, r)); diff != "" {
+					t.Errorf("%s %s: %s", step.tool, step.args, diff)
+				}
+				if service.session != defaultSession {
+					t.Errorf("%s went to session %q", step.tool, service.session)
+				}
+			}
+		})
+	}
+}
+
+func TestArgumentsReachTheService(t *testing.T) {
+	service := newFake()
+	c := ways["in memory"](t, mcp.New(service, mcp.Options{Session: "ahp-session:/mine"}))
+	call(t, c, mcp.ToolOpen, `{"canvasId":"counter","input":{"n":12345678901234567890.10,"s":"\u003c"}}`)
+	if got, want := string(service.input), `{"n":12345678901234567890.10,"s":"\u003c"}`; got != want {
+		t.Errorf("input %s, want %s", got, want)
+	}
+	if service.session != "ahp-session:/mine" {
+		t.Errorf("session %q", service.session)
+	}
+	call(t, c, mcp.ToolOpen, `{"canvasId":"counter","session":"ahp-session:/other","input":null,"extensionId":null}`)
+	if service.session != "ahp-session:/other" || service.input != nil {
+		t.Errorf("session %q, input %s", service.session, service.input)
+	}
+}
+
+// Every code of the host, and a provider's own, reaches the client whole and
+// tells the model what to do.
+func TestErrors(t *testing.T) {
+	for _, tc := range []struct {
+		err        error
+		want, text string
+	}{
+		{&canvas.Error{Code: canvas.CodeNotFound, Message: "m"}, `{"code":"canvas_not_found","message":"m"}`, "list_canvas_capabilities"},
+		{&canvas.Error{Code: canvas.CodeInstanceNotFound, Message: "m"}, `{"code":"canvas_instance_not_found","message":"m"}`, "list_open_canvases"},
+		{&canvas.Error{Code: canvas.CodeSessionNotFound, Message: "m"}, `{"code":"canvas_session_not_found","message":"m"}`, "default session"},
+		{&canvas.Error{Code: canvas.CodeAmbiguous, Message: "m", Candidates: []string{"a", "client:b"}}, `{"code":"canvas_ambiguous","message":"m","candidates":["a","client:b"]}`, "one of: a, client:b"},
+		{&canvas.Error{Code: canvas.CodeAlreadyOpen, Message: "m"}, `{"code":"canvas_already_open","message":"m"}`, "another instanceId"},
+		{&canvas.Error{Code: canvas.CodeInputInvalid, Message: "m", Path: "/input/n", Rule: "minimum"}, `{"code":"canvas_input_invalid","message":"m","path":"/input/n","rule":"minimum"}`, "Correct /input/n"},
+		{&canvas.Error{Code: canvas.CodeNoHandler, Message: "m"}, `{"code":"canvas_action_no_handler","message":"m"}`, "actions of this canvas"},
+		{&canvas.Error{Code: canvas.CodeProviderUnavailable, Message: "m"}, `{"code":"canvas_provider_unavailable","message":"m"}`, "not there now"},
+		{&canvas.Error{Code: canvas.CodeHandlerError, Message: "m"}, `{"code":"canvas_handler_error","message":"m"}`, "canvas_handler_error: m"},
+		{&canvas.Error{Code: canvas.CodeTimeout, Message: "m"}, `{"code":"canvas_timeout","message":"m"}`, "before you repeat"},
+		{&canvas.Error{Code: canvas.CodeLimitExceeded, Message: "m"}, `{"code":"canvas_limit_exceeded","message":"m"}`, "close_canvas"},
+		{&canvas.Error{Code: canvas.CodeReservedActionName, Message: "m"}, `{"code":"canvas_reserved_action_name","message":"m"}`, "m"},
+		{&canvas.Error{Code: "acme_out_of_paper", Message: "m"}, `{"code":"acme_out_of_paper","message":"m"}`, "acme_out_of_paper: m"},
+		{errors.New("the secret detail"), `{"code":"internal_error","message":"the host failed; its log says why"}`, "internal_error"},
+	} {
+		c := ways["in memory"](t, mcp.New(&fake{fail: tc.err}, mcp.Options{}))
+		for tool, args := range map[string]string{
+			mcp.ToolList: `{}`, mcp.ToolListOpen: `{}`, mcp.ToolOpen: `{"canvasId":"x"}`,
+			mcp.ToolInvoke: `{"instanceId":"x","actionName":"y"}`, mcp.ToolClose: `{"instanceId":"x"}`,
+		} {
+			r := call(t, c, tool, args)
+			if diff := cmp.Diff(tc.want, structured(t, r)); diff != "" || !r.IsError {
+				t.Errorf("%s: isError %v: %s", tool, r.IsError, diff)
+			}
+			if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, tc.text) || strings.Contains(text, "secret") {
+				t.Errorf("%s: text %q, want something with %q", tool, text, tc.text)
+			}
+		}
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	c := ways["in memory"](t, mcp.New(newFake(), mcp.Options{}))
+	for _, tc := range []struct{ tool, args, path, rule string }{
+		{mcp.ToolOpen, `{}`, "/canvasId", "required"},
+		{mcp.ToolOpen, `{"canvasId":null}`, "/canvasId", "required"},
+		{mcp.ToolOpen, `{"canvasId":"x","canvasID":"x"}`, "/canvasID", "additionalProperties"},
+		{mcp.ToolOpen, `{"canvasId":"x","a/b":1,"c":2}`, "/a~1b", "additionalProperties"},
+		{mcp.ToolOpen, `{"canvasId":7}`, "/canvasId", "type"},
+		{mcp.ToolOpen, `{"canvasId":"x","canvasId":"y"}`, "", ""},
+		{mcp.ToolInvoke, `{"instanceId":"x"}`, "/actionName", "required"},
+		{mcp.ToolInvoke, `{"actionName":"x"}`, "/instanceId", "required"},
+		{mcp.ToolClose, `{}`, "/instanceId", "required"},
+		{mcp.ToolList, `{"verbose":true}`, "/verbose", "additionalProperties"},
+		{mcp.ToolListOpen, `{"session":{}}`, "/session", "type"},
+	} {
+		e := mcp.Failure(call(t, c, tc.tool, tc.args))
+		if e == nil || e.Code != canvas.CodeInputInvalid || e.Path != tc.path || e.Rule != tc.rule {
+			t.Errorf("%s %s: %+v", tc.tool, tc.args, e)
+		}
+	}
+}
+
+// What a model is told must agree with what the door does: a closed schema whose
+// members are the ones that are decoded.
+func TestDescriptions(t *testing.T) {
+	c := ways["in memory"](t, mcp.New(newFake(), mcp.Options{}))
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+		schema := tool.InputSchema.(map[string]any)
+		if schema["additionalProperties"] != false || tool.Description == "" || tool.Annotations == nil {
+			t.Errorf("%s: %v", tool.Name, schema)
+		}
+		args := map[string]any{}
+		for name, p := range schema["properties"].(map[string]any) {
+			args[name] = map[string]any{"string": "x", "object": map[string]any{}}[p.(map[string]any)["type"].(string)]
+		}
+		if e := mcp.Failure(call(t, c, tool.Name, string(ahp.MustMarshal(args)))); e != nil && e.Code == canvas.CodeInputInvalid {
+			t.Errorf("%s refuses an argument that it describes: %v", tool.Name, e)
+		}
+	}
+	want := []string{mcp.ToolClose, mcp.ToolInvoke, mcp.ToolList, mcp.ToolListOpen, mcp.ToolOpen}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "wait_for_canvas_events", Arguments: json.RawMessage(`{}`)}); err == nil {
+		t.Error("a tool that is not there answered")
+	}
+}
+
+func FuzzArguments(f *testing.F) {
+	f.Add([]byte(`{"canvasId":"counter","input":{"n":1e400},"x":[]}`))
+	f.Add([]byte(`{"canvasId":"\ud800"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, err := range mcp.DecodeAll(data) {
+			if err != nil && err.Code != canvas.CodeInputInvalid {
+				t.Fatalf("%s: %v", data, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package canvas
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// contentTypes maps extensions to media types: a table of our own, because the
+// operating system's differs from machine to machine.
+var contentTypes = map[string]string{
+	".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
+	".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript", ".map": "application/json",
+	".json": "application/json", ".webmanifest": "application/manifest+json", ".jsonl": "application/jsonl",
+	".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv", ".tsv": "text/tab-separated-values",
+	".xml": "application/xml", ".yaml": "application/yaml", ".yml": "application/yaml", ".toml": "application/toml",
+	".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+	".webp": "image/webp", ".avif": "image/avif", ".ico": "image/x-icon", ".bmp": "image/bmp",
+	".woff": "font/woff", ".woff2": "font/woff2", ".ttf": "font/ttf", ".otf": "font/otf",
+	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".wav": "audio/wav", ".m4a": "audio/mp4", ".flac": "audio/flac",
+	".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".vtt": "text/vtt",
+	".wasm": "application/wasm", ".pdf": "application/pdf", ".zip": "application/zip", ".gz": "application/gzip",
+	".glb": "model/gltf-binary", ".gltf": "model/gltf+json",
+}
+
+const unknownType = "application/octet-stream"
+
+// ContentType is the media type of a path's extension; application/octet-stream
+// where it is not known.
+func ContentType(p ContentPath) string {
+	if t := contentTypes[p.Ext()]; t != "" {
+		return t
+	}
+	return unknownType
+}
+
+// textualTypes are the application types that are text.
+var textualTypes = map[string]bool{
+	"application/json": true, "application/javascript": true, "application/xml": true, "application/jsonl": true,
+	"application/yaml": true, "application/toml": true, "application/x-javascript": true,
+}
+
+// textual reports whether content goes as text: a textual type, in UTF-8.
+func textual(contentType string, data []byte) bool {
+	base, params, _ := strings.Cut(strings.ToLower(contentType), ";")
+	base = strings.TrimSpace(base)
+	if _, charset, ok := strings.Cut(params, "charset="); ok {
+		charset, _, _ = strings.Cut(charset, ";")
+		if charset = strings.Trim(strings.TrimSpace(charset), `"`); charset != "utf-8" && charset != "us-ascii" {
+			return false
+		}
+	}
+	is := strings.HasPrefix(base, "text/") || textualTypes[base] || strings.HasSuffix(base, "+json") || strings.HasSuffix(base, "+xml")
+	return is && utf8.Valid(data)
+}

@@ -1,0 +1,361 @@
+package canvas
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// OpenArgs says what to open.
+type OpenArgs struct {
+	Session     string
+	ExtensionID string // "" where CanvasID alone tells
+	CanvasID    string
+	InstanceID  string    // the panel's name; "" has one made up
+	Input       ahp.Value // a JSON object; nil where absent
+}
+
+var instancePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+// opening is an open flow on its way through planning, the provider and
+// publishing.
+type opening struct {
+	reg    *Registration
+	decl   *declared
+	inst   *instance // nil for a new one
+	input  ahp.Value // what the canvas will have been opened with
+	handle *Handle
+	fresh  bool // handle is this flow's own, and its updates wait for the answer
+	saved  []byte
+}
+
+// Open opens a canvas, or opens it again (canvas.md section 3). It is idempotent:
+// the same declaration under a live instance id with an absent or equal input is
+// that instance, and the provider is not called. Its errors are *[Error], or the
+// context's.
+func (s *Service) Open(ctx context.Context, a OpenArgs) (OpenCanvas, error) {
+	if a.InstanceID != "" && !instancePattern.MatchString(a.InstanceID) {
+		return OpenCanvas{}, &Error{Code: CodeInputInvalid, Path: "/instanceId", Rule: "pattern",
+			Message: "an instanceId has 1 to 128 letters, digits, '.', '_' and '-', and begins with a letter or digit"}
+	}
+	if a.InstanceID == "" {
+		a.InstanceID = s.newID()
+	}
+	k := key{a.Session, a.InstanceID}
+	release, err := s.flows.acquire(ctx, k)
+	if err != nil {
+		return OpenCanvas{}, err
+	}
+	defer release()
+	o, open, err := s.planOpen(k, a)
+	if o == nil {
+		return open, err
+	}
+	return s.runOpen(ctx, k, o)
+}
+
+// planOpen decides what an open means now. Without a plan, the instance that is
+// open already (or the error) is the answer.
+func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err error) {
+	err = s.log.Do(func(tx *channels.Tx) error {
+		if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
+			return sessionNotFound(k.session)
+		}
+		inst := s.instances[k]
+		r, d, err := s.resolve(a, inst)
+		if err != nil {
+			return err
+		}
+		if inst != nil && (inst.ext.ID != r.ext.ID || inst.canvasID != d.CanvasID) {
+			return errorf(CodeAlreadyOpen, "instance %q is canvas %q of %q: close it first, or choose another instanceId", k.instance, inst.canvasID, inst.ext.ID)
+		}
+		if r.gone {
+			return errUnavailable
+		}
+		if inst == nil {
+			o = &opening{reg: r, decl: d, input: a.Input}
+			return s.reserve(tx, k.session)
+		}
+		st, _ := inst.state(tx)
+		if st.Availability == session.Ready && (a.Input == nil || ahp.Equal(a.Input, st.Input)) {
+			open = openCanvas(inst.channel, st)
+			return nil
+		}
+		o = &opening{reg: r, decl: d, inst: inst, input: a.Input, saved: inst.saved}
+		if a.Input == nil {
+			o.input = st.Input
+		}
+		if st.Availability == session.Ready {
+			o.handle = inst.handle
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, OpenCanvas{}, err
+	}
+	return o, open, nil
+}
+
+// resolve finds the declaration that is meant. A live instance settles what
+// would be ambiguous, and says that its provider is gone where nothing is
+// declared any more.
+func (s *Service) resolve(a OpenArgs, inst *instance) (*Registration, *declared, error) {
+	var found []*Registration
+	for _, r := range s.regs {
+		if r.serves(a.Session) && (a.ExtensionID == "" || a.ExtensionID == r.ext.ID) && r.find(a.CanvasID) != nil {
+			found = append(found, r)
+		}
+	}
+	if inst != nil && inst.canvasID == a.CanvasID && (a.ExtensionID == "" || a.ExtensionID == inst.ext.ID) {
+		found = slices.DeleteFunc(found, func(r *Registration) bool { return r.ext.ID != inst.ext.ID })
+		if len(found) == 0 {
+			return nil, nil, errUnavailable
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], found[0].find(a.CanvasID), nil
+	case len(found) > 1:
+		e := errorf(CodeAmbiguous, "canvas %q is declared by %d extensions: say which extensionId", a.CanvasID, len(found))
+		for _, r := range found {
+			e.Candidates = append(e.Candidates, r.ext.ID)
+		}
+		return nil, nil, e
+	case a.ExtensionID != "":
+		return nil, nil, errorf(CodeNotFound, "extension %q declares no canvas %q", a.ExtensionID, a.CanvasID)
+	}
+	return nil, nil, errorf(CodeNotFound, "no canvas %q is declared", a.CanvasID)
+}
+
+// reserve makes room for an instance that is about to be opened.
+func (s *Service) reserve(tx *channels.Tx, uri string) error {
+	st, _ := sessionState(tx, uri)
+	pending := 0
+	for _, n := range s.opening {
+		pending += n
+	}
+	if n := len(st.OpenCanvases) + s.opening[uri]; n >= s.limits.SessionInstances {
+		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, staleNames(st))
+	}
+	if n := len(s.instances) + pending; n >= s.limits.Instances {
+		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, staleNames(st))
+	}
+	s.opening[uri]++
+	return nil
+}
+
+func (s *Service) unreserve(uri string) {
+	if s.opening[uri]--; s.opening[uri] <= 0 {
+		delete(s.opening, uri)
+	}
+}
+
+// staleNames names stale instances: the first ones to close.
+func staleNames(st session.State) string {
+	var names []string
+	for _, r := range st.OpenCanvases {
+		if r.Availability == session.Stale && len(names) < 8 {
+			names = append(names, r.InstanceID)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " (stale: " + strings.Join(names, ", ") + ")"
+}
+
+// runOpen validates, asks the provider, commits and publishes. The key's turn is
+// held, no lock is.
+func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanvas, err error) {
+	if o.inst == nil {
+		defer s.must(func(*channels.Tx) { s.unreserve(k.session) })
+	}
+	if err := s.limits.validate(o.decl.input, o.input); err != nil {
+		return OpenCanvas{}, err
+	}
+	c, err := s.begin(ctx, o.reg, s.timeouts.Open)
+	if err != nil {
+		return OpenCanvas{}, err
+	}
+	defer s.end(c)
+	req := OpenRequest{
+		Session: k.session, ExtensionID: o.reg.ext.ID, CanvasID: o.decl.CanvasID, InstanceID: k.instance,
+		Input: o.input, Saved: bytes.Clone(o.saved),
+	}
+	if o.handle == nil {
+		o.fresh, o.handle = true, newHandle(s, k, o.reg.ext)
+	} else {
+		req.Current = o.inst.current
+	}
+	drop := func(opened Opened) { s.dropOpened(o, opened) }
+	opened, err := ask(s, c, func(ctx context.Context) (Opened, error) { return o.reg.provider.Open(ctx, req, o.handle) }, drop)
+	if err == nil {
+		if err = s.checkOpened(k, o, opened); err == nil {
+			err = s.commit(ctx, k, o, opened)
+		}
+		if err == nil {
+			open, err = s.publishOpen(k, c, o, opened)
+		}
+		if err != nil {
+			s.tasks.start(func() { drop(opened) })
+		}
+	}
+	if err != nil && o.fresh {
+		o.handle.cancel()
+	}
+	return open, err
+}
+
+// commit is where an open becomes durable: the provider has answered, and
+// nothing of it is published yet (canvas.md section 3, durable before visible).
+// A store's group commit takes this place; it may wait, for no lock is held. Its
+// error ends the flow as if the provider had failed. This host keeps instances
+// in memory only, so there is nothing to wait for but the caller.
+func (s *Service) commit(ctx context.Context, _ key, _ *opening, _ Opened) error {
+	if ctx.Err() != nil {
+		return ended(ctx)
+	}
+	return nil
+}
+
+// checkOpened holds a provider's answer against the limits and the url policy.
+func (s *Service) checkOpened(k key, o *opening, opened Opened) error {
+	if opened.Instance == nil {
+		return errorf(CodeHandlerError, "the provider opened nothing")
+	}
+	if err := s.checkUpdate(k.instance, opened.update(), o.reg.ext.source()); err != nil {
+		return errorf(CodeHandlerError, "the provider's answer was refused: %v", err)
+	}
+	return nil
+}
+
+// update is what an answer says of the state; what is absent is kept.
+func (a Opened) update() Update {
+	var u Update
+	if a.Title != "" {
+		u.Title = ahp.Set(a.Title)
+	}
+	if a.Status != "" {
+		u.Status = ahp.Set(a.Status)
+	}
+	if a.URL != "" {
+		u.URL = ahp.Set(a.URL)
+	}
+	return u
+}
+
+// checkUpdate holds what a provider wants to show against limits and policy.
+func (s *Service) checkUpdate(instanceID string, u Update, source session.CanvasProviderSource) error {
+	if err := s.limits.text("title", u.Title.Value); err != nil {
+		return err
+	}
+	if err := s.limits.text("status", u.Status.Value); err != nil {
+		return err
+	}
+	if u.URL.Value == nil {
+		return nil
+	}
+	return s.policy.check(instanceID, *u.URL.Value, source)
+}
+
+// publishOpen makes the answer visible, in one transaction: the channel first,
+// the catalogue next.
+func (s *Service) publishOpen(k key, c *call, o *opening, opened Opened) (open OpenCanvas, err error) {
+	err = s.log.Do(func(tx *channels.Tx) error {
+		if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
+			return sessionNotFound(k.session)
+		}
+		if !c.current() {
+			return errUnavailable
+		}
+		if o.inst == nil {
+			if err := s.createInstance(tx, k, o, opened); err != nil {
+				return err
+			}
+		} else {
+			s.reopenInstance(tx, o, opened)
+		}
+		st, _ := o.inst.state(tx)
+		open = openCanvas(o.inst.channel, st)
+		return nil
+	})
+	return open, err
+}
+
+func (s *Service) createInstance(tx *channels.Tx, k key, o *opening, opened Opened) error {
+	st := merge(CanvasState{
+		InstanceID: k.instance, CanvasID: o.decl.CanvasID, ExtensionID: o.reg.ext.ID, ExtensionName: o.reg.ext.Name,
+		DisplayName: o.decl.DisplayName, Input: o.input, Availability: session.Ready, Provider: o.reg.ext.source(),
+	}, o.handle.pending.action())
+	st = merge(st, opened.update().action())
+	i := &instance{key: k, channel: ahp.SchemeCanvas + ":/" + s.newID(), ext: o.reg.ext, canvasID: o.decl.CanvasID}
+	if err := tx.Create(i.channel, k.session, st); err != nil {
+		return err
+	}
+	s.instances[k], s.byChannel[i.channel] = i, i
+	o.inst = i
+	s.adopt(o, opened)
+	s.addRow(tx, i, st)
+	return nil
+}
+
+func (s *Service) reopenInstance(tx *channels.Tx, o *opening, opened Opened) {
+	st, _ := o.inst.state(tx)
+	u := opened.update().over(Update{}).action()
+	if o.fresh {
+		u = opened.update().over(o.handle.pending).action()
+	}
+	ready := session.Ready
+	u.Availability.Present, u.Availability.Value = true, &ready
+	u.Input = ahp.Clear[ahp.Value]()
+	if o.input != nil {
+		u.Input = ahp.Set(o.input)
+	}
+	s.adopt(o, opened)
+	if u, any := effective(st, u); any {
+		s.append(tx, o.inst.channel, u)
+	}
+}
+
+// adopt makes the provider's answer what the instance is from now on.
+func (s *Service) adopt(o *opening, opened Opened) {
+	i := o.inst
+	i.reg, i.current = o.reg, opened.Instance
+	messenger, _ := opened.Instance.(Messenger)
+	if !o.fresh {
+		i.box.to(messenger)
+		return
+	}
+	i.handle = o.handle
+	i.handle.inst = i
+	if o.handle.saved != nil {
+		i.saved = o.handle.saved
+	}
+	i.box = newMailbox(s.tasks, i.handle.ctx, s.limits.MailboxBytes, messenger)
+}
+
+// dropOpened closes an instance that came with an answer that does not count,
+// unless it is the one that is open.
+func (s *Service) dropOpened(o *opening, opened Opened) {
+	if opened.Instance == nil {
+		return
+	}
+	inUse := false
+	s.must(func(*channels.Tx) {
+		inUse = o.inst != nil && sameInstance(o.inst.current, opened.Instance) && s.instances[o.inst.key] == o.inst
+	})
+	if inUse {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.tasks.ctx, s.timeouts.Close)
+	defer cancel()
+	if err := opened.Instance.Close(ctx); err != nil {
+		s.logger.Warn("late instance not closed", "id", o.decl.CanvasID, "err", err)
+	}
+}

@@ -1,0 +1,61 @@
+package canvas
+
+import (
+	"bytes"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// Reduce applies an action to a [CanvasState]. It is pure. Whatever it does not
+// know is a signal.
+func Reduce(state channels.State, a ahp.Action) (channels.State, channels.Outcome, error) {
+	u, ok := a.(Updated)
+	if !ok {
+		return state, channels.Signal, nil
+	}
+	return merge(state.(CanvasState), u), channels.Applied, nil
+}
+
+func merge(s CanvasState, u Updated) CanvasState {
+	s.Title = u.Title.Or(s.Title)
+	s.Status = u.Status.Or(s.Status)
+	s.URL = u.URL.Or(s.URL)
+	if u.Availability.Value != nil {
+		s.Availability = *u.Availability.Value
+	}
+	if u.Input.Present {
+		s.Input = nil
+		if u.Input.Value != nil {
+			s.Input = *u.Input.Value
+		}
+	}
+	return s
+}
+
+// effective leaves out of an update what would change nothing, and reports
+// whether anything is left.
+func effective(s CanvasState, u Updated) (Updated, bool) {
+	after := merge(s, u)
+	if same(s.Title, after.Title) {
+		u.Title = ahp.Field[string]{}
+	}
+	if same(s.Status, after.Status) {
+		u.Status = ahp.Field[string]{}
+	}
+	if same(s.URL, after.URL) {
+		u.URL = ahp.Field[string]{}
+	}
+	if s.Availability == after.Availability {
+		u.Availability.Present, u.Availability.Value = false, nil
+	}
+	if bytes.Equal(s.Input, after.Input) {
+		u.Input = ahp.Field[ahp.Value]{}
+	}
+	left := u.Title.Present || u.Status.Present || u.URL.Present || u.Availability.Present || u.Input.Present
+	return u, left
+}
+
+func same(a, b *string) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}

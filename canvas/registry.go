@@ -1,0 +1,271 @@
+package canvas
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// Declaration is one canvas that a provider offers: what a person calls it, what
+// it is for, what it is opened with (a JSON Schema of an object) and its
+// actions.
+type Declaration = session.ClientCanvasDeclaration
+
+// Action is an action that a canvas understands. Its name may not begin with
+// "canvas.".
+type Action = session.SessionCanvasAction
+
+// Extension is who provides canvases.
+type Extension struct {
+	// ID names a server-side provider; it has no colon. It is ignored for a
+	// client's, which is named after its ClientID.
+	ID   string
+	Name string // for people; "" is none
+	// ClientID makes it the provider of a client; "" is server-side.
+	ClientID string
+	// Session is the only session that it serves; "" serves all.
+	Session string
+}
+
+// source is where declarations of the extension come from (#297 section 2).
+func (x Extension) source() session.CanvasProviderSource {
+	if x.ClientID != "" {
+		return session.CanvasProviderSource{Kind: session.SourceClient, ClientID: x.ClientID}
+	}
+	return session.CanvasProviderSource{Kind: session.SourceServer}
+}
+
+func (x Extension) named() (Extension, error) {
+	if x.ClientID != "" {
+		x.ID = "client:" + x.ClientID
+		return x, nil
+	}
+	if x.ID == "" || len(x.ID) > maxName || strings.Contains(x.ID, ":") {
+		return x, errorf(CodeInputInvalid, "an extension id has 1 to %d bytes and no colon", maxName)
+	}
+	return x, nil
+}
+
+// maxName bounds extension ids, canvas ids and action names, in bytes.
+const maxName = 256
+
+// Registration is a provider's place in the registry. Its methods may be called
+// concurrently.
+type Registration struct {
+	service  *Service
+	ext      Extension
+	provider Provider
+
+	// Guarded by the log's mutex.
+	decls  []*declared
+	gen    uint64 // counts Gone, Back and Close: an answer of an older one counts no more
+	gone   bool
+	closed bool
+	calls  map[*call]struct{}
+}
+
+// declared is a declaration with its schemas compiled.
+type declared struct {
+	Declaration
+	input   *schema
+	actions map[string]*schema // by action name
+}
+
+// prepare checks a set of declarations as a whole: one bad entry refuses all.
+func (l *Limits) prepare(set []Declaration) ([]*declared, error) {
+	if len(set) > l.Canvases {
+		return nil, errorf(CodeLimitExceeded, "%d canvases were declared, at most %d are allowed", len(set), l.Canvases)
+	}
+	out := make([]*declared, 0, len(set))
+	seen := map[string]bool{}
+	for _, d := range set {
+		if d.CanvasID == "" || len(d.CanvasID) > maxName || seen[d.CanvasID] {
+			return nil, errorf(CodeInputInvalid, "canvas id %q: want 1 to %d bytes, and each id once", d.CanvasID, maxName)
+		}
+		seen[d.CanvasID] = true
+		if d.DisplayName == "" {
+			return nil, errorf(CodeInputInvalid, "canvas %q has no displayName", d.CanvasID)
+		}
+		dd, err := l.declare(d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, dd)
+	}
+	return out, nil
+}
+
+func (l *Limits) declare(d Declaration) (*declared, error) {
+	if len(d.Actions) > l.Actions {
+		return nil, errorf(CodeLimitExceeded, "canvas %q declares %d actions, at most %d are allowed", d.CanvasID, len(d.Actions), l.Actions)
+	}
+	input, err := l.compile(d.InputSchema)
+	if err != nil {
+		return nil, errorf(CodeInputInvalid, "canvas %q: its input schema %v", d.CanvasID, err)
+	}
+	dd := &declared{Declaration: d, input: input, actions: make(map[string]*schema, len(d.Actions))}
+	dd.Actions = slices.Clone(d.Actions)
+	for _, a := range d.Actions {
+		if strings.HasPrefix(a.Name, "canvas.") {
+			return nil, errorf(CodeReservedActionName, "canvas %q: action %q: names that begin with \"canvas.\" are reserved", d.CanvasID, a.Name)
+		}
+		if _, twice := dd.actions[a.Name]; twice || a.Name == "" || len(a.Name) > maxName {
+			return nil, errorf(CodeInputInvalid, "canvas %q: action %q: want 1 to %d bytes, and each name once", d.CanvasID, a.Name, maxName)
+		}
+		if dd.actions[a.Name], err = l.compile(a.InputSchema); err != nil {
+			return nil, errorf(CodeInputInvalid, "canvas %q: action %q: its input schema %v", d.CanvasID, a.Name, err)
+		}
+	}
+	return dd, nil
+}
+
+// Register adds a provider with what it declares. One bad declaration refuses
+// the set; an extension id that is registered already is refused. Stale
+// instances of the same extension and canvas are opened again.
+func (s *Service) Register(ext Extension, p Provider, set ...Declaration) (*Registration, error) {
+	ext, err := ext.named()
+	if err != nil {
+		return nil, err
+	}
+	decls, err := s.limits.prepare(set)
+	if err != nil {
+		return nil, err
+	}
+	r := &Registration{service: s, ext: ext, provider: p, decls: decls, calls: map[*call]struct{}{}}
+	err = s.log.Do(func(tx *channels.Tx) error {
+		for _, other := range s.regs {
+			if other.ext.ID == ext.ID && (other.ext.Session == ext.Session || other.ext.Session == "" || ext.Session == "") {
+				return fmt.Errorf("canvas: extension %q is registered already", ext.ID)
+			}
+		}
+		s.regs = append(s.regs, r)
+		s.publishRegistry(tx)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.reviveAll(r)
+	return r, nil
+}
+
+// Set replaces what the provider declares. A bad set is refused whole. Instances
+// of a canvas that it does not name any more become stale; stale ones of those
+// that it names are opened again.
+func (r *Registration) Set(set ...Declaration) error {
+	s := r.service
+	decls, err := s.limits.prepare(set)
+	if err != nil {
+		return err
+	}
+	err = s.log.Do(func(tx *channels.Tx) error {
+		if r.closed {
+			return errUnavailable
+		}
+		r.decls = decls
+		s.publishRegistry(tx)
+		s.makeStale(tx, func(i *instance) bool { return i.reg == r && r.find(i.canvasID) == nil })
+		return nil
+	})
+	if err == nil {
+		s.reviveAll(r)
+	}
+	return err
+}
+
+// Gone says that the provider cannot be reached: at once its instances are stale
+// and its calls fail. What it declared stays listed.
+func (r *Registration) Gone() {
+	r.service.must(func(tx *channels.Tx) {
+		if !r.gone && !r.closed {
+			r.gone = true
+			r.lose(tx)
+		}
+	})
+}
+
+// Back says that the provider can be reached again: its stale instances are
+// opened again with the input that they had, and are ready when it has answered.
+func (r *Registration) Back() {
+	r.service.must(func(*channels.Tx) {
+		if r.gone && !r.closed {
+			r.gone = false
+			r.gen++
+		}
+	})
+	r.service.reviveAll(r)
+}
+
+// Close takes the provider and its declarations out of the registry. Instances
+// stay, stale, until they are closed.
+func (r *Registration) Close() {
+	s := r.service
+	s.must(func(tx *channels.Tx) {
+		if r.closed {
+			return
+		}
+		r.closed = true
+		s.regs = slices.DeleteFunc(s.regs, func(o *Registration) bool { return o == r })
+		r.lose(tx)
+		s.publishRegistry(tx)
+	})
+}
+
+// lose ends the provider's generation, in one transaction with its instances.
+func (r *Registration) lose(tx *channels.Tx) {
+	r.gen++
+	for c := range r.calls {
+		c.cancel(errUnavailable)
+	}
+	r.service.makeStale(tx, func(i *instance) bool { return i.reg == r })
+}
+
+func (r *Registration) serves(session string) bool {
+	return r.ext.Session == "" || r.ext.Session == session
+}
+
+func (r *Registration) find(canvasID string) *declared {
+	for _, d := range r.decls {
+		if d.CanvasID == canvasID {
+			return d
+		}
+	}
+	return nil
+}
+
+// publishRegistry brings SessionState.canvases of every session up to date; a
+// session where nothing changed hears nothing.
+func (s *Service) publishRegistry(tx *channels.Tx) {
+	for _, uri := range tx.Channels(ahp.SchemeSession) {
+		state, _ := tx.State(uri)
+		st, ok := state.(session.State)
+		list := s.registryOf(uri)
+		if ok && !bytes.Equal(ahp.MustMarshal(list), ahp.MustMarshal(append([]session.SessionCanvasDeclaration{}, st.Canvases...))) {
+			s.append(tx, uri, session.CanvasesChanged{Canvases: list})
+		}
+	}
+}
+
+// registryOf is the union of what serves a session, in the order of
+// registration. It is never nil.
+func (s *Service) registryOf(uri string) []session.SessionCanvasDeclaration {
+	list := []session.SessionCanvasDeclaration{}
+	for _, r := range s.regs {
+		if !r.serves(uri) {
+			continue
+		}
+		for _, d := range r.decls {
+			list = append(list, session.SessionCanvasDeclaration{
+				ExtensionID: r.ext.ID, ExtensionName: r.ext.Name, CanvasID: d.CanvasID,
+				DisplayName: d.DisplayName, Description: d.Description,
+				InputSchema: d.InputSchema, Actions: d.Actions, Source: r.ext.source(), Extra: d.Extra,
+			})
+		}
+	}
+	return list
+}

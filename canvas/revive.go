@@ -1,0 +1,62 @@
+package canvas
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// reviveAll opens the stale instances of a provider again, side by side, each
+// with the input that it had.
+func (s *Service) reviveAll(r *Registration) {
+	for _, i := range s.staleOf(r) {
+		s.tasks.start(func() { s.revive(i) })
+	}
+}
+
+func (s *Service) staleOf(r *Registration) (stale []*instance) {
+	s.must(func(tx *channels.Tx) {
+		if r.gone || r.closed {
+			return
+		}
+		for _, i := range s.instances {
+			st, ok := i.state(tx)
+			if ok && st.Availability == session.Stale && i.ext.ID == r.ext.ID && r.serves(i.key.session) && r.find(i.canvasID) != nil {
+				stale = append(stale, i)
+			}
+		}
+	})
+	slices.SortFunc(stale, byKey)
+	return stale
+}
+
+func byKey(a, b *instance) int {
+	if c := strings.Compare(a.key.session, b.key.session); c != 0 {
+		return c
+	}
+	return strings.Compare(a.key.instance, b.key.instance)
+}
+
+// revive is the open flow, asked for by nobody: a failure leaves the instance
+// stale, and the next open or the provider's next return tries again.
+func (s *Service) revive(i *instance) {
+	release, err := s.flows.acquire(s.tasks.ctx, i.key)
+	if err != nil {
+		return
+	}
+	defer release()
+	here := false
+	s.must(func(*channels.Tx) { here = s.instances[i.key] == i })
+	if !here {
+		return
+	}
+	o, _, err := s.planOpen(i.key, OpenArgs{Session: i.key.session, ExtensionID: i.ext.ID, CanvasID: i.canvasID, InstanceID: i.key.instance})
+	if o != nil {
+		_, err = s.runOpen(s.tasks.ctx, i.key, o)
+	}
+	if err != nil {
+		s.logger.Warn("canvas not opened again", "channel", i.channel, "id", i.key.instance, "err", err)
+	}
+}

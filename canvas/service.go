@@ -1,0 +1,166 @@
+package canvas
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// Options configures a Service. Log is required.
+type Options struct {
+	Log *channels.Log
+	// NewID makes the opaque part of channel URIs, and instance ids that nobody
+	// chose: unique, of the letters that an instance id may have. The default is
+	// random.
+	NewID    func() string
+	Now      func() time.Time // default time.Now
+	Limits   Limits
+	Timeouts Timeouts
+	// AllowSchemes are url schemes that canvases may point to beside the policy's
+	// own (canvas.md section 6), without the colon: "file", "data".
+	AllowSchemes []string
+	Logger       *slog.Logger // nil discards
+}
+
+// Service is the canvas surface of a host: the registry of providers, the flows
+// that open, invoke and close, and the content that instances serve. Make it
+// with New, end it with Shutdown. Its methods may be called concurrently.
+type Service struct {
+	log      *channels.Log
+	newID    func() string
+	now      func() time.Time
+	limits   Limits
+	timeouts Timeouts
+	policy   urlPolicy
+	logger   *slog.Logger
+	tasks    *tasks
+	flows    flows
+	cache    cache
+	events   events
+
+	// Guarded by the log's mutex: touched in transactions only.
+	regs      []*Registration
+	instances map[key]*instance
+	byChannel map[string]*instance
+	opening   map[string]int  // opens under way that may add an instance, by session
+	disposing map[string]bool // sessions that take no more instances
+}
+
+// New makes the service and teaches the log the canvas kind.
+func New(opts Options) *Service {
+	s := &Service{
+		log: opts.Log, newID: opts.NewID, now: opts.Now, logger: opts.Logger,
+		limits: opts.Limits.withDefaults(), timeouts: opts.Timeouts.withDefaults(),
+		tasks:     newTasks(),
+		instances: map[key]*instance{}, byChannel: map[string]*instance{},
+		opening: map[string]int{}, disposing: map[string]bool{},
+	}
+	if s.newID == nil {
+		s.newID = rand.Text
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	for _, scheme := range opts.AllowSchemes {
+		s.policy.allowed = append(s.policy.allowed, strings.ToLower(strings.TrimSuffix(scheme, ":")))
+	}
+	s.flows = flows{limit: s.limits.Waiting, turns: map[key]*turn{}}
+	s.cache.limit = s.limits.CacheBytes
+	s.events = events{maxCount: s.limits.Events, maxBytes: s.limits.EventBytes, now: s.now, rings: map[string]*eventRing{}}
+	s.log.AddKind(s.kind())
+	return s
+}
+
+// Prepare gives a new session its registry. It is the hook of that name of
+// package session, and runs under the log's lock.
+func (s *Service) Prepare(_ *channels.Tx, uri string, st session.State) session.State {
+	delete(s.disposing, uri)
+	st.Canvases = s.registryOf(uri)
+	st.OpenCanvases = []session.OpenCanvasRef{}
+	return st
+}
+
+// Shutdown ends every flow and handle, and waits until providers have returned
+// or ctx is done. Instances are not closed: they outlive the process.
+func (s *Service) Shutdown(ctx context.Context) error {
+	s.must(func(*channels.Tx) {
+		for _, r := range s.regs {
+			for c := range r.calls {
+				c.cancel(errShuttingDown)
+			}
+		}
+		for _, i := range s.instances {
+			i.quiet()
+		}
+	})
+	return s.tasks.stop(ctx)
+}
+
+// List returns what a session's agent can open.
+func (s *Service) List(uri string) ([]session.SessionCanvasDeclaration, error) {
+	st, err := s.session(uri)
+	return slices.Clone(st.Canvases), err
+}
+
+// ListOpen returns the open canvases of a session, in the order of opening.
+func (s *Service) ListOpen(uri string) ([]OpenCanvas, error) {
+	list := []OpenCanvas{}
+	err := s.log.Do(func(tx *channels.Tx) error {
+		st, ok := sessionState(tx, uri)
+		if !ok {
+			return sessionNotFound(uri)
+		}
+		for _, ref := range st.OpenCanvases {
+			if state, ok := tx.State(ref.Channel); ok {
+				list = append(list, openCanvas(ref.Channel, state.(CanvasState)))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+func (s *Service) session(uri string) (session.State, error) {
+	state, ok := s.log.State(uri)
+	st, isSession := state.(session.State)
+	if !ok || !isSession {
+		return session.State{}, sessionNotFound(uri)
+	}
+	return st, nil
+}
+
+func sessionState(tx *channels.Tx, uri string) (session.State, bool) {
+	state, _ := tx.State(uri)
+	st, ok := state.(session.State)
+	return st, ok
+}
+
+func sessionNotFound(uri string) error {
+	return errorf(CodeSessionNotFound, "there is no session %q", uri)
+}
+
+// must runs a transaction that cannot fail.
+func (s *Service) must(fn func(tx *channels.Tx)) {
+	_ = s.log.Do(func(tx *channels.Tx) error { fn(tx); return nil })
+}
+
+// append publishes a host action on a channel that is there; that it fails is a
+// bug, and then the log says so instead of half a transaction going unnoticed.
+func (s *Service) append(tx *channels.Tx, uri string, a ahp.Action) {
+	if err := tx.Append(uri, a); err != nil {
+		tx.Later(func() { s.logger.Error("action not published", "channel", uri, "method", a.ActionType(), "err", err) })
+	}
+}

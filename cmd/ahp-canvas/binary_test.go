@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// binary is the program, built once: the tests run it as a person does.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "ahp-canvas-test-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "ahp-canvas")
+	build := exec.Command("go", "build", "-o", binary, ".")
+	build.Stderr = os.Stderr
+	code := 1
+	if err = build.Run(); err == nil {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// machine is a user's account: where its programs keep things.
+type machine struct {
+	t            *testing.T
+	state, run   string
+	env          []string
+	lastOut, err string // of the last command
+}
+
+func newMachine(t *testing.T) *machine {
+	if testing.Short() {
+		t.Skip("runs the real program")
+	}
+	dir := t.TempDir()
+	m := &machine{t: t, state: filepath.Join(dir, "state"), run: filepath.Join(dir, "run")}
+	for _, d := range []string{m.state, m.run} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.env = append(os.Environ(), "XDG_STATE_HOME="+m.state, "XDG_RUNTIME_DIR="+m.run, "AHP_CANVAS_TOKEN=")
+	return m
+}
+
+func (m *machine) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = m.env
+	return cmd
+}
+
+// do runs a command to its end and checks its exit status.
+func (m *machine) do(want int, args ...string) string {
+	m.t.Helper()
+	return m.doWith("", want, args...)
+}
+
+func (m *machine) doWith(stdin string, want int, args ...string) string {
+	m.t.Helper()
+	cmd := m.command(m.t.Context(), args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		m.t.Fatalf("%q: %v", args, exit)
+	}
+	m.lastOut, m.err = out.String(), errs.String()
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		m.t.Fatalf("%q: exit status %d, want %d\n%s%s", args, got, want, m.lastOut, m.err)
+	}
+	return m.lastOut
+}
+
+// server is a host that runs.
+type server struct {
+	endpoint
+	cmd  *exec.Cmd
+	out  *bufio.Reader
+	errs *lockedBuffer
+	done chan struct{} // closed when the process is gone
+}
+
+// serve starts a host and reads its first line.
+func (m *machine) serve(args ...string) *server {
+	m.t.Helper()
+	s := &server{errs: &lockedBuffer{}, done: make(chan struct{})}
+	s.cmd = m.command(context.WithoutCancel(m.t.Context()), append([]string{"serve", "--json"}, args...)...)
+	s.cmd.Stderr = s.errs
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	s.out = bufio.NewReader(out)
+	line, err := s.out.ReadBytes('\n')
+	go func() { _, _ = io.Copy(io.Discard, s.out); _ = s.cmd.Wait(); close(s.done) }()
+	m.t.Cleanup(func() { _ = s.cmd.Process.Kill(); <-s.done })
+	if err != nil {
+		<-s.done
+		m.t.Fatalf("serve: %v\n%s", err, s.errs)
+	}
+	if err := json.Unmarshal(line, &s.endpoint); err != nil {
+		m.t.Fatalf("first line %s: %v", line, err)
+	}
+	return s
+}
+
+// stop sends a signal and returns the exit status.
+func (s *server) stop(sig syscall.Signal) int {
+	_ = s.cmd.Process.Signal(sig)
+	<-s.done
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// lockedBuffer can be read while a process writes to it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// webFolder is a canvas of a person's own.
+func webFolder(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<!doctype html><title>Mine</title><p>mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,38 @@
+// Command ahp-canvas runs a canvas host and drives one (canvas.md section 9).
+//
+//	ahp-canvas serve      start a host; prints the link that a person opens
+//	ahp-canvas ls         what can be opened, and what is open
+//	ahp-canvas open       open a canvas, or update one that is open
+//	ahp-canvas invoke     run an action of an open canvas
+//	ahp-canvas close      close an open canvas
+//	ahp-canvas link       print the link again
+//	ahp-canvas mcp        the agent's door on standard streams
+//
+// ls, open, invoke and close are an agent's calls: they speak MCP to a running
+// host and to nothing else.
+//
+// # Which host
+//
+// A running host leaves an endpoint file PID.json, which holds its tokens, in the
+// user's runtime folder: $XDG_RUNTIME_DIR/ahp-canvas, or else ahp-canvas-UID in
+// the folder for temporary files, which must then belong to the user and to
+// nobody else. The file goes with the host; one whose process is gone is removed
+// by whoever meets it. Of several running hosts the one that started last is
+// driven; --host URL picks another. For a host of another user or machine, the
+// token comes from --token-file or AHP_CANVAS_TOKEN.
+//
+// # What is kept
+//
+// The state folder ($XDG_STATE_HOME/ahp-canvas, or the system's own place for
+// such) holds the two tokens and the last port in host.json, so that a page
+// survives a restart of the host. --state memory keeps nothing.
+//
+// # Output
+//
+// Standard output holds what was asked for: a table, or one JSON object a line
+// with --json. Everything else goes to standard error. Tokens and links stand on
+// standard output, where a person or script asked for them, and never in a log.
+//
+// Exit status: 0 done; 1 the operation failed, and the message has its code, its
+// cause and what to do next; 2 wrong usage.
+package main

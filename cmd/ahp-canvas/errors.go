@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+// The exit statuses (canvas.md section 9).
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// failure is an operation that failed, as opposed to wrong usage.
+type failure struct{ err error }
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is wrong usage: of a command where one is known.
+type usage struct {
+	text    string
+	command *cobra.Command
+}
+
+func (u *usage) Error() string { return u.text }
+
+// The codes of failures that are neither a canvas's nor the door's.
+const (
+	codeNoHost     = "host_not_found"
+	codeNotStarted = "host_not_started"
+)
+
+// report prints an error and returns the exit status that says the same.
+func (a *app) report(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if u, ok := errors.AsType[*usage](err); ok {
+		a.reportUsage(u)
+		return exitUsage
+	}
+	if _, ok := errors.AsType[*failure](err); !ok { // cobra's own, as an unknown command
+		a.reportUsage(&usage{text: err.Error()})
+		return exitUsage
+	}
+	e, ok := errors.AsType[*canvas.Error](err)
+	if !ok {
+		fmt.Fprintf(a.errs, "ahp-canvas: %s\n", err)
+		return exitFailed
+	}
+	if a.json {
+		_ = printLine(a.errs, errorLine{e.Code, e.Message, e.Path, e.Rule, e.Candidates})
+		return exitFailed
+	}
+	fmt.Fprintf(a.errs, "ahp-canvas: %s: %s\n", e.Code, e.Message)
+	if hint := hintFor(e); hint != "" {
+		fmt.Fprintln(a.errs, "  "+hint)
+	}
+	return exitFailed
+}
+
+func (a *app) reportUsage(u *usage) {
+	fmt.Fprintf(a.errs, "ahp-canvas: %s\n", u.text)
+	if u.command == nil {
+		fmt.Fprintln(a.errs, "  ahp-canvas --help shows the commands.")
+		return
+	}
+	fmt.Fprintf(a.errs, "  usage: %s\n  %s --help says more.\n", u.command.UseLine(), u.command.CommandPath())
+}
+
+// errorLine is a failure with --json, on standard error.
+type errorLine struct {
+	Code       string   `json:"code"`
+	Message    string   `json:"message"`
+	Path       string   `json:"path,omitzero"`
+	Rule       string   `json:"rule,omitzero"`
+	Candidates []string `json:"candidates,omitzero"`
+}
+
+// hints say what a person can do next, by code.
+var hints = map[string]string{
+	canvas.CodeNotFound:            "ahp-canvas ls shows which canvases there are.",
+	canvas.CodeInstanceNotFound:    "ahp-canvas ls shows what is open.",
+	canvas.CodeSessionNotFound:     "Leave --session out for the default session.",
+	canvas.CodeAmbiguous:           "Say which with --extension, one of: {candidates}.",
+	canvas.CodeAlreadyOpen:         "Choose another --instance, or close this one first.",
+	canvas.CodeInputInvalid:        "ahp-canvas ls --json shows the schemas of inputs.",
+	canvas.CodeNoHandler:           "ahp-canvas ls shows the actions of each canvas.",
+	canvas.CodeProviderUnavailable: "What provides this canvas is not there now: start it, or close the canvas.",
+	canvas.CodeTimeout:             "It may still have happened: look at the canvas before you repeat it.",
+	canvas.CodeLimitExceeded:       "Close what is of no more use; ahp-canvas ls shows what is open.",
+	codeNoHost:                     "Start one with: ahp-canvas serve",
+	mcp.CodeUnreachable:            "Look whether it still runs, or start one with: ahp-canvas serve",
+	mcp.CodeTokenRefused:           "Give its agent token with --token-file or in AHP_CANVAS_TOKEN.",
+}
+
+func hintFor(e *canvas.Error) string {
+	return strings.ReplaceAll(hints[e.Code], "{candidates}", strings.Join(e.Candidates, ", "))
+}
+
+func failf(code, format string, args ...any) error {
+	return &canvas.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// about says in an error's message what it is about.
+func about(what string, err error) error {
+	if e, ok := errors.AsType[*canvas.Error](err); ok {
+		named := *e
+		named.Message = what + ": " + e.Message
+		return &named
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

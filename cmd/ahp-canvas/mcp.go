@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	var o hosting
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "The agent's door on standard streams",
+		Long: `Speak MCP on standard input and output, for agents that start their tools
+themselves.
+
+With a host running, it is that host's door. Without one, it starts a host in this
+process and says its link on standard error and in the answer of open_canvas; that
+host ends with the agent. The flags of a host matter only then.`,
+		Example: `  {"mcpServers": {"canvas": {"command": "ahp-canvas", "args": ["mcp"]}}}`,
+		Args:    takes(),
+		RunE:    does(func(ctx context.Context, _ []string) error { return a.mcp(ctx, o) }),
+	}
+	o.flags(cmd)
+	a.targetFlags(cmd)
+	return cmd
+}
+
+func (a *app) mcp(ctx context.Context, o hosting) error {
+	to, err := a.resolve()
+	switch {
+	case errors.Is(err, &canvas.Error{Code: codeNoHost}):
+		return a.mcpHere(ctx, o)
+	case err != nil:
+		return err
+	}
+	c, err := mcp.Dial(ctx, mcp.ClientOptions{URL: to.url, Token: to.token, Version: buildVersion()})
+	if err != nil {
+		return at(to, err)
+	}
+	defer c.Close()
+	door, err := c.Proxy(ctx, mcp.Options{})
+	if err != nil {
+		return at(to, err)
+	}
+	return door.ServeStdio(ctx, a.in, nopCloser{a.out})
+}
+
+// mcpHere starts a host for as long as the agent speaks.
+func (a *app) mcpHere(ctx context.Context, o hosting) error {
+	s, err := a.start(o)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	for _, note := range s.notes {
+		fmt.Fprintln(a.errs, "Note:", note)
+	}
+	fmt.Fprintf(a.errs, "No host was running: this one is at\n  %s\n", s.endpoint.Link)
+	served := make(chan error, 1)
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	go func() { served <- s.host.Serve(serving) }()
+	err = s.host.Tools().ServeStdio(ctx, a.in, nopCloser{a.out})
+	stop() // the agent is gone, or its last call is answered: now the host may go
+	return errors.Join(err, <-served)
+}
+
+// nopCloser keeps the library from closing the process's own standard output.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// printLine writes a value as one line of JSON.
+func printLine(w io.Writer, v any) error {
+	line, err := ahp.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", line)
+	return err
+}
+
+// table is rows under a head, each column as wide as its widest cell.
+type table struct {
+	head []string
+	rows [][]string
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// print writes the table. Cells are what providers say: control characters in
+// them must not reach a terminal.
+func (t *table) print(w io.Writer) {
+	rows := append([][]string{t.head}, t.rows...)
+	width := make([]int, len(t.head))
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = printable(cell)
+			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			line.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+2))
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// wrap joins words with commas into lines of at most width, where they fit.
+func wrap(words []string, width int) (first string, more []string) {
+	lines := []string{""}
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += ","
+		}
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case len(*last)+1+len(word) > width:
+			lines = append(lines, word)
+		default:
+			*last += " " + word
+		}
+	}
+	return lines[0], lines[1:]
+}
+
+// printable replaces what is no text to look at.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// isTerminal reports whether a person looks at w.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

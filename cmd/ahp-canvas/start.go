@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+)
+
+// hosting is what a host is started with.
+type hosting struct {
+	listen        string
+	state         string
+	canvases      []string // folders
+	origins       []string
+	contentOrigin string
+	schemes       []string
+	logLevel      slog.Level
+}
+
+// flags adds the flags of a host.
+func (o *hosting) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 is the last one, or a free one")
+	f.StringVar(&o.state, "state", "", "folder that keeps tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
+	f.StringArrayVar(&o.canvases, "canvas", nil, "folder to offer as a canvas: with a canvas.json, or just an index.html (repeatable)")
+	f.StringArrayVar(&o.origins, "origin", nil, "further address under which people reach the page, as in https://canvas.example (repeatable; links name the first)")
+	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (loopback needs none)")
+	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "url scheme that canvases may point to beside the usual ones, as in file (repeatable)")
+	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "what is logged to standard error: debug, info, warn or error")
+}
+
+// started is a host with its place among the others.
+type started struct {
+	host     *host.Host
+	endpoint endpoint
+	offers   offers
+	unlist   func() // removes the endpoint file
+	notes    []string
+}
+
+// start makes a host that is ready to serve, and lists it for other commands.
+// Whoever starts it must serve and end it.
+func (a *app) start(o hosting) (*started, error) {
+	dir := o.state
+	if dir == "" {
+		var err error
+		if dir, err = stateFolder(a.getenv); err != nil {
+			return nil, err
+		}
+	}
+	kept, err := loadState(dir)
+	if err != nil {
+		return nil, err
+	}
+	runtimeDir := runtimeFolder(a.getenv)
+	others, err := running(runtimeDir)
+	if err != nil {
+		return nil, err
+	}
+	ln, note, err := listen(o.listen, kept, others)
+	if err != nil {
+		return nil, err
+	}
+	s := &started{}
+	if note != "" {
+		s.notes = append(s.notes, note)
+	}
+	s.host, err = host.New(host.Options{
+		Listener: ln, Origins: o.origins, ContentOrigin: o.contentOrigin,
+		ViewToken: kept.ViewToken, AgentToken: kept.AgentToken, Version: buildVersion(),
+		Canvas: canvas.Options{AllowSchemes: o.schemes},
+		Logger: slog.New(slog.NewTextHandler(a.errs, &slog.HandlerOptions{Level: o.logLevel})),
+	})
+	if err != nil {
+		return nil, err // New closed the listener
+	}
+	if s.offers, err = offer(s.host.Canvases(), o.canvases); err != nil {
+		return nil, s.abandon(err)
+	}
+	if err := keepPort(ln, kept, others); err != nil {
+		return nil, s.abandon(err)
+	}
+	s.endpoint = endpointOf(s.host)
+	if s.unlist, err = publish(runtimeDir, endpointFile{s.endpoint, time.Now()}); err != nil {
+		return nil, s.abandon(err)
+	}
+	return s, nil
+}
+
+// abandon ends a host that will not serve after all: it drains at once.
+func (s *started) abandon(err error) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err = errors.Join(err, s.host.Serve(ctx))
+	s.offers.close()
+	return err
+}
+
+// end takes the host off the list and lets go what it offered, when it has
+// served.
+func (s *started) end() {
+	s.unlist()
+	s.offers.close()
+}
+
+func endpointOf(h *host.Host) endpoint {
+	at := h.Endpoints()
+	view, agent := h.Tokens()
+	return endpoint{
+		Link: h.Link(host.DefaultSession), Page: at.Page, AHP: at.AHP, MCP: at.MCP,
+		ViewToken: view, AgentToken: agent, Session: host.DefaultSession, PID: os.Getpid(),
+	}
+}
+
+// openAll opens canvases under instance ids that are their own names, so that it
+// is idempotent (canvas.md section 9).
+func (s *started) openAll(ctx context.Context, canvases []string) error {
+	for _, id := range canvases {
+		args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: id, InstanceID: id}
+		if _, err := s.host.Canvases().Open(ctx, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
