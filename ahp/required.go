@@ -1,14 +1,12 @@
 package ahp
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // shape is what a Go type requires of a JSON value. It is nil where nothing at
@@ -30,7 +28,7 @@ func checkRequired(data []byte, t reflect.Type) error {
 	if s == nil {
 		return nil
 	}
-	return s.check(jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)))
+	return s.check(&walker{data: data})
 }
 
 func shapeOf(t reflect.Type) *shape {
@@ -96,78 +94,68 @@ func selfDecoding(t reflect.Type) bool {
 	return ok || t == reflect.TypeFor[Value]()
 }
 
-func (s *shape) check(dec *jsontext.Decoder) error {
-	switch dec.PeekKind() {
+// check reports the first requirement that the next value does not meet.
+func (s *shape) check(w *walker) error {
+	switch w.peek() {
+	case '{':
+		return s.checkObject(w)
+	case '[':
+		return s.checkArray(w)
 	case 'n':
 		// The decoder takes null for a zero value, which would lack everything.
-		if err := dec.SkipValue(); err != nil || len(s.required) == 0 {
-			return err
+		if len(s.required) > 0 {
+			return fmt.Errorf("%s: want an object, have null", cmp.Or(w.place(), "/"))
 		}
-		return fmt.Errorf("%s: want an object, have null", cmp.Or(string(dec.StackPointer()), "/"))
-	case '{':
-		return s.checkObject(dec)
-	case '[':
-		return s.checkArray(dec)
 	}
-	return dec.SkipValue()
+	w.skip()
+	return nil
 }
 
-func (s *shape) checkArray(dec *jsontext.Decoder) error {
+func (s *shape) checkArray(w *walker) error {
 	if s.elem == nil {
-		return dec.SkipValue()
+		w.skip()
+		return nil
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != ']' {
-		if err := s.elem.check(dec); err != nil {
+	w.enter()
+	for i := 0; w.more(']'); i++ {
+		w.path = append(w.path, strconv.Itoa(i))
+		if err := s.elem.check(w); err != nil {
 			return err
 		}
+		w.path = w.path[:len(w.path)-1]
 	}
-	_, err := dec.ReadToken()
-	return err
+	return nil
 }
 
-func (s *shape) checkObject(dec *jsontext.Decoder) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
+func (s *shape) checkObject(w *walker) error {
 	var seen uint64
-	members := 0
-	for dec.PeekKind() != '}' {
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := tok.String()
-		members++
-		// The decoder takes null for any zero value; a required member that is
-		// null is as good as missing.
-		if i, ok := s.index[name]; ok && (dec.PeekKind() != 'n' || s.nullable&(1<<i) != 0) {
+	w.enter()
+	for w.more('}') {
+		name := w.name()
+		null := w.peek() == 'n'
+		// A required member that is null is as good as missing.
+		if i, ok := s.index[string(name)]; ok && (!null || s.nullable&(1<<i) != 0) {
 			seen |= 1 << i
 		}
-		sub := s.members[name]
+		sub := s.members[string(name)]
 		if sub == nil {
 			sub = s.elem
 		}
-		if sub == nil || s.elem == nil && dec.PeekKind() == 'n' {
-			err = dec.SkipValue() // an optional member that is null is absent
-		} else {
-			err = sub.check(dec)
+		if sub == nil || s.elem == nil && null {
+			w.skip() // an optional member that is null is absent
+			continue
 		}
-		if err != nil {
+		w.path = append(w.path, string(name))
+		if err := sub.check(w); err != nil {
 			return err
 		}
+		w.path = w.path[:len(w.path)-1]
 	}
 	for i, name := range s.required {
 		if seen&(1<<i) == 0 {
-			place := dec.StackPointer()
-			if members > 0 {
-				place = place.Parent()
-			}
-			return fmt.Errorf("%s: required", place.AppendToken(name))
+			w.path = append(w.path, name)
+			return fmt.Errorf("%s: required", w.place())
 		}
 	}
-	_, err := dec.ReadToken()
-	return err
+	return nil
 }

@@ -51,8 +51,8 @@ func serve(t testing.TB, opts host.Options, set ...canvas.Declaration) (*host.Ho
 	return h, stop
 }
 
-// client is an HTTP client that leaves no connection behind.
-func client(t testing.TB) *http.Client {
+// httpClient is an HTTP client that leaves no connection behind.
+func httpClient(t testing.TB) *http.Client {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
@@ -94,7 +94,7 @@ func TestDoors(t *testing.T) {
 			if tc.hostName != "" {
 				req.Host = tc.hostName
 			}
-			resp, err := client(t).Do(localhost(req))
+			resp, err := httpClient(t).Do(localhost(req))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +156,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func agent(t testing.TB, h *host.Host) *mcp.ClientSession {
 	t.Helper()
 	_, token := h.Tokens()
-	c := client(t)
+	c := httpClient(t)
 	c.Transport = bearer{token, c.Transport}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "foreign"}, nil).
 		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.Endpoints().MCP, HTTPClient: c}, nil)
@@ -225,7 +225,7 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	get := func(url string, header http.Header) {
 		req, _ := http.NewRequestWithContext(t.Context(), "GET", url, nil)
 		req.Header = header
-		if resp, err := client(t).Do(req); err == nil {
+		if resp, err := httpClient(t).Do(req); err == nil {
 			resp.Body.Close()
 		}
 	}
@@ -288,7 +288,7 @@ func TestDrainAnswersWhatWasAccepted(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
 	refused := func() bool { // the drain has begun when nobody new gets in
-		resp, err := client(t).Get(h.Endpoints().Page + "healthz")
+		resp, err := httpClient(t).Get(h.Endpoints().Page + "healthz")
 		if err == nil {
 			resp.Body.Close()
 		}
