@@ -8,11 +8,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// call is one request to a provider. It is done when the provider's generation,
-// the deadline, the caller or the service ends, whichever is first.
+// call is one request to a provider. It is over when the provider is lost, the
+// deadline has passed, the caller is gone or the service ends, whichever is first.
+// A provider is lost in a transaction, which ends its calls: one that is not over
+// in the transaction that publishes its answer was asked of the provider that is
+// there.
 type call struct {
 	reg    *Registration
-	gen    uint64
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ended  func()
@@ -29,7 +31,6 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 		if r.gone || r.closed {
 			return errUnavailable
 		}
-		c.gen = r.gen
 		r.calls[c] = struct{}{}
 		return nil
 	})
@@ -45,10 +46,12 @@ func (s *Service) end(c *call) {
 	c.ended()
 }
 
-// current reports whether an answer to the call still counts. It is asked in
-// the transaction that publishes the answer.
-func (c *call) current() bool {
-	return c.gen == c.reg.gen && !c.reg.gone && !c.reg.closed
+// over says why an answer does not count any more; nil where it does.
+func (c *call) over() error {
+	if c.ctx.Err() == nil {
+		return nil
+	}
+	return ended(c.ctx)
 }
 
 // ask runs fn and waits for it no longer than the call lasts. An answer that

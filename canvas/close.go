@@ -84,7 +84,9 @@ func (s *Service) close(ctx context.Context, k key, meant func(*instance) bool) 
 	if ready {
 		s.tellClosed(ctx, i)
 	}
-	s.commitClose(ctx, k)
+	if err := s.store.closed(ctx, k); err != nil {
+		s.logger.Error("closed canvas is kept", "channel", i.channel, "id", k.instance, "err", err)
+	}
 	s.must(func(tx *channels.Tx) {
 		s.remove(tx, i)
 	})
@@ -104,7 +106,3 @@ func (s *Service) tellClosed(ctx context.Context, i *instance) {
 		s.logger.Warn("canvas closed without its provider's word", "channel", i.channel, "id", i.key.instance, "err", err)
 	}
 }
-
-// commitClose is where a removal becomes durable: the provider has answered, and
-// the canvas is still listed (canvas.md section 3). See commit.
-func (s *Service) commitClose(context.Context, key) {}

@@ -17,7 +17,7 @@ func TestClose(t *testing.T) {
 	h, f, _ := newFake(t, canvas.Options{})
 	o, err := open(h, "one", "")
 	ok(t, err)
-	handle := f.last.h
+	handle := f.latest().h
 	v := h.Connect("view")
 	v.Subscribe(canvastest.Session)
 	v.Subscribe(o.Channel)
@@ -47,7 +47,7 @@ func TestClose(t *testing.T) {
 // and is waited for no longer than five seconds.
 func TestCloseRequested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, f, _ := newFake(t, canvas.Options{})
+		h, f, _ := newFake(t, canvas.Options{Limits: canvas.Limits{Waiting: 2}})
 		o, err := open(h, "one", "")
 		ok(t, err)
 		f.close = func(ctx context.Context) error { time.Sleep(time.Hour); return nil }
@@ -67,7 +67,8 @@ func TestCloseRequested(t *testing.T) {
 		stranger.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
 		equal(t, []string{o.Channel + ` {"type":"canvas/closeRequested"} ! not subscribed to this channel: subscribe first`}, stranger.Brief())
 		equal(t, 15, len(views[0].Take())) // echoed to all who look
-		_ = closeCanvas(h, "one")
+		synctest.Wait()
+		wantCode(t, closeCanvas(h, "one"), canvas.CodeInstanceNotFound) // it waited behind one flow, not fifteen
 		equal(t, 5*time.Second, time.Since(begun))
 		equal(t, []string{"open one ", "close one"}, f.took())
 		views[0].Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
@@ -140,7 +141,7 @@ func TestShutdownEndsWhatWaits(t *testing.T) {
 		synctest.Wait()
 		ok(t, h.Canvases.Shutdown(t.Context()))
 		wantCode(t, <-failed, canvas.CodeProviderUnavailable)
-		<-f.last.h.Done()
+		<-f.latest().h.Done()
 		_, err = open(h, "two", "")
 		wantCode(t, err, canvas.CodeProviderUnavailable)
 		equal(t, []string{"open one ", "invoke one go"}, f.took()) // instances outlive the process

@@ -204,22 +204,23 @@ func TestResourceRead(t *testing.T) {
 	ok(t, err)
 	equal(t, `{"uri":"ahp-canvas-content:/one/x.txt","type":"file","size":3,"contentType":"text/plain","etag":"1"}`, string(ahp.MustMarshal(r)))
 
-	refused := func(uri string) ahp.Code {
-		_, err := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: uri})
-		_, err2 := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: uri})
-		equal(t, ahp.ToError(err).Code, ahp.ToError(err2).Code)
-		return ahp.ToError(err).Code
+	refused := func(uri string) [2]ahp.Code {
+		_, read := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: uri})
+		_, resolved := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: uri})
+		return [2]ahp.Code{ahp.ToError(read).Code, ahp.ToError(resolved).Code}
 	}
-	equal(t, ahp.CodePermissionDenied, refused("file:///etc/passwd"))
-	equal(t, ahp.CodePermissionDenied, refused("no uri"))
-	equal(t, ahp.CodeNotFound, refused("ahp-canvas-content:/one/none"))
-	equal(t, ahp.CodeNotFound, refused("ahp-canvas-content:/other/x.txt"))
+	absent := [2]ahp.Code{ahp.CodeNotFound, ahp.CodeNotFound}
+	foreign := [2]ahp.Code{ahp.CodePermissionDenied, ahp.CodeNotFound}
+	equal(t, foreign, refused("file:///etc/passwd"))
+	equal(t, foreign, refused("no uri"))
+	equal(t, absent, refused("ahp-canvas-content:/one/none"))
+	equal(t, absent, refused("ahp-canvas-content:/other/x.txt"))
 	// The same instance id in a session beside it: nobody can say which is meant.
 	ok(t, h.Sessions.Ensure("ahp-session:/two", ""))
 	o, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: "ahp-session:/two", CanvasID: "fake", InstanceID: "one"})
 	ok(t, err)
 	v.Subscribe(o.Channel)
-	equal(t, ahp.CodeNotFound, refused("ahp-canvas-content:/one/x.txt"))
+	equal(t, absent, refused("ahp-canvas-content:/one/x.txt"))
 }
 
 // TestCacheIsBounded: reads of more than fits stay right.
@@ -239,6 +240,9 @@ func TestCacheIsBounded(t *testing.T) {
 		if !strings.Contains(got, `"uri":"`+uri+`"`) || len(got) < 3000 {
 			t.Fatalf("read %s as %.80s", uri, got)
 		}
+		if n := canvas.CacheBytes(h.Canvases); n > 8<<10 {
+			t.Fatalf("the cache holds %d bytes", n)
+		}
 	}
 }
 
@@ -248,6 +252,9 @@ func FuzzEncode(f *testing.F) {
 	f.Add([]byte{0xff, 0}, "image/png")
 	f.Fuzz(func(t *testing.T, data []byte, contentType string) {
 		raw := canvas.EncodeRead("ahp-canvas-content:/i/x", contentType, "etag", data)
+		if room := cap(raw) - len(raw); room < 0 || room > 256+2*len(contentType) {
+			t.Fatalf("%d bytes were written into a buffer of %d", len(raw), cap(raw))
+		}
 		var r struct {
 			Contents []struct {
 				URI, MimeType string

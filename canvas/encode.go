@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -88,26 +89,53 @@ var escapes = func() (t [256]uint8) {
 	return t
 }()
 
+// next returns the index of the first byte that needs an escape, or len(data).
+// It looks at eight bytes at a time: most of a page needs none.
+func next(data []byte) int {
+	const (
+		ones = 0x0101010101010101
+		high = 0x8080808080808080
+	)
+	i := 0
+	for ; i+8 <= len(data); i += 8 {
+		x := binary.LittleEndian.Uint64(data[i:])
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		control := (x - ones*0x20) &^ x
+		if (control|(quote-ones)&^quote|(slash-ones)&^slash)&high != 0 {
+			break
+		}
+	}
+	for ; i < len(data); i++ {
+		if escapes[data[i]] != 0 {
+			break
+		}
+	}
+	return i
+}
+
 func escapedSize(data []byte) int {
 	n := len(data)
-	for _, c := range data {
-		n += int(escapes[c])
+	for {
+		i := next(data)
+		if i == len(data) {
+			return n
+		}
+		n += int(escapes[data[i]])
+		data = data[i+1:]
 	}
-	return n
 }
 
 // appendEscaped writes valid UTF-8 as the inside of a JSON string: what needs no
 // escape is copied in runs.
 func appendEscaped(b, data []byte) []byte {
 	const hex = "0123456789abcdef"
-	start := 0
-	for i, c := range data {
-		if escapes[c] == 0 {
-			continue
+	for {
+		i := next(data)
+		b = append(b, data[:i]...)
+		if i == len(data) {
+			return b
 		}
-		b = append(b, data[start:i]...)
-		start = i + 1
-		switch c {
+		switch c := data[i]; c {
 		case '"', '\\':
 			b = append(b, '\\', c)
 		case '\n':
@@ -123,8 +151,8 @@ func appendEscaped(b, data []byte) []byte {
 		default:
 			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
+		data = data[i+1:]
 	}
-	return append(b, data[start:]...)
 }
 
 func appendString(b []byte, s string) []byte {

@@ -1,6 +1,8 @@
 package canvas
 
 import (
+	"context"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -23,3 +25,23 @@ func CheckURL(instanceID, url string, client bool, allowed ...string) error {
 
 // Depth counts JSON levels.
 func Depth(v string) int { return depth(ahp.Value(v)) }
+
+// hook is a store that lets a test do something at the store's turn.
+type hook struct{ opening, closing func() error }
+
+func (h hook) opened(context.Context, key, *opening, Opened) error { return h.opening() }
+func (h hook) closed(context.Context, key) error                   { return h.closing() }
+
+// SetStore puts functions in the place of the store.
+func (s *Service) SetStore(opening, closing func() error) { s.store = hook{opening, closing} }
+
+// CacheBytes is how much encoded content is kept.
+func CacheBytes(s *Service) int {
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	n := 0
+	for _, e := range s.cache.byKey {
+		n += len(e.Value.(*cached).value)
+	}
+	return n
+}

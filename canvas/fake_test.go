@@ -2,7 +2,6 @@ package canvas_test
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"testing"
 
@@ -40,7 +39,14 @@ func (f *fake) note(call string) {
 	f.calls = append(f.calls, call)
 }
 
-// took returns and forgets the calls, sorted where they came side by side.
+// latest is the instance that was opened last.
+func (f *fake) latest() *fakeInstance {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// took returns and forgets the calls.
 func (f *fake) took() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,9 +160,4 @@ func equal[T any](t *testing.T, want, got T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +have)\n%s", diff)
 	}
-}
-
-func sorted(s []string) []string {
-	slices.Sort(s)
-	return s
 }

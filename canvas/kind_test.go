@@ -123,8 +123,8 @@ func TestMessagesOfAServerCanvas(t *testing.T) {
 		b.Subscribe(o.Channel)
 		f.heard = func(from canvas.View, payload ahp.Value) {
 			if from.ClientID == "a" {
-				ok(t, f.last.h.PostTo(from, ahp.Value(`"for you"`)))
-				ok(t, f.last.h.Post(ahp.Value(`"for all"`)))
+				ok(t, f.latest().h.PostTo(from, ahp.Value(`"for you"`)))
+				ok(t, f.latest().h.Post(ahp.Value(`"for all"`)))
 			}
 		}
 		a.Say(o.Channel, `1`)
@@ -217,8 +217,8 @@ func TestRetention(t *testing.T) {
 	ok(t, err)
 	v := h.Connect("v")
 	snap := v.Subscribe(o.Channel)
-	ok(t, f.last.h.Post(ahp.Value(`"all"`)))
-	ok(t, f.last.h.PostTo(canvas.View{Conn: v.Sub.ID}, ahp.Value(`"one"`)))
+	ok(t, f.latest().h.Post(ahp.Value(`"all"`)))
+	ok(t, f.latest().h.PostTo(canvas.View{Conn: v.Sub.ID}, ahp.Value(`"one"`)))
 	equal(t, 2, len(v.Take()))
 	back := h.Connect("v")
 	_ = h.Log.Do(func(tx *channels.Tx) error {
@@ -241,7 +241,7 @@ func TestTitlesAreMirroredAtARate(t *testing.T) {
 		v.Subscribe(canvastest.Session)
 		rewrite := func(n int) {
 			for i := range n {
-				ok(t, f.last.h.SetTitle(fmt.Sprintf("%s %d", time.Now().Format("05.000"), i)))
+				ok(t, f.latest().h.SetTitle(fmt.Sprintf("%s %d", time.Now().Format("05.000"), i)))
 			}
 		}
 		title := func() string { return *h.SessionState().OpenCanvases[0].Title }
@@ -272,7 +272,7 @@ func TestHandleChecksWhatItIsGiven(t *testing.T) {
 	h, f, _ := newFake(t, canvas.Options{})
 	o, err := open(h, "one", "")
 	ok(t, err)
-	hd := f.last.h
+	hd := f.latest().h
 	v := h.Connect("v")
 	v.Subscribe(o.Channel)
 	for name, err := range map[string]error{
@@ -306,17 +306,17 @@ func TestEvents(t *testing.T) {
 			return p
 		}
 		equal(t, canvas.EventPage{Events: []canvas.Event{}}, read(0, 0))
-		time.AfterFunc(2*time.Second, func() { _ = f.last.h.Raise(ahp.Value(`1`)) })
+		time.AfterFunc(2*time.Second, func() { _ = f.latest().h.Raise(ahp.Value(`1`)) })
 		begun := time.Now()
 		page := read(0, time.Minute)
 		equal(t, 2*time.Second, time.Since(begun))
 		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:02Z", Event: ahp.Value(`1`)}}, page.Events)
 		for n := 2; n < 7; n++ {
-			ok(t, f.last.h.Raise(ahp.MustMarshal(n)))
+			ok(t, f.latest().h.Raise(ahp.MustMarshal(n)))
 		}
 		page = read(page.Next, time.Minute)
 		equal(t, "2 dropped, next 6, first 4", fmt.Sprintf("%d dropped, next %d, first %s", page.Dropped, page.Next, page.Events[0].Event))
-		ok(t, f.last.h.Raise(ahp.MustMarshal(strings.Repeat("x", 3800)))) // pushes the others out by bytes
+		ok(t, f.latest().h.Raise(ahp.MustMarshal(strings.Repeat("x", 3800)))) // pushes the others out by bytes
 		page = read(5, 0)
 		equal(t, "1 dropped, 1 left", fmt.Sprintf("%d dropped, %d left", page.Dropped, len(page.Events)))
 		begun = time.Now()

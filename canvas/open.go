@@ -37,8 +37,8 @@ type opening struct {
 
 // Open opens a canvas, or opens it again (canvas.md section 3). It is idempotent:
 // the same declaration under a live instance id with an absent or equal input is
-// that instance, and the provider is not called. Its errors are *[Error], or the
-// context's.
+// that instance, and the provider is not called. Its errors are *[Error], the
+// context's, or the store's.
 func (s *Service) Open(ctx context.Context, a OpenArgs) (OpenCanvas, error) {
 	if a.InstanceID != "" && !instancePattern.MatchString(a.InstanceID) {
 		return OpenCanvas{}, &Error{Code: CodeInputInvalid, Path: "/instanceId", Rule: "pattern",
@@ -197,7 +197,7 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 	opened, err := ask(s, c, func(ctx context.Context) (Opened, error) { return o.reg.provider.Open(ctx, req, o.handle) }, drop)
 	if err == nil {
 		if err = s.checkOpened(k, o, opened); err == nil {
-			err = s.commit(ctx, k, o, opened)
+			err = s.store.opened(c.ctx, k, o, opened)
 		}
 		if err == nil {
 			open, err = s.publishOpen(k, c, o, opened)
@@ -210,18 +210,6 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 		o.handle.cancel()
 	}
 	return open, err
-}
-
-// commit is where an open becomes durable: the provider has answered, and
-// nothing of it is published yet (canvas.md section 3, durable before visible).
-// A store's group commit takes this place; it may wait, for no lock is held. Its
-// error ends the flow as if the provider had failed. This host keeps instances
-// in memory only, so there is nothing to wait for but the caller.
-func (s *Service) commit(ctx context.Context, _ key, _ *opening, _ Opened) error {
-	if ctx.Err() != nil {
-		return ended(ctx)
-	}
-	return nil
 }
 
 // checkOpened holds a provider's answer against the limits and the url policy.
@@ -271,8 +259,8 @@ func (s *Service) publishOpen(k key, c *call, o *opening, opened Opened) (open O
 		if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
 			return sessionNotFound(k.session)
 		}
-		if !c.current() {
-			return errUnavailable
+		if err := c.over(); err != nil {
+			return err
 		}
 		if o.inst == nil {
 			if err := s.createInstance(tx, k, o, opened); err != nil {

@@ -66,10 +66,10 @@ func TestReopenGetsTheCurrentInstanceAndHandle(t *testing.T) {
 	h, f, _ := newFake(t, canvas.Options{})
 	_, err := open(h, "one", `{"n":1}`)
 	ok(t, err)
-	first := f.last
+	first := f.latest()
 	_, err = open(h, "one", `{"n":2}`)
 	ok(t, err)
-	if f.last.req.Current != canvas.Instance(first) || f.last.h != first.h {
+	if f.latest().req.Current != canvas.Instance(first) || f.latest().h != first.h {
 		t.Error("the second open did not get what the first answered with")
 	}
 	ok(t, first.h.SetTitle("still mine"))
@@ -213,9 +213,7 @@ func TestOpenLimitCountsOpensUnderWay(t *testing.T) {
 func TestOpenDeadlineAndLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, canvas.Options{})
-		var handle *canvas.Handle
-		f.open = func(_ context.Context, _ canvas.OpenRequest, hd *canvas.Handle) (canvas.Opened, error) {
-			handle = hd
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
 			time.Sleep(40 * time.Second) // deaf to its context
 			return canvas.Opened{}, nil
 		}
@@ -223,6 +221,7 @@ func TestOpenDeadlineAndLateAnswer(t *testing.T) {
 		_, err := open(h, "one", "")
 		wantCode(t, err, canvas.CodeTimeout)
 		equal(t, 30*time.Second, time.Since(begun))
+		handle := f.latest().h
 		if !errors.Is(handle.SetTitle("late"), canvas.ErrHandleDead) {
 			t.Error("the handle still works")
 		}

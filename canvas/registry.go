@@ -63,7 +63,6 @@ type Registration struct {
 
 	// Guarded by the log's mutex.
 	decls  []*declared
-	gen    uint64 // counts Gone, Back and Close: an answer of an older one counts no more
 	gone   bool
 	closed bool
 	calls  map[*call]struct{}
@@ -193,10 +192,7 @@ func (r *Registration) Gone() {
 // opened again with the input that they had, and are ready when it has answered.
 func (r *Registration) Back() {
 	r.service.must(func(*channels.Tx) {
-		if r.gone && !r.closed {
-			r.gone = false
-			r.gen++
-		}
+		r.gone = false
 	})
 	r.service.reviveAll(r)
 }
@@ -216,9 +212,8 @@ func (r *Registration) Close() {
 	})
 }
 
-// lose ends the provider's generation, in one transaction with its instances.
+// lose ends calls and instances of a provider that is gone, in one transaction.
 func (r *Registration) lose(tx *channels.Tx) {
-	r.gen++
 	for c := range r.calls {
 		c.cancel(errUnavailable)
 	}

@@ -3,6 +3,8 @@ package canvas_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,6 +88,8 @@ func TestBadSetIsRefusedWhole(t *testing.T) {
 	schema := func(s string) canvas.Declaration {
 		return canvas.Declaration{CanvasID: "bad", DisplayName: "x", InputSchema: ahp.Value(s)}
 	}
+	file := filepath.Join(t.TempDir(), "schema.json")
+	ok(t, os.WriteFile(file, []byte(`{"type":"object"}`), 0o644))
 	for _, c := range []struct {
 		name, code string
 		set        []canvas.Declaration
@@ -103,7 +107,7 @@ func TestBadSetIsRefusedWhole(t *testing.T) {
 		{"schema too big", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"title":"` + strings.Repeat("x", 64<<10) + `"}`)}},
 		{"schema too deep", canvas.CodeInputInvalid, []canvas.Declaration{schema(strings.Repeat(`{"not":`, 8) + `{}` + strings.Repeat(`}`, 8))}},
 		{"remote reference", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"$ref":"https://evil.example/s.json"}`)}},
-		{"file reference", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)}},
+		{"file reference", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"properties":{"a":{"$ref":"file://` + file + `"}}}`)}},
 		{"relative reference", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"$ref":"other.json"}`)}},
 		{"foreign dialect", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"$schema":"https://evil.example/meta"}`)}},
 		{"bad pattern", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"pattern":"("}`)}},
@@ -132,11 +136,13 @@ func TestGoneAndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, canvas.Options{})
 		f.open = func(_ context.Context, req canvas.OpenRequest, hd *canvas.Handle) (canvas.Opened, error) {
-			return canvas.Opened{URL: "https://example.com/first"}, hd.Save([]byte("kept"))
+			ok(t, hd.Save([]byte("kept")))
+			return canvas.Opened{URL: "https://example.com/first"}, nil
 		}
 		o, err := open(h, "one", `{"n":7}`)
 		ok(t, err)
-		old := f.last.h
+		old := f.latest().h
+		ok(t, old.Save([]byte("kept later")))
 		v := h.Connect("view")
 		v.Subscribe(canvastest.Session)
 		v.Subscribe(o.Channel)
@@ -156,7 +162,7 @@ func TestGoneAndBack(t *testing.T) {
 		equal(t, nil, v.Brief())
 
 		f.open = func(_ context.Context, req canvas.OpenRequest, hd *canvas.Handle) (canvas.Opened, error) {
-			if string(req.Saved) != "kept" || req.Current != nil || hd == old {
+			if string(req.Saved) != "kept later" || req.Current != nil || hd == old {
 				t.Errorf("opened again with %+v", req)
 			}
 			ok(t, hd.SetTitle("back"))
@@ -241,5 +247,27 @@ func TestReviveThatFailsStaysStale(t *testing.T) {
 		equal(t, o.Channel, again.Channel)
 		equal(t, session.Ready, h.State(o.Channel).Availability)
 		equal(t, `{"n":2}`, string(h.State(o.Channel).Input))
+	})
+}
+
+// TestSavedWhileOpening is there at the next open, also where nothing was saved
+// after it.
+func TestSavedWhileOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, reg := newFake(t, canvas.Options{})
+		f.open = func(_ context.Context, _ canvas.OpenRequest, hd *canvas.Handle) (canvas.Opened, error) {
+			return canvas.Opened{}, hd.Save([]byte("first"))
+		}
+		_, err := open(h, "one", "")
+		ok(t, err)
+		f.open = nil
+		reg.Gone()
+		reg.Back()
+		synctest.Wait()
+		equal(t, "first", string(f.latest().req.Saved))
+		ok(t, closeCanvas(h, "one"))
+		_, err = open(h, "one", "")
+		ok(t, err)
+		equal(t, "", string(f.latest().req.Saved)) // a close forgets it
 	})
 }

@@ -44,6 +44,7 @@ type Service struct {
 	flows    flows
 	cache    cache
 	events   events
+	store    store
 
 	// Guarded by the log's mutex: touched in transactions only.
 	regs      []*Registration
@@ -58,7 +59,7 @@ func New(opts Options) *Service {
 	s := &Service{
 		log: opts.Log, newID: opts.NewID, now: opts.Now, logger: opts.Logger,
 		limits: opts.Limits.withDefaults(), timeouts: opts.Timeouts.withDefaults(),
-		tasks:     newTasks(),
+		tasks: newTasks(), store: memory{},
 		instances: map[key]*instance{}, byChannel: map[string]*instance{},
 		opening: map[string]int{}, disposing: map[string]bool{},
 	}
@@ -94,11 +95,6 @@ func (s *Service) Prepare(_ *channels.Tx, uri string, st session.State) session.
 // or ctx is done. Instances are not closed: they outlive the process.
 func (s *Service) Shutdown(ctx context.Context) error {
 	s.must(func(*channels.Tx) {
-		for _, r := range s.regs {
-			for c := range r.calls {
-				c.cancel(errShuttingDown)
-			}
-		}
 		for _, i := range s.instances {
 			i.quiet()
 		}

@@ -10,7 +10,7 @@ type State any
 type Outcome uint8
 
 const (
-	// Applied: the returned state replaces the channel's.
+	// Applied: the returned state replaces the channel's. It is the zero value.
 	Applied Outcome = iota
 	// Signal: broadcast, the state stays the same.
 	Signal

@@ -20,8 +20,9 @@ type Env interface {
 	Agent(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error)
 	// Host makes something happen inside the host.
 	Host(ctx context.Context, what string) error
-	// Settle returns when what was sent before has had its effect: connections
-	// are not ordered among each other, the steps of a transcript are.
+	// Settle returns when what was done before has had its effect, and a call of
+	// the agent that takes no time has its answer: connections are not ordered
+	// among each other, the steps of a transcript are.
 	Settle()
 	// Pass lets time pass.
 	Pass(d time.Duration)
@@ -54,33 +55,37 @@ func (e *AgentError) Error() string { return string(e.Data) }
 // go as written. At the end no connection may hold a frame that the transcript
 // does not have.
 func (t *Transcript) Run(ctx context.Context, env Env) error {
-	r := &run{env: env, bound: Bindings{}, conns: map[string]Conn{}}
+	r := &run{env: env, bound: Bindings{}, conns: map[string]Conn{}, seen: map[string]int64{}}
 	for _, s := range t.Steps {
 		if err := r.step(ctx, s); err != nil {
 			return fmt.Errorf("%s:%d: %w", t.Name, s.Line, err)
 		}
 	}
 	for name, c := range r.conns {
-		if frame, err := c.Next(); err == nil {
-			return fmt.Errorf("%s: at the end, %s has a frame that was not expected: %.400s", t.Name, name, frame)
+		if err := silent(c); err != nil {
+			return fmt.Errorf("%s: at the end, on %s: %w", t.Name, name, err)
 		}
 	}
 	return nil
 }
 
-// acts reports whether a step does something, and does not only look.
-func (op Op) acts() bool {
-	switch op {
-	case OpExpect, OpSilence, OpClosed, OpAgentValue, OpAgentError:
-		return false
+// actor names who does something in a step; a step that only looks has none.
+func (s Step) actor() string {
+	switch s.Op {
+	case OpExpect, OpSilence, OpClosed, OpFlooded, OpAgentValue, OpAgentError:
+		return ""
+	case OpSend:
+		return "connection " + s.Conn
 	}
-	return true
+	return fmt.Sprintf("step %d", s.Line)
 }
 
 type run struct {
 	env   Env
 	bound Bindings
 	conns map[string]Conn
+	seen  map[string]int64 // newest serverSeq, by connection
+	actor string           // of the last step that had one
 	agent chan agentAnswer // of the call under way
 }
 
@@ -90,8 +95,13 @@ type agentAnswer struct {
 }
 
 func (r *run) step(ctx context.Context, s Step) error {
-	if s.Op.acts() {
-		r.env.Settle()
+	// What one connection sends in a row is pipelined; whoever else acts comes
+	// after it.
+	if actor := s.actor(); actor != "" {
+		if actor != r.actor {
+			r.env.Settle()
+		}
+		r.actor = actor
 	}
 	switch s.Op {
 	case OpClock:
@@ -116,13 +126,19 @@ func (r *run) step(ctx context.Context, s Step) error {
 		if err != nil {
 			return err
 		}
-		return c.Send([]byte(frame))
+		for range max(s.Times, 1) {
+			if err := c.Send([]byte(frame)); err != nil {
+				return err
+			}
+		}
+		return nil
 	case OpExpect:
-		return r.expect(c, s.Text)
+		return r.expect(c, s)
 	case OpSilence:
 		return silent(c)
-	case OpClosed:
-		return closed(c, s.Text)
+	case OpClosed, OpFlooded:
+		delete(r.conns, s.Conn)
+		return closed(c, s)
 	default:
 		delete(r.conns, s.Conn)
 		return c.Close(s.Op == OpCut)
@@ -152,15 +168,37 @@ func (r *run) open(ctx context.Context, s Step) error {
 		return err
 	}
 	r.conns[s.Conn] = c
+	delete(r.seen, s.Conn)
 	return nil
 }
 
-func (r *run) expect(c Conn, text string) error {
+func (r *run) expect(c Conn, s Step) error {
 	frame, err := c.Next()
 	if err != nil {
-		return fmt.Errorf("want %s: %w", text, err)
+		return fmt.Errorf("want %s: %w", s.Text, err)
 	}
-	return r.bound.Match(ahp.Value(text), ahp.Value(frame))
+	if err := r.rising(s.Conn, ahp.Value(frame)); err != nil {
+		return err
+	}
+	return r.bound.Match(ahp.Value(s.Text), ahp.Value(frame))
+}
+
+// rising checks what no expectation can say: serverSeq rises on a connection.
+func (r *run) rising(conn string, frame ahp.Value) error {
+	var action struct {
+		Method string `json:"method"`
+		Params struct {
+			ServerSeq int64 `json:"serverSeq"`
+		} `json:"params"`
+	}
+	if ahp.Unmarshal(frame, &action) != nil || action.Method != ahp.ActionNotification.Name {
+		return nil
+	}
+	if seq := action.Params.ServerSeq; seq <= r.seen[conn] {
+		return fmt.Errorf("serverSeq %d after %d: %.400s", seq, r.seen[conn], frame)
+	}
+	r.seen[conn] = action.Params.ServerSeq
+	return nil
 }
 
 func silent(c Conn) error {
@@ -174,9 +212,14 @@ func silent(c Conn) error {
 	return err
 }
 
-func closed(c Conn, code string) error {
-	want, _ := strconv.Atoi(code)
+// closed wants the end of a connection, with a code; frames may come before it
+// where the host was flooded.
+func closed(c Conn, s Step) error {
+	want, _ := strconv.Atoi(s.Text)
 	frame, err := c.Next()
+	for err == nil && s.Op == OpFlooded {
+		frame, err = c.Next()
+	}
 	if err == nil {
 		return fmt.Errorf("want a close with %d, have %.400s", want, frame)
 	}
@@ -210,8 +253,14 @@ func (r *run) agentAnswered(s Step) error {
 	if r.agent == nil {
 		return errors.New("no call of the agent is under way")
 	}
-	a := <-r.agent
-	r.agent = nil
+	var a agentAnswer
+	r.env.Settle()
+	select {
+	case a = <-r.agent:
+		r.agent = nil
+	default:
+		return errors.New("the agent's call has no answer yet")
+	}
 	failure, failed := errors.AsType[*AgentError](a.err)
 	switch {
 	case a.err != nil && !failed:

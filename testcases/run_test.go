@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -41,7 +42,7 @@ func (h *echoHost) Host(_ context.Context, what string) error {
 	return nil
 }
 
-func (h *echoHost) Settle() {}
+func (h *echoHost) Settle() { synctest.Wait() }
 
 func (h *echoHost) Pass(d time.Duration) { h.did = append(h.did, "pass "+d.String()) }
 
@@ -79,8 +80,8 @@ func TestRun(t *testing.T) {
 		{"> {\"a\":1}\n< {\"a\":1}", ""},
 		{"> {\"a\":1}\n< {\"a\":2}", "x:4: /a: want 2, have 1"},
 		{"> {\"a\":1}\n<!", "x:4: want silence"},
-		{"> {\"a\":1}", "at the end, a has a frame that was not expected"},
-		{"> twice {\"a\":1}\n< {\"a\":1}", "at the end, a has a frame"},
+		{"> {\"a\":1}", "at the end, on a: want silence, have"},
+		{"> twice {\"a\":1}\n< {\"a\":1}", "at the end, on a: want silence, have"},
 		{"> twice {\"a\":1}\n< {\"a\":1}\n<!", "x:5: want silence"},
 		{"< {}", "x:3: want {}: nothing came"},
 		{"> bye\n<close 1000", ""},
@@ -89,6 +90,12 @@ func TestRun(t *testing.T) {
 		{"> bye\n< {}", "closed with 1000"},
 		{"> 1\n<close 1000", "want a close with 1000, have 1"},
 		{"<close 1000", "nothing came"},
+		{"> bye", "at the end, on a: closed with 1000"},
+		{">*3 1\n< 1\n< 1\n< 1", ""},
+		{">*3 1\n< 1\n< 1", "at the end, on a: want silence, have 1"},
+		{"> 1\n> bye\n<...close 1000", ""},
+		{"> 1\n> bye\n<...close 1008", "want a close with 1008"},
+		{"> {\"method\":\"action\",\"params\":{\"serverSeq\":2}}\n< {\"$...\":true}\n> {\"method\":\"action\",\"params\":{\"serverSeq\":2}}\n< {\"$...\":true}", "serverSeq 2 after 2"},
 		{"b> 1", "connection b is not open"},
 		{"open b\nb> 1\nb< 1\nclose b\nb> 1", "x:7: connection b is not open"},
 		{"> {\"a\":$x}", "$x is not bound yet"},
@@ -108,7 +115,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tr.Run(t.Context(), &echoHost{})
+		synctest.Test(t, func(t *testing.T) { err = tr.Run(t.Context(), &echoHost{}) })
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%q: have %v, want %q", tt.steps, err, tt.err)
 		}
@@ -122,7 +129,8 @@ func TestRunDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &echoHost{}
-	if err := tr.Run(t.Context(), h); err != nil {
+	synctest.Test(t, func(t *testing.T) { err = tr.Run(t.Context(), h) })
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := strings.Join(h.did, "; "), "dial agent; pass 1m30s; host gone demo; dial "; got != want {

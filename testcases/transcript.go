@@ -29,8 +29,9 @@ type Step struct {
 	// Conn names the connection; "a" where the line names none.
 	Conn string
 	// Text is the frame, the expectation, or the operation's argument.
-	Text string
-	Wait time.Duration // of OpClock
+	Text  string
+	Times int           // of OpSend: how often; 0 is once
+	Wait  time.Duration // of OpClock
 }
 
 // Op is what a step does.
@@ -38,10 +39,11 @@ type Op uint8
 
 // The operations, with their spelling.
 const (
-	OpSend       Op = iota // NAME> TEXT      one text frame, as it stands
+	OpSend       Op = iota // NAME> TEXT      one text frame, as it stands; NAME>*9 TEXT sends it 9 times
 	OpExpect               // NAME< JSON      the next frame, compared as JSON
 	OpSilence              // NAME<!          nothing has come
 	OpClosed               // NAME<close CODE the host closed with this code
+	OpFlooded              // NAME<...close CODE  the same, after whatever else comes
 	OpOpen                 // open NAME [k=v] a connection is dialled (a is dialled by itself)
 	OpCut                  // cut NAME        the network is gone, without a close
 	OpClose                // close NAME      the client closes cleanly
@@ -141,15 +143,26 @@ func parseFrameStep(word, rest string) (Step, error) {
 	if step.Conn == "" {
 		step.Conn = "a"
 	}
-	switch word[i:] {
+	verb := word[i:]
+	if times, ok := strings.CutPrefix(verb, ">*"); ok {
+		n, err := strconv.Atoi(times)
+		if err != nil || n < 1 {
+			return Step{}, fmt.Errorf("%q: want how often, as in >*9", word)
+		}
+		step.Times, verb = n, ">"
+	}
+	switch verb {
 	case ">":
 		step.Op = OpSend
 	case "<":
 		step.Op = OpExpect
 	case "<!":
 		step.Op = OpSilence
-	case "<close":
+	case "<close", "<...close":
 		step.Op = OpClosed
+		if verb != "<close" {
+			step.Op = OpFlooded
+		}
 		if _, err := strconv.Atoi(rest); err != nil {
 			return Step{}, fmt.Errorf("close code: %w", err)
 		}

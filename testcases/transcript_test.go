@@ -23,7 +23,7 @@ func transcripts(t *testing.T) []*Transcript {
 
 // source is what a rule begins with: how strong it is, and a place in the
 // documents.
-var source = regexp.MustCompile(`^(MUST|SHOULD|OURS) (ahp-host\.md|canvas\.md|#297) [0-9a-z]`)
+var source = regexp.MustCompile(`^(MUST|SHOULD|OURS) (ahp-host\.md|canvas\.md|security\.md|#297) [0-9a-z]`)
 
 // TestTranscriptFiles holds the files to the format: a mistake in one must not
 // look like a fault of the host that it is played against.
@@ -42,7 +42,7 @@ func TestTranscriptFiles(t *testing.T) {
 			t.Errorf("%s stands in no folder", tr.Name)
 		}
 		if err := lint(tr); err != nil {
-			t.Errorf("%s:%v", tr.Name, err)
+			t.Errorf("%s: %v", tr.Name, err)
 		}
 	}
 }
@@ -80,11 +80,11 @@ func lint(tr *Transcript) error {
 			err = fmt.Errorf("the agent has %d calls under way: want an answer for each", calls)
 		}
 		if err != nil {
-			return fmt.Errorf("%d: %w", s.Line, err)
+			return fmt.Errorf("line %d: %w", s.Line, err)
 		}
 	}
 	if calls != 0 || expects == 0 {
-		return fmt.Errorf("the end: %d calls of the agent without an answer, %d expectations", calls, expects)
+		return fmt.Errorf("%d calls of the agent without an answer, %d expectations", calls, expects)
 	}
 	return nil
 }
@@ -126,8 +126,8 @@ host gone demo
 		got = append(got, fmt.Sprintf("%d %d %s|%s|%s", s.Line, s.Op, s.Conn, s.Text, s.Wait))
 	}
 	want := []string{
-		`5 0 a|{"a":1}|0s`, `6 1 b|{"b":2}|0s`, `7 2 a||0s`, `8 3 c|1009|0s`, `9 4 b|token=agent client=x|0s`, `10 5 b||0s`,
-		`11 6 c||0s`, `12 7 ||1m30s`, `13 8 |open_canvas {"canvasId":"x"}|0s`, `14 9 |{"v":1}|0s`, `15 10 |{"code":"x"}|0s`, `16 11 |gone demo|0s`,
+		`5 0 a|{"a":1}|0s`, `6 1 b|{"b":2}|0s`, `7 2 a||0s`, `8 3 c|1009|0s`, `9 5 b|token=agent client=x|0s`, `10 6 b||0s`,
+		`11 7 c||0s`, `12 8 ||1m30s`, `13 9 |open_canvas {"canvasId":"x"}|0s`, `14 10 |{"v":1}|0s`, `15 11 |{"code":"x"}|0s`, `16 12 |gone demo|0s`,
 	}
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("have\n%s\nwant\n%s", a, b)

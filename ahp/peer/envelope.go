@@ -2,6 +2,7 @@ package peer
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -116,10 +117,8 @@ func (e *envelope) requestID() ([]byte, *refusal) {
 // textOf returns the text of a raw string.
 func textOf(raw []byte) string {
 	raw = raw[1 : len(raw)-1]
-	for _, c := range raw {
-		if c == '\\' {
-			return string(unescape(raw))
-		}
+	if slices.Contains(raw, '\\') {
+		return string(unescape(raw))
 	}
 	return string(raw)
 }

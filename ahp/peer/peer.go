@@ -135,9 +135,8 @@ func New(conn *ws.Conn, h Handler, opts Options) *Peer {
 
 // Start begins to read. It is called once, before the first Call.
 func (p *Peer) Start() {
-	s := &stream{p: p}
-	s.starting.Lock()
-	defer s.starting.Unlock()
+	s := &stream{p: p, started: make(chan struct{})}
+	defer close(s.started)
 	p.wg.Add(1) // until the reader's end has been handled
 	// The library makes a context of its own; a child of ours would cost a table
 	// and end the stream behind the reader's back.

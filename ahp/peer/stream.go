@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -20,11 +19,11 @@ import (
 // right before WriteObject, under its send lock; OnRecv is called between
 // ReadObject and the waking of the caller, on the reader's goroutine.
 type stream struct {
-	p        *Peer
-	starting sync.Mutex // held until p.rpc is set: the library reads from the first moment
-	sending  *call      // between onSend and WriteObject; guarded by jsonrpc2's send lock
-	result   ahp.Value
-	err      *ahp.Error // result and err: between ReadObject and onRecv, on the reader
+	p       *Peer
+	started chan struct{} // closed when p.rpc is set: the library reads from the first moment
+	sending *call         // between onSend and WriteObject; guarded by jsonrpc2's send lock
+	result  ahp.Value
+	err     *ahp.Error // result and err: between ReadObject and onRecv, on the reader
 }
 
 // callField is the name under which a request carries its call through the
@@ -56,8 +55,7 @@ func (s *stream) WriteObject(any) error {
 // ReadObject reads messages until one is the answer to a call. It is the
 // connection's reader.
 func (s *stream) ReadObject(v any) error {
-	s.starting.Lock()
-	s.starting.Unlock() // empty: it waits for Start
+	<-s.started
 	for {
 		msg, err := s.p.conn.ReadMessage()
 		if err != nil {

@@ -105,7 +105,7 @@ var actions = map[string]action{
 
 func with[P any](fn func(*board, P) (any, error)) action {
 	return func(b *board, input ahp.Value) (any, error) {
-		if input == nil {
+		if len(input) == 0 {
 			input = ahp.Value("{}")
 		}
 		var in P

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,7 +42,11 @@ func TestBrokenHost(t *testing.T) {
 					f.says(frame)
 				}
 				f.says(envelope(99, `{"type":"session/titleChanged","title":"after the break"}`))
-				<-c.Disconnected()
+				select {
+				case <-c.Disconnected():
+				case <-time.After(time.Minute):
+					t.Fatal("the connection lives")
+				}
 				if _, ok := errors.AsType[*client.ProtocolError](c.Err()); !ok {
 					t.Errorf("err %v", c.Err())
 				}
@@ -71,7 +76,7 @@ func TestIgnored(t *testing.T) {
 		defer w.Close()
 		next(t, w)
 		f.says(envelope(11, `{"type":"session/fromTheFuture","x":1}`))
-		f.says(`{"channel":"ahp-session:/a","action":` + newTitle + `,"serverSeq":12,"rejectionReason":"no"}`)
+		f.says(`{"channel":"ahp-session:/a","action":{"type":"session/titleChanged","title":7},"serverSeq":12,"rejectionReason":"no"}`)
 		f.says(`{"channel":"ahp-session:/not-followed","action":` + newTitle + `,"serverSeq":13}`)
 		f.says(envelope(20, newTitle)) // gaps are legal
 		if ev := next(t, w); ev.Type != "session/fromTheFuture" || ev.Action != nil || ev.State.(session.State).Title != "T" {
@@ -86,18 +91,57 @@ func TestIgnored(t *testing.T) {
 	})
 }
 
-// Envelopes right behind the answer to the handshake find the mirror ready.
+// Envelopes right behind the answer to the handshake find the mirror ready,
+// however long its snapshots take to read.
 func TestEnvelopesBehindTheHandshake(t *testing.T) {
+	n := &network{}
+	f := newFake(t, n)
+	chats := strings.Repeat(`{"resource":"r","title":"t","status":1,"modifiedAt":""},`, 5000)
+	f.state = strings.Replace(fakeState, `"chats":[]`, `"chats":[`+strings.TrimSuffix(chats, ",")+`]`, 1)
+	f.behind = []string{envelope(11, `{"type":"session/isReadChanged","isRead":true}`), envelope(12, newTitle)}
+	f.answer = func(method string, _ ahp.Value) any {
+		if method != ahp.Reconnect.Name {
+			return nil
+		}
+		return ahp.ReconnectResult{Type: ahp.ReconnectSnapshot, Snapshots: []ahp.Snapshot{{Resource: sessionA, State: ahp.Value(f.state), FromSeq: 10}}}
+	}
+	c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
+	for range 5 {
+		w := c.Watch()
+		for ev := next(t, w); ev.Seq < 12; {
+			ev = next(t, w)
+		}
+		w.Close()
+		if s, _ := c.Session(sessionA); s.Title != "new" || s.Status != session.StatusIdle|session.StatusIsRead || c.Err() != nil {
+			t.Fatalf("title %q, status %d, err %v", s.Title, s.Status, c.Err())
+		}
+		if err := c.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A dispatch is settled by its own echo only.
+func TestEchoOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
 		f := newFake(t, n)
-		f.behind = []string{envelope(11, `{"type":"session/isReadChanged","isRead":true}`), envelope(12, newTitle)}
-		for range 50 {
-			c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
+		c := dial(t, n, client.Options{ClientID: "me", Subscriptions: []string{sessionA}})
+		d := must(c.DispatchAsync(sessionA, session.TitleChanged{Title: "x"}))
+		echo := func(seq int, who string, clientSeq int) {
+			f.says(fmt.Sprintf(`{"channel":%q,"action":%s,"serverSeq":%d,"origin":{"clientId":%q,"clientSeq":%d}}`, sessionA, newTitle, seq, who, clientSeq))
 			synctest.Wait()
-			if s, _ := c.Session(sessionA); s.Title != "new" || s.Status != session.StatusIdle|session.StatusIsRead || c.Err() != nil {
-				t.Fatalf("title %q, status %d, err %v", s.Title, s.Status, c.Err())
-			}
+		}
+		echo(11, "another", 1)
+		echo(12, "me", 2)
+		select {
+		case <-d.Done():
+			t.Error("settled by an echo that is not its own")
+		default:
+		}
+		echo(13, "me", 1)
+		if err := d.Wait(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

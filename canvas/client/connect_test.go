@@ -84,6 +84,28 @@ func TestReconnectReplays(t *testing.T) {
 	})
 }
 
+// A snapshot counts as seen: what came before it is not asked for again.
+func TestReconnectReplaysAfterSubscribe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, channels.Options{})
+		c := h.dial(t, client.Options{})
+		h.does(sessionA, title("before"))
+		must(c.Subscribe(t.Context(), sessionA))
+		w := c.Watch()
+		defer w.Close()
+		next(t, w)
+		h.net.cut()
+		<-c.Disconnected()
+		h.does(sessionA, title("missed"))
+		if err := c.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if ev := next(t, w); ev.Kind != client.EventAction || ev.Action != title("missed") {
+			t.Errorf("event %+v", ev)
+		}
+	})
+}
+
 func TestReconnectWithSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{StateEntries: 2})

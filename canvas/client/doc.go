@@ -53,10 +53,11 @@
 // # Bounds and ownership
 //
 // A client owns one connection, whose goroutines [Client.Close] and Reconnect
-// wait for; it starts none of its own. Everything that waits is bounded: calls and incoming
-// messages by package peer, dispatches without an echo by Options.Dispatches,
-// a watch that is not read by Options.WatchBytes, after which it ends with
-// [ErrOverflow] while everything else goes on.
+// wait for; it starts none of its own but a timer for each dispatch. Everything
+// that waits is bounded: calls and incoming messages by package peer, dispatches
+// without an echo by Options.Dispatches, a watch that is not read by
+// Options.WatchBytes, after which it ends with [ErrOverflow] while everything
+// else goes on.
 //
 // A watch and not a callback: a callback would run where the host's messages
 // are taken, where nothing may be asked and waited for, and "a canvas was

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"testing"
@@ -15,8 +16,9 @@ type fake struct {
 	silent bool // answers nothing
 	// answer answers a request; nil results are not sent.
 	answer func(method string, params ahp.Value) any
-	// behind are action params that follow right behind the answer to initialize.
+	// behind are action params that follow right behind the answer to a handshake.
 	behind []string
+	state  string // of sessionA; "" is fakeState
 
 	mu    sync.Mutex
 	calls []string
@@ -60,19 +62,24 @@ func (f *fake) handle(_ context.Context, req *peer.Request) {
 			return
 		default:
 			req.Reply(v)
+			f.follow(req.Peer())
 			return
 		}
 	}
 	if req.Method == ahp.Initialize.Name {
 		req.Reply(ahp.InitializeResult{ProtocolVersion: "0.6.0", ServerSeq: 10, Snapshots: []ahp.Snapshot{
-			{Resource: sessionA, State: ahp.Value(fakeState), FromSeq: 10},
+			{Resource: sessionA, State: ahp.Value(cmp.Or(f.state, fakeState)), FromSeq: 10},
 		}})
-		for _, params := range f.behind {
-			_ = req.Peer().Notify(ahp.ActionNotification.Name, ahp.Value(params))
-		}
+		f.follow(req.Peer())
 		return
 	}
 	req.Go(func(ctx context.Context) { <-ctx.Done() }) // never answered
+}
+
+func (f *fake) follow(p *peer.Peer) {
+	for _, params := range f.behind {
+		_ = p.Notify(ahp.ActionNotification.Name, ahp.Value(params))
+	}
 }
 
 // says pushes an action notification whose params are given as JSON.

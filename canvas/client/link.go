@@ -39,7 +39,7 @@ func (c *Client) dial(ctx context.Context) (*link, error) {
 }
 
 // Handle takes what the host says, in order. It waits for nobody but goroutines
-// of ours that have their answer already (see the package's one timeline).
+// of ours that have their answer already (the package's Order).
 func (l *link) Handle(_ context.Context, req *peer.Request) {
 	<-l.open
 	switch {

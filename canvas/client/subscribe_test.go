@@ -65,6 +65,23 @@ func TestSubscribeUnknown(t *testing.T) {
 	})
 }
 
+// A session that ended and began again under its URI is another channel, of
+// which nothing tells; subscribing again follows it.
+func TestSubscribeToTheNextIncarnation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, channels.Options{})
+		c := h.dial(t, client.Options{Subscriptions: []string{sessionA}})
+		must(client.Call(t.Context(), c, session.DisposeSession, ahp.ChannelParams{Channel: sessionA}))
+		must(client.Call(t.Context(), c, session.CreateSession, session.CreateSessionParams{Channel: sessionA}))
+		h.does(sessionA, title("next life"))
+		must(c.Subscribe(t.Context(), sessionA))
+		if s, _ := c.Session(sessionA); s.Title != "next life" {
+			t.Errorf("title %q", s.Title)
+		}
+		wantSame(t, h, c, sessionA)
+	})
+}
+
 func TestUnsubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -21,7 +22,9 @@ func TestWatchOverflows(t *testing.T) {
 			next(t, quick)
 		}
 		seen := 0
-		for ev, err := range slow.All(t.Context()) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for ev, err := range slow.All(ctx) {
 			if err != nil {
 				wantErr(t, err, client.ErrOverflow)
 				break

@@ -126,7 +126,7 @@ func (m *manifest) entry() (string, error) {
 	if m.Entry == "" {
 		return "/", nil
 	}
-	entry := "/" + strings.TrimPrefix(m.Entry, "./")
+	entry := "/" + strings.TrimPrefix(strings.TrimPrefix(m.Entry, "./"), "/")
 	_, path, err := canvas.ParseContentURI(canvas.ContentURL("x", entry))
 	switch {
 	case err != nil:

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sync/atomic"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -30,11 +31,59 @@ type ClientOptions struct {
 
 // Client is an agent's side of the door, for programs that drive a running
 // host. It is safe for concurrent use.
-type Client struct{ session *sdk.ClientSession }
+//
+// A host that forgot the client (it was restarted, or the client was silent for
+// Options.SessionTimeout) is entered again, and the call that it refused for
+// that is sent again: it was not run. A call whose answer is lost is not.
+type Client struct {
+	opts ClientOptions
+	turn chan struct{} // holds a token while nobody looks at session
+	// session is nil after a failure, until the next call.
+	session *sdk.ClientSession
+}
 
 // Dial enters a host. Its errors are *[canvas.Error] with one of the codes
 // above; close the client when it is of no more use.
 func Dial(ctx context.Context, opts ClientOptions) (*Client, error) {
+	c := &Client{opts: opts, turn: make(chan struct{}, 1)}
+	c.turn <- struct{}{}
+	_, err := c.enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// enter returns the session, or a new one where there is none or it is spent.
+func (c *Client) enter(ctx context.Context, spent *sdk.ClientSession) (*sdk.ClientSession, error) {
+	select {
+	case <-c.turn:
+	case <-ctx.Done():
+		return nil, errCancelled
+	}
+	defer func() { c.turn <- struct{}{} }()
+	if c.session != nil && c.session != spent {
+		return c.session, nil
+	}
+	session, err := connect(ctx, c.opts)
+	if err != nil {
+		return nil, err
+	}
+	c.session = session
+	return session, nil
+}
+
+// drop forgets a session that failed.
+func (c *Client) drop(spent *sdk.ClientSession) {
+	<-c.turn
+	if c.session == spent {
+		c.session = nil
+	}
+	c.turn <- struct{}{}
+	_ = spent.Close() // it failed already
+}
+
+func connect(ctx context.Context, opts ClientOptions) (*sdk.ClientSession, error) {
 	key := &bearer{token: opts.Token}
 	transport := &sdk.StreamableClientTransport{
 		Endpoint:             opts.URL,
@@ -51,7 +100,7 @@ func Dial(ctx context.Context, opts ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, key.explain(err)
 	}
-	return &Client{session}, nil
+	return session, nil
 }
 
 // Call runs a tool with arguments that are a JSON object, and returns its
@@ -71,23 +120,47 @@ func (c *Client) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Val
 	return value, nil
 }
 
-// forward runs a tool and returns the result as the host made it.
+// forward runs a tool and returns the result as the host made it. Every error is
+// a *[canvas.Error].
 func (c *Client) forward(ctx context.Context, tool string, args ahp.Value) (*sdk.CallToolResult, error) {
 	if len(args) == 0 {
 		args = ahp.Value("{}")
 	}
-	result, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
-	switch {
-	case err == nil:
+	params := &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}
+	session, err := c.enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	result, err := session.CallTool(ctx, params)
+	if errors.Is(err, sdk.ErrSessionMissing) {
+		_ = session.Close() // there is nothing left of it
+		if session, err = c.enter(ctx, session); err != nil {
+			return nil, err
+		}
+		result, err = session.CallTool(ctx, params)
+	}
+	if err == nil {
 		return result, nil
-	case ctx.Err() != nil:
-		return nil, &canvas.Error{Code: CodeCancelled, Message: "the call was cancelled; it may still have happened"}
+	}
+	if ctx.Err() != nil {
+		return nil, errCancelled
+	}
+	if _, ok := errors.AsType[*jsonrpc.Error](err); !ok {
+		c.drop(session)
 	}
 	return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
 }
 
-// Close leaves the host.
-func (c *Client) Close() { _ = c.session.Close() } // a host that is gone forgets by itself
+var errCancelled = &canvas.Error{Code: CodeCancelled, Message: "the call was cancelled; it may still have happened"}
+
+// Close leaves the host. No call may be under way.
+func (c *Client) Close() {
+	<-c.turn
+	defer func() { c.turn <- struct{}{} }()
+	if c.session != nil {
+		_ = c.session.Close() // a host that is gone forgets by itself
+	}
+}
 
 // bearer puts the token on each request, and remembers how the last one was
 // answered: the library turns every refusal into the same error.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +70,79 @@ func TestDialFails(t *testing.T) {
 		e, ok := errors.AsType[*canvas.Error](err)
 		if !ok || e.Code != tc.code || !strings.Contains(e.Message, tc.text) || strings.Contains(e.Message, tc.token) {
 			t.Errorf("%v, want %s with %q", err, tc.code, tc.text)
+		}
+	}
+}
+
+// A host that forgot the client is entered again, and so is one that was away:
+// an agent's door outlives a restart of the host.
+func TestClientReenters(t *testing.T) {
+	service := newFake()
+	first := guarded(t, service)
+	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: first.URL, Token: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	list := func() error { _, err := c.Call(t.Context(), mcp.ToolList, nil); return err }
+
+	first.Config.Handler = guarded(t, service).Config.Handler // it knows no session of the old one
+	if err := list(); err != nil {
+		t.Errorf("forgotten: %v", err)
+	}
+	address := first.Listener.Addr().String()
+	first.CloseClientConnections()
+	first.Close()
+	if err := list(); !errors.Is(err, &canvas.Error{Code: mcp.CodeUnreachable}) {
+		t.Errorf("away: %v", err)
+	}
+	if err := list(); !errors.Is(err, &canvas.Error{Code: mcp.CodeUnreachable}) {
+		t.Errorf("still away: %v", err)
+	}
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &http.Server{Handler: guarded(t, service).Config.Handler}
+	go again.Serve(ln)
+	t.Cleanup(func() { again.Close() })
+	if err := list(); err != nil {
+		t.Errorf("back: %v", err)
+	}
+}
+
+// A refusal that no protocol foresees spends the session, and so may an answer
+// that breaks off; the next call has another.
+func TestClientSurvives(t *testing.T) {
+	service := newFake()
+	var abort, refuse atomic.Bool
+	door := guarded(t, service).Config.Handler
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if abort.CompareAndSwap(true, false) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusOK)
+			http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		if refuse.CompareAndSwap(true, false) {
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		door.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL, Token: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, mishap := range []*atomic.Bool{&abort, &refuse} {
+		mishap.Store(true)
+		if _, err := c.Call(t.Context(), mcp.ToolList, nil); !errors.Is(err, &canvas.Error{Code: mcp.CodeUnreachable}) {
+			t.Errorf("the call: %v", err)
+		}
+		if _, err := c.Call(t.Context(), mcp.ToolList, nil); err != nil {
+			t.Errorf("the next call: %v", err)
 		}
 	}
 }

@@ -32,13 +32,22 @@
 //
 // A [Server] owns its MCP sessions. They end when their client says so, after
 // Options.SessionTimeout without a request, or with [Server.Shutdown], which
-// waits for the calls under way. A call that its client cancels, or whose
+// answers the calls under way first. A call that its client cancels, or whose
 // connection ends where MCP says that this is the cancellation (2026-07-28), has
 // its context cancelled. The library's own log is discarded: it would repeat
 // what clients send.
+//
+// # The other side
+//
+// A [Client] enters a door over HTTP and calls its tools; [Client.Proxy] makes
+// such a client a door again, so that an agent on standard streams works with a
+// host elsewhere. It passes on what the host says, so a newer host's tools go
+// through it too.
 //
 // # Who may
 //
 // The door checks no token and no Host: canvas/host does, before it. It does
 // refuse requests of other web origins and bodies above Options.MaxBody.
+//
+// The package imports canvas, session, ahp and the MCP library.
 package mcp

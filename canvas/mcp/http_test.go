@@ -159,10 +159,17 @@ func TestShutdownAnswers(t *testing.T) {
 			<-begun
 			closed := make(chan error, 1)
 			go func() { closed <- door.Shutdown(t.Context()) }()
+			for handler := mcp.Handler(door); ; { // until it refuses: then it waits for the call
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
+				if w.Code == http.StatusServiceUnavailable {
+					break
+				}
+			}
 			select {
 			case <-closed:
 				t.Error("closed under a call")
-			case <-time.After(20 * time.Millisecond):
+			default:
 			}
 			close(proceed)
 			if err := <-answered; err != nil {

@@ -15,11 +15,15 @@ import (
 // are the host's, calls and their cancellations pass through with every digit.
 // The client must stay open as long as the door.
 func (c *Client) Proxy(ctx context.Context, opts Options) (*Server, error) {
-	tools, err := c.session.ListTools(ctx, nil)
+	session, err := c.enter(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := session.ListTools(ctx, nil)
 	if err != nil {
 		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
 	}
-	host := c.session.InitializeResult()
+	host := session.InitializeResult()
 	s := newServer(opts, host.ServerInfo, host.Instructions)
 	for _, t := range tools.Tools {
 		s.add(t, func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {

@@ -32,6 +32,9 @@ type Options struct {
 	MaxClients int           // absent clients that are remembered; default 4,096
 	MaxSubs    int           // subscriptions of one connection; default 4,096
 
+	// Peer has the limits of a connection. Its MessageRate is 20,000 a second
+	// with a burst of 40,000 where it is 0: above what any page sends, below
+	// what a flood costs.
 	Peer   peer.Options
 	Logger *slog.Logger
 }
@@ -69,6 +72,9 @@ func New(opts Options) *Server {
 		live:     map[*conn]struct{}{},
 	}
 	s.peer.Logger = s.logger
+	if s.peer.MessageRate == 0 {
+		s.peer.MessageRate, s.peer.MessageBurst = 20_000, 40_000
+	}
 	s.clients = clients{
 		grace:    or(opts.Grace, 30*time.Second),
 		remember: or(opts.Remember, 10*time.Minute),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -12,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 )
 
 func mode(t *testing.T, name string) os.FileMode {
@@ -249,5 +253,30 @@ func TestLogs(t *testing.T) {
 		if strings.Contains(log, secret) {
 			t.Errorf("the log holds %q:\n%s", secret, log)
 		}
+	}
+}
+
+// A page that is connected is told why the connection ends, and does not hold
+// the end up.
+func TestStopClosesPages(t *testing.T) {
+	m := newMachine(t)
+	s := m.serve()
+	page, err := client.Dial(t.Context(), s.AHP, client.Options{Token: s.ViewToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Close()
+	if _, err := page.Subscribe(t.Context(), s.Session); err != nil {
+		t.Fatal(err)
+	}
+	if st, ok := page.Session(s.Session); !ok || len(st.OpenCanvases) != 1 || st.OpenCanvases[0].InstanceID != "board" {
+		t.Fatalf("the page sees %+v", st.OpenCanvases)
+	}
+	if got := s.stop(syscall.SIGTERM); got != 0 {
+		t.Errorf("exit status %d\n%s", got, s.errs)
+	}
+	<-page.Disconnected()
+	if closed, ok := errors.AsType[*client.Closed](page.Err()); !ok || closed.Code != ws.CodeGoingAway || !closed.Remote {
+		t.Errorf("the page was told %v", page.Err())
 	}
 }

@@ -1,0 +1,77 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+)
+
+// A View in the terminal: it watches one canvas and prints its title whenever
+// it changes, then asks for it to be closed.
+func Example() {
+	ctx, cancel := context.WithCancel(context.Background())
+	url, token, channel, wait := runClock(ctx)
+	defer wait()
+	defer cancel()
+
+	c, err := client.Dial(ctx, url, client.Options{Token: token})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+
+	w := c.Watch(channel)
+	defer w.Close()
+	if _, err := c.Subscribe(ctx, channel); err != nil {
+		log.Fatal(err)
+	}
+	if err := c.Message(ctx, channel, "tick"); err != nil {
+		log.Fatal(err)
+	}
+	for ev, err := range w.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if st, ok := ev.State.(canvas.CanvasState); ok && ev.Type != "canvas/message" {
+			fmt.Println(*st.Title, st.Availability)
+			if *st.Title == "one tick" {
+				break
+			}
+		}
+	}
+	if err := c.Dispatch(ctx, channel, canvas.CloseRequested{}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// a clock ready
+	// one tick ready
+}
+
+// runClock runs a host in which a canvas is open whose title follows messages.
+func runClock(ctx context.Context) (url, token, channel string, wait func()) {
+	h, err := host.New(host.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	open := func(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+		app := &canvas.App{OnMessage: func(context.Context, canvas.View, ahp.Value) { _ = h.SetTitle("one tick") }}
+		return canvas.Opened{Title: "a clock", Instance: app}, nil
+	}
+	_, err = h.Canvases().Register(canvas.Extension{ID: "clocks"}, canvas.Func(open), canvas.Declaration{CanvasID: "clock", DisplayName: "Clock", Description: "Shows ticks."})
+	if err != nil {
+		log.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(ctx) }()
+	o, err := h.Canvases().Open(ctx, canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "clock"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	view, _ := h.Tokens()
+	return h.Endpoints().AHP, view, o.Channel, func() { <-served }
+}

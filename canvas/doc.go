@@ -1,0 +1,57 @@
+// Package canvas is the Canvas surface of a host: the ahp-canvas: channel kind,
+// the registry of providers, the flows that open, invoke and close, and the
+// content that open canvases serve. It asks a [Provider] and knows no socket.
+//
+// # What it promises
+//
+//   - One flow at a time runs on an instance, in the order of arrival; different
+//     instances do not wait for each other.
+//   - Open is idempotent on session and instanceId. A re-open that fails leaves
+//     the channel's state as it was.
+//   - A channel is subscribable before the catalogue names it, and is still there
+//     when its row is taken out; a change of both is one transaction.
+//   - What a provider dispatched before it answered is applied before the caller
+//     sees the answer. An answer counts only from the provider that was asked, not
+//     from one that was lost meanwhile, and within its deadline; an instance that
+//     comes later is closed again.
+//   - A provider hears of a close once. Neither its error nor its silence keeps an
+//     instance open.
+//   - What a View says reaches the provider in the order of the log, and nobody
+//     else but the View itself (its echo).
+//
+// # Who guards what
+//
+// Registry and instances are guarded by the log's own mutex: they change in the
+// transactions that publish the change, so there is nothing to keep in step. No
+// provider is called, and nothing waits, inside a transaction. flows, mailbox,
+// cache and events have a leaf mutex each. A Handle's methods are transactions
+// too; they call no provider.
+//
+// Every goroutine and timer belongs to tasks. [Service.Shutdown] cancels them and
+// waits: a provider that does not heed its context is what it waits for.
+//
+// # Life of an open
+//
+//	open.go    plan (transaction) -> validate -> provider -> commit -> publish (transaction)
+//	revive.go  the same, asked for by nobody: the provider is back
+//	invoke.go  plan -> validate -> provider
+//	close.go   plan -> provider -> commit -> publish
+//
+// commit is the store's turn (store.go), without a lock: what is durable becomes
+// visible, and nothing else. This host's store is its memory.
+//
+// # Departures from the design, and choices that it leaves
+//
+//   - [OpenRequest] has Current, so that a provider need not keep a second map of
+//     what is open. The handle of a live instance stays its handle through a
+//     re-open; what a provider updates through it during a re-open that then fails
+//     stays, as a client provider's dispatch would.
+//   - An empty member of a provider's answer to a re-open keeps what was there.
+//   - A declaration that its provider takes back makes its instances stale.
+//   - Paths of canvas_input_invalid are pointers into the arguments: "/input/n".
+//   - The depth of a schema counts levels of JSON.
+//   - An instance that is no [Messenger] hears nothing; a View's message to it is
+//     accepted, for to the protocol the payload is opaque.
+//
+// It imports session, channels, ahp and a JSON Schema validator.
+package canvas

@@ -1,0 +1,128 @@
+package web_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// batch is how many attacks run side by side: each is a mount.
+const batch = 10
+
+// everyCard is an expression: all canvases said that they are done, or failed.
+const everyCard = `[...document.querySelectorAll(".card")].every((c) => c.querySelector(".status").textContent === "done" || !c.querySelector(".retry").hidden)`
+
+// assault mounts attacks, some at a time, against a host that lacks the given
+// protections, and calls wait when they are mounted.
+func assault(t *testing.T, b *webtest.Browser, rows []attack, strips []strip, wait func(p *webtest.Page, part []attack, canaries []*canary)) {
+	t.Helper()
+	for part := range slices.Chunk(rows, batch) {
+		var sites []site
+		var canaries []*canary
+		for i, a := range part {
+			c := newCanary(t)
+			canaries = append(canaries, c)
+			sites = append(sites, a.site(i, c))
+		}
+		e := start(t, without(strips...), sites...)
+		p := b.Open(t, e.link)
+		p.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d`, len(part)))
+		wait(p, part, canaries)
+		p.Close()
+		e.gone()
+	}
+}
+
+// sung reports whether a canary was hit, waiting where one is expected.
+func sung(c *canary, patience time.Duration) bool {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case <-c.hit:
+		return true
+	case <-late.C:
+	}
+	select { // both may have been true, and select draws
+	case <-c.hit:
+		return true
+	default:
+		return false
+	}
+}
+
+// TestAttacksReachNothing: no row of the table gets anything out of a canvas.
+func TestAttacksReachNothing(t *testing.T) {
+	b := webtest.Start(t, "disable-popup-blocking")
+	assault(t, b, attacks, nil, func(p *webtest.Page, part []attack, canaries []*canary) {
+		p.Wait(t, everyCard)
+		for i, a := range part {
+			t.Run(a.name, func(t *testing.T) {
+				if sung(canaries[i], 0) {
+					t.Errorf("the canary was reached by %s", canaries[i].heard())
+				}
+			})
+		}
+	})
+}
+
+// TestAttacksAreReal takes away what holds each row, and nothing else, and
+// expects its canary to sing: a row that cannot fail would prove nothing.
+func TestAttacksAreReal(t *testing.T) {
+	b := webtest.Start(t, "disable-popup-blocking")
+	groups := map[string][]attack{}
+	for _, a := range attacks {
+		if a.holds != "" {
+			continue
+		}
+		if a.falls == nil {
+			a.falls = canvasBare
+		}
+		key := fmt.Sprint(a.falls)
+		groups[key] = append(groups[key], a)
+	}
+	for key, rows := range groups {
+		t.Run(key, func(t *testing.T) {
+			assault(t, b, rows, rows[0].falls, func(_ *webtest.Page, part []attack, canaries []*canary) {
+				for i, a := range part {
+					if !sung(canaries[i], webtest.Patience/2) {
+						t.Errorf("%s: reaches nothing without %v either", a.name, a.falls)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestExplore prints what each set of strips opens: run it to find a row's falls.
+func TestExplore(t *testing.T) {
+	sets := os.Getenv("EXPLORE")
+	if sets == "" {
+		t.Skip("set EXPLORE to sets of strips, as in 'worker,answer: Content-Security-Policy;app: …'")
+	}
+	b := webtest.Start(t, "disable-popup-blocking")
+	for set := range strings.SplitSeq(sets, ";") {
+		var strips []strip
+		for s := range strings.SplitSeq(set, ",") {
+			strips = append(strips, strip(s))
+		}
+		var open []string
+		rows := slices.DeleteFunc(slices.Clone(attacks), func(a attack) bool {
+			only := os.Getenv("ATTACKS")
+			return only != "" && !slices.Contains(strings.Split(only, ","), a.name)
+		})
+		assault(t, b, rows, strips, func(p *webtest.Page, part []attack, canaries []*canary) {
+			p.WaitAtMost(5*time.Second, everyCard)
+			for i, a := range part {
+				if sung(canaries[i], 0) {
+					open = append(open, a.name)
+				}
+			}
+		})
+		t.Logf("without %s: %d open: %s", set, len(open), strings.Join(open, ", "))
+	}
+}

@@ -1,0 +1,122 @@
+// @ts-check
+/**
+ * How a page without a server of its own takes part in its canvas (view/1).
+ *
+ *     import { onAction, send, onMessage, input } from "/.ahp/canvas.js";
+ *     onAction("add_card", ({ title }) => board.add(title));   // the agent acts; the value returned is its answer
+ *     onMessage((value) => draw(value));                       // the provider speaks
+ *     await send({ moved: 3 });                                // to the provider
+ *     const { start } = await input;                           // what the agent opened the canvas with
+ */
+
+/** The largest message, and the largest answer to an action: bytes of JSON. */
+export const MAX_BYTES = 64 * 1024;
+
+/** @typedef {(input: any) => any} Handler */
+
+/** @type {Map<string, Handler>} */
+const actions = new Map();
+/** @type {Set<(value: any) => void>} */
+const listeners = new Set();
+/** @type {Set<(value: any) => void>} */
+const inputListeners = new Set();
+/** @type {Set<(theme: any) => void>} */
+const themeListeners = new Set();
+/** @type {Map<number, { resolve: () => void, reject: (err: Error) => void }>} */
+const sent = new Map();
+let lastId = 0;
+let saidHello = false;
+/** @type {{ input: any, theme: any } | undefined} */
+let latest;
+
+/** @type {(value: any) => void} */
+let gotInput;
+/** @type {Promise<any>} The input that the agent opened the canvas with; undefined where there was none. */
+export const input = new Promise((resolve) => { gotInput = resolve; });
+
+const { port1: port, port2 } = new MessageChannel();
+
+/**
+ * Runs fn when the agent invokes the action that the canvas declared under this
+ * name. What fn returns (or its promise gives) is the agent's answer: any JSON,
+ * at most 64 KiB. What it throws is the agent's error.
+ * @param {string} name @param {Handler} fn
+ */
+export function onAction(name, fn) {
+  actions.set(name, fn);
+  if (saidHello) return;
+  saidHello = true;
+  // In a moment: the handlers that this script registers next are then there.
+  setTimeout(() => port.postMessage({ t: "hello" }));
+}
+
+/**
+ * Sends any JSON, at most 64 KiB, to the canvas's provider. The promise is kept
+ * when the host has taken it, and broken with the reason when it was refused.
+ * @param {any} value @returns {Promise<void>}
+ */
+export async function send(value) {
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError("send: only a JSON value can be sent");
+  if (new TextEncoder().encode(text).length > MAX_BYTES) throw new RangeError("send: a message may have at most 64 KiB");
+  const id = ++lastId;
+  await new Promise((resolve, reject) => {
+    sent.set(id, { resolve: () => resolve(undefined), reject });
+    port.postMessage({ t: "send", id, value: JSON.parse(text) });
+  });
+}
+
+/** Calls fn with every message of the provider, from now on. @param {(value: any) => void} fn @returns {() => void} stops it */
+export const onMessage = (fn) => listen(listeners, fn);
+
+/** Calls fn with the input, now and whenever the agent opens the canvas again with another one. @param {(value: any) => void} fn @returns {() => void} stops it */
+export function onInput(fn) {
+  if (latest) fn(latest.input);
+  return listen(inputListeners, fn);
+}
+
+/** Calls fn with { mode: "light" | "dark", tokens }, now and at every change. The document itself carries both already. @param {(theme: any) => void} fn @returns {() => void} stops it */
+export function onTheme(fn) {
+  if (latest) fn(latest.theme);
+  return listen(themeListeners, fn);
+}
+
+/** @param {Set<(value: any) => void>} set @param {(value: any) => void} fn */
+function listen(set, fn) {
+  set.add(fn);
+  return () => { set.delete(fn); };
+}
+
+/** @param {{ id: unknown, action: string, input: any }} call */
+async function invoke({ id, action, input }) {
+  const fn = actions.get(action);
+  try {
+    if (!fn) throw Object.assign(new Error(`this page has no handler for "${action}"`), { code: "canvas_action_no_handler" });
+    const value = await fn(input);
+    const text = JSON.stringify(value);
+    if (text && new TextEncoder().encode(text).length > MAX_BYTES) throw new Error("the answer has more than 64 KiB");
+    port.postMessage({ t: "result", id, value: text === undefined ? undefined : JSON.parse(text) });
+  } catch (err) {
+    const e = /** @type {any} */ (err);
+    port.postMessage({ t: "error", id, code: typeof e?.code === "string" ? e.code : "canvas_handler_error", message: String(e?.message ?? e) });
+  }
+}
+
+/** @type {Record<string, (m: any) => void>} */
+const heard = {
+  invoke,
+  message: (m) => listeners.forEach((fn) => fn(m.value)),
+  taken: (m) => { sent.get(m.id)?.resolve(); sent.delete(m.id); },
+  refused: (m) => { sent.get(m.id)?.reject(new Error(m.reason)); sent.delete(m.id); },
+  state(m) {
+    const before = latest;
+    latest = m;
+    gotInput(m.input);
+    if (!before || JSON.stringify(before.input) !== JSON.stringify(m.input)) inputListeners.forEach((fn) => fn(m.input));
+    if (JSON.stringify(before?.theme) !== JSON.stringify(m.theme)) themeListeners.forEach((fn) => fn(m.theme));
+  },
+};
+
+port.onmessage = (/** @type {MessageEvent} */ { data }) => heard[data.t]?.(data);
+parent.postMessage({ "x-ahp": "view" }, location.origin, [port2]);
+addEventListener("pagehide", () => port.postMessage({ t: "bye" }));

@@ -1,0 +1,290 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+const viewToken = "view-secret"
+
+type object = map[string]any
+
+// site is a canvas of a test: files by path, served over the channel.
+type site struct {
+	id    string
+	title string
+	url   string // default: the folder's root. It is not judged by the host here.
+	files map[string]string
+	input any
+}
+
+// message is what a View sent.
+type message struct {
+	instance string
+	payload  any
+}
+
+// env is a running host behind a front that tests can change and take away.
+type env struct {
+	origin string // of the page
+	link   string
+	addr   string
+	front  http.Handler
+	host   *host.Host
+
+	mu       sync.Mutex
+	ln       *cutListener
+	inside   http.Handler // the host, as it runs now
+	sites    map[string]site
+	handles  map[string]*canvas.Handle
+	channels map[string]string // by instance
+	doors    []string          // requests for other things than the page and /ahp, and sockets
+	cookies  []string
+	arrived  chan message
+}
+
+// start serves canvases on loopback. wrap, where given, stands before the host
+// and may change what it answers.
+func start(t *testing.T, wrap func(http.Handler) http.Handler, sites ...site) *env {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	e := &env{
+		origin: "http://localhost:" + port, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
+	}
+	e.startHost(t)
+	e.link = e.host.Link(host.DefaultSession)
+	e.front = http.HandlerFunc(e.forward)
+	if wrap != nil {
+		e.front = wrap(e.front)
+	}
+	e.serve(t, ln)
+	for _, s := range sites {
+		e.open(t, s)
+	}
+	return e
+}
+
+func (e *env) startHost(t *testing.T) {
+	inside, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.host, err = host.New(host.Options{Listener: inside, Origins: []string{e.origin}, ViewToken: viewToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
+		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.host.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the host's end: %v", err)
+		}
+	})
+	target := &url.URL{Scheme: "http", Host: inside.Addr().String()}
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = r.In.Host
+	}}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.inside = proxy
+}
+
+// forward is the front without anything in between.
+func (e *env) forward(w http.ResponseWriter, r *http.Request) {
+	e.note(r)
+	e.mu.Lock()
+	inside := e.inside
+	e.mu.Unlock()
+	inside.ServeHTTP(w, r)
+}
+
+// note keeps what nobody but the page should ask for.
+func (e *env) note(r *http.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := r.Header.Get("Cookie"); c != "" {
+		e.cookies = append(e.cookies, c)
+	}
+	if strings.HasPrefix(r.Host, "c-") {
+		return // a content host: it has no doors, see TestRouting
+	}
+	if r.URL.Path == "/mcp" || r.URL.Path == "/healthz" || r.Header.Get("Upgrade") != "" {
+		e.doors = append(e.doors, r.Host+r.URL.Path)
+	}
+}
+
+// provide opens a site; its instance shows what a View says as "done".
+func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.sites[req.InstanceID]
+	e.handles[s.id] = h
+	files := fstest.MapFS{}
+	for name, body := range s.files {
+		files[name] = &fstest.MapFile{Data: []byte(body)}
+	}
+	app := &canvas.App{Files: files, OnMessage: func(_ context.Context, _ canvas.View, payload ahp.Value) {
+		var p any
+		if ahp.Unmarshal(payload, &p) != nil {
+			return
+		}
+		if p == "done" {
+			_ = h.SetStatus("done")
+		}
+		e.arrived <- message{s.id, p}
+	}}
+	return canvas.Opened{Instance: app, Title: s.title, URL: canvas.ContentURL(s.id, "")}, nil
+}
+
+func (e *env) open(t *testing.T, s site) {
+	t.Helper()
+	e.mu.Lock()
+	e.sites[s.id] = s
+	e.mu.Unlock()
+	args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "page", InstanceID: s.id}
+	if s.input != nil {
+		args.Input = ahp.MustMarshal(s.input)
+	}
+	opened, err := e.host.Canvases().Open(t.Context(), args)
+	if err != nil {
+		t.Fatalf("open %s: %v", s.id, err)
+	}
+	e.mu.Lock()
+	e.channels[s.id] = opened.Channel
+	e.mu.Unlock()
+	if s.url != "" { // past the host's own policy: the page has to look again
+		e.update(t, s.id, canvas.Updated{URL: ahp.Set(s.url)})
+	}
+}
+
+// update publishes a host's canvas/updated.
+func (e *env) update(t *testing.T, id string, u canvas.Updated) {
+	t.Helper()
+	e.mu.Lock()
+	channel := e.channels[id]
+	e.mu.Unlock()
+	if err := e.host.Log().Do(func(tx *channels.Tx) error { return tx.Append(channel, u) }); err != nil {
+		t.Fatalf("update %s: %v", id, err)
+	}
+}
+
+// send is the provider's canvas/message to all Views.
+func (e *env) send(t *testing.T, id string, payload any) {
+	t.Helper()
+	e.mu.Lock()
+	h := e.handles[id]
+	e.mu.Unlock()
+	if err := h.Post(ahp.MustMarshal(payload)); err != nil {
+		t.Fatalf("send to %s: %v", id, err)
+	}
+}
+
+// message waits for a View's message that a test is looking for.
+func (e *env) message(t *testing.T, want func(payload any) bool) any {
+	t.Helper()
+	late := time.After(webtest.Patience)
+	for {
+		select {
+		case m := <-e.arrived:
+			if want(m.payload) {
+				return m.payload
+			}
+		case <-late:
+			t.Fatal("the View did not send it")
+		}
+	}
+}
+
+// isView reports whether a payload is a view/1 message of a type.
+func isView(payload any, kind string) bool {
+	m, ok := payload.(object)
+	return ok && m["x-ahp"] == "view/1" && m["type"] == kind
+}
+
+// noDoorOpened checks that nobody but the page came to the host's doors.
+func (e *env) noDoorOpened(t *testing.T) {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	page := fmt.Sprintf("localhost:%s/ahp", e.addr[len("127.0.0.1:"):])
+	if len(e.cookies) > 0 || len(e.doors) != 1 || e.doors[0] != page {
+		t.Errorf("cookies %v, doors %v; want none, and the page's socket alone", e.cookies, e.doors)
+	}
+}
+
+// cutListener can end all its connections, hijacked ones too.
+type cutListener struct {
+	net.Listener
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func (l *cutListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.mu.Lock()
+		l.conns = append(l.conns, c)
+		l.mu.Unlock()
+	}
+	return c, err
+}
+
+func (e *env) serve(t *testing.T, ln net.Listener) {
+	cut := &cutListener{Listener: ln}
+	e.mu.Lock()
+	e.ln = cut
+	e.mu.Unlock()
+	done := make(chan struct{})
+	go func() { defer close(done); _ = http.Serve(cut, e.front) }()
+	t.Cleanup(func() { e.gone(); <-done })
+}
+
+// gone cuts every connection and listens no more.
+func (e *env) gone() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_ = e.ln.Close()
+	e.ln.mu.Lock()
+	defer e.ln.mu.Unlock()
+	for _, c := range e.ln.conns {
+		_ = c.Close()
+	}
+}
+
+// back listens again where it was.
+func (e *env) back(t *testing.T) {
+	t.Helper()
+	ln, err := net.Listen("tcp", e.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.serve(t, ln)
+}

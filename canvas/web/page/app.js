@@ -1,0 +1,186 @@
+// @ts-check
+// The page: an AHP client that mirrors one session and keeps every open canvas
+// of it mounted.
+import { Client } from "./ahp.js";
+import { Card } from "./card.js";
+import { Reader } from "./content.js";
+import { dropKey, takeKey } from "./key.js";
+import { reduceCanvas, reduceSession, statusWord } from "./state.js";
+import { currentTheme, startTheme } from "./theme.js";
+import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
+
+const { token, session } = takeKey();
+const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
+
+/** @type {any} undefined until the snapshot came */
+let state;
+/** @type {Map<string, Card>} by channel */
+const cards = new Map();
+let countdown = 0;
+/** What is wrong with all of it. @type {import("./ui.js").Word | undefined} */
+let trouble;
+
+const socket = new URL("/ahp", location.href);
+socket.protocol = socket.protocol.replace("http", "ws");
+const client = new Client(socket, token, { status, snapshot, action, missing });
+const reader = new Reader(client);
+
+/** @param {import("./ahp.js").Status} s */
+function status(s) {
+  clearInterval(countdown);
+  document.body.dataset.connection = s.state;
+  switch (s.state) {
+    case "connecting":
+      return showConnection("connecting", "Connecting…");
+    case "ready":
+      showConnection("ready", "Connected");
+      setTrouble(state ? standing() : noSession());
+      for (const card of cards.values()) card.view.reconnected();
+      return;
+    case "waiting":
+      showConnection("waiting", "Not connected");
+      return showWaiting(s.retryAt);
+    case "refused":
+      showConnection("refused", "Refused");
+      if (s.why === "token") dropKey();
+      return setTrouble(s.why === "token"
+        ? { title: "The link is not valid here.", text: "The host does not take the token of this link. Open the link that the host printed last." }
+        : { title: "This page and the host do not speak the same protocol version.", text: "Load the page again; if this stays, host and page are of different releases." });
+  }
+}
+
+/** @param {number} retryAt */
+function showWaiting(retryAt) {
+  const text = cards.size ? "What the canvases show may be out of date." : "Is it still running?";
+  const tick = () => {
+    const s = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
+    setTrouble({ title: "The host is gone.", text: `${text} Next try in ${s} s.`, action: ["Try now", () => client.retryNow()] });
+  };
+  countdown = setInterval(tick, 1000);
+  tick();
+}
+
+/** Says it above the canvases, which stay, or in their place where there are none. @param {import("./ui.js").Word | undefined} word */
+function setTrouble(word) {
+  trouble = word;
+  tell();
+}
+
+function tell() {
+  showBanner(cards.size ? trouble : undefined);
+  showEmpty(cards.size ? undefined : trouble ?? (state && emptyWord()));
+}
+
+/** What a session itself says is wrong. */
+const standing = () => (state?.lifecycle === "creationFailed"
+  ? { title: "This session could not be created.", text: state.creationError?.message ?? "" }
+  : undefined);
+
+const noSession = () => ({ title: "There is no such session.", text: `The host does not know “${session}”. It may have ended.` });
+
+/** @param {string} channel @param {any} next */
+function snapshot(channel, next) {
+  if (channel === session) setSession(next);
+  else cards.get(channel)?.update(next);
+}
+
+/** @param {import("./ahp.js").Envelope} e */
+function action(e) {
+  const own = e.origin?.clientId === client.clientId ? e.origin : undefined;
+  const card = cards.get(e.channel);
+  if (own && card) {
+    card.view.echoed(own.clientSeq, e.rejectionReason);
+    if (e.rejectionReason && card.isClose(own.clientSeq)) {
+      card.closeRefused();
+      notice(`“${card.title}” was not closed: ${e.rejectionReason}`);
+    }
+  }
+  if (e.rejectionReason !== undefined) return; // refused: it changed nothing
+  if (e.channel === session) return setSession(reduceSession(state, e.action));
+  if (!card?.state) return;
+  if (e.action.type === "canvas/message") {
+    if (!own) card.view.receive(e.action.payload);
+    return;
+  }
+  const next = reduceCanvas(card.state, e.action);
+  if (next !== card.state) card.update(next);
+}
+
+/** @param {string} channel */
+function missing(channel) {
+  if (channel === session) {
+    setSession(undefined);
+    setTrouble(noSession());
+  } else {
+    drop(channel);
+  }
+}
+
+/** @param {any} next */
+function setSession(next) {
+  state = next;
+  const title = state?.title || "Canvases";
+  byId("title").textContent = title;
+  byId("session-status").textContent = [statusWord(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
+  document.title = title;
+  byId("registry").hidden = !state;
+  showRegistry(state?.canvases ?? []);
+  setOpen(state?.openCanvases ?? []);
+  trouble = standing(); // a state came: there is a host, and it knows the session
+  tell();
+}
+
+/** Mounts what was opened and drops what was closed; what stays is not touched. @param {any[]} refs */
+function setOpen(refs) {
+  for (const channel of [...cards.keys()]) {
+    if (refs.some((r) => r.channel === channel)) continue;
+    const { title } = /** @type {Card} */ (cards.get(channel));
+    drop(channel);
+    if (state) notice(`“${title}” was closed.`);
+  }
+  refs.forEach((ref, i) => {
+    let card = cards.get(ref.channel);
+    if (!card) {
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (c, id, path) => reader.read(c, id, path), dispatch: (c, a) => client.dispatch(c, a), retitled });
+      card.setTheme();
+      cards.set(ref.channel, card);
+      byId("canvases").append(card.element);
+      client.subscribe(ref.channel);
+    }
+    card.ref = ref;
+    card.element.style.order = String(i);
+    card.render();
+  });
+}
+
+const emptyWord = () => ({
+  title: "Nothing is open",
+  text: state.canvases?.length ? "When an agent opens a canvas, it appears here." : "This session has no canvases yet. When an agent can open some, they are listed below.",
+});
+
+/** @param {string} channel */
+function drop(channel) {
+  const card = cards.get(channel);
+  if (!card) return;
+  const focused = card.element.contains(document.activeElement);
+  client.unsubscribe(channel);
+  cards.delete(channel);
+  card.remove();
+  if (!focused) return;
+  const [next] = cards.values();
+  if (next) next.focusClose();
+  else byId("canvases").focus();
+}
+
+function retitled() {
+  const names = [...cards.values()].map((c) => c.title);
+  document.title = [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
+}
+
+startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
+if (token) {
+  client.start([session]);
+} else {
+  showConnection("refused", "No link");
+  setTrouble({ title: "This page needs its link.", text: "Open the link that the host prints when it starts: it carries the token that lets this page in." });
+}

@@ -1,0 +1,192 @@
+// @ts-check
+// One open canvas as a person sees it: title, status, availability, a way to
+// close it, and the frame, with plain words above it where there is something
+// to say. The card is never moved in the document: a frame that is moved reloads.
+import { Mount, directFrame } from "./mount.js";
+import { judge } from "./policy.js";
+import { View } from "./view.js";
+
+/**
+ * @typedef {{
+ *   contentOrigin: string,
+ *   theme: () => any,
+ *   read: (channel: string, instanceId: string, path: string) => Promise<import("./mount.js").Content>,
+ *   dispatch: (channel: string, action: any) => number | undefined,
+ *   retitled: () => void,
+ * }} Surroundings
+ */
+
+let lastCard = 0;
+
+export class Card {
+  /** @type {any} the canvas's state; undefined until its snapshot came */ state;
+  /** @type {Mount | undefined} */ #mount;
+  /** @type {string | undefined} The url that the frame shows */ #shown;
+  /** @type {{ title: string, text: string, retry?: boolean } | undefined} */ #failure;
+  #starting = false;
+  #closing = 0;
+
+  /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
+  constructor(ref, around) {
+    this.ref = ref;
+    this.around = around;
+    this.view = new View((action) => around.dispatch(ref.channel, action));
+    const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
+    const id = `card-${++lastCard}`;
+    template.innerHTML = `<article class="card" aria-labelledby="${id}">
+      <header><div class="names"><h2 id="${id}"></h2><p class="status"></p></div>
+      <span class="badge" hidden>Stale</span>
+      <button class="close" type="button"><span aria-hidden="true">✕</span></button></header>
+      <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Load it again</button></div></div></div>
+    </article>`;
+    this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
+    this.#on(".close", () => this.#askToClose());
+    this.#on(".retry", () => this.reload());
+    this.render();
+  }
+
+  get title() {
+    return this.state?.title ?? this.ref.title ?? this.state?.displayName ?? this.ref.instanceId;
+  }
+
+  /** Takes a new state, and shows another url only where it is another one. @param {any} state */
+  update(state) {
+    this.state = state;
+    this.view.update({ input: state.input });
+    if (state.url !== undefined && state.url !== this.#shown) this.reload();
+    this.render();
+  }
+
+  /** Mounts the url afresh, on an origin that was never used. */
+  reload() {
+    this.#unmount();
+    this.#failure = undefined;
+    this.#shown = this.state?.url;
+    if (this.#shown !== undefined) this.#show(judge(this.#shown, this.state.instanceId));
+    this.render();
+  }
+
+  setTheme() {
+    const theme = this.around.theme();
+    this.view.update({ theme });
+    this.#mount?.setTheme(theme);
+  }
+
+  /** The host would not close it. */
+  closeRefused() {
+    this.#closing = 0;
+    this.render();
+  }
+
+  remove() {
+    this.#unmount();
+    this.element.remove();
+  }
+
+  /** @param {number} seq */
+  isClose(seq) {
+    return this.#closing === seq;
+  }
+
+  focusClose() {
+    this.#find(".close").focus();
+  }
+
+  /** @param {import("./policy.js").Verdict} verdict */
+  #show(verdict) {
+    const stage = this.#find(".stage");
+    if (verdict.kind === "refused") return this.#fail("This address is refused", verdict.why);
+    if (verdict.kind === "direct") return stage.prepend(directFrame(verdict.url, this.title));
+    if (!this.around.contentOrigin) {
+      return this.#fail("This canvas cannot be shown from here",
+        "Its content comes over the channel and needs origins of its own, which this address has none of. Open the page on the machine of the host (“ahp-canvas view”), or start the host with --content-origin.");
+    }
+    const { channel } = this.ref;
+    const instanceId = this.state.instanceId;
+    this.#mount = new Mount(this.around.contentOrigin, { path: verdict.path, title: this.title, theme: this.around.theme() }, {
+      read: (path) => this.around.read(channel, instanceId, path),
+      view: (port) => this.view.connect(port),
+      phase: (phase, word) => {
+        this.#starting = phase === "starting";
+        this.#failure = undefined;
+        if (phase === "failed") this.#fail("This canvas cannot be shown", word ?? "", true);
+        else this.render();
+      },
+    });
+    stage.prepend(this.#mount.element);
+  }
+
+  #unmount() {
+    this.view.disconnect();
+    this.#mount?.remove();
+    this.#mount = undefined;
+    this.#starting = false;
+    this.#find(".stage").querySelector("iframe")?.remove();
+  }
+
+  /** @param {string} title @param {string} text @param {boolean} [retry] */
+  #fail(title, text, retry) {
+    this.#starting = false;
+    this.#failure = { title, text, retry };
+    this.render();
+  }
+
+  #askToClose() {
+    if (this.#closing) return;
+    const seq = this.around.dispatch(this.ref.channel, { type: "canvas/closeRequested" });
+    this.#closing = seq ?? 0;
+    this.render();
+  }
+
+  render() {
+    const stale = (this.state?.availability ?? /** @type {any} */ (this.ref).availability) === "stale";
+    this.element.dataset.availability = stale ? "stale" : "ready";
+    this.#find("h2").textContent = this.title;
+    this.#find(".status").textContent = this.state?.status ?? "";
+    this.#find(".badge").hidden = !stale;
+    const close = /** @type {HTMLButtonElement} */ (this.#find(".close"));
+    close.ariaLabel = this.#closing ? `Closing “${this.title}”` : `Close “${this.title}”`;
+    close.title = close.ariaLabel;
+    close.ariaDisabled = String(this.#closing !== 0); // not disabled: it would drop the focus
+    const frame = this.#find(".stage").querySelector("iframe");
+    if (frame) {
+      frame.title = this.title;
+      frame.inert = stale || this.#failure !== undefined;
+    }
+    this.#say(this.#word(stale));
+    this.around.retitled();
+  }
+
+  /** What stands above the frame. @param {boolean} stale @returns {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} */
+  #word(stale) {
+    if (stale && this.state?.url === undefined) {
+      return { title: "Waiting for its provider", text: "What shows this canvas is not running. It appears here by itself when it is back." };
+    }
+    if (this.#failure) return this.#failure;
+    if (stale) return { title: "Not up to date", text: "What provides this canvas is not running. It goes on by itself when it is back.", veil: true };
+    if (!this.state || this.#starting) return { title: "Opening…", text: "" };
+    if (this.state.url === undefined) return { title: "Nothing to show", text: "This canvas is open, but its provider gave it no address." };
+    return undefined;
+  }
+
+  /** @param {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} word */
+  #say(word) {
+    const box = this.#find(".words");
+    box.hidden = !word;
+    if (!word) return;
+    box.classList.toggle("veil", Boolean(word.veil));
+    this.#find(".words h3").textContent = word.title;
+    this.#find(".words p").textContent = word.text;
+    this.#find(".retry").hidden = !word.retry;
+  }
+
+  /** @param {string} selector @returns {HTMLElement} */
+  #find(selector) {
+    return /** @type {HTMLElement} */ (this.element.querySelector(selector));
+  }
+
+  /** @param {string} selector @param {() => void} fn */
+  #on(selector, fn) {
+    this.#find(selector).addEventListener("click", fn);
+  }
+}

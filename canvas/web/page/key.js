@@ -1,0 +1,29 @@
+// @ts-check
+// The link's secret. It arrives in the fragment, which no server sees, and is
+// taken out of the address bar before anything else happens, so that it is not
+// in a screenshot, a bookmark or a copied address.
+//
+// It is kept in sessionStorage: that is this tab's and this origin's alone (no
+// canvas has this origin), it lives through a reload, which a person expects to
+// work, and it ends with the tab. Kept in a variable alone, every reload would
+// ask for the link again; localStorage and cookies would outlive the tab, and a
+// cookie would be sent by itself.
+
+const TOKEN = "tkn";
+const DEFAULT_SESSION = "ahp-session:/default";
+
+/** @returns {{ token: string, session: string }} token is "" where no link was ever opened in this tab */
+export function takeKey() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const token = given.get(TOKEN);
+  const session = given.get("session") ?? DEFAULT_SESSION;
+  if (token !== null) {
+    sessionStorage.setItem(TOKEN, token);
+    const rest = session === DEFAULT_SESSION ? "" : `#session=${encodeURIComponent(session)}`;
+    history.replaceState(null, "", location.pathname + location.search + rest);
+  }
+  return { token: token ?? sessionStorage.getItem(TOKEN) ?? "", session };
+}
+
+/** Forgets a token that the host does not take. */
+export const dropKey = () => sessionStorage.removeItem(TOKEN);

@@ -1,0 +1,150 @@
+// @ts-check
+// One mounted canvas: a frame on an origin of its own that is never used again,
+// and the ports to it. Only this side enforces: the frame, its service worker
+// and everything they say count as controlled by the canvas.
+
+const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
+const MAX_READS = 128; // reads of one mount under way or waiting
+const MAX_PATH = 4096;
+const PATIENCE = 15_000; // ms until a frame or a canvas that does not load is given up
+const SILENCE = 3_000; // ms until a loaded frame that does not answer is taken for another page
+const PULSE = 3_000; // ms between two questions whether a canvas still answers
+
+/** @typedef {{ type: string, body: ArrayBuffer } | { status: number, word: string }} Content */
+/**
+ * @typedef {{
+ *   read: (path: string) => Promise<Content>,
+ *   view: (port: MessagePort) => void,
+ *   phase: (phase: "starting" | "live" | "failed", word?: string) => void,
+ * }} Keeper who a mount works for
+ */
+
+/** What the frame may say of its failures, in plain words. @type {Record<string, string>} */
+const WORDS = {
+  "no-service-worker": "This browser allows no service worker here, and the canvas needs one. A private window can be the reason, or an address that is neither https nor this machine. Single-document mode, which does without, is not built yet.",
+  "worker-late": "The service worker of this canvas did not start.",
+};
+
+export class Mount {
+  /** @type {MessagePort | undefined} */ #port;
+  /** @type {MessagePort | undefined} */ #worker;
+  #reads = 0;
+  #late = 0;
+  #live = false;
+  #unanswered = 0;
+  /** A frame that crashed or hangs says nothing of it, so it is asked. */
+  #pulse = setInterval(() => this.#ask(), PULSE);
+  #keeper; #origin; #order;
+
+  /**
+   * @param {string} pattern of content origins, "http://*.localhost:8080"
+   * @param {{ path: string, title: string, theme: any }} order
+   * @param {Keeper} keeper
+   */
+  constructor(pattern, order, keeper) {
+    const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+    this.#origin = pattern.replace("*", `c-${id}`);
+    this.#order = order;
+    this.#keeper = keeper;
+    this.element = frame(`${this.#origin}/.ahp/frame.html`, order.title);
+    this.element.addEventListener("load", () => this.#greet());
+    this.#phase("starting");
+    this.#late = setTimeout(() => this.#phase("failed", "The frame of this canvas did not start."), PATIENCE);
+  }
+
+  /** @param {any} theme */
+  setTheme(theme) {
+    this.#order.theme = theme;
+    this.#port?.postMessage({ t: "theme", theme });
+  }
+
+  remove() {
+    clearTimeout(this.#late);
+    clearInterval(this.#pulse);
+    this.#port?.close();
+    this.#worker?.close();
+    this.element.remove();
+  }
+
+  /** Every load is a new frame document (the canvas may reload it), with a new port. */
+  #greet() {
+    this.#port?.close();
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.onmessage = (event) => { if (this.#port === port1) this.#hear(event); };
+    this.#phase("starting");
+    this.#late = setTimeout(() => this.#phase("failed", "The canvas left its frame."), SILENCE);
+    this.element.contentWindow?.postMessage({ "x-ahp": "mount", ...this.#order }, this.#origin, [port2]);
+  }
+
+  #ask() {
+    if (!this.#live || document.hidden) return;
+    if (this.#unanswered++ === 2) this.#keeper.phase("failed", "The page of this canvas does not answer. It may be busy, or it crashed.");
+    this.#port?.postMessage({ t: "ping" });
+  }
+
+  /** @param {MessageEvent} event of the frame: anything */
+  #hear({ data, ports: [port] }) {
+    switch (data?.t) {
+      case "here":
+        clearTimeout(this.#late);
+        this.#late = setTimeout(() => this.#phase("failed", "The canvas did not load."), PATIENCE);
+        return;
+      case "port":
+        this.#worker?.close();
+        this.#worker = port;
+        if (port) port.onmessage = ({ data }) => this.#read(port, data);
+        return;
+      case "view":
+        if (port) this.#keeper.view(port);
+        return;
+      case "live":
+        return this.#phase("live");
+      case "pong":
+        if (this.#unanswered > 2) this.#phase("live"); // it was only busy
+        this.#unanswered = 0;
+        return;
+      case "left":
+        return this.#phase("failed", "The canvas tried to go to another address, which is not shown here.");
+      case "failed":
+        return this.#phase("failed", WORDS[data.reason] ?? "The frame of this canvas could not be set up.");
+    }
+  }
+
+  /** @param {MessagePort} port @param {any} m */
+  async #read(port, m) {
+    if (typeof m?.id !== "number" || typeof m.path !== "string" || !m.path.startsWith("/")) return;
+    if (m.path.length > MAX_PATH) return port.postMessage({ id: m.id, status: 414, word: "The address is too long." });
+    if (this.#reads >= MAX_READS) return port.postMessage({ id: m.id, status: 429, word: "This canvas reads too many things at once." });
+    this.#reads++;
+    const content = await this.#keeper.read(m.path).finally(() => this.#reads--);
+    port.postMessage({ id: m.id, ...content }, "body" in content ? [content.body] : []);
+  }
+
+  /** @param {"starting" | "live" | "failed"} phase @param {string} [word] */
+  #phase(phase, word) {
+    clearTimeout(this.#late);
+    this.#live = phase === "live";
+    this.#unanswered = 0;
+    this.#keeper.phase(phase, word);
+  }
+}
+
+/** The frame around a direct url: a page of our own with a policy of its own. @param {string} url @param {string} title */
+export function directFrame(url, title) {
+  const f = frame(`/direct.html#${encodeURIComponent(url)}`, title);
+  f.removeAttribute("sandbox"); // our own page; the frame inside it has the sandbox
+  f.credentialless = false;
+  return f;
+}
+
+/** @param {string} src @param {string} title */
+function frame(src, title) {
+  const f = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
+  f.setAttribute("sandbox", SANDBOX);
+  f.setAttribute("allow", "");
+  f.credentialless = true;
+  f.title = title;
+  f.src = src;
+  return f;
+}

@@ -1,0 +1,44 @@
+// @ts-check
+// Light, dark, or as the system has it; and what of it the canvases are told.
+// app.css has the colours: they are read from there, so that they exist once.
+
+const CHOICES = ["system", "light", "dark"];
+const KEY = "theme";
+const TOKENS = [
+  "--background-color-default", "--text-color-default", "--text-color-muted", "--border-color-default",
+  "--color-focus-outline", "--font-sans", "--font-mono",
+];
+
+const root = document.documentElement;
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+/** @returns {string} */
+const choice = () => {
+  const kept = localStorage.getItem(KEY) ?? "";
+  return CHOICES.includes(kept) ? kept : "system";
+};
+
+/** What a canvas gets of the theme. */
+export function currentTheme() {
+  const style = getComputedStyle(root);
+  return {
+    mode: root.dataset.colorMode,
+    tokens: Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(name).trim()])),
+  };
+}
+
+/** Wires the button, and calls changed whenever the theme is another one. @param {HTMLButtonElement} button @param {() => void} changed */
+export function startTheme(button, changed) {
+  const apply = () => {
+    const chosen = choice();
+    root.dataset.colorMode = chosen === "system" ? (systemDark.matches ? "dark" : "light") : chosen;
+    button.textContent = `Theme: ${chosen}`;
+    changed();
+  };
+  button.addEventListener("click", () => {
+    localStorage.setItem(KEY, CHOICES[(CHOICES.indexOf(choice()) + 1) % CHOICES.length]);
+    apply();
+  });
+  systemDark.addEventListener("change", apply);
+  apply();
+}

@@ -1,0 +1,197 @@
+package web_test
+
+import (
+	"fmt"
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+	"github.com/ahp-canvas/ahp-canvas/session"
+	"github.com/google/go-cmp/cmp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// helloSite is a well-behaved canvas: it shows its input and what it is sent,
+// answers an action and says when it is ready.
+func helloSite(id string) site {
+	return site{id: id, title: "Hello " + id, input: object{"start": 7}, files: map[string]string{
+		"index.html": `<!doctype html><html lang="en"><meta charset="utf-8"><title>Hello</title><link rel="stylesheet" href="/style.css">
+			<h1>Hello</h1><p id="said">…</p><p><label>Name <input id="name"></label></p><script type="module" src="/main.js"></script>`,
+		"style.css": "body{font:16px/1.5 var(--font-sans);background:var(--background-color-default);color:var(--text-color-default);padding:1rem;margin:0}",
+		"main.js": `import { onAction, onMessage, send, input } from "/.ahp/canvas.js";
+			const said = document.getElementById("said");
+			onAction("add", ({ n }) => ({ sum: n + 1 }));
+			onAction("fail", () => { throw Object.assign(new Error("no luck"), { code: "unlucky" }); });
+			onMessage((v) => { said.textContent = JSON.stringify(v); });
+			said.textContent = "input " + JSON.stringify(await input);
+			await send({ ready: true });`,
+	}}
+}
+
+// document is what an outer frame evaluates to reach the canvas's document.
+const document = `document.querySelector("iframe").contentDocument`
+
+// shown waits until every canvas of a page is there to be looked at, and returns
+// their outer frames.
+func shown(t *testing.T, p *webtest.Page, n int) []*webtest.Page {
+	t.Helper()
+	p.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d && [...document.querySelectorAll(".card .words")].every((w) => w.hidden)`, n))
+	return p.Frames(t, n, webtest.ContentFrame)
+}
+
+func TestCanvas(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	frame := shown(t, p, 1)[0]
+	frame.Wait(t, document+`.getElementById("said").textContent === 'input {"start":7}'`)
+
+	if diff := cmp.Diff(object{"ready": true}, e.message(t, func(payload any) bool { return !isView(payload, "hello") })); diff != "" {
+		t.Errorf("the View's message (-want +got):\n%s", diff)
+	}
+	e.send(t, "one", object{"n": []any{1.0, "two"}})
+	frame.Wait(t, document+`.getElementById("said").textContent === '{"n":[1,"two"]}'`)
+}
+
+func TestActions(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	e.message(t, func(payload any) bool { return isView(payload, "hello") })
+	for _, tt := range []struct {
+		action string
+		want   object
+	}{
+		{"add", object{"x-ahp": "view/1", "type": "result", "id": "7", "value": object{"sum": 42.0}}},
+		{"fail", object{"x-ahp": "view/1", "type": "error", "id": "7", "error": object{"code": "unlucky", "message": "no luck"}}},
+		{"unknown", object{"x-ahp": "view/1", "type": "error", "id": "7", "error": object{"code": "canvas_action_no_handler", "message": `this page has no handler for "unknown"`}}},
+	} {
+		e.send(t, "one", object{"x-ahp": "view/1", "type": "invoke", "id": "7", "action": tt.action, "input": object{"n": 41}})
+		got := e.message(t, func(payload any) bool { return isView(payload, "result") || isView(payload, "error") })
+		if diff := cmp.Diff(any(tt.want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.action, diff)
+		}
+	}
+	// The page goes away: an action under way is answered, and the View leaves.
+	frame := shown(t, p, 1)[0]
+	webtest.Eval[any](t, frame, document+`.location.reload()`)
+	e.message(t, func(payload any) bool { return isView(payload, "bye") })
+	e.message(t, func(payload any) bool { return isView(payload, "hello") })
+}
+
+// TestMessageLimits: what a canvas sends is judged by the page, not by canvas.js.
+func TestMessageLimits(t *testing.T) {
+	s := helloSite("one")
+	s.files["main.js"] = `
+		const { port1: port, port2 } = new MessageChannel(); // as canvas.js does, without its manners
+		parent.postMessage({ "x-ahp": "view" }, location.origin, [port2]);
+		const refused = [];
+		port.onmessage = ({ data }) => { if (data.t === "refused") refused.push(data.reason); document.title = refused.join("|"); };
+		port.postMessage({ t: "send", id: 1, value: "x".repeat(65536) });
+		port.postMessage({ t: "send", id: 2, value: { "x-ahp": "http/1" } });
+		port.postMessage({ t: "send", id: 3, value: undefined });
+		port.postMessage({ t: "result", id: 9, value: "nobody asked" });
+		port.postMessage(null);
+		for (let i = 0; i < 1000; i++) port.postMessage({ t: "send", id: 100 + i, value: i });`
+	e := start(t, nil, s)
+	p := webtest.Start(t).Open(t, e.link)
+	frame := shown(t, p, 1)[0]
+	frame.Wait(t, document+`.title.split("|").length > 300`)
+	got := webtest.Eval[[]string](t, frame, `[...new Set(`+document+`.title.split("|"))]`)
+	want := []string{"a message may have at most 64 KiB", `the member "x-ahp" is the protocol's own`, "only a JSON value can be sent", "this canvas sends too many messages"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("refusals (-want +got):\n%s", diff)
+	}
+	// An answer that nobody asked for was the first thing to be sent.
+	if first := e.message(t, func(any) bool { return true }); first != 0.0 {
+		t.Errorf("the provider heard %v first, want the first of the numbers", first)
+	}
+}
+
+func TestClose(t *testing.T) {
+	e := start(t, nil, helloSite("one"), helloSite("two"))
+	p := webtest.Start(t).Open(t, e.link)
+	frames := shown(t, p, 2)
+	stays := frames[slices.IndexFunc(frames, func(f *webtest.Page) bool { return webtest.Eval[string](t, f, "document.title") == "Hello two" })]
+	webtest.Eval[any](t, stays, `void(`+document+`.mark = 1)`)
+	// By keyboard: the button has a name, takes the focus, and hands it on.
+	webtest.Eval[any](t, p, `document.querySelector("[aria-label='Close “Hello one”']").focus()`)
+	p.Keys(t, "\r")
+	p.Wait(t, `document.querySelectorAll(".card").length === 1`)
+	p.Wait(t, `document.getElementById("notices").textContent === "“Hello one” was closed."`)
+	p.Wait(t, `document.activeElement.ariaLabel === "Close “Hello two”"`)
+	if got := webtest.Eval[int](t, stays, document+`.mark`); got != 1 {
+		t.Error("the canvas that stayed was loaded again")
+	}
+	p.Keys(t, "\r")
+	p.Wait(t, `document.querySelector("#empty h2").textContent === "Nothing is open" && !document.getElementById("empty").hidden`)
+}
+
+func TestStaleKeepsTheFrame(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	frame := shown(t, p, 1)[0]
+	webtest.Eval[any](t, frame, `void(`+document+`.getElementById("name").value = "typed")`)
+	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
+	p.Wait(t, `document.querySelector(".words.veil h3").textContent === "Not up to date" && document.querySelector("iframe").inert`)
+	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready), Title: ahp.Set("Back")})
+	p.Wait(t, `document.querySelector(".words").hidden && !document.querySelector("iframe").inert && document.querySelector(".card h2").textContent === "Back"`)
+	if got := webtest.Eval[string](t, frame, document+`.getElementById("name").value`); got != "typed" {
+		t.Errorf("the page lost what was typed: %q", got)
+	}
+}
+
+// TestTheme: the canvas has the theme before it paints, and follows it.
+func TestTheme(t *testing.T) {
+	s := helloSite("one")
+	s.files["index.html"] = `<!doctype html><script>document.first = document.documentElement.dataset.colorMode + getComputedStyle(document.documentElement).getPropertyValue("--text-color-default")</script><p>x`
+	e := start(t, nil, s)
+	p := webtest.Start(t).Open(t, e.link)
+	frame := shown(t, p, 1)[0]
+	if got, want := webtest.Eval[string](t, frame, document+`.first`), "lightrgb(27, 31, 36)"; got != want {
+		t.Errorf("the first script of the canvas saw %q, want %q", got, want)
+	}
+	p.Click(t, "#theme") // system -> light
+	p.Click(t, "#theme") // light -> dark
+	p.Wait(t, `document.documentElement.dataset.colorMode === "dark"`)
+	frame.Wait(t, document+`.documentElement.dataset.colorMode === "dark" && `+document+`.documentElement.style.getPropertyValue("--background-color-default") === "rgb(21, 24, 29)"`)
+}
+
+func TestTokenLeavesTheAddressBar(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 1)
+	if got := webtest.Eval[string](t, p, `location.href + history.length`); strings.Contains(got, viewToken) {
+		t.Errorf("the address bar still has the token: %s", got)
+	}
+	p.Reload(t)
+	shown(t, p, 1)
+}
+
+// TestHostForgot: a host that was started again knows neither the page nor its
+// canvases; the page begins anew on the same socket.
+func TestHostForgot(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 1)
+	e.gone()
+	e.startHost(t)
+	e.back(t)
+	p.Wait(t, `document.querySelectorAll(".card").length === 0 && document.querySelector("#empty h2").textContent === "Nothing is open"`)
+	e.open(t, helloSite("two"))
+	shown(t, p, 1)
+	p.Wait(t, `document.querySelector(".card h2").textContent === "Hello two"`)
+}
+
+func TestComesBack(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	frame := shown(t, p, 1)[0]
+	webtest.Eval[any](t, frame, `void(`+document+`.getElementById("name").value = "typed")`)
+	e.gone()
+	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The host is gone.")`)
+	e.back(t)
+	p.Wait(t, `document.getElementById("banner").hidden && document.getElementById("connection").textContent === "Connected"`)
+	if got := webtest.Eval[string](t, frame, document+`.getElementById("name").value`); got != "typed" {
+		t.Errorf("the page lost what was typed: %q", got)
+	}
+}

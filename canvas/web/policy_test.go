@@ -1,0 +1,93 @@
+package web_test
+
+import (
+	"maps"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// common are the headers that no response may lack.
+var common = map[string]string{
+	"X-Content-Type-Options":       "nosniff",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Origin-Agent-Cluster":         "?1",
+	"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), clipboard-read=(), payment=(), usb=(), serial=(), display-capture=()",
+	"Cache-Control":                "no-store",
+}
+
+const (
+	answerCSP = "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self' data: blob:; worker-src 'self' blob:; frame-src 'self' blob: data:; object-src 'none'; base-uri 'self'; form-action 'self'"
+	frameCSP  = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors http://localhost:8080 http://127.0.0.1:8080"
+	appCSP    = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://localhost:8080; frame-src 'self' http://*.localhost:8080; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'"
+	directCSP = "default-src 'none'; script-src 'self'; style-src 'self'; frame-src https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'self'; base-uri 'none'; form-action 'none'; object-src 'none'"
+	confined  = "(response-origin)"
+)
+
+// TestHeaders writes every header of every kind of response out a second time,
+// so that a change of the table is a decision and no accident.
+func TestHeaders(t *testing.T) {
+	h := local(t)
+	for _, tt := range []struct {
+		name, method, host, path string
+		more                     map[string]string
+	}{
+		{"page", "GET", "localhost:8080", "/", map[string]string{"Content-Security-Policy": appCSP}},
+		{"page refused", "PUT", "localhost:8080", "/", map[string]string{"Content-Security-Policy": appCSP, "Allow": "GET, HEAD"}},
+		{"page script", "GET", "localhost:8080", "/app.js", map[string]string{"Content-Security-Policy": appCSP}},
+		{"direct", "GET", "localhost:8080", "/direct.html", map[string]string{"Content-Security-Policy": directCSP}},
+		{"frame", "GET", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined}},
+		{"frame refused", "PUT", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined, "Allow": "GET, HEAD"}},
+		{"frame script", "GET", contentHost, "/.ahp/frame.js", map[string]string{"Content-Security-Policy": "default-src 'none'", "Connection-Allowlist": confined}},
+		{"worker", "GET", contentHost, "/.ahp/sw.js", map[string]string{"Content-Security-Policy": "default-src 'none'", "Connection-Allowlist": confined, "Service-Worker-Allowed": "/"}},
+		{"absent content", "GET", contentHost, "/nothing.js", map[string]string{"Content-Security-Policy": answerCSP, "Connection-Allowlist": confined}},
+		{"absent below .ahp", "GET", contentHost, "/.ahp/nothing", map[string]string{"Content-Security-Policy": answerCSP, "Connection-Allowlist": confined}},
+		{"unknown host", "GET", "evil.example", "/", map[string]string{"Content-Security-Policy": "default-src 'none'", "Connection-Allowlist": confined}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := maps.Clone(common)
+			maps.Copy(want, tt.more)
+			got := map[string]string{}
+			for name, values := range get(h, tt.method, tt.host, tt.path, nil).Header {
+				if name != "Content-Type" && name != "Content-Length" {
+					got[name] = strings.Join(values, " | ")
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("headers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestWorkerCarriesThePolicies reads sw.js as a browser gets it: the headers of
+// every answer are in it, equal to those that the host itself sends.
+func TestWorkerCarriesThePolicies(t *testing.T) {
+	h := local(t)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "http://"+contentHost+"/.ahp/sw.js", nil))
+	want := maps.Clone(common)
+	want["Content-Security-Policy"], want["Connection-Allowlist"] = answerCSP, confined
+	if diff := cmp.Diff(want, workerPolicy(t, w.Body.Bytes())); diff != "" {
+		t.Errorf("POLICY of sw.js (-want +got):\n%s", diff)
+	}
+}
+
+// TestNoPlaceholderIsLeft: a policy that names nobody would be no policy.
+func TestNoPlaceholderIsLeft(t *testing.T) {
+	h := local(t)
+	for _, host := range []string{"localhost:8080", contentHost} {
+		for _, path := range []string{"/", "/direct.html", "/.ahp/frame.html", "/.ahp/sw.js", "/.ahp/x"} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("GET", "http://"+host+path, nil))
+			for _, hole := range []string{"{app}", "{content}", "{sockets}"} {
+				if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, hole) || strings.Contains(w.Body.String(), hole) {
+					t.Errorf("%s%s: %s is not filled in", host, path, hole)
+				}
+			}
+		}
+	}
+}

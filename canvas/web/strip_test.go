@@ -1,0 +1,114 @@
+package web_test
+
+import (
+	"bytes"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// sandbox is what both frames have, and nothing else.
+const sandbox = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"
+
+// A strip names one thing that stands between a canvas and the network, and
+// takes it away: a header of a kind of response ("answer: Connection-Allowlist"),
+// the service worker's refusal of other origins ("worker"), or the sandbox's of
+// popups and of leaving the page ("sandbox").
+type strip string
+
+// without wraps a host so that it lacks some of its protections. It works on
+// what is on the wire, so it needs no switch in the product.
+func without(strips ...strip) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			kind := kindOf(r)
+			if r.Header.Get("Upgrade") != "" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			rec := &recorder{header: http.Header{}, status: http.StatusOK}
+			next.ServeHTTP(rec, r)
+			body := rec.body.Bytes()
+			for _, s := range strips {
+				k, header, _ := strings.Cut(string(s), ": ")
+				if k == kind {
+					rec.header.Del(header)
+				}
+				if s == "sandbox" {
+					body = bytes.Replace(body, []byte(sandbox), []byte(sandbox+" allow-popups allow-top-navigation"), 1)
+				}
+				if r.URL.Path == "/.ahp/sw.js" {
+					body = stripWorker(body, k, header)
+				}
+			}
+			maps.Copy(w.Header(), rec.header)
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			w.WriteHeader(rec.status)
+			_, _ = w.Write(body)
+		})
+	}
+}
+
+// kindOf says which row of the policies a request is answered with.
+func kindOf(r *http.Request) string {
+	content := strings.HasPrefix(r.Host, "c-")
+	switch {
+	case content && r.URL.Path == "/.ahp/frame.html":
+		return "frame"
+	case content && strings.HasSuffix(r.URL.Path, ".js") && strings.HasPrefix(r.URL.Path, "/.ahp/"):
+		return "asset"
+	case content:
+		return "answer"
+	case r.URL.Path == "/direct.html":
+		return "direct"
+	}
+	return "app"
+}
+
+// stripWorker takes a header, or the rule about other origins, out of sw.js.
+func stripWorker(body []byte, kind, header string) []byte {
+	if kind == "worker" {
+		return bytes.Replace(body, []byte("return event.respondWith(Response.error());"), []byte("return;"), 1)
+	}
+	if kind != "answer" {
+		return body
+	}
+	before, policy, after := cutPolicy(body)
+	delete(policy, header)
+	row := ahp.MustMarshal(policy)
+	return bytes.Join([][]byte{before, []byte("const POLICY = "), row, []byte(";"), after}, nil)
+}
+
+// cutPolicy finds the headers that sw.js was given.
+func cutPolicy(body []byte) (before []byte, policy map[string]string, after []byte) {
+	before, rest, _ := bytes.Cut(body, []byte("const POLICY = "))
+	row, after, _ := bytes.Cut(rest, []byte("};"))
+	if err := ahp.Unmarshal(append(bytes.Clone(row), '}'), &policy); err != nil {
+		panic(err)
+	}
+	return before, policy, after
+}
+
+func workerPolicy(t *testing.T, body []byte) map[string]string {
+	t.Helper()
+	if n := bytes.Count(body, []byte("const POLICY = ")); n != 1 {
+		t.Fatalf("sw.js has %d policies", n)
+	}
+	_, policy, _ := cutPolicy(body)
+	return policy
+}
+
+// recorder keeps an answer until it was changed.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }

@@ -1,0 +1,272 @@
+// Package webtest drives a real browser in tests: one headless Chromium with a
+// profile of its own, tabs, and the frames in them.
+//
+// A test that needs it is skipped where there is no Chromium, and fails where
+// CI=true says that there has to be one. Everything is closed with the test.
+package webtest
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// Patience bounds every wait for a page. It is long because CI machines are
+// slow; a wait that succeeds does not use it.
+const Patience = 30 * time.Second
+
+// Browser is one Chromium.
+type Browser struct{ ctx context.Context }
+
+// Start starts a browser for the length of a test; more are further flags,
+// without dashes, as in "proxy-server=http://127.0.0.1:1".
+func Start(t testing.TB, more ...string) *Browser {
+	t.Helper()
+	exe := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			exe = found
+			break
+		}
+	}
+	switch {
+	case exe != "":
+	case os.Getenv("CI") == "true":
+		t.Fatal("no Chromium on this machine: the browser tests cannot run")
+	default:
+		t.Skip("no Chromium on this machine: browser tests are skipped")
+	}
+	flags := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(exe), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun,
+		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 860),
+	}
+	for _, name := range append([]string{
+		"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update",
+		"disable-sync", "disable-dev-shm-usage", "disable-backgrounding-occluded-windows",
+		"disable-renderer-backgrounding", "disable-background-timer-throttling",
+	}, more...) {
+		if name, value, ok := strings.Cut(name, "="); ok {
+			flags = append(flags, chromedp.Flag(name, value))
+			continue
+		}
+		flags = append(flags, chromedp.Flag(name, true))
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), flags...)
+	t.Cleanup(stop)
+	ctx, closeTab := chromedp.NewContext(ctx)
+	t.Cleanup(closeTab)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return &Browser{ctx}
+}
+
+// Page is a tab, or a frame of another site in one.
+type Page struct {
+	ctx   context.Context
+	close context.CancelFunc
+}
+
+// Close closes the tab.
+func (p *Page) Close() { p.close() }
+
+// Open opens a url in a tab with cookies and storage of its own.
+func (b *Browser) Open(t testing.TB, address string) *Page {
+	t.Helper()
+	p := b.tab(t)
+	p.Navigate(t, address)
+	return p
+}
+
+// Try opens a url of which it does not matter whether it loads.
+func (b *Browser) Try(t testing.TB, address string) {
+	t.Helper()
+	p := b.tab(t)
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
+	defer cancel()
+	_ = chromedp.Do(ctx, chromedp.Navigate(address))
+}
+
+func (b *Browser) tab(t testing.TB) *Page {
+	t.Helper()
+	ctx, stop := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(stop)
+	return attached(t, ctx, stop)
+}
+
+// Navigate loads a url and waits for its load event.
+func (p *Page) Navigate(t testing.TB, address string) {
+	t.Helper()
+	p.do(t, "navigate", chromedp.Navigate(address))
+}
+
+// Reload loads the page again.
+func (p *Page) Reload(t testing.TB) {
+	t.Helper()
+	p.do(t, "reload", chromedp.Reload())
+}
+
+// Resize sets the size of the window in CSS pixels.
+func (p *Page) Resize(t testing.TB, width, height int64) {
+	t.Helper()
+	p.do(t, "resize", chromedp.EmulateViewport(width, height))
+}
+
+// Keys types on the focused element; see package chromedp/kb for special keys.
+func (p *Page) Keys(t testing.TB, keys string) {
+	t.Helper()
+	p.do(t, "type", chromedp.KeyEvent(keys))
+}
+
+// Click presses the mouse on the first element of a CSS selector.
+func (p *Page) Click(t testing.TB, selector string) {
+	t.Helper()
+	p.do(t, "click", chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Screenshot returns what is visible, as PNG.
+func (p *Page) Screenshot(t testing.TB) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatalf("screenshot: %v", err)
+	}
+	return png
+}
+
+func (p *Page) do(t testing.TB, what string, step chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, step); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// Eval evaluates a JavaScript expression, a promise included. It runs outside
+// of the page's Content-Security-Policy: what a policy stops must be tried by
+// code of the page.
+func Eval[T any](t testing.TB, p *Page, expression string) T {
+	t.Helper()
+	v, err := eval[T](p, expression)
+	if err != nil {
+		t.Fatalf("evaluate %s: %v", expression, err)
+	}
+	return v
+}
+
+func eval[T any](p *Page, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, func(e *runtime.EvaluateParams) {
+		yes := true
+		e.AwaitPromise = &yes
+	}))
+}
+
+// pollMillis is how often a page is asked, in milliseconds.
+const pollMillis = "25"
+
+// Wait waits until an expression is true in the page.
+func (p *Page) Wait(t testing.TB, expression string) {
+	t.Helper()
+	if err := p.wait(expression, Patience-5*time.Second); err != nil {
+		body, _ := eval[string](p, "document.body ? document.body.innerText : ''")
+		t.Fatalf("wait for %s: %v\nthe page says:\n%s", expression, err, body)
+	}
+}
+
+// WaitAtMost is Wait for something that need not happen; it says whether it did.
+func (p *Page) WaitAtMost(patience time.Duration, expression string) bool {
+	return p.wait(expression, patience) == nil
+}
+
+func (p *Page) wait(expression string, patience time.Duration) error {
+	_, err := eval[bool](p, `new Promise((yes, no) => {
+		const end = performance.now() + `+strconv.FormatInt(patience.Milliseconds(), 10)+`;
+		const ask = () => {
+			let ok = false;
+			try { ok = Boolean(`+expression+`) } catch {}
+			if (ok) yes(true); else if (performance.now() > end) no(new Error("never true")); else setTimeout(ask, `+pollMillis+`);
+		};
+		ask();
+	})`)
+	return err
+}
+
+// Frames returns the frames of other sites in the tab that a url matches; n is
+// how many to wait for.
+func (p *Page) Frames(t testing.TB, n int, match func(*url.URL) bool) []*Page {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, Patience)
+	defer cancel()
+	for {
+		infos, err := chromedp.Targets(ctx)
+		if err != nil {
+			t.Fatalf("frames: %v", err)
+		}
+		if ids := matching(infos, chromedp.FromContext(p.ctx).BrowserContextID, match); len(ids) >= n {
+			return p.attach(t, ids)
+		}
+		// The page is asked for nothing: this is only a wait that ends with it.
+		if _, err := eval[bool](p, "new Promise((r) => setTimeout(() => r(true), "+pollMillis+"))"); err != nil {
+			t.Fatalf("frames: %v", err)
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("there are no %d such frames", n)
+		}
+	}
+}
+
+func matching(infos []*target.Info, tab cdp.BrowserContextID, match func(*url.URL) bool) []target.ID {
+	var ids []target.ID
+	for _, i := range infos {
+		u, err := url.Parse(i.URL)
+		if i.Type == "iframe" && i.BrowserContextID == tab && err == nil && match(u) {
+			ids = append(ids, i.TargetID)
+		}
+	}
+	return ids
+}
+
+func (p *Page) attach(t testing.TB, ids []target.ID) []*Page {
+	t.Helper()
+	var frames []*Page
+	for _, id := range ids {
+		ctx, stop := chromedp.NewContext(p.ctx, chromedp.WithTargetID(id))
+		t.Cleanup(stop)
+		frames = append(frames, attached(t, ctx, stop))
+	}
+	return frames
+}
+
+// attached opens the tab now: it would otherwise live as long as the first step.
+func attached(t testing.TB, ctx context.Context, stop context.CancelFunc) *Page {
+	t.Helper()
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("attach: %v", err)
+	}
+	return &Page{ctx, stop}
+}
+
+// At matches frames of a web origin.
+func At(origin string) func(*url.URL) bool {
+	return func(u *url.URL) bool { return u.Scheme+"://"+u.Host == origin }
+}
+
+// ContentFrame matches the outer frames of mounted canvases.
+func ContentFrame(u *url.URL) bool {
+	return strings.HasPrefix(u.Host, "c-") && u.Path == "/.ahp/frame.html"
+}
