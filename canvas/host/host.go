@@ -31,7 +31,8 @@ const (
 )
 
 // Host is everything behind one listener. Make it with New, end it by ending
-// the context of Serve, or with Close where Serve was never called.
+// the context of Serve; a host that is not wanted after all is ended by a Serve
+// whose context is done.
 type Host struct {
 	opts      Options
 	addresses addresses
