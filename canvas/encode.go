@@ -3,6 +3,7 @@ package canvas
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -155,6 +156,7 @@ func appendEscaped(b, data []byte) []byte {
 	}
 }
 
+// appendString writes a string of a provider's, which may be any bytes.
 func appendString(b []byte, s string) []byte {
-	return append(b, ahp.MustMarshal(s)...)
+	return append(b, ahp.MustMarshal(strings.ToValidUTF8(s, "\uFFFD"))...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -52,7 +53,9 @@ func (e *Error) Wire() *ahp.Error {
 	if e.Code == CodeAlreadyOpen {
 		code = ahp.CodeAlreadyExists
 	}
-	return ahp.Errorf(code, "%s", e.Message).With(ahp.ProviderErrorData{Code: e.Code, Message: e.Message})
+	// They may be a provider's, and any bytes.
+	data := ahp.ProviderErrorData{Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
+	return ahp.Errorf(code, "%s", data.Message).With(data)
 }
 
 // Errorf makes an error of a code, for providers; the code may be their own.

@@ -60,15 +60,16 @@ func TestInvokeErrors(t *testing.T) {
 		err        error
 	}{
 		{"own code", "fake_code", nil, canvas.Errorf("fake_code", "x")},
+		{"no text", canvas.CodeHandlerError, nil, errors.New("\xff")},
 		{"no code", canvas.CodeHandlerError, nil, errors.New("plain")},
 		{"too long", canvas.CodeHandlerError, ahp.Value(`"` + strings.Repeat("x", 64<<10) + `"`), nil},
 		{"no JSON", canvas.CodeHandlerError, ahp.Value(`{"a":1,"a":2}`), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f.invoke = func(context.Context, *canvas.Handle, string, ahp.Value) (ahp.Value, error) { return c.value, c.err }
-			v, err := invoke(h, "one", "go", "")
+			_, err := invoke(h, "one", "go", "")
 			wantCode(t, err, c.want)
-			_ = v
+			_ = err.(*canvas.Error).Wire() // whatever bytes a provider's text has
 		})
 	}
 }

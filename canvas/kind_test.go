@@ -1,12 +1,10 @@
 package canvas_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -227,102 +225,5 @@ func TestRetention(t *testing.T) {
 			t.Errorf("replayed %d entries", len(r.Entries))
 		}
 		return nil
-	})
-}
-
-// TestTitlesAreMirroredAtARate: twenty a second reach the catalogue, the last one
-// follows late, and availability does not wait.
-func TestTitlesAreMirroredAtARate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, f, reg := newFake(t, canvas.Options{})
-		o, err := open(h, "one", "")
-		ok(t, err)
-		v := h.Connect("v")
-		v.Subscribe(canvastest.Session)
-		rewrite := func(n int) {
-			for i := range n {
-				ok(t, f.latest().h.SetTitle(fmt.Sprintf("%s %d", time.Now().Format("05.000"), i)))
-			}
-		}
-		title := func() string { return *h.SessionState().OpenCanvases[0].Title }
-		rewrite(200)
-		equal(t, 20, len(v.Take()))
-		equal(t, "00.000 19", title())
-		equal(t, "00.000 199", *h.State(o.Channel).Title)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		equal(t, 1, len(v.Take()))
-		equal(t, "00.000 199", title())
-		time.Sleep(500 * time.Millisecond)
-		rewrite(30) // one was written half a second ago
-		equal(t, 19, len(v.Take()))
-		time.Sleep(600 * time.Millisecond)
-		equal(t, "01.500 29", title())
-		rewrite(50)
-		v.Take()
-		reg.Gone()
-		equal(t, 1, len(v.Take()))
-		equal(t, "02.100 49", title()) // availability takes the title with it
-		time.Sleep(time.Minute)
-		equal(t, 0, len(v.Take()))
-	})
-}
-
-func TestHandleChecksWhatItIsGiven(t *testing.T) {
-	h, f, _ := newFake(t, canvas.Options{})
-	o, err := open(h, "one", "")
-	ok(t, err)
-	hd := f.latest().h
-	v := h.Connect("v")
-	v.Subscribe(o.Channel)
-	for name, err := range map[string]error{
-		"title":   hd.SetTitle("a\nb"),
-		"url":     hd.Update(canvas.Update{URL: ahp.Set("vscode-webview://x")}),
-		"payload": hd.Post(ahp.Value(`{`)),
-		"event":   hd.Raise(ahp.Value(strings.Repeat(" ", 65<<10) + "1")),
-		"save":    hd.Save(make([]byte, 256<<10+1)),
-	} {
-		if err == nil {
-			t.Errorf("%s was taken", name)
-		}
-	}
-	equal(t, nil, v.Brief())
-	ok(t, hd.Save(make([]byte, 256<<10)))
-	ok(t, hd.SetStatus("x"))
-	ok(t, hd.SetStatus("x")) // without effect: not sent
-	ok(t, hd.SetStatus(""))
-	equal(t, []string{o.Channel + ` {"type":"canvas/updated","status":"x"}`, o.Channel + ` {"type":"canvas/updated","status":null}`}, v.Brief())
-	equal(t, canvastest.Session+" one ahp-canvas-content:/one/a%20b?q", hd.Session()+" "+hd.InstanceID()+" "+hd.ContentURL("/a b?q"))
-}
-
-func TestEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, f, _ := newFake(t, canvas.Options{Limits: canvas.Limits{Events: 3, EventBytes: 4 << 10}})
-		_, err := open(h, "one", "")
-		ok(t, err)
-		read := func(after int64, wait time.Duration) canvas.EventPage {
-			p, err := h.Canvases.Events(context.Background(), canvastest.Session, after, wait)
-			ok(t, err)
-			return p
-		}
-		equal(t, canvas.EventPage{Events: []canvas.Event{}}, read(0, 0))
-		time.AfterFunc(2*time.Second, func() { _ = f.latest().h.Raise(ahp.Value(`1`)) })
-		begun := time.Now()
-		page := read(0, time.Minute)
-		equal(t, 2*time.Second, time.Since(begun))
-		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:02Z", Event: ahp.Value(`1`)}}, page.Events)
-		for n := 2; n < 7; n++ {
-			ok(t, f.latest().h.Raise(ahp.MustMarshal(n)))
-		}
-		page = read(page.Next, time.Minute)
-		equal(t, "2 dropped, next 6, first 4", fmt.Sprintf("%d dropped, next %d, first %s", page.Dropped, page.Next, page.Events[0].Event))
-		ok(t, f.latest().h.Raise(ahp.MustMarshal(strings.Repeat("x", 3800)))) // pushes the others out by bytes
-		page = read(5, 0)
-		equal(t, "1 dropped, 1 left", fmt.Sprintf("%d dropped, %d left", page.Dropped, len(page.Events)))
-		begun = time.Now()
-		equal(t, 0, len(read(99, 5*time.Second).Events))
-		equal(t, 5*time.Second, time.Since(begun))
-		_, err = h.Canvases.Events(t.Context(), "ahp-session:/none", 0, 0)
-		wantCode(t, err, canvas.CodeSessionNotFound)
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -58,116 +56,6 @@ func (s *Service) Open(ctx context.Context, a OpenArgs) (OpenCanvas, error) {
 		return open, err
 	}
 	return s.runOpen(ctx, k, o)
-}
-
-// planOpen decides what an open means now. Without a plan, the instance that is
-// open already (or the error) is the answer.
-func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
-		if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
-			return sessionNotFound(k.session)
-		}
-		inst := s.instances[k]
-		r, d, err := s.resolve(a, inst)
-		if err != nil {
-			return err
-		}
-		if inst != nil && (inst.ext.ID != r.ext.ID || inst.canvasID != d.CanvasID) {
-			return errorf(CodeAlreadyOpen, "instance %q is canvas %q of %q: close it first, or choose another instanceId", k.instance, inst.canvasID, inst.ext.ID)
-		}
-		if r.gone {
-			return errUnavailable
-		}
-		if inst == nil {
-			o = &opening{reg: r, decl: d, input: a.Input}
-			return s.reserve(tx, k.session)
-		}
-		st, _ := inst.state(tx)
-		if st.Availability == session.Ready && (a.Input == nil || ahp.Equal(a.Input, st.Input)) {
-			open = openCanvas(inst.channel, st)
-			return nil
-		}
-		o = &opening{reg: r, decl: d, inst: inst, input: a.Input, saved: inst.saved}
-		if a.Input == nil {
-			o.input = st.Input
-		}
-		if st.Availability == session.Ready {
-			o.handle = inst.handle
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, OpenCanvas{}, err
-	}
-	return o, open, nil
-}
-
-// resolve finds the declaration that is meant. A live instance settles what
-// would be ambiguous, and says that its provider is gone where nothing is
-// declared any more.
-func (s *Service) resolve(a OpenArgs, inst *instance) (*Registration, *declared, error) {
-	var found []*Registration
-	for _, r := range s.regs {
-		if r.serves(a.Session) && (a.ExtensionID == "" || a.ExtensionID == r.ext.ID) && r.find(a.CanvasID) != nil {
-			found = append(found, r)
-		}
-	}
-	if inst != nil && inst.canvasID == a.CanvasID && (a.ExtensionID == "" || a.ExtensionID == inst.ext.ID) {
-		found = slices.DeleteFunc(found, func(r *Registration) bool { return r.ext.ID != inst.ext.ID })
-		if len(found) == 0 {
-			return nil, nil, errUnavailable
-		}
-	}
-	switch {
-	case len(found) == 1:
-		return found[0], found[0].find(a.CanvasID), nil
-	case len(found) > 1:
-		e := errorf(CodeAmbiguous, "canvas %q is declared by %d extensions: say which extensionId", a.CanvasID, len(found))
-		for _, r := range found {
-			e.Candidates = append(e.Candidates, r.ext.ID)
-		}
-		return nil, nil, e
-	case a.ExtensionID != "":
-		return nil, nil, errorf(CodeNotFound, "extension %q declares no canvas %q", a.ExtensionID, a.CanvasID)
-	}
-	return nil, nil, errorf(CodeNotFound, "no canvas %q is declared", a.CanvasID)
-}
-
-// reserve makes room for an instance that is about to be opened.
-func (s *Service) reserve(tx *channels.Tx, uri string) error {
-	st, _ := sessionState(tx, uri)
-	pending := 0
-	for _, n := range s.opening {
-		pending += n
-	}
-	if n := len(st.OpenCanvases) + s.opening[uri]; n >= s.limits.SessionInstances {
-		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, staleNames(st))
-	}
-	if n := len(s.instances) + pending; n >= s.limits.Instances {
-		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, staleNames(st))
-	}
-	s.opening[uri]++
-	return nil
-}
-
-func (s *Service) unreserve(uri string) {
-	if s.opening[uri]--; s.opening[uri] <= 0 {
-		delete(s.opening, uri)
-	}
-}
-
-// staleNames names stale instances: the first ones to close.
-func staleNames(st session.State) string {
-	var names []string
-	for _, r := range st.OpenCanvases {
-		if r.Availability == session.Stale && len(names) < 8 {
-			names = append(names, r.InstanceID)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return " (stale: " + strings.Join(names, ", ") + ")"
 }
 
 // runOpen validates, asks the provider, commits and publishes. The key's turn is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -41,6 +42,9 @@ func (x Extension) source() session.CanvasProviderSource {
 }
 
 func (x Extension) named() (Extension, error) {
+	if !utf8.ValidString(x.ID + x.Name + x.ClientID) {
+		return x, errorf(CodeInputInvalid, "an extension's names must be valid UTF-8")
+	}
 	if x.ClientID != "" {
 		x.ID = "client:" + x.ClientID
 		return x, nil
@@ -89,6 +93,9 @@ func (l *Limits) prepare(set []Declaration) ([]*declared, error) {
 		seen[d.CanvasID] = true
 		if d.DisplayName == "" {
 			return nil, errorf(CodeInputInvalid, "canvas %q has no displayName", d.CanvasID)
+		}
+		if _, err := ahp.Marshal(d); err != nil {
+			return nil, errorf(CodeInputInvalid, "canvas %q cannot be written as JSON: %v", d.CanvasID, err)
 		}
 		dd, err := l.declare(d)
 		if err != nil {

@@ -99,6 +99,7 @@ func TestBadSetIsRefusedWhole(t *testing.T) {
 		{"no id", canvas.CodeInputInvalid, declare("good", "")},
 		{"id twice", canvas.CodeInputInvalid, declare("good", "good")},
 		{"no name", canvas.CodeInputInvalid, []canvas.Declaration{{CanvasID: "bad"}}},
+		{"not UTF-8", canvas.CodeInputInvalid, []canvas.Declaration{{CanvasID: "bad", DisplayName: "\xff"}}},
 		{"reserved action", canvas.CodeReservedActionName, append(declare("good"), action(canvas.Action{Name: "canvas.open"}))},
 		{"empty action", canvas.CodeInputInvalid, []canvas.Declaration{action(canvas.Action{})}},
 		{"action's schema", canvas.CodeInputInvalid, []canvas.Declaration{action(canvas.Action{Name: "a", InputSchema: ahp.Value(`{"type":"nothing"}`)})}},
@@ -123,7 +124,7 @@ func TestBadSetIsRefusedWhole(t *testing.T) {
 	}
 	h := canvastest.New(t, canvas.Options{})
 	h.Register(canvas.Extension{ID: "good"}, &fake{}, append(many[:63:63], schema(`{"$defs":{"x":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/x"}}}`))...)
-	for _, ext := range []canvas.Extension{{}, {ID: "a:b"}, {ID: "good"}, {ID: "good", Session: canvastest.Session}} {
+	for _, ext := range []canvas.Extension{{}, {ID: "a:b"}, {ID: "a", Name: "\xff"}, {ID: "good"}, {ID: "good", Session: canvastest.Session}} {
 		if _, err := h.Canvases.Register(ext, &fake{}); err == nil {
 			t.Errorf("%+v was registered", ext)
 		}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -26,6 +27,9 @@ func (p *urlPolicy) check(instanceID, raw string, source session.CanvasProviderS
 	scheme := strings.ToLower(ahp.SchemeOf(raw))
 	if len(raw) > maxURL {
 		return fmt.Errorf("the url has %d bytes, at most %d are allowed", len(raw), maxURL)
+	}
+	if !utf8.ValidString(raw) {
+		return fmt.Errorf("the url is not valid UTF-8")
 	}
 	if scheme == ahp.SchemeContent {
 		id, _, err := ParseContentURI(raw)

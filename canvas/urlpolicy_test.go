@@ -37,6 +37,7 @@ func TestURLPolicy(t *testing.T) {
 		{"/relative", false, false},
 		{"", false, false},
 		{"https://example.com/\n", false, false},
+		{"https://example.com/\xff", false, false},
 		{"https://example.com/" + strings.Repeat("x", 8<<10), false, false},
 	} {
 		for client, want := range map[bool]bool{false: c.server, true: c.client} {

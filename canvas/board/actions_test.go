@@ -28,14 +28,15 @@ func do(t *testing.T, b board, call string) board {
 func sketch(s State) string {
 	var lists []string
 	for _, l := range s.Lists {
-		line := l.Title + ":"
+		var line strings.Builder
+		line.WriteString(l.Title + ":")
 		for _, c := range l.Cards {
-			line += " " + c.Title
+			line.WriteString(" " + c.Title)
 			if c.Done {
-				line += "*"
+				line.WriteString("*")
 			}
 		}
-		lists = append(lists, line)
+		lists = append(lists, line.String())
 	}
 	return strings.Join(lists, " | ")
 }
@@ -228,18 +229,20 @@ func TestModel(t *testing.T) {
 			"": func(t *rapid.T) {
 				var want, have []string
 				for _, c := range model {
-					line := c.id + ":"
+					var line strings.Builder
+					line.WriteString(c.id + ":")
 					for _, id := range c.cards {
-						line += fmt.Sprint(" ", id, ticked[id])
+						line.WriteString(fmt.Sprint(" ", id, ticked[id]))
 					}
-					want = append(want, line)
+					want = append(want, line.String())
 				}
 				for _, l := range b.Lists {
-					line := l.ID + ":"
+					var line strings.Builder
+					line.WriteString(l.ID + ":")
 					for _, c := range l.Cards {
-						line += fmt.Sprint(" ", c.ID, c.Done)
+						line.WriteString(fmt.Sprint(" ", c.ID, c.Done))
 					}
-					have = append(have, line)
+					have = append(have, line.String())
 				}
 				if diff := cmp.Diff(want, have); diff != "" {
 					t.Fatalf("(-model +board)\n%s", diff)

@@ -81,6 +81,8 @@ func TestTwoViews(t *testing.T) {
 		want(t, "who was first", told(one), `"revision":3`, `{"board":"done","ref":7,"value":{"removed":"c4"}}`)
 		want(t, "who was late", told(two), `"revision":3`, `{"board":"refused","ref":"x","code":"board_card_not_found"`, `"revision":3`)
 
+		one.Say(o.Channel, `{"board":"do","action":"get_board"}`) // changes nothing, so nobody is told
+		synctest.Wait()
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
 		if err != nil || len(page.Events) != 1 || string(page.Events[0].Event) != `{"type":"board.changed","action":"remove_card","input":{"card":"c4"}}` {
 			t.Errorf("events: %+v, %v", page, err)

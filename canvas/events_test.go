@@ -1,0 +1,46 @@
+package canvas_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{Limits: canvas.Limits{Events: 3, EventBytes: 4 << 10}})
+		_, err := open(h, "one", "")
+		ok(t, err)
+		read := func(after int64, wait time.Duration) canvas.EventPage {
+			p, err := h.Canvases.Events(context.Background(), canvastest.Session, after, wait)
+			ok(t, err)
+			return p
+		}
+		equal(t, canvas.EventPage{Events: []canvas.Event{}}, read(0, 0))
+		time.AfterFunc(2*time.Second, func() { _ = f.latest().h.Raise(ahp.Value(`1`)) })
+		begun := time.Now()
+		page := read(0, time.Minute)
+		equal(t, 2*time.Second, time.Since(begun))
+		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:02Z", Event: ahp.Value(`1`)}}, page.Events)
+		for n := 2; n < 7; n++ {
+			ok(t, f.latest().h.Raise(ahp.MustMarshal(n)))
+		}
+		page = read(page.Next, time.Minute)
+		equal(t, "2 dropped, next 6, first 4", fmt.Sprintf("%d dropped, next %d, first %s", page.Dropped, page.Next, page.Events[0].Event))
+		ok(t, f.latest().h.Raise(ahp.MustMarshal(strings.Repeat("x", 3800)))) // pushes the others out by bytes
+		page = read(5, 0)
+		equal(t, "1 dropped, 1 left", fmt.Sprintf("%d dropped, %d left", page.Dropped, len(page.Events)))
+		begun = time.Now()
+		equal(t, 0, len(read(99, 5*time.Second).Events))
+		equal(t, 5*time.Second, time.Since(begun))
+		_, err = h.Canvases.Events(t.Context(), "ahp-session:/none", 0, 0)
+		wantCode(t, err, canvas.CodeSessionNotFound)
+	})
+}

@@ -1,0 +1,51 @@
+package canvas_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// TestFlowsOfOneInstanceAreSerialised, and those of different ones are not.
+func TestFlowsOfOneInstanceAreSerialised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{})
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			time.Sleep(time.Second)
+			return canvas.Opened{}, nil
+		}
+		begun := time.Now()
+		done := make(chan string)
+		for n := range 8 {
+			go func() {
+				_, err := open(h, fmt.Sprintf("i%d", n%4), fmt.Sprintf(`{"n":%d}`, n))
+				done <- fmt.Sprint(err)
+			}()
+		}
+		for range 8 {
+			equal(t, "<nil>", <-done)
+		}
+		equal(t, 2*time.Second, time.Since(begun)) // four instances, twice each
+	})
+}
+
+func TestTooManyWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{Limits: canvas.Limits{Waiting: 2}})
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			time.Sleep(time.Second)
+			return canvas.Opened{}, nil
+		}
+		for range 3 {
+			go open(h, "one", "")
+		}
+		synctest.Wait()
+		_, err := open(h, "one", "")
+		wantCode(t, err, canvas.CodeLimitExceeded)
+		time.Sleep(5 * time.Second)
+	})
+}
