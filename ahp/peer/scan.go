@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"sync"
 	"unicode/utf8"
@@ -303,7 +304,7 @@ func (s *scanner) str() (name, error) {
 		case c < ' ':
 			return name{}, errSyntax
 		case c < utf8.RuneSelf:
-			s.pos++
+			s.pos += plainRun(s.data[s.pos:])
 		default:
 			r, size := utf8.DecodeRune(s.data[s.pos:])
 			if r == utf8.RuneError && size == 1 {
@@ -313,6 +314,25 @@ func (s *scanner) str() (name, error) {
 		}
 	}
 	return name{}, errSyntax
+}
+
+// plainRun returns how many bytes at the beginning of b need no look of their
+// own: printable ASCII that is neither a quote nor a backslash. It looks at
+// eight at a time, for payloads are long; at least the first byte is one.
+func plainRun(b []byte) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	n := 1
+	for ; n+8 <= len(b); n += 8 {
+		w := binary.LittleEndian.Uint64(b[n:])
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		if (w|(w-ones*' ')|((quote-ones)&^quote)|((slash-ones)&^slash))&highs != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // escape checks one escape sequence; a surrogate must have its other half.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,37 +125,67 @@ func (c *Conn) ReadMessage() ([]byte, error) {
 	return msg, nil
 }
 
-// scratch holds a message while its length is not known. It is taken only when
-// a message begins, so that an idle connection holds none.
+// scratch holds the beginning of a message while its length is not known, and
+// pieceSize what follows of a long one. They are taken only when a message
+// begins, so that an idle connection holds none.
 var scratch = sync.Pool{New: func() any { return new([4096]byte) }}
 
+// readAll returns a message in memory of its exact size. A long one is gathered
+// in pooled pieces first: growing one slice would clear and copy several times
+// its length.
 func (c *Conn) readAll(r io.Reader) ([]byte, error) {
 	first := scratch.Get().(*[4096]byte)
 	defer scratch.Put(first)
-	buf := first[:]
-	n := 0
-	for {
-		m, err := r.Read(buf[n:])
+	n, err := c.fill(r, first[:], 0)
+	if err != nil || n < len(first) {
+		return append(make([]byte, 0, n), first[:n]...), err
+	}
+	parts := [][]byte{first[:]}
+	defer func() {
+		for _, p := range parts[1:] {
+			putPiece(p)
+		}
+	}()
+	for full := true; full; {
+		piece := getPiece()
+		m, err := c.fill(r, piece, n)
+		parts = append(parts, piece[:m])
 		n += m
-		if int64(n) > c.readLimit.Load() {
-			return nil, websocket.ErrReadLimit
-		}
-		if err == io.EOF {
-			break
-		}
 		if err != nil {
 			return nil, err
 		}
-		if n == len(buf) {
-			grown := make([]byte, 4*len(buf))
-			copy(grown, buf)
-			buf = grown
+		full = m == len(piece)
+	}
+	return slices.Concat(parts...), nil
+}
+
+// fill reads until the piece is full or the message ends; before is how much of
+// the message was read already.
+func (c *Conn) fill(r io.Reader, piece []byte, before int) (n int, err error) {
+	for n < len(piece) {
+		m, err := r.Read(piece[n:])
+		n += m
+		if int64(before+n) > c.readLimit.Load() {
+			return n, websocket.ErrReadLimit
+		}
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
 		}
 	}
-	if len(buf) > len(first) && n > len(buf)/2 {
-		return buf[:n:n], nil
-	}
-	return append(make([]byte, 0, n), buf[:n]...), nil
+	return n, nil
+}
+
+func getPiece() []byte {
+	p := pieces.Get().(*[]byte)
+	return (*p)[:pieceSize]
+}
+
+func putPiece(p []byte) {
+	p = p[:0]
+	pieces.Put(&p)
 }
 
 // readFailed turns what a read returned into the cause of the end: the peer's
