@@ -126,3 +126,47 @@ func (w *walker) place() string {
 	}
 	return b.String()
 }
+
+// Measure returns how deep a well-formed value is nested and how many values it
+// holds, itself included; member names do not count.
+func Measure(v Value) (depth, values int) {
+	w := &walker{data: v}
+	open := 0
+	for w.pos < len(w.data) {
+		switch w.peek() {
+		case 0:
+			return depth, values
+		case '{', '[':
+			open++
+			depth = max(depth, open)
+			w.pos++
+			values++
+			continue
+		case '}', ']':
+			open--
+			w.pos++
+			continue
+		case '"':
+			w.skipString()
+			if w.pos < len(w.data) && w.isName() {
+				continue
+			}
+		default:
+			w.skipScalar()
+		}
+		values++
+	}
+	return depth, values
+}
+
+// isName reports whether the string that was just read names a member.
+func (w *walker) isName() bool {
+	for _, c := range w.data[w.pos:] {
+		switch c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c == ':'
+		}
+	}
+	return false
+}

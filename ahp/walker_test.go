@@ -40,3 +40,17 @@ func FuzzWalker(f *testing.F) {
 		}
 	})
 }
+
+func TestMeasure(t *testing.T) {
+	for in, want := range map[string][2]int{
+		`1`:          {0, 1},
+		`"a:b"`:      {0, 1},
+		`{}`:         {1, 1},
+		`[[],[[1]]]`: {3, 5},
+		`{"a" : {"b":[1,"c:d",null]} , "e\":":true }`: {3, 7},
+	} {
+		if depth, values := Measure(Value(in)); depth != want[0] || values != want[1] {
+			t.Errorf("%s: depth %d, %d values, want %v", in, depth, values, want)
+		}
+	}
+}

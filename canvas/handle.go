@@ -122,6 +122,9 @@ func (l *Limits) payload(p ahp.Value) error {
 	if !p.IsValid() {
 		return errors.New("the payload is not JSON")
 	}
+	if err := l.shape(p); err != nil {
+		return fmt.Errorf("the payload %w", err)
+	}
 	return nil
 }
 

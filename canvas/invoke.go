@@ -92,5 +92,8 @@ func (l *Limits) checkValue(v ahp.Value) error {
 	if !v.IsValid() {
 		return errorf(CodeHandlerError, "the provider answered with something that is not JSON")
 	}
+	if err := l.shape(v); err != nil {
+		return errorf(CodeHandlerError, "the provider's answer %v", err)
+	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
 // Limits bounds what providers, agents and Views may ask for (canvas.md section
@@ -19,6 +21,9 @@ type Limits struct {
 	SessionInstances int // open in one session; 256
 	Instances        int // open in the host; 4,096
 	Waiting          int // flows that wait for their turn at one instance; 64
+
+	Depth  int // of inputs, values and payloads, in JSON levels; 64
+	Values int // likewise, how many; 16,384
 
 	InputBytes   int // of open and invoke; 256 KiB
 	AnswerBytes  int // of an action's value; 64 KiB
@@ -38,7 +43,7 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	def := Limits{
 		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
-		SessionInstances: 256, Instances: 4096, Waiting: 64,
+		SessionInstances: 256, Instances: 4096, Waiting: 64, Depth: 64, Values: 16384,
 		InputBytes: 256 << 10, AnswerBytes: 64 << 10, TextLength: 512, MessageBytes: 64 << 10,
 		MailboxBytes: 1 << 20, SaveBytes: 256 << 10, TitleRate: 20,
 		ContentBytes: 16 << 20, CacheBytes: 64 << 20,
@@ -47,6 +52,7 @@ func (l Limits) withDefaults() Limits {
 	for _, f := range []struct{ v, def *int }{
 		{&l.Canvases, &def.Canvases}, {&l.Actions, &def.Actions}, {&l.SchemaBytes, &def.SchemaBytes}, {&l.SchemaDepth, &def.SchemaDepth},
 		{&l.SessionInstances, &def.SessionInstances}, {&l.Instances, &def.Instances}, {&l.Waiting, &def.Waiting},
+		{&l.Depth, &def.Depth}, {&l.Values, &def.Values},
 		{&l.InputBytes, &def.InputBytes}, {&l.AnswerBytes, &def.AnswerBytes}, {&l.TextLength, &def.TextLength}, {&l.MessageBytes, &def.MessageBytes},
 		{&l.MailboxBytes, &def.MailboxBytes}, {&l.SaveBytes, &def.SaveBytes}, {&l.TitleRate, &def.TitleRate},
 		{&l.ContentBytes, &def.ContentBytes}, {&l.CacheBytes, &def.CacheBytes},
@@ -96,6 +102,18 @@ func (l *Limits) text(name string, s *string) error {
 	}
 	if !utf8.ValidString(*s) {
 		return fmt.Errorf("%s is not valid UTF-8", name)
+	}
+	return nil
+}
+
+// shape bounds what goes on to clients, which hold frames against such limits
+// themselves. v is well formed.
+func (l *Limits) shape(v ahp.Value) error {
+	switch depth, values := ahp.Measure(v); {
+	case depth > l.Depth:
+		return fmt.Errorf("is nested %d levels deep, at most %d are allowed", depth, l.Depth)
+	case values > l.Values:
+		return fmt.Errorf("holds %d values, at most %d are allowed", values, l.Values)
 	}
 	return nil
 }

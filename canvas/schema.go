@@ -69,6 +69,9 @@ func (l *Limits) validate(s *schema, input ahp.Value) error {
 	if !input.IsValid() || input.Kind() != '{' {
 		return &Error{Code: CodeInputInvalid, Path: "/input", Rule: "type", Message: "the input must be a JSON object"}
 	}
+	if err := l.shape(input); err != nil {
+		return &Error{Code: CodeInputInvalid, Path: "/input", Rule: "limit", Message: "the input " + err.Error()}
+	}
 	if s == nil {
 		return nil
 	}

@@ -1,0 +1,38 @@
+package canvas_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// What would be refused in a frame is refused wherever else it comes from: an
+// agent's input and a provider's words go on to clients.
+func TestShapeIsBounded(t *testing.T) {
+	deep := `{"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`
+	wide := `{"x":[` + strings.Repeat("1,", 16383) + `1]}`
+	for name, v := range map[string]string{"deep": deep, "wide": wide} {
+		t.Run(name, func(t *testing.T) {
+			h, f, _ := newFake(t, canvas.Options{})
+			_, err := open(h, "one", "")
+			ok(t, err)
+			_, err = invoke(h, "one", "go", v)
+			e := wantCode(t, err, canvas.CodeInputInvalid)
+			equal(t, "/input limit", e.Path+" "+e.Rule)
+			f.invoke = func(_ context.Context, hd *canvas.Handle, _ string, _ ahp.Value) (ahp.Value, error) {
+				if hd.Post(ahp.Value(v)) == nil || hd.Raise(ahp.Value(v)) == nil {
+					t.Error("a provider said more than a client can read")
+				}
+				return ahp.Value(v), nil
+			}
+			_, err = invoke(h, "one", "go", "")
+			wantCode(t, err, canvas.CodeHandlerError)
+			f.invoke = nil
+			_, err = invoke(h, "one", "go", `{"x":[[1,2,3]]}`)
+			ok(t, err)
+		})
+	}
+}
