@@ -8,14 +8,24 @@ import (
 
 // Dispatch takes a client's dispatchAction (ahp-host.md section 2e): it is
 // echoed to its audience, refused to its sender alone, or ignored in silence.
-func (tx *Tx) Dispatch(from *Subscriber, p ahp.DispatchActionParams) {
-	kind := tx.l.Kind(p.Channel)
+// The action is decoded and checked before the lock is taken, so that what a
+// stranger sends costs nobody else time.
+func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) {
+	kind := l.Kind(p.Channel)
 	if kind == nil || !from.Caps.Has(kind.Capability) {
 		return
 	}
+	enc, err := kind.Actions.Decode(p.Action)
+	if err == nil && kind.Check != nil {
+		err = kind.Check(from, enc.Action)
+	}
+	_ = l.Do(func(tx *Tx) error { tx.dispatch(from, kind, p, enc, err); return nil })
+}
+
+// dispatch publishes a decoded action, or refuses it where err says why.
+func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams, enc ahp.EncodedAction, err error) {
 	origin := ahp.Origin{ClientID: from.ClientID, ClientSeq: p.ClientSeq}
 	c := tx.l.channels[p.Channel]
-	enc, err := kind.Actions.Decode(p.Action)
 	if c == nil {
 		tx.dispatchAbsent(from, kind, p.Channel, &enc, &origin)
 		return

@@ -35,6 +35,10 @@ type Kind struct {
 	// An error refuses the action with its text.
 	Reduce func(State, ahp.Action) (State, Outcome, error)
 
+	// Check holds a client's action against what needs no state, before the lock
+	// is taken: it may be costly. An error refuses with its text.
+	Check func(from *Subscriber, a ahp.Action) error
+
 	// Permit decides on a client's dispatch before it is reduced: may this
 	// connection send this action here, and who hears it (d.Audience). It runs
 	// under the lock; an error refuses with its text. Nil permits.

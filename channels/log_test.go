@@ -82,6 +82,12 @@ func newToy() *toy {
 		},
 		Effect: func(d Dispatch) { k.effects = append(k.effects, d.Action.ActionType()) },
 		Left:   func(s *Subscriber, uri string) { k.left = append(k.left, s.ClientID+" "+uri) },
+		Check: func(_ *Subscriber, a ahp.Action) error {
+			if s, ok := a.(shout); ok && s.Text == "" {
+				return errors.New("shouting nothing")
+			}
+			return nil
+		},
 		Absent: func(a ahp.Action) error {
 			if _, ok := a.(shout); ok {
 				return errors.New("nobody here")
@@ -141,10 +147,7 @@ func subscribeTo(t *testing.T, l *Log, s *Subscriber, uri string) ahp.Snapshot {
 }
 
 func send(l *Log, s *Subscriber, seq int64, uri, action string) {
-	l.Do(func(tx *Tx) error {
-		tx.Dispatch(s, ahp.DispatchActionParams{Channel: uri, ClientSeq: seq, Action: ahp.Value(action)})
-		return nil
-	})
+	l.Dispatch(s, ahp.DispatchActionParams{Channel: uri, ClientSeq: seq, Action: ahp.Value(action)})
 }
 
 func wantFrames(t *testing.T, box *inbox, want ...string) {
@@ -179,6 +182,7 @@ func TestDispatchRefusals(t *testing.T) {
 		{"missing member", "toy:/a", `{"type":"toy/add"}`, "toy/add: /by: required"},
 		{"wrong type", "toy:/a", `{"type":"toy/add","by":"1"}`, "toy/add: /by: want an integer, have a string"},
 		{"no capability", "toy:/a", `{"type":"toy/whisper","text":"x"}`, `toy/whisper needs the capability \"toys\"`},
+		{"checked before the lock", "toy:/a", `{"type":"toy/shout","text":""}`, "shouting nothing"},
 		{"not subscribed", "toy:/b", `{"type":"toy/add","by":1}`, "not subscribed to this channel: subscribe first"},
 		{"absent, kind refuses", "toy:/gone", `{"type":"toy/shout","text":"x"}`, "nobody here"},
 		{"absent, silence", "toy:/gone", `{"type":"toy/add","by":1}`, ""},

@@ -64,10 +64,7 @@ func (b *bench) create(from *channels.Subscriber, p session.CreateSessionParams)
 }
 
 func (b *bench) send(from *channels.Subscriber, uri, action string) {
-	b.log.Do(func(tx *channels.Tx) error {
-		tx.Dispatch(from, ahp.DispatchActionParams{Channel: uri, ClientSeq: 1, Action: ahp.Value(action)})
-		return nil
-	})
+	b.log.Dispatch(from, ahp.DispatchActionParams{Channel: uri, ClientSeq: 1, Action: ahp.Value(action)})
 }
 
 func TestCreateIsOneTransaction(t *testing.T) {

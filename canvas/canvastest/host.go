@@ -167,10 +167,7 @@ func (v *View) Leave() {
 // Dispatch dispatches an action, given as it stands on the wire.
 func (v *View) Dispatch(uri, action string) {
 	v.seq++
-	_ = v.host.Log.Do(func(tx *channels.Tx) error {
-		tx.Dispatch(v.Sub, ahp.DispatchActionParams{Channel: uri, ClientSeq: v.seq, Action: ahp.Value(action)})
-		return nil
-	})
+	v.host.Log.Dispatch(v.Sub, ahp.DispatchActionParams{Channel: uri, ClientSeq: v.seq, Action: ahp.Value(action)})
 }
 
 // Say dispatches a canvas/message.

@@ -40,6 +40,25 @@ type closeArgs struct {
 	Unknown    ahp.Value `json:",embed"`
 }
 
+// waitArgs are the arguments of wait_for_canvas_events.
+type waitArgs struct {
+	Session string    `json:"session,omitzero"`
+	After   int64     `json:"after,omitzero"`
+	Timeout *float64  `json:"timeout,omitzero"` // in seconds
+	Unknown ahp.Value `json:",embed"`
+}
+
+// check finds what no schema of the decoder says.
+func (a waitArgs) check() error {
+	switch {
+	case a.After < 0:
+		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/after", Rule: "minimum", Message: "a cursor is not below 0"}
+	case a.Timeout != nil && *a.Timeout < 0:
+		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/timeout", Rule: "minimum", Message: "a time to wait is not below 0"}
+	}
+	return nil
+}
+
 // decode reads a tool's arguments into args; absent ones are an empty object.
 // unknown is where args keeps what it does not know.
 func decode(raw ahp.Value, args any, unknown *ahp.Value) error {

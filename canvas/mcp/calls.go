@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -19,6 +20,7 @@ type Service interface {
 	Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCanvas, error)
 	Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value, error)
 	Close(ctx context.Context, session, instanceID string) error
+	Events(ctx context.Context, session string, after int64, timeout time.Duration) (canvas.EventPage, error)
 }
 
 // panel is an open canvas as the tools answer it. Where the content comes from

@@ -5,9 +5,14 @@
 // # The tools
 //
 // list_canvas_capabilities, open_canvas, invoke_canvas_action,
-// list_open_canvases and close_canvas. What a canvas can do is data in the first
-// one's answer, never a tool of its own: the set stays the same while providers
-// come and go. wait_for_canvas_events is not built.
+// list_open_canvases, close_canvas and wait_for_canvas_events. What a canvas can
+// do is data in the first one's answer, never a tool of its own: the set stays
+// the same while providers come and go.
+//
+// wait_for_canvas_events is a long poll with a cursor, and not a notification:
+// a model acts when it calls. Its time is in seconds and bounded by
+// Options.MaxWait; who gives the call up ends the wait. Events are in memory
+// only: a host that is started again begins with an empty ring and the cursor 0.
 //
 // # Answers
 //
@@ -32,7 +37,8 @@
 //
 // A [Server] owns its MCP sessions. They end when their client says so, after
 // Options.SessionTimeout without a request, or with [Server.Shutdown], which
-// answers the calls under way first. A call that its client cancels, or whose
+// answers the calls under way first: those that wait for events at once, with
+// what there is. A call that its client cancels, or whose
 // connection ends where MCP says that this is the cancellation (2026-07-28), has
 // its context cancelled. The library's own log is discarded: it would repeat
 // what clients send.

@@ -13,10 +13,12 @@ func DecodeAll(data []byte) []*canvas.Error {
 	var o openArgs
 	var i invokeArgs
 	var c closeArgs
+	var w waitArgs
 	var all []*canvas.Error
 	for _, err := range []error{
 		decode(ahp.Value(data), &l, &l.Unknown), decode(ahp.Value(data), &o, &o.Unknown),
 		decode(ahp.Value(data), &i, &i.Unknown), decode(ahp.Value(data), &c, &c.Unknown),
+		decode(ahp.Value(data), &w, &w.Unknown),
 	} {
 		e, _ := errors.AsType[*canvas.Error](err)
 		if err != nil && e == nil {

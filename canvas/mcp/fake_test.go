@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,7 +23,9 @@ const defaultSession = "ahp-session:/default"
 // fake is a service with one canvas, "counter", that keeps what it was asked.
 type fake struct {
 	fail    error                           // what every call answers
-	block   func(ctx context.Context) error // runs inside invoke
+	block   func(ctx context.Context) error // runs inside invoke and a wait for events
+	events  []canvas.Event
+	timeout time.Duration // of the last wait
 	mu      sync.Mutex
 	open    map[string]ahp.Value // by instance id: the input
 	session string               // of the last call
@@ -96,6 +99,23 @@ func (f *fake) Close(_ context.Context, target, instanceID string) error {
 	}
 	delete(f.open, instanceID)
 	return nil
+}
+
+// Events answers what there is, and waits for nothing but block.
+func (f *fake) Events(ctx context.Context, target string, after int64, timeout time.Duration) (canvas.EventPage, error) {
+	if err := f.note(target, nil); err != nil {
+		return canvas.EventPage{}, err
+	}
+	if f.block != nil && timeout > 0 {
+		if err := f.block(ctx); err != nil {
+			return canvas.EventPage{}, err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.timeout = timeout
+	last := int64(len(f.events))
+	return canvas.EventPage{Events: f.events[min(after, last):], Next: last, Dropped: max(0, after-last)}, nil
 }
 
 // connect joins a foreign client to a door in one of the ways there are.

@@ -18,6 +18,10 @@ const (
 	DefaultMaxSessions    = 256
 	DefaultMaxBody        = 1 << 20
 	DefaultDrain          = 10 * time.Second
+	// The longest wait stays below the 60 s after which common clients give a
+	// call up.
+	DefaultWait    = 25 * time.Second
+	DefaultMaxWait = 50 * time.Second
 )
 
 // Options configures a Server; the zero value works.
@@ -38,6 +42,9 @@ type Options struct {
 	// Drain bounds how long ServeStdio waits for the calls under way when its
 	// context is done; the default is 10 s.
 	Drain time.Duration
+	// Wait is how long wait_for_canvas_events waits where the call does not say;
+	// MaxWait cuts what a call says.
+	Wait, MaxWait time.Duration
 	// HostChecked says that the Host header was compared with a list before the
 	// handler is called. Without it, a listener on loopback answers only to
 	// loopback names.
@@ -54,6 +61,8 @@ type Server struct {
 	calls   *gauge
 	base    context.Context // done when Shutdown gives up waiting
 	abandon context.CancelFunc
+	closing context.Context // done when Shutdown begins
+	retire  context.CancelFunc
 }
 
 // New returns a door to a service.
@@ -61,7 +70,7 @@ func New(service Service, opts Options) *Server {
 	s := newServer(opts, &sdk.Implementation{Name: "ahp-canvas", Title: "Canvases of an Agent Host", Version: opts.Version}, instructions)
 	s.service = service
 	for _, t := range tools {
-		s.add(t.describe(), func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
+		s.add(t.describe(s.opts), func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
 			a, err := t.run(s, ctx, args)
 			if err != nil {
 				return s.failure(ctx, t.name, err), nil
@@ -77,6 +86,7 @@ func newServer(opts Options, who *sdk.Implementation, words string) *Server {
 	opts.fill()
 	s := &Server{opts: opts, calls: newGauge()}
 	s.base, s.abandon = context.WithCancel(context.Background())
+	s.closing, s.retire = context.WithCancel(context.Background())
 	s.mcp = sdk.NewServer(who, &sdk.ServerOptions{
 		Instructions: words,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
@@ -114,6 +124,13 @@ func (o *Options) fill() {
 	if o.Drain <= 0 {
 		o.Drain = DefaultDrain
 	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = DefaultMaxWait
+	}
+	if o.Wait <= 0 {
+		o.Wait = DefaultWait
+	}
+	o.Wait = min(o.Wait, o.MaxWait)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -148,12 +165,14 @@ func (s *Server) Connect(ctx context.Context, t sdk.Transport) (*sdk.ServerSessi
 }
 
 // Shutdown refuses new calls, waits until those under way are answered, and ends
-// every session. When ctx is done it cancels the calls that are left, waits for
+// every session. Calls that wait for events are answered at once. When ctx is done it cancels the calls that are left, waits for
 // them without an answer, and returns the context's error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	var err error
+	idle := s.calls.drain()
+	s.retire()
 	select {
-	case <-s.calls.drain():
+	case <-idle:
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

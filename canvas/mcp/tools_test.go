@@ -89,6 +89,7 @@ func TestErrors(t *testing.T) {
 		for tool, args := range map[string]string{
 			mcp.ToolList: `{}`, mcp.ToolListOpen: `{}`, mcp.ToolOpen: `{"canvasId":"x"}`,
 			mcp.ToolInvoke: `{"instanceId":"x","actionName":"y"}`, mcp.ToolClose: `{"instanceId":"x"}`,
+			mcp.ToolWait: `{}`,
 		} {
 			r := call(t, c, tool, args)
 			if diff := cmp.Diff(tc.want, structured(t, r)); diff != "" || !r.IsError {
@@ -115,6 +116,12 @@ func TestBadArguments(t *testing.T) {
 		{mcp.ToolClose, `{}`, "/instanceId", "required"},
 		{mcp.ToolList, `{"verbose":true}`, "/verbose", "additionalProperties"},
 		{mcp.ToolListOpen, `{"session":{}}`, "/session", "type"},
+		{mcp.ToolWait, `{"after":-1}`, "/after", "minimum"},
+		{mcp.ToolWait, `{"after":1.5}`, "/after", "type"},
+		{mcp.ToolWait, `{"after":1e300}`, "/after", "type"},
+		{mcp.ToolWait, `{"timeout":-1}`, "/timeout", "minimum"},
+		{mcp.ToolWait, `{"timeout":"1"}`, "/timeout", "type"},
+		{mcp.ToolWait, `{"instanceId":"x"}`, "/instanceId", "additionalProperties"},
 	} {
 		e := mcp.Failure(call(t, c, tc.tool, tc.args))
 		if e == nil || e.Code != canvas.CodeInputInvalid || e.Path != tc.path || e.Rule != tc.rule {
@@ -140,17 +147,17 @@ func TestDescriptions(t *testing.T) {
 		}
 		args := map[string]any{}
 		for name, p := range schema["properties"].(map[string]any) {
-			args[name] = map[string]any{"string": "x", "object": map[string]any{}}[p.(map[string]any)["type"].(string)]
+			args[name] = map[string]any{"string": "x", "object": map[string]any{}, "integer": 1, "number": 0.5}[p.(map[string]any)["type"].(string)]
 		}
 		if e := mcp.Failure(call(t, c, tool.Name, string(ahp.MustMarshal(args)))); e != nil && e.Code == canvas.CodeInputInvalid {
 			t.Errorf("%s refuses an argument that it describes: %v", tool.Name, e)
 		}
 	}
-	want := []string{mcp.ToolClose, mcp.ToolInvoke, mcp.ToolList, mcp.ToolListOpen, mcp.ToolOpen}
+	want := []string{mcp.ToolClose, mcp.ToolInvoke, mcp.ToolList, mcp.ToolListOpen, mcp.ToolOpen, mcp.ToolWait}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "wait_for_canvas_events", Arguments: json.RawMessage(`{}`)}); err == nil {
+	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "no_such_tool", Arguments: json.RawMessage(`{}`)}); err == nil {
 		t.Error("a tool that is not there answered")
 	}
 }

@@ -65,8 +65,5 @@ func dispatch(_ context.Context, c *conn, req *peer.Request) {
 		c.server.unreadable.Add(1)
 		return
 	}
-	c.server.log.Do(func(tx *channels.Tx) error {
-		tx.Dispatch(c.sub, p)
-		return nil
-	})
+	c.server.log.Dispatch(c.sub, p)
 }

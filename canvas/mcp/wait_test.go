@@ -1,0 +1,144 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+// An agent reads on from where it was; what a provider said keeps every digit.
+func TestWait(t *testing.T) {
+	for name, connect := range ways {
+		t.Run(name, func(t *testing.T) {
+			service := newFake()
+			for _, event := range []string{`{"n":9007199254740993}`, `"done"`} {
+				service.events = append(service.events, canvas.Event{InstanceID: "c1", Time: "2026-01-02T03:04:05Z", Event: ahp.Value(event)})
+			}
+			c := connect(t, mcp.New(service, mcp.Options{}))
+			const first = `{"instanceId":"c1","time":"2026-01-02T03:04:05Z","event":{"n":9007199254740993}}`
+			const second = `{"instanceId":"c1","time":"2026-01-02T03:04:05Z","event":"done"}`
+			for _, step := range []struct{ args, want, text string }{
+				{``, `{"events":[` + first + `,` + second + `],"next":2,"dropped":0}`, "2 in c1. Call again with after 2"},
+				{`{"after":1,"timeout":null}`, `{"events":[` + second + `],"next":2,"dropped":0}`, "1 in c1"},
+				{`{"after":2,"timeout":0}`, `{"events":[],"next":2,"dropped":0}`, "Nothing happened"},
+				{`{"after":5}`, `{"events":[],"next":2,"dropped":3}`, "3 earlier events are lost"},
+			} {
+				r := call(t, c, mcp.ToolWait, step.args)
+				if diff := cmp.Diff(step.want, structured(t, r)); diff != "" || r.IsError {
+					t.Errorf("%s: isError %v: %s", step.args, r.IsError, diff)
+				}
+				if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, step.text) {
+					t.Errorf("%s: text %q has no %q", step.args, text, step.text)
+				}
+			}
+			if service.session != defaultSession {
+				t.Errorf("session %q", service.session)
+			}
+		})
+	}
+}
+
+// How long a call waits, and what a model is told about it.
+func TestWaitTimes(t *testing.T) {
+	for _, tc := range []struct {
+		opts mcp.Options
+		args string
+		want time.Duration
+		told string
+	}{
+		{mcp.Options{}, `{}`, 25 * time.Second, "25 where it is left out, at most 50;"},
+		{mcp.Options{}, `{"timeout":0}`, 0, ""},
+		{mcp.Options{}, `{"timeout":1.5}`, 1500 * time.Millisecond, ""},
+		{mcp.Options{}, `{"timeout":51}`, 50 * time.Second, ""},
+		{mcp.Options{}, `{"timeout":1e300}`, 50 * time.Second, ""},
+		{mcp.Options{Wait: time.Second, MaxWait: 90 * time.Second}, `{}`, time.Second, "1 where it is left out, at most 90;"},
+		{mcp.Options{MaxWait: 500 * time.Millisecond}, `{}`, 500 * time.Millisecond, "0.5 where it is left out, at most 0.5;"},
+	} {
+		service := newFake()
+		c := ways["in memory"](t, mcp.New(service, tc.opts))
+		call(t, c, mcp.ToolWait, tc.args)
+		if service.timeout != tc.want {
+			t.Errorf("%s with %+v waits %v, want %v", tc.args, tc.opts, service.timeout, tc.want)
+		}
+		list, err := c.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if schema := string(ahp.MustMarshal(list.Tools[len(list.Tools)-1].InputSchema)); !strings.Contains(schema, tc.told) {
+			t.Errorf("%+v: %s does not say %q", tc.opts, schema, tc.told)
+		}
+	}
+}
+
+// Who gives the call up ends the wait, whichever way it came.
+func TestWaitCancelled(t *testing.T) {
+	for name, connect := range ways {
+		t.Run(name, func(t *testing.T) {
+			service := newFake()
+			begun, ended := make(chan struct{}), make(chan error, 1)
+			service.block = func(ctx context.Context) error {
+				close(begun)
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return ctx.Err()
+			}
+			c := connect(t, mcp.New(service, mcp.Options{}))
+			ctx, cancel := context.WithCancel(t.Context())
+			answered := make(chan error, 1)
+			go func() {
+				_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: mcp.ToolWait, Arguments: json.RawMessage(`{"timeout":50}`)})
+				answered <- err
+			}()
+			<-begun
+			cancel()
+			if err := <-answered; !errors.Is(err, context.Canceled) {
+				t.Errorf("the caller got %v", err)
+			}
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("the wait got %v", err)
+			}
+		})
+	}
+}
+
+// A door that closes answers who waits, with the cursor to go on from, and does
+// not wait for something to happen.
+func TestWaitEndsWithTheDoor(t *testing.T) {
+	for name, connect := range ways {
+		t.Run(name, func(t *testing.T) {
+			service := newFake()
+			service.events = []canvas.Event{{InstanceID: "c1", Event: ahp.Value(`1`)}}
+			begun := make(chan struct{})
+			service.block = func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() }
+			door := mcp.New(service, mcp.Options{})
+			c := connect(t, door)
+			answered := make(chan string, 1)
+			go func() {
+				r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolWait, Arguments: json.RawMessage(`{"after":1}`)})
+				if err != nil || r.IsError {
+					answered <- errors.Join(err, errors.New("no answer")).Error()
+					return
+				}
+				v, _ := mcp.Structured(r)
+				answered <- string(v)
+			}()
+			<-begun
+			if err := door.Shutdown(t.Context()); err != nil {
+				t.Errorf("Shutdown: %v", err)
+			}
+			if got, want := <-answered, `{"events":[],"next":1,"dropped":0}`; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+}
