@@ -39,6 +39,11 @@ func (s *Service) CloseSession(ctx context.Context, uri string) {
 		wg.Go(func() { _ = s.close(context.WithoutCancel(ctx), k, func(*instance) bool { return true }) })
 	}
 	wg.Wait()
+	s.must(func(tx *channels.Tx) {
+		for _, r := range s.clientsOf(uri) {
+			s.unfold(tx, r)
+		}
+	})
 	s.events.drop(uri)
 }
 

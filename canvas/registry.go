@@ -1,7 +1,6 @@
 package canvas
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -213,10 +212,14 @@ func (r *Registration) Close() {
 			return
 		}
 		r.closed = true
-		s.regs = slices.DeleteFunc(s.regs, func(o *Registration) bool { return o == r })
+		s.forget(r)
 		r.lose(tx)
 		s.publishRegistry(tx)
 	})
+}
+
+func (s *Service) forget(r *Registration) {
+	s.regs = slices.DeleteFunc(s.regs, func(o *Registration) bool { return o == r })
 }
 
 // lose ends calls and instances of a provider that is gone, in one transaction.
@@ -244,12 +247,7 @@ func (r *Registration) find(canvasID string) *declared {
 // session where nothing changed hears nothing.
 func (s *Service) publishRegistry(tx *channels.Tx) {
 	for _, uri := range tx.Channels(ahp.SchemeSession) {
-		state, _ := tx.State(uri)
-		st, ok := state.(session.State)
-		list := s.registryOf(uri)
-		if ok && !bytes.Equal(ahp.MustMarshal(list), ahp.MustMarshal(append([]session.SessionCanvasDeclaration{}, st.Canvases...))) {
-			s.append(tx, uri, session.CanvasesChanged{Canvases: list})
-		}
+		s.publishSession(tx, uri)
 	}
 }
 

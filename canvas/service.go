@@ -23,6 +23,9 @@ type Options struct {
 	Now      func() time.Time // default time.Now
 	Limits   Limits
 	Timeouts Timeouts
+	// Caller reaches clients that provide canvases; without one, what clients
+	// declare is not folded.
+	Caller Caller
 	// AllowSchemes are url schemes that canvases may point to beside the policy's
 	// own (canvas.md section 6), without the colon: "file", "data".
 	AllowSchemes []string
@@ -39,6 +42,8 @@ type Service struct {
 	limits   Limits
 	timeouts Timeouts
 	policy   urlPolicy
+	caller   Caller
+	vetted   vetted
 	logger   *slog.Logger
 	tasks    *tasks
 	flows    flows
@@ -57,7 +62,7 @@ type Service struct {
 // New makes the service and teaches the log the canvas kind.
 func New(opts Options) *Service {
 	s := &Service{
-		log: opts.Log, newID: opts.NewID, now: opts.Now, logger: opts.Logger,
+		log: opts.Log, caller: opts.Caller, newID: opts.NewID, now: opts.Now, logger: opts.Logger,
 		limits: opts.Limits.withDefaults(), timeouts: opts.Timeouts.withDefaults(),
 		tasks: newTasks(), store: memory{},
 		instances: map[key]*instance{}, byChannel: map[string]*instance{},

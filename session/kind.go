@@ -10,13 +10,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// kind is the session channel. summaries is told of every change.
-func kind(after func(tx *channels.Tx, uri string, before, now State)) *channels.Kind {
+// kind is the session channel. after is told of every change.
+func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State)) *channels.Kind {
 	return &channels.Kind{
 		Scheme:           ahp.SchemeSession,
 		Actions:          Actions,
 		NotFound:         ahp.ErrSessionNotFound,
 		Reduce:           Reduce,
+		Check:            check,
 		Permit:           permit,
 		Redact:           redact,
 		RedactCapability: ahp.CapabilityCanvas,

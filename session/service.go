@@ -25,6 +25,12 @@ type Options struct {
 	// Prepare completes the state of a session before anybody sees it; it runs
 	// under the log's lock and must be pure. Nil changes nothing.
 	Prepare func(tx *channels.Tx, uri string, s State) State
+	// Vet holds an active client's declaration against the rules of whoever uses
+	// it, without a lock. Nil lets everything through.
+	Vet func(c SessionActiveClient) error
+	// After runs under the log's lock when an action changed a session, and may
+	// append to it. Nil does nothing.
+	After func(tx *channels.Tx, uri string, before, now State)
 	// BeforeDispose ends what lives in a session before it is removed, and may
 	// wait. Nil does nothing.
 	BeforeDispose func(ctx context.Context, uri string)
@@ -40,6 +46,8 @@ type Service struct {
 	logger  *slog.Logger
 	prepare func(tx *channels.Tx, uri string, s State) State
 	dispose func(ctx context.Context, uri string)
+	vet     func(c SessionActiveClient) error
+	after   func(tx *channels.Tx, uri string, before, now State)
 
 	// sessions is what the catalogue knows beside the channel's state. Guarded
 	// by the log's mutex: it is touched in transactions only.
@@ -64,6 +72,8 @@ func New(opts Options) *Service {
 		logger:   opts.Logger,
 		prepare:  opts.Prepare,
 		dispose:  opts.BeforeDispose,
+		vet:      opts.Vet,
+		after:    opts.After,
 		sessions: map[string]*entry{},
 	}
 	if s.now == nil {
@@ -76,7 +86,10 @@ func New(opts Options) *Service {
 		s.agent = AgentInfo{Provider: "canvas", DisplayName: "Canvas host", Description: "Opens canvases and shows them on any screen.", Models: []ahp.Value{}}
 	}
 	s.log.AddKind(rootKind())
-	s.log.AddKind(kind(s.changed))
+	if s.vet == nil {
+		s.vet = func(SessionActiveClient) error { return nil }
+	}
+	s.log.AddKind(kind(s.check, s.changed))
 	zero := int64(0)
 	err := s.log.Do(func(tx *channels.Tx) error {
 		return tx.Create(ahp.RootURI, "", RootState{Agents: []AgentInfo{s.agent}, ActiveSessions: &zero})
@@ -127,6 +140,19 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /fork: this host cannot fork sessions")
 	case p.ActiveClient != nil && p.ActiveClient.ClientID != from.ClientID:
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /activeClient/clientId: must be the connection's own")
+	}
+	if p.ActiveClient != nil {
+		if err := s.vet(*p.ActiveClient); err != nil {
+			return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /activeClient: %v", err)
+		}
+	}
+	return nil
+}
+
+// check holds an active client's declaration against its user's rules.
+func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
+	if set, ok := a.(ActiveClientSet); ok {
+		return s.vet(set.ActiveClient)
 	}
 	return nil
 }

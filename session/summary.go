@@ -19,9 +19,17 @@ func (s *Service) summary(uri string, st State) SessionSummary {
 	}
 }
 
-// changed tells the root channel's subscribers what of a summary changed: the
-// mutable members that did, and when (ahp-host.md section 4).
+// changed follows every change of a session's state, in the same transaction.
 func (s *Service) changed(tx *channels.Tx, uri string, before, now State) {
+	if s.after != nil {
+		s.after(tx, uri, before, now)
+	}
+	s.tellSummary(tx, uri, before, now)
+}
+
+// tellSummary tells the root channel's subscribers what of a summary changed: the
+// mutable members that did, and when (ahp-host.md section 4).
+func (s *Service) tellSummary(tx *channels.Tx, uri string, before, now State) {
 	e := s.sessions[uri]
 	if e == nil {
 		return

@@ -80,16 +80,17 @@ func (h *Host) assemble() error {
 	h.log = channels.New(h.opts.Log)
 	co := h.opts.Canvas
 	co.Log, co.NewID, co.Now, co.Logger = h.log, h.opts.NewID, h.opts.Now, h.logger
+	co.Caller = caller{h}
 	h.canvases = canvas.New(co)
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger,
-		Prepare: h.canvases.Prepare, BeforeDispose: h.canvases.CloseSession,
+		Prepare: h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession,
 	})
 	if err := h.sessions.Ensure(DefaultSession, "Default session"); err != nil {
 		return fmt.Errorf("host: default session: %w", err)
 	}
 	so := h.opts.Server
-	so.Log, so.Logger, so.Presence = h.log, h.logger, h.sessions
+	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases
 	so.Methods = methods(h.sessions, h.canvases)
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
@@ -188,4 +189,16 @@ func (h *Host) drain(srv *http.Server) error {
 	wg.Go(func() { answered = h.tools.Shutdown(ctx) })
 	wg.Wait()
 	return errors.Join(closed, answered, stopped, h.canvases.Shutdown(ctx), srv.Close())
+}
+
+// caller reaches clients through the server, which is made after the services
+// that call.
+type caller struct{ h *Host }
+
+func (c caller) Call(ctx context.Context, clientID, method string, params any) (ahp.Value, error) {
+	return c.h.server.Call(ctx, clientID, method, params)
+}
+
+func (c caller) Capable(clientID, capability string) bool {
+	return c.h.server.Capable(clientID, capability)
 }

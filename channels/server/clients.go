@@ -22,6 +22,14 @@ type Presence interface {
 	ClientGone(clientID string, keep func(uri string) bool)
 }
 
+// Connectivity hears whether a client can be reached: not any more, when its last
+// connection ended; again, when the answer to the handshake of a new one is
+// queued. The calls come without any lock held and must not wait.
+type Connectivity interface {
+	ClientLost(clientID string)
+	ClientBack(clientID string)
+}
+
 // client is what is known of a client id.
 type client struct {
 	id       string
@@ -65,22 +73,22 @@ func (t *clients) joined(c *conn, exact string) {
 	cl.conns = append(cl.conns, c)
 }
 
-// left records that a connection ended. Where it was the client's last, the
-// grace begins.
-func (t *clients) left(c *conn, mark channels.Bookmark) {
+// left records that a connection ended, and reports whether it was the client's
+// last: then the grace begins.
+func (t *clients) left(c *conn, mark channels.Bookmark) (last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cl := t.known[c.sub.ClientID]
 	if cl == nil {
-		return
+		return false
 	}
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
 	if len(cl.conns) > 0 {
-		return
+		return false
 	}
 	cl.bookmark = mark
 	if t.closed {
-		return
+		return true
 	}
 	cl.absent = t.absent.PushBack(cl)
 	cl.grace = time.AfterFunc(t.grace, func() { t.graceOver(cl) })
@@ -89,6 +97,17 @@ func (t *clients) left(c *conn, mark channels.Bookmark) {
 		// Its grace still runs out: its entries leave as they would have.
 		t.forgetClient(t.absent.Front().Value.(*client))
 	}
+	return true
+}
+
+// newest returns the connection of a client that counts, or nil.
+func (t *clients) newest(id string) *conn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if cl := t.known[id]; cl != nil && len(cl.conns) > 0 {
+		return cl.conns[len(cl.conns)-1]
+	}
+	return nil
 }
 
 func (t *clients) graceOver(cl *client) {

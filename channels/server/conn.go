@@ -93,7 +93,9 @@ func (c *conn) ended(error) {
 		mark = tx.Leave(c.sub)
 		return nil
 	})
-	s.clients.left(c, mark)
+	if s.clients.left(c, mark) && s.connectivity != nil {
+		s.connectivity.ClientLost(c.sub.ClientID)
+	}
 }
 
 // printable bounds what of a stranger's text goes into an answer.

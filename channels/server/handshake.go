@@ -68,6 +68,15 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		})
 		return nil
 	})
+	c.server.back(p.ClientID)
+}
+
+// back tells that a client can be reached: its handshake's answer is queued, so
+// whatever it is sent now comes after it.
+func (s *Server) back(clientID string) {
+	if s.connectivity != nil {
+		s.connectivity.ClientBack(clientID)
+	}
 }
 
 // reconnect resumes a client on a new connection (ahp-host.md section 2f).
@@ -97,6 +106,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		return nil
 	})
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
+	c.server.back(p.ClientID)
 }
 
 // clientSubscribed asks the log whether any connection of the client still is

@@ -22,8 +22,9 @@ type Options struct {
 	// Methods are the rows of the floors above; the connection's own methods
 	// (initialize, ping, reconnect, subscribe, unsubscribe, dispatchAction) are
 	// the server's.
-	Methods  []Method
-	Presence Presence // nil: nobody wants to know
+	Methods      []Method
+	Presence     Presence     // nil: nobody wants to know
+	Connectivity Connectivity // likewise
 	// Info names the host in the answer to initialize.
 	Info *ahp.ServerInfo
 
@@ -42,15 +43,16 @@ type Options struct {
 // Server serves AHP connections over one log. Make it with New, feed it with
 // Serve, end it with Close.
 type Server struct {
-	log      *channels.Log
-	methods  map[string]Method
-	presence Presence
-	info     *ahp.ServerInfo
-	maxSubs  int
-	peer     peer.Options
-	logger   *slog.Logger
-	clients  clients
-	nextID   atomic.Uint64
+	log          *channels.Log
+	methods      map[string]Method
+	presence     Presence
+	connectivity Connectivity
+	info         *ahp.ServerInfo
+	maxSubs      int
+	peer         peer.Options
+	logger       *slog.Logger
+	clients      clients
+	nextID       atomic.Uint64
 
 	unreadable atomic.Uint64
 	closed     atomic.Bool // set under mu
@@ -62,14 +64,15 @@ type Server struct {
 // New makes a Server. Two rows of one method panic.
 func New(opts Options) *Server {
 	s := &Server{
-		log:      opts.Log,
-		methods:  map[string]Method{},
-		presence: opts.Presence,
-		info:     opts.Info,
-		maxSubs:  or(opts.MaxSubs, 4096),
-		peer:     opts.Peer,
-		logger:   or(opts.Logger, slog.New(slog.DiscardHandler)),
-		live:     map[*conn]struct{}{},
+		log:          opts.Log,
+		methods:      map[string]Method{},
+		presence:     opts.Presence,
+		connectivity: opts.Connectivity,
+		info:         opts.Info,
+		maxSubs:      or(opts.MaxSubs, 4096),
+		peer:         opts.Peer,
+		logger:       or(opts.Logger, slog.New(slog.DiscardHandler)),
+		live:         map[*conn]struct{}{},
 	}
 	s.peer.Logger = s.logger
 	if s.peer.MessageRate == 0 {

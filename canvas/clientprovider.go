@@ -1,0 +1,131 @@
+package canvas
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Caller reaches clients: it sends a request to a client's newest connection,
+// once or not at all, and fails at once when that connection ends.
+type Caller interface {
+	Call(ctx context.Context, clientID, method string, params any) (ahp.Value, error)
+	// Capable reports whether the client declared a capability. It is called under
+	// the log's lock and must not wait.
+	Capable(clientID, capability string) bool
+}
+
+// clientProvider is a client that provides canvases: a Provider over a Caller
+// (#297 section 5).
+type clientProvider struct {
+	caller   Caller
+	clientID string
+	session  string
+	limit    int // of an answer, in bytes
+}
+
+// Open asks the client with canvasOpen.
+func (p *clientProvider) Open(ctx context.Context, req OpenRequest, _ *Handle) (Opened, error) {
+	i := &clientInstance{provider: p, canvasID: req.CanvasID, extensionID: req.ExtensionID, instanceID: req.InstanceID}
+	var answer CanvasOpenResult
+	err := p.call(ctx, CanvasOpen.Name, CanvasOpenParams{
+		Channel: p.session, CanvasID: req.CanvasID, ExtensionID: req.ExtensionID, InstanceID: req.InstanceID, Input: req.Input,
+	}, p.limit, &answer)
+	if err != nil {
+		return Opened{}, err
+	}
+	return Opened{Instance: i, URL: answer.URL, Title: answer.Title, Status: answer.Status}, nil
+}
+
+// call sends one request and reads its answer strictly. A provider's own code
+// passes through; what is no answer of a provider gets one of the host's.
+func (p *clientProvider) call(ctx context.Context, method string, params any, limit int, answer any) error {
+	raw, err := p.caller.Call(ctx, p.clientID, method, params)
+	if err != nil {
+		return clientError(err)
+	}
+	if len(raw) > limit {
+		return errorf(CodeHandlerError, "the provider answered %s with %d bytes, at most %d are allowed", method, len(raw), limit)
+	}
+	if raw.Kind() == 'n' {
+		raw = ahp.Value("{}")
+	}
+	if err := ahp.Unmarshal(raw, answer); err != nil {
+		return errorf(CodeHandlerError, "the provider's answer to %s cannot be read: %v", method, err)
+	}
+	return nil
+}
+
+// clientError turns what a call ended with into an *Error.
+func clientError(err error) error {
+	wire, ok := errors.AsType[*ahp.Error](err)
+	switch {
+	case ok && wire.Code == ahp.CodeCanvasProvider:
+		var data ahp.ProviderErrorData
+		if ahp.Unmarshal(wire.Data, &data) == nil && data.Code != "" {
+			return &Error{Code: data.Code, Message: data.Message}
+		}
+		return errorf(CodeHandlerError, "%s", wire.Message)
+	case ok && wire.Code == ahp.CodeNotFound:
+		return ahp.ErrNotFound
+	case ok:
+		return errorf(CodeHandlerError, "the provider refused: %s", wire.Message)
+	case errors.Is(err, context.DeadlineExceeded):
+		return errTimeout
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	return errUnavailable
+}
+
+// clientInstance is an open canvas of a client.
+type clientInstance struct {
+	provider                          *clientProvider
+	canvasID, extensionID, instanceID string
+}
+
+// Invoke asks the client with canvasInvokeAction.
+func (i *clientInstance) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
+	var answer CanvasInvokeActionResult
+	err := i.provider.call(ctx, CanvasInvokeAction.Name, CanvasInvokeActionParams{
+		Channel: i.provider.session, InstanceID: i.instanceID, CanvasID: i.canvasID, ExtensionID: i.extensionID,
+		ActionName: action, Input: input,
+	}, i.provider.limit, &answer)
+	return answer.Value, err
+}
+
+// Close tells the client with canvasClose.
+func (i *clientInstance) Close(ctx context.Context) error {
+	var answer struct{}
+	return i.provider.call(ctx, CanvasClose.Name, CanvasCloseParams{
+		Channel: i.provider.session, InstanceID: i.instanceID, CanvasID: i.canvasID, ExtensionID: i.extensionID,
+	}, i.provider.limit, &answer)
+}
+
+// maxClientFrame bounds content that a client serves: its whole answer must fit a
+// frame (canvas.md section 6).
+const maxClientFrame = 4 << 20
+
+// Read asks the client with resourceRead, so that another client can render what
+// it serves.
+func (i *clientInstance) Read(ctx context.Context, req ReadRequest) (Content, error) {
+	var answer ahp.ResourceReadResult
+	uri := ahp.SchemeContent + ":/" + i.instanceID + req.Path.String()
+	err := i.provider.call(ctx, ahp.ResourceRead.Name, ahp.ResourceReadParams{Channel: ahp.RootURI, URI: uri}, maxClientFrame, &answer)
+	if err != nil {
+		return Content{}, err
+	}
+	data := []byte(answer.Data)
+	switch answer.Encoding {
+	case ahp.EncodingUTF8:
+	case ahp.EncodingBase64:
+		if data, err = base64.StdEncoding.DecodeString(answer.Data); err != nil {
+			return Content{}, errorf(CodeHandlerError, "the provider's content is not the base64 that it says it is")
+		}
+	default:
+		return Content{}, errorf(CodeHandlerError, "the provider's content has an unknown encoding")
+	}
+	return Content{Data: data, ContentType: answer.ContentType}, nil
+}

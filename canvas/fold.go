@@ -1,0 +1,160 @@
+package canvas
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// Vet checks what a client declares before it becomes an active client: one bad
+// declaration refuses the whole set (canvas.md section 8). It compiles the
+// schemas, which takes time, so it is called without a lock and keeps them for
+// the fold that follows.
+func (s *Service) Vet(c session.SessionActiveClient) error {
+	if len(c.CanvasProviders) == 0 {
+		return nil
+	}
+	_, err := s.vetted.prepare(&s.limits, c.CanvasProviders)
+	return err
+}
+
+// vetted keeps the newest sets that were compiled, by their bytes.
+type vetted struct {
+	mu   sync.Mutex
+	sets map[string][]*declared
+}
+
+// maxVetted bounds how many sets are kept between Vet and fold.
+const maxVetted = 64
+
+func (v *vetted) prepare(l *Limits, set []Declaration) ([]*declared, error) {
+	key := string(ahp.MustMarshal(set))
+	v.mu.Lock()
+	kept, ok := v.sets[key]
+	v.mu.Unlock()
+	if ok {
+		return kept, nil
+	}
+	decls, err := l.prepare(set)
+	if err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.sets == nil || len(v.sets) >= maxVetted {
+		v.sets = map[string][]*declared{}
+	}
+	v.sets[key] = decls
+	return decls, nil
+}
+
+// Fold follows a change of a session's active clients in the same transaction:
+// what capable clients declare is in the registry, what they took back or left
+// behind is not, and their instances are stale (#297 section 2, canvas.md
+// section 5).
+func (s *Service) Fold(tx *channels.Tx, uri string, before, now session.State) {
+	if sameClients(before.ActiveClients, now.ActiveClients) {
+		return
+	}
+	declaring := map[string]bool{}
+	for _, c := range now.ActiveClients {
+		if len(c.CanvasProviders) > 0 && s.caller != nil && s.caller.Capable(c.ClientID, ahp.CapabilityCanvas) {
+			declaring[c.ClientID] = true
+			s.foldClient(tx, uri, c)
+		}
+	}
+	for _, r := range s.clientsOf(uri) {
+		if !declaring[r.ext.ClientID] {
+			s.unfold(tx, r)
+		}
+	}
+	s.publishSession(tx, uri)
+}
+
+// sameClients reports whether two lists are one: reducers share what they do not
+// change.
+func sameClients(a, b []session.SessionActiveClient) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func (s *Service) clientsOf(uri string) (regs []*Registration) {
+	for _, r := range s.regs {
+		if r.ext.ClientID != "" && r.ext.Session == uri {
+			regs = append(regs, r)
+		}
+	}
+	return regs
+}
+
+func (s *Service) foldClient(tx *channels.Tx, uri string, c session.SessionActiveClient) {
+	decls, err := s.vetted.prepare(&s.limits, c.CanvasProviders)
+	if err != nil {
+		return // it was vetted; a host that sets clients itself vets them too
+	}
+	var r *Registration
+	for _, known := range s.clientsOf(uri) {
+		if known.ext.ClientID == c.ClientID {
+			r = known
+		}
+	}
+	if r == nil {
+		ext, _ := Extension{ClientID: c.ClientID, Session: uri}.named()
+		r = &Registration{service: s, ext: ext, calls: map[*call]struct{}{},
+			provider: &clientProvider{caller: s.caller, clientID: c.ClientID, session: uri, limit: s.limits.AnswerBytes}}
+		s.regs = append(s.regs, r)
+	}
+	r.ext.Name = deref(c.DisplayName)
+	r.decls = decls
+	s.makeStale(tx, func(i *instance) bool { return i.reg == r && r.find(i.canvasID) == nil })
+	tx.Later(func() { s.reviveAll(r) })
+}
+
+// unfold takes a client's declarations out of the registry.
+func (s *Service) unfold(tx *channels.Tx, r *Registration) {
+	r.closed = true
+	s.forget(r)
+	r.lose(tx)
+}
+
+// publishSession brings one session's registry up to date, if it changed.
+func (s *Service) publishSession(tx *channels.Tx, uri string) {
+	st, ok := sessionState(tx, uri)
+	list := s.registryOf(uri)
+	if ok && !bytes.Equal(ahp.MustMarshal(list), ahp.MustMarshal(append([]session.SessionCanvasDeclaration{}, st.Canvases...))) {
+		s.append(tx, uri, session.CanvasesChanged{Canvases: list})
+	}
+}
+
+// ClientLost says that a client's last connection ended: at once its instances
+// are stale and its calls fail, in one transaction. What it declared stays
+// listed.
+func (s *Service) ClientLost(clientID string) {
+	s.must(func(tx *channels.Tx) {
+		for _, r := range s.regs {
+			if r.ext.ClientID == clientID && !r.gone {
+				r.gone = true
+				r.lose(tx)
+			}
+		}
+	})
+}
+
+// ClientBack says that a client has a connection again, whose handshake is
+// answered: its stale instances are opened again with the input that they had.
+func (s *Service) ClientBack(clientID string) {
+	var back []*Registration
+	s.must(func(*channels.Tx) {
+		for _, r := range s.regs {
+			if r.ext.ClientID == clientID && r.gone && s.caller.Capable(clientID, ahp.CapabilityCanvas) {
+				r.gone = false
+				back = append(back, r)
+			}
+		}
+	})
+	for _, r := range back {
+		s.reviveAll(r)
+	}
+}
