@@ -44,7 +44,9 @@ func New(t testing.TB, opts canvas.Options) *Host {
 		}
 	}
 	h.Canvases = canvas.New(opts)
-	h.Sessions = session.New(session.Options{Log: h.Log, Prepare: h.Canvases.Prepare, BeforeDispose: h.Canvases.CloseSession})
+	h.Sessions = session.New(session.Options{
+		Log: h.Log, Prepare: h.Canvases.Prepare, Vet: h.Canvases.Vet, After: h.Canvases.Fold, BeforeDispose: h.Canvases.CloseSession,
+	})
 	if err := h.Sessions.Ensure(Session, "Test"); err != nil {
 		t.Fatal(err)
 	}
