@@ -40,6 +40,15 @@
 // commit is the store's turn (store.go), without a lock: what is durable becomes
 // visible, and nothing else. This host's store is its memory.
 //
+// # Clients that provide
+//
+// A client provider is one more [Provider], over a [Caller] (clientprovider.go).
+// What active clients declare is folded into the registry in the transaction of
+// session/activeClientSet (fold.go); it is vetted, and its schemas compiled,
+// before that transaction. A client's last connection's end makes its instances
+// stale, its return opens them again, in one transaction each; a request to it
+// is sent once or not at all.
+//
 // # Departures from the design, and choices that it leaves
 //
 //   - [OpenRequest] has Current, so that a provider need not keep a second map of
