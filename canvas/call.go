@@ -21,9 +21,12 @@ type call struct {
 }
 
 // begin notes a call to a provider that is there; end forgets it. The deadline
-// runs from here.
+// runs from here, but for a client's, whose runs from sending (see [Caller]).
 func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
-	ctx, stop := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	stop := func() {}
+	if r.ext.ClientID == "" {
+		ctx, stop = context.WithTimeoutCause(ctx, timeout, errTimeout)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(s.tasks.ctx, func() { cancel(errShuttingDown) })
 	c := &call{reg: r, ctx: ctx, cancel: cancel, ended: func() { unhook(); cancel(nil); stop() }}

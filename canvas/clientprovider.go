@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
 // Caller reaches clients: it sends a request to a client's newest connection,
-// once or not at all, and fails at once when that connection ends.
+// once or not at all, and fails at once when that connection ends. The time in
+// which the client must answer runs from sending: a busy client's requests wait
+// for each other first (canvas.md section 8).
 type Caller interface {
-	Call(ctx context.Context, clientID, method string, params any) (ahp.Value, error)
+	Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error)
 	// Capable reports whether the client declared a capability. It is called under
 	// the log's lock and must not wait.
 	Capable(clientID, capability string) bool
@@ -24,6 +27,7 @@ type clientProvider struct {
 	clientID string
 	session  string
 	limit    int // of an answer, in bytes
+	within   Timeouts
 }
 
 // Open asks the client with canvasOpen.
@@ -32,7 +36,7 @@ func (p *clientProvider) Open(ctx context.Context, req OpenRequest, _ *Handle) (
 	var answer CanvasOpenResult
 	err := p.call(ctx, CanvasOpen.Name, CanvasOpenParams{
 		Channel: p.session, CanvasID: req.CanvasID, ExtensionID: req.ExtensionID, InstanceID: req.InstanceID, Input: req.Input,
-	}, p.limit, &answer)
+	}, p.within.Open, p.limit, &answer)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -41,8 +45,8 @@ func (p *clientProvider) Open(ctx context.Context, req OpenRequest, _ *Handle) (
 
 // call sends one request and reads its answer strictly. A provider's own code
 // passes through; what is no answer of a provider gets one of the host's.
-func (p *clientProvider) call(ctx context.Context, method string, params any, limit int, answer any) error {
-	raw, err := p.caller.Call(ctx, p.clientID, method, params)
+func (p *clientProvider) call(ctx context.Context, method string, params any, within time.Duration, limit int, answer any) error {
+	raw, err := p.caller.Call(ctx, p.clientID, within, method, params)
 	if err != nil {
 		return clientError(err)
 	}
@@ -92,7 +96,7 @@ func (i *clientInstance) Invoke(ctx context.Context, action string, input ahp.Va
 	err := i.provider.call(ctx, CanvasInvokeAction.Name, CanvasInvokeActionParams{
 		Channel: i.provider.session, InstanceID: i.instanceID, CanvasID: i.canvasID, ExtensionID: i.extensionID,
 		ActionName: action, Input: input,
-	}, i.provider.limit, &answer)
+	}, i.provider.within.Invoke, i.provider.limit, &answer)
 	return answer.Value, err
 }
 
@@ -101,7 +105,7 @@ func (i *clientInstance) Close(ctx context.Context) error {
 	var answer struct{}
 	return i.provider.call(ctx, CanvasClose.Name, CanvasCloseParams{
 		Channel: i.provider.session, InstanceID: i.instanceID, CanvasID: i.canvasID, ExtensionID: i.extensionID,
-	}, i.provider.limit, &answer)
+	}, i.provider.within.Close, i.provider.limit, &answer)
 }
 
 // maxClientFrame bounds content that a client serves: its whole answer must fit a
@@ -113,7 +117,7 @@ const maxClientFrame = 4 << 20
 func (i *clientInstance) Read(ctx context.Context, req ReadRequest) (Content, error) {
 	var answer ahp.ResourceReadResult
 	uri := ahp.SchemeContent + ":/" + i.instanceID + req.Path.String()
-	err := i.provider.call(ctx, ahp.ResourceRead.Name, ahp.ResourceReadParams{Channel: ahp.RootURI, URI: uri}, maxClientFrame, &answer)
+	err := i.provider.call(ctx, ahp.ResourceRead.Name, ahp.ResourceReadParams{Channel: ahp.RootURI, URI: uri}, i.provider.within.Read, maxClientFrame, &answer)
 	if err != nil {
 		return Content{}, err
 	}

@@ -99,8 +99,11 @@ func (s *Service) close(ctx context.Context, k key, meant func(*instance) bool) 
 	return nil
 }
 
-// tellClosed tells the provider, which has a few seconds to answer.
+// tellClosed tells the provider, which has a few seconds to answer: from now on,
+// also where its requests wait for each other, for a person is looking at the ✕.
 func (s *Service) tellClosed(ctx context.Context, i *instance) {
+	ctx, stop := context.WithTimeoutCause(ctx, s.timeouts.Close, errTimeout)
+	defer stop()
 	c, err := s.begin(ctx, i.reg, s.timeouts.Close)
 	if err == nil {
 		defer s.end(c)

@@ -103,7 +103,7 @@ func (s *Service) foldClient(tx *channels.Tx, uri string, c session.SessionActiv
 	if r == nil {
 		ext, _ := Extension{ClientID: c.ClientID, Session: uri}.named()
 		r = &Registration{service: s, ext: ext, calls: map[*call]struct{}{},
-			provider: &clientProvider{caller: s.caller, clientID: c.ClientID, session: uri, limit: s.limits.AnswerBytes}}
+			provider: &clientProvider{caller: s.caller, clientID: c.ClientID, session: uri, limit: s.limits.AnswerBytes, within: s.timeouts}}
 		s.regs = append(s.regs, r)
 	}
 	r.ext.Name = deref(c.DisplayName)

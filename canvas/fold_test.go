@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -28,7 +29,7 @@ func (c *clients) Capable(clientID, capability string) bool {
 	return clientID != "plain" && capability == ahp.CapabilityCanvas
 }
 
-func (c *clients) Call(ctx context.Context, clientID, method string, params any) (ahp.Value, error) {
+func (c *clients) Call(ctx context.Context, clientID string, _ time.Duration, method string, params any) (ahp.Value, error) {
 	c.mu.Lock()
 	c.asked = append(c.asked, fmt.Sprintf("%s %s %s", clientID, method, ahp.MustMarshal(params)))
 	answer := c.answer

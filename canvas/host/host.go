@@ -195,8 +195,8 @@ func (h *Host) drain(srv *http.Server) error {
 // that call.
 type caller struct{ h *Host }
 
-func (c caller) Call(ctx context.Context, clientID, method string, params any) (ahp.Value, error) {
-	return c.h.server.Call(ctx, clientID, method, params)
+func (c caller) Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error) {
+	return c.h.server.Call(ctx, clientID, within, method, params)
 }
 
 func (c caller) Capable(clientID, capability string) bool {
