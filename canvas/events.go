@@ -86,7 +86,9 @@ func (e *events) after(session string, cursor int64) (EventPage, <-chan struct{}
 	defer e.mu.Unlock()
 	r := e.ring(session)
 	last := r.first + int64(len(r.list))
-	cursor = min(max(cursor, 0), last)
+	if cursor < 0 || cursor > last {
+		cursor = 0 // of a host that is no more: this one's events are all new
+	}
 	page := EventPage{Events: []Event{}, Next: last}
 	if cursor < r.first {
 		page.Dropped, cursor = r.first-cursor, r.first
@@ -100,7 +102,7 @@ func (e *events) after(session string, cursor int64) (EventPage, <-chan struct{}
 
 // Events returns the events of a session after a cursor (0 is the beginning),
 // and waits up to timeout for the first where there is none. They are in memory
-// only: a crash loses them.
+// only: a crash loses them, and a cursor of before it means the beginning.
 func (s *Service) Events(ctx context.Context, uri string, after int64, timeout time.Duration) (EventPage, error) {
 	if _, err := s.session(uri); err != nil {
 		return EventPage{}, err

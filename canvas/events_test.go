@@ -38,8 +38,9 @@ func TestEvents(t *testing.T) {
 		page = read(5, 0)
 		equal(t, "1 dropped, 1 left", fmt.Sprintf("%d dropped, %d left", page.Dropped, len(page.Events)))
 		begun = time.Now()
-		equal(t, 0, len(read(99, 5*time.Second).Events))
+		equal(t, 0, len(read(read(0, 0).Next, 5*time.Second).Events))
 		equal(t, 5*time.Second, time.Since(begun))
+		equal(t, 1, len(read(99, 0).Events)) // a cursor of a host that is no more
 		_, err = h.Canvases.Events(t.Context(), "ahp-session:/none", 0, 0)
 		wantCode(t, err, canvas.CodeSessionNotFound)
 	})

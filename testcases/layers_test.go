@@ -31,15 +31,20 @@ var layers = []layer{
 	{"session", "channels ahp", "", "a channel kind"},
 	{"canvas", "session channels ahp", "github.com/santhosh-tekuri/jsonschema/v6", "a channel kind, its registry and its flows"},
 	{"canvas/board", "canvas ahp", "", "a provider"},
-	{"canvas/folder", "canvas session ahp", "", "a provider"},
+	{"canvas/sample", "canvas ahp", "", "what the bundled canvases share"},
+	{"canvas/sample/sampletest", "canvas canvas/host canvas/web/webtest ahp", "", "a browser for their tests"},
+	{"canvas/form", "canvas canvas/sample ahp", "", "a provider"},
+	{"canvas/chart", "canvas canvas/sample ahp", "", "a provider"},
+	{"canvas/view", "canvas channels ahp", "", "view/1: pages that answer for a provider"},
+	{"canvas/folder", "canvas canvas/view channels ahp", "github.com/fsnotify/fsnotify", "a provider"},
 	{"canvas/canvastest", "canvas session channels ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "canvas session ahp", "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go", "the agent's door"},
-	{"canvas/client", "canvas session ahp/peer ahp/ws ahp", "", "the Go client"},
+	{"canvas/client", "canvas session ahp/peer ahp/ws ahp", "github.com/cenkalti/backoff/v5", "the Go client"},
 	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/peer ahp/ws ahp", "github.com/google/uuid", "the assembly"},
 	{"testcases", "ahp", "github.com/go-json-experiment/json", "data, its formats and its runner"},
-	{"cmd/ahp-canvas", "ahp ahp/ws canvas canvas/board canvas/folder canvas/host canvas/mcp canvas/web session", "github.com/spf13/cobra github.com/modelcontextprotocol/go-sdk github.com/adrg/xdg golang.org/x/term", "chooses providers and flags"},
+	{"cmd/ahp-canvas", "ahp ahp/ws canvas canvas/board canvas/chart canvas/client canvas/folder canvas/form canvas/host canvas/mcp canvas/web session", "github.com/spf13/cobra github.com/modelcontextprotocol/go-sdk github.com/adrg/xdg golang.org/x/term", "chooses providers and flags"},
 }
 
 type goPackage struct {

@@ -1,8 +1,6 @@
 package folder
 
 import (
-	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -15,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -23,6 +20,7 @@ import (
 type Folder struct {
 	root     *os.Root
 	manifest manifest
+	watch    *watch
 	now      func() time.Time
 }
 
@@ -42,11 +40,14 @@ func Open(dir string) (*Folder, error) {
 		_ = root.Close() // it was only read
 		return nil, fmt.Errorf("folder %s: %w", dir, err)
 	}
-	return &Folder{root: root, manifest: m, now: time.Now}, nil
+	return &Folder{root: root, manifest: m, watch: newWatch(root.Stat), now: time.Now}, nil
 }
 
 // Close lets the folder go; its canvases have no content any more.
-func (f *Folder) Close() error { return f.root.Close() }
+func (f *Folder) Close() error {
+	f.watch.close()
+	return f.root.Close()
+}
 
 // ID is the canvas's id; it serves as the extension's too.
 func (f *Folder) ID() string { return f.manifest.ID }
@@ -56,42 +57,6 @@ func (f *Folder) Name() string { return f.manifest.DisplayName }
 
 // Declaration is what the folder declares.
 func (f *Folder) Declaration() canvas.Declaration { return f.manifest.declaration() }
-
-// Open opens the folder's canvas; it may be open any number of times. An input
-// changes nothing: the page has it from its state.
-func (f *Folder) Open(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
-	entry, err := f.manifest.entry()
-	if err != nil {
-		return canvas.Opened{}, err
-	}
-	return canvas.Opened{
-		Instance: &instance{f}, URL: h.ContentURL(entry),
-		Title: cmp.Or(f.manifest.Title, f.manifest.DisplayName),
-	}, nil
-}
-
-// instance is an open folder; all of them read the same files.
-type instance struct{ folder *Folder }
-
-// Invoke has nothing that could run the action.
-func (i *instance) Invoke(_ context.Context, action string, _ ahp.Value) (ahp.Value, error) {
-	return nil, canvas.Errorf(canvas.CodeNoHandler, "canvas %q is a folder: nothing behind its page handles %q", i.folder.manifest.ID, action)
-}
-
-// Close has nothing to end.
-func (i *instance) Close(context.Context) error { return nil }
-
-// Read serves a file.
-func (i *instance) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
-	at := req.Path
-	if at.Dir {
-		at = canvas.ContentPath{Segments: append(slices.Clone(at.Segments), "index.html")}
-	}
-	if hidden(at) || at.Name() == ManifestName {
-		return canvas.Content{}, fs.ErrNotExist
-	}
-	return i.folder.read(at, req.ETag)
-}
 
 // hidden reports that a path leads through a name that begins with a dot.
 func hidden(p canvas.ContentPath) bool {
@@ -110,6 +75,7 @@ func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error
 	if !info.Mode().IsRegular() {
 		return canvas.Content{}, fs.ErrNotExist // a pipe would never end
 	}
+	f.watch.read(at.Name(), info)
 	etag := ""
 	if age := f.now().Sub(info.ModTime()); age > racy || age < -racy {
 		etag = strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)

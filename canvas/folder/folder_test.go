@@ -44,7 +44,7 @@ func (f *Folder) get(path, etag string) (canvas.Content, error) {
 	if err != nil {
 		return canvas.Content{}, err
 	}
-	return (&instance{f}).Read(context.Background(), canvas.ReadRequest{Path: p, ETag: etag})
+	return (&instance{folder: f}).Read(context.Background(), canvas.ReadRequest{Path: p, ETag: etag})
 }
 
 func TestProvider(t *testing.T) {
@@ -59,10 +59,6 @@ func TestOpened(t *testing.T) {
 	o := h.Open("report", "one", nil)
 	if o.Title != "The report" || o.URL != "ahp-canvas-content:/one/app/a%20b.html?x=1" {
 		t.Errorf("opened as %+v", o)
-	}
-	_, err := h.Canvases.Invoke(t.Context(), canvas.InvokeArgs{Session: canvastest.Session, InstanceID: "one", ActionName: "go"})
-	if !errors.Is(err, &canvas.Error{Code: canvas.CodeNoHandler}) {
-		t.Errorf("a declared action: %v", err)
 	}
 }
 

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -89,36 +93,62 @@ func slug(name string) string {
 	return id[:min(len(id), 128)]
 }
 
+// problem is what is wrong with a member of canvas.json.
+type problem struct {
+	pointer string // JSON Pointer
+	text    string
+}
+
 func (m *manifest) check() error {
-	if name := unknown(m.Unknown); name != "" {
-		return fmt.Errorf("/%s: is not a member that is known", name)
-	}
-	if !idPattern.MatchString(m.ID) {
-		return errors.New("/id: want 1 to 128 letters, digits, '.', '_' and '-', beginning with a letter or digit")
-	}
-	if m.DisplayName == "" {
-		return errors.New("/displayName: must not be empty")
-	}
-	for i, a := range m.Actions {
-		if name := unknown(a.Unknown); name != "" {
-			return fmt.Errorf("/actions/%d/%s: is not a member that is known", i, name)
-		}
-	}
-	if _, err := m.entry(); err != nil {
-		return fmt.Errorf("/entry: %w", err)
+	if all := m.problems(); len(all) > 0 {
+		return fmt.Errorf("%s: %s", all[0].pointer, all[0].text)
 	}
 	return nil
 }
 
-func unknown(members ahp.Value) string {
+// problems is all that reading alone finds; what an action may be, the host says.
+func (m *manifest) problems() (all []problem) {
+	add := func(pointer, text string) { all = append(all, problem{pointer, text}) }
+	for _, name := range unknown(m.Unknown) {
+		add("/"+name, "is not a member that is known")
+	}
+	if !idPattern.MatchString(m.ID) {
+		add("/id", "want 1 to 128 letters, digits, '.', '_' and '-', beginning with a letter or digit")
+	}
+	if m.DisplayName == "" {
+		add("/displayName", "must not be empty")
+	}
+	if !isLine(m.DisplayName) {
+		add("/displayName", wantLine)
+	}
+	if !isLine(m.Title) {
+		add("/title", wantLine)
+	}
+	for i, a := range m.Actions {
+		for _, name := range unknown(a.Unknown) {
+			add(fmt.Sprintf("/actions/%d/%s", i, name), "is not a member that is known")
+		}
+	}
+	if _, err := m.entry(); err != nil {
+		add("/entry", err.Error())
+	}
+	return all
+}
+
+const wantLine = "want at most 512 characters, and none that is a control character"
+
+// isLine reports whether a text can be an open canvas's title.
+func isLine(s string) bool {
+	return utf8.RuneCountInString(s) <= 512 && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// unknown are the names of members that no field takes, sorted.
+func unknown(members ahp.Value) []string {
 	var all map[string]ahp.Value
 	if len(members) == 0 || ahp.Unmarshal(members, &all) != nil {
-		return ""
+		return nil
 	}
-	for name := range all {
-		return name
-	}
-	return ""
+	return slices.Sorted(maps.Keys(all))
 }
 
 // entry is the page that is shown: a path inside the folder, and no dotfile.

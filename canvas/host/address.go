@@ -77,6 +77,9 @@ func (h *Host) Endpoints() Endpoints {
 	return Endpoints{Page: base + "/", AHP: strings.Replace(base, "http", "ws", 1) + "/ahp", MCP: base + "/mcp"}
 }
 
+// Connections is how many AHP connections are open.
+func (h *Host) Connections() int { return h.server.Stats().Connections }
+
 // Tokens returns the view and the agent token.
 func (h *Host) Tokens() (view, agent string) { return h.opts.ViewToken, h.opts.AgentToken }
 

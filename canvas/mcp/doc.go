@@ -38,7 +38,8 @@
 // A [Server] owns its MCP sessions. They end when their client says so, after
 // Options.SessionTimeout without a request, or with [Server.Shutdown], which
 // answers the calls under way first: those that wait for events at once, with
-// what there is. A call that its client cancels, or whose
+// what there is. A call that its client cancels, that is under way when the client
+// ends its session, or whose
 // connection ends where MCP says that this is the cancellation (2026-07-28), has
 // its context cancelled. The library's own log is discarded: it would repeat
 // what clients send.

@@ -40,6 +40,7 @@ func Handler(s *Server) http.Handler {
 			}
 			defer s.calls.end(1) // the answer is written when the request returns
 		}
+		s.present.leave(r)
 		if r.Header.Get(versionHeader) >= perRequest {
 			requests.ServeHTTP(w, r)
 		} else {

@@ -59,6 +59,7 @@ type Server struct {
 	opts    Options
 	mcp     *sdk.Server
 	calls   *gauge
+	present present
 	base    context.Context // done when Shutdown gives up waiting
 	abandon context.CancelFunc
 	closing context.Context // done when Shutdown begins
@@ -84,7 +85,7 @@ func New(service Service, opts Options) *Server {
 // newServer is a door without tools.
 func newServer(opts Options, who *sdk.Implementation, words string) *Server {
 	opts.fill()
-	s := &Server{opts: opts, calls: newGauge()}
+	s := &Server{opts: opts, calls: newGauge(), present: present{calls: map[string]map[*context.CancelFunc]struct{}{}}}
 	s.base, s.abandon = context.WithCancel(context.Background())
 	s.closing, s.retire = context.WithCancel(context.Background())
 	s.mcp = sdk.NewServer(who, &sdk.ServerOptions{
@@ -94,13 +95,14 @@ func newServer(opts Options, who *sdk.Implementation, words string) *Server {
 	return s
 }
 
-// add adds a tool. The context of a call ends with the client's cancellation,
-// and where Shutdown gives up waiting.
+// add adds a tool. The context of a call ends with the client's cancellation or
+// leave, and where Shutdown gives up waiting.
 func (s *Server) add(t *sdk.Tool, run func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error)) {
 	s.mcp.AddTool(t, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.base, cancel)()
+		defer s.present.enter(req.Session.ID(), cancel)()
 		return run(ctx, ahp.Value(req.Params.Arguments))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,35 @@ func TestWaitCancelled(t *testing.T) {
 				t.Errorf("the wait got %v", err)
 			}
 		})
+	}
+}
+
+// A client that leaves ends its waits, and does not have to wait for them.
+func TestWaitEndsWithTheSession(t *testing.T) {
+	service := newFake()
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	service.block = func(ctx context.Context) error {
+		close(begun)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return ctx.Err()
+	}
+	transport := overHTTP(t, mcp.New(service, mcp.Options{}))
+	c := enter(t, transport, "2025-11-25")
+	go c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolWait})
+	<-begun
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, transport.Endpoint, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Mcp-Session-Id", c.ID())
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if err := <-ended; !errors.Is(err, context.Canceled) || resp.StatusCode != http.StatusNoContent {
+		t.Errorf("the wait got %v, the client %s", err, resp.Status)
 	}
 }
 

@@ -26,6 +26,7 @@ func at(to door, err error) error { return about(strings.TrimSuffix(to.url, "/mc
 
 // call enters the host, runs one tool, and leaves.
 func (a *app) call(ctx context.Context, tool string, args any) (ahp.Value, error) {
+	defer a.progress("Waiting for the host")()
 	c, err := a.dial(ctx)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,8 @@ func (a *app) closeCommand() *cobra.Command {
 		Use:   "close INSTANCE",
 		Short: "Close an open canvas",
 		Args:  takes("INSTANCE"),
+
+		ValidArgsFunction: a.completes(a.instanceIDs),
 		RunE: does(func(ctx context.Context, args []string) error {
 			value, err := a.call(ctx, mcp.ToolClose, closeArgs{a.to.session, args[0]})
 			if err != nil {

@@ -5,10 +5,13 @@
 //	ahp-canvas open       open a canvas, or update one that is open
 //	ahp-canvas invoke     run an action of an open canvas
 //	ahp-canvas close      close an open canvas
+//	ahp-canvas events     what people did in canvases
+//	ahp-canvas doctor     what a canvas needs on its way to a person, checked
+//	ahp-canvas completion the words of a shell: bash, zsh, fish, powershell
 //	ahp-canvas link       print the link again
 //	ahp-canvas mcp        the agent's door on standard streams
 //
-// ls, open, invoke and close are an agent's calls: they speak MCP to a running
+// ls, open, invoke, close and events are an agent's calls: they speak MCP to a running
 // host and to nothing else.
 //
 // # Which host
@@ -25,12 +28,16 @@
 //
 // The state folder ($XDG_STATE_HOME/ahp-canvas, or the system's own place for
 // such) holds the two tokens and the last port in host.json, so that a page
-// survives a restart of the host. --state memory keeps nothing.
+// survives a restart of the host. --state memory keeps nothing. The folder is one
+// host's at a time: its file "lock" is locked while that host lives, and holds
+// its process id. On systems without flock nothing is locked.
 //
 // # Output
 //
 // Standard output holds what was asked for: a table, or one JSON object a line
-// with --json. Everything else goes to standard error. Tokens and links stand on
+// with --json. Everything else goes to standard error. Only where that is a
+// terminal, it also has a word about what takes longer than half a second, and
+// below a running host a line of how things stand. Tokens and links stand on
 // standard output, where a person or script asked for them, and never in a log.
 //
 // Exit status: 0 done; 1 the operation failed, and the message has its code, its

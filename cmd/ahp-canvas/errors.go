@@ -97,6 +97,7 @@ var hints = map[string]string{
 	canvas.CodeProviderUnavailable: "What provides this canvas is not there now: start it, or close the canvas.",
 	canvas.CodeTimeout:             "It may still have happened: look at the canvas before you repeat it.",
 	canvas.CodeLimitExceeded:       "Close what is of no more use; ahp-canvas ls shows what is open.",
+	codeUnwell:                     "The lines above say what to do.",
 	codeNoHost:                     "Start one with: ahp-canvas serve",
 	mcp.CodeUnreachable:            "Look whether it still runs, or start one with: ahp-canvas serve",
 	mcp.CodeTokenRefused:           "Give its agent token with --token-file or in AHP_CANVAS_TOKEN.",

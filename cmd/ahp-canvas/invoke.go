@@ -29,7 +29,8 @@ func (a *app) invokeCommand() *cobra.Command {
 With --json the line is {"value": …}, or {} where the action has no value.`,
 		Example: `  ahp-canvas invoke board add_card --input '{"list":"To do","title":"Buy milk"}'
   ahp-canvas invoke board add_card --input @card.json`,
-		Args: takes("INSTANCE", "ACTION"),
+		Args:              takes("INSTANCE", "ACTION"),
+		ValidArgsFunction: a.completes(a.instanceIDs, a.actionNames),
 		RunE: does(func(ctx context.Context, args []string) error {
 			return a.invoke(ctx, invokeArgs{a.to.session, args[0], args[1], nil}, input)
 		}),

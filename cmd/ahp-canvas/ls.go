@@ -35,6 +35,8 @@ inputs for what can be opened, {"type":"open", …} for what is open.`,
 }
 
 func (a *app) ls(ctx context.Context) error {
+	waited := a.progress("Waiting for the host")
+	defer waited()
 	c, err := a.dial(ctx)
 	if err != nil {
 		return err
@@ -52,6 +54,7 @@ func (a *app) ls(ctx context.Context) error {
 	if err := into(ctx, c, mcp.ToolListOpen, sessionArgs{a.to.session}, &open); err != nil {
 		return err
 	}
+	waited()
 	if a.json {
 		return a.lsLines(all.Canvases, open.Canvases)
 	}

@@ -1,14 +1,25 @@
 package main
 
 import (
-	"slices"
-
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/board"
+	"github.com/ahp-canvas/ahp-canvas/canvas/chart"
 	"github.com/ahp-canvas/ahp-canvas/canvas/folder"
+	"github.com/ahp-canvas/ahp-canvas/canvas/form"
 )
 
-// offers is what a host can show: the bundled board, and the person's folders.
+// bundled are the canvases that come with the program, in the order of ls.
+var bundled = []struct {
+	id          string
+	provider    func() canvas.Provider
+	declaration func() canvas.Declaration
+}{
+	{board.ExtensionID, func() canvas.Provider { return board.New() }, board.Declaration},
+	{form.ExtensionID, func() canvas.Provider { return form.New() }, form.Declaration},
+	{chart.ExtensionID, func() canvas.Provider { return chart.New() }, chart.Declaration},
+}
+
+// offers is what a host can show: the bundled canvases, and the person's folders.
 type offers struct {
 	folders []*folder.Folder // in the order of --canvas
 }
@@ -17,15 +28,20 @@ type offers struct {
 // even where there is an error, to be closed.
 func offer(s *canvas.Service, dirs []string) (offers, error) {
 	var o offers
-	if _, err := s.Register(canvas.Extension{ID: board.ExtensionID}, board.New(), board.Declaration()); err != nil {
-		return o, err
+	ids := map[string]bool{}
+	for _, b := range bundled {
+		ids[b.id] = true
+		if _, err := s.Register(canvas.Extension{ID: b.id}, b.provider(), b.declaration()); err != nil {
+			return o, err
+		}
 	}
 	for _, dir := range dirs {
 		f, err := folder.Open(dir)
 		if err != nil {
 			return o, err
 		}
-		taken := f.ID() == board.ExtensionID || slices.ContainsFunc(o.folders, func(g *folder.Folder) bool { return g.ID() == f.ID() })
+		taken := ids[f.ID()]
+		ids[f.ID()] = true
 		o.folders = append(o.folders, f)
 		if taken {
 			return o, failf(codeNotStarted, "--canvas %s: there is a canvas %q already: give this one another id in its canvas.json", dir, f.ID())

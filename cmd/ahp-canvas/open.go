@@ -40,7 +40,8 @@ Opening the same canvas under the same --instance again is safe: an equal input
 changes nothing, another input updates the panel in place.`,
 		Example: `  ahp-canvas open board
   ahp-canvas open board --instance sprint --input '{"title":"Sprint 12"}'`,
-		Args: takes("CANVAS"),
+		Args:              takes("CANVAS"),
+		ValidArgsFunction: a.completes(a.canvasIDs),
 		RunE: does(func(ctx context.Context, names []string) error {
 			args.CanvasID = names[0]
 			return a.open(ctx, args, input)
@@ -48,6 +49,8 @@ changes nothing, another input updates the panel in place.`,
 	}
 	cmd.Flags().StringVar(&args.ExtensionID, "extension", "", "who provides it, where two have the same canvas")
 	cmd.Flags().StringVar(&args.InstanceID, "instance", "", "the panel's name (default: a fresh one)")
+	a.completesFlag(cmd, "extension", a.extensionIDs)
+	a.completesFlag(cmd, "instance", a.instanceIDs)
 	inputFlag(cmd, &input)
 	a.jsonFlag(cmd)
 	a.targetFlags(cmd)

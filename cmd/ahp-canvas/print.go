@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -36,14 +35,13 @@ func (t *table) print(w io.Writer) {
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = printable(cell)
-			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
+			width[i] = max(width[i], cells(row[i]))
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+2))
+			line.WriteString(pad(cell, width[i]+2))
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
@@ -60,7 +58,7 @@ func wrap(words []string, width int) (first string, more []string) {
 		switch {
 		case *last == "":
 			*last = word
-		case len(*last)+1+len(word) > width:
+		case cells(*last)+1+cells(word) > width:
 			lines = append(lines, word)
 		default:
 			*last += " " + word

@@ -10,10 +10,11 @@ import (
 func TestTable(t *testing.T) {
 	tab := table{head: []string{"A", "LONGER"}}
 	tab.add("ünï", "x\x1b[31m")
+	tab.add("看板", "wide")
 	tab.add("", "last")
 	var b strings.Builder
 	tab.print(&b)
-	want := "A    LONGER\nünï  x [31m\n     last\n"
+	want := "A     LONGER\nünï   x [31m\n看板  wide\n      last\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -33,9 +33,8 @@ From another terminal:
 	root.SetVersionTemplate("ahp-canvas {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usage{err.Error(), cmd} })
 	root.SuggestionsMinimumDistance = 2
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.serveCommand(), a.lsCommand(), a.openCommand(), a.invokeCommand(), a.closeCommand(),
-		a.linkCommand(), a.mcpCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.lsCommand(), a.openCommand(), a.invokeCommand(), a.closeCommand(), a.eventsCommand(),
+		a.linkCommand(), a.mcpCommand(), a.newCommand(), a.lintCommand(), a.doctorCommand(), a.versionCommand())
 	return root
 }
 
@@ -88,6 +87,7 @@ func (a *app) jsonFlag(cmd *cobra.Command) {
 func (a *app) targetFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.to.host, "host", "", "URL of the host (default: the running host that started last)")
 	cmd.Flags().StringVar(&a.to.tokenFile, "token-file", "", "file that holds the agent token (default: $AHP_CANVAS_TOKEN, or the running host's own)")
+	must(cmd.MarkFlagFilename("token-file"))
 }
 
 // sessionFlag adds --session.

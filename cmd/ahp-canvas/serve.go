@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -38,12 +39,17 @@ accepted; a second one stops it at once.`,
 }
 
 func (a *app) serve(ctx context.Context, o hosting, open []string) error {
+	var line *statusLine
+	if isTerminal(a.errs) {
+		line = &statusLine{w: a.errs}
+		a.errs = line // what is logged goes above it
+	}
 	s, err := a.start(o)
 	if err != nil {
 		return err
 	}
 	defer s.end()
-	if isTerminal(a.errs) {
+	if line != nil {
 		defer context.AfterFunc(ctx, func() { fmt.Fprintln(a.errs, "\nStopping. Ctrl-C again does not wait.") })()
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -60,6 +66,12 @@ func (a *app) serve(ctx context.Context, o hosting, open []string) error {
 	if err := a.greet(s, open); err != nil {
 		stop()
 		return errors.Join(err, <-served)
+	}
+	if line != nil {
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() { line.follow(ctx, s.host) })
+		defer stop()
 	}
 	return <-served
 }

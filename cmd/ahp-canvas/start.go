@@ -33,6 +33,8 @@ func (o *hosting) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.origins, "origin", nil, "further address under which people reach the page, as in https://canvas.example (repeatable; links name the first)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (loopback needs none)")
 	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "url scheme that canvases may point to beside the usual ones, as in file (repeatable)")
+	must(cmd.MarkFlagDirname("state"))
+	must(cmd.MarkFlagDirname("canvas"))
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "what is logged to standard error: debug, info, warn or error")
 }
 
@@ -42,15 +44,15 @@ type started struct {
 	endpoint endpoint
 	offers   offers
 	unlist   func() // removes the endpoint file
+	kept     *state
 	notes    []string
 }
 
 // start makes a host that is ready to serve, and lists it for other commands.
 // Whoever starts it must serve and end it.
-func (a *app) start(o hosting) (*started, error) {
+func (a *app) start(o hosting) (_ *started, err error) {
 	dir := o.state
 	if dir == "" {
-		var err error
 		if dir, err = stateFolder(a.getenv); err != nil {
 			return nil, err
 		}
@@ -59,6 +61,11 @@ func (a *app) start(o hosting) (*started, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			kept.release()
+		}
+	}()
 	runtimeDir := runtimeFolder(a.getenv)
 	others, err := running(runtimeDir)
 	if err != nil {
@@ -68,7 +75,7 @@ func (a *app) start(o hosting) (*started, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &started{}
+	s := &started{kept: kept}
 	if note != "" {
 		s.notes = append(s.notes, note)
 	}
@@ -108,6 +115,7 @@ func (s *started) abandon(err error) error {
 func (s *started) end() {
 	s.unlist()
 	s.offers.close()
+	s.kept.release()
 }
 
 func endpointOf(h *host.Host) endpoint {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -20,11 +21,13 @@ type state struct {
 	AgentToken string `json:"agentToken"`
 	Port       int    `json:"port,omitzero"` // the last one; 0 before the first
 
-	file string // "" keeps nothing
+	file string   // "" keeps nothing
+	lock *os.File // nil where nothing is kept
 }
 
 // loadState reads the state of a folder and fills in what it does not hold.
-// The folder becomes the user's alone.
+// The folder becomes the user's alone, and this host's until the state is
+// released: two would overwrite each other's port.
 func loadState(dir string) (*state, error) {
 	s := &state{}
 	if dir == memory {
@@ -34,19 +37,69 @@ func loadState(dir string) (*state, error) {
 	if err := ensurePrivate(dir); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	s.file = filepath.Join(dir, "host.json")
+	if err := s.take(dir); err != nil {
+		return nil, err
+	}
+	if err := s.load(filepath.Join(dir, "host.json")); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// take makes the folder this host's, and leaves word of who has it.
+func (s *state) take(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	held, err := tryLock(f)
+	switch {
+	case held:
+		defer f.Close()
+		return failf(codeNotStarted, "%s uses the state folder %s: ahp-canvas link prints its link; stop it, or give this one a --state of its own", holder(f), dir)
+	case err != nil:
+		f.Close()
+		return fmt.Errorf("state folder: lock: %w", err)
+	}
+	s.lock = f
+	_ = f.Truncate(0) // the word is a help for people; the lock does not need it
+	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
+	return nil
+}
+
+// holder names the process that has a lock.
+func holder(f *os.File) string {
+	var text [20]byte
+	n, _ := f.ReadAt(text[:], 0)
+	if pid, err := strconv.Atoi(string(text[:n])); err == nil {
+		return fmt.Sprintf("another host (process %d)", pid)
+	}
+	return "another host"
+}
+
+// release lets others have the folder. The file stays: who removed it could
+// remove the lock of somebody who came in between.
+func (s *state) release() {
+	if s.lock != nil {
+		s.lock.Close()
+	}
+}
+
+func (s *state) load(file string) error {
+	s.file = file
 	data, err := os.ReadFile(s.file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 	case err != nil:
-		return nil, fmt.Errorf("state folder: %w", err)
+		return fmt.Errorf("state folder: %w", err)
 	default:
 		if err := ahp.Unmarshal(data, s); err != nil {
-			return nil, fmt.Errorf("%s is damaged (%w): remove it to begin anew; open pages need the new link then", s.file, err)
+			return fmt.Errorf("%s is damaged (%w): remove it to begin anew; open pages need the new link then", s.file, err)
 		}
 	}
 	s.fill()
-	return s, s.save()
+	return s.save()
 }
 
 func (s *state) fill() {

@@ -19,6 +19,7 @@ type target struct {
 // door is the MCP endpoint of a host, with the token that opens it.
 type door struct {
 	url, token string
+	view       string // the view token; "" where only the host itself knows it
 	link       string // for the person; "" where only the host itself knows it
 }
 
@@ -57,7 +58,7 @@ func doorOf(e endpointFile, token string) door {
 	if token == "" {
 		token = e.AgentToken
 	}
-	return door{url: e.MCP, token: token, link: e.Link}
+	return door{url: e.MCP, token: token, view: e.ViewToken, link: e.Link}
 }
 
 // token is what the person gave, or "".

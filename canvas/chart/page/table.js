@@ -1,0 +1,15 @@
+// @ts-check
+// The same numbers as a table: for who reads better than they see.
+import { make } from "./ui.js";
+import { inWords } from "./scale.js";
+
+/** @param {HTMLElement} el @param {import("./chart.js").State} s @param {string} words */
+export function drawTable(el, s, words) {
+  const { query, result } = s, unit = query.aggregate === "count" ? "" : s.columns.find((c) => c.name === query.measure)?.unit;
+  el.replaceChildren(make("table", {},
+    make("caption", {}, words),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, query.groupBy),
+      ...result.series.map((one) => make("th", { scope: "col", className: "number" }, one.name || "(empty)")))),
+    make("tbody", {}, ...result.groups.map((group, g) => make("tr", {}, make("th", { scope: "row" }, group || "(empty)"),
+      ...result.series.map((one) => make("td", { className: "number" }, one.values[g] === null ? "–" : inWords(one.values[g], unit))))))));
+}

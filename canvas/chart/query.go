@@ -1,0 +1,124 @@
+package chart
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// Query is what is asked of the table.
+type Query struct {
+	Measure   string `json:"measure"`   // a number column
+	Aggregate string `json:"aggregate"` // how rows of one group become one number
+	GroupBy   string `json:"groupBy"`   // a text column: along the axis
+	SplitBy   string `json:"splitBy"`   // a text column: one series each; "" is one series
+	// Filter keeps rows whose column has one of the values; a column that is
+	// absent keeps all.
+	Filter map[string][]string `json:"filter"`
+	Kind   string              `json:"kind"` // "bar" or "line"
+	Sort   string              `json:"sort"` // groups: as the "data" have them, "largest" or "smallest" first
+}
+
+// change is what of a query is changed: absent stays.
+type change struct {
+	Measure   *string             `json:"measure,omitzero"`
+	Aggregate *string             `json:"aggregate,omitzero"`
+	GroupBy   *string             `json:"groupBy,omitzero"`
+	SplitBy   *string             `json:"splitBy,omitzero"`
+	Filter    map[string][]string `json:"filter,omitzero"`
+	Kind      *string             `json:"kind,omitzero"`
+	Sort      *string             `json:"sort,omitzero"`
+}
+
+var (
+	aggregates = []string{"sum", "average", "smallest", "largest", "count"}
+	kinds      = []string{"bar", "line"}
+	sorts      = []string{"data", "largest", "smallest"}
+)
+
+// with is a query after a change; it need not fit the table.
+func (q Query) with(c change) Query {
+	for _, f := range []struct {
+		to   *string
+		from *string
+	}{
+		{&q.Measure, c.Measure}, {&q.Aggregate, c.Aggregate}, {&q.GroupBy, c.GroupBy},
+		{&q.SplitBy, c.SplitBy}, {&q.Kind, c.Kind}, {&q.Sort, c.Sort},
+	} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	if c.Filter != nil {
+		q.Filter = c.Filter
+	}
+	return q
+}
+
+// fits holds a query against a table, and returns it as it is kept.
+func (q Query) fits(t Table) (Query, error) {
+	if _, err := t.column(q.Measure, number); err != nil {
+		return q, err
+	}
+	if _, err := t.column(q.GroupBy, text); err != nil {
+		return q, err
+	}
+	if q.SplitBy == q.GroupBy {
+		q.SplitBy = "" // every series would have one group
+	}
+	if q.SplitBy != "" {
+		if _, err := t.column(q.SplitBy, text); err != nil {
+			return q, err
+		}
+	}
+	for _, f := range []struct {
+		what, have string
+		of         []string
+	}{{"aggregate", q.Aggregate, aggregates}, {"kind", q.Kind, kinds}, {"sort", q.Sort, sorts}} {
+		if !slices.Contains(f.of, f.have) {
+			return q, canvas.Errorf(CodeInvalid, "%s is %.40q: use one of %v", f.what, f.have, f.of)
+		}
+	}
+	filter := map[string][]string{}
+	for name, values := range q.Filter {
+		at, err := t.column(name, text)
+		if err != nil {
+			return q, err
+		}
+		have := t.values(at)
+		for _, v := range values {
+			if !slices.Contains(have, v) {
+				return q, canvas.Errorf(CodeInvalid, "column %q never has %.110q", name, v)
+			}
+		}
+		if filter[name] = slices.DeleteFunc(have, func(v string) bool { return !slices.Contains(values, v) }); len(values) == 0 {
+			filter[name] = []string{} // nothing is kept: the page says so
+		}
+	}
+	q.Filter = filter
+	return q, nil
+}
+
+// fallBack is a query that fits the table, as like q as can be.
+func (q Query) fallBack(t Table) Query {
+	if _, err := t.column(q.Measure, number); err != nil {
+		q.Measure = t.first(number)
+	}
+	if _, err := t.column(q.GroupBy, text); err != nil {
+		q.GroupBy = t.first(text)
+	}
+	if _, err := t.column(q.SplitBy, text); err != nil {
+		q.SplitBy = ""
+	}
+	q.Filter = maps.Clone(q.Filter)
+	for name := range q.Filter {
+		if _, err := (Query{Measure: q.Measure, GroupBy: q.GroupBy, Aggregate: "sum", Kind: "bar", Sort: "data", Filter: map[string][]string{name: q.Filter[name]}}).fits(t); err != nil {
+			delete(q.Filter, name)
+		}
+	}
+	if q.Aggregate == "" {
+		q.Aggregate, q.Kind, q.Sort = "sum", "bar", "data"
+	}
+	return q
+}

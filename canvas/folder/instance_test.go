@@ -1,0 +1,73 @@
+package folder
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+// opened is a host with the folder's canvas open as "one", and a page of it.
+func opened(t *testing.T, dir string) (*canvastest.Host, canvas.OpenCanvas, *canvastest.View) {
+	t.Helper()
+	f := openFolder(t, dir)
+	h := canvastest.New(t, canvas.Options{})
+	h.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration())
+	o := h.Open(f.ID(), "one", nil)
+	v := h.Connect("view")
+	v.Subscribe(o.Channel)
+	return h, o, v
+}
+
+// TestAction: a declared action is the page's, also after the agent opened the
+// canvas again with another input.
+func TestAction(t *testing.T) {
+	dir := write(t, map[string]string{"canvas.json": `{` + minimal + `,"actions":[{"name":"go"}]}`, "index.html": "x"})
+	synctest.Test(t, func(t *testing.T) {
+		h, o, v := opened(t, dir)
+		v.Say(o.Channel, `{"x-ahp":"view/1","type":"hello"}`)
+		synctest.Wait()
+		h.Open("report", "one", ahp.Value(`{"year":2026}`))
+		go func() {
+			e := v.Await("the action", func(e ahp.ActionEnvelope) bool { return strings.Contains(string(e.Action), `"action":"go"`) })
+			var a struct {
+				Payload struct {
+					ID string `json:"id"`
+				} `json:"payload"`
+			}
+			if err := ahp.Unmarshal(e.Action, &a); err != nil {
+				t.Error(err)
+			}
+			v.Say(o.Channel, `{"x-ahp":"view/1","type":"result","id":"`+a.Payload.ID+`","value":"done"}`)
+		}()
+		value, err := h.Canvases.Invoke(t.Context(), canvas.InvokeArgs{Session: canvastest.Session, InstanceID: "one", ActionName: "go"})
+		if err != nil || string(value) != `"done"` {
+			t.Errorf("answered %s, %v", value, err)
+		}
+	})
+}
+
+// TestEvents: what a page sends, the agent hears.
+func TestEvents(t *testing.T) {
+	dir := write(t, map[string]string{"index.html": "x"})
+	synctest.Test(t, func(t *testing.T) {
+		h, o, v := opened(t, dir)
+		v.Say(o.Channel, `{"x-ahp":"view/1","type":"hello"}`) // is none
+		v.Say(o.Channel, `{"approved":true}`)
+		v.Say(o.Channel, `"`+strings.Repeat("x", 64<<10-10)+`"`) // alone it fits, with its wrapper it does not
+		synctest.Wait()
+		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
+		if err != nil || len(page.Events) != 2 {
+			t.Fatalf("%d events, %v", len(page.Events), err)
+		}
+		if e := page.Events[0]; e.InstanceID != "one" || string(e.Event) != `{"message":{"approved":true}}` {
+			t.Errorf("heard %s of %s", e.Event, e.InstanceID)
+		}
+		if e := string(page.Events[1].Event); !strings.HasPrefix(e, `{"lost":"the payload has`) {
+			t.Errorf("heard %s", e)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package folder
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+// names are the names in a folder.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// TestNew: what it writes is a canvas without a fault, whatever its name.
+func TestNew(t *testing.T) {
+	for _, name := range []string{"notes", "My notes", `a "b" <c>`, "..x", "ünder"} {
+		dir := filepath.Join(t.TempDir(), "deeper", name)
+		if err := New(dir); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(slices.Sorted(slices.Values(StarterFiles)), names(t, dir)); diff != "" {
+			t.Error(diff)
+		}
+		f := openFolder(t, dir)
+		if f.Name() != name || len(f.Declaration().Actions) != 1 {
+			t.Errorf("%q declares %+v", name, f.Declaration())
+		}
+		h := canvastest.New(t, canvas.Options{})
+		h.Register(canvas.Extension{ID: f.ID()}, f, f.Declaration())
+		h.Open(f.ID(), "one", nil)
+		if found, err := Lint(dir); err != nil || len(found) != 0 {
+			t.Errorf("%q: %+v, %v", name, found, err)
+		}
+	}
+}
+
+// TestNewOverwritesNothing: nothing is written where a name is taken.
+func TestNewOverwritesNothing(t *testing.T) {
+	for _, taken := range StarterFiles {
+		dir := write(t, map[string]string{taken: "mine"})
+		if err := New(dir); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), taken+" is there already") {
+			t.Errorf("%s is taken: %v", taken, err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, taken))
+		if err != nil || string(b) != "mine" || len(names(t, dir)) != 1 {
+			t.Errorf("%s: %q, %v, beside %v", taken, b, err, names(t, dir))
+		}
+	}
+	dir := write(t, map[string]string{"README.md": "mine"}) // not in the way
+	if err := New(dir); err != nil {
+		t.Error(err)
+	}
+}

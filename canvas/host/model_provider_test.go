@@ -1,0 +1,120 @@
+package host_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// provider is a client id with all that the model knows of it. What requests
+// touch is guarded by the run's mutex.
+type provider struct {
+	run     *modelRun
+	id      string
+	capable bool
+	conns   []*wireConn // live, oldest first
+	seq     int         // of dispatches
+	lastSeq int64       // of the connection that ended last
+
+	active   bool     // in SessionState.activeClients
+	declares []string // canvas ids, in order
+	name     string
+	lostAt   time.Time // when the last connection ended
+
+	mode mode
+	// generation changes whenever calls that are in flight have failed.
+	generation int
+}
+
+func (c *provider) extension() string { return "client:" + c.id }
+
+// reachable says that the host may ask the client for a canvas.
+func (c *provider) reachable(canvasID string) bool {
+	return c.capable && c.active && len(c.conns) > 0 && slices.Contains(c.declares, canvasID)
+}
+
+// answered is an event of the run: a provider has answered canvasOpen, or a close
+// has ended.
+type answered struct {
+	instance   string
+	closed     bool
+	client     *provider
+	canvasID   string
+	generation int
+	conn       *wireConn
+	input      string
+}
+
+// asked is a request of the host, on the connection's own goroutine.
+func (c *provider) asked(conn *wireConn, f frame) {
+	var p struct {
+		InstanceID string          `json:"instanceId"`
+		CanvasID   string          `json:"canvasId"`
+		Input      json.RawMessage `json:"input"`
+	}
+	_ = json.Unmarshal(f.Params, &p)
+	r := c.run
+	r.mu.Lock()
+	how, generation := c.mode, c.generation
+	r.count(conn, f.Method, p.InstanceID, string(p.Input))
+	newest := len(c.conns) > 0 && c.conns[len(c.conns)-1] == conn
+	r.mu.Unlock()
+	if !newest {
+		conn.fail(fmt.Errorf("%s did not go to the newest connection", f.Method))
+	}
+	reply := func() {
+		if !conn.alive() {
+			return
+		}
+		answer := map[string]any{"jsonrpc": "2.0", "id": f.ID, "result": map[string]any{}}
+		switch {
+		case how == refusing:
+			delete(answer, "result")
+			answer["error"] = map[string]any{"code": -32012, "message": "no", "data": map[string]any{"code": "no", "message": "no"}}
+		case f.Method == canvas.CanvasOpen.Name:
+			answer["result"] = map[string]any{"url": "https://example.com/" + p.InstanceID, "title": string(p.Input)}
+			r.note(answered{instance: p.InstanceID, client: c, canvasID: p.CanvasID, generation: generation, conn: conn, input: string(p.Input)})
+		}
+		conn.send(answer)
+	}
+	switch how {
+	case promptly, refusing:
+		reply()
+	case late:
+		time.AfterFunc(lateness, reply)
+	case never:
+	}
+}
+
+// countedCall is one request as a provider counted it.
+type countedCall struct{ method, instance, token string }
+
+// count notes a request. An invocation has a token of its own and is heard once
+// in the whole run, a close once in the life of an instance, and an open no more
+// often than there was cause. It is called under the mutex.
+func (r *modelRun) count(conn *wireConn, method, instance, input string) {
+	k := countedCall{method: method, instance: instance}
+	switch method {
+	case canvas.CanvasInvokeAction.Name:
+		k.token = input
+	case canvas.CanvasClose.Name:
+		k.token = fmt.Sprint("life ", r.instance(instance).life)
+	}
+	r.calls[k]++
+	most := 1
+	if method == canvas.CanvasOpen.Name {
+		most = r.instance(instance).causes
+	}
+	if r.calls[k] > most {
+		go conn.fail(fmt.Errorf("%+v came %d times, at most %d were asked for", k, r.calls[k], most))
+	}
+}
+
+func (r *modelRun) note(e answered) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+}

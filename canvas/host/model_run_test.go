@@ -1,0 +1,372 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+)
+
+type object = map[string]any
+
+// modelInstance is what the model knows of an instance id.
+type modelInstance struct {
+	id       string
+	open     bool
+	ready    bool
+	owner    *provider
+	canvasID string
+	input    string
+	life     int  // how often it was closed
+	causes   int  // of canvasOpen: at most so many may have been sent
+	ops      int  // of the agent, under way; guarded by the run's mutex
+	closing  bool // guarded by the run's mutex
+}
+
+// modelRun is a host and the model beside it.
+type modelRun struct {
+	t       *testing.T
+	net     *ahptest.Net
+	host    *host.Host
+	end     context.CancelFunc
+	done    chan error
+	watcher *client.Client
+	wire    net.Conn // the watcher's
+	conns   []*wireConn
+	clients []*provider
+
+	mu        sync.Mutex
+	instances map[string]*modelInstance
+	calls     map[countedCall]int
+	events    []answered
+	expected  []func() error // of the step that was done last
+}
+
+func newModelRun(t *testing.T) *modelRun {
+	r := &modelRun{t: t, net: &ahptest.Net{}, done: make(chan error, 1), instances: map[string]*modelInstance{}, calls: map[countedCall]int{}}
+	ln, err := r.net.Listen(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.host, err = host.New(host.Options{Listener: ln, ViewToken: viewToken}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	r.end = end
+	go func() { r.done <- r.host.Serve(ctx) }()
+	for i := range 3 {
+		r.clients = append(r.clients, &provider{run: r, id: fmt.Sprint("c", i), capable: i < 2})
+	}
+	r.watcher, err = client.Dial(ctx, "ws://"+address+"/ahp", client.Options{
+		ClientID: "watcher", Token: viewToken, NetDial: r.dial, Subscriptions: []string{host.DefaultSession},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *modelRun) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := r.net.Dial(ctx, network, addr)
+	r.wire = conn
+	return conn, err
+}
+
+func (r *modelRun) stop() error {
+	r.watcher.Close()
+	for _, c := range r.conns {
+		c.cut()
+	}
+	r.end()
+	return <-r.done
+}
+
+func (r *modelRun) instance(id string) *modelInstance {
+	if r.instances[id] == nil {
+		r.instances[id] = &modelInstance{id: id}
+	}
+	return r.instances[id]
+}
+
+// dropWatcher cuts the mirror's connection and resumes it.
+func (r *modelRun) dropWatcher() {
+	_ = r.wire.Close()
+	synctest.Wait()
+	if err := r.watcher.Reconnect(context.Background()); err != nil {
+		r.expected = append(r.expected, func() error { return err })
+	}
+}
+
+// open makes a connection of a client, not opened yet.
+func (r *modelRun) socket(c *provider) *wireConn {
+	conn := &wireConn{client: c, live: true, nextID: 0, answers: map[string]frame{}, asked: map[string]bool{}}
+	socket, err := ws.Dial(context.Background(), "ws://"+address+"/ahp", ws.DialOptions{
+		Token: viewToken,
+		NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			raw, err := r.net.Dial(ctx, network, addr)
+			conn.raw = raw
+			return raw, err
+		},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	conn.socket = socket
+	r.conns = append(r.conns, conn)
+	go conn.read()
+	return conn
+}
+
+// joins is what a new connection changes: a client that was lost is back.
+func (r *modelRun) joins(c *provider, conn *wireConn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(c.conns) == 0 {
+		r.causeRevival(c)
+	}
+	c.conns = append(c.conns, conn)
+}
+
+func (r *modelRun) causeRevival(c *provider) {
+	for _, i := range r.instances {
+		if i.open && !i.ready && i.owner == c {
+			i.causes++
+		}
+	}
+}
+
+func (r *modelRun) connect(c *provider) {
+	if len(c.conns) == 2 {
+		return
+	}
+	conn := r.socket(c)
+	r.joins(c, conn)
+	r.initialize(c, conn, []string{host.DefaultSession})
+}
+
+func (r *modelRun) initialize(c *provider, conn *wireConn, uris []string) {
+	caps := object{}
+	if c.capable {
+		caps["canvas"] = object{}
+	}
+	conn.subscribed = len(uris) > 0
+	conn.call("initialize", object{"channel": "ahp-root://", "clientId": c.id, "protocolVersions": []string{"0.6.0"},
+		"initialSubscriptions": uris, "capabilities": caps})
+}
+
+// reconnect resumes with the session, or leaves it so.
+func (r *modelRun) reconnect(c *provider, with bool) {
+	if len(c.conns) == 2 {
+		return
+	}
+	uris := []string{}
+	if with {
+		uris = append(uris, host.DefaultSession)
+	}
+	conn := r.socket(c)
+	r.mu.Lock()
+	leaves := !with && !c.subscribed()
+	r.mu.Unlock()
+	if leaves {
+		r.leaves(c)
+	}
+	r.joins(c, conn)
+	conn.subscribed = with
+	answer := conn.call("reconnect", object{"channel": "ahp-root://", "clientId": c.id, "lastSeenServerSeq": 0, "subscriptions": uris})
+	if answer.Error != nil {
+		r.initialize(c, conn, uris)
+	}
+}
+
+func (c *provider) subscribed() bool {
+	return slices.ContainsFunc(c.conns, func(conn *wireConn) bool { return conn.subscribed })
+}
+
+// leaves takes a client's declarations back; what was in flight has failed.
+func (r *modelRun) leaves(c *provider) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.active, c.declares = false, nil
+	r.lose(c, func(*modelInstance) bool { return true })
+}
+
+func (r *modelRun) lose(c *provider, which func(*modelInstance) bool) {
+	c.generation++
+	for _, i := range r.instances {
+		if i.owner == c && which(i) {
+			i.ready = false
+		}
+	}
+}
+
+func (r *modelRun) cut(c *provider, n int) {
+	if len(c.conns) == 0 {
+		return
+	}
+	conn := c.conns[n%len(c.conns)]
+	r.mu.Lock()
+	c.conns = slices.DeleteFunc(slices.Clone(c.conns), func(o *wireConn) bool { return o == conn })
+	if len(c.conns) == 0 {
+		c.lostAt = time.Now()
+		r.lose(c, func(*modelInstance) bool { return true })
+	}
+	r.mu.Unlock()
+	conn.cut()
+}
+
+func (r *modelRun) unsubscribe(c *provider, n int) {
+	if len(c.conns) == 0 {
+		return
+	}
+	conn := c.conns[n%len(c.conns)]
+	if !conn.subscribed {
+		return
+	}
+	conn.subscribed = false
+	if !c.subscribed() {
+		r.leaves(c)
+	}
+	conn.send(object{"jsonrpc": "2.0", "method": "unsubscribe", "params": object{"channel": host.DefaultSession}})
+}
+
+// sets are what a client may declare; the last one is bad.
+var sets = [][]string{{}, {"a"}, {"a", "b"}, {"b"}, {"b", "a"}, {"a", "a"}}
+
+func (r *modelRun) declare(c *provider, n int) {
+	at := slices.IndexFunc(c.conns, func(conn *wireConn) bool { return conn.subscribed })
+	if at < 0 {
+		return
+	}
+	var list []object
+	for _, id := range sets[n] {
+		list = append(list, object{"canvasId": id, "displayName": id, "description": "", "actions": []object{{"name": "act"}}})
+	}
+	if n != len(sets)-1 {
+		r.mu.Lock()
+		c.active, c.declares = true, sets[n]
+		if len(list) == 0 {
+			r.lose(c, func(*modelInstance) bool { return true })
+		}
+		for _, i := range r.instances {
+			if i.owner == c && !slices.Contains(c.declares, i.canvasID) {
+				i.ready = false
+			}
+		}
+		r.causeRevival(c)
+		r.mu.Unlock()
+	}
+	c.seq++
+	who := object{"clientId": c.id, "displayName": c.id, "tools": []any{}}
+	if list != nil {
+		who["canvasProviders"] = list
+	}
+	c.conns[at].dispatch(host.DefaultSession, c.seq, object{"type": "session/activeClientSet", "activeClient": who})
+}
+
+func (r *modelRun) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+	r.graceOver()
+}
+
+func (r *modelRun) graceOver() {
+	for _, c := range r.clients {
+		if c.active && len(c.conns) == 0 && time.Since(c.lostAt) >= 30*time.Second {
+			r.leaves(c)
+		}
+	}
+}
+
+// agent runs an operation of the agent on an instance beside everything else,
+// and holds its outcome against want, where that is known beforehand.
+func (r *modelRun) agent(i *modelInstance, want func(done bool, err error) error, op func(context.Context) error) {
+	i.ops++
+	done, result := false, error(nil)
+	go func() {
+		err := op(context.Background())
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		i.ops--
+		done, result = true, err
+		if _, ours := errors.AsType[*canvas.Error](err); err != nil && !ours {
+			r.t.Errorf("an error without a code: %v", err)
+		}
+	}()
+	if want != nil {
+		r.expected = append(r.expected, func() error { return want(done, result) })
+	}
+}
+
+func succeeds(what string) func(bool, error) error {
+	return func(done bool, err error) error {
+		if !done || err != nil {
+			return fmt.Errorf("%s: done %v, error %v", what, done, err)
+		}
+		return nil
+	}
+}
+
+func fails(what string) func(bool, error) error {
+	return func(done bool, err error) error {
+		if !done || err == nil {
+			return fmt.Errorf("%s: done %v and no error", what, done)
+		}
+		return nil
+	}
+}
+
+func (r *modelRun) open(c *provider, id, canvasID, input string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := r.instance(id)
+	if i.closing {
+		return
+	}
+	i.causes++
+	var want func(bool, error) error
+	switch idle := i.ops == 0; {
+	case !c.reachable(canvasID):
+		if idle && !i.open {
+			want = fails("opening what nobody can open")
+		}
+	case idle && i.ready && i.owner == c && i.input == input:
+		want = succeeds("opening what is open")
+	case idle && !i.open && c.mode == promptly:
+		want = succeeds("opening")
+	}
+	args := canvas.OpenArgs{Session: host.DefaultSession, ExtensionID: c.extension(), CanvasID: canvasID, InstanceID: id}
+	if input != "" {
+		args.Input = ahp.Value(input)
+	}
+	r.agent(i, want, func(ctx context.Context) error { _, err := r.host.Canvases().Open(ctx, args); return err })
+}
+
+func (r *modelRun) invoke(id, input string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := r.instance(id)
+	if i.closing {
+		return
+	}
+	var want func(bool, error) error
+	switch idle := i.ops == 0; {
+	case idle && i.ready && i.owner.mode == promptly:
+		want = succeeds("invoking")
+	case idle && (!i.open || len(i.owner.conns) == 0):
+		want = fails("invoking what is not there")
+	}
+	args := canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: id, ActionName: "act", Input: ahp.Value(input)}
+	r.agent(i, want, func(ctx context.Context) error { _, err := r.host.Canvases().Invoke(ctx, args); return err })
+}

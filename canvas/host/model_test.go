@@ -1,0 +1,139 @@
+package host_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// long reports whether the long runs are wanted: ten times the sequences, and
+// assertions on time. They run with AHP_LONG=1.
+func long() bool { return os.Getenv("AHP_LONG") == "1" }
+
+// modelStep is one thing that happens in a random run.
+type modelStep struct {
+	Op         string
+	Who, On, N int
+	Mode       mode
+}
+
+var modelOps = []string{"connect", "connect", "cut", "cut", "reconnect", "reconnect", "leave", "unsubscribe", "declare", "declare", "declare",
+	"open", "open", "open", "open", "reopen", "invoke", "invoke", "close", "personCloses", "mode", "pass", "grace", "watcherDrops"}
+
+var modelSteps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) modelStep {
+	return modelStep{
+		Op:   rapid.SampledFrom(modelOps).Draw(t, "op"),
+		Who:  rapid.IntRange(0, 2).Draw(t, "who"),
+		On:   rapid.IntRange(0, 3).Draw(t, "on"),
+		N:    rapid.IntRange(0, 5).Draw(t, "n"),
+		Mode: mode(rapid.IntRange(0, int(modes)-1).Draw(t, "mode")),
+	}
+}), 20, 60)
+
+// Clients that provide come, declare, answer well or badly, drop and return, and
+// the agent and a person open, invoke and close: after every step the registry,
+// the catalogue, the channels and a mirror are what a simple model says, and no
+// provider is asked anything twice (canvas.md sections 2 to 5). 1,000 sequences;
+// 10,000 with AHP_LONG=1.
+func TestProvidersFollowTheModel(t *testing.T) {
+	sequences := 1000
+	switch {
+	case long():
+		sequences = 10000
+	case testing.Short():
+		sequences = 50
+	}
+	checks(t, sequences)
+	ran, steps, heard := 0, 0, map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := modelSteps.Draw(rt, "plan")
+		var failed error
+		synctest.Test(t, func(t *testing.T) { failed = runModel(t, plan, heard) })
+		ran, steps = ran+1, steps+len(plan)
+		if failed != nil {
+			rt.Fatal(failed)
+		}
+	})
+	t.Logf("%d sequences, %d steps; providers were asked %v", ran, steps, heard)
+}
+
+// checks sets how many sequences rapid draws, until the test ends.
+func checks(t *testing.T, n int) {
+	f := flag.Lookup("rapid.checks")
+	was := f.Value.String()
+	if err := f.Value.Set(strconv.Itoa(n)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(was) })
+}
+
+// runModel does the steps of a plan, and adds to heard what providers were asked.
+func runModel(t *testing.T, plan []modelStep, heard map[string]int) (failed error) {
+	r := newModelRun(t)
+	defer func() { failed = errors.Join(failed, r.stop()) }()
+	for i, s := range plan {
+		r.do(i, s)
+		synctest.Wait()
+		r.settle()
+		if err := r.check(); err != nil {
+			return fmt.Errorf("step %d %+v: %w", i, s, err)
+		}
+	}
+	time.Sleep(2 * time.Minute) // every deadline and every grace is over
+	synctest.Wait()
+	r.graceOver()
+	r.settle()
+	if err := r.check(); err != nil {
+		return fmt.Errorf("at the end: %w", err)
+	}
+	for k, n := range r.calls {
+		heard[k.method] += n
+	}
+	return nil
+}
+
+func (r *modelRun) do(i int, s modelStep) {
+	c := r.clients[s.Who]
+	id := fmt.Sprint("i", s.On)
+	switch s.Op {
+	case "connect":
+		r.connect(c)
+	case "cut":
+		r.cut(c, s.N)
+	case "reconnect":
+		r.reconnect(c, true)
+	case "leave":
+		r.reconnect(c, false)
+	case "unsubscribe":
+		r.unsubscribe(c, s.N)
+	case "declare":
+		r.declare(c, s.N)
+	case "open":
+		r.open(c, id, []string{"a", "b"}[s.On%2], "")
+	case "reopen":
+		r.open(c, id, []string{"a", "b"}[s.On%2], fmt.Sprintf(`{"n":%d}`, s.N))
+	case "invoke":
+		r.invoke(id, fmt.Sprintf(`{"token":%d}`, i))
+	case "close":
+		r.closeByAgent(id)
+	case "personCloses":
+		r.closeByPerson(id)
+	case "mode":
+		r.mu.Lock()
+		c.mode = s.Mode
+		r.mu.Unlock()
+	case "pass":
+		r.pass(time.Duration(s.N) * time.Second)
+	case "grace":
+		r.pass(31 * time.Second)
+	case "watcherDrops":
+		r.dropWatcher()
+	}
+}

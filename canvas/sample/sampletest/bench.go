@@ -1,0 +1,190 @@
+package sampletest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// Instance is the id under which a Bench has its canvas open.
+const Instance = "b"
+
+// Bench is a running host with an open canvas.
+type Bench struct {
+	t    testing.TB
+	host *host.Host
+}
+
+// New starts a host for the length of the test and opens the canvas in it.
+func New(t testing.TB, p canvas.Provider, d canvas.Declaration, input string) *Bench {
+	t.Helper()
+	h, err := host.New(host.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	if _, err := h.Canvases().Register(canvas.Extension{ID: d.CanvasID}, p, d); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: d.CanvasID, InstanceID: Instance, Input: ahp.Value(input)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Bench{t, h}
+}
+
+// Invoke runs an action of the agent, or fails the test.
+func (b *Bench) Invoke(action, input string) string {
+	b.t.Helper()
+	v, err := b.host.Canvases().Invoke(b.t.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: Instance, ActionName: action, Input: ahp.Value(input)})
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", action, input, err)
+	}
+	return string(v)
+}
+
+// Events is what the agent was told so far, as JSON.
+func (b *Bench) Events() (events []string) {
+	b.t.Helper()
+	page, err := b.host.Canvases().Events(b.t.Context(), host.DefaultSession, 0, 0)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, e := range page.Events {
+		events = append(events, string(e.Event))
+	}
+	return events
+}
+
+// Page is the canvas in a tab of its own. The canvas is the inner frame, which is
+// of the outer one's origin.
+type Page struct {
+	t          testing.TB
+	Tab, frame *webtest.Page
+}
+
+// View opens a page.
+func (b *Bench) View(browser *webtest.Browser) *Page {
+	b.t.Helper()
+	p := &Page{t: b.t, Tab: browser.Open(b.t, b.host.Link(host.DefaultSession))}
+	p.find()
+	return p
+}
+
+func (p *Page) find() {
+	p.t.Helper()
+	p.frame = p.Tab.Frames(p.t, 1, webtest.ContentFrame)[0]
+	p.Wait(`d.body.getAttribute("aria-busy") === "false"`)
+}
+
+// Reload loads the page again.
+func (p *Page) Reload() {
+	p.t.Helper()
+	p.Tab.Reload(p.t)
+	p.find()
+}
+
+// prelude gives expressions the canvas's document as d, its elements by id as at,
+// and by words as button.
+const prelude = `(() => { const d = document.querySelector("iframe").contentDocument;
+	const at = (id) => d.getElementById(id), all = (selector) => [...d.querySelectorAll(selector)];
+	const button = (words) => all("button").find((b) => b.textContent.trim() === words);
+	return `
+
+// Wait waits until an expression is true in the canvas.
+func (p *Page) Wait(expression string) {
+	p.t.Helper()
+	p.frame.Wait(p.t, prelude+expression+`})()`)
+}
+
+// Shows waits until an expression is a text.
+func (p *Page) Shows(expression, text string) {
+	p.t.Helper()
+	p.Wait(`(` + expression + `) === ` + string(ahp.MustMarshal(text)))
+}
+
+// Eval is an expression's value, as text.
+func (p *Page) Eval(expression string) string {
+	p.t.Helper()
+	return webtest.Eval[string](p.t, p.frame, prelude+`String(`+expression+`)})()`)
+}
+
+// Keys types on what has the focus.
+func (p *Page) Keys(keys string) {
+	p.t.Helper()
+	p.Tab.Keys(p.t, keys)
+}
+
+// Press is a key that the page handles itself: a browser that is driven types the
+// letter all the same, where a person's would not. "Ctrl+" may stand before it.
+func (p *Page) Press(key string) {
+	p.t.Helper()
+	key, ctrl := strings.CutPrefix(key, "Ctrl+")
+	p.Eval(fmt.Sprintf(`d.activeElement.dispatchEvent(new d.defaultView.KeyboardEvent("keydown", { key: %q, ctrlKey: %v, bubbles: true, cancelable: true }))`, key, ctrl))
+}
+
+// Dark makes the page dark.
+func (p *Page) Dark() {
+	p.t.Helper()
+	theme := `[...document.querySelectorAll("button")].find((b) => b.textContent.startsWith("Theme"))`
+	p.Tab.Wait(p.t, `(`+theme+`.click(), `+theme+`.textContent.includes("dark"))`)
+	p.Wait(`d.documentElement.dataset.colorMode === "dark"`)
+}
+
+// Look writes a picture of the page where SCREENSHOTS names a folder, and audits
+// it where AXE names the file axe.min.js of the npm package axe-core: a test fails
+// where that finds something serious. Animations are waited for.
+func (p *Page) Look(name string) {
+	p.t.Helper()
+	if os.Getenv("SCREENSHOTS") == "" && os.Getenv("AXE") == "" {
+		return
+	}
+	p.Wait(`d.getAnimations().every((a) => a.playState !== "running")`)
+	p.shot(name)
+	p.audit(name)
+}
+
+func (p *Page) shot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Tab.Screenshot(p.t), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *Page) audit(name string) {
+	p.t.Helper()
+	file := os.Getenv("AXE")
+	if file == "" {
+		return
+	}
+	axe, err := os.ReadFile(file)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	found := webtest.Eval[string](p.t, p.frame, prelude+`(d.defaultView.eval(`+string(ahp.MustMarshal(string(axe)))+`),
+		d.defaultView.axe.run(d, { resultTypes: ["violations"] })).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+			.map((v) => v.id + " at " + v.nodes.map((n) => n.target + ": " + n.failureSummary).join("; ")).join("\n"))})()`)
+	if found != "" {
+		p.t.Errorf("axe, %s: %s", name, found)
+	}
+}

@@ -1,0 +1,258 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+// TestEarliest: one View is asked, the earliest that said hello and lives.
+func TestEarliest(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		idle, first, second := b.view("idle"), b.view("first"), b.view("second")
+		b.says(first, `"type":"hello"`)
+		b.says(second, `"type":"hello"`)
+		b.says(first, `"type":"hello"`) // again: its place stays
+		if n := len(b.pages.views); n != 2 {
+			t.Errorf("%d Views said hello, want 2", n)
+		}
+		got := b.invoke(`{"n":1}`)
+		if diff := cmp.Diff([]string{`call-1 go {"n":1}`}, asked(first)); diff != "" {
+			t.Error(diff)
+		}
+		if n := len(asked(second)) + len(asked(idle)); n != 0 {
+			t.Errorf("%d others were asked", n)
+		}
+		b.says(first, `"type":"result","id":"call-1","value":[1.50]`)
+		want(t, got, "[1.50]", "", "")
+		b.says(first, `"type":"bye"`)
+		got = b.invoke("")
+		if diff := cmp.Diff([]string{"call-2 go"}, asked(second)); diff != "" {
+			t.Error(diff)
+		}
+		b.says(second, `"type":"result","id":"call-2"`)
+		want(t, got, "", "", "")
+	})
+}
+
+// TestWaitsForAPage: without one, the agent waits, and hears why at the end.
+func TestWaitsForAPage(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		got := b.invoke("")
+		time.Sleep(20 * time.Second)
+		v := b.view("late")
+		b.says(v, `"type":"hello"`)
+		if diff := cmp.Diff([]string{"call-1 go"}, asked(v)); diff != "" {
+			t.Error(diff)
+		}
+		b.says(v, `"type":"result","id":"call-1","value":"here"`)
+		want(t, got, `"here"`, "", "")
+
+		b.says(v, `"type":"bye"`)
+		got = b.invoke("")
+		time.Sleep(30 * time.Second)
+		want(t, got, "", canvas.CodeTimeout, "no page has this canvas open")
+		b.says(v, `"type":"hello"`)
+		if lines := asked(v); len(lines) != 0 {
+			t.Errorf("after its deadline it was sent: %v", lines)
+		}
+	})
+}
+
+// TestSilentPage: it was asked once; that it has the canvas open is said.
+func TestSilentPage(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		v := b.view("silent")
+		b.says(v, `"type":"hello"`)
+		got := b.invoke("")
+		time.Sleep(30 * time.Second)
+		want(t, got, "", canvas.CodeTimeout, "did not answer in time")
+		b.says(v, `"type":"result","id":"call-1","value":1`) // late
+		if n := len(b.pages.calls) + b.pages.busy; n != 0 {
+			t.Errorf("%d calls are kept", n)
+		}
+		second := b.invoke("")
+		b.says(v, `"type":"result","id":"call-1","value":"of the one before"`)
+		b.says(v, `"type":"result","id":"call-2","value":"its own"`)
+		want(t, second, `"its own"`, "", "")
+	})
+}
+
+// TestPageGoesAway: what it was asked fails at once, and goes to nobody else.
+func TestPageGoesAway(t *testing.T) {
+	for name, leave := range map[string]func(*bench, *canvastest.View){
+		"bye":        func(b *bench, v *canvastest.View) { b.says(v, `"type":"bye"`) },
+		"connection": func(_ *bench, v *canvastest.View) { v.Leave() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, canvas.Limits{}, func(b *bench) {
+				first, second := b.view("first"), b.view("second")
+				b.says(first, `"type":"hello"`)
+				b.says(second, `"type":"hello"`)
+				got := b.invoke("")
+				leave(b, first)
+				want(t, got, "", canvas.CodeProviderUnavailable, "went away before it answered")
+				if lines := asked(second); len(lines) != 0 {
+					t.Errorf("it was sent again: %v", lines)
+				}
+			})
+		})
+	}
+}
+
+// TestAnswersThatDoNotCount: foreign, malformed and second ones.
+func TestAnswersThatDoNotCount(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		v, other := b.view("asked"), b.view("other")
+		b.says(v, `"type":"hello"`)
+		b.says(other, `"type":"hello"`)
+		got := b.invoke("")
+		b.says(other, `"type":"result","id":"call-1","value":"foreign"`)
+		b.says(other, `"type":"error","id":"call-1","error":{"code":"x","message":"foreign"}`)
+		b.says(v, `"type":"result","id":"call-2","value":"another id"`)
+		b.says(v, `"type":"result","id":1`)
+		b.says(v, `"type":"result"`)
+		b.says(v, `"type":"error","id":"call-1","error":"not an object"`)
+		b.says(v, `"type":"nonsense","id":"call-1"`)
+		b.says(v, `"kind":"result"`)
+		select {
+		case r := <-got:
+			t.Fatalf("ended with %+v", r)
+		default:
+		}
+		b.says(v, `"type":"result","id":"call-1","value":null`)
+		b.says(v, `"type":"result","id":"call-1","value":"twice"`)
+		want(t, got, "null", "", "")
+	})
+}
+
+func TestPageErrors(t *testing.T) {
+	long := strings.Repeat("ä", 3000)
+	for _, c := range []struct{ said, code, text string }{
+		{`{"code":"card_gone","message":"there is no such card"}`, "card_gone", "there is no such card"},
+		{`{"code":"canvas_action_no_handler","message":"x"}`, canvas.CodeNoHandler, "x"},
+		{`{"code":"no good","message":"x"}`, canvas.CodeHandlerError, "x"},
+		{`{"code":"` + strings.Repeat("c", 129) + `","message":"x"}`, canvas.CodeHandlerError, "x"},
+		{`{"code":"empty","message":""}`, "empty", "without saying why"},
+		{`{"code":"long","message":"` + long + `"}`, "long", strings.Repeat("ä", 2048) + "… "},
+		{`null`, canvas.CodeHandlerError, "without saying why"},
+	} {
+		bubble(t, canvas.Limits{}, func(b *bench) {
+			v := b.view("v")
+			b.says(v, `"type":"hello"`)
+			got := b.invoke("")
+			b.says(v, `"type":"error","id":"call-1","error":`+c.said)
+			want(t, got, "", c.code, c.text)
+		})
+	}
+}
+
+// TestMessages: what has no tag of ours is the provider's.
+func TestMessages(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		v := b.view("v")
+		for _, p := range []string{`{"card":1}`, `"view/1"`, `{"x-ahp":"http/1"}`, `{"x-ahp":1}`, `[]`} {
+			v.Say(b.channel, p)
+			synctest.Wait()
+			if got := <-b.said; got != "v "+p {
+				t.Errorf("heard %s, want %s", got, p)
+			}
+		}
+		b.says(v, `"type":"hello"`)
+		b.says(v, `"anything":"else"`)
+		if len(b.said) != 0 {
+			t.Errorf("a message of view/1 was passed on: %s", <-b.said)
+		}
+	})
+}
+
+func TestTooBig(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		v := b.view("v")
+		b.says(v, `"type":"hello"`)
+		want(t, b.invoke(`{"x":"`+strings.Repeat("x", 64<<10)+`"}`), "", canvas.CodeLimitExceeded, "cannot be sent to the page")
+		if lines := asked(v); len(lines) != 0 || len(b.pages.calls) != 0 {
+			t.Errorf("sent %v, kept %d", lines, len(b.pages.calls))
+		}
+	})
+	bubble(t, canvas.Limits{MessageBytes: 1 << 20, AnswerBytes: 1 << 20}, func(b *bench) { // a host that allows more than a page may
+		v := b.view("v")
+		b.says(v, `"type":"hello"`)
+		got := b.invoke("")
+		b.says(v, `"type":"result","id":"call-1","value":"`+strings.Repeat("x", 64<<10)+`"`)
+		want(t, got, "", canvas.CodeHandlerError, "at most 65536")
+	})
+}
+
+// TestReloadAndClose: all pages hear of a reload; a close ends what waits.
+func TestReloadAndClose(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		v := b.view("never said hello")
+		if err := b.pages.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		v.Await("a reload", func(e ahp.ActionEnvelope) bool {
+			return ahp.Equal(e.Action, ahp.Value(`{"type":"canvas/message","payload":{"x-ahp":"view/1","type":"reload"}}`))
+		})
+	})
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		waits := make(chan error, 2)
+		call := func() { _, err := b.pages.Invoke(b.t.Context(), "go", nil); waits <- err }
+		go call()
+		synctest.Wait()
+		v := b.view("v")
+		b.says(v, `"type":"hello"`)
+		go call()
+		synctest.Wait()
+		for range 2 { // twice does no harm
+			if err := b.pages.Close(b.t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if err := <-waits; !errors.Is(err, errClosed) {
+				t.Errorf("ended with %v", err)
+			}
+		}
+		b.says(v, `"type":"hello"`)
+		if _, err := b.pages.Invoke(b.t.Context(), "go", nil); !errors.Is(err, errClosed) {
+			t.Errorf("after the close: %v", err)
+		}
+	})
+}
+
+// TestBounds: 64 at a time; who gives up makes room; a caller's own end is his.
+func TestBounds(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		ctx, cancel := context.WithCancel(b.t.Context())
+		ended := make(chan error, maxCalls)
+		for range maxCalls {
+			go func() { _, err := b.pages.Invoke(ctx, "go", nil); ended <- err }()
+		}
+		synctest.Wait()
+		if _, err := b.pages.Invoke(b.t.Context(), "go", nil); !errors.Is(err, errTooMany) {
+			t.Errorf("one more: %v", err)
+		}
+		cancel()
+		for range maxCalls {
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("ended with %v", err)
+			}
+		}
+		short, stop := context.WithTimeout(b.t.Context(), time.Second)
+		defer stop()
+		begun := time.Now()
+		if _, err := b.pages.Invoke(short, "go", nil); !errors.Is(err, errNoPage) || time.Since(begun) != 950*time.Millisecond {
+			t.Errorf("there is room again: %v after %v", err, time.Since(begun))
+		}
+	})
+}

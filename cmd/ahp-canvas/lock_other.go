@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// tryLock locks nothing: the standard library has no lock for these systems.
+func tryLock(*os.File) (held bool, err error) { return false, nil }
