@@ -30,6 +30,9 @@
 //	content.js  canvasReadResource, a few at a time
 //	policy.js   which url is shown, and how
 //	key.js      the link's token: out of the address bar, into this tab
+//	single.js   the frame of single-document mode; singleshim.js stands first in its documents
+//	layout.js   order, sizes, one maximised: remembered for the session
+//	timeline.js what happened, bounded
 //	theme.js, ui.js, direct.js
 //
 // and on a content host: frame.js (outer frame), sw.js (service worker),
@@ -47,10 +50,21 @@
 //	                  {"x-ahp":"view/1","type":"result","id":…,"value":…}      value absent: none
 //	                  {"x-ahp":"view/1","type":"error","id":…,"error":{"code":"…","message":"…"}}
 //	provider to page  {"x-ahp":"view/1","type":"invoke","id":…,"action":"…","input":…}
+//	                  {"x-ahp":"view/1","type":"reload"}                       load the page again, where it was scrolled to
 //
 // The id is the provider's, any JSON scalar, echoed. An action that was given to
 // a page which then went away is answered with canvas_provider_unavailable. After
 // a lost connection a page says hello again: it is another View then.
+//
+// # Single-document mode
+//
+// Without service workers, or without content origins, a canvas is one srcdoc in
+// /single.html, whose origin is opaque: scripts (modules with their imports by
+// name), styles, fonts, images and media are read and put into it; links go to
+// other documents of the canvas; view/1 is as ever. It has no storage, fetches
+// nothing and frames nothing: the card says that it is this mode, and names what
+// is lacking. Module specifiers are found by pattern, not by a parser: a computed
+// import() finds nothing.
 //
 // # Ownership
 //
@@ -58,9 +72,10 @@
 //
 // # Departures from the design
 //
-// Single-document mode (a browser without service workers) and the http/1
-// bridge are not built: the page says so, and the service worker answers 501 to
-// what a read cannot do (any method but GET, Range, event streams). A frame that
+// single.html allows style-src data: too, for what a style sheet imports, and has
+// Connection-Allowlist; the layout is kept by instance id. The http/1 bridge is
+// not built: the service worker answers 501 to what a read
+// cannot do (any method but GET, Range, event streams). A frame that
 // crashed says nothing of it, so every mount is asked each 3 s whether it lives.
 //
 // The package imports ahp. Its tests stand on canvas/host; canvas/web/webtest is

@@ -79,8 +79,11 @@ func load(dir embed.FS, name, root string, fill func(name string, body []byte) (
 func pageFiles(a addresses) map[string]*file {
 	files := load(page, "page", "/", func(name string, body []byte) ([]byte, map[string]string) {
 		k := appFile
-		if name == "direct.html" {
+		switch name {
+		case "direct.html":
 			k = directFile
+		case "single.html":
+			return []byte(strings.Replace(string(body), "{script}", singleScript(), 1)), a.headers(singleFile)
 		}
 		meta := strings.NewReplacer("{content}", html.EscapeString(a.content), "{app}", html.EscapeString(strings.Join(a.app, " ")))
 		if path.Ext(name) == ".html" {
@@ -90,6 +93,24 @@ func pageFiles(a addresses) map[string]*file {
 	})
 	files["/"] = files["/index.html"]
 	return files
+}
+
+// singleScript is single.js with the texts that it puts into documents. It has to
+// stand in its page: an opaque origin may load no script of ours.
+func singleScript() string {
+	read := func(dir embed.FS, name string) string {
+		raw, err := dir.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded
+		}
+		return string(raw)
+	}
+	script := read(page, "page/single.js")
+	for slot, text := range map[string]string{"CANVAS": read(content, "content/canvas.js"), "SHIM": read(page, "page/singleshim.js")} {
+		quoted := strings.ReplaceAll(string(ahp.MustMarshal(text)), "<", `\u003c`) // ends no script element
+		script = strings.Replace(script, "const "+slot+` = "";`, "const "+slot+" = "+quoted+";", 1)
+	}
+	return script
 }
 
 // policySlot is where sw.js receives the headers that it must put on everything

@@ -60,6 +60,14 @@ var observations = []observation{
 var unobserved = map[strip]string{
 	"app: Origin-Agent-Cluster":            "Chromium keys agents by origin by default",
 	"direct: Origin-Agent-Cluster":         "Chromium keys agents by origin by default",
+	"single: Origin-Agent-Cluster":         "its origin is opaque, so nothing shares it",
+	"single: X-Content-Type-Options":       "it is a document of the right type",
+	"single: Referrer-Policy":              "its policy lets it load nothing that could have a referrer",
+	"single: Cross-Origin-Resource-Policy": "it is for resources, and this is a document",
+	"single: Permissions-Policy":           "a frame of an opaque origin with allow=\"\" has none of them anyway",
+	"single: Cache-Control":                "it holds no secret and is the same for every canvas",
+	"single: Content-Security-Policy":      "TestSingleAttacks takes it away",
+	"single: Connection-Allowlist":         "TestSingleAttacks takes it away",
 	"frame: Origin-Agent-Cluster":          "Chromium keys agents by origin by default",
 	"answer: Origin-Agent-Cluster":         "Chromium keys agents by origin by default",
 	"asset: Origin-Agent-Cluster":          "it is for documents",
@@ -112,7 +120,7 @@ func TestEveryHeaderIsLookedAt(t *testing.T) {
 	sent := map[strip]bool{}
 	for kind, at := range map[string]string{
 		"app": "localhost:8080/", "direct": "localhost:8080/direct.html", "frame": contentHost + "/.ahp/frame.html",
-		"asset": contentHost + "/.ahp/canvas.js", "answer": contentHost + "/absent",
+		"single": "localhost:8080/single.html", "asset": contentHost + "/.ahp/canvas.js", "answer": contentHost + "/absent",
 	} {
 		host, path, _ := strings.Cut(at, "/")
 		for name := range get(h, "GET", host, "/"+path, nil).Header {
@@ -168,12 +176,4 @@ func (s *stage) sees(t *testing.T, o observation) bool {
 	t.Helper()
 	page := map[string]*webtest.Page{"app": s.app, "frame": s.frame, "canvas": s.frame, "direct": s.direct, "foreign": s.foreign}[o.where]
 	return webtest.Eval[bool](t, page, s.names.Replace(o.js))
-}
-
-// TestWorkerNeedsItsScope: without Service-Worker-Allowed no canvas is shown, and
-// the page says why.
-func TestWorkerNeedsItsScope(t *testing.T) {
-	e := start(t, without("asset: Service-Worker-Allowed"), helloSite("one"))
-	p := webtest.Start(t).Open(t, e.link)
-	p.Wait(t, words+`.includes("This browser allows no service worker here")`)
 }

@@ -13,6 +13,7 @@ type kind string
 const (
 	appFile    kind = "app"    // the app page and everything it loads
 	directFile kind = "direct" // the page around a direct url
+	singleFile kind = "single" // the opaque page that holds a canvas where there is no service worker
 	outerFrame kind = "frame"  // the document of a content host that holds the canvas
 	outerFile  kind = "asset"  // what that document and a canvas load of ours
 	answer     kind = "answer" // everything else on a content host, made by the service worker or by us
@@ -51,6 +52,13 @@ var policies = map[kind]map[string]string{
 			"default-src 'none'", "script-src 'self'", "style-src 'self'",
 			"frame-src https: http://localhost:* http://127.0.0.1:*", "frame-ancestors 'self'",
 			"base-uri 'none'", "form-action 'none'", "object-src 'none'"),
+	},
+	singleFile: { // the srcdoc in it inherits it
+		"Content-Security-Policy": csp(
+			"default-src 'none'", "script-src 'unsafe-inline' 'unsafe-eval' blob:", "style-src 'unsafe-inline' data:",
+			"img-src data: blob:", "font-src data:", "media-src data: blob:", "frame-src 'none'",
+			"base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"),
+		"Connection-Allowlist": confined,
 	},
 	outerFrame: {
 		"Content-Security-Policy": csp(

@@ -24,6 +24,7 @@ const (
 	frameCSP  = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors http://localhost:8080 http://127.0.0.1:8080"
 	appCSP    = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://localhost:8080; frame-src 'self' http://*.localhost:8080; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'"
 	directCSP = "default-src 'none'; script-src 'self'; style-src 'self'; frame-src https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'self'; base-uri 'none'; form-action 'none'; object-src 'none'"
+	singleCSP = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline' data:; img-src data: blob:; font-src data:; media-src data: blob:; frame-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 	confined  = "(response-origin)"
 )
 
@@ -39,6 +40,7 @@ func TestHeaders(t *testing.T) {
 		{"page refused", "PUT", "localhost:8080", "/", map[string]string{"Content-Security-Policy": appCSP, "Allow": "GET, HEAD"}},
 		{"page script", "GET", "localhost:8080", "/app.js", map[string]string{"Content-Security-Policy": appCSP}},
 		{"direct", "GET", "localhost:8080", "/direct.html", map[string]string{"Content-Security-Policy": directCSP}},
+		{"single", "GET", "localhost:8080", "/single.html", map[string]string{"Content-Security-Policy": singleCSP, "Connection-Allowlist": confined}},
 		{"frame", "GET", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined}},
 		{"frame refused", "PUT", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined, "Allow": "GET, HEAD"}},
 		{"frame script", "GET", contentHost, "/.ahp/frame.js", map[string]string{"Content-Security-Policy": "default-src 'none'", "Connection-Allowlist": confined}},

@@ -65,6 +65,8 @@ func kindOf(r *http.Request) string {
 		return "answer"
 	case r.URL.Path == "/direct.html":
 		return "direct"
+	case r.URL.Path == "/single.html":
+		return "single"
 	}
 	return "app"
 }

@@ -75,7 +75,7 @@ export function onInput(fn) {
   return listen(inputListeners, fn);
 }
 
-/** Calls fn with { mode: "light" | "dark", tokens }, now and at every change. The document itself carries both already. @param {(theme: any) => void} fn @returns {() => void} stops it */
+/** Calls fn with { mode: "light" | "dark", locale: "de-CH", tokens }, now and at every change. The document itself carries both already. @param {(theme: any) => void} fn @returns {() => void} stops it */
 export function onTheme(fn) {
   if (latest) fn(latest.theme);
   return listen(themeListeners, fn);
@@ -118,5 +118,6 @@ const heard = {
 };
 
 port.onmessage = (/** @type {MessageEvent} */ { data }) => heard[data.t]?.(data);
-parent.postMessage({ "x-ahp": "view" }, location.origin, [port2]);
+// A document of single-document mode has no origin to name; what is around it is the host's.
+parent.postMessage({ "x-ahp": "view" }, origin === "null" ? "*" : location.origin, [port2]);
 addEventListener("pagehide", () => port.postMessage({ t: "bye" }));

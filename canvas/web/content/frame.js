@@ -85,6 +85,20 @@
     for (const [name, value] of Object.entries(theme.tokens)) root.style.setProperty(name, value);
   }
 
+  /** Loads the canvas's page again, where it was scrolled to. */
+  function reload() {
+    const view = inner?.contentWindow;
+    if (!inner || !view) return;
+    try {
+      const { scrollX, scrollY } = view;
+      // Where the person has scrolled since, that counts.
+      inner.addEventListener("load", () => { if (!view.scrollX && !view.scrollY) view.scrollTo(scrollX, scrollY); }, { once: true });
+      view.location.reload();
+    } catch {
+      tell({ t: "left" }); // it is on another origin, which was refused
+    }
+  }
+
   /** @param {{ path: string, title: string, theme: Theme }} order */
   async function mount(order) {
     tell({ t: "here" });
@@ -104,6 +118,7 @@
       app = event.ports[0];
       app.onmessage = ({ data }) => {
         if (data.t === "ping") return tell({ t: "pong" });
+        if (data.t === "reload") return reload();
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();

@@ -7,6 +7,7 @@ const ROOT = "ahp-root://";
 const VERSIONS = ["0.6.0", "0.5.1"];
 const FIRST_WAIT = 250, LONGEST_WAIT = 10_000; // ms between two tries
 const DEADLINE = 35_000; // ms for an answer
+const AWAKE = 3_000; // ms for a sign of life after a sleep
 const PING = 20_000; // ms between two signs of life
 
 /** An error that the host answered. */
@@ -53,7 +54,9 @@ export class Client {
     this.#token = token;
     this.#listener = listener;
     setInterval(() => this.#ready && this.request("ping", {}, 10_000).catch(() => this.#socket?.close()), PING);
-    addEventListener("online", () => this.retryNow());
+    addEventListener("online", () => this.#look());
+    addEventListener("pageshow", () => this.#look());
+    document.addEventListener("visibilitychange", () => document.hidden || this.#look());
   }
 
   /** Connects, and keeps connected from then on. @param {string[]} channels */
@@ -67,6 +70,12 @@ export class Client {
     if (!this.#retry) return;
     clearTimeout(this.#retry);
     this.#connect();
+  }
+
+  /** The machine slept, or its network is another one: a socket that seems open may lead nowhere. */
+  #look() {
+    if (this.#ready) this.request("ping", {}, AWAKE).catch(() => this.#socket?.close());
+    else this.retryNow();
   }
 
   /** @param {string} channel */

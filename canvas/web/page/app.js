@@ -5,8 +5,10 @@ import { Client } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { dropKey, takeKey } from "./key.js";
+import { Layout } from "./layout.js";
 import { reduceCanvas, reduceSession, statusWord } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
+import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
 
 const { token, session } = takeKey();
@@ -17,6 +19,8 @@ let state;
 /** @type {Map<string, Card>} by channel */
 const cards = new Map();
 let countdown = 0;
+const layout = new Layout(byId("canvases"), session);
+const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** What is wrong with all of it. @type {import("./ui.js").Word | undefined} */
 let trouble;
 
@@ -34,10 +38,14 @@ function status(s) {
       return showConnection("connecting", "Connecting…");
     case "ready":
       showConnection("ready", "Connected");
+      if (document.body.dataset.lost === "true") timeline.add("host", "came back");
+      document.body.dataset.lost = "false";
       setTrouble(state ? standing() : noSession());
       for (const card of cards.values()) card.view.reconnected();
       return;
     case "waiting":
+      if (document.body.dataset.lost !== "true") timeline.add("host", "went away");
+      document.body.dataset.lost = "true";
       showConnection("waiting", "Not connected");
       return showWaiting(s.retryAt);
     case "refused":
@@ -93,17 +101,27 @@ function action(e) {
     if (e.rejectionReason && card.isClose(own.clientSeq)) {
       card.closeRefused();
       notice(`“${card.title}” was not closed: ${e.rejectionReason}`);
+      timeline.add("host", `did not close “${card.title}”: ${e.rejectionReason}`);
     }
   }
   if (e.rejectionReason !== undefined) return; // refused: it changed nothing
   if (e.channel === session) return setSession(reduceSession(state, e.action));
   if (!card?.state) return;
   if (e.action.type === "canvas/message") {
-    if (!own) card.view.receive(e.action.payload);
+    const payload = e.action.payload;
+    if (!own) card.view.receive(payload);
+    if (!own && payload?.["x-ahp"] === "view/1" && payload.type === "invoke") timeline.add("agent", `used “${payload.action}” in “${card.title}”`);
+    if (own && !payload?.["x-ahp"]) {
+      // A press in a frame counts for the pages around it too: it was the person, or the canvas by itself.
+      if (navigator.userActivation?.isActive) timeline.add("you", `sent something in “${card.title}”`);
+      else timeline.add("canvas", `“${card.title}” sent something`);
+    }
     return;
   }
   const next = reduceCanvas(card.state, e.action);
-  if (next !== card.state) card.update(next);
+  if (next === card.state) return;
+  timeline.changed(card.title, card.state, next);
+  card.update(next);
 }
 
 /** @param {string} channel */
@@ -118,6 +136,7 @@ function missing(channel) {
 
 /** @param {any} next */
 function setSession(next) {
+  const opened = state ? "opened" : "had opened";
   state = next;
   const title = state?.title || "Canvases";
   byId("title").textContent = title;
@@ -125,32 +144,35 @@ function setSession(next) {
   document.title = title;
   byId("registry").hidden = !state;
   showRegistry(state?.canvases ?? []);
-  setOpen(state?.openCanvases ?? []);
+  setOpen(state?.openCanvases ?? [], opened);
   trouble = standing(); // a state came: there is a host, and it knows the session
   tell();
 }
 
-/** Mounts what was opened and drops what was closed; what stays is not touched. @param {any[]} refs */
-function setOpen(refs) {
+/** Mounts what was opened and drops what was closed; what stays is not touched. @param {any[]} refs @param {string} [opened] in words */
+function setOpen(refs, opened = "opened") {
   for (const channel of [...cards.keys()]) {
     if (refs.some((r) => r.channel === channel)) continue;
-    const { title } = /** @type {Card} */ (cards.get(channel));
+    const { title, closing } = /** @type {Card} */ (cards.get(channel));
     drop(channel);
-    if (state) notice(`“${title}” was closed.`);
+    if (!state) continue;
+    notice(`“${title}” was closed.`);
+    timeline.add(closing ? "you" : "agent", `closed “${title}”`);
   }
-  refs.forEach((ref, i) => {
+  for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
       card = new Card(ref, { contentOrigin, theme: currentTheme, read: (c, id, path) => reader.read(c, id, path), dispatch: (c, a) => client.dispatch(c, a), retitled });
       card.setTheme();
       cards.set(ref.channel, card);
       byId("canvases").append(card.element);
+      layout.adopt(ref.instanceId, card.element);
+      timeline.add("agent", `${opened} “${card.title}”`);
       client.subscribe(ref.channel);
     }
     card.ref = ref;
-    card.element.style.order = String(i);
     card.render();
-  });
+  }
 }
 
 const emptyWord = () => ({
@@ -166,6 +188,7 @@ function drop(channel) {
   client.unsubscribe(channel);
   cards.delete(channel);
   card.remove();
+  layout.release(card.ref.instanceId);
   if (!focused) return;
   const [next] = cards.values();
   if (next) next.focusClose();

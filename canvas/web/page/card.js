@@ -17,6 +17,8 @@ import { View } from "./view.js";
  */
 
 let lastCard = 0;
+/** Once one mount found no service worker, none is tried again. */
+let single = false;
 
 export class Card {
   /** @type {any} the canvas's state; undefined until its snapshot came */ state;
@@ -24,20 +26,26 @@ export class Card {
   /** @type {string | undefined} The url that the frame shows */ #shown;
   /** @type {{ title: string, text: string, retry?: boolean } | undefined} */ #failure;
   #starting = false;
+  /** @type {string[] | undefined} What single-document mode cannot show; undefined in the other mode */ #lacks;
   #closing = 0;
 
   /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
     this.ref = ref;
     this.around = around;
-    this.view = new View((action) => around.dispatch(ref.channel, action));
+    this.view = new View((action) => around.dispatch(ref.channel, action), () => this.#failure || this.#lacks ? this.reload() : this.#mount?.reload());
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
     template.innerHTML = `<article class="card" aria-labelledby="${id}">
       <header><div class="names"><h2 id="${id}"></h2><p class="status"></p></div>
       <span class="badge" hidden>Stale</span>
-      <button class="close" type="button"><span aria-hidden="true">✕</span></button></header>
+      <button class="tool earlier" id="${id}-earlier" aria-label="Move earlier" aria-labelledby="${id}-earlier ${id}" type="button"><span aria-hidden="true">‹</span></button>
+      <button class="tool later" id="${id}-later" aria-label="Move later" aria-labelledby="${id}-later ${id}" type="button"><span aria-hidden="true">›</span></button>
+      <button class="tool maximise" id="${id}-maximise" aria-label="Maximise" aria-labelledby="${id}-maximise ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>
+      <button class="tool close" type="button"><span aria-hidden="true">✕</span></button></header>
+      <p class="note" role="note" hidden></p>
       <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Load it again</button></div></div></div>
+      <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Size, by the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
     </article>`;
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
     this.#on(".close", () => this.#askToClose());
@@ -47,6 +55,11 @@ export class Card {
 
   get title() {
     return this.state?.title ?? this.ref.title ?? this.state?.displayName ?? this.ref.instanceId;
+  }
+
+  /** Whether the person asked to close it. */
+  get closing() {
+    return this.#closing !== 0;
   }
 
   /** Takes a new state, and shows another url only where it is another one. @param {any} state */
@@ -97,15 +110,15 @@ export class Card {
     const stage = this.#find(".stage");
     if (verdict.kind === "refused") return this.#fail("This address is refused", verdict.why);
     if (verdict.kind === "direct") return stage.prepend(directFrame(verdict.url, this.title));
-    if (!this.around.contentOrigin) {
-      return this.#fail("This canvas cannot be shown from here",
-        "Its content comes over the channel and needs origins of its own, which this address has none of. Open the page on the machine of the host (“ahp-canvas view”), or start the host with --content-origin.");
-    }
+    const origin = single ? "" : this.around.contentOrigin;
+    this.#lacks = origin ? undefined : [];
     const { channel } = this.ref;
     const instanceId = this.state.instanceId;
-    this.#mount = new Mount(this.around.contentOrigin, { path: verdict.path, title: this.title, theme: this.around.theme() }, {
+    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme() }, {
       read: (path) => this.around.read(channel, instanceId, path),
       view: (port) => this.view.connect(port),
+      lacks: (what) => { this.#lacks = what; this.render(); },
+      unworkable: () => { single = true; this.reload(); },
       phase: (phase, word) => {
         this.#starting = phase === "starting";
         this.#failure = undefined;
@@ -121,6 +134,7 @@ export class Card {
     this.#mount?.remove();
     this.#mount = undefined;
     this.#starting = false;
+    this.#lacks = undefined;
     this.#find(".stage").querySelector("iframe")?.remove();
   }
 
@@ -153,8 +167,19 @@ export class Card {
       frame.title = this.title;
       frame.inert = stale || this.#failure !== undefined;
     }
+    this.#note();
     this.#say(this.#word(stale));
     this.around.retitled();
+  }
+
+  /** Says that this is single-document mode, why, and what it lacks. */
+  #note() {
+    const note = this.#find(".note");
+    note.hidden = this.#lacks === undefined;
+    if (!this.#lacks) return;
+    const why = this.around.contentOrigin ? "this browser allows no service worker here" : "this address has no content origins (start the host with --content-origin, or use “ahp-canvas view”)";
+    const text = `Single-document mode: ${why}. The canvas keeps nothing${this.#lacks.length ? `, and it lacks ${this.#lacks.join(", ")}` : ""}.`;
+    if (note.textContent !== text) note.textContent = text;
   }
 
   /** What stands above the frame. @param {boolean} stale @returns {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} */

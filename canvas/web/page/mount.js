@@ -6,6 +6,7 @@
 const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
 const MAX_READS = 128; // reads of one mount under way or waiting
 const MAX_PATH = 4096;
+const MAX_LACKS = 32; // things named that a single document cannot show
 const PATIENCE = 15_000; // ms until a frame or a canvas that does not load is given up
 const SILENCE = 3_000; // ms until a loaded frame that does not answer is taken for another page
 const PULSE = 3_000; // ms between two questions whether a canvas still answers
@@ -16,12 +17,14 @@ const PULSE = 3_000; // ms between two questions whether a canvas still answers
  *   read: (path: string) => Promise<Content>,
  *   view: (port: MessagePort) => void,
  *   phase: (phase: "starting" | "live" | "failed", word?: string) => void,
- * }} Keeper who a mount works for
+ *   lacks: (what: string[]) => void,
+ *   unworkable: () => void,
+ * }} Keeper who a mount works for; lacks: what a single document cannot show; unworkable: there is no service worker
  */
 
 /** What the frame may say of its failures, in plain words. @type {Record<string, string>} */
 const WORDS = {
-  "no-service-worker": "This browser allows no service worker here, and the canvas needs one. A private window can be the reason, or an address that is neither https nor this machine. Single-document mode, which does without, is not built yet.",
+  "no-document": "The document of this canvas could not be read: there is no such file, or its provider is not running.",
   "worker-late": "The service worker of this canvas did not start.",
 };
 
@@ -37,16 +40,16 @@ export class Mount {
   #keeper; #origin; #order;
 
   /**
-   * @param {string} pattern of content origins, "http://*.localhost:8080"
+   * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
    * @param {{ path: string, title: string, theme: any }} order
    * @param {Keeper} keeper
    */
   constructor(pattern, order, keeper) {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-    this.#origin = pattern.replace("*", `c-${id}`);
+    this.#origin = pattern.replace("*", `c-${id}`) || "*"; // an opaque origin has no name
     this.#order = order;
     this.#keeper = keeper;
-    this.element = frame(`${this.#origin}/.ahp/frame.html`, order.title);
+    this.element = pattern ? frame(`${this.#origin}/.ahp/frame.html`, order.title) : singleFrame(order.title);
     this.element.addEventListener("load", () => this.#greet());
     this.#phase("starting");
     this.#late = setTimeout(() => this.#phase("failed", "The frame of this canvas did not start."), PATIENCE);
@@ -56,6 +59,11 @@ export class Mount {
   setTheme(theme) {
     this.#order.theme = theme;
     this.#port?.postMessage({ t: "theme", theme });
+  }
+
+  /** Loads the canvas's page again, on the same origin and where it was scrolled to. */
+  reload() {
+    this.#port?.postMessage({ t: "reload" });
   }
 
   remove() {
@@ -106,7 +114,11 @@ export class Mount {
         return;
       case "left":
         return this.#phase("failed", "The canvas tried to go to another address, which is not shown here.");
+      case "lacks":
+        if (Array.isArray(data.what)) this.#keeper.lacks(data.what.slice(0, MAX_LACKS).map((/** @type {unknown} */ w) => String(w).slice(0, 200)));
+        return;
       case "failed":
+        if (data.reason === "no-service-worker") return this.#keeper.unworkable();
         return this.#phase("failed", WORDS[data.reason] ?? "The frame of this canvas could not be set up.");
     }
   }
@@ -135,6 +147,14 @@ export function directFrame(url, title) {
   const f = frame(`/direct.html#${encodeURIComponent(url)}`, title);
   f.removeAttribute("sandbox"); // our own page; the frame inside it has the sandbox
   f.credentialless = false;
+  return f;
+}
+
+/** The frame of single-document mode: opaque, so it has no origin, no storage and no cookies of anybody. @param {string} title */
+function singleFrame(title) {
+  const f = frame("/single.html", title);
+  f.setAttribute("sandbox", "allow-scripts");
+  f.credentialless = false; // our own page: an embedder's policy could not be asked of it
   return f;
 }
 

@@ -23,6 +23,7 @@ export function currentTheme() {
   const style = getComputedStyle(root);
   return {
     mode: root.dataset.colorMode,
+    locale: navigator.language,
     tokens: Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(name).trim()])),
   };
 }
@@ -40,5 +41,6 @@ export function startTheme(button, changed) {
     apply();
   });
   systemDark.addEventListener("change", apply);
+  addEventListener("languagechange", changed);
   apply();
 }

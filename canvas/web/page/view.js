@@ -11,7 +11,7 @@ const MAX_CALLS = 256; // actions under way
 /** Sends an action to the canvas's channel. @typedef {(action: any) => number | undefined} Dispatch its clientSeq */
 
 export class View {
-  #dispatch;
+  #dispatch; #reload;
   /** @type {MessagePort | undefined} */ #port;
   #hello = false;
   /** @type {Set<unknown>} Actions that the page has not answered yet */ #calls = new Set();
@@ -20,9 +20,10 @@ export class View {
   #filled = performance.now();
   /** @type {{ input: any, theme: any }} */ #state = { input: undefined, theme: undefined };
 
-  /** @param {Dispatch} dispatch */
-  constructor(dispatch) {
+  /** @param {Dispatch} dispatch @param {() => void} reload loads the page again, where it was scrolled to */
+  constructor(dispatch, reload) {
     this.#dispatch = dispatch;
+    this.#reload = reload;
   }
 
   /** Takes the port of a page that was loaded; the page before it is gone. @param {MessagePort} port */
@@ -63,7 +64,9 @@ export class View {
   receive(payload) {
     const tag = payload?.[TAG];
     if (tag === undefined) return this.#port?.postMessage({ t: "message", value: payload });
-    if (tag !== VIEW || payload.type !== "invoke") return;
+    if (tag !== VIEW) return;
+    if (payload.type === "reload") return this.#reload();
+    if (payload.type !== "invoke") return;
     const { id, action, input } = payload;
     if (!this.#port || this.#calls.size >= MAX_CALLS) {
       return this.#post({ type: "error", id, error: { code: "canvas_provider_unavailable", message: "no page could take the action" } });

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
@@ -132,6 +133,19 @@ func (p *Page) Keys(t testing.TB, keys string) {
 func (p *Page) Click(t testing.TB, selector string) {
 	t.Helper()
 	p.do(t, "click", chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Drag presses the mouse at a point of the window, moves it to another in two
+// steps, and lets go there.
+func (p *Page) Drag(t testing.TB, fromX, fromY, toX, toY float64) {
+	t.Helper()
+	at := func(kind input.DispatchMouseEventType, x, y float64) chromedp.Action[chromedp.Void] {
+		return chromedp.MouseEvent(kind, x, y, chromedp.ButtonLeft)
+	}
+	p.do(t, "press", at(input.DispatchMouseEventTypeMousePressed, fromX, fromY))
+	p.do(t, "move", at(input.DispatchMouseEventTypeMouseMoved, (fromX+toX)/2, (fromY+toY)/2))
+	p.do(t, "move", at(input.DispatchMouseEventTypeMouseMoved, toX, toY))
+	p.do(t, "let go", at(input.DispatchMouseEventTypeMouseReleased, toX, toY))
 }
 
 // Screenshot returns what is visible, as PNG.

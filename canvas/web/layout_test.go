@@ -1,0 +1,98 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+	"github.com/ahp-canvas/ahp-canvas/session"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// titles are the canvases in the order of the eye and, as a second list, of the document.
+const titles = `(() => { const cards = [...document.querySelectorAll(".card")]; const say = (l) => l.map((c) => c.querySelector("h2").textContent.slice(6)).join();
+	return say([...cards].sort((a, b) => a.style.order - b.style.order)) + " " + say(cards) })()`
+
+// focus puts the keyboard on a control of the canvas with this title.
+func focus(t *testing.T, p *webtest.Page, title, control string) {
+	t.Helper()
+	webtest.Eval[any](t, p, `[...document.querySelectorAll(".card")].find((c) => c.querySelector("h2").textContent === "`+title+`").querySelector("`+control+`").focus()`)
+}
+
+// TestLayout: what a person arranges by keyboard keeps every canvas as it is, and
+// is there again after a reload.
+func TestLayout(t *testing.T) {
+	e := start(t, nil, helloSite("a"), helloSite("b"), helloSite("c"))
+	p := webtest.Start(t).Open(t, e.link)
+	for _, f := range shown(t, p, 3) {
+		webtest.Eval[any](t, f, `void(`+document+`.mark = 1)`)
+	}
+	focus(t, p, "Hello a", ".later")
+	p.Keys(t, "\r")
+	p.Wait(t, titles+` === "b,a,c b,a,c" && document.activeElement.className === "tool later"`)
+	focus(t, p, "Hello b", ".grip")
+	p.Keys(t, kb.ArrowRight+kb.ArrowRight+kb.ArrowDown)
+	p.Wait(t, `document.activeElement.ariaValueNow === "6"`)
+	for _, f := range p.Frames(t, 3, webtest.ContentFrame) {
+		if webtest.Eval[int](t, f, `(`+document+`.mark ?? 0)`) != 1 {
+			t.Error("a canvas was loaded again when it was moved")
+		}
+	}
+	before := webtest.Eval[float64](t, p, `document.activeElement.closest(".card").offsetHeight`)
+	p.Reload(t)
+	shown(t, p, 3)
+	p.Wait(t, titles+` === "b,a,c b,a,c" && document.querySelector(".grip").ariaValueNow === "6"`)
+	if after := webtest.Eval[float64](t, p, `document.querySelector(".card").offsetHeight`); after != before {
+		t.Errorf("the height was %v and is %v", before, after)
+	}
+	focus(t, p, "Hello a", ".maximise")
+	p.Keys(t, "\r")
+	p.Wait(t, `document.querySelectorAll(".card:not([hidden])").length === 1 && document.activeElement.ariaPressed === "true"`)
+	p.Keys(t, kb.Escape)
+	p.Wait(t, `document.querySelectorAll(".card:not([hidden])").length === 3`)
+	by := func(selector string, dx, dy float64) {
+		t.Helper()
+		at := webtest.Eval[[]float64](t, p, `(({ x, y, width, height }) => [x + Math.min(width / 2, 60), y + height / 2])(document.querySelector("`+selector+`").getBoundingClientRect())`)
+		p.Drag(t, at[0], at[1], at[0]+dx, at[1]+dy)
+	}
+	width := webtest.Eval[float64](t, p, `document.querySelector(".card").offsetWidth`)
+	by(".grip", 220, 60)
+	p.Wait(t, fmt.Sprintf(`document.querySelector(".card").offsetWidth > %v && document.querySelector(".grip").ariaValueNow === "8"`, width+100))
+	by(".card header", 0, webtest.Eval[float64](t, p, `document.querySelectorAll(".card")[2].offsetTop - document.querySelector(".card").offsetTop`))
+	p.Wait(t, titles+`.startsWith("c")`)
+	p.Resize(t, 390, 844)
+	p.Wait(t, `new Set([...document.querySelectorAll(".card")].map((c) => c.offsetLeft)).size === 1 && document.documentElement.scrollWidth <= 390`)
+	save(t, "narrow", p)
+}
+
+// TestTimeline: what the agent, the person and the host did, in words.
+func TestTimeline(t *testing.T) {
+	s := helloSite("one")
+	s.files["index.html"] += `<style>html { height: 100% }</style>`
+	s.files["main.js"] += `document.addEventListener("click", () => send("pressed"));`
+	e := start(t, nil, s)
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 1)
+	said := func(line string) {
+		t.Helper()
+		p.Wait(t, `[...document.querySelectorAll("#happened li")].some((li) => [...li.children].slice(1).map((c) => c.textContent).join(" ") === "`+line+`")`)
+	}
+	said("Agent had opened “Hello one”")
+	said("Canvas “Hello one” sent something")
+	p.Click(t, ".card iframe")
+	said("You sent something in “Hello one”")
+	e.send(t, "one", object{"x-ahp": "view/1", "type": "invoke", "id": "7", "action": "add", "input": object{"n": 41}})
+	said("Agent used “add” in “Hello one”")
+	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale), Title: ahp.Set("New"), Status: ahp.Set("3 left")})
+	said("Agent renamed “Hello one” to “New”")
+	said("Agent “Hello one”: 3 left")
+	said("Host “Hello one” is not up to date: its provider is gone")
+	e.gone()
+	said("Host went away")
+	e.back(t)
+	said("Host came back")
+	p.Click(t, ".close")
+	said("You closed “New”")
+}

@@ -1,0 +1,185 @@
+// @ts-check
+// How canvases stand side by side: order, width, height, one of them maximised,
+// by mouse and by keyboard, and remembered for the session in this browser. The
+// order is the eye's and, where the browser can move a frame without loading it
+// again (moveBefore), the Tab key's too.
+
+const COLUMNS = 12, NARROWEST = 3;
+const LOWEST = 16, HIGHEST = 80, STEP = 4; // rem
+const REMEMBERED = 64; // canvases of one session
+
+/** @typedef {{ span?: number, height?: number }} Size */
+
+export class Layout {
+  #main; #key;
+  /** @type {Map<string, HTMLElement>} by instance id, those that are shown */ #cards = new Map();
+  /** @type {string[]} */ #order = [];
+  /** @type {Record<string, Size>} */ #sizes = Object.create(null);
+  /** @type {string | undefined} */ #maximised;
+
+  /** @param {HTMLElement} main @param {string} session */
+  constructor(main, session) {
+    this.#main = main;
+    this.#key = `layout ${session}`;
+    this.#recall();
+    addEventListener("keydown", (e) => { if (e.key === "Escape" && this.#maximised) this.#maximise(this.#maximised); });
+  }
+
+  /** Takes a card in and wires its buttons. @param {string} id @param {HTMLElement} card */
+  adopt(id, card) {
+    this.#cards.set(id, card);
+    if (!this.#order.includes(id)) this.#order.push(id);
+    const on = (/** @type {string} */ selector, /** @type {() => void} */ fn) => card.querySelector(selector)?.addEventListener("click", fn);
+    on(".earlier", () => this.#move(id, -1));
+    on(".later", () => this.#move(id, 1));
+    on(".maximise", () => this.#maximise(id));
+    const head = /** @type {HTMLElement} */ (card.querySelector("header"));
+    head.addEventListener("dblclick", (e) => { if (!(/** @type {Element} */ (e.target).closest("button"))) this.#maximise(id); });
+    this.#drag(head, (e) => this.#dropOn(id, e));
+    const grip = /** @type {HTMLElement} */ (card.querySelector(".grip"));
+    this.#drag(grip, (e) => this.#stretch(id, e));
+    grip.addEventListener("keydown", (e) => this.#keyed(id, e));
+    this.apply();
+  }
+
+  /** @param {string} id */
+  release(id) {
+    this.#cards.delete(id);
+    if (this.#maximised === id) this.#maximised = undefined;
+    this.apply();
+  }
+
+  apply() {
+    const shown = this.#shown();
+    const usual = shown.length === 1 ? 12 : shown.length === 2 || shown.length === 4 ? 6 : 4;
+    const one = this.#maximised !== undefined && this.#cards.has(this.#maximised) ? this.#maximised : undefined;
+    this.#main.dataset.maximised = String(one !== undefined);
+    shown.forEach((id, i) => {
+      const card = /** @type {HTMLElement} */ (this.#cards.get(id));
+      const { span = usual, height } = this.#sizes[id] ?? {};
+      card.style.order = String(i);
+      card.style.setProperty("--span", String(span));
+      card.style.setProperty("--height", height ? `${height}rem` : "0");
+      card.hidden = one !== undefined && one !== id;
+      const grip = card.querySelector(".grip");
+      grip?.setAttribute("aria-valuenow", String(span));
+      grip?.setAttribute("aria-valuetext", `${span} of ${COLUMNS} columns${height ? `, ${height} lines high` : ""}`);
+      card.querySelector(".maximise")?.setAttribute("aria-pressed", String(one === id));
+      card.querySelector(".earlier")?.setAttribute("aria-disabled", String(i === 0));
+      card.querySelector(".later")?.setAttribute("aria-disabled", String(i === shown.length - 1));
+    });
+    this.#sort(shown);
+  }
+
+  #shown() {
+    return this.#order.filter((id) => this.#cards.has(id));
+  }
+
+  /** The document's order follows where that costs no canvas its state. @param {string[]} shown */
+  #sort(shown) {
+    const main = /** @type {any} */ (this.#main);
+    if (!main.moveBefore) return;
+    /** @type {Element | null} */
+    let after = null;
+    for (const id of shown.toReversed()) {
+      const card = /** @type {HTMLElement} */ (this.#cards.get(id));
+      if (card.parentNode === main && card.nextElementSibling !== after) main.moveBefore(card, after);
+      after = card;
+    }
+  }
+
+  /** @param {string} id @param {number} by */
+  #move(id, by) {
+    const shown = this.#shown();
+    this.#swap(id, shown[shown.indexOf(id) + by]);
+  }
+
+  /** @param {string} id @param {string | undefined} other */
+  #swap(id, other) {
+    if (!other || other === id) return;
+    const a = this.#order.indexOf(id), b = this.#order.indexOf(other);
+    [this.#order[a], this.#order[b]] = [other, id];
+    this.#changed();
+  }
+
+  /** @param {string} id */
+  #maximise(id) {
+    this.#maximised = this.#maximised === id ? undefined : id;
+    this.#changed();
+  }
+
+  /** @param {string} id @param {Size} size */
+  #resize(id, size) {
+    const clamp = (/** @type {number} */ n, /** @type {number} */ low, /** @type {number} */ high) => Math.min(high, Math.max(low, Math.round(n)));
+    const next = { ...this.#sizes[id] };
+    if (size.span !== undefined) next.span = clamp(size.span, NARROWEST, COLUMNS);
+    if (size.height !== undefined) next.height = clamp(size.height, LOWEST, HIGHEST);
+    this.#sizes[id] = next;
+    this.#changed();
+  }
+
+  /** @param {string} id @param {KeyboardEvent} e */
+  #keyed(id, e) {
+    const card = /** @type {HTMLElement} */ (this.#cards.get(id));
+    const span = Number(card.style.getPropertyValue("--span"));
+    const height = card.offsetHeight / rem();
+    switch (e.key) {
+      case "ArrowRight": this.#resize(id, { span: span + 1 }); break;
+      case "ArrowLeft": this.#resize(id, { span: span - 1 }); break;
+      case "ArrowDown": this.#resize(id, { height: height + STEP }); break;
+      case "ArrowUp": this.#resize(id, { height: height - STEP }); break;
+      default: return;
+    }
+    e.preventDefault();
+  }
+
+  /** @param {string} id @param {PointerEvent} e */
+  #dropOn(id, e) {
+    const under = document.elementFromPoint(e.clientX, e.clientY)?.closest(".card");
+    for (const [other, card] of this.#cards) if (card === under) this.#swap(id, other);
+  }
+
+  /** @param {string} id @param {PointerEvent} e */
+  #stretch(id, e) {
+    const box = /** @type {HTMLElement} */ (this.#cards.get(id)).getBoundingClientRect();
+    const column = this.#main.clientWidth / COLUMNS;
+    this.#resize(id, { span: (e.clientX - box.left) / column, height: (e.clientY - box.top) / rem() });
+  }
+
+  /** Follows the pointer from a press until it is let go; frames would swallow it. @param {HTMLElement} handle @param {(e: PointerEvent) => void} moved */
+  #drag(handle, moved) {
+    handle.addEventListener("pointerdown", (e) => {
+      if (e.button !== 0 || /** @type {Element} */ (e.target).closest("button")) return;
+      handle.setPointerCapture(e.pointerId);
+      document.body.classList.add("dragging");
+      handle.addEventListener("pointermove", moved);
+      handle.addEventListener("lostpointercapture", () => {
+        document.body.classList.remove("dragging");
+        handle.removeEventListener("pointermove", moved);
+      }, { once: true });
+    });
+  }
+
+  #changed() {
+    const order = this.#order.slice(-REMEMBERED);
+    const sizes = Object.fromEntries(order.filter((id) => this.#sizes[id]).map((id) => [id, this.#sizes[id]]));
+    try {
+      localStorage.setItem(this.#key, JSON.stringify({ order, sizes, maximised: this.#maximised }));
+    } catch {} // full, or not allowed: it is then as it is until the page is left
+    this.apply();
+  }
+
+  #recall() {
+    try {
+      const kept = JSON.parse(localStorage.getItem(this.#key) ?? "{}");
+      if (Array.isArray(kept.order)) this.#order = kept.order.filter((/** @type {unknown} */ id) => typeof id === "string");
+      for (const id of this.#order) {
+        const { span, height } = kept.sizes?.[id] ?? {};
+        this.#sizes[id] = { span: Number(span) || undefined, height: Number(height) || undefined };
+      }
+      if (this.#order.includes(kept.maximised)) this.#maximised = kept.maximised;
+    } catch {} // written by nobody we know
+  }
+}
+
+const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);

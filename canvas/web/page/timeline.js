@@ -1,0 +1,48 @@
+// @ts-check
+// What happened, in a list: what the agent did and what the person did, as far
+// as this page saw it. A reader hears it while the list is open.
+
+const KEPT = 100; // the older ones go
+const LONGEST = 160; // of one line, in characters
+
+const clock = new Intl.DateTimeFormat(navigator.language, { timeStyle: "medium" });
+
+/** @typedef {"agent" | "you" | "canvas" | "host"} Who */
+const WHO = { agent: "Agent", you: "You", canvas: "Canvas", host: "Host" };
+
+export class Timeline {
+  #list; #count;
+  #total = 0;
+
+  /** @param {HTMLElement} list @param {HTMLElement} count */
+  constructor(list, count) {
+    this.#list = list;
+    this.#count = count;
+  }
+
+  /** @param {Who} who @param {string} text */
+  add(who, text) {
+    const time = document.createElement("time");
+    const now = new Date();
+    time.dateTime = now.toISOString();
+    time.textContent = clock.format(now);
+    const by = document.createElement("strong");
+    by.textContent = WHO[who];
+    const what = document.createElement("span");
+    what.textContent = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+    const li = document.createElement("li");
+    li.dataset.who = who;
+    li.append(time, by, what);
+    this.#list.prepend(li);
+    while (this.#list.children.length > KEPT) this.#list.lastElementChild?.remove();
+    this.#count.textContent = String(++this.#total);
+  }
+
+  /** Says what changed of a canvas. @param {string} title @param {any} before @param {any} after */
+  changed(title, before, after) {
+    if (before.title !== after.title && after.title) this.add("agent", `renamed “${before.title ?? title}” to “${after.title}”`);
+    if (before.status !== after.status) this.add("agent", after.status ? `“${title}”: ${after.status}` : `cleared the status of “${title}”`);
+    if (before.availability === after.availability) return;
+    this.add("host", after.availability === "stale" ? `“${title}” is not up to date: its provider is gone` : `“${title}” is up to date again`);
+  }
+}

@@ -1,0 +1,131 @@
+package web_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// noWorker takes from a browser what it needs to register a service worker.
+const noWorker strip = "asset: Service-Worker-Allowed"
+
+// singleDocument is how a frame of single-document mode is told from others.
+func singleDocument(u *url.URL) bool { return u.Path == "/single.html" }
+
+// spoken is what every note of single-document mode says, as one text.
+const spoken = `[...document.querySelectorAll(".note:not([hidden])")].map((n) => n.textContent).join(" ")`
+
+// TestSingleDocument: without service workers the same canvas is shown, its parts
+// put into one document, and takes part as ever.
+func TestSingleDocument(t *testing.T) {
+	s := helloSite("one")
+	s.files["index.html"] = strings.Replace(s.files["index.html"], "<h1>", `<script defer src="/classic.js"></script><img alt="dot" src="dot.svg"><a id="on" href="second.html">on</a><video src="/absent.mp4"></video><h1>`, 1)
+	s.files["dot.svg"] = `<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="20" height="20" fill="teal"/></svg>`
+	s.files["classic.js"] = `document.documentElement.lang = document.querySelector("h1") ? "de" : "early"; "</script>"`
+	s.files["second.html"] = `<!doctype html><p>second</p><script type="module">import { send } from "/.ahp/canvas.js"; send("second")</script>`
+	s.files["sum.js"] = `import { self } from "./main.js"; export const sum = (n) => n + 1;`
+	s.files["main.js"] = `import { sum } from "./sum.js"; export const self = 1;
+		import { onAction, onMessage, send, input } from "/.ahp/canvas.js";
+		onAction("add", ({ n }) => ({ sum: sum(n) }));
+		onMessage((v) => { if (v === "look") look(); if (v === "go") document.getElementById("on").click(); });
+		const look = () => send({ mode: document.documentElement.dataset.colorMode, back: getComputedStyle(document.body).backgroundColor,
+			image: document.querySelector("img").naturalWidth, lang: document.documentElement.lang, origin });
+		const { start } = await input;
+		await fetch("/data.json").catch(() => {});
+		await send({ start });`
+	e := start(t, without(noWorker), s)
+	p := webtest.Start(t).Open(t, e.link)
+	e.message(t, func(payload any) bool { return isView(payload, "hello") })
+	e.message(t, func(payload any) bool { m, _ := payload.(object); return m["start"] == 7.0 })
+	p.Frames(t, 1, singleDocument)
+	p.Wait(t, spoken+`.startsWith("Single-document mode: this browser allows no service worker here.")`)
+	for _, lack := range []string{"/absent.mp4", "/data.json"} {
+		p.Wait(t, spoken+`.includes("`+lack+`")`)
+	}
+	e.send(t, "one", object{"x-ahp": "view/1", "type": "invoke", "id": "7", "action": "add", "input": object{"n": 41}})
+	if got := e.message(t, func(payload any) bool { return isView(payload, "result") }).(object); got["value"].(object)["sum"] != 42.0 {
+		t.Errorf("the action's answer: %v", got)
+	}
+	look := func(mode, back string) {
+		t.Helper()
+		e.send(t, "one", "look")
+		m := e.message(t, func(payload any) bool { m, _ := payload.(object); return m["mode"] != nil }).(object)
+		if m["mode"] != mode || m["back"] != back || m["image"] != 20.0 || m["lang"] != "de" || m["origin"] != "null" {
+			t.Errorf("the document in %s: %v", mode, m)
+		}
+	}
+	look("light", "rgb(255, 255, 255)")
+	p.Click(t, "#theme")
+	p.Click(t, "#theme")
+	p.Wait(t, `document.documentElement.dataset.colorMode === "dark"`)
+	look("dark", "rgb(21, 24, 29)")
+	save(t, "single", p)
+	e.send(t, "one", "go")
+	e.message(t, func(payload any) bool { return payload == "second" })
+}
+
+// TestNoContentOrigin: a page that was given no content origins needs no attempt
+// with a service worker, and says what to do about it.
+func TestNoContentOrigin(t *testing.T) {
+	none := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			rec := &recorder{header: http.Header{}}
+			next.ServeHTTP(rec, r)
+			maps.Copy(w.Header(), rec.header)
+			w.Header().Del("Content-Length")
+			_, _ = w.Write(regexp.MustCompile(`http://\*[^"]*`).ReplaceAll(rec.body.Bytes(), nil))
+		})
+	}
+	e := start(t, none, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	e.message(t, func(payload any) bool { return isView(payload, "hello") })
+	p.Wait(t, spoken+`.includes("start the host with --content-origin") && document.querySelector(".words").hidden`)
+}
+
+// TestSingleAttacks: what a canvas tries, it tries in vain here too; without the
+// page's policies it would not.
+func TestSingleAttacks(t *testing.T) {
+	b := webtest.Start(t, "disable-popup-blocking")
+	var rows, real []attack
+	for _, a := range attacks {
+		// What has further files needs a service worker to be tried, and no script
+		// reaches the frame around it: its origin is another one.
+		if a.more == nil && !strings.HasPrefix(a.name, "outer frame") {
+			rows = append(rows, a)
+		}
+	}
+	assault(t, b, rows, []strip{noWorker}, func(p *webtest.Page, part []attack, canaries []*canary) {
+		p.Wait(t, everyCard)
+		for i, a := range part {
+			if sung(canaries[i], 0) {
+				t.Errorf("%s: the canary was reached by %s", a.name, canaries[i].heard())
+			}
+		}
+	})
+	for _, a := range attacks {
+		if slices.Contains([]string{"fetch", "location", "img"}, a.name) {
+			real = append(real, a)
+		}
+	}
+	if len(real) == 0 {
+		t.Fatal("no row is tried without the policies")
+	}
+	open := []strip{noWorker, "single: Content-Security-Policy", "single: Connection-Allowlist", "app: Content-Security-Policy"}
+	assault(t, b, real, open, func(_ *webtest.Page, part []attack, canaries []*canary) {
+		for i, a := range part {
+			if !sung(canaries[i], webtest.Patience/2) {
+				t.Errorf("%s reaches nothing without the policies either", a.name)
+			}
+		}
+	})
+}
