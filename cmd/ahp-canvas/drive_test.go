@@ -40,7 +40,7 @@ func TestDrive(t *testing.T) {
 		}
 		types[row.Type] = append(types[row.Type], row.CanvasID+row.InstanceID)
 	}
-	if diff := cmp.Diff(map[string][]string{"canvas": {"board"}, "open": {"boardboard"}}, types); diff != "" {
+	if diff := cmp.Diff(map[string][]string{"canvas": {"board", "form", "chart"}, "open": {"boardboard"}}, types); diff != "" {
 		t.Error(diff)
 	}
 

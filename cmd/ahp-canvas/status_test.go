@@ -82,7 +82,7 @@ func TestStatusLineEnds(t *testing.T) {
 	}
 	stop()
 	<-ended
-	if got, want := b.String(), eraseLine+"  1 canvas open"+eraseLine; got != want {
+	if got, want := b.String(), eraseLine+"  1 canvas open, 0 connected"+eraseLine; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
