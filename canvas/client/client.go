@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // Client follows channels of one host. Make it with [Dial], end it with Close.
@@ -30,6 +31,10 @@ type Client struct {
 	clientSeq  int64 // rises over all connections, so that a late echo is nobody else's
 	dispatched map[int64]*Dispatched
 	watches    map[*Watch]struct{}
+	declared   map[string]*session.SessionActiveClient // by session: what Provide declared
+
+	provided provided
+	work     sync.WaitGroup // keepConnected, and ends of instances
 }
 
 // Dial connects to a host's AHP endpoint, a ws or wss URL, and opens the
@@ -40,7 +45,9 @@ func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
 	c := &Client{
 		url: url, opts: opts.withDefaults(), turn: make(chan struct{}, 1),
 		mirror: newMirror(), dispatched: map[int64]*Dispatched{}, watches: map[*Watch]struct{}{},
+		declared: map[string]*session.SessionActiveClient{},
 	}
+	c.provided = provided{c: c, slots: map[instanceKey]*slot{}}
 	c.life, c.stop = context.WithCancel(context.Background())
 	for _, uri := range c.opts.Subscriptions {
 		c.mirror.want(uri)
@@ -48,6 +55,9 @@ func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
 	if err := c.connect(ctx, c.opts.Subscriptions); err != nil {
 		c.stop()
 		return nil, fmt.Errorf("dial: %w", err)
+	}
+	if c.opts.Backoff != nil {
+		c.work.Go(c.keepConnected)
 	}
 	return c, nil
 }
@@ -75,16 +85,16 @@ func (c *Client) live() (*link, error) {
 	switch {
 	case c.closed:
 		return nil, ErrClosed
-	case c.link.broken != nil:
-		return nil, c.link.broken
 	case c.link.cause != nil:
 		return nil, c.link.cause
+	case c.link.broken != nil:
+		return nil, c.link.broken
 	}
 	return c.link, nil
 }
 
 // Err returns nil while the client is connected; otherwise why it is not: a
-// [*Closed], a [*ProtocolError] or [ErrClosed].
+// [*Closed], a [*ProtocolError], a [*GivenUp] or [ErrClosed].
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,9 +110,9 @@ func (c *Client) Disconnected() <-chan struct{} {
 	return c.link.ended
 }
 
-// Close ends the connection and all watches, and waits until every goroutine of
-// the client is gone. Calls and dispatches in flight fail. A second Close waits
-// for the first.
+// Close ends the connection, all watches and all instances that the client
+// provides, and waits until every goroutine of the client is gone. Calls and
+// dispatches in flight fail. A second Close waits for the first.
 func (c *Client) Close() {
 	c.once.Do(func() {
 		c.stop()
@@ -112,6 +122,8 @@ func (c *Client) Close() {
 		l := c.link
 		c.mu.Unlock()
 		l.close()
+		c.work.Wait()
+		c.provided.endAll()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		for w := range c.watches {

@@ -15,7 +15,10 @@ import (
 // but that there is no connection; it may be called again.
 //
 // Concurrent calls run one after the other, each with a connection of its own.
-func (c *Client) Reconnect(ctx context.Context) error {
+func (c *Client) Reconnect(ctx context.Context) error { return c.resume(ctx, false) }
+
+// resume does nothing where it is asked to and somebody has connected already.
+func (c *Client) resume(ctx context.Context, onlyIfLost bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
@@ -30,7 +33,11 @@ func (c *Client) Reconnect(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	l := c.link
+	_, lost := c.live()
 	c.mu.Unlock()
+	if onlyIfLost && lost == nil {
+		return nil
+	}
 	l.close()
 	c.mu.Lock()
 	uris := c.mirror.followed()
@@ -58,6 +65,10 @@ func (c *Client) connect(ctx context.Context, uris []string) error {
 		return err
 	}
 	err = c.handshake(ctx, l, uris)
+	if err == nil {
+		c.declareAgain()
+		c.provided.prune()
+	}
 	close(l.open)
 	if err != nil {
 		l.close()

@@ -46,27 +46,42 @@
 // client any more and is asked to initialize on the same socket, with the same
 // subscriptions. Channels that are gone are an [EventGone].
 //
+// With Options.Backoff a goroutine of the client calls Reconnect whenever the
+// connection is lost, after a wait that grows from attempt to attempt. It ends
+// with Close, or with a [*GivenUp], which all watches then end with, where no
+// attempt can succeed.
+//
 // A client id may have several clients at a time. Refusals and echoes are told
 // apart by the number of the dispatch alone, so two of one id that dispatch to
 // one channel at a time can take each other's echo for their own.
 //
+// # Providing canvases
+//
+// A client with Options.Provider declares canvases with [Client.Provide] and is
+// asked for them by the host (#297 sections 2 and 5). Requests of one instance
+// run one after the other in the host's order, off the reader, at most 32 of all
+// at a time and two content reads; each has a context that ends with its
+// connection and after Options.Timeout. Instances outlive connections: the host
+// opens them again when the client is back, and Open is given the one that there
+// is. What the host closed meanwhile is closed after the resume, and what is
+// left by Close. What was declared is declared again only where the resumed
+// session does not hold it. No request is answered on another connection than
+// it came on, and a resume waits until all of the old connection have returned.
+//
 // # Bounds and ownership
 //
 // A client owns one connection, whose goroutines [Client.Close] and Reconnect
-// wait for; it starts none of its own but a timer for each dispatch. Everything
-// that waits is bounded: calls and incoming messages by package peer, dispatches
-// without an echo by Options.Dispatches, a watch that is not read by
-// Options.WatchBytes, after which it ends with [ErrOverflow] while everything
-// else goes on.
+// wait for; of its own it starts a timer for each dispatch, the goroutine that
+// reconnects, and one for each instance that ends after a resume, and Close waits
+// for these too. Everything that waits is bounded: calls and incoming requests
+// and messages by package peer, dispatches without an echo by Options.Dispatches,
+// a watch that is not read by Options.WatchBytes, after which it ends with
+// [ErrOverflow] while everything else goes on.
 //
 // A watch and not a callback: a callback would run where the host's messages
 // are taken, where nothing may be asked and waited for, and "a canvas was
 // opened, so subscribe to it" is the first thing that everybody wants to do.
 //
-// # Left for later
-//
-// Answering as a provider (requests of the host are refused as unknown methods)
-// and reconnecting by itself.
-//
-// The package imports canvas, session, ahp/peer, ahp/ws and ahp.
+// The package imports canvas, session, ahp/peer, ahp/ws, ahp and
+// cenkalti/backoff.
 package client

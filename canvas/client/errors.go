@@ -21,6 +21,9 @@ var (
 	// ErrOverflow: a watch was not read fast enough and has ended. Watch again:
 	// it begins with the states as they are.
 	ErrOverflow = errors.New("the watch was not read fast enough and has lost events")
+	// ErrNotOpen: the host does not list the canvas: it is not open yet, or any
+	// more.
+	ErrNotOpen = errors.New("the canvas is not open")
 	// ErrUnsubscribed: Unsubscribe was called while Subscribe waited.
 	ErrUnsubscribed = errors.New("unsubscribed while subscribing")
 )

@@ -63,11 +63,16 @@ func (n *network) cut() {
 // listen serves WebSockets until the test ends or stop is called.
 func (n *network) listen(t testing.TB, serve func(*ws.Conn)) (stop func()) {
 	t.Helper()
+	return n.listenFor(t, testToken, serve)
+}
+
+func (n *network) listenFor(t testing.TB, token string, serve func(*ws.Conn)) (stop func()) {
+	t.Helper()
 	l, err := n.Listen(testAddr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := &ws.Guard{Hosts: []string{testAddr}, Tokens: []ws.Token{{Secret: testToken, Role: "view"}}}
+	guard := &ws.Guard{Hosts: []string{testAddr}, Tokens: []ws.Token{{Secret: token, Role: "view"}}}
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, _, err := ws.Accept(w, r, ws.AcceptOptions{Guard: guard}); err == nil {
 			serve(c)
@@ -90,6 +95,7 @@ type testHost struct {
 	log      *channels.Log
 	sessions *session.Service
 	canvases *canvas.Service
+	server   *server.Server
 	stop     func()
 }
 
@@ -104,10 +110,10 @@ func newHost(t testing.TB, opts channels.Options) *testHost {
 func (h *testHost) start(opts channels.Options) {
 	h.t.Helper()
 	h.log = channels.New(opts)
-	h.canvases = canvas.New(canvas.Options{Log: h.log})
-	h.sessions = session.New(session.Options{Log: h.log, Prepare: h.canvases.Prepare, BeforeDispose: h.canvases.CloseSession})
+	h.canvases = canvas.New(canvas.Options{Log: h.log, Caller: caller{h}})
+	h.sessions = session.New(session.Options{Log: h.log, Prepare: h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession})
 	srv := server.New(server.Options{
-		Log: h.log, Presence: h.sessions, Info: &ahp.ServerInfo{Name: "test host"},
+		Log: h.log, Presence: h.sessions, Connectivity: h.canvases, Info: &ahp.ServerInfo{Name: "test host"},
 		Methods: []server.Method{
 			server.Handle(session.CreateSession, h.sessions.CreateSession),
 			server.Handle(session.DisposeSession, h.sessions.DisposeSession).Waiting(),
@@ -115,6 +121,7 @@ func (h *testHost) start(opts channels.Options) {
 			server.HandleContent(canvas.CanvasReadResource, h.canvases.CanvasReadResource),
 		},
 	})
+	h.server = srv
 	for _, uri := range []string{sessionA, sessionB} {
 		if err := h.sessions.Ensure(uri, "Test"); err != nil {
 			h.t.Fatal(err)
@@ -134,6 +141,17 @@ func (h *testHost) start(opts channels.Options) {
 		_ = h.canvases.Shutdown(ctx)
 	})
 	h.t.Cleanup(h.stop)
+}
+
+// caller is the server, which is made after the canvases that call it.
+type caller struct{ h *testHost }
+
+func (c caller) Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error) {
+	return c.h.server.Call(ctx, clientID, within, method, params)
+}
+
+func (c caller) Capable(clientID, capability string) bool {
+	return c.h.server.Capable(clientID, capability)
 }
 
 // openNote is a canvas that says every message back to the View that sent it.

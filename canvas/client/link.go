@@ -44,8 +44,7 @@ func (l *link) Handle(_ context.Context, req *peer.Request) {
 	<-l.open
 	switch {
 	case !req.Notification:
-		// A provider's methods (#297 section 5) will have their place here.
-		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client answers no requests"))
+		l.c.provided.handle(req)
 	case req.Method == ahp.ActionNotification.Name:
 		l.take(req)
 	default:

@@ -86,6 +86,7 @@ func (c *Client) unanswered(l *link, uri string, ch *channel, err error) {
 func (c *Client) Unsubscribe(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.declared, uri)
 	if c.mirror.channels[uri] == nil {
 		return
 	}

@@ -19,6 +19,10 @@ type conn struct {
 
 	waiting pending // requests that left the order
 
+	// mark is what it was subscribed to when it ended; nil until then. Guarded by
+	// the log's mutex.
+	mark channels.Bookmark
+
 	// sub is set once, by the handshake, on the connection's own runner; the
 	// end of the connection comes after its last request.
 	sub *channels.Subscriber
@@ -88,14 +92,22 @@ func (c *conn) ended(error) {
 	if c.sub == nil {
 		return
 	}
-	var mark channels.Bookmark
 	s.log.Do(func(tx *channels.Tx) error {
-		mark = tx.Leave(c.sub)
+		c.mark = tx.Leave(c.sub)
 		return nil
 	})
-	if s.clients.left(c, mark) && s.connectivity != nil {
+	if s.clients.left(c, c.mark) && s.connectivity != nil {
 		s.connectivity.ClientLost(c.sub.ClientID)
 	}
+}
+
+// bookmark is what the connection is, or was, subscribed to. The client table
+// may still count a connection that has left the log already.
+func (c *conn) bookmark(tx *channels.Tx) channels.Bookmark {
+	if c.mark != nil {
+		return c.mark
+	}
+	return tx.Bookmark(c.sub)
 }
 
 // printable bounds what of a stranger's text goes into an answer.

@@ -99,7 +99,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 	c.server.log.Do(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if n := len(known.conns); n > 0 {
-			mark = tx.Bookmark(known.conns[n-1].sub)
+			mark = known.conns[n-1].bookmark(tx)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
 		req.ReplyLazy(func() (ahp.Value, error) { return ahp.Marshal(encodeResumption(r)) })

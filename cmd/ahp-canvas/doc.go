@@ -10,6 +10,7 @@
 //	ahp-canvas completion the words of a shell: bash, zsh, fish, powershell
 //	ahp-canvas link       print the link again
 //	ahp-canvas mcp        the agent's door on standard streams
+//	ahp-canvas view       let an agent edit a file in this terminal
 //
 // ls, open, invoke, close and events are an agent's calls: they speak MCP to a running
 // host and to nothing else.

@@ -1,0 +1,305 @@
+package client
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// maxAnswer bounds an answer to the host, in bytes: a larger frame than 4 MiB
+// would end the connection (canvas.md section 8).
+const maxAnswer = 4<<20 - 1<<10
+
+// instanceKey names an instance: its id is unique in its session only.
+type instanceKey struct{ session, instance string }
+
+// provided is the instances of a client that provides. They outlive
+// connections.
+type provided struct {
+	c *Client
+
+	mu    sync.Mutex // guards what follows; nothing is called under it
+	slots map[instanceKey]*slot
+}
+
+// slot is one instance, and the order of what is asked of it.
+type slot struct {
+	// tail is closed when the newest request is over; its link is the only one
+	// that asks, because a resume waits for everything of the one before.
+	tail     chan struct{}
+	instance canvas.Instance // nil: not open
+}
+
+// handle takes one request of the host. It is called on the ordered runner and
+// does not wait.
+func (p *provided) handle(req *peer.Request) {
+	switch {
+	case p.c.opts.Provider == nil:
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides nothing"))
+	case req.Method == canvas.CanvasOpen.Name:
+		answer(p, req, func(q canvas.CanvasOpenParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.open)
+	case req.Method == canvas.CanvasInvokeAction.Name:
+		answer(p, req, func(q canvas.CanvasInvokeActionParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.invoke)
+	case req.Method == canvas.CanvasClose.Name:
+		answer(p, req, func(q canvas.CanvasCloseParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.close)
+	case req.Method == ahp.ResourceRead.Name:
+		req.GoContent(func(ctx context.Context) { p.content(ctx, req) })
+	default:
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client does not answer %s", req.Method))
+	}
+}
+
+// answer runs one request of an instance behind those that came before it.
+func answer[P, R any](p *provided, req *peer.Request, keyOf func(P) instanceKey, run func(context.Context, instanceKey, *slot, P) (R, error)) {
+	var params P
+	if err := req.Decode(&params); err != nil {
+		req.Fail(err)
+		return
+	}
+	key := keyOf(params)
+	s, before, over := p.enter(key)
+	req.Go(func(ctx context.Context) {
+		defer p.leave(key, s, over)
+		ctx, cancel := context.WithTimeout(ctx, p.c.opts.Timeout)
+		defer cancel()
+		select {
+		case <-before:
+		case <-ctx.Done():
+			// What is before it does not give up: this one has no turn, and the
+			// next one still waits.
+			req.Fail(wireError(ctx.Err()))
+			<-before
+			return
+		}
+		result, err := run(ctx, key, s, params)
+		reply(req, result, err)
+	})
+}
+
+func (p *provided) enter(key instanceKey) (s *slot, before, over chan struct{}) {
+	over = make(chan struct{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s = p.slots[key]
+	if s == nil {
+		s = &slot{tail: make(chan struct{})}
+		close(s.tail)
+		p.slots[key] = s
+	}
+	before, s.tail = s.tail, over
+	return s, before, over
+}
+
+func (p *provided) leave(key instanceKey, s *slot, over chan struct{}) {
+	close(over)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.tail == over && s.instance == nil && p.slots[key] == s {
+		delete(p.slots, key)
+	}
+}
+
+func reply(req *peer.Request, result any, err error) {
+	if err != nil {
+		req.Fail(wireError(err))
+		return
+	}
+	raw, err := ahp.Marshal(result)
+	switch {
+	case err != nil:
+		req.Fail(wireError(err))
+	case len(raw) > maxAnswer:
+		req.Fail(wireError(canvas.Errorf(canvas.CodeLimitExceeded, "the answer has %d bytes, at most %d are allowed", len(raw), maxAnswer)))
+	default:
+		req.ReplyContent(raw)
+	}
+}
+
+// wireError is how a provider's failure travels: -32012 with its code.
+func wireError(err error) *ahp.Error {
+	e, ok := errors.AsType[*canvas.Error](err)
+	if !ok || e.Code == "" {
+		e = canvas.Errorf(canvas.CodeHandlerError, "%s", err)
+	}
+	// Not e.Wire: a provider's canvas_already_open is a code like any other.
+	data := ahp.ProviderErrorData{Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
+	return ahp.Errorf(ahp.CodeCanvasProvider, "%s", data.Message).With(data)
+}
+
+// current is the slot's instance. It changes only while its one request runs.
+func (p *provided) current(s *slot) canvas.Instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.instance
+}
+
+func (p *provided) set(s *slot, i canvas.Instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.instance = i
+}
+
+func (p *provided) open(ctx context.Context, key instanceKey, s *slot, q canvas.CanvasOpenParams) (canvas.CanvasOpenResult, error) {
+	var none canvas.CanvasOpenResult
+	p.c.mu.Lock()
+	known := p.c.declares(q.Channel, q.CanvasID)
+	p.c.mu.Unlock()
+	if !known {
+		return none, canvas.Errorf(canvas.CodeNotFound, "this client does not provide %q", q.CanvasID)
+	}
+	was := p.current(s)
+	opened, err := p.c.opts.Provider.Open(ctx, canvas.OpenRequest{
+		Session: q.Channel, ExtensionID: q.ExtensionID, CanvasID: q.CanvasID, InstanceID: q.InstanceID, Input: q.Input, Current: was,
+	}, &Handle{c: p.c, key: key})
+	switch {
+	case err != nil:
+		return none, err
+	case opened.Instance == nil:
+		return none, errors.New("the provider opened nothing")
+	case ctx.Err() != nil && was == nil:
+		p.end(opened.Instance) // nobody waits for it any more
+		return none, ctx.Err()
+	}
+	p.set(s, opened.Instance)
+	return canvas.CanvasOpenResult{URL: opened.URL, Title: opened.Title, Status: opened.Status}, nil
+}
+
+func (p *provided) invoke(ctx context.Context, _ instanceKey, s *slot, q canvas.CanvasInvokeActionParams) (canvas.CanvasInvokeActionResult, error) {
+	i := p.current(s)
+	if i == nil {
+		return canvas.CanvasInvokeActionResult{}, canvas.Errorf(canvas.CodeInstanceNotFound, "%q is not open here", q.InstanceID)
+	}
+	value, err := i.Invoke(ctx, q.ActionName, q.Input)
+	return canvas.CanvasInvokeActionResult{Value: value}, err
+}
+
+// close answers also where nothing is open: the host wanted it gone, and it is.
+func (p *provided) close(ctx context.Context, key instanceKey, s *slot, _ canvas.CanvasCloseParams) (ahp.None, error) {
+	i := p.current(s)
+	if i == nil {
+		return ahp.None{}, nil
+	}
+	p.set(s, nil)
+	p.c.mu.Lock()
+	row := p.c.openRow(key)
+	p.c.mu.Unlock()
+	if row != nil {
+		p.c.Unsubscribe(row.Channel)
+	}
+	return ahp.None{}, i.Close(ctx)
+}
+
+// content answers resourceRead. The host names no session: an instance id that
+// two sessions have is not found.
+func (p *provided) content(ctx context.Context, req *peer.Request) {
+	ctx, cancel := context.WithTimeout(ctx, p.c.opts.Timeout)
+	defer cancel()
+	result, err := p.read(ctx, req)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ahp.ErrNotFound) {
+		req.Fail(ahp.ErrNotFound)
+		return
+	}
+	reply(req, result, err)
+}
+
+func (p *provided) read(ctx context.Context, req *peer.Request) (ahp.ResourceReadResult, error) {
+	var q ahp.ResourceReadParams
+	var none ahp.ResourceReadResult
+	if req.Decode(&q) != nil {
+		return none, ahp.ErrNotFound
+	}
+	id, path, err := canvas.ParseContentURI(q.URI)
+	if err != nil {
+		return none, ahp.ErrNotFound
+	}
+	r, ok := p.only(id).(canvas.Reader)
+	if !ok {
+		return none, ahp.ErrNotFound
+	}
+	content, err := r.Read(ctx, canvas.ReadRequest{Path: path})
+	if err != nil {
+		return none, err
+	}
+	result := ahp.ResourceReadResult{Data: string(content.Data), Encoding: ahp.EncodingUTF8, ContentType: content.ContentType}
+	if q.Encoding == ahp.EncodingBase64 || !utf8.Valid(content.Data) {
+		result.Data, result.Encoding = base64.StdEncoding.EncodeToString(content.Data), ahp.EncodingBase64
+	}
+	return result, nil
+}
+
+// only returns the one open instance of an id.
+func (p *provided) only(id string) (found canvas.Instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, s := range p.slots {
+		if key.instance != id || s.instance == nil {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = s.instance
+	}
+	return found
+}
+
+// prune ends the instances that the host closed while it could not say so. It
+// is called after a resume, before the new connection's requests are taken, and
+// there are none of the old one any more. It does not wait: an instance may want
+// the connection for its end.
+func (p *provided) prune() {
+	gone := p.takeOut(func(key instanceKey) bool {
+		p.c.mu.Lock()
+		defer p.c.mu.Unlock()
+		return p.c.openRow(key) == nil
+	})
+	for _, i := range gone {
+		p.c.work.Go(func() { p.end(i) })
+	}
+}
+
+// endAll ends what is left, side by side, when no connection is.
+func (p *provided) endAll() {
+	var all sync.WaitGroup
+	for _, i := range p.takeOut(func(instanceKey) bool { return true }) {
+		all.Go(func() { p.end(i) })
+	}
+	all.Wait()
+}
+
+func (p *provided) takeOut(gone func(instanceKey) bool) (out []canvas.Instance) {
+	p.mu.Lock()
+	keys := slices.Collect(maps.Keys(p.slots))
+	p.mu.Unlock()
+	for _, key := range keys {
+		if !gone(key) {
+			continue
+		}
+		p.mu.Lock()
+		if s := p.slots[key]; s != nil && s.instance != nil {
+			out = append(out, s.instance)
+		}
+		delete(p.slots, key)
+		p.mu.Unlock()
+	}
+	return out
+}
+
+// end closes an instance of which the host does not ask that.
+func (p *provided) end(i canvas.Instance) {
+	ctx, cancel := context.WithTimeout(context.Background(), p.c.opts.Timeout)
+	defer cancel()
+	if err := i.Close(ctx); err != nil {
+		p.c.opts.Logger.Info("an instance did not close well", "err", err)
+	}
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// viewing runs view --native on a file until the returned function is called,
+// which returns its exit status.
+func (m *machine) viewing(file string) (out *lockedBuffer, stop func() int) {
+	m.t.Helper()
+	out = &lockedBuffer{}
+	a := &app{out: out, errs: out, getenv: func(name string) string {
+		return map[string]string{"XDG_RUNTIME_DIR": m.run}[name]
+	}}
+	cmd := a.viewCommand()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"--native", file})
+	ctx, cancel := context.WithCancel(m.t.Context())
+	status := make(chan int, 1)
+	go func() { status <- a.report(cmd.ExecuteContext(ctx)) }()
+	stop = func() int { cancel(); return <-status }
+	m.t.Cleanup(func() { cancel() })
+	return out, stop
+}
+
+// await follows a session until it is as wanted.
+func await(t *testing.T, w *client.Watch, what string, fits func(any) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for ev, err := range w.All(ctx) {
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if fits(ev.State) {
+			return
+		}
+	}
+}
+
+func titleAndStatus(state any) (title, status string) {
+	if s, ok := state.(canvas.CanvasState); ok && s.Title != nil && s.Status != nil {
+		return *s.Title, *s.Status
+	}
+	return "", ""
+}
+
+// TestViewNative is a person's terminal, an agent and a second viewer.
+func TestViewNative(t *testing.T) {
+	m := newMachine(t)
+	s := m.serve("--state", "memory")
+	file := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(file, []byte("one <two>\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.Dial(t.Context(), s.AHP, client.Options{Token: s.ViewToken, Subscriptions: []string{s.Session}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	w := c.Watch(s.Session)
+	defer w.Close()
+	listed := func(state any) bool {
+		for _, d := range state.(session.State).Canvases {
+			if d.CanvasID == "editor" {
+				return true
+			}
+		}
+		return false
+	}
+	out, stop := m.viewing(file)
+	await(t, w, "the editor is offered", listed)
+	m.do(0, "open", "editor", "--instance", "e1")
+	if got := out.String(); !strings.Contains(got, "The agent opened e1:\n  | one <two>\n") {
+		t.Errorf("the person sees %q", got)
+	}
+	channel := ""
+	await(t, w, "it is open", func(state any) bool {
+		for _, row := range state.(session.State).OpenCanvases {
+			channel = row.Channel
+		}
+		return channel != ""
+	})
+	w = c.Watch(channel)
+	defer w.Close()
+	if _, err := c.Subscribe(t.Context(), channel); err != nil {
+		t.Fatal(err)
+	}
+	m.do(0, "invoke", "e1", "replace_text", "--input", `{"find":"one","replace":"three"}`)
+	m.do(0, "invoke", "e1", "append", "--input", `{"text":"four\n"}`)
+	await(t, w, "not saved", func(state any) bool { _, status := titleAndStatus(state); return status == "not saved" })
+	if got := m.do(0, "invoke", "e1", "get_text", "--json"); !strings.Contains(got, `three \u003ctwo\u003e\nfour\n`) && !strings.Contains(got, `three <two>\nfour\n`) {
+		t.Errorf("get_text: %s", got)
+	}
+	m.do(1, "invoke", "e1", "replace_text", "--input", `{"find":"none","replace":""}`)
+	if !strings.Contains(m.err, "text_not_unique") {
+		t.Errorf("replace_text: %s", m.err)
+	}
+	content, err := c.ReadResource(t.Context(), channel, canvas.ContentURL("e1", "/"))
+	if err != nil || !strings.Contains(string(content.Data), "<pre>three &lt;two&gt;\nfour\n</pre>") {
+		t.Errorf("content %s, %v", content.Data, err)
+	}
+	m.do(0, "invoke", "e1", "save")
+	if data, _ := os.ReadFile(file); string(data) != "three <two>\nfour\n" {
+		t.Errorf("the file has %q", data)
+	}
+	await(t, w, "saved", func(state any) bool {
+		title, status := titleAndStatus(state)
+		return title == "notes.txt" && status == "saved"
+	})
+
+	// Somebody else writes the file.
+	if err := os.WriteFile(file, []byte("five\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	await(t, w, "another page", func(state any) bool {
+		st, ok := state.(canvas.CanvasState)
+		return ok && st.URL != nil && strings.HasSuffix(*st.URL, "v=3")
+	})
+	// Both write: nothing is lost.
+	m.do(0, "invoke", "e1", "append", "--input", `{"text":"mine\n"}`)
+	if err := os.WriteFile(file, []byte("theirs\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	await(t, w, "both changed", func(state any) bool { _, status := titleAndStatus(state); return status == "changed on disk too" })
+	m.do(1, "invoke", "e1", "save")
+	if !strings.Contains(m.err, "changed_on_disk") {
+		t.Errorf("save: %s", m.err)
+	}
+	m.do(0, "invoke", "e1", "read")
+
+	w = c.Watch(s.Session)
+	defer w.Close()
+	m.do(0, "close", "e1")
+	if got := stop(); got != 0 || !strings.HasSuffix(out.String(), "e1 was closed.\nThe editor is gone.\n") {
+		t.Errorf("exit status %d\n%s", got, out)
+	}
+	await(t, w, "the editor is gone", func(state any) bool { return !listed(state) })
+}
+
+func TestViewRefuses(t *testing.T) {
+	m := newMachine(t)
+	m.serve("--state", "memory")
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "binary")
+	if err := os.WriteFile(binary, []byte{0xff}, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		dir: "want a file", binary: "no text in UTF-8", filepath.Join(dir, "none"): "no such file",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		out := &lockedBuffer{}
+		a := &app{out: out, errs: out, getenv: func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": m.run}[name] }}
+		if err := a.viewNative(ctx, file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
+		cancel()
+	}
+	for args, want := range map[string]string{"x": "--native", "": "FILE"} {
+		status, _, errs := alone(t, (*app).viewCommand, strings.Fields(args)...)
+		if status != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("view %s: %d %s", args, status, errs)
+		}
+	}
+}
+
+func TestAHPURL(t *testing.T) {
+	for mcp, want := range map[string]string{
+		"http://127.0.0.1:8080/mcp":  "ws://127.0.0.1:8080/ahp",
+		"https://canvas.example/mcp": "wss://canvas.example/ahp",
+	} {
+		if got := ahpURL(mcp); got != want {
+			t.Errorf("%s: %s, want %s", mcp, got, want)
+		}
+	}
+}
+
+// The editor says what it has, and drops nothing that is not saved.
+func TestEditorLook(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.txt")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a")
+	out := &lockedBuffer{}
+	e, err := openEditor(file, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	invoke := func(action, input string) error {
+		_, err := e.app().Invoke(t.Context(), action, ahp.Value(input))
+		return err
+	}
+	want := func(text, status string) {
+		t.Helper()
+		e.look()
+		if s := e.shown(); e.text != text || s.status != status {
+			t.Errorf("%q %s, want %q %s", e.text, s.status, text, status)
+		}
+	}
+	want("a", "saved")
+	write("b")
+	want("b", "saved")
+	_ = invoke("append", `{"text":"c"}`)
+	want("bc", "not saved")
+	write("d")
+	want("bc", "changed on disk too")
+	if invoke("save", "") == nil {
+		t.Error("saved over what somebody else wrote")
+	}
+	write("b")
+	want("bc", "not saved")
+	if err := invoke("save", ""); err != nil {
+		t.Error(err)
+	}
+	want("bc", "saved")
+	os.Remove(file)
+	want("bc", "changed on disk too")
+}
