@@ -63,7 +63,9 @@ func (s *Service) Fold(tx *channels.Tx, uri string, before, now session.State) {
 	for _, c := range now.ActiveClients {
 		if len(c.CanvasProviders) > 0 && s.caller != nil && s.caller.Capable(c.ClientID, ahp.CapabilityCanvas) {
 			declaring[c.ClientID] = true
-			s.foldClient(tx, uri, c)
+			if !unchanged(before.ActiveClients, c) {
+				s.foldClient(tx, uri, c)
+			}
 		}
 	}
 	for _, r := range s.clientsOf(uri) {
@@ -78,6 +80,17 @@ func (s *Service) Fold(tx *channels.Tx, uri string, before, now session.State) {
 // change.
 func sameClients(a, b []session.SessionActiveClient) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// unchanged reports whether a client's entry was there before: what another one
+// declares asks nothing of it again.
+func unchanged(before []session.SessionActiveClient, c session.SessionActiveClient) bool {
+	for _, b := range before {
+		if b.ClientID == c.ClientID {
+			return len(b.CanvasProviders) == len(c.CanvasProviders) && &b.CanvasProviders[0] == &c.CanvasProviders[0]
+		}
+	}
+	return false
 }
 
 func (s *Service) clientsOf(uri string) (regs []*Registration) {

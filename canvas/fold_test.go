@@ -155,6 +155,28 @@ func TestLostAndBack(t *testing.T) {
 	})
 }
 
+// What another client declares asks nothing of a provider that does not answer.
+func TestFoldAsksOnlyWhoChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, c := newClients(t)
+		join(t, h, "c1", editor)
+		h.Open("editor", "e1", nil)
+		h.Canvases.ClientLost("c1")
+		c.answers(always("", ahp.ErrPermissionDenied))
+		h.Canvases.ClientBack("c1")
+		synctest.Wait()
+		equal(t, "client:c1/editor, e1 stale", registry(h))
+		c.took()
+		join(t, h, "c2", editor)
+		leave(t, h, "c2")
+		synctest.Wait()
+		equal(t, 0, len(c.took()))
+		join(t, h, "c1", editor) // its own set asks again
+		synctest.Wait()
+		equal(t, 1, len(c.took()))
+	})
+}
+
 func TestClientAnswers(t *testing.T) {
 	for _, tc := range []struct {
 		name, answer string

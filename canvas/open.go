@@ -150,6 +150,9 @@ func (s *Service) publishOpen(k key, c *call, o *opening, opened Opened) (open O
 		if err := c.over(); err != nil {
 			return err
 		}
+		if o.reg.find(o.decl.CanvasID) == nil {
+			return errUnavailable // it was taken back while its provider was asked
+		}
 		if o.inst == nil {
 			if err := s.createInstance(tx, k, o, opened); err != nil {
 				return err

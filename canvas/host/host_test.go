@@ -189,7 +189,7 @@ func dial(t testing.TB, h *host.Host, clientID string, subscriptions ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	patience := time.AfterFunc(20*time.Second, func() { c.Close(ws.CodeNormal, "the test waits for ever") })
+	patience := time.AfterFunc(3*time.Minute, func() { c.Close(ws.CodeNormal, "the test waits for ever") })
 	t.Cleanup(func() { patience.Stop(); c.Close(ws.CodeNormal, ""); c.Wait() })
 	c.SetReadLimit(64 << 20)
 	subs := ahp.MustMarshal(append([]string{}, subscriptions...))

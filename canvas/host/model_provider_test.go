@@ -19,9 +19,8 @@ type provider struct {
 	seq     int         // of dispatches
 	lastSeq int64       // of the connection that ended last
 
-	active   bool     // in SessionState.activeClients
-	declares []string // canvas ids, in order
-	name     string
+	active   bool      // in SessionState.activeClients
+	declares []string  // canvas ids, in order
 	lostAt   time.Time // when the last connection ended
 
 	mode mode
@@ -105,6 +104,9 @@ func (r *modelRun) count(conn *wireConn, method, instance, input string) {
 	}
 	r.calls[k]++
 	most := 1
+	if method == canvas.CanvasClose.Name {
+		most += r.instance(instance).dropped
+	}
 	if method == canvas.CanvasOpen.Name {
 		most = r.instance(instance).causes
 	}
@@ -116,5 +118,8 @@ func (r *modelRun) count(conn *wireConn, method, instance, input string) {
 func (r *modelRun) note(e answered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !e.closed && e.generation == e.client.generation && !slices.Contains(e.client.declares, e.canvasID) {
+		r.instance(e.instance).dropped++ // its canvas was taken back meanwhile: the provider hears that it closes
+	}
 	r.events = append(r.events, e)
 }

@@ -31,6 +31,7 @@ type modelInstance struct {
 	input    string
 	life     int  // how often it was closed
 	causes   int  // of canvasOpen: at most so many may have been sent
+	dropped  int  // answers of canvasOpen that came too late to count; guarded by the run's mutex
 	ops      int  // of the agent, under way; guarded by the run's mutex
 	closing  bool // guarded by the run's mutex
 }
@@ -39,6 +40,7 @@ type modelInstance struct {
 type modelRun struct {
 	t       *testing.T
 	net     *ahptest.Net
+	ends    ends
 	host    *host.Host
 	end     context.CancelFunc
 	done    chan error
@@ -54,13 +56,34 @@ type modelRun struct {
 	expected  []func() error // of the step that was done last
 }
 
+// ends is a listener that keeps the host's ends of connections, for a test to cut.
+type ends struct {
+	net.Listener
+	accepted sync.Map // *ahptest.Conn by the address of the other end
+}
+
+func (e *ends) Accept() (net.Conn, error) {
+	conn, err := e.Listener.Accept()
+	if err == nil {
+		e.accepted.Store(conn.RemoteAddr(), conn)
+	}
+	return conn, err
+}
+
+// of returns the host's end of a client's connection.
+func (e *ends) of(conn net.Conn) *ahptest.Conn {
+	there, _ := e.accepted.Load(conn.LocalAddr())
+	return there.(*ahptest.Conn)
+}
+
 func newModelRun(t *testing.T) *modelRun {
 	r := &modelRun{t: t, net: &ahptest.Net{}, done: make(chan error, 1), instances: map[string]*modelInstance{}, calls: map[countedCall]int{}}
 	ln, err := r.net.Listen(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.host, err = host.New(host.Options{Listener: ln, ViewToken: viewToken}); err != nil {
+	r.ends.Listener = ln
+	if r.host, err = host.New(host.Options{Listener: &r.ends, ViewToken: viewToken}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(context.Background())
@@ -264,7 +287,7 @@ func (r *modelRun) declare(c *provider, n int) {
 				i.ready = false
 			}
 		}
-		r.causeRevival(c)
+		r.causeRevival(c) // whoever declares is asked again for what is stale
 		r.mu.Unlock()
 	}
 	c.seq++
