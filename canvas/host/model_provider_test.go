@@ -17,7 +17,6 @@ type provider struct {
 	capable bool
 	conns   []*wireConn // live, oldest first
 	seq     int         // of dispatches
-	lastSeq int64       // of the connection that ended last
 
 	active   bool      // in SessionState.activeClients
 	declares []string  // canvas ids, in order
