@@ -1,0 +1,33 @@
+package web_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// A canvas that throws, floods or navigates itself away leaves the page and its
+// neighbour as they were: the neighbour still answers its agent.
+func TestNeighboursLiveOn(t *testing.T) {
+	page := func(script string) map[string]string {
+		return map[string]string{"index.html": `<!doctype html><title>Bad</title><script type="module">` + script + `</script>`}
+	}
+	e := start(t, nil, helloSite("good"),
+		site{id: "throws", title: "Throws", files: page(`setInterval(() => { throw new Error("again"); }, 5);`)},
+		site{id: "floods", title: "Floods", files: page(`import { send } from "/.ahp/canvas.js"; setInterval(() => { for (let i = 0; i < 200; i++) send(i).catch(() => {}); }, 10);`)},
+		site{id: "leaves", title: "Leaves", files: page(`location = "http://127.0.0.1:9/";`)},
+	)
+	p := webtest.Start(t).Open(t, e.link)
+	p.Wait(t, `document.querySelectorAll(".card").length === 4`)
+	// The one that left says so in a plain word; blank is no answer.
+	p.Wait(t, `[...document.querySelectorAll(".card")].some((c) => c.textContent.includes("Leaves") && !c.querySelector(".words").hidden)`)
+	frames := p.Frames(t, 3, webtest.ContentFrame)
+	good := frames[slices.IndexFunc(frames, func(f *webtest.Page) bool { return webtest.Eval[string](t, f, "document.title") == "Hello good" })]
+	for n := range 3 {
+		e.send(t, "good", object{"n": float64(n)})
+		good.Wait(t, document+`.getElementById("said").textContent === '{"n":`+string(rune('0'+n))+`}'`)
+	}
+	webtest.Eval[any](t, p, `document.querySelector("[aria-label='Close “Floods”']").click()`)
+	p.Wait(t, `document.querySelectorAll(".card").length === 3`)
+}
