@@ -113,8 +113,10 @@ func fanOut(b *testing.B, n, burst int) {
 	deliveries := float64(sent / framed)
 	b.ReportMetric(deliveries/time.Since(start).Seconds(), "deliveries/s")
 	b.ReportMetric(float64(cpuTime()-cpu)/deliveries, "cpu-ns/delivery")
-	for _, p := range peers {
+	for _, p := range peers { // all at once: nobody answers their close frames
 		p.Close(ws.CodeNormal, "")
+	}
+	for _, p := range peers {
 		p.Wait()
 	}
 	wg.Wait()
