@@ -24,6 +24,7 @@ func TestNeighboursLiveOn(t *testing.T) {
 	p.Wait(t, `[...document.querySelectorAll(".card")].some((c) => c.textContent.includes("Leaves") && !c.querySelector(".words").hidden)`)
 	frames := p.Frames(t, 3, webtest.ContentFrame)
 	good := frames[slices.IndexFunc(frames, func(f *webtest.Page) bool { return webtest.Eval[string](t, f, "document.title") == "Hello good" })]
+	good.Wait(t, document+`.getElementById("said").textContent === 'input {"start":7}'`) // it listens
 	for n := range 3 {
 		e.send(t, "good", object{"n": float64(n)})
 		good.Wait(t, document+`.getElementById("said").textContent === '{"n":`+string(rune('0'+n))+`}'`)
