@@ -21,5 +21,12 @@
 // is the one that counts; an older one that is still open keeps working, and
 // its end does not evict the client.
 //
+// # Requests to clients
+//
+// [Server.Call] asks a client on its newest connection, once or not at all; the
+// end of that connection fails the call at once. [Connectivity] hears when a
+// client's last connection ended and when it is back, the latter once its
+// handshake's answer is queued.
+//
 // It imports channels, ahp/peer and ahp.
 package server
