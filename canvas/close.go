@@ -11,14 +11,16 @@ import (
 
 // Close closes an open canvas (canvas.md section 3): the provider hears of it
 // once, and neither its error nor its silence keeps the canvas open. Once it has
-// begun, the end of ctx does not stop it.
+// begun, the end of ctx does not stop it. A close that cannot be kept (a full
+// disk) fails and leaves the canvas stale: after a restart it would be there again.
 func (s *Service) Close(ctx context.Context, uri, instanceID string) error {
 	return s.close(ctx, key{uri, instanceID}, func(*instance) bool { return true })
 }
 
 // CloseSession closes every canvas of a session, side by side, and lets no other
-// be opened in it: the hook BeforeDispose of package session.
-func (s *Service) CloseSession(ctx context.Context, uri string) {
+// be opened in it: the hook BeforeDispose of package session. after is told
+// whether the session is gone then; where it is not, canvases open in it again.
+func (s *Service) CloseSession(ctx context.Context, uri string) (after func(gone bool), err error) {
 	var open []key
 	s.must(func(tx *channels.Tx) {
 		for gone := range s.disposing {
@@ -33,18 +35,39 @@ func (s *Service) CloseSession(ctx context.Context, uri string) {
 			}
 		}
 	})
+	errs := make([]error, len(open))
 	var wg sync.WaitGroup
-	for _, k := range open {
+	for n, k := range open {
 		// The session goes away whether or not the caller still waits.
-		wg.Go(func() { _ = s.close(context.WithoutCancel(ctx), k, func(*instance) bool { return true }) })
+		wg.Go(func() {
+			errs[n] = s.close(context.WithoutCancel(ctx), k, func(*instance) bool { return true })
+		})
 	}
 	wg.Wait()
+	after = func(gone bool) { s.sessionClosed(uri, gone) }
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, &Error{Code: CodeInstanceNotFound}) {
+			after(false)
+			return nil, err
+		}
+	}
+	return after, nil
+}
+
+// sessionClosed lets what clients declared in a session go with it.
+func (s *Service) sessionClosed(uri string, gone bool) {
 	s.must(func(tx *channels.Tx) {
+		if !gone {
+			delete(s.disposing, uri)
+			return
+		}
 		for _, r := range s.clientsOf(uri) {
 			s.unfold(tx, r)
 		}
 	})
-	s.events.drop(uri)
+	if gone {
+		s.events.drop(uri)
+	}
 }
 
 // closeAsked starts the close flow for a person who clicked the ✕. However often
@@ -89,8 +112,10 @@ func (s *Service) close(ctx context.Context, k key, meant func(*instance) bool) 
 	if ready {
 		s.tellClosed(ctx, i)
 	}
-	if err := s.store.closed(ctx, k); err != nil {
-		s.logger.Error("closed canvas is kept", "channel", i.channel, "id", k.instance, "err", err)
+	if err := s.commit(ctx, forget(i.channel)...); err != nil {
+		// Its provider has let it go; it would be back after a restart.
+		s.must(func(tx *channels.Tx) { s.makeStale(tx, func(o *instance) bool { return o == i }) })
+		return err
 	}
 	s.must(func(tx *channels.Tx) {
 		s.remove(tx, i)

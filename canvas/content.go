@@ -105,6 +105,9 @@ func (s *Service) readable(find func(tx *channels.Tx) (*instance, bool)) (t read
 		if !ok {
 			return ahp.ErrNotFound
 		}
+		if i.current == nil {
+			return errUnavailable // restored, and not opened again yet
+		}
 		reader, ok := i.current.(Reader)
 		if !ok {
 			return ahp.ErrNotFound

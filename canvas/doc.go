@@ -37,8 +37,11 @@
 //	invoke.go  plan -> validate -> provider
 //	close.go   plan -> provider -> commit -> publish
 //
-// commit is the store's turn (store.go), without a lock: what is durable becomes
-// visible, and nothing else. This host's store is its memory.
+// commit is the store's turn (keep.go), without a lock: what is durable becomes
+// visible, and nothing else. An open that was committed and cannot be published is
+// taken back. After a restart (restore.go) every instance is there again, stale
+// and without a url, until its provider opens it with the input and the bytes
+// that it had.
 //
 // # Clients that provide
 //
@@ -59,6 +62,14 @@
 //   - A declaration that its provider takes back makes its instances stale.
 //   - Paths of canvas_input_invalid are pointers into the arguments: "/input/n".
 //   - The depth of a schema counts levels of JSON.
+//   - A close that the store refuses (a full disk) fails with
+//     canvas_store_failed, a code of ours, and leaves the canvas stale: gone from
+//     sight, it would be back after a restart.
+//   - Handle.Save returns when its bytes are durable, so it alone of a handle's
+//     methods waits; between the provider's answer and the publishing of an open
+//     it waits for that too.
+//   - A provider that begins to answer http/1 only after a restart keeps the
+//     _meta of before: canvas/updated cannot change it.
 //   - An instance that is no [Messenger] hears nothing; a View's message to it is
 //     accepted, for to the protocol the payload is opaque.
 //

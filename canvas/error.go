@@ -24,6 +24,9 @@ const (
 	CodeHandlerError        = "canvas_handler_error"
 	CodeTimeout             = "canvas_timeout"
 	CodeLimitExceeded       = "canvas_limit_exceeded"
+	// CodeStoreFailed is this host's own: what was asked for could not be kept (a
+	// full disk), so nothing was changed.
+	CodeStoreFailed = "canvas_store_failed"
 )
 
 // Error is every failure of a canvas operation: one type, told apart by Code.

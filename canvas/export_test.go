@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -27,13 +28,22 @@ func CheckURL(instanceID, url string, client bool, allowed ...string) error {
 func Depth(v string) int { return depth(ahp.Value(v)) }
 
 // hook is a store that lets a test do something at the store's turn.
-type hook struct{ opening, closing func() error }
+type hook struct {
+	channels.Store
+	opening, closing func() error
+}
 
-func (h hook) opened(context.Context, key, *opening, Opened) error { return h.opening() }
-func (h hook) closed(context.Context, key) error                   { return h.closing() }
+func (h hook) Commit(_ context.Context, changes ...channels.Change) error {
+	if changes[0].Gone {
+		return h.closing()
+	}
+	return h.opening()
+}
 
 // SetStore puts functions in the place of the store.
-func (s *Service) SetStore(opening, closing func() error) { s.store = hook{opening, closing} }
+func (s *Service) SetStore(opening, closing func() error) {
+	s.store = hook{channels.NoStore, opening, closing}
+}
 
 // CacheBytes is how much encoded content is kept.
 func CacheBytes(s *Service) int {
@@ -45,3 +55,6 @@ func CacheBytes(s *Service) int {
 	}
 	return n
 }
+
+// PutStore replaces the store from now on.
+func (s *Service) PutStore(store channels.Store) { s.store = store }

@@ -61,7 +61,7 @@ func (s *Service) Fold(tx *channels.Tx, uri string, before, now session.State) {
 	}
 	declaring := map[string]bool{}
 	for _, c := range now.ActiveClients {
-		if len(c.CanvasProviders) > 0 && s.caller != nil && s.caller.Capable(c.ClientID, ahp.CapabilityCanvas) {
+		if len(c.CanvasProviders) > 0 && s.caller != nil && (s.restoring || s.caller.Capable(c.ClientID, ahp.CapabilityCanvas)) {
 			declaring[c.ClientID] = true
 			if !unchanged(before.ActiveClients, c) {
 				s.foldClient(tx, uri, c)
@@ -119,6 +119,7 @@ func (s *Service) foldClient(tx *channels.Tx, uri string, c session.SessionActiv
 			provider: &clientProvider{caller: s.caller, clientID: c.ClientID, session: uri, limit: s.limits.AnswerBytes, within: s.timeouts}}
 		s.regs = append(s.regs, r)
 	}
+	r.gone = r.gone || s.restoring
 	r.ext.Name = deref(c.DisplayName)
 	r.decls = decls
 	s.makeStale(tx, func(i *instance) bool { return i.reg == r && r.find(i.canvasID) == nil })
@@ -158,13 +159,21 @@ func (s *Service) ClientLost(clientID string) {
 // ClientBack says that a client has a connection again, whose handshake is
 // answered: its stale instances are opened again with the input that they had.
 func (s *Service) ClientBack(clientID string) {
-	var back []*Registration
-	s.must(func(*channels.Tx) {
+	var back, lost []*Registration
+	s.must(func(tx *channels.Tx) {
 		for _, r := range s.regs {
-			if r.ext.ClientID == clientID && r.gone && s.caller.Capable(clientID, ahp.CapabilityCanvas) {
+			switch {
+			case r.ext.ClientID != clientID || !r.gone:
+			case s.caller.Capable(clientID, ahp.CapabilityCanvas):
 				r.gone = false
 				back = append(back, r)
+			default: // it was restored, and does not want to provide any more
+				lost = append(lost, r)
 			}
+		}
+		for _, r := range lost {
+			s.unfold(tx, r)
+			s.publishSession(tx, r.ext.Session)
 		}
 	})
 	for _, r := range back {

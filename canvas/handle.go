@@ -14,7 +14,7 @@ import (
 // is dead, and says [ErrHandleDead], once the canvas is closed, the provider
 // went away, or the open that it was made for failed. Its methods may be called
 // concurrently and at any time; they call no provider, so one may hold its own
-// lock while it calls them.
+// lock while it calls them. None but Save waits for a disk.
 //
 // Before the open that it was made for is answered, updates are collected and
 // become part of the first state; there are no Views yet.
@@ -26,13 +26,15 @@ type Handle struct {
 	cancel  context.CancelFunc
 
 	// Guarded by the log's mutex.
-	inst    *instance // nil until the open is published
-	pending Update    // until then
-	saved   []byte    // likewise
+	inst    *instance     // nil until the open is published
+	pending Update        // until then
+	saved   []byte        // likewise
+	keeping bool          // the open is on its way to disk: saved is part of it
+	settled chan struct{} // closed when the open is published
 }
 
 func newHandle(s *Service, k key, ext Extension) *Handle {
-	h := &Handle{service: s, key: k, ext: ext}
+	h := &Handle{service: s, key: k, ext: ext, settled: make(chan struct{})}
 	h.ctx, h.cancel = context.WithCancel(s.tasks.ctx)
 	return h
 }
@@ -142,20 +144,76 @@ func (h *Handle) Raise(event ahp.Value) error {
 }
 
 // Save keeps bytes of the provider's own for this instance until it is closed;
-// the next open of it gets them in OpenRequest.Saved. At most 256 KiB.
+// the next open of it gets them in OpenRequest.Saved, also after a restart of the
+// host. At most 256 KiB. It returns when they are durable (before the open is
+// answered, they become so with it), and so may wait for a disk; on an error what
+// was kept before is kept.
 func (h *Handle) Save(b []byte) error {
 	if max := h.service.limits.SaveBytes; len(b) > max {
 		return fmt.Errorf("canvas: %d bytes are too many to save, at most %d are allowed", len(b), max)
 	}
 	b = append([]byte{}, b...)
-	return h.do(func(_ *channels.Tx, i *instance) error {
-		if i == nil {
-			h.saved = b
-			return nil
+	i, err := h.saveEarly(b)
+	if i == nil || err != nil {
+		return err
+	}
+	i.saving.Lock()
+	defer i.saving.Unlock()
+	if err := h.service.commit(h.ctx, channels.Change{Key: savedKey + i.channel, Value: b}); err != nil {
+		if h.ctx.Err() != nil {
+			return ErrHandleDead
 		}
-		i.saved = b
-		return nil
+		return err
+	}
+	h.service.must(func(*channels.Tx) { i.saved = b })
+	return nil
+}
+
+// saveEarly puts b into the open that is not answered yet, or returns the
+// instance. Once the open is on its way to disk, it waits until it is there.
+func (h *Handle) saveEarly(b []byte) (inst *instance, err error) {
+	for {
+		wait := false
+		err := h.do(func(_ *channels.Tx, i *instance) error {
+			switch inst = i; {
+			case i != nil:
+			case h.keeping:
+				wait = true
+			default:
+				h.saved = b
+			}
+			return nil
+		})
+		if err != nil || !wait {
+			return inst, err
+		}
+		select {
+		case <-h.settled:
+		case <-h.ctx.Done():
+		}
+	}
+}
+
+// Gone says that the instance cannot be reached, though its provider can be: it
+// is stale at once, and the handle is dead. Back opens it again.
+func (h *Handle) Gone() {
+	s := h.service
+	s.must(func(tx *channels.Tx) {
+		if h.ctx.Err() == nil && h.inst != nil {
+			s.makeStale(tx, func(i *instance) bool { return i == h.inst })
+		}
 	})
+}
+
+// Back says that the instance of a handle that is dead can be reached again: if
+// it is still stale, it is opened again, with a new handle.
+func (h *Handle) Back() {
+	s := h.service
+	var i *instance
+	s.must(func(tx *channels.Tx) { i = h.inst })
+	if i != nil {
+		s.tasks.start(func() { s.revive(i) })
+	}
 }
 
 // over returns u laid over what was there before.

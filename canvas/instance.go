@@ -4,7 +4,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -55,6 +57,9 @@ type instance struct {
 	box     *mailbox      // to current; closed while stale
 	saved   []byte
 	mirror  mirror
+
+	opened time.Time  // the first time; never changes
+	saving sync.Mutex // held over a commit of saved: one at a time
 }
 
 // quiet ends everything that could still come from or go to the provider.

@@ -86,7 +86,11 @@ func (s *Service) permitMessage(tx *channels.Tx, d *channels.Dispatch, st Canvas
 
 func (s *Service) after(tx *channels.Tx, uri string, before, after channels.State, _ ahp.Action) {
 	if i := s.byChannel[uri]; i != nil {
-		s.mirrorState(tx, i, before.(CanvasState), after.(CanvasState))
+		was, is := before.(CanvasState), after.(CanvasState)
+		s.mirrorState(tx, i, was, is)
+		if !same(was.Title, is.Title) || !same(was.Status, is.Status) {
+			s.behind.Mark(shownKey + uri)
+		}
 	}
 }
 

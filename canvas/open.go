@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"regexp"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -31,6 +32,11 @@ type opening struct {
 	handle *Handle
 	fresh  bool // handle is this flow's own, and its updates wait for the answer
 	saved  []byte
+
+	// What a new instance will be, from keepOpened on.
+	channel string
+	state   CanvasState
+	opened  time.Time
 }
 
 // Open opens a canvas, or opens it again (canvas.md section 3). It is idempotent:
@@ -85,10 +91,7 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 	opened, err := ask(s, c, func(ctx context.Context) (Opened, error) { return o.reg.provider.Open(ctx, req, o.handle) }, drop)
 	if err == nil {
 		if err = s.checkOpened(k, o, opened); err == nil {
-			err = s.store.opened(c.ctx, k, o, opened)
-		}
-		if err == nil {
-			open, err = s.publishOpen(k, c, o, opened)
+			open, err = s.settleOpen(k, c, o, opened)
 		}
 		if err != nil {
 			s.tasks.start(func() { drop(opened) })
@@ -96,6 +99,19 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 	}
 	if err != nil && o.fresh {
 		o.handle.cancel()
+	}
+	return open, err
+}
+
+// settleOpen makes a provider's answer durable, then visible.
+func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (OpenCanvas, error) {
+	undo, err := s.keepOpened(c.ctx, k, o, opened)
+	if err != nil {
+		return OpenCanvas{}, err
+	}
+	open, err := s.publishOpen(k, c, o, opened)
+	if err != nil {
+		undo()
 	}
 	return open, err
 }
@@ -168,12 +184,9 @@ func (s *Service) publishOpen(k key, c *call, o *opening, opened Opened) (open O
 }
 
 func (s *Service) createInstance(tx *channels.Tx, k key, o *opening, opened Opened) error {
-	st := merge(CanvasState{
-		InstanceID: k.instance, CanvasID: o.decl.CanvasID, ExtensionID: o.reg.ext.ID, ExtensionName: o.reg.ext.Name,
-		DisplayName: o.decl.DisplayName, Input: o.input, Availability: session.Ready, Provider: o.reg.ext.source(),
-	}, o.handle.pending.action())
-	st = merge(st, opened.update().action())
-	i := &instance{key: k, channel: ahp.SchemeCanvas + ":/" + s.newID(), ext: o.reg.ext, canvasID: o.decl.CanvasID}
+	// The provider may have said more since the state was kept; its answer wins.
+	st := merge(merge(o.state, o.handle.pending.action()), opened.update().action())
+	i := &instance{key: k, channel: o.channel, ext: o.reg.ext, canvasID: o.decl.CanvasID, opened: o.opened}
 	if err := tx.Create(i.channel, k.session, st); err != nil {
 		return err
 	}
@@ -181,6 +194,9 @@ func (s *Service) createInstance(tx *channels.Tx, k key, o *opening, opened Open
 	o.inst = i
 	s.adopt(o, opened)
 	s.addRow(tx, i, st)
+	if !same(st.Title, o.state.Title) || !same(st.Status, o.state.Status) {
+		s.behind.Mark(shownKey + i.channel)
+	}
 	return nil
 }
 
@@ -213,6 +229,7 @@ func (s *Service) adopt(o *opening, opened Opened) {
 	}
 	i.handle = o.handle
 	i.handle.inst = i
+	close(i.handle.settled)
 	if o.handle.saved != nil {
 		i.saved = o.handle.saved
 	}

@@ -45,6 +45,10 @@ type Opened struct {
 	URL    string
 	Title  string // at most 512 code points, no control characters; "" is absent
 	Status string // likewise
+	// HTTP says that the instance is a [Messenger] that answers http/1 messages
+	// (package bridge): pages learn it from the state's _meta, and without it they
+	// only read.
+	HTTP bool
 }
 
 // Instance is one open canvas. Invoke and Close are called one at a time, in

@@ -3,6 +3,7 @@ package canvas
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 // Options configures a Service. Log is required.
 type Options struct {
 	Log *channels.Log
+	// Store keeps open canvases over a restart; nil keeps none.
+	Store channels.Store
 	// NewID makes the opaque part of channel URIs, and instance ids that nobody
 	// chose: unique, of the letters that an instance id may have. The default is
 	// random.
@@ -49,14 +52,18 @@ type Service struct {
 	flows    flows
 	cache    cache
 	events   events
-	store    store
+	store    channels.Store
+	behind   *channels.Behind
+	sweep    []channels.Change // records that belong to nobody; between Load and Restore
 
 	// Guarded by the log's mutex: touched in transactions only.
 	regs      []*Registration
 	instances map[key]*instance
 	byChannel map[string]*instance
-	opening   map[string]int  // opens under way that may add an instance, by session
-	disposing map[string]bool // sessions that take no more instances
+	opening   map[string]int         // opens under way that may add an instance, by session
+	disposing map[string]bool        // sessions that take no more instances
+	loaded    map[string][]*restored // by session, between Load and Restore
+	restoring bool                   // likewise: clients are listed, and not there
 }
 
 // New makes the service and teaches the log the canvas kind.
@@ -64,9 +71,12 @@ func New(opts Options) *Service {
 	s := &Service{
 		log: opts.Log, caller: opts.Caller, newID: opts.NewID, now: opts.Now, logger: opts.Logger,
 		limits: opts.Limits.withDefaults(), timeouts: opts.Timeouts.withDefaults(),
-		tasks: newTasks(), store: memory{},
+		tasks: newTasks(), store: opts.Store,
 		instances: map[key]*instance{}, byChannel: map[string]*instance{},
 		opening: map[string]int{}, disposing: map[string]bool{},
+	}
+	if s.store == nil {
+		s.store = channels.NoStore
 	}
 	if s.newID == nil {
 		s.newID = rand.Text
@@ -77,6 +87,7 @@ func New(opts Options) *Service {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
+	s.behind = channels.NewBehind(s.store, s.collect, s.logger)
 	for _, scheme := range opts.AllowSchemes {
 		s.policy.allowed = append(s.policy.allowed, strings.ToLower(strings.TrimSuffix(scheme, ":")))
 	}
@@ -92,19 +103,20 @@ func New(opts Options) *Service {
 func (s *Service) Prepare(_ *channels.Tx, uri string, st session.State) session.State {
 	delete(s.disposing, uri)
 	st.Canvases = s.registryOf(uri)
-	st.OpenCanvases = []session.OpenCanvasRef{}
+	st.OpenCanvases = s.rows(uri)
 	return st
 }
 
 // Shutdown ends every flow and handle, and waits until providers have returned
-// or ctx is done. Instances are not closed: they outlive the process.
+// or ctx is done; then it commits what is still to be committed. Instances are not
+// closed: they outlive the process.
 func (s *Service) Shutdown(ctx context.Context) error {
 	s.must(func(*channels.Tx) {
 		for _, i := range s.instances {
 			i.quiet()
 		}
 	})
-	return s.tasks.stop(ctx)
+	return errors.Join(s.tasks.stop(ctx), s.behind.Flush(ctx))
 }
 
 // List returns what a session's agent can open.

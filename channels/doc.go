@@ -39,5 +39,13 @@
 // (b) are in its [Audience]. Replay applies the same filter. Gaps in serverSeq
 // are legal.
 //
+// # What outlives the process
+//
+// The log is memory and never waits for a disk. A [Store] keeps records: flows of
+// the floors above commit to it before they publish, [Behind] follows with what
+// changes too often to be waited for, and [Numbers] reserves sequence numbers in
+// blocks, so that serverSeq never goes back. Package storetest is what every
+// Store must pass.
+//
 // The package imports ahp and the standard library.
 package channels

@@ -12,6 +12,9 @@ type Options struct {
 	// FirstSeq is the sequence number before the first entry; at least 1, for
 	// clients resume only from a number above 0.
 	FirstSeq int64
+	// Numbers reserves sequence numbers in a store; with it FirstSeq is ignored.
+	// Nil reserves none.
+	Numbers *Numbers
 
 	// Replay buffers: entries and bytes of state changes (default 4,096 and
 	// 16 MiB) and of broadcast messages (1,024 and 4 MiB).
@@ -26,6 +29,7 @@ type Options struct {
 type Log struct {
 	kinds       map[string]*Kind
 	replayBytes int
+	numbers     *Numbers // nil: any number may be given out
 
 	mu       sync.Mutex
 	seq      int64
@@ -56,6 +60,10 @@ func New(opts Options) *Log {
 		states:      ring{maxEntries: or(opts.StateEntries, 4096), maxBytes: or(opts.StateBytes, 16<<20)},
 		messages:    ring{maxEntries: or(opts.MessageEntries, 1024), maxBytes: or(opts.MessageBytes, 4<<20)},
 		replayBytes: or(opts.ReplayBytes, 8<<20),
+		numbers:     opts.Numbers,
+	}
+	if l.numbers != nil {
+		l.seq = l.numbers.first()
 	}
 	return l
 }
@@ -78,7 +86,8 @@ func or(v, def int) int {
 
 // Do runs fn with the log locked. It is the only mutator: what fn appends is
 // one transaction. fn must check before it changes, for there is no rollback;
-// it must not block, call out or call Do. Its error is returned as it is.
+// it must not block, call out or call Do. Its error is returned as it is. A log
+// whose store refuses to reserve numbers ends with ErrNoNumbers, and runs nothing.
 func (l *Log) Do(fn func(*Tx) error) error {
 	err := l.locked(fn)
 	l.drain()
@@ -88,6 +97,9 @@ func (l *Log) Do(fn func(*Tx) error) error {
 func (l *Log) locked(fn func(*Tx) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.numbers != nil && !l.numbers.refill(l) {
+		return ErrNoNumbers
+	}
 	return fn(&Tx{l: l})
 }
 

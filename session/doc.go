@@ -22,6 +22,12 @@
 // them is the business of package canvas, which is handed to the service as two
 // functions and never imported.
 //
+// # Over a restart
+//
+// That a session was made, and that it was ended, is committed to the store before
+// anybody sees it; what it shows and who takes part follows within 50 ms (keep.go).
+// [Service.Restore] makes it again before the host serves.
+//
 // # Departures
 //
 // A cleared optional member of a summary (activity) is sent as null in

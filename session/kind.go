@@ -11,7 +11,7 @@ import (
 )
 
 // kind is the session channel. after is told of every change.
-func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State)) *channels.Kind {
+func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State, a ahp.Action)) *channels.Kind {
 	return &channels.Kind{
 		Scheme:           ahp.SchemeSession,
 		Actions:          Actions,
@@ -21,8 +21,8 @@ func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *cha
 		Permit:           permit,
 		Redact:           redact,
 		RedactCapability: ahp.CapabilityCanvas,
-		After: func(tx *channels.Tx, uri string, before, now channels.State, _ ahp.Action) {
-			after(tx, uri, before.(State), now.(State))
+		After: func(tx *channels.Tx, uri string, before, now channels.State, a ahp.Action) {
+			after(tx, uri, before.(State), now.(State), a)
 		},
 	}
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -20,7 +22,11 @@ type Options struct {
 	Now   func() time.Time // default time.Now
 	// MaxSessions is how many sessions there may be at once; default 1,024.
 	MaxSessions int
-	Logger      *slog.Logger
+	// Store keeps sessions over a restart; nil keeps none.
+	Store channels.Store
+	// NewID names a session's records: unique for ever. The default is random.
+	NewID  func() string
+	Logger *slog.Logger
 
 	// Prepare completes the state of a session before anybody sees it; it runs
 	// under the log's lock and must be pure. Nil changes nothing.
@@ -32,8 +38,9 @@ type Options struct {
 	// append to it. Nil does nothing.
 	After func(tx *channels.Tx, uri string, before, now State)
 	// BeforeDispose ends what lives in a session before it is removed, and may
-	// wait. Nil does nothing.
-	BeforeDispose func(ctx context.Context, uri string)
+	// wait. Where it fails the session stays; else after is called, with whether
+	// the session's end is durable or it stays after all. Nil does nothing.
+	BeforeDispose func(ctx context.Context, uri string) (after func(gone bool), err error)
 }
 
 // Service makes, lists and ends sessions. Its methods may be called
@@ -45,17 +52,22 @@ type Service struct {
 	limit   int
 	logger  *slog.Logger
 	prepare func(tx *channels.Tx, uri string, s State) State
-	dispose func(ctx context.Context, uri string)
+	dispose func(ctx context.Context, uri string) (after func(gone bool), err error)
+	store   channels.Store
+	behind  *channels.Behind
+	newID   func() string
 	vet     func(c SessionActiveClient) error
 	after   func(tx *channels.Tx, uri string, before, now State)
 
 	// sessions is what the catalogue knows beside the channel's state. Guarded
 	// by the log's mutex: it is touched in transactions only.
 	sessions map[string]*entry
+	making   map[string]bool // URIs of sessions that are on their way to disk
 }
 
 // entry is a session of the catalogue.
 type entry struct {
+	id                string // of its records
 	created, modified time.Time
 	order             int64 // of modification, for equal times
 	ending            bool  // somebody disposes of it already
@@ -75,7 +87,17 @@ func New(opts Options) *Service {
 		vet:      opts.Vet,
 		after:    opts.After,
 		sessions: map[string]*entry{},
+		making:   map[string]bool{},
+		store:    opts.Store,
+		newID:    opts.NewID,
 	}
+	if s.store == nil {
+		s.store = channels.NoStore
+	}
+	if s.newID == nil {
+		s.newID = rand.Text
+	}
+	s.behind = channels.NewBehind(s.store, s.collect, opts.Logger)
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -102,28 +124,50 @@ func New(opts Options) *Service {
 
 // Ensure makes a session of the host's own, where it is not there yet.
 func (s *Service) Ensure(uri, title string) error {
-	return s.log.Do(func(tx *channels.Tx) error {
-		if _, ok := tx.State(uri); ok {
-			return nil
-		}
-		return s.create(tx, uri, State{Title: title})
-	})
+	err := s.make(context.Background(), uri, s.newState(title, nil), nil)
+	if errors.Is(err, errExists) {
+		return nil
+	}
+	return err
 }
 
 // CreateSession answers the request of that name (ahp-host.md section 3b).
-func (s *Service) CreateSession(_ context.Context, from *channels.Subscriber, p CreateSessionParams) (ahp.None, error) {
+func (s *Service) CreateSession(ctx context.Context, from *channels.Subscriber, p CreateSessionParams) (ahp.None, error) {
 	if err := s.validate(from, p); err != nil {
 		return ahp.None{}, err
 	}
-	return ahp.None{}, s.log.Do(func(tx *channels.Tx) error {
-		if _, ok := tx.State(p.Channel); ok {
-			return ahp.Errorf(ahp.CodeSessionExists, "session already exists")
+	return ahp.None{}, s.make(ctx, p.Channel, s.newState("New Session", p.WorkingDirectory), p.ActiveClient)
+}
+
+var errExists = ahp.Errorf(ahp.CodeSessionExists, "session already exists")
+
+// make reserves a session's URI, makes it durable, and then visible.
+func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient) error {
+	now := s.now()
+	e := &entry{id: s.newID(), created: now, modified: now}
+	err := s.log.Do(func(tx *channels.Tx) error {
+		if _, ok := tx.State(uri); ok || s.making[uri] {
+			return errExists
 		}
-		err := s.create(tx, p.Channel, State{Title: "New Session", WorkingDirectory: p.WorkingDirectory})
-		if err != nil || p.ActiveClient == nil {
+		if len(s.sessions)+len(s.making) >= s.limit {
+			return ahp.Errorf(ahp.CodePermissionDenied, "this host has %d sessions, which is its limit: dispose of one first", s.limit)
+		}
+		s.making[uri] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	kept := s.keepNew(ctx, uri, e, st, client)
+	return s.log.Do(func(tx *channels.Tx) error {
+		delete(s.making, uri)
+		if kept != nil {
+			return kept
+		}
+		if err := s.create(tx, uri, e, st); err != nil || client == nil {
 			return err
 		}
-		return tx.Append(p.Channel, ActiveClientSet{ActiveClient: *p.ActiveClient})
+		return tx.Append(uri, ActiveClientSet{ActiveClient: *client})
 	})
 }
 
@@ -159,19 +203,15 @@ func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
 
 // create publishes a session: channel, catalogue notification and count are one
 // transaction.
-func (s *Service) create(tx *channels.Tx, uri string, st State) error {
-	if len(s.sessions) >= s.limit {
-		return ahp.Errorf(ahp.CodePermissionDenied, "this host has %d sessions, which is its limit: dispose of one first", s.limit)
-	}
-	st.Provider, st.Status, st.Lifecycle = s.agent.Provider, StatusIdle, LifecycleReady
+func (s *Service) create(tx *channels.Tx, uri string, e *entry, st State) error {
 	if s.prepare != nil {
 		st = s.prepare(tx, uri, st)
 	}
 	if err := tx.Create(uri, "", st); err != nil {
 		return err
 	}
-	now := s.now()
-	s.sessions[uri] = &entry{created: now, modified: now, order: tx.Seq()}
+	e.order = tx.Seq()
+	s.sessions[uri] = e
 	tx.Notify(ahp.RootURI, SessionAdded.Name, SessionAddedParams{Channel: ahp.RootURI, Summary: s.summary(uri, st)})
 	return s.counted(tx)
 }
@@ -181,11 +221,12 @@ func (s *Service) counted(tx *channels.Tx) error {
 }
 
 // DisposeSession answers the request of that name: what lives in the session is
-// ended first, then it is removed, then the caller is answered.
+// ended first, then its end is made durable, then it is removed, then the caller
+// is answered. Where the end cannot be kept, the session stays.
 func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p ahp.ChannelParams) (ahp.None, error) {
+	var e *entry
 	err := s.log.Do(func(*channels.Tx) error {
-		e := s.sessions[p.Channel]
-		if e == nil || e.ending {
+		if e = s.sessions[p.Channel]; e == nil || e.ending {
 			return ahp.ErrSessionNotFound
 		}
 		e.ending = true
@@ -194,8 +235,9 @@ func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p 
 	if err != nil {
 		return ahp.None{}, err
 	}
-	if s.dispose != nil {
-		s.dispose(ctx, p.Channel)
+	if err := s.end(ctx, p.Channel, e); err != nil {
+		_ = s.log.Do(func(*channels.Tx) error { e.ending = false; return nil })
+		return ahp.None{}, err
 	}
 	return ahp.None{}, s.log.Do(func(tx *channels.Tx) error {
 		tx.Remove(p.Channel)
@@ -203,6 +245,22 @@ func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p 
 		tx.Notify(ahp.RootURI, SessionRemoved.Name, SessionRemovedParams{Channel: ahp.RootURI, Session: p.Channel})
 		return s.counted(tx)
 	})
+}
+
+// end ends what lives in a session, and makes its end durable. The session goes
+// whether or not the caller still waits.
+func (s *Service) end(ctx context.Context, uri string, e *entry) error {
+	ctx = context.WithoutCancel(ctx)
+	after := func(bool) {}
+	if s.dispose != nil {
+		var err error
+		if after, err = s.dispose(ctx, uri); err != nil {
+			return refused(err)
+		}
+	}
+	err := s.keepGone(ctx, uri, e)
+	after(err == nil)
+	return err
 }
 
 // ListSessions answers the request of that name.

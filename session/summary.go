@@ -20,11 +20,12 @@ func (s *Service) summary(uri string, st State) SessionSummary {
 }
 
 // changed follows every change of a session's state, in the same transaction.
-func (s *Service) changed(tx *channels.Tx, uri string, before, now State) {
+func (s *Service) changed(tx *channels.Tx, uri string, before, now State, a ahp.Action) {
 	if s.after != nil {
 		s.after(tx, uri, before, now)
 	}
 	s.tellSummary(tx, uri, before, now)
+	s.markChanged(uri, a)
 }
 
 // tellSummary tells the root channel's subscribers what of a summary changed: the

@@ -28,7 +28,8 @@ type Host struct {
 }
 
 // New makes a host that ends with the test. Options.Log is filled in; ids are
-// numbers unless NewID says otherwise.
+// numbers unless NewID says otherwise. What Options.Store holds is restored; such
+// a host needs a NewID that goes on where the one before it stopped.
 func New(t testing.TB, opts canvas.Options) *Host {
 	t.Helper()
 	h := &Host{Log: channels.New(channels.Options{}), t: t}
@@ -45,8 +46,11 @@ func New(t testing.TB, opts canvas.Options) *Host {
 	}
 	h.Canvases = canvas.New(opts)
 	h.Sessions = session.New(session.Options{
-		Log: h.Log, Prepare: h.Canvases.Prepare, Vet: h.Canvases.Vet, After: h.Canvases.Fold, BeforeDispose: h.Canvases.CloseSession,
+		Log: h.Log, Store: opts.Store, Prepare: h.Canvases.Prepare, Vet: h.Canvases.Vet, After: h.Canvases.Fold, BeforeDispose: h.Canvases.CloseSession,
 	})
+	if err := h.restore(opts.Store); err != nil {
+		t.Fatal(err)
+	}
 	if err := h.Sessions.Ensure(Session, "Test"); err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +62,25 @@ func New(t testing.TB, opts canvas.Options) *Host {
 		}
 	})
 	return h
+}
+
+// restore does what a host does at its start.
+func (h *Host) restore(store channels.Store) error {
+	if store == nil {
+		return nil
+	}
+	ctx := context.Background()
+	records, err := channels.LoadRecords(ctx, store)
+	if err != nil {
+		return err
+	}
+	if err := h.Canvases.Load(records); err != nil {
+		return err
+	}
+	if _, err := h.Sessions.Restore(ctx, records); err != nil {
+		return err
+	}
+	return h.Canvases.Restore(ctx)
 }
 
 // Register adds a provider, or fails the test.

@@ -13,9 +13,11 @@
 //
 // # Life
 //
-// New listens and makes the default session; Serve serves until its context is
+// New listens, restores what Options.Store holds, and makes the default session;
+// Serve serves until its context is
 // done, then drains: it takes no new connection, answers what was accepted,
-// closes every canvas connection with a typed reason (1001), and returns.
+// closes every connection with a typed reason (1001), commits what is still to be
+// committed, and returns.
 //
 // It chooses nothing: which providers there are is the caller's business.
 package host

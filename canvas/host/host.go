@@ -38,6 +38,7 @@ type Host struct {
 	addresses addresses
 	guard     *ws.Guard
 	log       *channels.Log
+	numbers   *channels.Numbers
 	sessions  *session.Service
 	canvases  *canvas.Service
 	server    *server.Server
@@ -69,32 +70,73 @@ func New(opts Options) (*Host, error) {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Host{opts: opts, logger: opts.Logger, addresses: addressesOf(opts)}
-	if err := h.assemble(); err != nil {
+	if err := h.begin(); err != nil {
 		return nil, errors.Join(err, opts.Listener.Close())
 	}
 	return h, nil
 }
 
+// begin reads what an earlier life has left, and makes the floors on it.
+func (h *Host) begin() error {
+	if h.opts.Store == nil {
+		h.opts.Store = channels.NoStore
+	}
+	ctx := context.Background()
+	records, err := channels.LoadRecords(ctx, h.opts.Store)
+	if err != nil {
+		return fmt.Errorf("host: %w", err)
+	}
+	if h.numbers, err = channels.OpenNumbers(ctx, h.opts.Store, records, h.logger); err != nil {
+		return fmt.Errorf("host: %w", err)
+	}
+	h.assemble()
+	if err = h.restore(ctx, records); err == nil {
+		err = h.route()
+	}
+	if err != nil {
+		h.numbers.Close()
+	}
+	return err
+}
+
+// restore brings back sessions and canvases, and makes the default session.
+func (h *Host) restore(ctx context.Context, records channels.Records) error {
+	if err := h.canvases.Load(records); err != nil {
+		return fmt.Errorf("host: %w", err)
+	}
+	clients, err := h.sessions.Restore(ctx, records)
+	if err != nil {
+		return fmt.Errorf("host: %w", err)
+	}
+	if err := h.canvases.Restore(ctx); err != nil {
+		return fmt.Errorf("host: %w", err)
+	}
+	h.server.Expect(clients, ahp.Capabilities{ahp.CapabilityCanvas})
+	if err := h.sessions.Ensure(DefaultSession, "Default session"); err != nil {
+		return fmt.Errorf("host: default session: %w", err)
+	}
+	return nil
+}
+
 // assemble makes the floors from the ground up.
-func (h *Host) assemble() error {
-	h.log = channels.New(h.opts.Log)
+func (h *Host) assemble() {
+	lo := h.opts.Log
+	lo.Numbers = h.numbers
+	h.log = channels.New(lo)
 	co := h.opts.Canvas
+	co.Store = h.opts.Store
 	co.Log, co.NewID, co.Now, co.Logger = h.log, h.opts.NewID, h.opts.Now, h.logger
 	co.Caller = caller{h}
 	h.canvases = canvas.New(co)
 	h.sessions = session.New(session.Options{
-		Log: h.log, Now: h.opts.Now, Logger: h.logger,
+		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store,
 		Prepare: h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession,
 	})
-	if err := h.sessions.Ensure(DefaultSession, "Default session"); err != nil {
-		return fmt.Errorf("host: default session: %w", err)
-	}
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases
 	so.Methods = methods(h.sessions, h.canvases)
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
-	return h.route()
 }
 
 // route makes the HTTP side: the page by host name, and the three doors.
@@ -170,6 +212,10 @@ func (h *Host) Serve(ctx context.Context) error {
 	select {
 	case err := <-failed:
 		return errors.Join(fmt.Errorf("host: %w", err), h.drain(srv))
+	case <-h.numbers.Exhausted():
+		err := h.drain(srv)
+		<-failed
+		return errors.Join(fmt.Errorf("host: %w: mend what the log says of the store, and start again", channels.ErrNoNumbers), err)
 	case <-ctx.Done():
 		err := h.drain(srv)
 		<-failed
@@ -188,7 +234,9 @@ func (h *Host) drain(srv *http.Server) error {
 	wg.Go(func() { closed = h.server.Close(ctx) })
 	wg.Go(func() { answered = h.tools.Shutdown(ctx) })
 	wg.Wait()
-	return errors.Join(closed, answered, stopped, h.canvases.Shutdown(ctx), srv.Close())
+	err := errors.Join(closed, answered, stopped, h.canvases.Shutdown(ctx), h.sessions.Shutdown(ctx), srv.Close())
+	h.numbers.Close()
+	return err
 }
 
 // caller reaches clients through the server, which is made after the services

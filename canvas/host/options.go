@@ -37,6 +37,10 @@ type Options struct {
 	// Version is what clients are told about this host.
 	Version string
 
+	// Store keeps sessions, open canvases and what they saved over a restart; nil
+	// keeps none. It is the caller's to close, after Serve.
+	Store channels.Store
+
 	Canvas canvas.Options   // Log, NewID, Now and Logger are filled in
 	Log    channels.Options // replay buffers
 	Server server.Options   // Grace, Remember, Peer limits; the rest is filled in

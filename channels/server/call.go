@@ -28,3 +28,8 @@ func (s *Server) Capable(clientID, capability string) bool {
 	known, ok := s.clients.recall(clientID)
 	return ok && known.caps.Has(capability)
 }
+
+// Expect lists clients that took part before the host was restarted. Their grace
+// begins now; until it is over they are known to have these capabilities. They
+// must initialize again: what they reconnect from is gone.
+func (s *Server) Expect(clientIDs []string, caps ahp.Capabilities) { s.clients.expect(clientIDs, caps) }

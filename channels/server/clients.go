@@ -33,7 +33,7 @@ type Connectivity interface {
 // client is what is known of a client id.
 type client struct {
 	id       string
-	exact    string // the negotiated version as it was offered
+	exact    string // the negotiated version as it was offered; "" is one of before a restart
 	version  ahp.Version
 	caps     ahp.Capabilities
 	conns    []*conn           // live, oldest first
@@ -73,6 +73,22 @@ func (t *clients) joined(c *conn, exact string) {
 	cl.conns = append(cl.conns, c)
 }
 
+// expect lists clients of an earlier life of the host: their grace begins. What
+// they declared is taken for granted until they say it again; nobody can
+// reconnect from it, for neither version nor subscriptions are known.
+func (t *clients) expect(ids []string, caps ahp.Capabilities) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range ids {
+		if t.known[id] != nil || t.closed {
+			continue
+		}
+		cl := &client{id: id, caps: caps}
+		t.known[id] = cl
+		t.leave(cl)
+	}
+}
+
 // left records that a connection ended, and reports whether it was the client's
 // last: then the grace begins.
 func (t *clients) left(c *conn, mark channels.Bookmark) (last bool) {
@@ -87,9 +103,14 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (last bool) {
 		return false
 	}
 	cl.bookmark = mark
-	if t.closed {
-		return true
+	if !t.closed {
+		t.leave(cl)
 	}
+	return true
+}
+
+// leave starts the timers of a client that has no connection.
+func (t *clients) leave(cl *client) {
 	cl.absent = t.absent.PushBack(cl)
 	cl.grace = time.AfterFunc(t.grace, func() { t.graceOver(cl) })
 	cl.forget = time.AfterFunc(t.remember, func() { t.drop(cl) })
@@ -97,7 +118,6 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (last bool) {
 		// Its grace still runs out: its entries leave as they would have.
 		t.forgetClient(t.absent.Front().Value.(*client))
 	}
-	return true
 }
 
 // newest returns the connection of a client that counts, or nil.

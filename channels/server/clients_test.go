@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/google/go-cmp/cmp"
 )
@@ -98,6 +99,31 @@ func TestTooManyAbsentClients(t *testing.T) {
 		// Forgotten or not, the grace of each runs out.
 		if diff := cmp.Diff([]string{"c0", "c1", "c2", "c3"}, gone); diff != "" {
 			t.Error(diff)
+		}
+		table.close()
+	})
+}
+
+// TestExpected: a client of before a restart has its grace and its capabilities,
+// and nothing to reconnect from.
+func TestExpected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var gone []string
+		table := newTable(10, &gone)
+		table.expect([]string{"back", "away"}, ahp.Capabilities{"canvas"})
+		time.Sleep(29 * time.Second)
+		known, ok := table.recall("back")
+		if !ok || !known.caps.Has("canvas") || known.exact != "" {
+			t.Errorf("known = %+v %v", known, ok)
+		}
+		table.joined(connOf("back"), "0.6.0")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"away"}, gone); diff != "" {
+			t.Error(diff)
+		}
+		if known, _ := table.recall("back"); known.caps.Has("canvas") {
+			t.Error("what it says itself counts")
 		}
 		table.close()
 	})

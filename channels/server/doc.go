@@ -21,6 +21,9 @@
 // is the one that counts; an older one that is still open keeps working, and
 // its end does not evict the client.
 //
+// After a restart of the host, [Server.Expect] lists who took part before: their
+// grace begins, and they initialize anew, for there is nothing to reconnect from.
+//
 // # Requests to clients
 //
 // [Server.Call] asks a client on its newest connection, once or not at all; the

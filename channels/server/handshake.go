@@ -91,7 +91,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	known, ok := c.server.clients.recall(p.ClientID)
-	if !ok {
+	if !ok || known.exact == "" {
 		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
 		return
 	}

@@ -30,7 +30,8 @@ func TestDurableBeforeVisible(t *testing.T) {
 	equal(t, 1, len(v.Take()))
 }
 
-// TestStoreThatFails: an open is undone, a close is not.
+// TestStoreThatFails: an open is undone; a close is refused, and its canvas stale
+// until it can be kept.
 func TestStoreThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, canvas.Options{})
@@ -45,8 +46,12 @@ func TestStoreThatFails(t *testing.T) {
 		synctest.Wait()
 		equal(t, []string{"open two ", "close two"}, f.took())
 		equal(t, 1, len(h.SessionState().OpenCanvases))
+		wantCode(t, closeCanvas(h, "one"), canvas.CodeStoreFailed)
+		equal(t, session.Stale, h.SessionState().OpenCanvases[0].Availability)
+		h.Canvases.SetStore(full, func() error { return nil })
 		ok(t, closeCanvas(h, "one"))
 		equal(t, 0, len(h.SessionState().OpenCanvases))
+		equal(t, []string{"close one"}, f.took()) // once, however often it is asked
 	})
 }
 

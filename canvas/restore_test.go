@@ -1,0 +1,359 @@
+package canvas_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// lives is one store and the hosts that had it, one after the other.
+type lives struct {
+	t     *testing.T
+	store *channels.Memory
+	ids   atomic.Int64
+}
+
+// next ends the life before as a crash does, with what was committed, and begins
+// another. Its provider is registered by the caller.
+func (l *lives) next() *canvastest.Host {
+	l.t.Helper()
+	if l.store == nil {
+		l.store = channels.NewMemory()
+	} else {
+		l.store.Close()
+		var err error
+		l.store, err = l.store.Reopen()
+		ok(l.t, err)
+	}
+	return canvastest.New(l.t, canvas.Options{Store: l.store, NewID: func() string { return fmt.Sprintf("n%d", l.ids.Add(1)) }})
+}
+
+// keys are what the store holds, by kind and in order.
+func (l *lives) keys(kind string) (keys []string) {
+	records, err := channels.LoadRecords(context.Background(), l.store)
+	ok(l.t, err)
+	for _, r := range records.Under(kind) {
+		keys = append(keys, r.Key)
+	}
+	return keys
+}
+
+func registerFake(h *canvastest.Host, f *fake) *canvas.Registration {
+	return h.Register(canvas.Extension{ID: "fake", Name: "Fake things"}, f, canvas.Declaration{CanvasID: "fake", DisplayName: "Fake", Actions: []canvas.Action{{Name: "act"}}})
+}
+
+// TestRestart: what was answered is there again, under the same channel, stale and
+// without a url until its provider opens it with the input and the bytes that it
+// had (canvas.md section 5).
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		f.open = func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+			return canvas.Opened{Title: "Fake", URL: h.ContentURL("/"), HTTP: true}, nil
+		}
+		var channelOf []string
+		for _, id := range []string{"zebra", "ant"} {
+			time.Sleep(time.Millisecond)
+			o, err := open(h, id, `{"n":1.50}`)
+			ok(t, err)
+			channelOf = append(channelOf, o.Channel)
+			ok(t, f.latest().h.Save([]byte("saved by "+id)))
+			ok(t, f.latest().h.SetStatus("status of "+id))
+		}
+		time.Sleep(50 * time.Millisecond) // titles and statuses follow so soon
+
+		h, f = l.next(), &fake{}
+		rows := h.SessionState().OpenCanvases
+		equal(t, 2, len(rows))
+		for n, id := range []string{"zebra", "ant"} {
+			equal(t, channelOf[n], rows[n].Channel)
+			equal(t, session.Stale, rows[n].Availability)
+			equal(t, "Fake", *rows[n].Title)
+			st := h.State(rows[n].Channel)
+			equal(t, `{"n":1.50}`, string(st.Input))
+			equal(t, "status of "+id, *st.Status)
+			equal(t, (*string)(nil), st.URL)
+			equal(t, `{"x-ahp-canvas/http":1}`, string(st.Meta))
+		}
+		_, err := h.Canvases.Invoke(t.Context(), canvas.InvokeArgs{Session: canvastest.Session, InstanceID: "ant", ActionName: "act"})
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+		saved := make(chan string, 2)
+		f.open = func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+			saved <- req.InstanceID + ": " + string(req.Saved) + " " + string(req.Input)
+			return canvas.Opened{URL: h.ContentURL("/")}, nil
+		}
+		registerFake(h, f)
+		synctest.Wait()
+		equal(t, 2, len(saved))
+		for range 2 {
+			got := <-saved
+			id, _, _ := strings.Cut(got, ":")
+			equal(t, id+": saved by "+id+` {"n":1.50}`, got)
+		}
+		for _, row := range h.SessionState().OpenCanvases {
+			equal(t, session.Ready, row.Availability)
+			equal(t, "Fake", *row.Title)
+		}
+	})
+}
+
+// TestClosedStaysClosed, with its records; one that failed to open never was.
+func TestClosedStaysClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		_, err := open(h, "one", "")
+		ok(t, err)
+		last := f.latest().h
+		ok(t, last.Save([]byte("x")))
+		ok(t, last.SetTitle("changed")) // marked, and written after the close
+		ok(t, closeCanvas(h, "one"))
+		equal(t, canvas.ErrHandleDead.Error(), last.Save([]byte("late")).Error())
+		time.Sleep(time.Second)
+		equal(t, nil, l.keys("canvas"))
+
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			return canvas.Opened{}, errors.New("no")
+		}
+		if _, err := open(h, "two", ""); err == nil {
+			t.Fatal("opened")
+		}
+		h = l.next()
+		equal(t, 0, len(h.SessionState().OpenCanvases))
+	})
+}
+
+// TestUnpublishedOpenIsTakenBack: what was committed and then could not be shown
+// is not there after a restart; a re-open leaves the input that it had.
+func TestUnpublishedOpenIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		reg := registerFake(h, f)
+		_, err := open(h, "kept", `{"n":1}`)
+		ok(t, err)
+		during := &hooked{Store: l.store}
+		h.Canvases.PutStore(during)
+		during.then = func() { reg.Gone(); reg.Back() }
+		_, err = open(h, "lost", "")
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+		during.then = reg.Gone
+		_, err = open(h, "kept", `{"n":2}`)
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+
+		h = l.next()
+		equal(t, 1, len(h.SessionState().OpenCanvases))
+		equal(t, `{"n":1}`, string(h.State(h.SessionState().OpenCanvases[0].Channel).Input))
+	})
+}
+
+// hooked does something once, when a commit has succeeded.
+type hooked struct {
+	channels.Store
+	then func()
+}
+
+func (h *hooked) Commit(ctx context.Context, changes ...channels.Change) error {
+	err := h.Store.Commit(ctx, changes...)
+	if then := h.then; err == nil && then != nil {
+		h.then = nil
+		then()
+	}
+	return err
+}
+
+// TestSaveDuringOpen: what is saved before the open is on its way to disk goes
+// with it; what is saved later waits, and is not lost.
+func TestSaveDuringOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		var handle *canvas.Handle
+		f.open = func(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+			handle = h
+			return canvas.Opened{}, h.Save([]byte("early"))
+		}
+		registerFake(h, f)
+		during := &hooked{Store: l.store}
+		h.Canvases.PutStore(during)
+		saved := make(chan error, 1)
+		during.then = func() {
+			go func() { saved <- handle.Save([]byte("late")) }()
+			synctest.Wait()
+			if len(saved) > 0 {
+				t.Error("saved before its instance was there")
+			}
+		}
+		_, err := open(h, "one", "")
+		ok(t, err)
+		ok(t, <-saved)
+		equal(t, "late", savedOf(l))
+	})
+}
+
+func savedOf(l *lives) string {
+	records, err := channels.LoadRecords(context.Background(), l.store)
+	ok(l.t, err)
+	for _, r := range records.Under("canvas-saved/") {
+		return string(r.Value)
+	}
+	return ""
+}
+
+// TestFullDisk: nothing is half done, and the words say what to do.
+func TestFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		_, err := open(h, "one", `{"n":1}`)
+		ok(t, err)
+		ok(t, f.latest().h.Save([]byte("kept")))
+		h.Canvases.PutStore(full{l.store})
+		_, err = open(h, "two", "")
+		wantCode(t, err, canvas.CodeStoreFailed)
+		if !strings.Contains(err.Error(), "disk is full") {
+			t.Errorf("%v: does not say why", err)
+		}
+		_, err = open(h, "one", `{"n":2}`)
+		wantCode(t, err, canvas.CodeStoreFailed)
+		equal(t, `{"n":1}`, string(h.State(h.SessionState().OpenCanvases[0].Channel).Input))
+		wantCode(t, f.latest().h.Save([]byte("more")), canvas.CodeStoreFailed)
+		wantCode(t, closeCanvas(h, "one"), canvas.CodeStoreFailed)
+
+		h = l.next()
+		equal(t, 1, len(h.SessionState().OpenCanvases))
+		equal(t, "kept", savedOf(l))
+	})
+}
+
+// TestDisposeOnFullDisk: the session stays, and canvases open in it again.
+func TestDisposeOnFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		_, err := open(h, "one", "")
+		ok(t, err)
+		h.Canvases.PutStore(full{l.store})
+		dispose := func() error {
+			_, err := h.Sessions.DisposeSession(t.Context(), nil, ahp.ChannelParams{Channel: canvastest.Session})
+			return err
+		}
+		if dispose() == nil {
+			t.Error("disposed of, and its canvas would be back")
+		}
+		h.Canvases.PutStore(l.store)
+		_, err = open(h, "two", "")
+		ok(t, err)
+		ok(t, dispose())
+		equal(t, nil, l.keys("canvas"))
+		equal(t, nil, l.keys("session"))
+	})
+}
+
+type full struct{ channels.Store }
+
+func (full) Commit(context.Context, ...channels.Change) error {
+	return fmt.Errorf("state: %w", channels.ErrStoreFull)
+}
+
+// TestDamagedRecords are refused, with their names.
+func TestDamagedRecords(t *testing.T) {
+	for key, value := range map[string]string{
+		"canvas/ahp-canvas:/x":       `{"session":1}`,
+		"canvas-shown/ahp-canvas:/y": `[]`,
+		"session/ahp-session:/test":  `{}`,
+	} {
+		store := channels.NewMemory()
+		changes := []channels.Change{{Key: key, Value: []byte(value)}}
+		if strings.HasPrefix(key, "canvas-shown") {
+			changes = append(changes, channels.Change{Key: "canvas/ahp-canvas:/y", Value: []byte(
+				`{"session":"s","instanceId":"i","extensionId":"e","canvasId":"c","provider":{"kind":"server"},"opened":"2026-07-01T10:00:00Z"}`)})
+		}
+		ok(t, store.Commit(t.Context(), changes...))
+		records, err := channels.LoadRecords(t.Context(), store)
+		ok(t, err)
+		h := canvastest.New(t, canvas.Options{})
+		err = h.Canvases.Load(records)
+		if err == nil {
+			_, err = h.Sessions.Restore(t.Context(), records)
+		}
+		if !errors.Is(err, channels.ErrStoreDamaged) || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s = %s: %v", key, value, err)
+		}
+	}
+}
+
+// TestOneInstanceGoneAndBack: an instance may be lost while its provider lives.
+func TestOneInstanceGoneAndBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{})
+		_, err := open(h, "one", `{"n":1}`)
+		ok(t, err)
+		handle := f.latest().h
+		_, err = open(h, "two", "")
+		ok(t, err)
+		handle.Gone()
+		equal(t, session.Stale, h.SessionState().OpenCanvases[0].Availability)
+		equal(t, session.Ready, h.SessionState().OpenCanvases[1].Availability)
+		equal(t, canvas.ErrHandleDead.Error(), handle.SetTitle("x").Error())
+		f.took()
+		handle.Back()
+		synctest.Wait()
+		equal(t, []string{`open one {"n":1}`}, f.took())
+		equal(t, session.Ready, h.SessionState().OpenCanvases[0].Availability)
+		handle.Back() // it is there already
+		synctest.Wait()
+		equal(t, nil, f.took())
+	})
+}
+
+// TestRestoredClients: what they declared is listed, and theirs again when they
+// come back; a client that comes back without the capability takes it away.
+func TestRestoredClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := channels.NewMemory()
+		ok(t, store.Commit(t.Context(), channels.Change{Key: "session/" + canvastest.Session, Value: []byte(`{"id":"s1","created":"2026-07-01T10:00:00Z","title":"T"}`)},
+			channels.Change{Key: "session-client/s1/c", Value: []byte(`{"clientId":"c","tools":[],"canvasProviders":[{"canvasId":"notes","displayName":"Notes","description":"d"}]}`)},
+			channels.Change{Key: "session-client/other/c", Value: []byte(`{"clientId":"c","tools":[]}`)}))
+		caller := &restoredCaller{}
+		h := canvastest.New(t, canvas.Options{Store: store, Caller: caller})
+		equal(t, 1, len(h.SessionState().Canvases))
+		equal(t, "client:c", h.SessionState().Canvases[0].ExtensionID)
+		_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "notes"})
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+		h.Canvases.ClientBack("c")
+		equal(t, 0, len(h.SessionState().Canvases))
+
+		h = canvastest.New(t, canvas.Options{Store: store, Caller: caller})
+		caller.capable = true
+		h.Canvases.ClientBack("c")
+		_, err = h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "notes", InstanceID: "n"})
+		ok(t, err)
+		records, err := channels.LoadRecords(t.Context(), store)
+		ok(t, err)
+		equal(t, 1, len(records.Under("session-client/"))) // the other's is swept
+	})
+}
+
+type restoredCaller struct{ capable bool }
+
+func (*restoredCaller) Call(context.Context, string, time.Duration, string, any) (ahp.Value, error) {
+	return ahp.Value(`{}`), nil
+}
+func (c *restoredCaller) Capable(string, string) bool { return c.capable }

@@ -1,0 +1,94 @@
+package channels
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func numbered(t *testing.T, s Store) (*Log, *Numbers) {
+	t.Helper()
+	records, err := LoadRecords(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := OpenNumbers(t.Context(), s, records, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{Numbers: n}), n
+}
+
+// use gives out numbers as transactions do.
+func use(l *Log, n int64) error {
+	return l.Do(func(tx *Tx) error { tx.l.seq += n; return nil })
+}
+
+func seqOf(l *Log) (seq int64) {
+	l.Do(func(tx *Tx) error { seq = tx.Seq(); return nil })
+	return seq
+}
+
+// TestNumbersNeverGoBack: a restart begins behind everything that could have been
+// given out, however the life before it ended.
+func TestNumbersNeverGoBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := NewMemory()
+		var last int64
+		for life := range 5 {
+			l, n := numbered(t, store)
+			if first := seqOf(l); first < last || life > 0 && first%numbersBlock != 0 {
+				t.Fatalf("life %d begins at %d, the one before ended at %d", life, first, last)
+			}
+			for range life * 5 {
+				if err := use(l, numbersBlock/4); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait() // the next block is reserved meanwhile
+			}
+			last = seqOf(l)
+			n.Close()
+		}
+	})
+}
+
+// TestNumbersRunOut: a log never gives out what is not reserved. It ends, and says so.
+func TestNumbersRunOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &refusing{Memory: NewMemory()}
+		l, n := numbered(t, store)
+		defer n.Close()
+		store.no.Store(true)
+		steps := 0
+		var err error
+		for ; err == nil; steps++ {
+			err = use(l, numbersBlock/64)
+		}
+		if !errors.Is(err, ErrNoNumbers) || steps < 60 || steps > 62 {
+			t.Fatalf("after %d steps of 64: %v", steps, err)
+		}
+		select {
+		case <-n.Exhausted():
+		default:
+			t.Error("nobody was told")
+		}
+		store.no.Store(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if err := use(l, 1); err != nil {
+			t.Errorf("reserved, and still: %v", err)
+		}
+	})
+}
+
+func TestDamagedNumbers(t *testing.T) {
+	for _, value := range []string{`{}`, `{"reserved":-1}`, `{"reserved":9007199254740992}`, `x`} {
+		store := NewMemory()
+		store.Commit(t.Context(), Change{Key: numbersKey, Value: []byte(value)})
+		records, _ := LoadRecords(t.Context(), store)
+		if _, err := OpenNumbers(t.Context(), store, records, nil); !errors.Is(err, ErrStoreDamaged) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// The records of a session. That it exists is committed before anybody hears of
+// it, and so is its end; what it shows and who takes part in it follows soon. The
+// latter two are named after the session's id, which is never used again: what
+// comes late belongs to nobody and is swept at the next start.
+//
+//	session/<uri>              sessionRecord
+//	session-state/<id>         stateRecord
+//	session-client/<id>/<cid>  SessionActiveClient
+const (
+	sessionKey = "session/"
+	stateKey   = "session-state/"
+	clientKey  = "session-client/"
+)
+
+type sessionRecord struct {
+	ID      string    `json:"id"`
+	Created time.Time `json:"created"`
+	Title   string    `json:"title"`
+	// WorkingDirectory and Title are what it was created with.
+	WorkingDirectory *string `json:"workingDirectory,omitzero"`
+}
+
+// stateRecord is a session's state without what others keep: its clients have
+// records of their own, its canvases their provider's.
+type stateRecord struct {
+	Modified time.Time `json:"modified"`
+	State    State     `json:"state"`
+}
+
+// keepNew makes a session durable before it is visible.
+func (s *Service) keepNew(ctx context.Context, uri string, e *entry, st State, client *SessionActiveClient) error {
+	changes := []channels.Change{{Key: sessionKey + uri, Value: ahp.MustMarshal(sessionRecord{
+		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory,
+	})}}
+	if client != nil {
+		changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + client.ClientID, Value: ahp.MustMarshal(client)})
+	}
+	return refused(s.store.Commit(ctx, changes...))
+}
+
+// keepGone makes a session's end durable before it is visible.
+func (s *Service) keepGone(ctx context.Context, uri string, e *entry) error {
+	changes := []channels.Change{{Key: sessionKey + uri, Gone: true}, {Key: stateKey + e.id, Gone: true}}
+	if state, ok := s.log.State(uri); ok {
+		for _, c := range state.(State).ActiveClients {
+			changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Gone: true})
+		}
+	}
+	return refused(s.store.Commit(ctx, changes...))
+}
+
+// refused tells a client why nothing happened.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return ahp.Errorf(ahp.CodeInternal, "nothing was changed, for the host could not keep it: %v", err)
+}
+
+// markChanged notes which of a session's records an action put out of date. It
+// runs under the log's lock.
+func (s *Service) markChanged(uri string, a ahp.Action) {
+	if s.sessions[uri] == nil {
+		return
+	}
+	switch a := a.(type) {
+	case CanvasesChanged, OpenCanvasesChanged: // kept by whoever opens canvases
+	case ActiveClientSet:
+		s.behind.Mark(clientKey + uri + "\x00" + a.ActiveClient.ClientID)
+	case ActiveClientRemoved:
+		s.behind.Mark(clientKey + uri + "\x00" + a.ClientID)
+	default:
+		s.behind.Mark(stateKey + uri)
+	}
+}
+
+// collect brings marked records up to date, in one look at the log.
+func (s *Service) collect(marks []string) (changes []channels.Change) {
+	_ = s.log.Do(func(tx *channels.Tx) error {
+		for _, mark := range marks {
+			if rest, ok := strings.CutPrefix(mark, clientKey); ok {
+				uri, id, _ := strings.Cut(rest, "\x00")
+				changes = s.collectClient(tx, changes, uri, id)
+				continue
+			}
+			changes = s.collectState(tx, changes, strings.TrimPrefix(mark, stateKey))
+		}
+		return nil
+	})
+	return changes
+}
+
+func (s *Service) collectState(tx *channels.Tx, changes []channels.Change, uri string) []channels.Change {
+	e, state := s.sessions[uri], stateOf(tx, uri)
+	if e == nil || state == nil {
+		return changes
+	}
+	st := *state
+	st.Canvases, st.OpenCanvases, st.ActiveClients = nil, nil, []SessionActiveClient{}
+	return append(changes, channels.Change{Key: stateKey + e.id, Value: ahp.MustMarshal(stateRecord{e.modified, st})})
+}
+
+func (s *Service) collectClient(tx *channels.Tx, changes []channels.Change, uri, id string) []channels.Change {
+	e, state := s.sessions[uri], stateOf(tx, uri)
+	if e == nil || state == nil {
+		return changes
+	}
+	key := clientKey + e.id + "/" + id
+	at := slices.IndexFunc(state.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == id })
+	if at < 0 {
+		return append(changes, channels.Change{Key: key, Gone: true})
+	}
+	return append(changes, channels.Change{Key: key, Value: ahp.MustMarshal(state.ActiveClients[at])})
+}
+
+func stateOf(tx *channels.Tx, uri string) *State {
+	state, _ := tx.State(uri)
+	if st, ok := state.(State); ok {
+		return &st
+	}
+	return nil
+}
+
+// Shutdown commits what is still to be committed. Nothing changes after it.
+func (s *Service) Shutdown(ctx context.Context) error { return s.behind.Flush(ctx) }
