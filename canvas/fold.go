@@ -61,7 +61,7 @@ func (s *Service) Fold(tx *channels.Tx, uri string, before, now session.State) {
 	}
 	declaring := map[string]bool{}
 	for _, c := range now.ActiveClients {
-		if len(c.CanvasProviders) > 0 && s.caller != nil && (s.restoring || s.caller.Capable(c.ClientID, ahp.CapabilityCanvas)) {
+		if len(c.CanvasProviders) > 0 && s.caller != nil && s.caller.Capable(c.ClientID, ahp.CapabilityCanvas) {
 			declaring[c.ClientID] = true
 			if !unchanged(before.ActiveClients, c) {
 				s.foldClient(tx, uri, c)

@@ -291,7 +291,7 @@ func TestDamagedRecords(t *testing.T) {
 		h := canvastest.New(t, canvas.Options{})
 		err = h.Canvases.Load(records)
 		if err == nil {
-			_, err = h.Sessions.Restore(t.Context(), records)
+			err = h.Sessions.Restore(t.Context(), records, nil)
 		}
 		if !errors.Is(err, channels.ErrStoreDamaged) || !strings.Contains(err.Error(), key) {
 			t.Errorf("%s = %s: %v", key, value, err)
@@ -329,20 +329,24 @@ func TestRestoredClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := channels.NewMemory()
 		ok(t, store.Commit(t.Context(), channels.Change{Key: "session/" + canvastest.Session, Value: []byte(`{"id":"s1","created":"2026-07-01T10:00:00Z","title":"T"}`)},
-			channels.Change{Key: "session-client/s1/c", Value: []byte(`{"clientId":"c","tools":[],"canvasProviders":[{"canvasId":"notes","displayName":"Notes","description":"d"}]}`)},
-			channels.Change{Key: "session-client/other/c", Value: []byte(`{"clientId":"c","tools":[]}`)}))
-		caller := &restoredCaller{}
+			channels.Change{Key: "session-client/s1/c", Value: []byte(`{"client":{"clientId":"c","tools":[],"canvasProviders":[{"canvasId":"notes","displayName":"Notes","description":"d"}]},"capabilities":["canvas"]}`)},
+			channels.Change{Key: "canvas/ahp-canvas:/old", Value: []byte(`{"session":"` + canvastest.Session + `","instanceId":"old","extensionId":"client:c","canvasId":"notes","provider":{"kind":"client","clientId":"c"},"opened":"2026-07-01T10:00:00Z"}`)},
+			channels.Change{Key: "session-client/other/c", Value: []byte(`{"client":{"clientId":"c","tools":[]},"capabilities":[]}`)}))
+		caller := &restoredCaller{capable: true}
 		h := canvastest.New(t, canvas.Options{Store: store, Caller: caller})
 		equal(t, 1, len(h.SessionState().Canvases))
 		equal(t, "client:c", h.SessionState().Canvases[0].ExtensionID)
 		_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "notes"})
 		wantCode(t, err, canvas.CodeProviderUnavailable)
+		caller.capable = false
 		h.Canvases.ClientBack("c")
 		equal(t, 0, len(h.SessionState().Canvases))
 
-		h = canvastest.New(t, canvas.Options{Store: store, Caller: caller})
 		caller.capable = true
+		h = canvastest.New(t, canvas.Options{Store: store, Caller: caller})
 		h.Canvases.ClientBack("c")
+		synctest.Wait()
+		equal(t, session.Ready, h.State("ahp-canvas:/old").Availability)
 		_, err = h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "notes", InstanceID: "n"})
 		ok(t, err)
 		records, err := channels.LoadRecords(t.Context(), store)

@@ -17,7 +17,7 @@ import (
 //
 //	session/<uri>              sessionRecord
 //	session-state/<id>         stateRecord
-//	session-client/<id>/<cid>  SessionActiveClient
+//	session-client/<id>/<cid>  clientRecord
 const (
 	sessionKey = "session/"
 	stateKey   = "session-state/"
@@ -39,13 +39,24 @@ type stateRecord struct {
 	State    State     `json:"state"`
 }
 
+// clientRecord is an active client with what it can do: what a client declares
+// counts by that, also before it is back.
+type clientRecord struct {
+	Client       SessionActiveClient `json:"client"`
+	Capabilities ahp.Capabilities    `json:"capabilities"`
+}
+
+func (s *Service) clientChange(e *entry, c SessionActiveClient) channels.Change {
+	return channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Value: ahp.MustMarshal(clientRecord{c, s.caps(c.ClientID)})}
+}
+
 // keepNew makes a session durable before it is visible.
 func (s *Service) keepNew(ctx context.Context, uri string, e *entry, st State, client *SessionActiveClient) error {
 	changes := []channels.Change{{Key: sessionKey + uri, Value: ahp.MustMarshal(sessionRecord{
 		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory,
 	})}}
 	if client != nil {
-		changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + client.ClientID, Value: ahp.MustMarshal(client)})
+		changes = append(changes, s.clientChange(e, *client))
 	}
 	return refused(s.store.Commit(ctx, changes...))
 }
@@ -117,12 +128,11 @@ func (s *Service) collectClient(tx *channels.Tx, changes []channels.Change, uri,
 	if e == nil || state == nil {
 		return changes
 	}
-	key := clientKey + e.id + "/" + id
 	at := slices.IndexFunc(state.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == id })
 	if at < 0 {
-		return append(changes, channels.Change{Key: key, Gone: true})
+		return append(changes, channels.Change{Key: clientKey + e.id + "/" + id, Gone: true})
 	}
-	return append(changes, channels.Change{Key: key, Value: ahp.MustMarshal(state.ActiveClients[at])})
+	return append(changes, s.clientChange(e, state.ActiveClients[at]))
 }
 
 func stateOf(tx *channels.Tx, uri string) *State {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -13,17 +14,21 @@ type restored struct {
 	uri     string
 	entry   entry
 	state   State
-	clients []SessionActiveClient
+	clients []clientRecord
 }
 
 // Restore makes the sessions of an earlier life again, before anybody can see
-// them, and returns the ids of the clients that took part in them: until they are
-// back or their grace is over, they are listed as before (canvas.md section 5).
+// them. expect is told of the clients that took part in them, and what they could
+// do: until they are back or their grace is over, they are listed as before
+// (canvas.md section 5). It is called under the log's lock; nil tells nobody.
 // Records that belong to no session are removed.
-func (s *Service) Restore(ctx context.Context, records channels.Records) (clients []string, err error) {
+func (s *Service) Restore(ctx context.Context, records channels.Records, expect func(clientID string, caps ahp.Capabilities)) error {
 	byID, sweep, err := s.read(records)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if expect == nil {
+		expect = func(string, ahp.Capabilities) {}
 	}
 	list := make([]*restored, 0, len(byID))
 	for _, r := range byID {
@@ -38,11 +43,11 @@ func (s *Service) Restore(ctx context.Context, records channels.Records) (client
 	err = s.log.Do(func(tx *channels.Tx) error {
 		for i, r := range list {
 			r.entry.order = int64(i)
+			for _, c := range r.clients {
+				expect(c.Client.ClientID, c.Capabilities)
+			}
 			if err := s.restore(tx, r); err != nil {
 				return err
-			}
-			for _, c := range r.clients {
-				clients = append(clients, c.ClientID)
 			}
 		}
 		return s.counted(tx)
@@ -50,8 +55,7 @@ func (s *Service) Restore(ctx context.Context, records channels.Records) (client
 	if err == nil && len(sweep) > 0 {
 		err = s.store.Commit(ctx, sweep...)
 	}
-	slices.Sort(clients)
-	return slices.Compact(clients), err
+	return err
 }
 
 // read puts records together, and returns changes that remove the rest.
@@ -86,7 +90,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 			sweep = append(sweep, channels.Change{Key: clientKey + rec.Key, Gone: true})
 			continue
 		}
-		var c SessionActiveClient
+		var c clientRecord
 		if err := rec.Read(clientKey, &c); err != nil {
 			return nil, nil, err
 		}
@@ -107,7 +111,7 @@ func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	}
 	s.sessions[r.uri] = &r.entry
 	for _, c := range r.clients {
-		if err := tx.Append(r.uri, ActiveClientSet{ActiveClient: c}); err != nil {
+		if err := tx.Append(r.uri, ActiveClientSet{ActiveClient: c.Client}); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,8 @@ func nextLife(t *testing.T, store channels.Store, opts session.Options) (*bench,
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients, err := b.svc.Restore(t.Context(), records)
+	var clients []string
+	err = b.svc.Restore(t.Context(), records, func(id string, caps ahp.Capabilities) { clients = append(clients, fmt.Sprint(id, caps)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ func (b *bench) append(uri string, a ahp.Action) {
 func TestSessionsAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := channels.NewMemory()
-		b, _ := nextLife(t, store, session.Options{})
+		b, _ := nextLife(t, store, session.Options{Capabilities: func(string) ahp.Capabilities { return ahp.Capabilities{"canvas"} }})
 		from := &channels.Subscriber{ClientID: "c"}
 		dir := "file:///work"
 		for _, uri := range []string{"ahp-session:/a", "ahp-session:/b"} {
@@ -71,7 +73,7 @@ func TestSessionsAfterRestart(t *testing.T) {
 		}
 
 		b, clients := nextLife(t, store, session.Options{})
-		if diff := cmp.Diff([]string{"late"}, clients); diff != "" {
+		if diff := cmp.Diff([]string{"late[canvas]"}, clients); diff != "" {
 			t.Error(diff)
 		}
 		have := b.state("ahp-session:/a")

@@ -24,6 +24,10 @@ type Options struct {
 	MaxSessions int
 	// Store keeps sessions over a restart; nil keeps none.
 	Store channels.Store
+	// Capabilities is what a client declared when it connected last; it is kept with
+	// the client. It is called under the log's lock and must not wait. Nil knows
+	// nothing of anybody.
+	Capabilities func(clientID string) ahp.Capabilities
 	// NewID names a session's records: unique for ever. The default is random.
 	NewID  func() string
 	Logger *slog.Logger
@@ -56,6 +60,7 @@ type Service struct {
 	store   channels.Store
 	behind  *channels.Behind
 	newID   func() string
+	caps    func(clientID string) ahp.Capabilities
 	vet     func(c SessionActiveClient) error
 	after   func(tx *channels.Tx, uri string, before, now State)
 
@@ -90,6 +95,10 @@ func New(opts Options) *Service {
 		making:   map[string]bool{},
 		store:    opts.Store,
 		newID:    opts.NewID,
+		caps:     opts.Capabilities,
+	}
+	if s.caps == nil {
+		s.caps = func(string) ahp.Capabilities { return nil }
 	}
 	if s.store == nil {
 		s.store = channels.NoStore

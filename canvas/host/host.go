@@ -104,14 +104,12 @@ func (h *Host) restore(ctx context.Context, records channels.Records) error {
 	if err := h.canvases.Load(records); err != nil {
 		return fmt.Errorf("host: %w", err)
 	}
-	clients, err := h.sessions.Restore(ctx, records)
-	if err != nil {
+	if err := h.sessions.Restore(ctx, records, h.server.Expect); err != nil {
 		return fmt.Errorf("host: %w", err)
 	}
 	if err := h.canvases.Restore(ctx); err != nil {
 		return fmt.Errorf("host: %w", err)
 	}
-	h.server.Expect(clients, ahp.Capabilities{ahp.CapabilityCanvas})
 	if err := h.sessions.Ensure(DefaultSession, "Default session"); err != nil {
 		return fmt.Errorf("host: default session: %w", err)
 	}
@@ -130,7 +128,8 @@ func (h *Host) assemble() {
 	h.canvases = canvas.New(co)
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store,
-		Prepare: h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession,
+		Capabilities: func(id string) ahp.Capabilities { return h.server.Capabilities(id) },
+		Prepare:      h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession,
 	})
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases
@@ -248,5 +247,5 @@ func (c caller) Call(ctx context.Context, clientID string, within time.Duration,
 }
 
 func (c caller) Capable(clientID, capability string) bool {
-	return c.h.server.Capable(clientID, capability)
+	return c.h.server.Capabilities(clientID).Has(capability)
 }

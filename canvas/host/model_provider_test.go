@@ -17,6 +17,7 @@ type provider struct {
 	capable bool
 	conns   []*wireConn // live, oldest first
 	seq     int         // of dispatches
+	known   int         // the life of the host in which it initialized last
 
 	active   bool      // in SessionState.activeClients
 	declares []string  // canvas ids, in order

@@ -17,6 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 type object = map[string]any
@@ -42,6 +43,8 @@ type modelRun struct {
 	net     *ahptest.Net
 	ends    ends
 	host    *host.Host
+	store   *channels.Memory
+	lives   int // of the host
 	end     context.CancelFunc
 	done    chan error
 	watcher *client.Client
@@ -77,28 +80,73 @@ func (e *ends) of(conn net.Conn) *ahptest.Conn {
 }
 
 func newModelRun(t *testing.T) *modelRun {
-	r := &modelRun{t: t, net: &ahptest.Net{}, done: make(chan error, 1), instances: map[string]*modelInstance{}, calls: map[countedCall]int{}}
-	ln, err := r.net.Listen(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.ends.Listener = ln
-	if r.host, err = host.New(host.Options{Listener: &r.ends, ViewToken: viewToken}); err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	r.end = end
-	go func() { r.done <- r.host.Serve(ctx) }()
+	r := &modelRun{t: t, net: &ahptest.Net{}, store: channels.NewMemory(), lives: 1, instances: map[string]*modelInstance{}, calls: map[countedCall]int{}}
+	r.start()
 	for i := range 3 {
 		r.clients = append(r.clients, &provider{run: r, id: fmt.Sprint("c", i), capable: i < 2})
 	}
-	r.watcher, err = client.Dial(ctx, "ws://"+address+"/ahp", client.Options{
+	var err error
+	r.watcher, err = client.Dial(context.Background(), "ws://"+address+"/ahp", client.Options{
 		ClientID: "watcher", Token: viewToken, NetDial: r.dial, Subscriptions: []string{host.DefaultSession},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// start makes a host on the store.
+func (r *modelRun) start() {
+	ln, err := r.net.Listen(address)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.ends.Listener = ln
+	if r.host, err = host.New(host.Options{Listener: &r.ends, ViewToken: viewToken, Store: r.store}); err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	r.end, r.done = end, make(chan error, 1)
+	go func(h *host.Host, done chan error) { done <- h.Serve(ctx) }(r.host, r.done)
+}
+
+// restart ends the host as a crash does: from one moment on nothing is kept. What
+// was asked and not answered fails; every client has its grace again.
+func (r *modelRun) restart() {
+	r.mu.Lock()
+	for _, i := range r.instances {
+		if i.closing { // who closes may be asked of either life
+			r.mu.Unlock()
+			return
+		}
+	}
+	r.mu.Unlock()
+	time.Sleep(50 * time.Millisecond) // who takes part is on disk by then
+	synctest.Wait()
+	r.settle()
+	r.store.Close()
+	for _, c := range r.clients {
+		for len(c.conns) > 0 {
+			r.cut(c, 0)
+		}
+		c.lostAt = time.Now()
+	}
+	_ = r.wire.Close()
+	r.end()
+	<-r.done // it could not keep everything, and says so
+	synctest.Wait()
+	var err error
+	if r.store, err = r.store.Reopen(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.lives++
+	r.start()
+	for _, c := range r.clients {
+		c.lostAt = time.Now()
+	}
+	if err := r.watcher.Reconnect(context.Background()); err != nil {
+		r.expected = append(r.expected, func() error { return err })
+	}
 }
 
 func (r *modelRun) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -185,6 +233,7 @@ func (r *modelRun) initialize(c *provider, conn *wireConn, uris []string) {
 		caps["canvas"] = object{}
 	}
 	conn.subscribed = len(uris) > 0
+	c.known = r.lives
 	conn.call("initialize", object{"channel": "ahp-root://", "clientId": c.id, "protocolVersions": []string{"0.6.0"},
 		"initialSubscriptions": uris, "capabilities": caps})
 }
@@ -200,7 +249,7 @@ func (r *modelRun) reconnect(c *provider, with bool) {
 	}
 	conn := r.socket(c)
 	r.mu.Lock()
-	leaves := !with && !c.subscribed()
+	leaves := !with && !c.subscribed() && c.known == r.lives // one that is not known initializes, and stays
 	r.mu.Unlock()
 	if leaves {
 		r.leaves(c)

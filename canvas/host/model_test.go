@@ -26,7 +26,7 @@ type modelStep struct {
 }
 
 var modelOps = []string{"connect", "connect", "cut", "cut", "reconnect", "reconnect", "leave", "unsubscribe", "declare", "declare", "declare",
-	"open", "open", "open", "open", "reopen", "invoke", "invoke", "close", "personCloses", "mode", "pass", "grace", "watcherDrops"}
+	"open", "open", "open", "open", "reopen", "invoke", "invoke", "close", "personCloses", "mode", "pass", "grace", "watcherDrops", "restart"}
 
 // drawPlan draws a plan: evenly, which rapid's own generators are not, so what
 // shrinks is its length. Two clients begin with something declared.
@@ -47,7 +47,8 @@ func drawPlan(t *rapid.T) []modelStep {
 }
 
 // Clients that provide come, declare, answer well or badly, drop and return, and
-// the agent and a person open, invoke and close: after every step the registry,
+// the agent and a person open, invoke and close, and the host crashes and starts
+// again on what it has committed: after every step the registry,
 // the catalogue, the channels and a mirror are what a simple model says, and no
 // provider is asked anything twice (canvas.md sections 2 to 5). 1,000 sequences;
 // 10,000 with AHP_LONG=1.
@@ -144,5 +145,7 @@ func (r *modelRun) do(i int, s modelStep) {
 		r.pass(31 * time.Second)
 	case "watcherDrops":
 		r.dropWatcher()
+	case "restart":
+		r.restart()
 	}
 }

@@ -22,14 +22,14 @@ func (s *Server) Call(ctx context.Context, clientID string, within time.Duration
 	return c.peer.CallWithin(ctx, within, method, params)
 }
 
-// Capable reports whether a known client declared a capability the last time it
-// said what it can do.
-func (s *Server) Capable(clientID, capability string) bool {
-	known, ok := s.clients.recall(clientID)
-	return ok && known.caps.Has(capability)
+// Capabilities is what a known client declared the last time it said what it can
+// do; an unknown one has none.
+func (s *Server) Capabilities(clientID string) ahp.Capabilities {
+	known, _ := s.clients.recall(clientID)
+	return known.caps
 }
 
-// Expect lists clients that took part before the host was restarted. Their grace
-// begins now; until it is over they are known to have these capabilities. They
-// must initialize again: what they reconnect from is gone.
-func (s *Server) Expect(clientIDs []string, caps ahp.Capabilities) { s.clients.expect(clientIDs, caps) }
+// Expect lists a client that took part before the host was restarted. Its grace
+// begins now; until it is over it is known to have these capabilities. It must
+// initialize again: what it could reconnect from is gone.
+func (s *Server) Expect(clientID string, caps ahp.Capabilities) { s.clients.expect(clientID, caps) }

@@ -73,16 +73,12 @@ func (t *clients) joined(c *conn, exact string) {
 	cl.conns = append(cl.conns, c)
 }
 
-// expect lists clients of an earlier life of the host: their grace begins. What
-// they declared is taken for granted until they say it again; nobody can
-// reconnect from it, for neither version nor subscriptions are known.
-func (t *clients) expect(ids []string, caps ahp.Capabilities) {
+// expect lists a client of an earlier life of the host: its grace begins. Nobody
+// can reconnect from that, for neither version nor subscriptions are known.
+func (t *clients) expect(id string, caps ahp.Capabilities) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, id := range ids {
-		if t.known[id] != nil || t.closed {
-			continue
-		}
+	if t.known[id] == nil && !t.closed {
 		cl := &client{id: id, caps: caps}
 		t.known[id] = cl
 		t.leave(cl)
