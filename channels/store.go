@@ -33,7 +33,8 @@ type Store interface {
 	// fn's error. The value is fn's to keep.
 	Load(ctx context.Context, fn func(key string, value []byte) error) error
 	// Commit applies changes in their order. A key is 1 to MaxKey bytes of valid
-	// UTF-8, a value at most MaxValue bytes.
+	// UTF-8, a value at most MaxValue bytes: a batch with a change that Check
+	// refuses is refused, with an error that is none of the Err*.
 	Commit(ctx context.Context, changes ...Change) error
 	// Close waits for what was taken in; what comes later is refused with
 	// ErrStoreClosed.

@@ -151,7 +151,7 @@ func (c caller) Call(ctx context.Context, clientID string, within time.Duration,
 }
 
 func (c caller) Capable(clientID, capability string) bool {
-	return c.h.server.Capable(clientID, capability)
+	return c.h.server.Capabilities(clientID).Has(capability)
 }
 
 // openNote is a canvas that says every message back to the View that sent it.

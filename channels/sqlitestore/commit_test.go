@@ -1,0 +1,147 @@
+package sqlitestore
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"modernc.org/sqlite"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// What cannot be told apart from a lost sync breaks the store for good: each
+// later commit is refused, and what was acknowledged before is there afterwards.
+func TestBroken(t *testing.T) {
+	ahptest.Leaks(t)
+	path := filepath.Join(t.TempDir(), FileName)
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(t.Context(), channels.Change{Key: "a", Value: []byte("1")}); err != nil {
+		t.Fatal(err)
+	}
+	s.w.stmts.commit.Close() // the writer waits: nobody uses it
+	for range 2 {
+		err := s.Commit(t.Context(), channels.Change{Key: "b"})
+		if !errors.Is(err, channels.ErrStoreBroken) {
+			t.Errorf("commit: %v", err)
+		}
+	}
+	if err := s.Load(t.Context(), func(string, []byte) error { return nil }); !errors.Is(err, channels.ErrStoreBroken) {
+		t.Errorf("load: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	r, err := Check(t.Context(), path)
+	if err != nil || r.Records != 1 || r.Closed {
+		t.Errorf("check: %+v %v", r, err)
+	}
+}
+
+// Batches that wait while another is synced share the next sync; none is lost on
+// the way, and the number of commits counts each of them.
+func TestGroup(t *testing.T) {
+	ahptest.Leaks(t)
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	jobs := make([]*job, 100)
+	var group []*job
+	for i := range jobs {
+		jobs[i] = &job{changes: []channels.Change{{Key: string(rune('a' + i%26)), Value: []byte{byte(i)}}}, done: make(chan error, 1)}
+		group = append(group, jobs[i])
+	}
+	before := s.w.m.Commits
+	s.w.commit(group) // the writer waits: this stands in for it
+	for _, j := range jobs {
+		if err := <-j.done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.w.m.Commits - before; got != 100 || s.w.m.Records != 26 {
+		t.Errorf("%d commits, %d records", got, s.w.m.Records)
+	}
+	i := 0
+	err = s.Load(t.Context(), func(_ string, value []byte) error {
+		if want := i + 26*((99-i)/26); int(value[0]) != want {
+			t.Errorf("record %d is of batch %d, want %d", i, value[0], want)
+		}
+		i++
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A large batch for which there is no room fails alone. SQLite's own limit of
+// pages stands in for the disk.
+func TestFullAlone(t *testing.T) {
+	ahptest.Leaks(t)
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	limit := func(pages int) {
+		if _, err := texts(t.Context(), s.w.c, "PRAGMA max_page_count = "+string(rune('0'+pages/100))+"00"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(100)
+	group := []*job{}
+	for i := range 9 {
+		size := 10
+		if i == 4 {
+			size = 1 << 20
+		}
+		group = append(group, &job{changes: []channels.Change{{Key: string(rune('a' + i)), Value: make([]byte, size)}}, done: make(chan error, 1)})
+	}
+	s.w.commit(group)
+	for i, j := range group {
+		if err := <-j.done; errors.Is(err, channels.ErrStoreFull) != (i == 4) || (err != nil) != (i == 4) {
+			t.Errorf("batch %d: %v", i, err)
+		}
+	}
+	limit(900)
+	if err := s.Commit(t.Context(), group[4].changes...); err != nil {
+		t.Errorf("with room: %v", err)
+	}
+}
+
+// Callers that commit while the store is closed get an answer, each of them.
+func TestCloseTwice(t *testing.T) {
+	ahptest.Leaks(t)
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if err := s.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestKinds(t *testing.T) {
+	for code, want := range map[int]error{
+		13: channels.ErrStoreFull, 8: channels.ErrStoreReadOnly, 8 | 5<<8: channels.ErrStoreReadOnly, 14: channels.ErrStoreReadOnly,
+		5: channels.ErrStoreBusy, 5 | 1<<8: channels.ErrStoreBusy, 6: channels.ErrStoreBusy,
+		10: nil, 10 | 3<<8: nil, 10 | 4<<8: nil, 11: nil, 26: nil, 1: nil, 7: nil,
+	} {
+		if got := kindOfCode(code); got != want {
+			t.Errorf("%d (%s): %v, want %v", code, sqlite.ErrorCodeString[code], got, want)
+		}
+	}
+}

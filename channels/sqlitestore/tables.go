@@ -1,0 +1,112 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// The two tables, as SQLite keeps their text: a store with others is none of
+// this format. Records are found by a number that the writer knows from memory: so
+// no index is kept, and new records stand together, however their keys are
+// spread, which makes a sync small.
+const (
+	recordTable   = "CREATE TABLE record (id INTEGER NOT NULL PRIMARY KEY, key BLOB NOT NULL, value BLOB NOT NULL, crc INTEGER NOT NULL) STRICT"
+	manifestTable = "CREATE TABLE manifest (one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, body TEXT NOT NULL, crc INTEGER NOT NULL) STRICT"
+)
+
+const (
+	putRecord   = "INSERT OR REPLACE INTO record (id, key, value, crc) VALUES (?, ?, ?, ?)"
+	dropRecord  = "DELETE FROM record WHERE id = ?"
+	putManifest = "INSERT OR REPLACE INTO manifest (one, format, body, crc) VALUES (1, ?, ?, ?)"
+)
+
+// create makes a store of records, beside its place and then in it: a file with
+// this name is always a whole store. It fails with fs.ErrExist where there is one.
+func create(ctx context.Context, path string, records []record) (err error) {
+	made := path + "-new"
+	for _, left := range []string{made, made + "-wal", made + "-shm"} { // of one that was killed
+		if err := os.Remove(left); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	f, err := os.OpenFile(made, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(made) // it has the right name then
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := fill(ctx, made, records); err != nil {
+		return err
+	}
+	if err := place(made, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// place gives a file its name, where nothing has it yet.
+func place(made, path string) error {
+	err := os.Link(made, path)
+	if err == nil || errors.Is(err, os.ErrExist) {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil { // a file system without links
+		return fmt.Errorf("%s: %w", path, os.ErrExist)
+	}
+	return os.Rename(made, path)
+}
+
+// fill writes a store into an empty file, and leaves it whole without a log.
+func fill(ctx context.Context, path string, records []record) (err error) {
+	c, err := connect(ctx, path, readWrite)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	for _, do := range []string{"PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE", recordTable, manifestTable} {
+		if err := c.exec(ctx, do); err != nil {
+			return err
+		}
+	}
+	if err := insert(ctx, c, records); err != nil {
+		return err
+	}
+	if err := c.exec(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	_, err = c.checkpoint(ctx, "TRUNCATE") // nobody else knows the file: it is whole
+	return err
+}
+
+// insert writes the records and the manifest of a new store.
+func insert(ctx context.Context, c *conn, records []record) error {
+	put, err := c.PrepareContext(ctx, putRecord)
+	if err != nil {
+		return err
+	}
+	defer put.Close()
+	m := newManifest()
+	for i, r := range records {
+		sum := recordSum(r.key, r.value)
+		if _, err := put.ExecContext(ctx, i+1, []byte(r.key), blob(r.value), int64(sum)); err != nil {
+			return err
+		}
+		m.Records++
+		m.Sum += uint64(sum)
+	}
+	body, crc := m.encode()
+	return c.exec(ctx, putManifest, format, body, crc)
+}
+
+// blob is a value as SQLite takes it: nil would be NULL.
+func blob(value []byte) []byte {
+	if value == nil {
+		return []byte{}
+	}
+	return value
+}
