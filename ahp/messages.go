@@ -132,11 +132,11 @@ type DispatchActionParams struct {
 // The methods of the connection itself.
 var (
 	Initialize = NewConnectionMethod[InitializeParams, InitializeResult]("initialize", ClientToHost)
-	Ping       = NewConnectionMethod[PingParams, None]("ping", ClientToHost)
+	Ping       = NewConnectionMethod[PingParams, None]("ping", ClientToHost) // is answered at any time, before initialize too
 	Reconnect  = NewConnectionMethod[ReconnectParams, ReconnectResult]("reconnect", ClientToHost)
-	Subscribe  = NewMethod[ChannelParams, SubscribeResult]("subscribe", ClientToHost)
+	Subscribe  = NewMethod[ChannelParams, SubscribeResult]("subscribe", ClientToHost) // follow a channel: its snapshot, then its actions
 
-	Unsubscribe    = NewNotification[ChannelParams]("unsubscribe", ClientToHost)
+	Unsubscribe    = NewNotification[ChannelParams]("unsubscribe", ClientToHost) // follow a channel no longer
 	DispatchAction = NewNotification[DispatchActionParams]("dispatchAction", ClientToHost)
 
 	ActionNotification = NewNotification[ActionEnvelope]("action", HostToClient)

@@ -47,8 +47,8 @@ type AuthenticateParams struct {
 // The resource methods: symmetrical, either peer may send them.
 var (
 	ResourceRead    = NewConnectionMethod[ResourceReadParams, ResourceReadResult]("resourceRead", ClientToHost|HostToClient)
-	ResourceRequest = NewConnectionMethod[ResourceURIParams, struct{}]("resourceRequest", ClientToHost|HostToClient)
-	ResourceResolve = NewConnectionMethod[ResourceURIParams, ResourceResolveResult]("resourceResolve", ClientToHost|HostToClient)
-	ResourceList    = NewConnectionMethod[ResourceURIParams, struct{}]("resourceList", ClientToHost|HostToClient)
+	ResourceRequest = NewConnectionMethod[ResourceURIParams, struct{}]("resourceRequest", ClientToHost|HostToClient)              // asks for access; this host only refuses
+	ResourceResolve = NewConnectionMethod[ResourceURIParams, ResourceResolveResult]("resourceResolve", ClientToHost|HostToClient) // what is known of a resource
+	ResourceList    = NewConnectionMethod[ResourceURIParams, struct{}]("resourceList", ClientToHost|HostToClient)                 // lists a folder; this host only refuses
 	Authenticate    = NewConnectionMethod[AuthenticateParams, struct{}]("authenticate", ClientToHost)
 )

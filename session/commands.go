@@ -78,7 +78,7 @@ type (
 // The methods and notifications of sessions.
 var (
 	CreateSession            = ahp.NewMethod[CreateSessionParams, ahp.None]("createSession", ahp.ClientToHost)
-	DisposeSession           = ahp.NewMethod[ahp.ChannelParams, ahp.None]("disposeSession", ahp.ClientToHost)
+	DisposeSession           = ahp.NewMethod[ahp.ChannelParams, ahp.None]("disposeSession", ahp.ClientToHost) // ends a session and all that is in it
 	ListSessions             = ahp.NewConnectionMethod[ListSessionsParams, ListSessionsResult]("listSessions", ahp.ClientToHost)
 	ResolveSessionConfig     = ahp.NewConnectionMethod[ResolveSessionConfigParams, ResolveSessionConfigResult]("resolveSessionConfig", ahp.ClientToHost)
 	SessionConfigCompletions = ahp.NewConnectionMethod[SessionConfigCompletionsParams, CompletionsResult]("sessionConfigCompletions", ahp.ClientToHost)

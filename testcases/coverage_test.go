@@ -10,6 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/session"
+	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
 
 // covers is what the transcripts must show of a name.
@@ -203,6 +204,16 @@ func TestCoverageExceptions(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(s.actions)) {
 		if actionRows[name] == 0 && s.actions[name] != refused {
 			t.Errorf("%s is accepted but is no action of the documents", name)
+		}
+	}
+}
+
+// TestCoverageKnowsTheMethods: no method of the code is without its row here.
+// What is sent without an answer shows itself in what it does.
+func TestCoverageKnowsTheMethods(t *testing.T) {
+	for _, m := range wire.Methods() {
+		if methodRows[m.Name] == 0 && !slices.Contains(notificationRows, m.Name) {
+			t.Errorf("method %s has no row here, so no transcript has to show it", m.Name)
 		}
 	}
 }

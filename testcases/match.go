@@ -18,6 +18,7 @@ type Bindings map[string]ahp.Value
 
 var (
 	placeholder = regexp.MustCompile(`\$[a-z][A-Za-z0-9]*`)
+	relative    = regexp.MustCompile(`^(\$[a-z][A-Za-z0-9]*)([+-]\d+)$`)
 	filler      = regexp.MustCompile(`\$\{fill:(\d+)\}`)
 	quoted      = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"$`)
 )
@@ -47,14 +48,19 @@ func (b Bindings) Expand(text string) (string, error) {
 
 // Match compares a frame with an expectation: same members (absent and null are
 // two things), same order in arrays, numbers by their digits. A string "$name"
-// matches and binds any value, "$*" matches any value, and a member
-// "$...": true allows members that the expectation does not name.
+// matches and binds any value, "$name+1" wants a number that is one above it,
+// "$*" matches any value, and a member
+// "$...": true allows members that the expectation does not name; a first
+// element "$..." of an array allows elements before the others.
 func (b Bindings) Match(want, got ahp.Value) error { return b.match("", want, got) }
 
 func (b Bindings) match(place string, want, got ahp.Value) error {
 	if want.Kind() == '"' {
 		if name := unquote(want); name == "$*" || placeholder.FindString(name) == name && name != "" {
 			return b.bind(place, name, got)
+		}
+		if parts := relative.FindStringSubmatch(unquote(want)); parts != nil {
+			return b.offset(place, parts[1], parts[2], got)
 		}
 	}
 	switch {
@@ -84,8 +90,24 @@ func (b Bindings) bind(place, name string, got ahp.Value) error {
 	return nil
 }
 
+// offset wants a number that is some steps away from a bound one: "$n+1".
+func (b Bindings) offset(place, name, steps string, got ahp.Value) error {
+	base, err := strconv.ParseInt(string(b[name]), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s: %s is bound to no whole number", place, name)
+	}
+	by, err := strconv.ParseInt(steps, 10, 64)
+	if want := strconv.FormatInt(base+by, 10); err != nil || string(got) != want {
+		return fmt.Errorf("%s: want %s (%s%s), have %s", place, want, name, steps, got)
+	}
+	return nil
+}
+
 func (b Bindings) matchArray(place string, want, got ahp.Value) error {
 	w, g := elements(want), elements(got)
+	if len(w) > 0 && string(w[0]) == `"$..."` && len(g) >= len(w)-1 {
+		w, g = w[1:], g[len(g)-(len(w)-1):]
+	}
 	if len(w) != len(g) {
 		return fmt.Errorf("%s: want %d elements, have %d: %s", place, len(w), len(g), got)
 	}

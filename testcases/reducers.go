@@ -14,7 +14,7 @@ import (
 var reducerFiles embed.FS
 
 // ReducerCase is one reducer fixture, in the format of the upstream ones
-// (reducers/README.md): a state, actions, and the state after them.
+// (README.md): a state, actions, and the state after them.
 type ReducerCase struct {
 	Name        string `json:"-"` // file name without its ending
 	Description string `json:"description"`

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,8 @@ import (
 
 // Env is a host under test, as a transcript sees it.
 type Env interface {
-	// Dial opens a connection. args are the key=value words of its open line.
+	// Dial opens a connection. args are the key=value words of its open line, and
+	// its name.
 	Dial(ctx context.Context, args map[string]string) (Conn, error)
 	// Agent calls a tool of the agent's door and waits for its answer. A tool
 	// that fails returns an *AgentError.
@@ -26,6 +29,27 @@ type Env interface {
 	Settle()
 	// Pass lets time pass.
 	Pass(d time.Duration)
+}
+
+// Waiter is an Env in real time. An answer of the agent that is not there yet is
+// waited for, until the context of WaitAgent ends.
+type Waiter interface {
+	// WaitAgent returns a context that ends when the agent has had its time.
+	WaitAgent(ctx context.Context) (context.Context, context.CancelFunc)
+}
+
+// Quieter is a Conn in real time: its Next waits for a frame, so silence has a
+// question of its own.
+type Quieter interface {
+	// Quiet is Next where nothing is expected: it returns ErrSilent once what was
+	// sent so far has had its effect and nothing has come.
+	Quiet() ([]byte, error)
+}
+
+// Repeater is a Conn that sends a frame many times faster than one by one: a
+// flood has to be one.
+type Repeater interface {
+	SendTimes(frame []byte, times int) error
 }
 
 // Conn is one connection of a transcript.
@@ -58,16 +82,35 @@ func (t *Transcript) Run(ctx context.Context, env Env) error {
 	r := &run{env: env, bound: Bindings{}, conns: map[string]Conn{}, seen: map[string]int64{}}
 	for _, s := range t.Steps {
 		if err := r.step(ctx, s); err != nil {
-			return fmt.Errorf("%s:%d: %w", t.Name, s.Line, err)
+			return &StepError{Name: t.Name, Step: s, Have: r.have, Err: err}
 		}
 	}
-	for name, c := range r.conns {
-		if err := silent(c); err != nil {
-			return fmt.Errorf("%s: at the end, on %s: %w", t.Name, name, err)
+	for _, name := range slices.Sorted(maps.Keys(r.conns)) {
+		if err := r.silent(r.conns[name]); err != nil {
+			end := fmt.Errorf("at the end, on %s: %w", name, err)
+			return &StepError{Name: t.Name, Step: Step{Op: OpSilence, Conn: name}, Have: r.have, Err: end}
 		}
 	}
 	return nil
 }
+
+// StepError is the step at which a host did not do what a transcript says.
+type StepError struct {
+	Name string // of the transcript
+	Step Step   // its Line is 0 at the end of the transcript
+	// Have is what came in place of what Step wants; nil where nothing came.
+	Have ahp.Value
+	Err  error
+}
+
+func (e *StepError) Error() string {
+	if e.Step.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.Name, e.Step.Line, e.Err)
+}
+
+func (e *StepError) Unwrap() error { return e.Err }
 
 // actor names who does something in a step; a step that only looks has none.
 func (s Step) actor() string {
@@ -87,6 +130,7 @@ type run struct {
 	seen  map[string]int64 // newest serverSeq, by connection
 	actor string           // of the last step that had one
 	agent chan agentAnswer // of the call under way
+	have  ahp.Value        // what the step at hand got
 }
 
 type agentAnswer struct {
@@ -95,6 +139,7 @@ type agentAnswer struct {
 }
 
 func (r *run) step(ctx context.Context, s Step) error {
+	r.have = nil
 	// What one connection sends in a row is pipelined; whoever else acts comes
 	// after it.
 	if actor := s.actor(); actor != "" {
@@ -112,7 +157,7 @@ func (r *run) step(ctx context.Context, s Step) error {
 	case OpAgentCall:
 		return r.callAgent(ctx, s.Text)
 	case OpAgentValue, OpAgentError:
-		return r.agentAnswered(s)
+		return r.agentAnswered(ctx, s)
 	case OpOpen:
 		return r.open(ctx, s)
 	}
@@ -126,23 +171,30 @@ func (r *run) step(ctx context.Context, s Step) error {
 		if err != nil {
 			return err
 		}
-		for range max(s.Times, 1) {
-			if err := c.Send([]byte(frame)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return send(c, []byte(frame), max(s.Times, 1))
 	case OpExpect:
 		return r.expect(c, s)
 	case OpSilence:
-		return silent(c)
+		return r.silent(c)
 	case OpClosed, OpFlooded:
 		delete(r.conns, s.Conn)
-		return closed(c, s)
+		return r.closed(c, s)
 	default:
 		delete(r.conns, s.Conn)
 		return c.Close(s.Op == OpCut)
 	}
+}
+
+func send(c Conn, frame []byte, times int) error {
+	if r, ok := c.(Repeater); ok {
+		return r.SendTimes(frame, times)
+	}
+	for range times {
+		if err := c.Send(frame); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // conn returns a connection; "a" is dialled when it is first named.
@@ -158,7 +210,7 @@ func (r *run) conn(ctx context.Context, name string) (Conn, error) {
 }
 
 func (r *run) open(ctx context.Context, s Step) error {
-	args := map[string]string{}
+	args := map[string]string{"name": s.Conn}
 	for word := range strings.FieldsSeq(s.Text) {
 		key, value, _ := strings.Cut(word, "=")
 		args[key] = value
@@ -177,6 +229,7 @@ func (r *run) expect(c Conn, s Step) error {
 	if err != nil {
 		return fmt.Errorf("want %s: %w", s.Text, err)
 	}
+	r.have = frame
 	if err := r.rising(s.Conn, ahp.Value(frame)); err != nil {
 		return err
 	}
@@ -201,9 +254,14 @@ func (r *run) rising(conn string, frame ahp.Value) error {
 	return nil
 }
 
-func silent(c Conn) error {
-	frame, err := c.Next()
+func (r *run) silent(c Conn) error {
+	next := c.Next
+	if q, ok := c.(Quieter); ok {
+		next = q.Quiet
+	}
+	frame, err := next()
 	if err == nil {
+		r.have = frame
 		return fmt.Errorf("want silence, have %.400s", frame)
 	}
 	if errors.Is(err, ErrSilent) {
@@ -214,13 +272,14 @@ func silent(c Conn) error {
 
 // closed wants the end of a connection, with a code; frames may come before it
 // where the host was flooded.
-func closed(c Conn, s Step) error {
+func (r *run) closed(c Conn, s Step) error {
 	want, _ := strconv.Atoi(s.Text)
 	frame, err := c.Next()
 	for err == nil && s.Op == OpFlooded {
 		frame, err = c.Next()
 	}
 	if err == nil {
+		r.have = frame
 		return fmt.Errorf("want a close with %d, have %.400s", want, frame)
 	}
 	if end, ok := errors.AsType[*Closed](err); !ok || end.Code != want {
@@ -249,19 +308,16 @@ func (r *run) callAgent(ctx context.Context, text string) error {
 	return nil
 }
 
-func (r *run) agentAnswered(s Step) error {
-	if r.agent == nil {
-		return errors.New("no call of the agent is under way")
+func (r *run) agentAnswered(ctx context.Context, s Step) error {
+	a, err := r.takeAnswer(ctx)
+	if err != nil {
+		return err
 	}
-	var a agentAnswer
-	r.env.Settle()
-	select {
-	case a = <-r.agent:
-		r.agent = nil
-	default:
-		return errors.New("the agent's call has no answer yet")
-	}
+	r.have = a.value
 	failure, failed := errors.AsType[*AgentError](a.err)
+	if failed {
+		r.have = failure.Data
+	}
 	switch {
 	case a.err != nil && !failed:
 		return a.err
@@ -273,4 +329,30 @@ func (r *run) agentAnswered(s Step) error {
 		return fmt.Errorf("want %s, have the error %s", s.Text, failure.Data)
 	}
 	return r.bound.Match(ahp.Value(s.Text), a.value)
+}
+
+// takeAnswer returns the answer to the call under way: at once, or, in real time,
+// when it is there.
+func (r *run) takeAnswer(ctx context.Context) (a agentAnswer, err error) {
+	if r.agent == nil {
+		return a, errors.New("no call of the agent is under way")
+	}
+	r.env.Settle()
+	if w, ok := r.env.(Waiter); ok {
+		ctx, cancel := w.WaitAgent(ctx)
+		defer cancel()
+		select {
+		case a = <-r.agent:
+		case <-ctx.Done():
+			return a, errors.New("the agent's call has no answer yet")
+		}
+	} else {
+		select {
+		case a = <-r.agent:
+		default:
+			return a, errors.New("the agent's call has no answer yet")
+		}
+	}
+	r.agent = nil
+	return a, nil
 }

@@ -14,7 +14,7 @@ import (
 //go:embed transcripts
 var transcriptFiles embed.FS
 
-// Transcript is one file of real messages (transcripts/README.md has the
+// Transcript is one file of real messages (README.md has the
 // format): what is sent, what must come back, and what happens in between.
 type Transcript struct {
 	Name  string            // file name without its ending
@@ -52,10 +52,18 @@ const (
 	OpAgentValue           // agent< JSON     the call's result
 	OpAgentError           // agent<error JSON
 	OpHost                 // host WORD ARGS  something happens inside the host (a provider dies)
+	OpQuiet                // NAME>!          the client has sent nothing (client side only)
+	OpMaybe                // NAME>? JSON    the next frame of the client, if there is one (client side only)
+	OpClient               // client WORD ARGS  whoever uses the client does something (client side only)
 )
 
-// Transcripts returns all transcripts, sorted by name.
-func Transcripts() ([]*Transcript, error) {
+// Transcripts returns the transcripts for hosts, sorted by name.
+func Transcripts() ([]*Transcript, error) { return readTranscripts(SideHost) }
+
+// ClientTranscripts returns the transcripts for clients, sorted by name.
+func ClientTranscripts() ([]*Transcript, error) { return readTranscripts(SideClient) }
+
+func readTranscripts(side string) ([]*Transcript, error) {
 	var all []*Transcript
 	err := fs.WalkDir(transcriptFiles, "transcripts", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(p) != ".txt" {
@@ -70,7 +78,9 @@ func Transcripts() ([]*Transcript, error) {
 		if err != nil {
 			return err
 		}
-		all = append(all, t)
+		if t.Side() == side {
+			all = append(all, t)
+		}
 		return nil
 	})
 	return all, err
@@ -122,6 +132,8 @@ func parseStep(line string) (Step, error) {
 		name, args, _ := strings.Cut(rest, " ")
 		op := map[string]Op{"open": OpOpen, "cut": OpCut, "close": OpClose}[word]
 		return Step{Op: op, Conn: name, Text: args}, nil
+	case "client":
+		return Step{Op: OpClient, Text: rest}, nil
 	case "host":
 		return Step{Op: OpHost, Text: rest}, nil
 	case "agent>":
@@ -156,6 +168,10 @@ func parseFrameStep(word, rest string) (Step, error) {
 		step.Op = OpSend
 	case "<":
 		step.Op = OpExpect
+	case ">?":
+		step.Op = OpMaybe
+	case ">!":
+		step.Op = OpQuiet
 	case "<!":
 		step.Op = OpSilence
 	case "<close", "<...close":

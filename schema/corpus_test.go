@@ -1,0 +1,248 @@
+package schema_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/testcases"
+	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
+)
+
+// check is one value that a schema accepts or refuses.
+type check struct {
+	Name   string    `json:"name"`
+	Schema string    `json:"schema"`
+	Value  ahp.Value `json:"value"`
+	Valid  bool      `json:"valid"`
+	Open   bool      `json:"open,omitzero"` // it has "$*" and the like
+}
+
+// fixtureChecks are all values of the reducer fixtures and round-trips. An
+// action of a type that the channel does not have must be refused.
+func fixtureChecks(t *testing.T) []check {
+	t.Helper()
+	reducers, err := testcases.Reducers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []check
+	for _, c := range reducers {
+		kind := strings.ToUpper(c.Reducer[:1]) + c.Reducer[1:]
+		all = append(all, check{c.Name + " initial", kind + "State", c.Initial, true, false}, check{c.Name + " expected", kind + "State", c.Expected, true, false})
+		for i, a := range c.Actions {
+			_, err := tables[kind].Decode(a)
+			row := tables[kind].Row(tagOf(a))
+			all = append(all, check{fmt.Sprint(c.Name, " action ", i), kind + "Action", a, err == nil && row != nil && !row.Alias, false})
+		}
+	}
+	trips, err := testcases.RoundTrips()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range trips {
+		all = append(all, tripCheck(c))
+	}
+	return all
+}
+
+// laterValue is how the round-trips write a value that an enumeration of this
+// version does not have. Readers keep it; the schema of this version refuses it.
+var laterValue = []byte(`: "x-later"`)
+
+func tripCheck(c testcases.RoundTripCase) check {
+	out := check{"round-trip " + c.File, c.Type, c.Input, true, false}
+	switch c.Type {
+	case "StateAction":
+		out.Schema, out.Valid = "SessionAction", false
+		for _, kind := range slices.Sorted(maps.Keys(tables)) {
+			if tables[kind].Row(tagOf(c.Input)) != nil {
+				out.Schema, out.Valid = kind+"Action", true
+			}
+		}
+	case "Customization": // any object: no definition of its own
+		out.Schema, out.Value = "SessionCustomizationUpdatedAction", ahp.Value(`{"type":"session/customizationUpdated","customization":`+string(c.Input)+`}`)
+	case "CanvasState", "SessionState":
+		out.Valid = !bytes.Contains(c.Input, laterValue)
+	default:
+		out.Valid = fits(wire.Types()[c.Type], c.Input)
+	}
+	return out
+}
+
+func tagOf(action ahp.Value) string {
+	tag, _ := ahp.ActionTag(action)
+	return tag
+}
+
+// sent is a frame of a transcript that a client sends, and what comes of it.
+type sent struct {
+	name  string
+	conn  string
+	text  ahp.Value
+	frame frame
+	json  bool // it is JSON that a strict reader takes
+	fate  fate
+	code  ahp.Code
+}
+
+type fate uint8
+
+const (
+	silent   fate = iota // no answer is expected, or none can be told
+	answered             // a result, or an echo that stands
+	failed               // an error, or an echo with a reason
+)
+
+type frame struct {
+	JSONRPC ahp.Value `json:"jsonrpc,omitzero"`
+	ID      ahp.Value `json:"id,omitzero"`
+	Method  ahp.Value `json:"method,omitzero"`
+	Params  ahp.Value `json:"params,omitzero"`
+	Result  ahp.Value `json:"result,omitzero"`
+	Error   ahp.Value `json:"error,omitzero"`
+}
+
+var (
+	number   = regexp.MustCompile(`([:\[,])\$[a-z][A-Za-z0-9]*`)
+	text     = regexp.MustCompile(`"\$[a-z][A-Za-z0-9]*"`)
+	idMember = regexp.MustCompile(`"id":\s*"?([^",}]+)`)
+	filler   = regexp.MustCompile(`\$\{fill:(\d+)\}`)
+)
+
+// concrete returns what a client would send: names become values of their
+// kind, and long fillers are cut, for no schema minds them.
+func concrete(line string) ahp.Value {
+	if s, err := strconv.Unquote(line); err == nil && strings.HasPrefix(line, `"`) {
+		return ahp.Value(s)
+	}
+	line = filler.ReplaceAllStringFunc(line, func(m string) string {
+		n, _ := strconv.Atoi(filler.FindStringSubmatch(m)[1])
+		return strings.Repeat("x", min(n, 3000))
+	})
+	line = text.ReplaceAllString(line, `"ahp-canvas:/plan"`)
+	return ahp.Value(number.ReplaceAllString(line, "${1}7"))
+}
+
+// clientSchema names the definition of a message that a client sends.
+func (s *sent) clientSchema() string {
+	if s.frame.ID == nil {
+		return "ClientNotification"
+	}
+	return "ClientRequest"
+}
+
+// transcriptFrames reads what clients send, and the checks of what hosts send.
+func transcriptFrames(t *testing.T) (all []*sent, host []check) {
+	t.Helper()
+	transcripts, err := testcases.Transcripts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range transcripts {
+		var pending []*sent
+		asked := map[string]string{} // by connection and the host's request id
+		for _, step := range tr.Steps {
+			name := fmt.Sprintf("%s:%d", tr.Name, step.Line)
+			switch step.Op {
+			case testcases.OpSend:
+				s := &sent{name: name, conn: step.Conn, text: concrete(step.Text)}
+				var whole ahp.Value
+				s.json = ahp.Unmarshal(s.text, &whole) == nil
+				_ = ahp.Unmarshal(s.text, &s.frame)
+				if method := asked[step.Conn+idOf(step.Text)]; method != "" && s.frame.Method == nil {
+					s.frame.Method = ahp.MustMarshal("answer to " + method)
+				}
+				all, pending = append(all, s), append(pending, s)
+			case testcases.OpExpect:
+				var f frame
+				if ahp.Unmarshal(ahp.Value(step.Text), &f) != nil {
+					continue // the whole frame is "$*"
+				}
+				if f.Method != nil && f.ID != nil {
+					asked[step.Conn+idOf(step.Text)] = unquote(f.Method)
+				}
+				host = append(host, check{name, hostSchema(f, step.Conn, pending), ahp.Value(step.Text), true, true})
+			}
+		}
+	}
+	return all, host
+}
+
+// hostSchema names the definition of a frame that a host sends, and notes the
+// fate of the frame that it answers.
+func hostSchema(f frame, conn string, pending []*sent) string {
+	switch {
+	case f.Method != nil && f.ID != nil:
+		return "HostRequest"
+	case f.Method != nil:
+		if e, ok := envelope(f); ok {
+			echo(e, conn, pending)
+		}
+		return "HostNotification"
+	}
+	i := slices.IndexFunc(pending, func(s *sent) bool {
+		return s.conn == conn && s.fate == silent && s.frame.Method != nil && ahp.Equal(s.frame.ID, f.ID) && s.frame.ID != nil
+	})
+	if f.Error != nil {
+		if i >= 0 {
+			var e ahp.Error
+			_ = ahp.Unmarshal(f.Error, &e)
+			pending[i].fate, pending[i].code = failed, e.Code
+		}
+		return "HostErrorResponse"
+	}
+	if i < 0 {
+		return "an answer to nothing"
+	}
+	pending[i].fate = answered
+	return upper(unquote(pending[i].frame.Method)) + "Response"
+}
+
+type wireEnvelope struct {
+	Channel string `json:"channel"`
+	Origin  struct {
+		ClientSeq ahp.Value `json:"clientSeq"`
+	} `json:"origin,omitzero"`
+	Reason ahp.Value `json:"rejectionReason,omitzero"`
+}
+
+func envelope(f frame) (e wireEnvelope, ok bool) {
+	err := ahp.Unmarshal(f.Params, &e)
+	return e, err == nil && unquote(f.Method) == ahp.ActionNotification.Name && e.Origin.ClientSeq != nil
+}
+
+func echo(e wireEnvelope, conn string, pending []*sent) {
+	for _, s := range pending {
+		var p struct {
+			ClientSeq ahp.Value `json:"clientSeq"`
+		}
+		if s.conn != conn || s.fate != silent || unquote(s.frame.Method) != ahp.DispatchAction.Name || ahp.Unmarshal(s.frame.Params, &p) != nil || !ahp.Equal(p.ClientSeq, e.Origin.ClientSeq) {
+			continue
+		}
+		s.fate = answered
+		if e.Reason != nil {
+			s.fate = failed
+		}
+		return
+	}
+}
+
+func unquote(v ahp.Value) string {
+	var s string
+	_ = ahp.Unmarshal(v, &s)
+	return s
+}
+
+func upper(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

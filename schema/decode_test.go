@@ -1,0 +1,106 @@
+package schema_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// The schemas are held against what the Go types read. That is the derived mark
+// of a message: "invalid" is what they refuse.
+
+var tables = map[string]*ahp.ActionTable{"Root": session.RootActions, "Session": session.Actions, "Canvas": canvas.Actions}
+
+var kindOf = map[string]string{ahp.SchemeRoot: "Root", ahp.SchemeSession: "Session", ahp.SchemeCanvas: "Canvas"}
+
+var stateOf = map[string]reflect.Type{
+	"Root": reflect.TypeFor[session.RootState](), "Session": reflect.TypeFor[session.State](), "Canvas": reflect.TypeFor[canvas.CanvasState](),
+}
+
+// knows reports whether an accepted action of a channel can be read.
+func knows(channel string, action ahp.Value) bool {
+	kind := kindOf[ahp.SchemeOf(channel)]
+	if kind == "" {
+		return true
+	}
+	_, err := tables[kind].Decode(action)
+	return err == nil
+}
+
+// dispatchable reports whether a client may dispatch the action at all.
+func dispatchable(channel string, action ahp.Value) bool {
+	kind := kindOf[ahp.SchemeOf(channel)]
+	if kind == "" {
+		return true
+	}
+	row := tables[kind].Row(tagOf(action))
+	return knows(channel, action) && row.From&(ahp.FromClient|ahp.FromProvider) != 0
+}
+
+// fits reports whether a value is read as a type, what it carries included.
+func fits(t reflect.Type, raw ahp.Value) bool {
+	v := reflect.New(t)
+	if ahp.Unmarshal(raw, v.Interface()) != nil {
+		return false
+	}
+	if p, ok := v.Elem().Interface().(ahp.Validator); ok && p.Validate() != nil {
+		return false
+	}
+	switch v := v.Elem().Interface().(type) {
+	case ahp.DispatchActionParams:
+		return dispatchable(v.Channel, v.Action)
+	case ahp.InitializeParams:
+		_, err := v.Capabilities.Set()
+		return err == nil
+	case session.CreateSessionParams: // what the service checks of the shape
+		return ahp.SchemeOf(v.Channel) == ahp.SchemeSession && len(v.Channel) <= ahp.MaxURI
+	case ahp.ActionEnvelope:
+		return v.RejectionReason != "" || knows(v.Channel, v.Action)
+	case ahp.Snapshot:
+		kind := kindOf[ahp.SchemeOf(v.Resource)]
+		return kind == "" || fits(stateOf[kind], v.State)
+	case ahp.InitializeResult:
+		return allFit(v.Snapshots)
+	case ahp.SubscribeResult:
+		return v.Snapshot == nil || fits(reflect.TypeFor[ahp.Snapshot](), ahp.MustMarshal(v.Snapshot))
+	case ahp.ReconnectResult:
+		return allFit(v.Actions) && allFit(v.Snapshots)
+	}
+	return true
+}
+
+func allFit[T any](list []T) bool {
+	return !slices.ContainsFunc(list, func(v T) bool { return !fits(reflect.TypeFor[T](), ahp.MustMarshal(v)) })
+}
+
+// message reports whether the Go types read a request or notification that a
+// peer sends.
+func message(f frame, from ahp.Direction) bool {
+	i := slices.IndexFunc(methods, func(m ahp.MethodRow) bool {
+		return m.Name == unquote(f.Method) && m.Direction&from != 0 && m.Notification == (f.ID == nil)
+	})
+	if unquote(f.JSONRPC) != "2.0" || i < 0 || f.ID != nil && !idKind(f.ID) {
+		return false
+	}
+	params := f.Params
+	if params == nil {
+		params = ahp.Value("{}")
+	}
+	return fits(methods[i].Params, params)
+}
+
+// result reports whether the Go types read the answer to a method.
+func result(method string, raw ahp.Value) bool {
+	i := slices.IndexFunc(methods, func(m ahp.MethodRow) bool { return m.Name == method })
+	return i >= 0 && fits(methods[i].Result, raw)
+}
+
+func idKind(id ahp.Value) bool {
+	return id.Kind() == '"' || id.Kind() == '0' && !strings.Contains(string(id), ".5")
+}
+
+var methods = slices.Concat(ahp.Methods, session.Methods, canvas.Methods)

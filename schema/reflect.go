@@ -1,0 +1,157 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// node is one place of a JSON Schema.
+type node = jsonschema.Schema
+
+// generator collects definitions. Their names are unique over all files; the
+// file that was open when a definition was made is its home.
+type generator struct {
+	src   *source
+	defs  map[string]*node
+	home  map[string]string
+	names map[reflect.Type]string // definitions that are not named as their type is
+	file  string
+	used  map[string]bool // rules that applied
+
+	dispatched map[string]string // by kind: the definition of what a client may dispatch
+}
+
+func newGenerator(src *source) *generator {
+	g := &generator{
+		src: src, defs: map[string]*node{}, home: map[string]string{}, used: map[string]bool{}, dispatched: map[string]string{},
+		names: map[reflect.Type]string{reflect.TypeFor[ahp.Error](): "JsonRpcError"}, // as the protocol calls it
+	}
+	for _, k := range kinds {
+		g.names[k.state] = k.name + "State"
+		for _, row := range k.actions.Rows() {
+			g.names[row.GoType] = actionName(row.Type)
+		}
+	}
+	return g
+}
+
+// define adds a definition; a name that stands twice is a fault of the tables.
+func (g *generator) define(name string, s *node) {
+	if g.defs[name] != nil {
+		panic("schema: two definitions of " + name)
+	}
+	g.defs[name], g.home[name] = s, g.file
+}
+
+func ref(name string) *node { return &node{Ref: "#/$defs/" + name} }
+
+// reflect defines a Go type and all that it holds, and returns its name.
+func (g *generator) reflect(t reflect.Type) string {
+	r := &jsonschema.Reflector{
+		Anonymous: true, AllowAdditionalProperties: true,
+		Namer: g.name, Mapper: g.scalar, LookupComment: g.comment,
+	}
+	for name, s := range r.ReflectFromType(t).Definitions {
+		if g.defs[name] == nil {
+			g.define(name, s)
+			g.finish(name, s)
+		}
+	}
+	return g.name(t)
+}
+
+func (g *generator) name(t reflect.Type) string {
+	if name, ok := g.names[t]; ok {
+		return name
+	}
+	return t.Name()
+}
+
+// comment is a type's or member's doc comment; where it begins with the name in
+// Go, the name on the wire stands instead.
+func (g *generator) comment(t reflect.Type, field string) string {
+	text, old, name := g.src.doc(t, field), t.Name(), g.name(t)
+	if field != "" {
+		f, _ := t.FieldByName(field)
+		old = field
+		name, _, _ = strings.Cut(f.Tag.Get("json"), ",")
+	}
+	if rest, ok := strings.CutPrefix(text, old+" "); ok {
+		return name + " " + rest
+	}
+	return text
+}
+
+// scalar maps the types whose JSON their Go kind does not tell.
+func (g *generator) scalar(t reflect.Type) *node {
+	switch {
+	case t == reflect.TypeFor[ahp.Value]():
+		return &node{}
+	case t == reflect.TypeFor[session.Customization]():
+		return &node{Type: "object", Description: g.src.doc(t, "")}
+	case t == reflect.TypeFor[session.Status]():
+		return &node{Type: "integer", Minimum: "0", Maximum: "4294967295", Description: g.src.doc(t, "")}
+	case t.PkgPath()+"."+strings.Split(t.Name(), "[")[0] == module+"ahp.Field":
+		return g.field(t)
+	case t.Kind() == reflect.String && t.PkgPath() != "":
+		if values := g.src.values(t); values != nil {
+			return &node{Type: "string", Enum: values}
+		}
+	}
+	return nil
+}
+
+// field is an ahp.Field: null is one of its values.
+func (g *generator) field(t reflect.Type) *node {
+	f, _ := t.FieldByName("Value")
+	elem := f.Type.Elem()
+	s := g.scalar(elem)
+	switch {
+	case s != nil:
+	case elem.Kind() == reflect.String:
+		s = &node{Type: "string"}
+	default:
+		panic(fmt.Sprintf("schema: a Field of %s has no schema yet", elem))
+	}
+	if s.Type == "" {
+		return s // opaque: null is in it
+	}
+	return &node{AnyOf: []*node{s, {Type: "null"}}}
+}
+
+// finish mends what the library cannot know: the Extra member is not one, and
+// the rules of rules.go.
+func (g *generator) finish(name string, s *node) {
+	if s.Properties != nil {
+		s.Properties.Delete("Extra")
+		s.Required = without(s.Required, "Extra")
+		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+			g.apply(name+"."+p.Key, p.Value)
+		}
+	}
+	g.apply(name, s)
+	g.split(name, s)
+}
+
+func (g *generator) apply(place string, s *node) {
+	if rule := rules[place]; rule != nil {
+		rule(s)
+		g.used[place] = true
+	}
+}
+
+func without(list []string, name string) []string {
+	var out []string
+	for _, s := range list {
+		if s != name {
+			out = append(out, s)
+		}
+	}
+	return out
+}

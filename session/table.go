@@ -1,0 +1,9 @@
+package session
+
+import "github.com/ahp-canvas/ahp-canvas/ahp"
+
+// Methods is the table of the methods that this package declares.
+var Methods = []ahp.MethodRow{
+	CreateSession.Row(), DisposeSession.Row(), ListSessions.Row(), ResolveSessionConfig.Row(), SessionConfigCompletions.Row(),
+	SessionAdded.Row(), SessionRemoved.Row(), SessionSummaryChanged.Row(),
+}

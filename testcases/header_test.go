@@ -1,0 +1,64 @@
+package testcases
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	// notTheSurface are words with canvas in them that a host without the surface
+	// understands: a capability that it does not know, and the name of an agent.
+	notTheSurface = strings.NewReplacer(`"capabilities":{"canvas":{}}`, "", `"provider":"canvas"`, "")
+	ofTheDemo     = regexp.MustCompile(`"(extensionId|canvasId)":"(demo|other|counter|broken|hang|evil)"|\["\$\*","\$\*"`)
+	ofAProvider   = regexp.MustCompile(`"canvasProviders":`)
+)
+
+// neededBy says what the steps of a transcript ask of a host.
+func neededBy(tr *Transcript) []string {
+	has := map[string]bool{}
+	for _, s := range tr.Steps {
+		text := notTheSurface.Replace(s.Text)
+		has[NeedsCanvas] = has[NeedsCanvas] || strings.Contains(strings.ToLower(text), "canvas")
+		has[NeedsProvider] = has[NeedsProvider] || ofAProvider.MatchString(text)
+		has[NeedsDemo] = has[NeedsDemo] || ofTheDemo.MatchString(text)
+		switch s.Op {
+		case OpAgentCall:
+			has[NeedsAgent] = true
+		case OpHost:
+			has[NeedsHost] = true
+		case OpClock:
+			has[NeedsClock] = true
+		case OpOpen:
+			has[NeedsTokens] = has[NeedsTokens] || s.Text != ""
+		}
+	}
+	var needs []string
+	for _, word := range []string{NeedsCanvas, NeedsAgent, NeedsProvider, NeedsDemo, NeedsTokens, NeedsClock, NeedsHost} {
+		if has[word] {
+			needs = append(needs, word)
+		}
+	}
+	return needs
+}
+
+// TestTranscriptNeeds: what a case says it needs is what its steps use, so that
+// a host is neither failed for what it never claimed nor let off.
+func TestTranscriptNeeds(t *testing.T) {
+	for _, tr := range transcripts(t) {
+		if want, have := neededBy(tr), tr.Needs(); !slices.Equal(want, have) {
+			t.Errorf("%s: want '# needs: %s', have '%s'", tr.Name, strings.Join(want, " "), strings.Join(have, " "))
+		}
+	}
+}
+
+func TestHeader(t *testing.T) {
+	tr, err := ParseTranscript("x", "# title: t\n# rule: SHOULD canvas.md 3\n# needs: canvas agent\n<!")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Level() != Should || tr.Place() != "canvas.md 3" || !slices.Equal(tr.Needs(), []string{NeedsCanvas, NeedsAgent}) {
+		t.Errorf("have %q, %q, %q", tr.Level(), tr.Place(), tr.Needs())
+	}
+}

@@ -1,0 +1,72 @@
+package testcases
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+//go:embed round-trips
+var roundTripFiles embed.FS
+
+// RoundTripCase is one round-trip, in the format of the upstream ones (README.md):
+// a value of a type on the wire, and what decoding and encoding it may give.
+type RoundTripCase struct {
+	File        string    `json:"-"` // file name without its ending
+	Name        string    `json:"name"`
+	Group       string    `json:"group"` // "A": one answer; "B": readers of unknown members have another
+	Description string    `json:"description"`
+	Type        string    `json:"type"` // the protocol's name of it
+	Input       ahp.Value `json:"input"`
+	// AcceptableOutputs has exactly one element: what a reader gives that knows
+	// the type and drops what the type does not have.
+	AcceptableOutputs []ahp.Value `json:"acceptableOutputs"`
+	// PreservedOutput is what a reader gives that keeps unknown members.
+	PreservedOutput ahp.Value `json:"preservedOutput,omitzero"`
+}
+
+// Want returns what a reader has to give that keeps unknown members of the
+// type, or one that drops them.
+func (c RoundTripCase) Want(keeps bool) ahp.Value {
+	if keeps && c.PreservedOutput != nil {
+		return c.PreservedOutput
+	}
+	return c.AcceptableOutputs[0]
+}
+
+// RoundTrips returns this project's round-trips, sorted by name.
+func RoundTrips() ([]RoundTripCase, error) {
+	sub, err := fs.Sub(roundTripFiles, "round-trips")
+	if err != nil {
+		return nil, err
+	}
+	return ReadRoundTrips(sub)
+}
+
+// ReadRoundTrips reads the round-trips of a folder, sorted by name.
+func ReadRoundTrips(dir fs.FS) ([]RoundTripCase, error) {
+	names, err := fs.Glob(dir, "*.json")
+	if err != nil {
+		return nil, err
+	}
+	cases := make([]RoundTripCase, 0, len(names))
+	for _, name := range names {
+		data, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		c := RoundTripCase{File: strings.TrimSuffix(path.Base(name), ".json")}
+		if err := ahp.Unmarshal(data, &c); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(c.AcceptableOutputs) != 1 {
+			return nil, fmt.Errorf("%s: /acceptableOutputs: want exactly one", name)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}

@@ -1,0 +1,30 @@
+// The reducer of a canvas channel, ahp-canvas:/<id>.
+import type { CanvasAction, CanvasState, CanvasUpdatedAction } from "../../schema/typescript/ahp.js";
+import { setOrClear } from "./members.js";
+
+export function reduceCanvas(state: CanvasState, action: CanvasAction): CanvasState {
+  switch (action.type) {
+    case "canvas/updated":
+      return update(state, action);
+    case "canvas/closeRequested": // signals: somebody acts on them, the state does not change
+    case "canvas/message":
+      return state;
+    default:
+      return unknown(state, action);
+  }
+}
+
+/** The members that can be updated; who an instance is cannot. */
+const updatable = ["title", "status", "url", "availability", "input"] as const;
+
+/** Absent keeps, null clears, a value sets. */
+function update(state: CanvasState, action: CanvasUpdatedAction): CanvasState {
+  for (const name of updatable) {
+    if (name in action) state = setOrClear(state, name, action[name]);
+  }
+  return state;
+}
+
+function unknown(state: CanvasState, _: never): CanvasState {
+  return state;
+}

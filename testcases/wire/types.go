@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// StateAction is the type of an action of any channel: told apart by its tag,
+// and of any shape where the tag is unknown.
+const StateAction = "StateAction"
+
+// named are the types that no table of methods leads to by itself.
+var named = []any{
+	ahp.ActionEnvelope{}, ahp.Origin{}, ahp.Snapshot{}, ahp.Error{}, ahp.UnsupportedVersionData{}, ahp.ProviderErrorData{},
+	session.RootState{}, session.State{}, canvas.CanvasState{}, session.AgentInfo{}, session.Config{}, session.Customization{}, session.SessionSummary{},
+	session.PartialSessionSummary{}, session.SessionActiveClient{}, session.ToolDefinition{}, session.ChatSummary{}, session.SessionCanvasDeclaration{},
+	session.SessionCanvasAction{}, session.ClientCanvasDeclaration{}, session.CanvasProviderSource{}, session.OpenCanvasRef{},
+}
+
+// protocolNames are the names that the protocol gives to types which Go calls
+// otherwise.
+var protocolNames = map[string]string{"State": "SessionState", "Error": "JsonRpcError"}
+
+// Methods returns every row of the method tables.
+func Methods() []ahp.MethodRow {
+	return slices.Concat(ahp.Methods, session.Methods, canvas.Methods)
+}
+
+// Tables returns the action table of each channel kind, by the name that
+// fixtures have for it.
+func Tables() map[string]*ahp.ActionTable {
+	return map[string]*ahp.ActionTable{"root": session.RootActions, "session": session.Actions, "canvas": canvas.Actions}
+}
+
+// Types returns every type that stands on the wire by itself or under a name of
+// its own, by the protocol's name. Actions are one type: [StateAction].
+func Types() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	add := func(t reflect.Type) {
+		if t == nil || t.Name() == "" || t == reflect.TypeFor[ahp.None]() {
+			return // no params, {} or null
+		}
+		name := t.Name()
+		if other, ok := protocolNames[name]; ok {
+			name = other
+		}
+		types[name] = t
+	}
+	for _, v := range named {
+		add(reflect.TypeOf(v))
+	}
+	for _, m := range Methods() {
+		add(m.Params)
+		add(m.Result)
+	}
+	return types
+}
+
+// Names returns the names that [RoundTrip] knows, sorted.
+func Names() []string {
+	return append(slices.Sorted(maps.Keys(Types())), StateAction)
+}
+
+// Keeps reports whether a type keeps members that it does not know: state and
+// what stands in state does, params and results do not.
+func Keeps(name string) bool {
+	t, ok := Types()[name]
+	if !ok {
+		return false
+	}
+	if t == reflect.TypeFor[session.Customization]() {
+		return true
+	}
+	for f := range t.Fields() {
+		if f.Type == reflect.TypeFor[ahp.Value]() && strings.Contains(f.Tag.Get("json"), ",embed") {
+			return true
+		}
+	}
+	return false
+}
+
+// RoundTrip decodes a value as the type of a name and encodes it again.
+func RoundTrip(name string, in ahp.Value) (ahp.Value, error) {
+	if name == StateAction {
+		return roundTripAction(in)
+	}
+	t, ok := Types()[name]
+	if !ok {
+		return nil, fmt.Errorf("no type %q on the wire", name)
+	}
+	v := reflect.New(t)
+	if err := ahp.Unmarshal(in, v.Interface()); err != nil {
+		return nil, err
+	}
+	return ahp.Marshal(v.Interface())
+}
+
+// roundTripAction encodes from the payload's own type, as the host does for its
+// own actions. A tag that no table has passes as it came.
+func roundTripAction(in ahp.Value) (ahp.Value, error) {
+	tag, err := ahp.ActionTag(in)
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range Tables() {
+		if table.Row(tag) == nil {
+			continue
+		}
+		read, err := table.Decode(in)
+		if err != nil {
+			return nil, err
+		}
+		written, err := table.Encode(read.Action)
+		if err != nil {
+			return nil, err
+		}
+		return written.Bytes(), nil
+	}
+	return in, nil
+}
