@@ -1,0 +1,250 @@
+package bridge
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+// fields are a message's members as they stand in the text; nil is absent.
+type fields struct {
+	tag, kind, id                  []byte
+	method, path, headers, length  []byte
+	seq, end, trailers, data       []byte
+	status, statusText, code, text []byte
+	bytes, lane                    []byte
+	reason                         []byte
+	twice                          bool
+}
+
+// slot is where a member of that name belongs; nil is nowhere.
+func (f *fields) slot(name string) *[]byte {
+	switch name {
+	case "x-ahp":
+		return &f.tag
+	case "type":
+		return &f.kind
+	case "id":
+		return &f.id
+	case "seq":
+		return &f.seq
+	case "end":
+		return &f.end
+	case "data":
+		return &f.data
+	case "bytes":
+		return &f.bytes
+	case "lane":
+		return &f.lane
+	case "method":
+		return &f.method
+	case "path":
+		return &f.path
+	case "headers":
+		return &f.headers
+	case "length":
+		return &f.length
+	case "status":
+		return &f.status
+	case "statusText":
+		return &f.statusText
+	case "trailers":
+		return &f.trailers
+	case "code":
+		return &f.code
+	case "message":
+		return &f.text
+	case "reason":
+		return &f.reason
+	}
+	return nil
+}
+
+// split reads a payload's members. It reports whether the payload is of http/1,
+// well formed or not.
+func split(payload []byte) (f fields, ours bool) {
+	s := scanner{text: payload}
+	s.members(func(quoted, value []byte) {
+		name, _ := text(quoted)
+		if at := f.slot(name); at != nil {
+			f.twice = f.twice || *at != nil
+			*at = value
+		}
+	})
+	f.twice = f.twice || s.bad
+	said, _ := text(f.tag)
+	return f, said == tag
+}
+
+// decode reads a payload. ours says that it is of http/1. What breaks a rule of
+// PROTOCOL.md section 2 is an error; m.kind and m.id are right then as far as
+// they could be read. A type that is not known is no error, and of kind unknown.
+func decode(payload []byte) (m message, ours bool, err *Error) {
+	f, ours := split(payload)
+	if !ours {
+		return m, false, nil
+	}
+	name, named := text(f.kind)
+	m.kind = kinds[name]
+	id, hasID := integer(f.id, maxID)
+	m.id = id
+	switch {
+	case f.twice || !named || len(payload) > maxMessage:
+		return m, true, errMalformed
+	case m.kind == unknown:
+		return m, true, nil
+	case !hasID || id == 0 && m.kind != credit && m.kind != grant:
+		m.id = 0
+		return m, true, errMalformed
+	}
+	return m, true, m.read(&f)
+}
+
+var errMalformed = protocolError("the message is not as http/1 has it")
+
+// read takes what the kind of message needs.
+func (m *message) read(f *fields) *Error {
+	switch m.kind {
+	case request:
+		return m.readRequest(f)
+	case response:
+		return m.readResponse(f)
+	case body, data:
+		var ok bool
+		if m.seq, ok = integer(f.seq, maxID); !ok {
+			return errMalformed
+		}
+		return m.readBody(f)
+	case credit, grant:
+		return m.readAmounts(f)
+	case cancel:
+		return m.readReason(f)
+	default:
+		return m.readError(f)
+	}
+}
+
+func (m *message) readRequest(f *fields) *Error {
+	var ok bool
+	if m.method, ok = text(f.method); !ok || !isToken(m.method) || len(m.method) > 32 {
+		return errMalformed
+	}
+	if m.path, ok = text(f.path); !ok || !isPath(m.path) {
+		return errMalformed
+	}
+	if len(m.path) > maxPath {
+		return errPath
+	}
+	m.length = -1
+	if f.length != nil {
+		if m.length, ok = integer(f.length, maxID); !ok {
+			return errMalformed
+		}
+	}
+	return m.readHead(f)
+}
+
+func (m *message) readResponse(f *fields) *Error {
+	if !m.readStatus(f) {
+		return errMalformed
+	}
+	if f.statusText != nil {
+		var ok bool
+		if m.statusText, ok = text(f.statusText); !ok || len(m.statusText) > 64 || !printable(m.statusText) {
+			return errMalformed
+		}
+	}
+	return m.readHead(f)
+}
+
+func (m *message) readStatus(f *fields) bool {
+	status, ok := integer(f.status, 599)
+	m.status = int(status)
+	return ok && status >= 200
+}
+
+// readHead takes headers, and what of the body is with them.
+func (m *message) readHead(f *fields) (err *Error) {
+	if m.headers, err = readHeaders(f.headers); err != nil {
+		return err
+	}
+	return m.readBody(f)
+}
+
+func (m *message) readBody(f *fields) (err *Error) {
+	switch string(f.end) {
+	case "true":
+		m.end = true
+	case "", "false":
+	default:
+		return errMalformed
+	}
+	if f.trailers != nil {
+		if m.trailers, err = readHeaders(f.trailers); err != nil {
+			return err
+		}
+	}
+	if f.data == nil {
+		return nil
+	}
+	return m.readData(f.data)
+}
+
+// readData decodes base64 into bytes of the message's own.
+func (m *message) readData(v []byte) *Error {
+	if len(v) < 2 || v[0] != '"' || len(v)-2 > encoded(maxChunk) || len(v)%4 != 2 {
+		return errMalformed
+	}
+	v = v[1 : len(v)-1]
+	if len(v) == 0 {
+		return nil
+	}
+	padding := 0
+	for padding < 2 && v[len(v)-1-padding] == '=' {
+		padding++
+	}
+	out := make([]byte, len(v)/4*3)
+	n, err := base64.StdEncoding.Strict().Decode(out, v)
+	if err != nil || n != len(out)-padding { // it would step over line breaks
+		return errMalformed
+	}
+	m.data = out[:n]
+	return nil
+}
+
+func (m *message) readAmounts(f *fields) *Error {
+	for _, amount := range []struct {
+		text []byte
+		to   *int64
+	}{{f.bytes, &m.bytes}, {f.lane, &m.lane}} {
+		if amount.text == nil {
+			continue
+		}
+		n, ok := integer(amount.text, maxAmount)
+		if !ok || n == 0 {
+			return errMalformed
+		}
+		*amount.to = n
+	}
+	return nil
+}
+
+func (m *message) readReason(f *fields) *Error {
+	var ok bool
+	if f.reason == nil {
+		return nil
+	}
+	if m.text, ok = text(f.reason); !ok || utf8.RuneCountInString(m.text) > 64 {
+		return errMalformed
+	}
+	return nil
+}
+
+func (m *message) readError(f *fields) *Error {
+	var okCode, okText bool
+	m.code, okCode = text(f.code)
+	m.text, okText = text(f.text)
+	if !m.readStatus(f) || !okCode || !okText || !isToken(m.code) || len(m.code) > 32 || utf8.RuneCountInString(m.text) > maxText {
+		return errMalformed
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package bridge
+
+import (
+	"encoding/base64"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// The encoders write a message in one pass into one buffer that nobody else has:
+// what they return may be kept. They trust their caller with sizes.
+
+// encoded is the size of n bytes as base64.
+func encoded(n int) int { return base64.StdEncoding.EncodedLen(n) }
+
+// begin writes what every message begins with; room is for what follows.
+func begin(kind string, id int64, room int) []byte {
+	b := make([]byte, 0, room+80)
+	b = append(b, `{"x-ahp":"http/1","type":"`...)
+	b = append(b, kind...)
+	b = append(b, `","id":`...)
+	return strconv.AppendInt(b, id, 10)
+}
+
+// appendHead writes an answer's head without its end, so that data can follow.
+func appendHead(id int64, status int, statusText string, headers []header) []byte {
+	b := begin("response", id, 64+headerRoom(headers))
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	if statusText != "" {
+		b = append(b, `,"statusText":`...)
+		b = appendString(b, statusText)
+	}
+	b = append(b, `,"headers":`...)
+	return appendHeaders(b, headers)
+}
+
+// appendRequest writes a request without its end, so that data can follow.
+func appendRequest(m *message) []byte {
+	b := begin("request", m.id, len(m.path)+64+headerRoom(m.headers))
+	b = append(b, `,"method":`...)
+	b = appendString(b, m.method)
+	b = append(b, `,"path":`...)
+	b = appendString(b, m.path)
+	b = append(b, `,"headers":`...)
+	b = appendHeaders(b, m.headers)
+	if m.length >= 0 {
+		b = append(b, `,"length":`...)
+		b = strconv.AppendInt(b, m.length, 10)
+	}
+	return b
+}
+
+// appendChunk writes a body or data message without its end.
+func appendChunk(kind string, id, seq int64, size int) []byte {
+	b := begin(kind, id, encoded(size)+64)
+	b = append(b, `,"seq":`...)
+	return strconv.AppendInt(b, seq, 10)
+}
+
+// finish completes a head or a chunk: that it is the end, its trailers, its data.
+func finish(b []byte, data []byte, end bool, trailers []header) ahp.Value {
+	if end {
+		b = append(b, `,"end":true`...)
+	}
+	if len(trailers) > 0 {
+		b = append(b, `,"trailers":`...)
+		b = appendHeaders(b, trailers)
+	}
+	if len(data) > 0 {
+		b = append(b, `,"data":"`...)
+		b = base64.StdEncoding.AppendEncode(b, data)
+		b = append(b, '"')
+	}
+	return append(b, '}')
+}
+
+// room reports whether data fits into a message that began with head.
+func room(head []byte, size int) bool { return len(head)+encoded(size)+64 <= maxMessage }
+
+// encodeGive writes a credit or a grant.
+func encodeGive(kind string, id, bytes, lane int64) ahp.Value {
+	b := begin(kind, id, 64)
+	if bytes > 0 {
+		b = append(b, `,"bytes":`...)
+		b = strconv.AppendInt(b, bytes, 10)
+	}
+	if lane > 0 {
+		b = append(b, `,"lane":`...)
+		b = strconv.AppendInt(b, lane, 10)
+	}
+	return append(b, '}')
+}
+
+func encodeCancel(id int64, reason string) ahp.Value {
+	b := append(begin("cancel", id, 64), `,"reason":`...)
+	return append(appendString(b, reason), '}')
+}
+
+func encodeError(id int64, e *Error) ahp.Value {
+	b := append(begin("error", id, 128+len(e.Message)), `,"status":`...)
+	b = strconv.AppendInt(b, int64(e.Status), 10)
+	b = append(b, `,"code":`...)
+	b = appendString(b, e.Code)
+	b = append(b, `,"message":`...)
+	return append(appendString(b, plainText(e.Message)), '}')
+}
+
+// headerRoom is about what headers take.
+func headerRoom(headers []header) int {
+	n := 2
+	for _, h := range headers {
+		n += len(h.name) + len(h.value) + 8
+	}
+	return n
+}
+
+func appendHeaders(b []byte, headers []header) []byte {
+	b = append(b, '[')
+	for i, h := range headers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		b = appendString(b, h.name)
+		b = append(b, ',')
+		b = appendString(b, h.value)
+		b = append(b, ']')
+	}
+	return append(b, ']')
+}
+
+// appendString writes bytes as a string: one character, U+0000 to U+00FF, a byte.
+func appendString(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ':
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		case c < utf8.RuneSelf:
+			b = append(b, c)
+		default:
+			b = utf8.AppendRune(b, rune(c))
+		}
+	}
+	return append(b, '"')
+}
+
+// plainText makes a sentence for people of any text: printable ASCII, bounded.
+func plainText(s string) string {
+	out := make([]byte, 0, min(len(s), maxText))
+	for _, r := range s {
+		if len(out) == maxText {
+			break
+		}
+		if r < ' ' || r > '~' {
+			r = '?'
+		}
+		out = append(out, byte(r))
+	}
+	return string(out)
+}

@@ -1,0 +1,4 @@
+package loopback
+
+// DialLoopback is the default of Options.Dial.
+var DialLoopback = dialLoopback

@@ -1,0 +1,33 @@
+package loopback
+
+import "net/http"
+
+// upstream is the app as an http.RoundTripper: its transport, its cookies, and an
+// eye for its absence.
+type upstream struct {
+	transport http.RoundTripper
+	jar       http.CookieJar
+	refused   func(error)
+}
+
+// RoundTrip sends a request with the jar's cookies and keeps those of the answer.
+// It follows no redirects.
+func (u *upstream) RoundTrip(req *http.Request) (*http.Response, error) {
+	if cookies := u.jar.Cookies(req.URL); len(cookies) > 0 {
+		req = req.Clone(req.Context())
+		for _, c := range cookies {
+			req.AddCookie(c)
+		}
+	}
+	resp, err := u.transport.RoundTrip(req)
+	if err != nil {
+		if refused(req.Context(), err) {
+			u.refused(err)
+		}
+		return nil, err
+	}
+	if set := resp.Cookies(); len(set) > 0 {
+		u.jar.SetCookies(req.URL, set)
+	}
+	return resp, nil
+}
