@@ -10,7 +10,7 @@ import (
 
 // Event is something that happened in a canvas, for the agent to read.
 type Event struct {
-	InstanceID string    `json:"instanceId"`
+	InstanceID string    `json:"instanceId,omitzero"` // "" where it is of no canvas in particular
 	Time       string    `json:"time"` // RFC 3339, UTC
 	Event      ahp.Value `json:"event"`
 }
@@ -67,6 +67,19 @@ func (e *events) add(k key, event ahp.Value) {
 		close(r.more)
 		r.more = nil
 	}
+}
+
+// Raise tells a session's agent something that is of no canvas in particular: what
+// an extension process says for itself. The event is any JSON, at most 64 KiB.
+func (s *Service) Raise(uri string, event ahp.Value) error {
+	if err := s.limits.payload(event); err != nil {
+		return err
+	}
+	if _, err := s.session(uri); err != nil {
+		return err
+	}
+	s.events.add(key{session: uri}, event)
+	return nil
 }
 
 // drop forgets a session.

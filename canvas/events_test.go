@@ -45,3 +45,18 @@ func TestEvents(t *testing.T) {
 		wantCode(t, err, canvas.CodeSessionNotFound)
 	})
 }
+
+// TestRaiseOfNoCanvas: a session's agent hears what is of no canvas, too.
+func TestRaiseOfNoCanvas(t *testing.T) {
+	h, _, _ := newFake(t, canvas.Options{})
+	ok(t, h.Canvases.Raise(canvastest.Session, ahp.Value(`{"prompt":"hello"}`)))
+	wantCode(t, h.Canvases.Raise("ahp-session:/nowhere", ahp.Value(`1`)), canvas.CodeSessionNotFound)
+	if h.Canvases.Raise(canvastest.Session, ahp.Value(`{`)) == nil {
+		t.Error("no JSON, and taken")
+	}
+	page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
+	ok(t, err)
+	equal(t, 1, len(page.Events))
+	equal(t, "", page.Events[0].InstanceID)
+	equal(t, `{"prompt":"hello"}`, string(page.Events[0].Event))
+}

@@ -199,7 +199,11 @@ func (h *Handle) saveEarly(b []byte) (inst *instance, err error) {
 func (h *Handle) Gone() {
 	s := h.service
 	s.must(func(tx *channels.Tx) {
-		if h.ctx.Err() == nil && h.inst != nil {
+		switch {
+		case h.ctx.Err() != nil:
+		case h.inst == nil:
+			h.cancel() // its open, which is under way, fails
+		default:
 			s.makeStale(tx, func(i *instance) bool { return i == h.inst })
 		}
 	})

@@ -166,6 +166,9 @@ func (s *Service) publishOpen(k key, c *call, o *opening, opened Opened) (open O
 		if err := c.over(); err != nil {
 			return err
 		}
+		if o.handle.ctx.Err() != nil {
+			return errUnavailable // its provider said so meanwhile
+		}
 		if o.reg.find(o.decl.CanvasID) == nil {
 			return errUnavailable // it was taken back while its provider was asked
 		}

@@ -317,6 +317,15 @@ func TestOneInstanceGoneAndBack(t *testing.T) {
 		synctest.Wait()
 		equal(t, []string{`open one {"n":1}`}, f.took())
 		equal(t, session.Ready, h.SessionState().OpenCanvases[0].Availability)
+		f.open = func(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+			h.Gone()
+			return canvas.Opened{}, nil
+		}
+		_, err = open(h, "three", "")
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+		equal(t, 2, len(h.SessionState().OpenCanvases))
+		synctest.Wait()
+		f.took()
 		handle.Back() // it is there already
 		synctest.Wait()
 		equal(t, nil, f.took())

@@ -77,7 +77,7 @@ func (h *Host) restore(store channels.Store) error {
 	if err := h.Canvases.Load(records); err != nil {
 		return err
 	}
-	if _, err := h.Sessions.Restore(ctx, records); err != nil {
+	if err := h.Sessions.Restore(ctx, records, nil); err != nil {
 		return err
 	}
 	return h.Canvases.Restore(ctx)
@@ -191,8 +191,11 @@ func (v *View) Leave() {
 
 // Dispatch dispatches an action, given as it stands on the wire.
 func (v *View) Dispatch(uri, action string) {
+	v.mu.Lock()
 	v.seq++
-	v.host.Log.Dispatch(v.Sub, ahp.DispatchActionParams{Channel: uri, ClientSeq: v.seq, Action: ahp.Value(action)})
+	seq := v.seq
+	v.mu.Unlock()
+	v.host.Log.Dispatch(v.Sub, ahp.DispatchActionParams{Channel: uri, ClientSeq: seq, Action: ahp.Value(action)})
 }
 
 // Say dispatches a canvas/message.

@@ -1,0 +1,134 @@
+package extension
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+const (
+	maxCalls  = 32 // requests to one process that are not answered (canvas.md section 8)
+	maxSilent = 3  // requests in a row that time out before the process is taken for hung
+)
+
+// errHung is why a process is ended that answers nothing.
+var errHung = errors.New("it answered none of the last 3 requests in time")
+
+// The parameters of the requests to an extension (canvas-extensions.md).
+type (
+	target struct {
+		SessionID   string `json:"sessionId"`
+		ExtensionID string `json:"extensionId"`
+		CanvasID    string `json:"canvasId"`
+		InstanceID  string `json:"instanceId"`
+	}
+	canvasesCapability struct {
+		Canvases bool `json:"canvases"`
+	}
+	hostContext struct {
+		Capabilities canvasesCapability `json:"capabilities"`
+	}
+	sessionContext struct {
+		WorkingDirectory string `json:"workingDirectory,omitzero"`
+	}
+	openParams struct {
+		target
+		Input   ahp.Value      `json:"input,omitzero"`
+		Host    hostContext    `json:"host"`
+		Session sessionContext `json:"session"`
+	}
+	invokeParams struct {
+		target
+		ActionName string         `json:"actionName"`
+		Input      ahp.Value      `json:"input,omitzero"`
+		Host       hostContext    `json:"host"`
+		Session    sessionContext `json:"session"`
+	}
+	closeParams struct {
+		target
+		Host    hostContext    `json:"host"`
+		Session sessionContext `json:"session"`
+	}
+	openResult struct {
+		URL    string `json:"url,omitzero"`
+		Title  string `json:"title,omitzero"`
+		Status string `json:"status,omitzero"`
+	}
+)
+
+// call sends one request and waits for its answer; it is never sent again. An
+// answer that comes after ctx is done goes to late, unless that is nil.
+func (p *process) call(ctx context.Context, method string, params any, late func(error)) (ahp.Value, error) {
+	select {
+	case p.slots <- struct{}{}:
+	case <-p.lost:
+		return nil, errLost
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	body, err := ahp.Marshal(params)
+	if err != nil {
+		<-p.slots
+		return nil, err
+	}
+	waiter, err := p.conn.DispatchCall(ctx, method, json.RawMessage(body))
+	if err != nil {
+		<-p.slots
+		return nil, errLost
+	}
+	var result json.RawMessage
+	err = waiter.Wait(ctx, &result)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		p.missed(ctx)
+		go func() { // ends with the answer or the connection, 32 at most
+			defer func() { <-p.slots }()
+			if err := waiter.Wait(context.Background(), nil); late != nil {
+				late(err)
+			}
+		}()
+		return nil, err
+	}
+	<-p.slots
+	if errors.Is(err, jsonrpc2.ErrClosed) {
+		return nil, errLost
+	}
+	p.silent.Store(0)
+	return ahp.Value(result), failure(err)
+}
+
+// missed counts an answer that did not come in time; that a caller went away is
+// no fault of the process.
+func (p *process) missed(ctx context.Context) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && p.silent.Add(1) >= maxSilent {
+		p.breaks(errHung)
+	}
+}
+
+// errLost is what a request ends with whose process ended meanwhile. Why, the
+// next one is told.
+var errLost = canvas.Errorf(canvas.CodeProviderUnavailable, "the extension's process ended")
+
+// failure turns an extension's error into the host's: its own code passes
+// through (canvas.md section 3).
+func failure(err error) error {
+	wire, ok := errors.AsType[*jsonrpc2.Error](err)
+	if !ok {
+		return err
+	}
+	var data struct {
+		Code    string `json:"code,omitzero"`
+		Message string `json:"message,omitzero"`
+	}
+	if wire.Data != nil && ahp.Unmarshal(*wire.Data, &data) == nil && data.Code != "" {
+		if data.Message == "" {
+			data.Message = wire.Message
+		}
+		return canvas.Errorf(data.Code, "%s", data.Message)
+	}
+	return canvas.Errorf(canvas.CodeHandlerError, "%s", wire.Message)
+}

@@ -1,0 +1,188 @@
+package extension
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// split reads all messages of a text.
+func split(r io.Reader) (bodies []string, stray string, err error) {
+	var printed strings.Builder
+	f := newFrames(r, func(p []byte) { printed.Write(p) })
+	for {
+		body, err := f.next()
+		if err != nil {
+			return bodies, printed.String(), err
+		}
+		bodies = append(bodies, string(body))
+	}
+}
+
+func message(body string) string {
+	return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+func TestFrames(t *testing.T) {
+	for _, test := range []struct {
+		name, in, bodies, stray, err string
+	}{
+		{"nothing", "", "", "", "EOF"},
+		{"two messages", message("{}") + message("[1]"), "{}|[1]", "", "EOF"},
+		{"an empty one", message("") + message("{}"), "|{}", "", "EOF"},
+		{"other headers, other cases, bare newlines", "content-length:2\nContent-Type: x\nX-Other: y\n\n{}", "{}", "", "EOF"},
+		{"text before, between and after", "hi\n" + message("{}") + "there\r\n" + message("[]") + "bye", "{}|[]", "hi\nthere\r\nbye", "EOF"},
+		{"text without a line's end", "hi" + message("{}"), "{}", "hi", "EOF"},
+		{"a long line of text", strings.Repeat("x", 3*maxLine) + "\n" + message("{}"), "{}", strings.Repeat("x", 3*maxLine) + "\n", "EOF"},
+		{"text with a colon", "warning: careful\n" + message("{}"), "{}", "warning: careful\n", "EOF"},
+		{"no number", "Content-Length: two\r\n\r\n{}", "", "", "is no number"},
+		{"a negative number", "Content-Length: -2\r\n\r\n{}", "", "", "is no number"},
+		{"two lengths", "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "", "", "two Content-Length"},
+		{"too long", "Content-Length: 4194305\r\n\r\n{}", "", "", "4194305 bytes"},
+		{"far too long", "Content-Length: 99999999999999999999\r\n\r\n{}", "", "", "is no number"},
+		{"no length", "Content-Type: x\r\n\r\n{}", "", "", "no Content-Length"},
+		{"a header without a colon", "Content-Length: 2\r\nnonsense\r\n\r\n{}", "", "", "without a colon"},
+		{"too many headers", "Content-Length: 2\r\n" + strings.Repeat("X: y\r\n", 16) + "\r\n{}", "", "", "more than 16"},
+		{"a giant header", "Content-Length: " + strings.Repeat("0", maxLine) + "2\r\n\r\n{}", "", "", "more than 4096"},
+		{"a giant second header", "Content-Length: 2\r\nX: " + strings.Repeat("y", maxLine) + "\r\n\r\n{}", "", "", "more than 4096"},
+		{"an end in a header", "Content-Length: 2\r\nX", "", "", "within a header"},
+		{"an end in a body", "Content-Length: 20\r\n\r\n{}", "", "", "within a message"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, r := range []io.Reader{strings.NewReader(test.in), iotest.OneByteReader(strings.NewReader(test.in))} {
+				bodies, stray, err := split(r)
+				if got := strings.Join(bodies, "|"); got != test.bodies || stray != test.stray {
+					t.Errorf("bodies %q, text %q; want %q, %q", got, stray, test.bodies, test.stray)
+				}
+				if !strings.Contains(err.Error(), test.err) || (test.err != "EOF") != errors.Is(err, errFraming) {
+					t.Errorf("error %v, want %s", err, test.err)
+				}
+			}
+		})
+	}
+}
+
+// FuzzFrames: whatever comes before it, nothing is lost but what is a header,
+// and no message is longer than its bound.
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte("hi\nContent-Length: 2\r\n\r\n{}there"))
+	f.Add([]byte("Content-Length: 2\nContent-Type: x\n\n{}Content-Length: 0\r\n\r\n"))
+	f.Add([]byte("hiContent-Length: 9999999\r\n\r\n"))
+	f.Add(bytes.Repeat([]byte("x"), 2*maxLine))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		bodies, stray, err := split(bytes.NewReader(in))
+		again, strayAgain, errAgain := split(iotest.OneByteReader(bytes.NewReader(in)))
+		if strings.Join(bodies, "|") != strings.Join(again, "|") || stray != strayAgain || err.Error() != errAgain.Error() {
+			t.Errorf("read byte by byte: %q %q %v, else %q %q %v", again, strayAgain, errAgain, bodies, stray, err)
+		}
+		if !errors.Is(err, io.EOF) && !errors.Is(err, errFraming) {
+			t.Errorf("an error of another kind: %v", err)
+		}
+		total := len(stray)
+		for _, b := range bodies {
+			total += len(b)
+		}
+		if total > len(in) {
+			t.Errorf("%d bytes out of %d", total, len(in))
+		}
+	})
+}
+
+func TestPlainWords(t *testing.T) {
+	var w words
+	w.add([]byte(strings.Repeat("old\n", 1000)))
+	w.add([]byte("\x1b[31;1mError\x1b[0m:\tbad\x07 \xff\n\n"))
+	got := w.String()
+	if !strings.HasSuffix(got, "\nError:    bad \uFFFD") || strings.Count(got, "\n") != wordsLines-1 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTail(t *testing.T) {
+	var buf []byte
+	lost := 0
+	for _, s := range []string{"abc", "de", "f", "ghijkl", ""} {
+		var n int
+		buf, n = tail(buf, []byte(s), 5)
+		lost += max(0, n)
+	}
+	if string(buf) != "hijkl" || lost != 7 {
+		t.Errorf("%q, %d lost", buf, lost)
+	}
+}
+
+// A log takes two files of a bounded size, whatever is written.
+func TestRotating(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.log")
+	for range 2 { // a runner that starts again goes on where it was
+		r := &rotating{name: name}
+		for range 40 {
+			r.write(bytes.Repeat([]byte("x"), 30<<10))
+		}
+		r.close()
+	}
+	for _, file := range []string{name, name + ".1"} {
+		if info, err := os.Stat(file); err != nil || info.Size() == 0 || info.Size() > fileSize {
+			t.Errorf("%s: %v, %v", filepath.Base(file), info, err)
+		}
+	}
+}
+
+// sink is a standard input that keeps what is written to it.
+type sink struct{ bytes.Buffer }
+
+func (*sink) Close() error                     { return nil }
+func (*sink) SetWriteDeadline(time.Time) error { return nil }
+
+// A body that is no message is answered; the next one is read.
+func TestWireRefusesBodies(t *testing.T) {
+	for body, want := range map[string]string{
+		`{]}`: "-32700", "{\"id\":1,\"method\":\"\xff\"}": "-32700", `{"id":1,"id":2,"method":"x"}`: "-32700",
+		strings.Repeat("[", 200) + strings.Repeat("]", 200): "-32700",
+		`[]`: "-32600", `{}`: "-32600", `7`: "-32600", `{"id":{},"method":"x"}`: "-32600",
+	} {
+		var out sink
+		in := newFrames(strings.NewReader(message(body)+message(`{"jsonrpc":"2.0","id":1,"method":"next"}`)), func([]byte) {})
+		w := newWire(in, &out, func(error) {})
+		var req struct {
+			Method string `json:"method"`
+		}
+		if err := w.ReadObject(&jsonOnly{&req}); err != nil || req.Method != "next" {
+			t.Errorf("%.40s: read %q, %v", body, req.Method, err)
+		}
+		close(w.more) // writes what is queued, and ends
+		<-w.done
+		if !strings.Contains(out.String(), `"id":null,"error":{"code":`+want) {
+			t.Errorf("%.40s: answered %q, want %s", body, out.String(), want)
+		}
+	}
+}
+
+// jsonOnly decodes what has a method, as jsonrpc2 does.
+type jsonOnly struct {
+	into *struct {
+		Method string `json:"method"`
+	}
+}
+
+func (j *jsonOnly) UnmarshalJSON(data []byte) error {
+	var req jsonrpc2.Request
+	if err := json.Unmarshal(data, &req); err != nil {
+		return err
+	}
+	if req.Method == "" {
+		return errors.New("no method")
+	}
+	j.into.Method = req.Method
+	return nil
+}

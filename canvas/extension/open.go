@@ -1,0 +1,151 @@
+package extension
+
+import (
+	"context"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// closeTime is how long an extension may take to close what it opened too late.
+const closeTime = 5 * time.Second
+
+// Open opens a canvas in the session's process, which is started where there is
+// none.
+func (x *Extension) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	if err := ctx.Err(); err != nil {
+		return canvas.Opened{}, err
+	}
+	w, err := x.begin(req)
+	if err != nil {
+		return canvas.Opened{}, err
+	}
+	defer w.finish(req.InstanceID)
+	p, err := w.ready(ctx)
+	if err != nil {
+		return canvas.Opened{}, err
+	}
+	answer, err := p.open(ctx, req)
+	if err != nil {
+		return canvas.Opened{}, err
+	}
+	i, err := w.instanceFor(p, req, h)
+	if err != nil {
+		return canvas.Opened{}, err
+	}
+	opened, err := i.show(answer)
+	if err != nil {
+		if i != currentOf(req) { // as nobody will close it
+			_ = i.Close(ctx)
+		}
+		return canvas.Opened{}, err
+	}
+	return opened, nil
+}
+
+// begin notes that an open is under way; finish forgets it.
+func (x *Extension) begin(req canvas.OpenRequest) (*worker, error) {
+	r := x.runner
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w, err := x.workerOf(req.Session, req.Session == r.opts.Session)
+	if err != nil {
+		return nil, err
+	}
+	w.opening[req.InstanceID]++
+	return w, nil
+}
+
+func (w *worker) finish(instanceID string) {
+	w.ext.runner.mu.Lock()
+	defer w.ext.runner.mu.Unlock()
+	if w.opening[instanceID]--; w.opening[instanceID] == 0 {
+		delete(w.opening, instanceID)
+	}
+	w.rest()
+}
+
+// rest ends the worker of another session when nothing has been open for a
+// while. Runner.mu is held.
+func (w *worker) rest() {
+	r := w.ext.runner
+	used := func() bool { return len(w.open)+len(w.lost)+len(w.opening) > 0 }
+	if w.declares || used() || w.idle != nil {
+		return
+	}
+	w.idle = time.AfterFunc(r.opts.Idle, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		w.idle = nil
+		if !used() {
+			w.forget() // nobody begins anything here any more
+			w.stop()
+		}
+	})
+}
+
+// open asks the process. A canvas that it opens too late is closed again, unless
+// it is wanted by then.
+func (p *process) open(ctx context.Context, req canvas.OpenRequest) (answer openResult, err error) {
+	t := p.target(req)
+	late := func(err error) {
+		if err == nil && !p.worker.wants(req.InstanceID) {
+			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+			defer cancel()
+			_, _ = p.call(ctx, "canvas.close", p.closing(t), nil)
+		}
+	}
+	raw, err := p.call(ctx, "canvas.open", openParams{t, req.Input, shows, p.context()}, late)
+	if err != nil || raw.Kind() == 'n' {
+		return answer, err
+	}
+	if err := ahp.Unmarshal(raw, &answer); err != nil {
+		return answer, canvas.Errorf(canvas.CodeHandlerError, "the extension's answer to canvas.open cannot be read: %v", err)
+	}
+	return answer, nil
+}
+
+// shows is what extensions are told of this host.
+var shows = hostContext{canvasesCapability{Canvases: true}}
+
+func (p *process) context() sessionContext {
+	return sessionContext{p.worker.ext.runner.opts.WorkingDirectory}
+}
+
+func (p *process) target(req canvas.OpenRequest) target {
+	return target{p.worker.id, p.worker.ext.folder.ID, req.CanvasID, req.InstanceID}
+}
+
+func (p *process) closing(t target) closeParams { return closeParams{t, shows, p.context()} }
+
+// wants reports whether an instance is open or being opened.
+func (w *worker) wants(instanceID string) bool {
+	w.ext.runner.mu.Lock()
+	defer w.ext.runner.mu.Unlock()
+	return w.open[instanceID] != nil || w.opening[instanceID] > 0
+}
+
+// instanceFor is the instance that the process has opened: the one that is open
+// already, or a new one.
+func (w *worker) instanceFor(p *process, req canvas.OpenRequest, h *canvas.Handle) (*instance, error) {
+	r := w.ext.runner
+	r.mu.Lock()
+	if w.up != p {
+		r.mu.Unlock()
+		return nil, errLost
+	}
+	before := w.open[req.InstanceID]
+	if i := currentOf(req); i != nil && i == before && i.process == p {
+		r.mu.Unlock()
+		return i, nil
+	}
+	i := &instance{process: p, target: p.target(req), handle: h}
+	w.open[req.InstanceID] = i
+	delete(w.lost, req.InstanceID)
+	r.mu.Unlock()
+	if before != nil {
+		before.leave()
+	}
+	return i, nil
+}

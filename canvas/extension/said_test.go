@@ -1,0 +1,121 @@
+package extension
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+// logOf is what an extension's log has once the extension has ended.
+func logOf(t *testing.T, x *Extension) string {
+	t.Helper()
+	dir := x.runner.opts.LogDir
+	x.runner.Close()
+	text, err := ReadLog(dir, x.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAgentHears(t *testing.T) {
+	b := newBench(t, nil)
+	b.serving("kanban", "serve board")
+	b.Open("board", "one", nil)
+	ask := func(input string) string {
+		v, err := b.invoke("one", "ask", input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(v)
+	}
+	if got := ask(`{"method":"session.send","params":{"sessionId":"test","prompt":"move it"}}`); !strings.Contains(got, `"messageId":"`) {
+		t.Errorf("session.send: %s", got)
+	}
+	if got := ask(`{"method":"session.log","params":{"sessionId":"test","message":"done","level":"warning"}}`); !strings.Contains(got, `"eventId":"`) {
+		t.Errorf("session.log: %s", got)
+	}
+	for _, refused := range []struct{ input, code string }{
+		{`{"method":"session.getMessages","params":{"sessionId":"test"}}`, `-32601`},
+		{`{"method":"session.send","params":{"sessionId":"other","prompt":"x"}}`, `-32602`},
+		{`{"method":"session.send","params":{"sessionId":"test"}}`, `-32602`},
+		{`{"method":"session.send","params":{"sessionId":"test","prompt":"` + strings.Repeat("x", 66<<10) + `"}}`, `-32602`},
+	} {
+		if got := ask(refused.input); !strings.Contains(got, `"code":`+refused.code) {
+			t.Errorf("%.80s: %s, want %s", refused.input, got, refused.code)
+		}
+	}
+	page, err := b.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
+	if err != nil || len(page.Events) != 2 {
+		t.Fatalf("events %+v, %v", page, err)
+	}
+	want := []string{
+		`{"type":"extension.prompt","extensionId":"kanban","prompt":"move it"}`,
+		`{"type":"extension.log","extensionId":"kanban","level":"warning","message":"done"}`,
+	}
+	for i, e := range page.Events {
+		if string(e.Event) != want[i] || e.InstanceID != "" {
+			t.Errorf("event %s of %q, want %s", e.Event, e.InstanceID, want[i])
+		}
+	}
+}
+
+// What is said before anything is open is heard, too, in order.
+func TestAgentHearsEarly(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, func(o *Options) { o.LogDir = dir })
+	x := b.serving("kanban", "tell 3\ntell 70000\ntell 5\nserve board")
+	eventually(t, "what it said", func() bool {
+		text, _ := ReadLog(dir, x.ID())
+		return strings.Contains(string(text), "told 5")
+	})
+	var page canvas.EventPage
+	eventually(t, "two events", func() bool {
+		page, _ = b.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
+		return len(page.Events) == 2
+	})
+	for i, want := range []string{`"prompt":"xxx"`, `"prompt":"xxxxx"`} {
+		if !strings.Contains(string(page.Events[i].Event), want) {
+			t.Errorf("event %d: %s", i, page.Events[i].Event)
+		}
+	}
+	if text := logOf(t, x); !strings.Contains(text, `told 70000: {"code":-32602`) {
+		t.Errorf("one that is too large: %s", text)
+	}
+}
+
+func TestFloodedLogIsBounded(t *testing.T) {
+	b := newBench(t, nil)
+	x := b.serving("kanban", "serve board")
+	b.Open("board", "one", nil)
+	begun := time.Now()
+	for range 4 { // 8 MiB
+		if _, err := b.invoke("one", "flood", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("8 MiB of standard error in %v", time.Since(begun))
+	text, err := ReadLog(b.runner.opts.LogDir, x.ID())
+	if err != nil || len(text) == 0 || len(text) > 2*fileSize {
+		t.Errorf("the log has %d bytes, %v", len(text), err)
+	}
+}
+
+func TestLogTells(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, func(o *Options) { o.LogDir = dir })
+	x := b.serving("kanban", "say hello\nserve board")
+	b.Open("board", "one", nil)
+	if _, err := b.invoke("one", "shout", ""); err != nil {
+		t.Fatal(err)
+	}
+	text := logOf(t, x)
+	for _, want := range []string{"ahp-canvas] process ", "hello\n", "printed, not sent\n", "it was ended\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the log lacks %q: %s", want, text)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package extension
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+func (b *bench) openIn(uri, instance string) error {
+	b.t.Helper()
+	_, err := b.Canvases.Open(b.t.Context(), canvas.OpenArgs{Session: uri, CanvasID: "board", InstanceID: instance})
+	return err
+}
+
+func (b *bench) askIn(uri, instance, action string) (ahp.Value, error) {
+	return b.Canvases.Invoke(b.t.Context(), canvas.InvokeArgs{Session: uri, InstanceID: instance, ActionName: action})
+}
+
+// Each session has a process of its own, from its first open on; one that ends
+// takes nothing of another along.
+func TestOneProcessASession(t *testing.T) {
+	b := newBench(t, func(o *Options) { o.Idle = 50 * time.Millisecond })
+	x := b.serving("kanban", "serve board")
+	const other = "ahp-session:/other"
+	if err := b.Sessions.Ensure(other, "Other"); err != nil {
+		t.Fatal(err)
+	}
+	if n := workers(b.runner); n != 1 {
+		t.Errorf("%d processes before the session opens anything", n)
+	}
+	for _, uri := range []string{canvastest.Session, other} {
+		if err := b.openIn(uri, "one"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := b.number(b.askIn(canvastest.Session, "one", "pid")), b.number(b.askIn(other, "one", "pid"))
+	if first == second {
+		t.Error("two sessions have one process")
+	}
+	env, err := b.askIn(other, "one", "env")
+	if err != nil || string(env) != `{"session":"other","token":""}` {
+		t.Errorf("its environment: %s, %v", env, err)
+	}
+	_, _ = b.askIn(other, "one", "crash")
+	if again := b.number(b.askIn(canvastest.Session, "one", "pid")); again != first {
+		t.Error("the other session's process went along")
+	}
+	eventually(t, "the other's return", func() bool { _, err := b.askIn(other, "one", "pid"); return err == nil })
+	if got := strings.Count(asked(x), "canvas.open one\n"); got != 3 {
+		t.Errorf("opened %d times", got)
+	}
+	if err := b.Canvases.Close(t.Context(), other, "one"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the idle process", func() bool { return workers(b.runner) == 1 })
+	if err := b.openIn(other, "two"); err != nil {
+		t.Errorf("after that: %v", err)
+	}
+}
+
+func workers(r *Runner) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.workers
+}
+
+// The bound is 64; a process each would be slow here, so it is three.
+func TestLimitOfProcesses(t *testing.T) {
+	b := newBench(t, func(o *Options) { o.Processes = 3; o.Idle = 10 * time.Millisecond })
+	if def, err := New(Options{}); err != nil || def.opts.Processes != 64 {
+		t.Errorf("the default is not 64, %v", err)
+	} else {
+		def.Close()
+	}
+	b.serving("kanban", "serve board")
+	for n := range 3 {
+		uri := fmt.Sprintf("ahp-session:/%d", n)
+		if err := b.Sessions.Ensure(uri, "One more"); err != nil {
+			t.Fatal(err)
+		}
+		err := b.openIn(uri, "one")
+		if n < 2 && err != nil || n == 2 && code(err) != canvas.CodeLimitExceeded {
+			t.Errorf("session %d: %v", n, err)
+		}
+	}
+	if err := b.Canvases.Close(t.Context(), "ahp-session:/0", "one"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "room", func() bool { return b.openIn("ahp-session:/2", "one") == nil })
+}
+
+// With AHP_LONG=1: 64 processes, and not one more.
+func TestSixtyFourProcesses(t *testing.T) {
+	if os.Getenv("AHP_LONG") != "1" {
+		t.Skip("AHP_LONG=1 starts 64 processes")
+	}
+	b := newBench(t, nil)
+	b.serving("kanban", "serve board")
+	begun := time.Now()
+	for n := range 64 {
+		uri := fmt.Sprintf("ahp-session:/%d", n)
+		if err := b.Sessions.Ensure(uri, "One more"); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.openIn(uri, "one"); (err != nil) != (n == 63) || n == 63 && code(err) != canvas.CodeLimitExceeded {
+			t.Fatalf("session %d: %v", n, err)
+		}
+	}
+	started := time.Now()
+	b.runner.Close()
+	t.Logf("64 processes in %v, ended in %v", started.Sub(begun), time.Since(started))
+}

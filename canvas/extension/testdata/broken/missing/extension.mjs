@@ -1,0 +1,2 @@
+import { joinSession } from "no-such-package";
+await joinSession({ canvases: [] });

@@ -1,0 +1,177 @@
+package extension
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Bounds of what a process has not read from its standard input yet.
+const (
+	maxOutbox = 8 << 20
+	stuckTime = 10 * time.Second // without progress
+)
+
+// errStuck is why a process that does not read is ended.
+var errStuck = errors.New("it did not read its standard input")
+
+// input is the pipe to a process's standard input: an *os.File.
+type input interface {
+	io.WriteCloser
+	SetWriteDeadline(time.Time) error
+}
+
+// wire is the stream that jsonrpc2 reads and writes. jsonrpc2 holds a lock
+// while it writes and closes a connection at the first body that it cannot
+// read; so writing only queues here, and such bodies are answered here.
+type wire struct {
+	in     *frames
+	out    input
+	broken func(error) // told once or more why there will be no more messages
+
+	mu     sync.Mutex
+	queue  [][]byte
+	bytes  int
+	closed bool
+	more   chan struct{} // has room for one
+	done   chan struct{} // closed when the writer has ended
+	read   chan struct{} // closed when the reader has
+}
+
+func newWire(in *frames, out input, broken func(error)) *wire {
+	w := &wire{in: in, out: out, broken: broken, more: make(chan struct{}, 1), done: make(chan struct{}), read: make(chan struct{})}
+	go w.write()
+	return w
+}
+
+// ReadObject reads the next message that can be read. It runs on jsonrpc2's
+// reader.
+func (w *wire) ReadObject(v any) error {
+	for {
+		body, err := w.in.next()
+		if err != nil {
+			w.broken(err)
+			close(w.read) // jsonrpc2 reads no more after an error
+			return err
+		}
+		if refused := refuse(body); refused != "" {
+			w.push([]byte(refused))
+			continue
+		}
+		var framed bytes.Buffer
+		fmt.Fprintf(&framed, "Content-Length: %d\r\n\r\n", len(body))
+		framed.Write(body)
+		if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(bufio.NewReader(&framed), v); err != nil {
+			w.push(refusal(ahp.CodeInvalidRequest))
+			continue
+		}
+		return nil
+	}
+}
+
+// refuse returns the answer to a body that is not JSON of bounded depth, or "".
+func refuse(body []byte) string {
+	if !ahp.Value(body).IsValid() {
+		return string(refusal(ahp.CodeParse))
+	}
+	if depth, values := ahp.Measure(body); depth > maxDepth || values > maxValues {
+		return string(refusal(ahp.CodeParse))
+	}
+	return ""
+}
+
+// Bounds of a message: an answer is held against the host's own limits later.
+const (
+	maxDepth  = 128
+	maxValues = 1 << 18
+)
+
+// refusal is the answer to a body that has no id that could be read.
+func refusal(code ahp.Code) []byte {
+	text := "not a JSON-RPC message"
+	if code == ahp.CodeParse {
+		text = "not JSON within the limits"
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, text)
+}
+
+// WriteObject queues a message.
+func (w *wire) WriteObject(v any) error {
+	var framed bytes.Buffer
+	if err := (jsonrpc2.VSCodeObjectCodec{}).WriteObject(&framed, v); err != nil {
+		return err
+	}
+	return w.enqueue(framed.Bytes())
+}
+
+// push queues a body.
+func (w *wire) push(body []byte) {
+	_ = w.enqueue(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(body), body))
+}
+
+func (w *wire) enqueue(frame []byte) error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return jsonrpc2.ErrClosed
+	}
+	if w.bytes += len(frame); w.bytes > maxOutbox {
+		w.mu.Unlock()
+		w.broken(errStuck)
+		return jsonrpc2.ErrClosed
+	}
+	w.queue = append(w.queue, frame)
+	select {
+	case w.more <- struct{}{}:
+	default:
+	}
+	w.mu.Unlock()
+	return nil
+}
+
+// write is the writer: one goroutine, which ends at Close or at the first error.
+func (w *wire) write() {
+	defer close(w.done)
+	defer w.out.Close()
+	for range w.more {
+		w.mu.Lock()
+		frames, closed := w.queue, w.closed
+		w.queue, w.bytes = nil, 0
+		w.mu.Unlock()
+		if closed {
+			return
+		}
+		for _, frame := range frames {
+			_ = w.out.SetWriteDeadline(time.Now().Add(stuckTime))
+			if _, err := w.out.Write(frame); errors.Is(err, os.ErrDeadlineExceeded) {
+				w.broken(errStuck)
+				return
+			} else if err != nil {
+				w.broken(io.EOF) // it ends: how, its exit says
+				return
+			}
+		}
+	}
+}
+
+// Close ends the writer, which closes the process's standard input. What is not
+// written yet is dropped.
+func (w *wire) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.closed = true
+		close(w.more)
+		_ = w.out.SetWriteDeadline(time.Unix(1, 0)) // wakes it
+	}
+	return nil
+}
