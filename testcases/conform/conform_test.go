@@ -1,0 +1,109 @@
+package conform_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/testcases"
+	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
+)
+
+// raceDetector says that the tests run under it.
+var raceDetector bool
+
+// settings are the options of the tests: everything but waiting, which is behind
+// AHP_LONG=1.
+func settings(h *ourHost) conform.Options {
+	opts := conform.Options{URL: h.url, Token: viewToken, Agent: h.agent, Ours: true, Patience: 20 * time.Second, Quiet: 40 * time.Millisecond, Short: time.Second}
+	if os.Getenv("AHP_LONG") == "1" {
+		opts.Short = 5 * time.Second
+	}
+	return opts
+}
+
+// mustPass plays cases, prints the counts, and wants at least so many to pass and
+// none to fail.
+func mustPass(t *testing.T, opts conform.Options, atLeast int) {
+	t.Helper()
+	report, err := conform.Run(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v in %v: %+v", report.Host, report.Took, report.Count())
+	for _, r := range report.Skipped() {
+		t.Logf("skipped %3d: %s", r.Cases, r.Text)
+	}
+	for _, r := range report.Results {
+		if r.Status == conform.Failed || r.Status == conform.Deviates {
+			t.Errorf("%s:%d: %s %s\n%s\n want %.300s\n have %.300s", r.Case, r.Line, r.Level, r.Status, r.Problem, r.Want, r.Have)
+		}
+		if r.Status == conform.Skipped && r.Reason == "" {
+			t.Errorf("%s: skipped for no reason", r.Case)
+		}
+	}
+	if report.Count().Passed < atLeast {
+		t.Errorf("%d passed, want at least %d", report.Count().Passed, atLeast)
+	}
+}
+
+// All cases pass against this project's host, but for those that need a hand
+// inside of it or waiting.
+func TestOurHost(t *testing.T) {
+	opts := settings(startHost(t, true))
+	opts.Demo = true
+	if raceDetector {
+		opts.Cases = slices.DeleteFunc(allCases(t), func(c *testcases.Transcript) bool { return c.Name == "limits/flood" })
+	}
+	mustPass(t, opts, 290)
+}
+
+// Without the demo extensions a client stands in for them.
+func TestStandIn(t *testing.T) {
+	opts := settings(startHost(t, false))
+	opts.Cases = slices.DeleteFunc(allCases(t), func(c *testcases.Transcript) bool { return !slices.Contains(c.Needs(), testcases.NeedsDemo) })
+	mustPass(t, opts, 90)
+}
+
+// Without an agent, and without what the host does not claim.
+func TestSkips(t *testing.T) {
+	h := startHost(t, false)
+	for _, tt := range []struct {
+		opts   conform.Options
+		only   string
+		status conform.Status
+	}{
+		{conform.Options{}, "canvas/close", conform.Skipped},
+		{conform.Options{}, "dispatch/identity", conform.Passed},
+		{conform.Options{Without: []string{"canvas"}}, "provider/fold-bad", conform.Skipped},
+		{conform.Options{}, "dispatch/not-subscribed", conform.Skipped}, // OURS
+		{conform.Options{Ours: true}, "dispatch/not-subscribed", conform.Passed},
+		{conform.Options{Ours: true}, "reconnect/forgotten", conform.Skipped},
+	} {
+		tt.opts.URL, tt.opts.Token, tt.opts.Only = h.url, viewToken, []string{tt.only}
+		report, err := conform.Run(t.Context(), tt.opts)
+		if err != nil || len(report.Results) == 0 {
+			t.Fatalf("%s: %v", tt.only, err)
+		}
+		if r := report.Results[0]; r.Status != tt.status || (r.Reason != "") != (r.Status == conform.Skipped) {
+			t.Errorf("%s: %+v, want %s", tt.only, r, tt.status)
+		}
+	}
+}
+
+// A run that is given up leaves the other cases out, and nothing behind.
+func TestInterrupted(t *testing.T) {
+	opts := settings(startHost(t, false))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	opts.Done = func(conform.Result) { cancel() }
+	report, err := conform.Run(ctx, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := report.Count(); c.Failed > 0 || c.Passed > 1 || c.Cases < 300 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,126 @@
+package conform
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+var anything = ahp.Value(`"$*"`)
+
+// fleeting are the members whose value is another one the next time.
+var fleeting = map[string]bool{
+	"createdAt": true, "modifiedAt": true, "message": true, "rejectionReason": true, "serverInfo": true, "activeSessions": true,
+}
+
+// received is a host's frame as the expectation of it.
+func (s *scribe) received(e entry) string {
+	frame := ahp.Value(s.withoutSecrets(e.frame))
+	if !frame.IsValid() {
+		return string(anything)
+	}
+	m := read[message](frame)
+	if m.Method != "" && m.ID != nil {
+		s.asks[fmt.Sprint(e.link, string(m.ID))] = fmt.Sprintf("$ask%d", len(s.asks)+1)
+	}
+	members := read[map[string]ahp.Value](frame)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		v := members[name]
+		if name == "id" && m.Method != "" {
+			members[name] = ahp.MustMarshal(s.asks[fmt.Sprint(e.link, string(m.ID))])
+		} else if name != "id" {
+			members[name] = s.expect(name, v)
+		}
+	}
+	return string(ahp.MustMarshal(members))
+}
+
+// expect is a value of a host's frame as the expectation of it.
+func (s *scribe) expect(name string, v ahp.Value) ahp.Value {
+	switch v.Kind() {
+	case '{':
+		return s.expectObject(v)
+	case '[':
+		list := read[[]ahp.Value](v)
+		if name == "items" && !s.allMade(list) {
+			return anything
+		}
+		for i := range list {
+			list[i] = s.expect("", list[i])
+		}
+		return ahp.MustMarshal(list)
+	case '"':
+		if !fleeting[name] {
+			return s.expectString(v)
+		}
+	case '0':
+		if name == "serverSeq" || name == "fromSeq" {
+			return s.expectSeq(v)
+		}
+	}
+	if fleeting[name] {
+		return anything
+	}
+	return v
+}
+
+// allMade reports whether a list has no session that was there before.
+func (s *scribe) allMade(items []ahp.Value) bool {
+	for _, item := range items {
+		row := read[struct {
+			Resource string `json:"resource,omitzero"`
+		}](item)
+		if sessionWord.MatchString(row.Resource) && !s.made[row.Resource] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scribe) expectObject(v ahp.Value) ahp.Value {
+	members := read[map[string]ahp.Value](v)
+	if _, strange := members["$..."]; strange {
+		return anything
+	}
+	resource := read[string](members["resource"])
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		sub := members[name]
+		switch {
+		case fleeting[name]:
+			members[name] = anything
+		case name == "state" && (resource == ahp.RootURI || s.before[resource]):
+			members[name] = anything
+		default:
+			members[name] = s.expect(name, sub)
+		}
+	}
+	return ahp.MustMarshal(members)
+}
+
+// expectSeq binds a sequence number that a client names later.
+func (s *scribe) expectSeq(v ahp.Value) ahp.Value {
+	if !s.seqs[string(v)] {
+		return anything
+	}
+	s.seqs["bound "+string(v)] = true
+	return ahp.MustMarshal("$s" + string(v))
+}
+
+// expectString binds the channels in a text; one that looks like a name itself
+// cannot be written.
+func (s *scribe) expectString(v ahp.Value) ahp.Value {
+	text := read[string](v)
+	if nameLike.MatchString(text) {
+		return anything
+	}
+	if canvasURI.FindString(text) != text || text == "" {
+		return v
+	}
+	if s.channels[text] == "" {
+		s.channels[text] = "$canvas" + strconv.Itoa(len(s.channels)+1)
+	}
+	return ahp.MustMarshal(s.channels[text])
+}

@@ -1,0 +1,132 @@
+package conform
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// names is the namespace of one case: what a transcript calls
+// ahp-session:/default and c1 is ahp-session:/<prefix>default and <prefix>c1 on
+// the wire. The prefix stands nowhere else, so taking it away is exact.
+type names struct {
+	prefix  string
+	version string // offered in place of 0.6.0 where the host speaks only older ones; "" as written
+	agent   string // the provider of sessions, "canvas" in transcripts; "" as written
+	standIn bool   // the demo extensions are clients, which the transcript must not see
+}
+
+// offer is the version that the namespace stands for.
+func (n *names) offer() string {
+	if n.version != "" {
+		return n.version
+	}
+	return ahp.V0_6_0.String()
+}
+
+var (
+	sessionURI = regexp.MustCompile(`ahp-session:/([A-Za-z0-9])`)
+	clientID   = regexp.MustCompile(`("clientId"\s*:\s*")([^"])`)
+	ofClient   = regexp.MustCompile(`"client:([^"])`)
+	demoID     = regexp.MustCompile(`("extensionId"\s*:\s*")(demo"|other")`)
+	theVersion = []byte(`"0.6.0"`)
+	provider   = regexp.MustCompile(`("provider"\s*:\s*")([^"]*)(")`)
+)
+
+// out is a frame of a transcript as the host gets it. It works on bytes, because
+// not every frame of a transcript is JSON.
+func (n *names) out(frame []byte) []byte {
+	frame = sessionURI.ReplaceAll(frame, []byte("ahp-session:/"+n.prefix+"${1}"))
+	frame = clientID.ReplaceAll(frame, []byte("${1}"+n.prefix+"${2}"))
+	frame = ofClient.ReplaceAll(frame, []byte(`"client:`+n.prefix+"${1}"))
+	if n.standIn {
+		frame = demoID.ReplaceAll(frame, []byte("${1}client:"+n.prefix+"${2}"))
+	}
+	if n.version != "" {
+		frame = bytes.ReplaceAll(frame, theVersion, []byte(`"`+n.version+`"`))
+	}
+	return n.rename(frame, "canvas", n.agent)
+}
+
+// in is a frame of the host as a transcript has it. It reports false for one
+// that is about somebody else.
+func (n *names) in(frame []byte) ([]byte, bool) {
+	frame, ours := n.filter(frame)
+	if ours {
+		frame, ours = n.asServer(frame)
+	}
+	if !ours {
+		return nil, false
+	}
+	frame = bytes.ReplaceAll(frame, []byte(n.prefix), nil)
+	if n.version != "" {
+		frame = bytes.ReplaceAll(frame, []byte(`"`+n.version+`"`), theVersion)
+	}
+	return n.rename(frame, n.agent, "canvas"), true
+}
+
+// rename puts the host's name for what makes sessions in the place of the
+// transcripts', or the other way round.
+func (n *names) rename(frame []byte, from, to string) []byte {
+	if n.agent == "" {
+		return frame
+	}
+	return provider.ReplaceAllFunc(frame, func(m []byte) []byte {
+		parts := provider.FindSubmatch(m)
+		if string(parts[2]) != from {
+			return m
+		}
+		return []byte(string(parts[1]) + to + string(parts[3]))
+	})
+}
+
+// session is a session of the transcript on the wire.
+func (n *names) session(name string) string { return "ahp-session:/" + n.prefix + name }
+
+var (
+	rootWord = []byte(`"root/session`)
+	itemWord = []byte(`"items"`)
+)
+
+// filter takes other people's sessions out: rows of listSessions, and the root's
+// notifications about them.
+func (n *names) filter(frame []byte) ([]byte, bool) {
+	switch {
+	case bytes.Contains(frame, rootWord):
+		var note struct {
+			ID     ahp.Value `json:"id,omitzero"`
+			Method string    `json:"method,omitzero"`
+		}
+		if ahp.Unmarshal(frame, &note) != nil || note.ID != nil || !bytes.HasPrefix([]byte(note.Method), rootWord[1:]) {
+			return frame, true
+		}
+		return frame, bytes.Contains(frame, []byte(n.prefix))
+	case bytes.Contains(frame, itemWord):
+		return n.filterItems(frame), true
+	}
+	return frame, true
+}
+
+func (n *names) filterItems(frame []byte) []byte {
+	var answer, result map[string]ahp.Value
+	var items []ahp.Value
+	if ahp.Unmarshal(frame, &answer) != nil || ahp.Unmarshal(answer["result"], &result) != nil || ahp.Unmarshal(result["items"], &items) != nil {
+		return frame
+	}
+	ours := []ahp.Value{}
+	for _, item := range items {
+		var row struct {
+			Resource string `json:"resource,omitzero"`
+		}
+		if ahp.Unmarshal(item, &row) != nil || bytes.Contains(item, []byte(n.prefix)) || sessionURI.FindString(row.Resource) == "" {
+			ours = append(ours, item)
+		}
+	}
+	if len(ours) == len(items) {
+		return frame
+	}
+	result["items"] = ahp.MustMarshal(ours)
+	answer["result"] = ahp.MustMarshal(result)
+	return ahp.MustMarshal(answer)
+}

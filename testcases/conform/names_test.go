@@ -1,0 +1,74 @@
+package conform
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNames(t *testing.T) {
+	n := names{prefix: "x1-"}
+	for _, tt := range []struct{ out, wire string }{
+		{`{"channel":"ahp-session:/default","clientId":"c1"}`, `{"channel":"ahp-session:/x1-default","clientId":"x1-c1"}`},
+		{`{"uri":"ahp-canvas-content:/c1/x","clientId" : "c1"}`, `{"uri":"ahp-canvas-content:/c1/x","clientId" : "x1-c1"}`},
+		{`{"clientId":"","extensionId":"client:c1","channel":"ahp-session:"}`, `{"clientId":"","extensionId":"client:x1-c1","channel":"ahp-session:"}`},
+		{`{"clientId":7,"protocolVersions":["0.6.0"],"provider":"canvas"}`, `{"clientId":7,"protocolVersions":["0.6.0"],"provider":"canvas"}`},
+		{"\xff no JSON: ahp-session:/x", "\xff no JSON: ahp-session:/x1-x"},
+	} {
+		if got := string(n.out([]byte(tt.out))); got != tt.wire {
+			t.Errorf("out %s: have %s, want %s", tt.out, got, tt.wire)
+		}
+		if got, ours := n.in([]byte(tt.wire)); string(got) != tt.out || !ours {
+			t.Errorf("in %s: have %s %v, want %s", tt.wire, got, ours, tt.out)
+		}
+	}
+}
+
+// A host of an older version, whose sessions have another provider.
+func TestNamesOfAnother(t *testing.T) {
+	n := names{prefix: "x1-", version: "0.5.1", agent: "copilot"}
+	const ours, theirs = `{"v":["0.6.0"],"provider": "canvas"}`, `{"v":["0.5.1"],"provider": "copilot"}`
+	if got := string(n.out([]byte(ours))); got != theirs {
+		t.Errorf("out: %s", got)
+	}
+	if got, _ := n.in([]byte(theirs)); string(got) != ours {
+		t.Errorf("in: %s", got)
+	}
+	// What has a provider of the name already is somebody else's.
+	if got := string(n.out([]byte(`{"provider":"nobody"}`))); got != `{"provider":"nobody"}` {
+		t.Errorf("out: %s", got)
+	}
+}
+
+func TestOthersAreFiltered(t *testing.T) {
+	n := names{prefix: "x1-"}
+	for _, tt := range []struct{ frame, want string }{
+		{`{"method":"root/sessionAdded","params":{"summary":{"resource":"ahp-session:/x1-a"}}}`, `{"method":"root/sessionAdded","params":{"summary":{"resource":"ahp-session:/a"}}}`},
+		{`{"method":"root/sessionAdded","params":{"summary":{"resource":"ahp-session:/other"}}}`, ""},
+		{`{"id":1,"error":{"code":1,"message":"root/sessionAdded"}}`, `{"id":1,"error":{"code":1,"message":"root/sessionAdded"}}`},
+		{`{"id":1,"result":{"items":[{"resource":"ahp-session:/other"},{"resource":"ahp-session:/x1-a"},{"odd":1}]}}`, `{"id":1,"result":{"items":[{"resource":"ahp-session:/a"},{"odd":1}]}}`},
+		{`{"id":1,"result":{"items":[]}}`, `{"id":1,"result":{"items":[]}}`},
+		{`{"id":1,"result":{"items":7}}`, `{"id":1,"result":{"items":7}}`},
+	} {
+		if got, _ := n.in([]byte(tt.frame)); string(got) != tt.want {
+			t.Errorf("%s: have %s, want %s", tt.frame, got, tt.want)
+		}
+	}
+}
+
+// FuzzNames holds the namespace to its law: what goes out comes back as it was.
+func FuzzNames(f *testing.F) {
+	f.Add([]byte(`{"channel":"ahp-session:/default","clientId":"c1","x":"client:c1"}`))
+	f.Add([]byte(`{"items":[{}],"method":"root/sessionAdded"`))
+	f.Add([]byte("ahp-session:/\x00\"clientId\":\"\""))
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		n := names{prefix: "x1-"}
+		if strings.Contains(string(frame), "x1-") {
+			return
+		}
+		wire := n.out(frame)
+		// Root notifications and lists without a session of ours lose it: not the law's.
+		if back, ours := n.in(wire); ours && !strings.Contains(string(frame), `"items"`) && string(back) != string(frame) {
+			t.Errorf("%q went out as %q and came back as %q", frame, wire, back)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+var sessionWord = regexp.MustCompile(`ahp-session:/([A-Za-z0-9._-]+)`)
+
+// Host is what a host says of itself.
+type Host struct {
+	URL      string `json:"url"`
+	Name     string `json:"name,omitzero"` // serverInfo, where it says it
+	Version  string `json:"protocolVersion"`
+	Provider string `json:"provider,omitzero"` // of the sessions that the cases are played in
+	Canvas   bool   `json:"canvas"`            // whether a session shows the Canvas surface
+}
+
+// probe asks the host what it is, and makes sure that cases can be played on it.
+func (r *runner) probe(ctx context.Context) error {
+	e := &env{opts: &r.opts, names: names{prefix: r.prefix + "p-"}}
+	s := &stage{env: e}
+	defer e.end()
+	conn, err := e.dial(ctx, "probe", r.opts.Token)
+	if err != nil {
+		return err
+	}
+	c := &caller{env: e, conn: conn}
+	if err := r.greet(c); err != nil {
+		return err
+	}
+	params := map[string]any{"channel": given}
+	if _, err := c.call("createSession", params); err != nil && r.host.Provider != "" {
+		params["provider"] = r.host.Provider
+		_, err = c.call("createSession", params)
+		if err != nil {
+			return fmt.Errorf("the host makes no session to play in: %w", err)
+		}
+	} else if err != nil {
+		return fmt.Errorf("the host makes no session to play in: %w", err)
+	}
+	s.sessions = []string{"default"}
+	result, err := c.call("subscribe", map[string]any{"channel": given})
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Snapshot struct {
+			State map[string]ahp.Value `json:"state"`
+		} `json:"snapshot"`
+	}
+	if err := ahp.Unmarshal(result, &answer); err != nil {
+		return fmt.Errorf("the answer to subscribe is none of AHP: %w", err)
+	}
+	r.host.Canvas = answer.Snapshot.State["openCanvases"] != nil || answer.Snapshot.State["canvases"] != nil
+	_, err = c.call("disposeSession", map[string]any{"channel": given})
+	return err
+}
+
+// greet opens the probe's connection and learns the version and an agent.
+func (r *runner) greet(c *caller) error {
+	result, err := c.call("initialize", map[string]any{
+		"channel": ahp.RootURI, "clientId": "probe", "protocolVersions": offered,
+		"initialSubscriptions": []string{ahp.RootURI}, "capabilities": map[string]any{ahp.CapabilityCanvas: map[string]any{}},
+	})
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		ProtocolVersion string          `json:"protocolVersion"`
+		ServerInfo      *ahp.ServerInfo `json:"serverInfo,omitzero"`
+		Snapshots       []struct {
+			State struct {
+				Agents []struct {
+					Provider string `json:"provider"`
+				} `json:"agents,omitzero"`
+			} `json:"state"`
+		} `json:"snapshots"`
+	}
+	if err := ahp.Unmarshal(result, &answer); err != nil {
+		return fmt.Errorf("the answer to initialize is none of AHP: %w", err)
+	}
+	r.host = Host{URL: hideQuery(r.opts.URL), Version: answer.ProtocolVersion}
+	if answer.ServerInfo != nil {
+		r.host.Name = answer.ServerInfo.Name + " " + answer.ServerInfo.Version
+	}
+	for _, s := range answer.Snapshots {
+		for _, agent := range s.State.Agents {
+			r.host.Provider = agent.Provider
+			return nil
+		}
+	}
+	return nil
+}
+
+// offered are the versions that the cases can be played in: written for 0.6.0,
+// they hold on the 0.5 line too, where the host has what they need.
+var offered = []string{ahp.V0_6_0.String(), "0.5.2", ahp.V0_5_1.String(), ahp.V0_5_0.String()}

@@ -1,0 +1,6 @@
+//go:build race
+
+package conform_test
+
+// The race detector makes a host so slow that 60,000 messages are no flood.
+func init() { raceDetector = true }

@@ -1,0 +1,95 @@
+package conform_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/testcases"
+	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
+)
+
+// write is what a recorder makes of an exchange; a line is "link>frame" or
+// "link<frame".
+func write(t *testing.T, exchange ...string) string {
+	t.Helper()
+	r := &conform.Recorder{Title: "x\ny"}
+	r.Opened(0, "a-secret-token")
+	for _, line := range exchange {
+		r.Frame(0, line[0] == '>', []byte(line[1:]))
+	}
+	r.Ended(0, true, ws.CodePolicy)
+	r.Frame(0, false, []byte("late"))
+	var b strings.Builder
+	if _, err := r.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := testcases.ParseTranscript("x", b.String()); err != nil {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	return b.String()
+}
+
+func TestRecorder(t *testing.T) {
+	const canvas = "ahp-canvas:/0b9d"
+	got := write(t,
+		`>{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"initialSubscriptions":["ahp-session:/old"]}}`,
+		`<{"jsonrpc":"2.0","id":1,"result":{"serverSeq":7,"snapshots":[{"resource":"ahp-session:/old","state":{"title":"T"},"fromSeq":7}]}}`,
+		`>{"jsonrpc":"2.0","id":2,"method":"createSession","params":{"channel":"ahp-session:/new"}}`,
+		`<{"jsonrpc":"2.0","id":2,"result":null}`,
+		`>{"jsonrpc":"2.0","id":"s","method":"subscribe","params":{"channel":"ahp-session:/new"}}`,
+		`<{"jsonrpc":"2.0","id":"s","result":{"snapshot":{"resource":"ahp-session:/new","state":{"n":1.50,"z":null,"createdAt":"now"},"fromSeq":8}}}`,
+		`<{"jsonrpc":"2.0","id":"h1","method":"canvasOpen","params":{"channel":"`+canvas+`"}}`,
+		`>{"jsonrpc":"2.0","id":"h1","result":{"url":"https://x.example/a-secret-token"}}`,
+		`<{"jsonrpc":"2.0","id":9,"method":"canvasClose","params":{"channel":"`+canvas+`"}}`,
+		`>{"jsonrpc":"2.0","result":null,"id":9}`,
+		`>{"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"token":"of somebody else"}}`,
+		`<{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"no such resource"}}`,
+		`>{"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":8}}`,
+		`<{"jsonrpc":"2.0","id":4,"result":{"x":"$name","y":{"$...":true}}}`,
+		`>{"x":"\u0061-secret-token"}`, `<{"x":"\u0061-secret-token"}`, ">{\"no\":\n\xff", `>{"price":"$five"}`,
+	)
+	want := `# title: x y
+# rule: OURS a recording: say which rule it shows
+# needs: canvas
+# sessions: old
+open a
+a> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"initialSubscriptions":["ahp-session:/old"]}}
+a< {"id":1,"jsonrpc":"2.0","result":{"serverSeq":"$*","snapshots":[{"fromSeq":"$*","resource":"ahp-session:/old","state":"$*"}]}}
+a> {"jsonrpc":"2.0","id":2,"method":"createSession","params":{"channel":"ahp-session:/new"}}
+a< {"id":2,"jsonrpc":"2.0","result":null}
+a> {"jsonrpc":"2.0","id":"s","method":"subscribe","params":{"channel":"ahp-session:/new"}}
+a< {"id":"s","jsonrpc":"2.0","result":{"snapshot":{"fromSeq":"$s8","resource":"ahp-session:/new","state":{"createdAt":"$*","n":1.50,"z":null}}}}
+a< {"id":"$ask1","jsonrpc":"2.0","method":"canvasOpen","params":{"channel":"$canvas1"}}
+a> {"jsonrpc":"2.0","id":"$ask1","result":{"url":"https://x.example/token"}}
+a< {"id":"$ask2","jsonrpc":"2.0","method":"canvasClose","params":{"channel":"$canvas1"}}
+a> {"jsonrpc":"2.0","result":null,"id":$ask2}
+a> {"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"token":"token"}}
+a< {"error":{"code":-32602,"message":"$*"},"id":3,"jsonrpc":"2.0"}
+a> {"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":$s8}}
+a< {"id":4,"jsonrpc":"2.0","result":{"x":"$*","y":"$*"}}
+a> {"x":"token"}
+a< {"x":"token"}
+a> "{\"no\":\n\xff"
+a> "{\"price\":\"$five\"}"
+a<close 1008
+`
+	if got != want {
+		t.Errorf("have\n%s\nwant\n%s", got, want)
+	}
+}
+
+// FuzzRecorder holds the recorder to its law: whatever went over the wire, the
+// file can be read, and no line holds the token.
+func FuzzRecorder(f *testing.F) {
+	f.Add(`{"id":1,"method":"x"}`, `{"id":1,"result":{"snapshot":{"resource":"ahp-session:/a","state":{},"fromSeq":1}}}`)
+	f.Add("\xff\"\n", `{"id":"$x","method":"canvasOpen"}`)
+	f.Add(`{"\u0061-secret-token":1,"\u0061-secret-token":2}`, `["\u0061-secret-token"]`)
+	f.Add(`"a-secret-token"`, `{"a":"a-secret-token"}`)
+	f.Fuzz(func(t *testing.T, sent, received string) {
+		text := write(t, ">"+sent, "<"+received, ">"+received, "<"+sent)
+		if strings.Contains(text, "a-secret-token") {
+			t.Errorf("the token is in\n%s", text)
+		}
+	})
+}

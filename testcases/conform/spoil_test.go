@@ -1,0 +1,212 @@
+package conform_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
+)
+
+// object is a JSON object whose numbers keep their digits.
+type object = map[string]any
+
+// spoiler is a conform.Watcher with one fault. It hands a fault the frames that
+// the fault is about, and what the client had asked.
+type spoiler struct {
+	fault fault
+
+	mu    sync.Mutex
+	asked map[string]object       // by link and id: the request
+	held  map[conform.Link]object // a frame that a fault keeps back, by connection
+	// leaked are frames that a fault shows to others than it should: each goes out
+	// once on every other connection, before the next frame there.
+	leaked []leak
+	shown  map[string]bool
+}
+
+type leak struct {
+	from  conform.Link
+	frame object
+}
+
+// exchange is one frame as a fault sees it.
+type exchange struct {
+	*spoiler
+	link  conform.Link
+	frame object
+	// asked is the request that frame answers; nil where it answers none.
+	asked object
+}
+
+func newSpoiler(f fault) *spoiler {
+	return &spoiler{fault: f, asked: map[string]object{}, shown: map[string]bool{}, held: map[conform.Link]object{}}
+}
+
+func (s *spoiler) Opened(conform.Link, string) {}
+
+func (s *spoiler) Ended(conform.Link, bool, ws.CloseCode) {}
+
+func (s *spoiler) Frame(l conform.Link, toHost bool, raw []byte) [][]byte {
+	var out [][]byte
+	if !toHost {
+		out = s.leaks(l)
+	}
+	return append(out, s.spoil(l, toHost, raw)...)
+}
+
+// leaks returns what others leaked since the last frame on a connection.
+func (s *spoiler) leaks(l conform.Link) (out [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, leaked := range s.leaked {
+		if key := fmt.Sprint(l, i); leaked.from != l && !s.shown[key] {
+			s.shown[key] = true
+			out = append(out, encode(leaked.frame))
+		}
+	}
+	return out
+}
+
+func (s *spoiler) spoil(l conform.Link, toHost bool, raw []byte) [][]byte {
+	frame := object{}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&frame) != nil || bytes.Contains(raw, []byte("conform-ping-")) {
+		return [][]byte{raw}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := exchange{spoiler: s, link: l, frame: frame}
+	key := fmt.Sprint(l, frame["id"])
+	spoil := s.fault.toClient
+	if toHost {
+		spoil = s.fault.toHost
+		s.asked[key] = frame
+	} else if frame["method"] == nil {
+		x.asked = s.asked[key]
+	}
+	if spoil == nil {
+		return [][]byte{raw}
+	}
+	before := encode(frame)
+	frames := spoil(x)
+	if len(frames) == 1 && bytes.Equal(encode(frames[0]), before) {
+		return [][]byte{raw} // untouched, to the letter
+	}
+	var out [][]byte
+	for _, f := range frames {
+		out = append(out, encode(f))
+	}
+	return out
+}
+
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// at walks into a value; nil where the path leads nowhere.
+func at(v any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			o, _ := v.(object)
+			v = o[step]
+		case int:
+			list, _ := v.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			v = list[step]
+		}
+	}
+	return v
+}
+
+func objectAt(v any, path ...any) object {
+	o, _ := at(v, path...).(object)
+	return o
+}
+
+// asks says what request a frame answers.
+func (x exchange) asks(method string) bool { return x.asked != nil && x.asked["method"] == method }
+
+// action is the params of an action frame, nil for every other.
+func (x exchange) action() object {
+	if x.frame["method"] != "action" {
+		return nil
+	}
+	return objectAt(x.frame, "params")
+}
+
+func (x exchange) actionType() any { return at(x.action(), "action", "type") }
+
+// same passes the frame on, changed or not.
+func (x exchange) same() []object { return []object{x.frame} }
+
+// onAction makes a fault of what it does to the params of each action.
+func onAction(change func(x exchange, params object)) func(exchange) []object {
+	return func(x exchange) []object {
+		if p := x.action(); p != nil {
+			change(x, p)
+		}
+		return x.same()
+	}
+}
+
+// onAnswer makes a fault of what it does to the answers to a method.
+func onAnswer(method string, change func(x exchange)) func(exchange) []object {
+	return func(x exchange) []object {
+		if x.asks(method) {
+			change(x)
+		}
+		return x.same()
+	}
+}
+
+// drop makes a fault of frames that get lost.
+func drop(lost func(exchange) bool) func(exchange) []object {
+	return func(x exchange) []object {
+		if lost(x) {
+			return nil
+		}
+		return x.same()
+	}
+}
+
+// code makes a fault of a wrong error code.
+func code(right, wrong string) func(exchange) []object {
+	return func(x exchange) []object {
+		if e := objectAt(x.frame, "error"); e != nil && fmt.Sprint(e["code"]) == right {
+			e["code"] = json.Number(wrong)
+		}
+		return x.same()
+	}
+}
+
+// snapshots calls change with each snapshot of an answer.
+func (x exchange) snapshots(change func(object)) {
+	if s := objectAt(x.frame, "result", "snapshot"); s != nil {
+		change(s)
+	}
+	list, _ := at(x.frame, "result", "snapshots").([]any)
+	for i := range list {
+		change(objectAt(list, i))
+	}
+}
+
+// onSnapshot makes a fault of what it does to snapshots.
+func onSnapshot(change func(x exchange, s object)) func(exchange) []object {
+	return func(x exchange) []object {
+		x.snapshots(func(s object) { change(x, s) })
+		return x.same()
+	}
+}

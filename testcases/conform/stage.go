@@ -1,0 +1,131 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/testcases"
+)
+
+// stage is what a case takes for given: the sessions that it names without making
+// them, made before it and disposed of after it, over a connection of their own.
+type stage struct {
+	env      *env
+	provider string // of new sessions; "" leaves it to the host
+	sessions []string
+}
+
+// given is the session that every host of the transcripts has.
+const given = "ahp-session:/default"
+
+func (s *stage) set(ctx context.Context, t *testcases.Transcript) error {
+	named := map[string]bool{}
+	for _, step := range t.Steps {
+		for _, m := range sessionWord.FindAllStringSubmatch(step.Text, -1) {
+			named[m[1]] = true
+		}
+	}
+	// A recording says which other sessions there were.
+	given := strings.Fields("default " + t.Meta["sessions"])
+	for _, name := range given {
+		named[name] = true
+	}
+	s.sessions = slices.Sorted(maps.Keys(named))
+	c, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.leave()
+	for _, name := range given {
+		params := map[string]any{"channel": "ahp-session:/" + name}
+		if s.provider != "" {
+			params["provider"] = s.provider
+		}
+		if _, err := c.call("createSession", params); err != nil {
+			return fmt.Errorf("the session of the case could not be made: %w", err)
+		}
+	}
+	return nil
+}
+
+// clear disposes of the case's sessions; that some were never made, or are gone,
+// is as it should be.
+func (s *stage) clear(ctx context.Context) {
+	if len(s.sessions) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.env.opts.Patience)
+	defer cancel()
+	c, err := s.connect(ctx)
+	if err != nil {
+		return
+	}
+	defer c.leave()
+	for _, name := range s.sessions {
+		_, _ = c.call("disposeSession", map[string]any{"channel": "ahp-session:/" + name})
+	}
+}
+
+// caller is a connection that asks and waits for answers.
+type caller struct {
+	env  *env
+	conn *conn
+	id   int
+}
+
+func (s *stage) connect(ctx context.Context) (*caller, error) {
+	e := &env{opts: s.env.opts, names: s.env.names}
+	conn, err := e.dial(ctx, "stage", e.opts.Token)
+	if err != nil {
+		return nil, err
+	}
+	c := &caller{env: e, conn: conn}
+	if _, err := c.call("initialize", map[string]any{
+		"channel": ahp.RootURI, "clientId": "stage", "protocolVersions": []string{ahp.V0_6_0.String()},
+		"capabilities": map[string]any{ahp.CapabilityCanvas: map[string]any{}},
+	}); err != nil {
+		c.leave()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *caller) leave() { c.env.end() }
+
+// call asks the host and returns its result, past what comes besides.
+func (c *caller) call(method string, params any) (ahp.Value, error) {
+	c.id++
+	id := fmt.Sprint(c.id)
+	frame := ahp.MustMarshal(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params})
+	if err := c.conn.Send(frame); err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(c.env.opts.Patience); time.Now().Before(end); {
+		frame, err := c.conn.Next()
+		if err != nil {
+			return nil, fmt.Errorf("no answer to %s: %w", method, err)
+		}
+		var answer struct {
+			ID     ahp.Value  `json:"id,omitzero"`
+			Method string     `json:"method,omitzero"`
+			Result ahp.Value  `json:"result,omitzero"`
+			Error  *ahp.Error `json:"error,omitzero"`
+		}
+		if err := ahp.Unmarshal(frame, &answer); err != nil {
+			return nil, fmt.Errorf("the answer to %s is no JSON-RPC: %w", method, err)
+		}
+		switch {
+		case answer.Method != "" || strings.TrimSpace(string(answer.ID)) != id:
+		case answer.Error != nil:
+			return nil, fmt.Errorf("%s: %w", method, answer.Error)
+		default:
+			return answer.Result, nil
+		}
+	}
+	return nil, fmt.Errorf("no answer to %s", method)
+}
