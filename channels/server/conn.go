@@ -17,7 +17,7 @@ type conn struct {
 	tokenClient string
 	peer        *peer.Peer
 
-	waiting pending // requests that left the order
+	waiting pending // messages that were taken up and are not done with
 
 	// mark is what it was subscribed to when it ended; nil until then. Guarded by
 	// the log's mutex.
@@ -31,8 +31,11 @@ type conn struct {
 // Deliver hands an envelope to the connection's queue.
 func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }
 
-// Handle takes the connection's messages one at a time.
+// Handle takes the connection's messages one at a time. It counts before it looks
+// whether the host is closing: what goes on after that is waited for.
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
+	c.waiting.add()
+	defer c.waiting.done()
 	m, known := c.server.methods[req.Method]
 	switch {
 	case !known:

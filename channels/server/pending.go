@@ -2,7 +2,8 @@ package server
 
 import "sync"
 
-// pending counts requests that were accepted and have no answer yet.
+// pending counts messages that were taken up and are not done with: a request that
+// has no answer yet, a dispatch that is being applied.
 type pending struct {
 	mu   sync.Mutex
 	n    int
