@@ -35,6 +35,14 @@ func Accept(w http.ResponseWriter, r *http.Request, opts AcceptOptions) (*Conn, 
 		refusal.Write(w)
 		return nil, Grant{}, refusal
 	}
+	c, err := Upgrade(w, r, opts.Conn)
+	return c, grant, err
+}
+
+// Upgrade upgrades a request that was judged by other means than a [Guard]'s
+// tokens, as a relay does. It checks neither Host nor Origin nor token. The rest
+// is as with [Accept].
+func Upgrade(w http.ResponseWriter, r *http.Request, opts Options) (*Conn, error) {
 	up := websocket.Upgrader{
 		ReadBufferSize:  gorillaBuffer,
 		WriteBufferSize: gorillaBuffer,
@@ -45,9 +53,9 @@ func Accept(w http.ResponseWriter, r *http.Request, opts AcceptOptions) (*Conn, 
 	h := &hijacker{ResponseWriter: w}
 	wsc, err := up.Upgrade(h, r, nil)
 	if err != nil {
-		return nil, Grant{}, err
+		return nil, err
 	}
-	return newConn(wsc, h.nc, false, opts.Conn), grant, nil
+	return newConn(wsc, h.nc, false, opts), nil
 }
 
 // hijacker puts our transport under the connection that gorilla upgrades.

@@ -18,13 +18,15 @@
 //   - Every wait has an end: a write without progress (10 s, CodeSlow), silence
 //     (60 s, CodeDead), a closing handshake (1 s each way). The waits are such
 //     that testing/synctest's clock sees them.
+//   - Forward copies from one accepted connection to another with its own frame
+//     reader, through bounded memory, and never completes what was cut.
 //   - An idle connection holds 512 bytes of buffer, a timer, and no goroutine
 //     but its reader.
 //   - Compression is never negotiated; a message is bounded while it is read.
 //
 // # Ownership
 //
-// One goroutine calls ReadMessage, one calls WriteBatch and Stream. Close,
+// One goroutine calls ReadMessage or Forward, one calls WriteBatch and Stream. Close,
 // SetReadLimit and Err are anybody's. A deadline that fires spoils the
 // connection for good: it is closed.
 //
@@ -34,6 +36,11 @@
 // frames. gorilla writes control frames from inside a read, with a second of
 // patience, and a client's long message as many small fragments; one writer for
 // both sides is less code and keeps the two promises above.
+//
+// The design copies a relay's messages by gorilla's NextReader and NextWriter.
+// Forward reads the sockets itself: all that has arrived leaves in one write,
+// however many frames it is, and a mask is undone with the machine's widest
+// registers. That is what reaches the kernel's splice (ahp/relay's benchmark).
 //
 // The package imports ahp (not yet needed) and gorilla/websocket.
 package ws

@@ -1,6 +1,7 @@
 package ws
 
 import (
+	"crypto/subtle"
 	"encoding/binary"
 	"math/rand/v2"
 )
@@ -64,6 +65,15 @@ func maskBytes(key [4]byte, pos int, b []byte) int {
 	for i := range k {
 		k[i] = key[(pos+i)&3]
 	}
+	if len(b) >= longMask {
+		var pattern [longMask]byte
+		for i := 0; i < len(pattern); i += len(k) {
+			copy(pattern[i:], k[:])
+		}
+		for len(b) >= len(pattern) {
+			b = b[subtle.XORBytes(b, b, pattern[:]):] // with the machine's widest registers
+		}
+	}
 	word := binary.LittleEndian.Uint64(k[:])
 	for len(b) >= 8 {
 		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^word)
@@ -74,3 +84,7 @@ func maskBytes(key [4]byte, pos int, b []byte) int {
 	}
 	return next
 }
+
+// longMask is from where on a mask is laid out to be applied in long strides; a
+// multiple of the key's length.
+const longMask = 1 << 10

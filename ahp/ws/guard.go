@@ -79,7 +79,7 @@ func (g *Guard) Check(r *http.Request, roles ...string) (Grant, *Refusal) {
 	if ref := g.Address(r); ref != nil {
 		return Grant{}, ref
 	}
-	grant, ok := g.match(g.presented(r))
+	grant, ok := g.match(g.Presented(r))
 	if !ok {
 		return Grant{}, &Refusal{http.StatusUnauthorized, "a valid token is needed"}
 	}
@@ -89,9 +89,9 @@ func (g *Guard) Check(r *http.Request, roles ...string) (Grant, *Refusal) {
 	return grant, nil
 }
 
-// presented returns the token of a request: of the first place that has one, so
-// that a wrong header is not outvoted by a right query.
-func (g *Guard) presented(r *http.Request) string {
+// Presented returns the token of a request, or "": of the first place that has
+// one, so that a wrong header is not outvoted by a right query.
+func (g *Guard) Presented(r *http.Request) string {
 	if auth := r.Header.Get("Authorization"); auth != "" {
 		scheme, token, _ := strings.Cut(auth, " ")
 		if !strings.EqualFold(scheme, "Bearer") {

@@ -16,6 +16,7 @@ type transport struct {
 
 	start    time.Time
 	lastRead atomic.Int64 // since start, monotonic
+	held     atomic.Bool  // nobody reads now, so that silence is not the peer's
 	readErr  error        // of the socket; guarded by Conn.reading
 }
 
@@ -32,8 +33,19 @@ func (t *transport) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// silence returns for how long no byte was read.
+// hold says that reading stops for a while, or goes on.
+func (t *transport) hold(on bool) {
+	if !on {
+		t.lastRead.Store(int64(time.Since(t.start)))
+	}
+	t.held.Store(on)
+}
+
+// silence returns for how long no byte was read, though there was a reader.
 func (t *transport) silence() time.Duration {
+	if t.held.Load() {
+		return 0
+	}
 	return time.Since(t.start) - time.Duration(t.lastRead.Load())
 }
 

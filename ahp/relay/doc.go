@@ -1,0 +1,71 @@
+// Package relay joins clients with a host that nobody can dial.
+//
+// The host dials out and stays registered over one control connection
+// ([Uplink]). A client dials the relay ([Edge]) and names the host. The edge
+// asks the host over the control connection to dial a connection back, a lane,
+// and copies WebSocket messages between the two. It forwards and understands
+// nothing: no JSON-RPC, no state of AHP, nothing that a restart could lose.
+//
+// # Three doors
+//
+//	GET /host/<host>   the host's control connection   a token of audience "host"
+//	GET /lane/<lane>   the host's end of a lane        the lane's secret, once, within 10 s
+//	GET /ahp/<host>    a client                        a token of audience "client"
+//
+// Each looks at Host (421), then at Origin (403), then at the token (401, 403
+// where it is good for another host). /host and /lane are no place for a web
+// page: they refuse every Origin. Tokens stand in Authorization or, for
+// browsers, in Sec-WebSocket-Protocol; in the query they are refused, except by
+// a listener on loopback. What is wrong after these checks is said by a typed
+// close, because a browser sees the code of a close but not an HTTP status.
+//
+// # Messages of the control connection
+//
+// JSON texts ([message]), none above 4 KiB:
+//
+//	host: {"type":"register","generation":7}          edge: {"type":"registered"}
+//	edge: {"type":"lane","lane":"…","secret":"…"}     host: {"type":"decline","lane":"…"}
+//	either: {"type":"drain"}                          no new lanes, please
+//
+// The first message of a lane is the edge's {"type":"open","subject":"…",
+// "clientId":"…"}: who the client is, by its token. Everything behind it is
+// between client and host.
+//
+// # Promises
+//
+//   - A lane keeps order and is complete, or ends with a typed close. A message
+//     that was cut is never completed.
+//   - Flow control is TCP's, end to end: a client that does not read stops its own
+//     lane at the host. The edge holds at most 64 KiB of each direction, 256 KiB
+//     of a few, and no queue. Who takes nothing for 20 s is closed (ws.CodeSlow).
+//   - A host that is not registered is said at once ([CodeHostOffline]).
+//   - A registration with a newer generation ends the older one and its lanes
+//     ([CodeSuperseded]); the same generation takes over the control connection
+//     and leaves the lanes, which do not need it.
+//   - A secret opens one lane, once, and dies with the time to dial back.
+//   - Lanes are counted per host and per client, and new ones have a rate.
+//   - A token that is withdrawn or runs out ends what it opened.
+//   - No token, secret or payload reaches a log, nor a header that goes on.
+//
+// # Who owns what
+//
+// [Edge] owns the goroutines of registrations and lanes (two for each lane);
+// Close ends them and waits. [Uplink.Run] owns its own and its lanes' and
+// returns when they have ended; a socket that it handed to Serve belongs to
+// Serve, which must see to its end.
+//
+// # Departures from the design
+//
+// An end that takes nothing is closed after 20 s and not after the peer's 10 s:
+// the host, which knows what its frames are worth, decides first. Nothing is read
+// from a lane whose other end is slow, and that does not count as its silence.
+//
+// Host and lane stand in the path, so that a token for another host is refused
+// before anything is upgraded. Metrics are numbers of [Edge.Stats], not
+// Prometheus's types: a host program that embeds the uplink does not get that
+// library, and cmd needs ten lines to hand the numbers over. The token file is
+// looked at every two seconds instead of watched: it is replaced by renaming,
+// which the watch of a file misses, and a stat costs nothing.
+//
+// The package imports ahp, ahp/ws, cenkalti/backoff and x/time/rate.
+package relay

@@ -1,0 +1,222 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+// registration is a host's control connection.
+type registration struct {
+	edge       *Edge
+	host       string
+	generation int64
+	conn       *ws.Conn
+	offers     chan Offer // bounded: a host that does not read is busy
+}
+
+// controlRate bounds what a host says on its control connection, a second.
+const controlRate, controlBurst = 200, 1000
+
+// hostDoor lets a host in.
+func (e *Edge) hostDoor(w http.ResponseWriter, r *http.Request, host string) {
+	grant, ok := e.authorize(w, r, e.machine, ForHost, host)
+	if !ok {
+		return
+	}
+	conn, err := ws.Upgrade(w, r, e.opts.conn(messageLimit))
+	if err != nil {
+		e.refused(RefusedUpgrade)
+		return
+	}
+	reg := &registration{edge: e, host: host, conn: conn, offers: make(chan Offer, e.opts.LanesPerHost)}
+	if !e.start(func() { reg.serve(grant) }) {
+		e.turnAway(conn, RefusedClosing, goingAway)
+		conn.Wait()
+	}
+}
+
+// serve registers the host and serves its control connection until the end.
+func (r *registration) serve(grant Grant) {
+	defer r.conn.Wait()
+	defer context.AfterFunc(r.edge.life, func() { r.conn.Close(goingAway.Code, goingAway.Reason) })()
+	if grant.Valid != nil {
+		defer context.AfterFunc(grant.Valid, func() { r.conn.Close(withdrawn.Code, withdrawn.Reason) })()
+	}
+	if !r.edge.admitHost() {
+		r.edge.turnAway(r.conn, RefusedEdgeFull, &ws.CloseError{Code: CodeTooMany, Reason: "the relay is full"})
+		return
+	}
+	defer r.edge.releaseHost()
+	if !r.readRegister() {
+		return
+	}
+	remove, err := r.enter()
+	if err != nil {
+		r.refuse(err)
+		return
+	}
+	log := r.edge.opts.Logger.With("host", r.host)
+	log.Info("host registered", "subject", grant.Subject)
+	defer r.leave(remove)
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() { defer close(done); r.write(ended) }()
+	r.read(remove)
+	close(ended)
+	<-done
+	log.Info("host left", "err", r.conn.Err())
+}
+
+// admitHost counts control connections, those that are not registered yet
+// included.
+func (e *Edge) admitHost() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.control >= e.opts.MaxHosts {
+		return false
+	}
+	e.control++
+	return true
+}
+
+func (e *Edge) releaseHost() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.control--
+}
+
+// readRegister waits for the first message, which must be a register.
+func (r *registration) readRegister() bool {
+	late := time.AfterFunc(r.edge.opts.Handshake, func() { r.conn.Close(ws.CodePolicy, "no registration in time") })
+	defer late.Stop()
+	data, err := r.conn.ReadMessage()
+	if err != nil {
+		r.edge.refused(RefusedUpgrade)
+		return false
+	}
+	m, err := decode(data)
+	if err != nil || m.Type != typeRegister {
+		r.edge.turnAway(r.conn, RefusedUpgrade, &ws.CloseError{Code: ws.CodePolicy, Reason: "the first message must be a registration"})
+		return false
+	}
+	r.generation = m.Generation
+	return true
+}
+
+// enter puts the registration in the books and in the directory.
+func (r *registration) enter() (remove func(), err error) {
+	e := r.edge
+	e.mu.Lock()
+	if old := e.hosts[r.host]; old != nil && old.generation > r.generation {
+		e.mu.Unlock()
+		return nil, ErrSuperseded
+	}
+	e.hosts[r.host] = r
+	e.mu.Unlock()
+	remove, err = e.opts.Directory.Register(e.life, Registration{
+		Host: r.host, Generation: r.generation, Signal: r.signal, Superseded: r.superseded,
+	})
+	if err != nil {
+		r.leave(func() {})
+	}
+	return remove, err
+}
+
+func (r *registration) refuse(err error) {
+	if errors.Is(err, ErrSuperseded) {
+		r.edge.turnAway(r.conn, RefusedOlder, &ws.CloseError{Code: CodeSuperseded, Reason: err.Error()})
+		return
+	}
+	r.edge.opts.Logger.Error("a host cannot be registered", "host", r.host, "err", err)
+	r.edge.turnAway(r.conn, RefusedInternal, &ws.CloseError{Code: ws.CodeTryLater, Reason: "the directory failed"})
+}
+
+// leave takes the registration out again. Lanes that still wait for the host
+// will not be dialled, unless another registration has its place.
+func (r *registration) leave(remove func()) {
+	remove()
+	r.edge.mu.Lock()
+	mine := r.edge.hosts[r.host] == r
+	if mine {
+		delete(r.edge.hosts, r.host)
+	}
+	r.edge.mu.Unlock()
+	if mine {
+		r.edge.endLanes(func(l *lane) bool { return l.host == r.host && !l.taken }, offline)
+	}
+}
+
+// superseded ends an older registration, and with an older run of the host its
+// lanes.
+func (r *registration) superseded(by int64) {
+	r.conn.Close(CodeSuperseded, ErrSuperseded.Error())
+	r.edge.endLanes(func(l *lane) bool { return l.host == r.host && l.generation != 0 && l.generation < by }, superseded)
+}
+
+// endLanes ends those that match, which is asked under the edge's mutex.
+func (e *Edge) endLanes(match func(*lane) bool, cause *ws.CloseError) {
+	e.mu.Lock()
+	ended := slices.DeleteFunc(slices.Collect(maps.Values(e.lanes)), func(l *lane) bool { return !match(l) })
+	e.mu.Unlock()
+	for _, l := range ended {
+		l.end(cause)
+	}
+}
+
+// signal queues an offer for the host.
+func (r *registration) signal(o Offer) error {
+	select {
+	case r.offers <- o:
+		return nil
+	default:
+		return ErrBusy
+	}
+}
+
+// write passes offers on until the connection has ended.
+func (r *registration) write(ended <-chan struct{}) {
+	first := message{Type: typeRegistered}
+	if r.conn.WriteBatch([][]byte{first.encode()}) != nil {
+		return
+	}
+	for {
+		select {
+		case o := <-r.offers:
+			m := message{Type: typeLane, Lane: o.Lane, Secret: o.Secret, Edge: o.Edge}
+			if r.conn.WriteBatch([][]byte{m.encode()}) != nil {
+				return
+			}
+		case <-ended:
+			return
+		}
+	}
+}
+
+// read takes what the host says until the connection ends.
+func (r *registration) read(remove func()) {
+	pace := rate.NewLimiter(controlRate, controlBurst)
+	for {
+		data, err := r.conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		m, err := decode(data)
+		switch {
+		case err != nil:
+			r.conn.Close(ws.CodePolicy, "a message that cannot be read")
+		case !pace.Allow():
+			r.conn.Close(ws.CodePolicy, "too many messages")
+		case m.Type == typeDecline:
+			r.edge.endLanes(func(l *lane) bool { return l.id == m.Lane && l.host == r.host && !l.taken }, noAnswer)
+		case m.Type == typeDrain:
+			remove() // from now on the host is offline for new clients
+		}
+	}
+}

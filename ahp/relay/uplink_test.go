@@ -1,0 +1,212 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+func TestNewUplinkRefuses(t *testing.T) {
+	good := UplinkOptions{URL: "wss://relay.example/", Token: "t", Host: "laptop", Serve: echo}
+	for want, change := range map[string]func(*UplinkOptions){
+		"want a URL":          func(o *UplinkOptions) { o.URL = "https://relay.example/" },
+		"of the form":         func(o *UplinkOptions) { o.URL = "wss://relay.example/?tkn=secret-token" },
+		"wss://relay.example": func(o *UplinkOptions) { o.URL = "wss://secret-token@relay.example/" },
+		"host token":          func(o *UplinkOptions) { o.Token = "" },
+		"host name":           func(o *UplinkOptions) { o.Host = "../ahp" },
+		"nobody":              func(o *UplinkOptions) { o.Serve = nil },
+	} {
+		o := good
+		change(&o)
+		_, err := NewUplink(o)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-token") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// The first attempt that the relay refuses is final: the token or the name is
+// wrong, and trying again would not tell anybody.
+func TestARefusalIsFinalAtFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts   UplinkOptions
+		status int
+	}{
+		"token":   {UplinkOptions{Token: "wrong-token"}, 401},
+		"name":    {UplinkOptions{Host: "desktop"}, 403},
+		"address": {UplinkOptions{URL: "ws://other.test:80/"}, 421},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := inMemory()
+				startEdge(t, n, EdgeOptions{})
+				dial := n.dial
+				there := &network{dial: func(ctx context.Context, network, _ string) (net.Conn, error) { return dial(ctx, network, edgeHost) }}
+				u := startUplink(t, there, c.opts)
+				err := within(t, u.ended)
+				u.once.Do(func() {})
+				if re, ok := errors.AsType[*RefusedError](err); !ok || re.Status != c.status || strings.Contains(err.Error(), "wrong-token") {
+					t.Errorf("have %v, want %d", err, c.status)
+				}
+			})
+		})
+	}
+}
+
+// While the relay is away the uplink tries again, later each time; once it has
+// been registered for long enough it begins anew.
+func TestBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		u := startUplink(t, n, UplinkOptions{})
+		var last time.Duration
+		for i := range 8 {
+			p := u.await(t, Lost)
+			base := min(250*time.Millisecond<<i, 10*time.Second)
+			if p.Retry < base/2 || p.Retry > base+base/2+1 {
+				t.Errorf("attempt %d: %s, want %s half more or less", i, p.Retry, base)
+			}
+			last = p.Retry
+		}
+		if last < 5*time.Second {
+			t.Errorf("at last %s", last)
+		}
+		e := startEdge(t, n, EdgeOptions{})
+		u.await(t, Registered)
+		time.Sleep(9 * time.Second)
+		e.stop()
+		if p := u.await(t, Lost); p.Retry < 5*time.Second || ws.CodeOf(p.Err) != ws.CodeGoingAway {
+			t.Errorf("a short registration reset the back-off: %+v", p)
+		}
+		e = startEdge(t, n, EdgeOptions{})
+		u.await(t, Registered)
+		time.Sleep(10 * time.Second)
+		e.stop()
+		if p := u.await(t, Lost); p.Retry > 500*time.Millisecond {
+			t.Errorf("a long registration did not: %+v", p)
+		}
+	})
+}
+
+func TestMoreLanesThanTheHostTakesAreDeclined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		startEdge(t, n, EdgeOptions{})
+		u := startUplink(t, n, UplinkOptions{MaxLanes: 2, Dials: 1})
+		u.await(t, Registered)
+		a, b := dialHost(t, n, "laptop", userToken, ws.Options{}), dialHost(t, n, "laptop", userToken, ws.Options{})
+		wantEcho(t, a, "a")
+		wantEcho(t, b, "b")
+		began := time.Now()
+		wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), CodeHostOffline, "the host did not answer")
+		if time.Since(began) != 0 {
+			t.Error("it was not said at once")
+		}
+		b.Close(ws.CodeNormal, "")
+		b.Wait()
+		synctest.Wait()
+		wantEcho(t, dialHost(t, n, "laptop", userToken, ws.Options{}), "a place is free")
+	})
+}
+
+// A host dials no edge that it was not told of: an offer must not lead it to
+// other machines.
+func TestAnOfferNamesAnEdge(t *testing.T) {
+	u, err := NewUplink(UplinkOptions{URL: "wss://relay.example/x/", Token: "t", Host: "h", Serve: echo, Edges: []string{"edge-2.example:8443"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for named, want := range map[string]string{
+		"":                            "wss://relay.example/x/",
+		"wss://edge-2.example:8443/":  "wss://edge-2.example:8443/",
+		"wss://relay.example/":        "wss://relay.example/",
+		"wss://edge-2.example/":       "",
+		"ws://edge-2.example:8443/":   "",
+		"wss://10.0.0.1/":             "",
+		"wss://a@relay.example/":      "",
+		"http://relay.example/":       "",
+		"://":                         "",
+		"wss://relay.example.evil/":   "",
+		"wss://relay.example:443.x/":  "",
+		"wss://edge-2.example:84430/": "",
+	} {
+		at, err := u.edge(named)
+		if (err == nil) != (want != "") || err == nil && at.String() != want {
+			t.Errorf("%q leads to %v, %v", named, at, err)
+		}
+	}
+}
+
+// A host that drains says so, is offline for new clients at once, and lets the
+// lanes that are there end by themselves.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		startEdge(t, n, EdgeOptions{})
+		u := startUplink(t, n, UplinkOptions{Serve: func(ctx context.Context, c *ws.Conn, info LaneInfo) {
+			m, err := c.ReadMessage()
+			if err != nil {
+				return
+			}
+			switch <-ctx.Done(); string(m) {
+			case "answer":
+				time.Sleep(3 * time.Second)
+				_ = c.WriteBatch([][]byte{[]byte("the answer")})
+				c.Close(ws.CodeGoingAway, "answered")
+			case "hang": // and never ends
+			}
+		}})
+		u.await(t, Registered)
+		a, b := dialHost(t, n, "laptop", userToken, ws.Options{}), dialHost(t, n, "laptop", userToken, ws.Options{})
+		_, _ = a.WriteBatch([][]byte{[]byte("answer")}), b.WriteBatch([][]byte{[]byte("hang")})
+		synctest.Wait()
+		began := time.Now()
+		u.cancel()
+		synctest.Wait()
+		wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), CodeHostOffline, "host offline")
+		if m, err := a.ReadMessage(); string(m) != "the answer" {
+			t.Errorf("%q, %v", m, err)
+		}
+		wantClose(t, a, ws.CodeGoingAway, "answered")
+		if d := time.Since(began); d != 3*time.Second {
+			t.Errorf("after %s", d)
+		}
+		wantClose(t, b, ws.CodeGoingAway, "the host is shutting down")
+		if d := time.Since(began); d != 10*time.Second {
+			t.Errorf("after %s", d)
+		}
+		if err := u.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An edge that ends tells everybody, and waits for them.
+func TestTheEdgeDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		e := startEdge(t, n, EdgeOptions{})
+		u := startUplink(t, n, UplinkOptions{})
+		u.await(t, Registered)
+		c := dialHost(t, n, "laptop", userToken, ws.Options{})
+		wantEcho(t, c, "before")
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		go func() { _ = e.Close(ctx) }()
+		wantClose(t, c, ws.CodeGoingAway, goingAway.Reason)
+		u.await(t, Lost)
+		if err := e.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), ws.CodeGoingAway, goingAway.Reason)
+		if s := e.Stats(); s.Lanes != 0 || s.Hosts != 0 || s.Waiting != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
