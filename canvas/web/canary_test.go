@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -103,6 +104,9 @@ type attack struct {
 	page string
 	// more are further files of the canvas.
 	more map[string]string
+	// headers come with the document, where an app is behind the canvas; a row
+	// that has some is only run so.
+	headers map[string]string
 	// falls is what must be taken away for the attack to reach its canary: the
 	// proof that the row attacks at all, and that nothing else holds it. The
 	// default is everything around the canvas's document.
@@ -113,6 +117,31 @@ type attack struct {
 
 // settled tells the host that the attack has had its time.
 const settled = `<script type="module">import { send } from "/.ahp/canvas.js"; setTimeout(() => send("done"), 900);</script>`
+
+// app is the attack as an app behind a canvas.
+func (a attack) app(t *testing.T, i int, c *canary) site {
+	s := a.site(i, c)
+	s.app = newApp(t)
+	s.app.HandleFunc("/index.html", func(w http.ResponseWriter, _ *http.Request) {
+		for name, value := range a.headers {
+			w.Header().Set(name, strings.ReplaceAll(value, "CANARY", c.host()))
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, s.files["index.html"])
+	})
+	for name, body := range s.files {
+		if name != "index.html" {
+			s.app.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) {
+				http.ServeContent(w, r, name, time.Time{}, strings.NewReader(body))
+			})
+		}
+	}
+	s.app.HandleFunc("/out", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://"+c.host(), http.StatusFound)
+	})
+	s.path = "index.html"
+	return s
+}
 
 // site is the attack as a canvas.
 func (a attack) site(i int, c *canary) site {
@@ -151,6 +180,7 @@ var (
 	frameBare  = []strip{"frame: Content-Security-Policy", "frame: Connection-Allowlist", "answer: Content-Security-Policy", "answer: Connection-Allowlist", "worker"}
 	frameOpen  = []strip{"frame: Connection-Allowlist"}
 	assetBare  = []strip{"asset: Content-Security-Policy", "asset: Connection-Allowlist", "worker"}
+	headersToo = []strip{"headers", "answer: Content-Security-Policy", "answer: Connection-Allowlist", "worker"}
 	unsandbox  = []strip{"sandbox", "answer: Connection-Allowlist", "frame: Connection-Allowlist"}
 )
 
@@ -236,5 +266,12 @@ var attacks = []attack{
 	{name: "modulepreload", page: `<link rel=modulepreload href="http://CANARY/x.js">`},
 	{name: "preconnect", holds: "not done in a frame of this kind", page: `<link rel=preconnect href="http://CANARY/">`},
 	{name: "speculation rules", holds: "not done in frames", page: `<script type=speculationrules>{"prefetch":[{"source":"list","urls":["http://CANARY/x"]}],"prerender":[{"source":"list","urls":["http://CANARY/y"]}]}</script>`},
+	{name: "header: report of a policy", falls: headersToo, headers: map[string]string{"Content-Security-Policy": "img-src 'none'; report-uri http://CANARY/r"}, page: `<img src="/x.png">`},
+	{name: "header: report only", falls: headersToo, headers: map[string]string{"Content-Security-Policy-Report-Only": "img-src 'none'; report-uri http://CANARY/r"}, page: `<img src="/x.png">`},
+	{name: "header: reporting endpoints", holds: "they are gathered for longer than a test waits", headers: map[string]string{"Reporting-Endpoints": `r="http://CANARY/r"`, "Content-Security-Policy": "img-src 'none'; report-to r"}, page: `<img src="/x.png">`},
+	{name: "header: speculation rules", holds: "not done in frames", headers: map[string]string{"Speculation-Rules": `"http://CANARY/s"`}},
+	{name: "header: link", holds: "the host drops it too", headers: map[string]string{"Link": "<http://CANARY/x.css>; rel=preload; as=style"}},
+	{name: "header: refresh", holds: "the host drops it too", headers: map[string]string{"Refresh": "0;url=http://CANARY/x"}},
+	{name: "redirect", holds: "the host refuses it", page: js(`fetch("/out",{mode:"no-cors"}).catch(()=>{})`) + `<iframe src="/out"></iframe><img src="/out">`, headers: map[string]string{"X-App": "it is one"}},
 	{name: "report of a policy", holds: "a meta element may not name a reporter", page: `<meta http-equiv=Content-Security-Policy content="img-src 'none'; report-uri http://CANARY/r"><img src="data:,x">`},
 }

@@ -27,7 +27,11 @@
 //	card.js     one open canvas with everything around its frame
 //	mount.js    frames, ports, limits of one mount
 //	view.js     view/1: the bridge of a canvas to its provider
-//	content.js  canvasReadResource, a few at a time
+//	bridge.js   what a canvas's service worker asks for: judged, and routed
+//	lane.js     http/1 on one canvas's channel; call.js is one request of it
+//	headers.js  which headers of an app's answer a canvas gets
+//	content.js  canvasReadResource, a few at a time; cache.js keeps what has a validator
+//	base64.js
 //	policy.js   which url is shown, and how
 //	key.js      the link's token: out of the address bar, into this tab
 //	single.js   the frame of single-document mode; singleshim.js stands first in its documents
@@ -36,9 +40,10 @@
 //	theme.js, ui.js, direct.js
 //
 // and on a content host: frame.js (outer frame), sw.js (service worker),
-// shim.js (theme before the first paint, and no WebRTC: Chromium ends the
-// process of a page that uses it under our policies), canvas.js (what a canvas
-// imports: onAction, send, onMessage, input, onInput, onTheme).
+// shim.js (theme before the first paint, event streams that outlive the worker,
+// and no WebRTC: Chromium ends the process of a page that uses it under our
+// policies), canvas.js (what a canvas imports: onAction, send, onMessage, input,
+// onInput, onTheme).
 //
 // # view/1
 //
@@ -55,6 +60,40 @@
 // The id is the provider's, any JSON scalar, echoed. An action that was given to
 // a page which then went away is answered with canvas_provider_unavailable. After
 // a lost connection a page says hello again: it is another View then.
+//
+// # http/1
+//
+// Where the state's _meta has "x-ahp-canvas/http": 1, the provider answers HTTP
+// (canvas/bridge/PROTOCOL.md), and a canvas is a web app. A GET without Range for
+// a script, style, image, font, worker, track or manifest is a read all the same;
+// everything else, documents and event streams included, is a request. Without
+// the member a canvas only reads, and anything else is 501 in words.
+//
+// Between the service worker and the app page, over the mount's port; id is the
+// worker's number, path begins with "/", headers are pairs, bytes are buffers that
+// are handed over, at most 32 KiB from the worker:
+//
+//	worker to page  {t:"ask", id, method, path, headers, read, document, events, length?, bytes?}
+//	                {t:"data", id, bytes}  {t:"end", id}                   the body, where it is more than one chunk
+//	                {t:"more", id, n}                                      so much was read of the answer
+//	                {t:"cancel", id}
+//	page to worker  {t:"whole", id, type, body}                            a read's answer
+//	                {t:"head", id, status, text, headers, empty}  {t:"data", id, bytes}  {t:"end", id}
+//	                {t:"words", id, status, word}                          a failure, before the head or after it
+//	                {t:"more", id, n}                                      so much of the body may come
+//
+// What ends, and how it looks to the canvas: a lost connection, a provider that
+// went stale and a worker that was ended take everything with them that was under
+// way. Requests fail, event streams come back by themselves, nothing is sent
+// twice: a request other than GET and HEAD that the browser gives to the next
+// worker within 3 s is refused, for it may have arrived. A canvas whose url
+// changed is mounted afresh; one that only came back keeps its page.
+//
+// Not bridged, for no browser shows them to a service worker: synchronous XHR,
+// clicks on <a download href> (a blob: one works), WebSocket, frames of an opaque
+// origin. Trailers end at the app page. Chromium empties request header values
+// beyond ASCII, and a redirected form that keeps its method (307, 308) is refused.
+// An EventSource in a Worker is the browser's own: it ends with the service worker.
 //
 // # Single-document mode
 //
@@ -73,11 +112,15 @@
 // # Departures from the design
 //
 // single.html allows style-src data: too, for what a style sheet imports, and has
-// Connection-Allowlist; the layout is kept by instance id. The http/1 bridge is
-// not built: the service worker answers 501 to what a read
-// cannot do (any method but GET, Range, event streams). A frame that
+// Connection-Allowlist; the layout is kept by instance id. A frame that
 // crashed says nothing of it, so every mount is asked each 3 s whether it lives.
+// A lane's window is a canvas's, as PROTOCOL.md has it, and not one for all of
+// them. A service worker reads a body as a Blob and not as a stream: an app
+// without chunked requests needs its length. The Last-Event-ID, which a service
+// worker is not shown either, is told it by shim.js. A repetition is looked for
+// during 3 s, not one. An app's X-Frame-Options, frame-ancestors and everything
+// that reports to somebody are dropped: a canvas is always framed.
 //
-// The package imports ahp. Its tests stand on canvas/host; canvas/web/webtest is
-// the browser in them.
+// The package imports ahp. Its tests stand on canvas/host and canvas/loopback;
+// canvas/web/webtest is the browser in them, one for the whole package.
 package web

@@ -31,6 +31,8 @@ type site struct {
 	url   string // default: the folder's root. It is not judged by the host here.
 	files map[string]string
 	input any
+	app   *app   // what is behind it instead of files, by http/1
+	path  string // of the app's first page
 }
 
 // message is what a View sent.
@@ -147,6 +149,9 @@ func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 	defer e.mu.Unlock()
 	s := e.sites[req.InstanceID]
 	e.handles[s.id] = h
+	if s.app != nil {
+		return e.openApp(s, h)
+	}
 	files := fstest.MapFS{}
 	for name, body := range s.files {
 		files[name] = &fstest.MapFile{Data: []byte(body)}

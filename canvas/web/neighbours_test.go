@@ -22,7 +22,10 @@ func TestNeighboursLiveOn(t *testing.T) {
 	p.Wait(t, `document.querySelectorAll(".card").length === 4`)
 	// The one that left says so in a plain word; blank is no answer.
 	p.Wait(t, `[...document.querySelectorAll(".card")].some((c) => c.textContent.includes("Leaves") && !c.querySelector(".words").hidden)`)
-	frames := p.Frames(t, 3, webtest.ContentFrame)
+	frames := p.Frames(t, 4, webtest.ContentFrame)
+	for _, f := range frames {
+		f.Wait(t, `["Throws", "Floods", "Leaves", "Hello good"].includes(document.title)`)
+	}
 	good := frames[slices.IndexFunc(frames, func(f *webtest.Page) bool { return webtest.Eval[string](t, f, "document.title") == "Hello good" })]
 	good.Wait(t, document+`.getElementById("said").textContent === 'input {"start":7}'`) // it listens
 	for n := range 3 {

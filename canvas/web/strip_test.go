@@ -17,7 +17,7 @@ const sandbox = "allow-scripts allow-same-origin allow-forms allow-modals allow-
 // A strip names one thing that stands between a canvas and the network, and
 // takes it away: a header of a kind of response ("answer: Connection-Allowlist"),
 // the service worker's refusal of other origins ("worker"), or the sandbox's of
-// popups and of leaving the page ("sandbox").
+// popups and of leaving the page ("sandbox"), the page's choice of an app's headers ("headers").
 type strip string
 
 // without wraps a host so that it lacks some of its protections. It works on
@@ -40,6 +40,10 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 				}
 				if s == "sandbox" {
 					body = bytes.Replace(body, []byte(sandbox), []byte(sandbox+" allow-popups allow-top-navigation"), 1)
+				}
+				if r.URL.Path == "/headers.js" && s == "headers" {
+					body = bytes.ReplaceAll(body, []byte("if (DROPPED.test(name)"), []byte("if (false"))
+					body = bytes.ReplaceAll(body, []byte("d && !NOT_ITS_OWN"), []byte("d && !/^$/"))
 				}
 				if r.URL.Path == "/.ahp/sw.js" {
 					body = stripWorker(body, k, header)
@@ -114,3 +118,20 @@ type recorder struct {
 func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(status int)      { r.status = status }
 func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+
+// rewritten changes one text of one file on its way to the browser.
+func rewritten(next http.Handler, path, old, text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != path {
+			next.ServeHTTP(w, r)
+			return
+		}
+		rec := &recorder{header: http.Header{}, status: http.StatusOK}
+		next.ServeHTTP(rec, r)
+		body := bytes.Replace(rec.body.Bytes(), []byte(old), []byte(text), 1)
+		maps.Copy(w.Header(), rec.header)
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(rec.status)
+		_, _ = w.Write(body)
+	})
+}

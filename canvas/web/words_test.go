@@ -58,6 +58,7 @@ func TestWhatACanvasIsAnswered(t *testing.T) {
 		await ask("absent", "/absent");
 		await ask("post", "/style.css", { method: "POST", body: "x" });
 		await ask("range", "/style.css", { headers: { Range: "bytes=0-1" } });
+		await ask("events", "/style.css", { headers: { Accept: "text/event-stream" } });
 		await ask("other origin", "http://127.0.0.1:9/", { mode: "no-cors" });
 		await ask("long", "/" + "x".repeat(5000));
 		document.out = out;`
@@ -69,7 +70,7 @@ func TestWhatACanvasIsAnswered(t *testing.T) {
 	text := "text/plain; charset=utf-8"
 	want := map[string]any{
 		"get": []any{200.0, "text/css; charset=utf-8", "98,111,100"}, "binary": []any{200.0, "application/octet-stream", "255,0,1"},
-		"absent": []any{404.0, text, "84,104,105"}, "post": []any{501.0, text, "84,104,105"}, "range": []any{501.0, text, "84,104,105"},
+		"absent": []any{404.0, text, "84,104,105"}, "post": []any{501.0, text, "84,104,105"}, "range": []any{501.0, text, "84,104,105"}, "events": []any{501.0, text, "84,104,105"},
 		"long": []any{414.0, text, "84,104,101"}, "other origin": "TypeError",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -118,6 +118,8 @@ const heard = {
 };
 
 port.onmessage = (/** @type {MessageEvent} */ { data }) => heard[data.t]?.(data);
+const outside = /** @type {any} */ (globalThis).ahpOutside;
+if (outside) outside(port2); // shown without a page around it
 // A document of single-document mode has no origin to name; what is around it is the host's.
-parent.postMessage({ "x-ahp": "view" }, origin === "null" ? "*" : location.origin, [port2]);
+else parent.postMessage({ "x-ahp": "view" }, origin === "null" ? "*" : location.origin, [port2]);
 addEventListener("pagehide", () => port.postMessage({ t: "bye" }));

@@ -1,41 +1,45 @@
 // @ts-check
 /// <reference lib="webworker" />
-// The service worker of one mount: it answers every request of the canvas with
-// what the app page reads for it, always under our policies.
+// The service worker of one mount: it hands every request of the canvas to the
+// app page and answers with what comes back, always under our policies. It
+// judges nothing: the app page does, and so does the host. doc.go has the words
+// that go over the port.
 "use strict";
 {
   // Filled in by the host: the headers of every answer, errors included.
   /** @type {Record<string, string>} */
   const POLICY = {};
 
-  const PATIENCE = 35_000; // ms; the host's own deadlines are shorter
+  const PATIENCE = 35_000; // ms without a word of the app page; its own deadlines are shorter
+  const WINDOW = 512 * 1024; // bytes of one body that may wait here for their reader
+  const CHUNK = 32 * 1024; // bytes of an upload in one message
+  const MAX_LASTS = 64;
+  const READS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
+  const SHIM = '<script src="/.ahp/shim.js"></script>';
   const sw = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
-  /** @typedef {{ id: number, status?: number, word?: string, type?: string, body?: ArrayBuffer }} Answer */
-
-  /** @type {MessagePort | undefined} */
-  let app;
-  /** @type {Map<number, { path: string, resolve: (a: Answer) => void }>} */
-  const pending = new Map();
-  /** @type {Array<() => void>} */
-  let waiting = [];
+  /** @type {MessagePort | undefined} */ let app;
+  /** @type {Map<number, Exchange>} What the app page was asked, and has not ended */
+  const exchanges = new Map();
+  /** @type {Promise<void> | undefined} */ let connecting;
+  /** @type {(() => void) | undefined} */ let connected;
   let lastId = 0;
+  /** @type {Map<string, string>} What an event stream's page heard last, by client and url */
+  const lasts = new Map();
 
   sw.addEventListener("install", () => sw.skipWaiting());
   sw.addEventListener("activate", (event) => event.waitUntil(sw.clients.claim()));
 
   sw.addEventListener("message", (event) => {
+    if (event.data?.t === "last") return remember(`${/** @type {Client} */ (event.source).id} ${event.data.url}`, String(event.data.id));
     if (event.data?.t !== "port" || !event.ports[0]) return;
     const port = event.ports[0];
     app?.close();
     app = port;
-    port.onmessage = ({ data }) => {
-      pending.get(data.id)?.resolve(data);
-      pending.delete(data.id);
-    };
-    // Nobody reads the old port any more: what is under way is asked again. A read may be.
-    for (const [id, { path }] of pending) port.postMessage({ id, path });
-    for (const go of waiting.splice(0)) go();
+    port.onmessage = ({ data }) => exchanges.get(data.id)?.hear(data);
+    // Nobody reads the old port any more. A read is asked again; nothing else ever is.
+    for (const x of exchanges.values()) if (x.ask.read) port.postMessage(x.ask); else x.hear({ t: "lost" });
+    connected?.();
     event.source?.postMessage({ t: "port!" });
   });
 
@@ -43,55 +47,236 @@
     const url = new URL(event.request.url);
     if (url.origin !== sw.location.origin) return event.respondWith(Response.error());
     if (url.pathname.startsWith("/.ahp/")) return; // the host's own files, with the host's own headers
-    event.respondWith(answer(event.request, url));
+    event.respondWith(answer(event.request, url, event.clientId));
   });
 
-  /** @param {Request} request @param {URL} url */
-  async function answer(request, url) {
-    const document = request.mode === "navigate";
-    if (request.method !== "GET" || request.headers.has("Range") || request.headers.get("Accept") === "text/event-stream") {
-      return words(501, "This canvas can only be read. It has no server that could answer this request.", document);
-    }
-    const got = await read(url.pathname + url.search);
-    if (!got.body) return words(got.status ?? 502, got.word ?? "The canvas gave no answer.", document);
-    const type = got.type ?? "application/octet-stream";
-    const body = document && /^text\/html\b/i.test(type) ? withShim(got.body) : got.body;
-    return new Response(body, { headers: { ...POLICY, "Content-Type": type } });
+  /** A worker is not shown the Last-Event-ID with which a stream is opened again: shim.js says it. @param {string} key @param {string} id */
+  function remember(key, id) {
+    const bytes = String.fromCharCode(...new TextEncoder().encode(id.slice(0, 1024)));
+    if (/^[^\x00-\x1f\x7f]+$/.test(bytes)) lasts.set(key, bytes);
+    if (lasts.size > MAX_LASTS) lasts.delete(/** @type {string} */ (lasts.keys().next().value));
   }
 
-  /** @param {string} path @returns {Promise<Answer>} */
-  async function read(path) {
+  /** @param {Request} request @param {URL} url @param {string} client @returns {Promise<Response>} */
+  async function answer(request, url, client) {
+    const key = `${client} ${url.href}`;
+    const x = new Exchange(request, url, lasts.get(key));
+    lasts.delete(key);
+    await x.prepare();
     if (!app) await connect();
-    const port = app;
-    if (!port) return { id: 0, status: 503, word: "This canvas is not connected to its page any more. Load it again." };
-    const id = ++lastId;
-    return new Promise((resolve) => {
-      pending.set(id, { path, resolve });
-      port.postMessage({ id, path });
-      setTimeout(() => {
-        if (pending.delete(id)) resolve({ id, status: 504, word: "The host did not answer in time." });
-      }, PATIENCE);
-    });
+    return new Promise((resolve) => x.start(resolve));
   }
 
-  /** A worker that was put to sleep has lost its port: it asks the outer frame for another. */
-  async function connect() {
-    const renewed = new Promise((resolve) => {
-      waiting.push(() => resolve(undefined));
-      setTimeout(resolve, 5_000);
-    });
-    for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) {
-      if (new URL(client.url).pathname === "/.ahp/frame.html") client.postMessage({ t: "port?" });
+  /** A worker that was put to sleep has lost its port: it asks the outer frame for another, once for all that wait. */
+  function connect() {
+    connecting ??= (async () => {
+      const renewed = new Promise((resolve) => {
+        connected = () => resolve(undefined);
+        setTimeout(resolve, 5_000);
+      });
+      for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) {
+        if (new URL(client.url).pathname === "/.ahp/frame.html") client.postMessage({ t: "port?" });
+      }
+      await renewed;
+      connecting = undefined;
+    })();
+    return connecting;
+  }
+
+  /** One request and its answer, as the app page gives it: in one piece, or as a head and a stream of chunks. */
+  class Exchange {
+    /** @type {(r: Response) => void} */ #resolve = () => {};
+    /** @type {ReadableStreamDefaultController<Uint8Array> | undefined} */ #controller;
+    /** @type {Uint8Array[] | undefined} The start of a document, until the shim can be put into it */ #start;
+    #enqueued = 0;
+    #credited = 0;
+    #room = 0; // bytes of the upload that the app page takes
+    #go = () => {};
+    #late = 0;
+
+    /** @param {Request} request @param {URL} url @param {string} [last] the last event that its page heard */
+    constructor(request, url, last) {
+      this.request = request;
+      this.document = request.mode === "navigate";
+      this.events = request.headers.get("Accept") === "text/event-stream";
+      this.nonce = "";
+      /** @type {[string, string][]} */ const headers = [];
+      request.headers.forEach((value, name) => headers.push([name, value]));
+      if (last) headers.push(["last-event-id", last]);
+      this.ask = {
+        t: "ask", id: ++lastId, method: request.method, path: url.pathname + url.search, headers, events: this.events, document: this.document,
+        read: request.method === "GET" && !request.headers.has("Range") && READS.includes(request.destination),
+        length: /** @type {number | undefined} */ (undefined), bytes: /** @type {ArrayBuffer | undefined} */ (undefined),
+      };
     }
-    await renewed;
+
+    /** Reads the body, which the browser keeps wherever it likes: an app without chunked requests needs its length. */
+    async prepare() {
+      const { method } = this.request;
+      if (method === "GET" || method === "HEAD") return;
+      const body = await this.request.blob();
+      if (body.size === 0) return;
+      this.ask.length = body.size;
+      if (body.size <= CHUNK) this.ask.bytes = await body.arrayBuffer();
+      else this.body = body;
+    }
+
+    /** @param {(r: Response) => void} resolve */
+    start(resolve) {
+      this.#resolve = resolve;
+      exchanges.set(this.ask.id, this);
+      if (!app) return this.hear({ t: "lost" });
+      app.postMessage(this.ask);
+      this.#wait();
+      if (this.body) this.#upload(this.body.stream().getReader()).catch(() => this.#cancel());
+    }
+
+    /** @param {any} m of the app page */
+    hear(m) {
+      this.#wait();
+      switch (m.t) {
+        case "whole": return this.#end(() => this.#resolve(this.#whole(m)));
+        case "head": return this.#head(m);
+        case "data": return this.#data(new Uint8Array(m.bytes));
+        case "end": return this.#end(() => { this.#flush(); this.#controller?.close(); });
+        case "more":
+          this.#room += m.n;
+          return this.#go();
+        case "words": return this.#fail(() => words(m.status, m.word, this.document), m.status === 501);
+        case "late": return this.#fail(() => words(504, "The app of this canvas did not answer in time.", this.document));
+        case "lost": return this.#fail(() => words(503, "This canvas is not connected to its page any more. Load it again.", this.document));
+      }
+    }
+
+    /** @param {{ type: string, body: ArrayBuffer }} m */
+    #whole({ type, body }) {
+      const bytes = new Uint8Array(body);
+      const parts = this.document && isHTML(type) ? shimmed(bytes, "") : [bytes];
+      return new Response(new Blob(/** @type {BlobPart[]} */ (parts)), { headers: { ...POLICY, "Content-Type": type } });
+    }
+
+    /** @param {{ status: number, text: string, headers: [string, string][], empty: boolean }} m */
+    #head({ status, text, headers: given, empty }) {
+      const headers = new Headers(POLICY);
+      for (const [name, value] of given) {
+        // What is ours stays; the app's own policy comes on top of it.
+        if (/^content-security-policy$/i.test(name) || !Object.keys(POLICY).some((p) => p.toLowerCase() === name)) headers.append(name, value);
+      }
+      const location = headers.get("Location");
+      if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#resolve(redirect(status, location, this.request.method)));
+      if (this.document && isHTML(headers.get("Content-Type") ?? "") && !empty) {
+        this.#start = [];
+        headers.delete("Content-Length");
+      }
+      const stream = empty ? null : new ReadableStream({
+        start: (c) => { this.#controller = c; },
+        pull: () => this.#drained(),
+        cancel: () => this.#cancel(),
+      }, { highWaterMark: WINDOW, size: (c) => c.byteLength });
+      // The shim has to pass the app's own policy too.
+      this.nonce = /'nonce-([\w+/=-]+)'/.exec(given.find(([n]) => n === "content-security-policy")?.[1] ?? "")?.[1] ?? "";
+      this.#resolve(new Response(stream, { status, statusText: text, headers }));
+    }
+
+    /** @param {Uint8Array} bytes */
+    #data(bytes) {
+      if (!this.#start) return this.#enqueue(bytes);
+      this.#start.push(bytes);
+      if (this.#start.reduce((n, b) => n + b.length, 0) >= 1024) this.#flush();
+    }
+
+    /** Lets the start of a document go on, with the shim in it. */
+    #flush() {
+      const start = this.#start;
+      this.#start = undefined;
+      if (start) for (const part of shimmed(joined(start), this.nonce ?? "")) this.#enqueue(part);
+    }
+
+    /** @param {Uint8Array} bytes */
+    #enqueue(bytes) {
+      this.#enqueued += bytes.length;
+      this.#controller?.enqueue(bytes);
+    }
+
+    /** Gives back what was read, a quarter of the window at a time. */
+    #drained() {
+      const read = this.#enqueued - (WINDOW - (this.#controller?.desiredSize ?? WINDOW));
+      if (read - this.#credited < WINDOW / 4) return;
+      app?.postMessage({ t: "more", id: this.ask.id, n: read - this.#credited });
+      this.#credited = read;
+    }
+
+    /** @param {ReadableStreamDefaultReader<Uint8Array>} reader */
+    async #upload(reader) {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        for (let at = 0; at < value.length;) {
+          while (this.#room <= 0 && exchanges.has(this.ask.id)) await new Promise((go) => { this.#go = () => go(undefined); });
+          if (!exchanges.has(this.ask.id)) return void reader.cancel();
+          const part = value.slice(at, at + Math.min(CHUNK, this.#room));
+          at += part.length;
+          this.#room -= part.length;
+          app?.postMessage({ t: "data", id: this.ask.id, bytes: part.buffer }, [part.buffer]);
+        }
+      }
+      app?.postMessage({ t: "end", id: this.ask.id });
+    }
+
+    #wait() {
+      clearTimeout(this.#late);
+      if (!this.#controller) this.#late = setTimeout(() => { this.#cancel(); this.hear({ t: "late" }); }, PATIENCE);
+    }
+
+    #cancel() {
+      if (exchanges.has(this.ask.id)) app?.postMessage({ t: "cancel", id: this.ask.id });
+      this.#end(() => {});
+    }
+
+    /** Ends without an answer, or in the middle of one. An event stream is closed, never failed: the page's EventSource then tries again. @param {() => Response} inWords @param {boolean} [final] it will never be there */
+    #fail(inWords, final) {
+      this.#end(() => {
+        if (!this.#controller) this.#resolve(this.events && !final ? Response.error() : inWords());
+        else if (this.events) this.#controller.close();
+        else this.#controller.error(new TypeError("the connection to the host was lost"));
+      });
+    }
+
+    /** @param {() => void} last */
+    #end(last) {
+      clearTimeout(this.#late);
+      exchanges.delete(this.ask.id);
+      last();
+      this.#go();
+    }
   }
 
-  /** Puts shim.js before everything of the page, but behind its doctype. @param {ArrayBuffer} body */
-  function withShim(body) {
-    const bytes = new Uint8Array(body);
+  /** @param {string} type */
+  const isHTML = (type) => /^text\/html\b/i.test(type) && !/charset=["']?utf-16/i.test(type);
+
+  /** @param {Uint8Array[]} parts */
+  function joined(parts) {
+    const all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
+    let at = 0;
+    for (const p of parts) { all.set(p, at); at += p.length; }
+    return all;
+  }
+
+  /** Puts shim.js before everything of the page, but behind its doctype. @param {Uint8Array} bytes @param {string} nonce of the app's own policy */
+  function shimmed(bytes, nonce) {
+    if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return [bytes]; // UTF-16: no place for ours
     const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
     const at = /^(\u00ef\u00bb\u00bf)?\s*(<!--[^]*?-->\s*)*<!doctype[^>]*>/i.exec(start)?.[0].length ?? 0;
-    return new Blob([bytes.subarray(0, at), '<script src="/.ahp/shim.js"></script>', bytes.subarray(at)]);
+    const shim = nonce ? SHIM.replace(" ", ` nonce="${nonce}" `) : SHIM;
+    return [bytes.subarray(0, at), new TextEncoder().encode(shim), bytes.subarray(at)];
+  }
+
+  /** A navigation may not be redirected under our policies, so its document goes on by itself. @param {number} status @param {string} location @param {string} method */
+  function redirect(status, location, method) {
+    if (status >= 307 && method !== "GET" && method !== "HEAD") return words(501, "The app of this canvas asks for a form to be sent again to another address, which is not done here.", true);
+    const to = JSON.stringify(location).replace(/</g, "\\u003c");
+    const go = `<!doctype html><meta charset="utf-8"><title></title>${SHIM}<script>{ const to = ${to}; location.replace(to.includes("#") ? to : to + location.hash) }</script>`;
+    return new Response(go, { headers: { ...POLICY, "Content-Type": "text/html; charset=utf-8" } });
   }
 
   /** A failure in plain words: blank is never an answer. @param {number} status @param {string} word @param {boolean} document */

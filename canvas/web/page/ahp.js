@@ -22,7 +22,7 @@ export class RPCError extends Error {
 
 /**
  * @typedef {{ state: "connecting" | "ready" }
- *   | { state: "waiting", retryAt: number }
+ *   | { state: "waiting", retryAt: number, code: number }
  *   | { state: "refused", why: "token" | "version" }} Status
  * @typedef {{ channel: string, action: any, serverSeq: number, origin?: { clientId: string, clientSeq: number }, rejectionReason?: string }} Envelope
  * @typedef {{
@@ -120,7 +120,7 @@ export class Client {
     let opened = false;
     socket.onopen = () => { opened = true; this.#handshake(); };
     socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
-    socket.onclose = () => this.#lost(opened);
+    socket.onclose = ({ code }) => this.#lost(opened, code);
   }
 
   async #handshake() {
@@ -219,15 +219,15 @@ export class Client {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
   }
 
-  /** @param {boolean} opened whether the socket had been open */
-  async #lost(opened) {
+  /** @param {boolean} opened whether the socket had been open @param {number} code of its close */
+  async #lost(opened, code) {
     this.#ready = false;
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(new Error("the connection to the host was lost"));
     if (this.#tries === Infinity) return;
     if (!opened && (await this.#tokenIsRefused())) return this.#refuse("token");
     const wait = Math.min(FIRST_WAIT * 2 ** this.#tries++, LONGEST_WAIT) * (0.75 + Math.random() / 2);
     this.#retry = setTimeout(() => this.#connect(), wait);
-    this.#listener.status({ state: "waiting", retryAt: Date.now() + wait });
+    this.#listener.status({ state: "waiting", retryAt: Date.now() + wait, code });
   }
 
   /** A browser does not say why a WebSocket was refused, so the same door is asked in plain HTTP. */

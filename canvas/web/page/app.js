@@ -11,7 +11,7 @@ import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
 
-const { token, session } = takeKey();
+const { token, session, host } = takeKey();
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
 /** @type {any} undefined until the snapshot came */
@@ -24,7 +24,7 @@ const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** What is wrong with all of it. @type {import("./ui.js").Word | undefined} */
 let trouble;
 
-const socket = new URL("/ahp", location.href);
+const socket = new URL(host ? `/ahp/${encodeURIComponent(host)}` : "/ahp", location.href);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, token, { status, snapshot, action, missing });
 const reader = new Reader(client);
@@ -41,13 +41,14 @@ function status(s) {
       if (document.body.dataset.lost === "true") timeline.add("host", "came back");
       document.body.dataset.lost = "false";
       setTrouble(state ? standing() : noSession());
-      for (const card of cards.values()) card.view.reconnected();
+      for (const card of cards.values()) card.connected(true);
       return;
     case "waiting":
+      for (const card of cards.values()) card.connected(false);
       if (document.body.dataset.lost !== "true") timeline.add("host", "went away");
       document.body.dataset.lost = "true";
       showConnection("waiting", "Not connected");
-      return showWaiting(s.retryAt);
+      return showWaiting(s.retryAt, s.code);
     case "refused":
       showConnection("refused", "Refused");
       if (s.why === "token") dropKey();
@@ -57,12 +58,20 @@ function status(s) {
   }
 }
 
-/** @param {number} retryAt */
-function showWaiting(retryAt) {
+/** What a relay's close codes mean to a person (ahp/relay/code.go). @type {Record<number, string>} */
+const RELAY_WORDS = {
+  4003: "The relay is there, but the host is offline.",
+  4006: "There are too many connections to the host just now.",
+  4007: "This link was withdrawn or has run out.",
+};
+
+/** @param {number} retryAt @param {number} code of the close */
+function showWaiting(retryAt, code) {
+  const title = RELAY_WORDS[code] ?? "The host is gone.";
   const text = cards.size ? "What the canvases show may be out of date." : "Is it still running?";
   const tick = () => {
     const s = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-    setTrouble({ title: "The host is gone.", text: `${text} Next try in ${s} s.`, action: ["Try now", () => client.retryNow()] });
+    setTrouble({ title, text: `${text} Next try in ${s} s.`, action: ["Try now", () => client.retryNow()] });
   };
   countdown = setInterval(tick, 1000);
   tick();
@@ -96,6 +105,10 @@ function snapshot(channel, next) {
 function action(e) {
   const own = e.origin?.clientId === client.clientId ? e.origin : undefined;
   const card = cards.get(e.channel);
+  if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "http/1") {
+    if (!own) return card?.lane.receive(e.action.payload);
+    return e.rejectionReason === undefined ? undefined : card?.lane.refused(e.action.payload, e.rejectionReason);
+  }
   if (own && card) {
     card.view.echoed(own.clientSeq, e.rejectionReason);
     if (e.rejectionReason && card.isClose(own.clientSeq)) {
@@ -162,8 +175,9 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (c, id, path) => reader.read(c, id, path), dispatch: (c, a) => client.dispatch(c, a), retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), retitled });
       card.setTheme();
+      card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
       byId("canvases").append(card.element);
       layout.adopt(ref.instanceId, card.element);

@@ -2,6 +2,9 @@
 // One open canvas as a person sees it: title, status, availability, a way to
 // close it, and the frame, with plain words above it where there is something
 // to say. The card is never moved in the document: a frame that is moved reloads.
+import { Bridge } from "./bridge.js";
+import { Cache } from "./cache.js";
+import { Lane } from "./lane.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
 import { View } from "./view.js";
@@ -10,7 +13,7 @@ import { View } from "./view.js";
  * @typedef {{
  *   contentOrigin: string,
  *   theme: () => any,
- *   read: (channel: string, instanceId: string, path: string) => Promise<import("./mount.js").Content>,
+ *   read: (channel: string, instanceId: string, path: string, cache: Cache) => Promise<import("./mount.js").Content>,
  *   dispatch: (channel: string, action: any) => number | undefined,
  *   retitled: () => void,
  * }} Surroundings
@@ -28,12 +31,15 @@ export class Card {
   #starting = false;
   /** @type {string[] | undefined} What single-document mode cannot show; undefined in the other mode */ #lacks;
   #closing = 0;
+  #connected = false;
+  #cache = new Cache();
 
   /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
     this.ref = ref;
     this.around = around;
     this.view = new View((action) => around.dispatch(ref.channel, action), () => this.#failure || this.#lacks ? this.reload() : this.#mount?.reload());
+    this.lane = new Lane((action) => around.dispatch(ref.channel, action));
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
     template.innerHTML = `<article class="card" aria-labelledby="${id}">
@@ -66,8 +72,27 @@ export class Card {
   update(state) {
     this.state = state;
     this.view.update({ input: state.input });
+    this.#tend();
     if (state.url !== undefined && state.url !== this.#shown) this.reload();
     this.render();
+  }
+
+  /** The connection to the host is there, or it is lost. @param {boolean} up */
+  connected(up) {
+    if (up) this.view.reconnected();
+    this.#connected = up;
+    this.#tend();
+  }
+
+  /** Whether the provider answers http/1; without it the canvas only reads. */
+  get #http() {
+    return this.state?._meta?.["x-ahp-canvas/http"] === 1;
+  }
+
+  /** A lane is of one connection, and of a provider that is there. */
+  #tend() {
+    const open = this.#connected && this.#http && this.state.availability !== "stale";
+    if (open !== this.lane.open) this.lane.reset(open);
   }
 
   /** Mounts the url afresh, on an origin that was never used. */
@@ -114,8 +139,12 @@ export class Card {
     this.#lacks = origin ? undefined : [];
     const { channel } = this.ref;
     const instanceId = this.state.instanceId;
+    const bridge = new Bridge(this.lane, {
+      http: () => this.#http,
+      read: (path) => this.around.read(channel, instanceId, path, this.#cache),
+    });
     this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme() }, {
-      read: (path) => this.around.read(channel, instanceId, path),
+      worker: (port) => bridge.connect(port),
       view: (port) => this.view.connect(port),
       lacks: (what) => { this.#lacks = what; this.render(); },
       unworkable: () => { single = true; this.reload(); },

@@ -3,9 +3,11 @@
 // others wait here, so that one canvas's hundred files do not stand before
 // another one's click.
 import { RPCError } from "./ahp.js";
+import { decode } from "./base64.js";
 import { contentURI } from "./policy.js";
 
 const AT_ONCE = 6;
+const ETAG = "x-ahp-canvas/etag";
 const TEXTUAL = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+(json|xml))|image\/svg\+xml)/i;
 
 /** @typedef {import("./mount.js").Content} Content */
@@ -20,13 +22,20 @@ export class Reader {
     this.#client = client;
   }
 
-  /** @param {string} channel @param {string} instanceId @param {string} path @returns {Promise<Content>} never broken: a failure is an answer */
-  async read(channel, instanceId, path) {
+  /** @param {string} channel @param {string} instanceId @param {string} path @param {import("./cache.js").Cache} cache of the canvas @returns {Promise<Content>} never broken: a failure is an answer */
+  async read(channel, instanceId, path, cache) {
     if (this.#running >= AT_ONCE) await new Promise((go) => this.#waiting.push(() => go(undefined)));
     this.#running++;
     try {
-      const { contents } = await this.#client.request("canvasReadResource", { channel, uri: contentURI(instanceId, path) });
-      return unpack(contents[0]);
+      const kept = cache.get(path);
+      const { contents, _meta: meta } = await this.#client.request("canvasReadResource", {
+        channel, uri: contentURI(instanceId, path), _meta: kept && { [ETAG]: kept.etag },
+      });
+      if (!contents[0] && kept) return { type: kept.type, body: kept.body.slice(0) };
+      const { type, body } = unpack(contents[0]);
+      const etag = meta?.[ETAG];
+      if (typeof etag === "string") cache.put(path, { etag, type, body: body.slice(0) }); // the other one is handed away
+      return { type, body };
     } catch (err) {
       return explain(err);
     } finally {
@@ -36,11 +45,11 @@ export class Reader {
   }
 }
 
-/** @param {{ mimeType?: string, text?: string, blob?: string }} entry @returns {Content} */
+/** @param {{ mimeType?: string, text?: string, blob?: string }} entry */
 function unpack({ mimeType: given, text, blob }) {
   const mimeType = given || "application/octet-stream";
   const type = TEXTUAL.test(mimeType) && !/charset=/i.test(mimeType) && text !== undefined ? `${mimeType}; charset=utf-8` : mimeType;
-  const bytes = text !== undefined ? new TextEncoder().encode(text) : Uint8Array.from(atob(blob ?? ""), (c) => c.charCodeAt(0));
+  const bytes = text !== undefined ? new TextEncoder().encode(text) : decode(blob ?? "");
   return { type, body: bytes.buffer };
 }
 

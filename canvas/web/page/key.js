@@ -12,17 +12,25 @@
 const TOKEN = "tkn";
 const DEFAULT_SESSION = "ahp-session:/default";
 
-/** @returns {{ token: string, session: string }} token is "" where no link was ever opened in this tab */
+/**
+ * host is "" where the page comes from the host itself, and the host's name where
+ * it comes from a relay. It is no secret and stays in the address, so that a
+ * reload finds it.
+ * @returns {{ token: string, session: string, host: string }} token is "" where no link was ever opened in this tab
+ */
 export function takeKey() {
   const given = new URLSearchParams(location.hash.slice(1));
   const token = given.get(TOKEN);
   const session = given.get("session") ?? DEFAULT_SESSION;
+  const host = given.get("host") ?? "";
   if (token !== null) {
     sessionStorage.setItem(TOKEN, token);
-    const rest = session === DEFAULT_SESSION ? "" : `#session=${encodeURIComponent(session)}`;
-    history.replaceState(null, "", location.pathname + location.search + rest);
+    const rest = new URLSearchParams();
+    if (host) rest.set("host", host);
+    if (session !== DEFAULT_SESSION) rest.set("session", session);
+    history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
   }
-  return { token: token ?? sessionStorage.getItem(TOKEN) ?? "", session };
+  return { token: token ?? sessionStorage.getItem(TOKEN) ?? "", session, host };
 }
 
 /** Forgets a token that the host does not take. */

@@ -4,8 +4,6 @@
 // and everything they say count as controlled by the canvas.
 
 const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
-const MAX_READS = 128; // reads of one mount under way or waiting
-const MAX_PATH = 4096;
 const MAX_LACKS = 32; // things named that a single document cannot show
 const PATIENCE = 15_000; // ms until a frame or a canvas that does not load is given up
 const SILENCE = 3_000; // ms until a loaded frame that does not answer is taken for another page
@@ -14,12 +12,12 @@ const PULSE = 3_000; // ms between two questions whether a canvas still answers
 /** @typedef {{ type: string, body: ArrayBuffer } | { status: number, word: string }} Content */
 /**
  * @typedef {{
- *   read: (path: string) => Promise<Content>,
+ *   worker: (port: MessagePort | undefined) => void,
  *   view: (port: MessagePort) => void,
  *   phase: (phase: "starting" | "live" | "failed", word?: string) => void,
  *   lacks: (what: string[]) => void,
  *   unworkable: () => void,
- * }} Keeper who a mount works for; lacks: what a single document cannot show; unworkable: there is no service worker
+ * }} Keeper who a mount works for; worker: what asks for the canvas's content, a new one each time; lacks: what a single document cannot show; unworkable: there is no service worker
  */
 
 /** What the frame may say of its failures, in plain words. @type {Record<string, string>} */
@@ -30,8 +28,6 @@ const WORDS = {
 
 export class Mount {
   /** @type {MessagePort | undefined} */ #port;
-  /** @type {MessagePort | undefined} */ #worker;
-  #reads = 0;
   #late = 0;
   #live = false;
   #unanswered = 0;
@@ -70,7 +66,7 @@ export class Mount {
     clearTimeout(this.#late);
     clearInterval(this.#pulse);
     this.#port?.close();
-    this.#worker?.close();
+    this.#keeper.worker(undefined);
     this.element.remove();
   }
 
@@ -99,10 +95,7 @@ export class Mount {
         this.#late = setTimeout(() => this.#phase("failed", "The canvas did not load."), PATIENCE);
         return;
       case "port":
-        this.#worker?.close();
-        this.#worker = port;
-        if (port) port.onmessage = ({ data }) => this.#read(port, data);
-        return;
+        return this.#keeper.worker(port);
       case "view":
         if (port) this.#keeper.view(port);
         return;
@@ -121,16 +114,6 @@ export class Mount {
         if (data.reason === "no-service-worker") return this.#keeper.unworkable();
         return this.#phase("failed", WORDS[data.reason] ?? "The frame of this canvas could not be set up.");
     }
-  }
-
-  /** @param {MessagePort} port @param {any} m */
-  async #read(port, m) {
-    if (typeof m?.id !== "number" || typeof m.path !== "string" || !m.path.startsWith("/")) return;
-    if (m.path.length > MAX_PATH) return port.postMessage({ id: m.id, status: 414, word: "The address is too long." });
-    if (this.#reads >= MAX_READS) return port.postMessage({ id: m.id, status: 429, word: "This canvas reads too many things at once." });
-    this.#reads++;
-    const content = await this.#keeper.read(m.path).finally(() => this.#reads--);
-    port.postMessage({ id: m.id, ...content }, "body" in content ? [content.body] : []);
   }
 
   /** @param {"starting" | "live" | "failed"} phase @param {string} [word] */

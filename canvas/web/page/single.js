@@ -63,7 +63,7 @@
       if (this.#files++ >= MAX_FILES || this.#bytes > MAX_BYTES) return void lack(path);
       const got = await new Promise((/** @type {(a: Answer) => void} */ resolve) => {
         pending.set(++lastId, resolve);
-        reads.postMessage({ id: lastId, path });
+        reads.postMessage({ t: "ask", id: lastId, method: "GET", path, headers: [], read: true });
       });
       if (!got.body) return void lack(path);
       this.#bytes += got.body.byteLength;

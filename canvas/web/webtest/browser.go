@@ -2,12 +2,12 @@
 // profile of its own, tabs, and the frames in them.
 //
 // A test that needs it is skipped where there is no Chromium, and fails where
-// CI=true says that there has to be one. Everything is closed with the test.
+// CI=true says that there has to be one. Every tab is closed with its test; the
+// browser too, unless the package's TestMain is [Main]: its tests then share one.
 package webtest
 
 import (
 	"context"
-	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -17,8 +17,9 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/cdproto/serviceworker"
 	"github.com/chromedp/chromedp"
 )
 
@@ -29,27 +30,47 @@ const Patience = 30 * time.Second
 // Browser is one Chromium.
 type Browser struct{ ctx context.Context }
 
-// Start starts a browser for the length of a test; more are further flags,
-// without dashes, as in "proxy-server=http://127.0.0.1:1".
+// Start returns a browser, of the length of the test or, under [Main], of the
+// package. more are further flags, without dashes, as in
+// "proxy-server=http://127.0.0.1:1": browsers with other flags are other ones.
 func Start(t testing.TB, more ...string) *Browser {
 	t.Helper()
-	exe := ""
+	exe := find(t)
+	if !shared.on {
+		ctx, stop, err := launch(exe, t.TempDir(), more)
+		t.Cleanup(stop)
+		if err != nil {
+			t.Fatalf("start Chromium: %v", err)
+		}
+		return &Browser{ctx}
+	}
+	b, err := shared.start(exe, more)
+	if err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return b
+}
+
+// find looks for a Chromium, or ends the test.
+func find(t testing.TB) string {
+	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
-			exe = found
-			break
+			return found
 		}
 	}
-	switch {
-	case exe != "":
-	case os.Getenv("CI") == "true":
+	if os.Getenv("CI") == "true" {
 		t.Fatal("no Chromium on this machine: the browser tests cannot run")
-	default:
-		t.Skip("no Chromium on this machine: browser tests are skipped")
 	}
+	t.Skip("no Chromium on this machine: browser tests are skipped")
+	return ""
+}
+
+// launch starts a browser with a profile in a folder. stop ends it.
+func launch(exe, profile string, more []string) (ctx context.Context, stop func(), err error) {
 	flags := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(exe), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 860),
+		chromedp.UserDataDir(profile), chromedp.WindowSize(1280, 860),
 	}
 	for _, name := range append([]string{
 		"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update",
@@ -62,14 +83,10 @@ func Start(t testing.TB, more ...string) *Browser {
 		}
 		flags = append(flags, chromedp.Flag(name, true))
 	}
-	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), flags...)
-	t.Cleanup(stop)
+	ctx, free := chromedp.NewExecAllocator(context.Background(), flags...)
 	ctx, closeTab := chromedp.NewContext(ctx)
-	t.Cleanup(closeTab)
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatalf("start Chromium: %v", err)
-	}
-	return &Browser{ctx}
+	stop = func() { closeTab(); free() }
+	return ctx, stop, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
 }
 
 // Page is a tab, or a frame of another site in one.
@@ -160,6 +177,29 @@ func (p *Page) Screenshot(t testing.TB) []byte {
 	return png
 }
 
+// StopWorkers ends the service workers of the page's site, as a browser may at
+// any time.
+func (p *Page) StopWorkers(t testing.TB) {
+	t.Helper()
+	p.do(t, "stop workers", chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, to, serviceworker.Enable, cdp.Empty{}); err != nil {
+			return err
+		}
+		_, err := cdp.Call(ctx, to, serviceworker.StopAllWorkers, cdp.Empty{})
+		return err
+	}))
+}
+
+// Unwatched stops the browser from reporting the page's traffic, of which every
+// WebSocket frame is otherwise sent to the test too: for measurements.
+func (p *Page) Unwatched(t testing.TB) {
+	t.Helper()
+	p.do(t, "watch no traffic", chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		_, err := cdp.Call(ctx, to, network.Disable, cdp.Empty{})
+		return err
+	}))
+}
+
 func (p *Page) do(t testing.TB, what string, step chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, Patience)
@@ -218,69 +258,4 @@ func (p *Page) wait(expression string, patience time.Duration) error {
 		ask();
 	})`)
 	return err
-}
-
-// Frames returns the frames of other sites in the tab that a url matches; n is
-// how many to wait for.
-func (p *Page) Frames(t testing.TB, n int, match func(*url.URL) bool) []*Page {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, Patience)
-	defer cancel()
-	for {
-		infos, err := chromedp.Targets(ctx)
-		if err != nil {
-			t.Fatalf("frames: %v", err)
-		}
-		if ids := matching(infos, chromedp.FromContext(p.ctx).BrowserContextID, match); len(ids) >= n {
-			return p.attach(t, ids)
-		}
-		// The page is asked for nothing: this is only a wait that ends with it.
-		if _, err := eval[bool](p, "new Promise((r) => setTimeout(() => r(true), "+pollMillis+"))"); err != nil {
-			t.Fatalf("frames: %v", err)
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("there are no %d such frames", n)
-		}
-	}
-}
-
-func matching(infos []*target.Info, tab cdp.BrowserContextID, match func(*url.URL) bool) []target.ID {
-	var ids []target.ID
-	for _, i := range infos {
-		u, err := url.Parse(i.URL)
-		if i.Type == "iframe" && i.BrowserContextID == tab && err == nil && match(u) {
-			ids = append(ids, i.TargetID)
-		}
-	}
-	return ids
-}
-
-func (p *Page) attach(t testing.TB, ids []target.ID) []*Page {
-	t.Helper()
-	var frames []*Page
-	for _, id := range ids {
-		ctx, stop := chromedp.NewContext(p.ctx, chromedp.WithTargetID(id))
-		t.Cleanup(stop)
-		frames = append(frames, attached(t, ctx, stop))
-	}
-	return frames
-}
-
-// attached opens the tab now: it would otherwise live as long as the first step.
-func attached(t testing.TB, ctx context.Context, stop context.CancelFunc) *Page {
-	t.Helper()
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("attach: %v", err)
-	}
-	return &Page{ctx, stop}
-}
-
-// At matches frames of a web origin.
-func At(origin string) func(*url.URL) bool {
-	return func(u *url.URL) bool { return u.Scheme+"://"+u.Host == origin }
-}
-
-// ContentFrame matches the outer frames of mounted canvases.
-func ContentFrame(u *url.URL) bool {
-	return strings.HasPrefix(u.Host, "c-") && u.Path == "/.ahp/frame.html"
 }

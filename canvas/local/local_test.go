@@ -1,0 +1,336 @@
+package local_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/board"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/local"
+	"github.com/ahp-canvas/ahp-canvas/canvas/loopback"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
+
+// stage is a host with a board and a web app, and a renderer that has nothing but
+// the host's address.
+type stage struct {
+	t       *testing.T
+	host    *host.Host
+	app     *httptest.Server
+	changes chan local.Canvas
+	http    *http.Client
+}
+
+func newStage(t *testing.T, app http.HandlerFunc) *stage {
+	t.Helper()
+	s := &stage{t: t, changes: make(chan local.Canvas, 64)}
+	var err error
+	if s.host, err = host.New(host.Options{ViewToken: "view-token"}); err != nil {
+		t.Fatal(err)
+	}
+	s.app = httptest.NewServer(app)
+	t.Cleanup(s.app.Close)
+	s.register()
+	ctx, cancel := context.WithCancel(context.Background())
+	served, ran := make(chan error, 1), make(chan error, 1)
+	go func() { served <- s.host.Serve(ctx) }()
+	go func() {
+		ran <- local.Run(ctx, local.Options{Session: host.DefaultSession, Changed: func(c local.Canvas) { s.changes <- c },
+			Dial: func(ctx context.Context, uris ...string) (*client.Client, error) {
+				return client.Dial(ctx, s.host.Endpoints().AHP, client.Options{Token: "view-token", Subscriptions: uris, Backoff: client.NewBackoff()})
+			}})
+	}()
+	transport := &http.Transport{}
+	s.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		cancel()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		<-served
+	})
+	return s
+}
+
+func (s *stage) register() {
+	p, err := loopback.New("app", s.app.URL+"/start?x=1", loopback.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	reg, err := s.host.Canvases().Register(canvas.Extension{ID: "app"}, p, p.Declaration())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	p.Watch(reg)
+	s.t.Cleanup(p.Close)
+	if _, err := s.host.Canvases().Register(canvas.Extension{ID: board.ExtensionID}, board.New(), board.Declaration()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) open(id string) local.Canvas {
+	s.t.Helper()
+	if _, err := s.host.Canvases().Open(s.t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: id, InstanceID: id}); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.await("offered", func(c local.Canvas) bool { return c.InstanceID == id && c.URL != "" })
+}
+
+func (s *stage) await(what string, fits func(local.Canvas) bool) local.Canvas {
+	s.t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		select {
+		case c := <-s.changes:
+			if fits(c) {
+				return c
+			}
+		case <-deadline:
+			s.t.Fatalf("not %s", what)
+		}
+	}
+}
+
+func (s *stage) do(method, url string, header ...string) (*http.Response, string) {
+	s.t.Helper()
+	req, err := http.NewRequest(method, url, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+	}
+	res, err := s.http.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+// TestReads: a canvas that has no server is read, with its validators.
+func TestReads(t *testing.T) {
+	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
+	c := s.open("board")
+	res, body := s.do("GET", c.URL)
+	if res.StatusCode != 200 || !strings.HasPrefix(body, `<!doctype html><script src="/.ahp/local.js"></script>`) {
+		t.Fatalf("%d %.200s", res.StatusCode, body)
+	}
+	if csp := res.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
+		t.Errorf("policy %q", csp)
+	}
+	if etag := res.Header.Get("ETag"); etag == "" {
+		t.Error("no validator")
+	} else if res, body = s.do("GET", c.URL, "If-None-Match", etag); res.StatusCode != 304 || body != "" {
+		t.Errorf("with its validator: %d %q", res.StatusCode, body)
+	}
+	base := "http://" + res.Request.URL.Host
+	for name, want := range map[string]int{"/.ahp/canvas.js": 200, "/.ahp/view.js": 200, "/.ahp/local.js": 200, "/.ahp/sw.js": 404, "/nothing": 404, "/%2e%2e/x": 404} {
+		if res, body = s.do("GET", base+name); res.StatusCode != want || res.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %d %.80s", name, res.StatusCode, body)
+		}
+	}
+	if res, _ = s.do("POST", base+"/x"); res.StatusCode != 501 {
+		t.Errorf("POST: %d", res.StatusCode)
+	}
+}
+
+// TestStrangers: who embeds a canvas may show it and nothing else.
+func TestStrangers(t *testing.T) {
+	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
+	c := s.open("board")
+	for _, tc := range []struct {
+		name   string
+		method string
+		header []string
+		want   int
+	}{
+		{"another name (DNS rebinding)", "GET", []string{"Host", "evil.example"}, 421},
+		{"localhost is another origin", "GET", []string{"Host", "localhost:1"}, 421},
+		{"a foreign page's fetch", "GET", []string{"Origin", "https://evil.example"}, 403},
+		{"null", "GET", []string{"Origin", "null"}, 403},
+		{"a foreign image", "GET", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, 403},
+		{"a foreign form", "POST", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 403},
+		{"an embedding page", "GET", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200},
+		{"the canvas itself", "GET", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"}, 200},
+	} {
+		if res, body := s.do(tc.method, c.URL, tc.header...); res.StatusCode != tc.want {
+			t.Errorf("%s: %d %.80s", tc.name, res.StatusCode, body)
+		}
+	}
+}
+
+// TestBridges: a web app behind the host is that app here, whatever it speaks.
+func TestBridges(t *testing.T) {
+	events := make(chan string)
+	s := newStage(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/start":
+			http.SetCookie(w, &http.Cookie{Name: "secret", Value: "s", Path: "/"})
+			fmt.Fprintf(w, "<p>%s %s", r.Method, r.URL.RawQuery)
+		case "/echo":
+			body, _ := io.ReadAll(r.Body)
+			cookie, err := r.Cookie("secret")
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(w, "%s %d %v %v %s", r.Method, len(body), cookie, err, r.Header.Get("X-Mine"))
+		case "/away":
+			http.Redirect(w, r, "/start", http.StatusFound)
+		case "/events":
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			for e := range events {
+				fmt.Fprintf(w, "data: %s\n\n", e)
+				w.(http.Flusher).Flush()
+			}
+		}
+	})
+	c := s.open("app")
+	if !strings.HasSuffix(c.URL, "/start?x=1") {
+		t.Fatalf("offered at %s", c.URL)
+	}
+	res, body := s.do("GET", c.URL, "Cookie", "secret=theirs")
+	if body != "<p>GET x=1" || res.Header.Get("Set-Cookie") != "" || !strings.HasPrefix(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%v %s", res.Header, body)
+	}
+	base := "http://" + res.Request.URL.Host
+	req, _ := http.NewRequest("PUT", base+"/echo", strings.NewReader(strings.Repeat("x", 300_000)))
+	req.Header.Set("X-Mine", "yes")
+	answer, err := s.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusTeapot || string(text) != "PUT 300000 secret=s <nil> yes" {
+		t.Errorf("%d %s", answer.StatusCode, text)
+	}
+	if res, _ := s.do("GET", base+"/away"); res.StatusCode != 302 || res.Header.Get("Location") != "/start" {
+		t.Errorf("redirect: %d %s", res.StatusCode, res.Header.Get("Location"))
+	}
+	stream, err := s.http.Get(base + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stream.Body)
+	for _, want := range []string{"one", "two"} {
+		events <- want
+		if line, err := lines.ReadString('\n'); err != nil || line != "data: "+want+"\n" {
+			t.Errorf("%q %v", line, err)
+		}
+		_, _ = lines.ReadString('\n')
+	}
+	stream.Body.Close()
+	close(events)
+}
+
+// TestGoneAndBack: the url stays while the canvas is open; after that nobody
+// listens there.
+func TestGoneAndBack(t *testing.T) {
+	s := newStage(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "here") })
+	c := s.open("app")
+	at := s.app.Listener.Addr().String()
+	s.app.CloseClientConnections()
+	s.app.Close()
+	s.await("stale", func(c local.Canvas) bool { return c.InstanceID == "app" && c.Availability == session.Stale })
+	if res, body := s.do("GET", c.URL, "Accept", "text/html"); res.StatusCode != 503 || !strings.Contains(body, "Load it again") {
+		t.Errorf("while it is gone: %d %.300s", res.StatusCode, body)
+	}
+	ln, err := net.Listen("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "again") })}
+	go func() { _ = again.Serve(ln) }()
+	defer again.Close()
+	now := s.await("ready", func(c local.Canvas) bool { return c.InstanceID == "app" && c.Availability == session.Ready })
+	if now.URL != c.URL {
+		t.Errorf("it is at %s now, and was at %s", now.URL, c.URL)
+	}
+	if _, body := s.do("GET", c.URL); body != "again" {
+		t.Errorf("back: %s", body)
+	}
+	if err := s.host.Canvases().Close(t.Context(), host.DefaultSession, "app"); err != nil {
+		t.Fatal(err)
+	}
+	s.await("closed", func(c local.Canvas) bool { return c.InstanceID == "app" && c.Closed })
+	if _, err := http.Get(c.URL); err == nil {
+		t.Error("somebody still listens")
+	}
+}
+
+// TestViewsOfAPage: a page takes part by view/1, as a View of its own.
+func TestViewsOfAPage(t *testing.T) {
+	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
+	c := s.open("board")
+	base := strings.TrimSuffix(c.URL, "/")
+	if i := strings.Index(c.URL[len("http://"):], "/"); i >= 0 {
+		base = c.URL[:len("http://")+i]
+	}
+	stream, err := s.http.Get(base + "/.ahp/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	lines := bufio.NewReader(stream.Body)
+	next := func() string {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = lines.ReadString('\n')
+		return strings.TrimSuffix(strings.TrimPrefix(line, "data: "), "\n")
+	}
+	var first struct {
+		Lane string `json:"lane"`
+	}
+	if err := ahp.Unmarshal([]byte(next()), &first); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(); got != `{"state":{}}` {
+		t.Errorf("then %s", got)
+	}
+	say := func(lane, payload string) int {
+		res, err := s.http.Post(base+"/.ahp/message?lane="+lane, "application/json", strings.NewReader(payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	if got := say(first.Lane, `{"board":"hello"}`); got != 204 {
+		t.Errorf("hello: %d", got)
+	}
+	if got := next(); !strings.Contains(got, `"payload"`) {
+		t.Errorf("the board says %s", got)
+	}
+	for what, got := range map[string]int{"no JSON": say(first.Lane, `{`), "too much": say(first.Lane, `"`+strings.Repeat("x", 70<<10)+`"`)} {
+		if got != 400 {
+			t.Errorf("%s: %d", what, got)
+		}
+	}
+	if got := say("other", `1`); got != 409 {
+		t.Errorf("a lane that is none: %d", got)
+	}
+}

@@ -1,0 +1,208 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/loopback"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// bridged is a canvas that is an HTTP app on loopback: requests reach it by
+// http/1, reads of scripts and their like by canvasReadResource.
+type bridged struct {
+	*loopback.App
+	heard func(payload ahp.Value)
+}
+
+// openApp opens the bridge to a site's app.
+func (e *env) openApp(s site, h *canvas.Handle) (canvas.Opened, error) {
+	way, err := loopback.NewApp(s.app.URL, h, loopback.Options{HeadTimeout: s.app.patience, Probe: -1})
+	if err != nil {
+		return canvas.Opened{}, err
+	}
+	heard := func(payload ahp.Value) {
+		if string(payload) == `"done"` {
+			_ = h.SetStatus("done")
+		}
+	}
+	return canvas.Opened{Instance: bridged{way, heard}, Title: s.title, URL: canvas.ContentURL(s.id, s.path), HTTP: true}, nil
+}
+
+// Message hears what is not of http/1 too.
+func (b bridged) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
+	b.App.Message(ctx, from, payload)
+	b.heard(payload)
+}
+
+// Invoke has nothing to run.
+func (b bridged) Invoke(context.Context, string, ahp.Value) (ahp.Value, error) { return nil, nil }
+
+// Close ends the way to the app.
+func (b bridged) Close(context.Context) error {
+	b.App.Close()
+	return nil
+}
+
+// app is a web app of a test: whatever it is asked, it remembers.
+type app struct {
+	*httptest.Server
+	*http.ServeMux
+	patience time.Duration // of the host, for an answer's head; 0 is 30 s
+
+	mu    sync.Mutex
+	asked []string            // method and path of every request
+	lines map[chan string]any // of event streams that are open
+	ended chan string         // path of a request whose client went away
+}
+
+// newApp starts an app with the routes that the tests share.
+func newApp(t *testing.T) *app {
+	t.Helper()
+	a := &app{ServeMux: http.NewServeMux(), lines: map[chan string]any{}, ended: make(chan string, 64)}
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.mu.Lock()
+		a.asked = append(a.asked, r.Method+" "+r.URL.RequestURI())
+		a.mu.Unlock()
+		a.ServeMux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { a.CloseClientConnections(); a.Server.Close() })
+	a.page("/{$}", `<title>App</title><p id="said">…</p>`)
+	a.HandleFunc("/echo", echo)
+	a.HandleFunc("/events", a.events)
+	a.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server sees its client go once the body is read
+		<-r.Context().Done()
+		a.ended <- r.URL.Path
+	})
+	a.HandleFunc("/flood", a.flood)
+	a.HandleFunc("/bytes", sized)
+	a.HandleFunc("/status/{n}", func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.PathValue("n"))
+		w.WriteHeader(n)
+	})
+	return a
+}
+
+// page adds a document.
+func (a *app) page(path, body string) {
+	a.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<!doctype html><html lang=en><meta charset=utf-8>"+body)
+	})
+}
+
+// echo says what arrived.
+func echo(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	sum := sha256.Sum256(body)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(ahp.MustMarshal(object{
+		"method": r.Method, "query": r.URL.RawQuery, "host": r.Host, "origin": r.Header.Get("Origin"), "site": r.Header.Get("Sec-Fetch-Site"),
+		"type": strings.SplitN(r.Header.Get("Content-Type"), ";", 2)[0], "cookie": r.Header.Get("Cookie"), "custom": hex.EncodeToString([]byte(r.Header.Get("X-Custom"))),
+		"length": r.ContentLength, "size": len(body), "sum": hex.EncodeToString(sum[:4]), "language": r.Header.Get("Accept-Language") != "",
+	}))
+}
+
+// sized answers ?n= bytes, with their sum.
+func sized(w http.ResponseWriter, r *http.Request) {
+	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(n))
+	_, _ = w.Write(pattern(n))
+}
+
+// pattern is n bytes that are not all alike.
+func pattern(n int) []byte {
+	return bytes.Repeat([]byte("0123456789abcdef0123456789ABCDE\n"), n/32+1)[:n]
+}
+
+// flood answers without an end, as fast as it is let.
+func (a *app) flood(w http.ResponseWriter, r *http.Request) {
+	defer func() { a.ended <- r.URL.Path }()
+	chunk := pattern(32 << 10)
+	for {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+		a.mu.Lock()
+		a.lines[nil] = a.flooded() + len(chunk)
+		a.mu.Unlock()
+	}
+}
+
+func (a *app) flooded() int { n, _ := a.lines[nil].(int); return n }
+
+// events is an event stream; it begins with the number that it was asked to go on from.
+func (a *app) events(w http.ResponseWriter, r *http.Request) {
+	line := make(chan string, 16)
+	a.mu.Lock()
+	a.lines[line] = true
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		delete(a.lines, line)
+		a.mu.Unlock()
+		a.ended <- r.URL.Path
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w).Flush
+	fmt.Fprintf(w, "retry: 300\ndata: from %q\n\n", r.Header.Get("Last-Event-ID"))
+	for flush() == nil {
+		select {
+		case l := <-line:
+			if l == "quit" {
+				return
+			}
+			fmt.Fprint(w, l)
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// say sends an event to every open stream.
+func (a *app) say(text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for line := range a.lines {
+		if line != nil {
+			line <- text
+		}
+	}
+}
+
+// requests are those that came for a method and path.
+func (a *app) requests(what string) (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.asked {
+		if r == what {
+			n++
+		}
+	}
+	return n
+}
+
+// end waits until the client of a request without an end has gone away.
+func (a *app) end(t *testing.T) {
+	t.Helper()
+	select {
+	case <-a.ended:
+	case <-time.After(webtest.Patience / 3):
+		t.Error("the app was not told that nobody listens any more")
+	}
+}
