@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,7 +41,8 @@ type machine struct {
 	t            *testing.T
 	state, run   string
 	env          []string
-	lastOut, err string // of the last command
+	via          []string // in front of every command, as in ip netns exec NAME
+	lastOut, err string   // of the last command
 }
 
 func newMachine(t *testing.T) *machine {
@@ -59,7 +61,8 @@ func newMachine(t *testing.T) *machine {
 }
 
 func (m *machine) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, binary, args...)
+	line := append(append(slices.Clone(m.via), binary), args...)
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env = m.env
 	return cmd
 }

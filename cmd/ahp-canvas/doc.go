@@ -6,11 +6,16 @@
 //	ahp-canvas invoke     run an action of an open canvas
 //	ahp-canvas close      close an open canvas
 //	ahp-canvas events     what people did in canvases
+//	ahp-canvas extension logs  what extensions have said
 //	ahp-canvas doctor     what a canvas needs on its way to a person, checked
 //	ahp-canvas completion the words of a shell: bash, zsh, fish, powershell
 //	ahp-canvas link       print the link again
 //	ahp-canvas mcp        the agent's door on standard streams
-//	ahp-canvas view       let an agent edit a file in this terminal
+//	ahp-canvas view       open canvases at urls of this machine, or a file as one
+//	ahp-canvas state      check, show and copy what a host keeps
+//	ahp-canvas conform    test an AHP host against the published transcripts
+//	ahp-canvas check      run a folder of reducer and round-trip fixtures
+//	ahp-canvas record     write down what clients and a host say to each other
 //
 // ls, open, invoke, close and events are an agent's calls: they speak MCP to a running
 // host and to nothing else.
@@ -29,7 +34,10 @@
 //
 // The state folder ($XDG_STATE_HOME/ahp-canvas, or the system's own place for
 // such) holds the two tokens and the last port in host.json, so that a page
-// survives a restart of the host. --state memory keeps nothing. The folder is one
+// survives a restart of the host, and sessions, open canvases and what they saved in
+// store.db, with store.db-wal, -shm and -lock beside it (package sqlitestore). To
+// restore a backup, move store.db* away and copy it there. --state memory keeps
+// nothing. The folder is one
 // host's at a time: its file "lock" is locked while that host lives, and holds
 // its process id. On systems without flock nothing is locked.
 //

@@ -103,7 +103,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			return try(m.t, os.WriteFile(filepath.Join(m.run, "ahp-canvas", strconv.Itoa(os.Getpid())+".json"), []byte("{}"), 0o600))
 		}},
 		{"nobody listens", "listener", "failed", "ahp-canvas serve", func(m *machine, s *server) []string {
-			e := endpointFile{s.endpoint, time.Now()}
+			e := endpointFile{endpoint: s.endpoint, Started: time.Now()}
 			e.PID, e.MCP = os.Getpid(), "http://localhost:"+freePort(m.t)+"/mcp"
 			return try(m.t, os.WriteFile(filepath.Join(m.run, "ahp-canvas", strconv.Itoa(e.PID)+".json"), ahp.MustMarshal(e), 0o600))
 		}},

@@ -32,6 +32,9 @@ type endpoint struct {
 type endpointFile struct {
 	endpoint
 	Started time.Time `json:"started"`
+	// Content is how pages of extensions and web apps reach people; "" where the
+	// host has none.
+	Content string `json:"content,omitzero"`
 }
 
 // publish writes the endpoint file of this process and returns its removal.
@@ -68,6 +71,7 @@ func running(dir string) ([]endpointFile, error) {
 		name := filepath.Join(dir, entry.Name())
 		if !alive(pid) {
 			_ = os.Remove(name) // the next one who looks will try again
+			_ = os.RemoveAll(logFolder(dir, pid))
 			continue
 		}
 		var e endpointFile

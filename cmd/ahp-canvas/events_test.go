@@ -40,7 +40,7 @@ func (m *machine) bell() *host.Host {
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(ctx) }()
-	remove, err := publish(filepath.Join(m.run, "ahp-canvas"), endpointFile{endpointOf(h), time.Now()})
+	remove, err := publish(filepath.Join(m.run, "ahp-canvas"), endpointFile{endpointOf(h), time.Now(), ""})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -24,7 +24,9 @@ func (a *app) lsCommand() *cobra.Command {
 		Long: `List the canvases that can be opened, with their actions, and those that are open.
 
 With --json each line is one object: {"type":"canvas", …} with the schemas of
-inputs for what can be opened, {"type":"open", …} for what is open.`,
+inputs for what can be opened, {"type":"open", …} for what is open. Of a host that
+shows extensions or web apps of its machine, {"type":"host","content":"channel"} says
+how their pages come: over the host's channel, or "direct".`,
 		Args: takes(),
 		RunE: does(func(ctx context.Context, _ []string) error { return a.ls(ctx) }),
 	}
@@ -56,10 +58,13 @@ func (a *app) ls(ctx context.Context) error {
 	}
 	waited()
 	if a.json {
-		return a.lsLines(all.Canvases, open.Canvases)
+		if err := a.lsLines(all.Canvases, open.Canvases); err != nil {
+			return err
+		}
+	} else {
+		a.lsTables(all.Canvases, open.Canvases)
 	}
-	a.lsTables(all.Canvases, open.Canvases)
-	return nil
+	return a.lsContent()
 }
 
 func (a *app) lsLines(all []session.SessionCanvasDeclaration, open []session.OpenCanvasRef) error {

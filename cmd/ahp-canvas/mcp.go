@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -53,13 +54,15 @@ func (a *app) mcp(ctx context.Context, o hosting) error {
 }
 
 // mcpHere starts a host for as long as the agent speaks.
-func (a *app) mcpHere(ctx context.Context, o hosting) error {
+func (a *app) mcpHere(ctx context.Context, o hosting) (err error) {
 	s, err := a.start(o)
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	for _, note := range s.notes {
+	defer func() { err = errors.Join(err, s.end()) }()
+	settling, settled := context.WithTimeout(ctx, 5*time.Second) // an agent does not wait for long
+	defer settled()
+	for _, note := range append(s.notes, s.carried.settle(settling)...) {
 		fmt.Fprintln(a.errs, "Note:", note)
 	}
 	fmt.Fprintf(a.errs, "No host was running: this one is at\n  %s\n", s.endpoint.Link)

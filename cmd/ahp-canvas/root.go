@@ -34,7 +34,9 @@ From another terminal:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usage{err.Error(), cmd} })
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.serveCommand(), a.lsCommand(), a.openCommand(), a.invokeCommand(), a.closeCommand(), a.eventsCommand(),
-		a.linkCommand(), a.mcpCommand(), a.viewCommand(), a.newCommand(), a.lintCommand(), a.doctorCommand(), a.versionCommand())
+		a.linkCommand(), a.mcpCommand(), a.viewCommand(), a.newCommand(), a.lintCommand(), a.doctorCommand(), a.versionCommand(), a.extensionCommand(),
+		a.conformCommand(), a.checkCommand(), a.recordCommand(),
+		a.stateCommand(), a.relayCommand())
 	return root
 }
 

@@ -11,15 +11,16 @@ import (
 )
 
 func (a *app) serveCommand() *cobra.Command {
-	var o hosting
+	o := hosting{reach: &reach{}}
 	var open []string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start a host and print its link",
 		Long: `Start a host and print the link that a person opens.
 
-Without --open, the folders that --canvas names are opened, and without those the
-bundled board. Agents enter at the printed MCP address, or through ahp-canvas mcp.
+Without --open, the folders that --canvas names are opened, the web apps that
+--canvas-url names and the first canvas of each extension that --extension names;
+and without those the bundled board. Agents enter at the printed MCP address, or through ahp-canvas mcp.
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}
@@ -33,22 +34,26 @@ accepted; a second one stops it at once.`,
 		RunE: does(func(ctx context.Context, _ []string) error { return a.serve(ctx, o, open) }),
 	}
 	o.flags(cmd)
+	o.reach.flags(cmd)
 	cmd.Flags().StringArrayVar(&open, "open", nil, "canvas to open at start, under its own name (repeatable)")
 	a.jsonFlag(cmd)
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, o hosting, open []string) error {
+func (a *app) serve(ctx context.Context, o hosting, open []string) (err error) {
 	var line *statusLine
 	if isTerminal(a.errs) {
 		line = &statusLine{w: a.errs}
 		a.errs = line // what is logged goes above it
 	}
+	if err := o.reach.load(); err != nil {
+		return err
+	}
 	s, err := a.start(o)
 	if err != nil {
 		return err
 	}
-	defer s.end()
+	defer func() { err = errors.Join(err, s.end()) }()
 	if line != nil {
 		defer context.AfterFunc(ctx, func() { fmt.Fprintln(a.errs, "\nStopping. Ctrl-C again does not wait.") })()
 	}
@@ -56,10 +61,19 @@ func (a *app) serve(ctx context.Context, o hosting, open []string) error {
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- s.host.Serve(ctx) }()
-	if len(open) == 0 {
-		open = s.offers.shown()
+	outside, err := o.reach.goOutside(ctx, stop, s.host, newLogger(a.errs, o.logLevel))
+	if err != nil {
+		stop()
+		return errors.Join(err, <-served)
 	}
-	if err := s.openAll(ctx, open); err != nil && ctx.Err() == nil {
+	defer func() { stop(); err = errors.Join(err, outside()) }()
+	s.notes = append(s.notes, s.carried.settle(ctx)...)
+	if len(open) == 0 {
+		open, err = s.openShown(ctx)
+	} else {
+		err = s.openAll(ctx, open)
+	}
+	if err != nil && ctx.Err() == nil {
 		stop()
 		return errors.Join(err, <-served)
 	}
@@ -70,7 +84,7 @@ func (a *app) serve(ctx context.Context, o hosting, open []string) error {
 	if line != nil {
 		var wg sync.WaitGroup
 		defer wg.Wait()
-		wg.Go(func() { line.follow(ctx, s.host) })
+		wg.Go(func() { line.follow(ctx, s.host, o.reach.words) })
 		defer stop()
 	}
 	return <-served

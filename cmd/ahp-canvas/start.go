@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // hosting is what a host is started with.
@@ -22,19 +24,22 @@ type hosting struct {
 	contentOrigin string
 	schemes       []string
 	logLevel      slog.Level
+	carrying      carrying
+	reach         *reach // nil where only the listener leads to the host
 }
 
 // flags adds the flags of a host.
 func (o *hosting) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 is the last one, or a free one")
-	f.StringVar(&o.state, "state", "", "folder that keeps tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
+	f.StringVar(&o.state, "state", "", "folder that keeps sessions, open canvases, tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
 	f.StringArrayVar(&o.canvases, "canvas", nil, "folder to offer as a canvas: with a canvas.json, or just an index.html (repeatable)")
 	f.StringArrayVar(&o.origins, "origin", nil, "further address under which people reach the page, as in https://canvas.example (repeatable; links name the first)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (loopback needs none)")
 	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "url scheme that canvases may point to beside the usual ones, as in file (repeatable)")
 	must(cmd.MarkFlagDirname("state"))
 	must(cmd.MarkFlagDirname("canvas"))
+	o.carrying.flags(cmd)
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "what is logged to standard error: debug, info, warn or error")
 }
 
@@ -43,14 +48,19 @@ type started struct {
 	host     *host.Host
 	endpoint endpoint
 	offers   offers
+	carried  carried
 	unlist   func() // removes the endpoint file
 	kept     *state
+	store    channels.Store
 	notes    []string
 }
 
 // start makes a host that is ready to serve, and lists it for other commands.
 // Whoever starts it must serve and end it.
 func (a *app) start(o hosting) (_ *started, err error) {
+	if err := o.carrying.check(); err != nil {
+		return nil, err
+	}
 	dir := o.state
 	if dir == "" {
 		if dir, err = stateFolder(a.getenv); err != nil {
@@ -75,7 +85,11 @@ func (a *app) start(o hosting) (_ *started, err error) {
 	if err != nil {
 		return nil, err
 	}
+	logger := newLogger(a.errs, o.logLevel)
 	s := &started{kept: kept}
+	if s.store, err = openStore(dir, logger); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
 	if note != "" {
 		s.notes = append(s.notes, note)
 	}
@@ -83,19 +97,25 @@ func (a *app) start(o hosting) (_ *started, err error) {
 		Listener: ln, Origins: o.origins, ContentOrigin: o.contentOrigin,
 		ViewToken: kept.ViewToken, AgentToken: kept.AgentToken, Version: buildVersion(),
 		Canvas: canvas.Options{AllowSchemes: o.schemes},
-		Logger: slog.New(slog.NewTextHandler(a.errs, &slog.HandlerOptions{Level: o.logLevel})),
+		Store:  s.store, Logger: logger,
 	})
-	if err != nil {
-		return nil, err // New closed the listener
+	if err != nil { // New closed the listener
+		return nil, errors.Join(storeError(err), s.store.Close())
 	}
 	if s.offers, err = offer(s.host.Canvases(), o.canvases); err != nil {
+		return nil, s.abandon(err)
+	}
+	if s.carried, err = carry(s.host.Canvases(), o.carrying, dir, runtimeDir, logger); err != nil {
 		return nil, s.abandon(err)
 	}
 	if err := keepPort(ln, kept, others); err != nil {
 		return nil, s.abandon(err)
 	}
 	s.endpoint = endpointOf(s.host)
-	if s.unlist, err = publish(runtimeDir, endpointFile{s.endpoint, time.Now()}); err != nil {
+	if o.reach != nil {
+		s.endpoint.Link = cmp.Or(o.reach.link(host.DefaultSession), s.endpoint.Link)
+	}
+	if s.unlist, err = publish(runtimeDir, endpointFile{endpoint: s.endpoint, Started: time.Now(), Content: o.carrying.shownIn()}); err != nil {
 		return nil, s.abandon(err)
 	}
 	return s, nil
@@ -107,15 +127,19 @@ func (s *started) abandon(err error) error {
 	cancel()
 	err = errors.Join(err, s.host.Serve(ctx))
 	s.offers.close()
-	return err
+	s.carried.close()
+	return errors.Join(err, s.store.Close())
 }
 
 // end takes the host off the list and lets go what it offered, when it has
-// served.
-func (s *started) end() {
+// served, and returns once everything is on disk.
+func (s *started) end() error {
 	s.unlist()
 	s.offers.close()
+	s.carried.close()
+	err := s.store.Close()
 	s.kept.release()
+	return err
 }
 
 func endpointOf(h *host.Host) endpoint {

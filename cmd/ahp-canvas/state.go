@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -35,7 +37,7 @@ func loadState(dir string) (*state, error) {
 		return s, nil
 	}
 	if err := ensurePrivate(dir); err != nil {
-		return nil, fmt.Errorf("state folder: %w", err)
+		return nil, stateFolderError(dir, err)
 	}
 	if err := s.take(dir); err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func loadState(dir string) (*state, error) {
 func (s *state) take(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("state folder: %w", err)
+		return stateFolderError(dir, err)
 	}
 	held, err := tryLock(f)
 	switch {
@@ -66,6 +68,14 @@ func (s *state) take(dir string) error {
 	_ = f.Truncate(0) // the word is a help for people; the lock does not need it
 	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
 	return nil
+}
+
+// stateFolderError says what to do about a folder that cannot be used.
+func stateFolderError(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return failf("state_read_only", "the state folder %s cannot be written: make it writable, or give another one with --state (\"memory\" keeps nothing)", dir)
+	}
+	return fmt.Errorf("state folder: %w", err)
 }
 
 // holder names the process that has a lock.

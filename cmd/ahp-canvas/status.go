@@ -52,14 +52,15 @@ func (l *statusLine) set(text string) {
 	fmt.Fprint(l.w, eraseLine+text) // a terminal that is gone has nobody to tell
 }
 
-// follow shows how a host stands until ctx is done, and takes the line away.
-func (l *statusLine) follow(ctx context.Context, h *host.Host) {
+// follow shows how a host and its relay stand until ctx is done, and takes the
+// line away.
+func (l *statusLine) follow(ctx context.Context, h *host.Host, relayWords func() string) {
 	defer l.set("")
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	for {
 		if open, err := h.Canvases().ListOpen(host.DefaultSession); err == nil {
-			l.set(statusWords(open, h.Connections()))
+			l.set(statusWords(open, h.Connections()) + relayWords())
 		}
 		select {
 		case <-tick.C:

@@ -77,7 +77,7 @@ func TestStatusLineEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	l := &statusLine{w: &b}
 	ended := make(chan struct{})
-	go func() { defer close(ended); l.follow(ctx, h) }()
+	go func() { defer close(ended); l.follow(ctx, h, func() string { return "" }) }()
 	for b.String() == "" {
 	}
 	stop()

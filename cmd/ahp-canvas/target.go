@@ -21,6 +21,7 @@ type door struct {
 	url, token string
 	view       string // the view token; "" where only the host itself knows it
 	link       string // for the person; "" where only the host itself knows it
+	content    string // how pages of extensions and web apps come; "" where it has none, or is elsewhere
 }
 
 // resolve finds the host that a command drives.
@@ -58,7 +59,7 @@ func doorOf(e endpointFile, token string) door {
 	if token == "" {
 		token = e.AgentToken
 	}
-	return door{url: e.MCP, token: token, view: e.ViewToken, link: e.Link}
+	return door{url: e.MCP, token: token, view: e.ViewToken, link: e.Link, content: e.Content}
 }
 
 // token is what the person gave, or "".

@@ -25,22 +25,33 @@ const lookTime = 500 * time.Millisecond
 func (a *app) viewCommand() *cobra.Command {
 	var native bool
 	cmd := &cobra.Command{
-		Use:   "view --native FILE",
-		Short: "Let an agent edit a file in this terminal",
-		Long: `Declare an editor canvas on a file, as a native client does: the agent opens it,
-reads and changes the text and saves it, and this terminal shows what happens. Who
-looks at the host's page sees the text too. Ctrl-C takes the editor away.`,
-		Example: `  ahp-canvas view --native notes.txt
-  ahp-canvas open editor`,
-		Args: takes("FILE"),
+		Use:   "view [LINK] | view --native FILE",
+		Short: "Offer open canvases at urls of this machine, or edit a file as a canvas",
+		Long: `Look at a host from this machine: each of its open canvases gets a loopback url of
+its own here, for apps that embed only those. LINK is what serve prints, of a host
+anywhere, also behind a relay; without one it is the host that runs here.
+
+With --native, declare an editor canvas on a file, as a native client does: the agent
+opens it, reads and changes the text and saves it, and this terminal shows what
+happens. Who looks at the host's page sees the text too. Ctrl-C takes it away.
+
+With --json each change is one object:
+  {"instanceId","canvasId","title"?,"availability","url"?,"closed"?}`,
+		Example: `  ahp-canvas view 'https://canvas.example/#tkn=…'
+  ahp-canvas view --native notes.txt`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: does(func(ctx context.Context, names []string) error {
-			if !native {
-				return &usage{text: "view is the native one: say --native (the link that serve prints opens the other, in a browser)"}
+			switch {
+			case !native:
+				return a.viewLocal(ctx, strings.Join(names, ""))
+			case len(names) == 0:
+				return &usage{text: "--native needs the FILE to edit"}
 			}
 			return a.viewNative(ctx, names[0])
 		}),
 	}
-	cmd.Flags().BoolVar(&native, "native", false, "render in this program, without a browser")
+	cmd.Flags().BoolVar(&native, "native", false, "edit FILE in this program")
+	a.jsonFlag(cmd)
 	a.targetFlags(cmd)
 	a.sessionFlag(cmd)
 	return cmd

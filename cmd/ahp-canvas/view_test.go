@@ -167,7 +167,7 @@ func TestViewRefuses(t *testing.T) {
 		}
 		cancel()
 	}
-	for args, want := range map[string]string{"x": "--native", "": "FILE"} {
+	for args, want := range map[string]string{"x": "the link that serve prints", "http://localhost:1/": "no token", "--native": "FILE", "a b": "accepts at most 1"} {
 		status, _, errs := alone(t, (*app).viewCommand, strings.Fields(args)...)
 		if status != exitUsage || !strings.Contains(errs, want) {
 			t.Errorf("view %s: %d %s", args, status, errs)

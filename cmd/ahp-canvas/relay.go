@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+)
+
+// relaying is what a relay is started with.
+type relaying struct {
+	listen        string
+	tokens        string
+	cert, key     string
+	origins       []string
+	contentOrigin string
+	admin         string
+	logLevel      slog.Level
+}
+
+func (a *app) relayCommand() *cobra.Command {
+	var o relaying
+	cmd := &cobra.Command{
+		Use:   "relay",
+		Short: "Join clients with hosts that nobody can dial",
+		Long: `Run a relay on a machine that hosts and clients both reach. A host dials it
+(ahp-canvas serve --relay) and stays registered; who opens the host's link comes in
+through the relay, which serves the page and forwards messages that it does not
+understand. It keeps nothing: it may be stopped and started at any time.
+
+Off loopback it wants TLS, and the address that people use (--origin). Canvases that
+load further files need origins of their own: a wildcard name that leads here, in the
+certificate too (--content-origin).
+
+Who runs a relay can see what passes through it.
+
+With --json the first line is one object: {"page","relay","pid"}`,
+		Example: `  ahp-canvas relay --tokens tokens.json
+  ahp-canvas relay --listen :8443 --tokens tokens.json --tls-cert cert.pem --tls-key key.pem \
+    --origin https://relay.example:8443 --content-origin 'https://*.canvas.example:8443'`,
+		Args: takes(),
+		RunE: does(func(ctx context.Context, _ []string) error { return a.relay(ctx, o) }),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8443", "address to listen on; port 0 is a free one")
+	f.StringVar(&o.tokens, "tokens", "", "file of token hashes, see relay token; changes are picked up")
+	f.StringVar(&o.cert, "tls-cert", "", "file of the certificate and its chain; renewed files are picked up")
+	f.StringVar(&o.key, "tls-key", "", "file of the certificate's key")
+	f.StringArrayVar(&o.origins, "origin", nil, "address under which people reach the relay, as in https://relay.example (repeatable)")
+	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (plain loopback needs none)")
+	f.StringVar(&o.admin, "admin", "", adminUsage)
+	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "what is logged to standard error: debug, info, warn or error")
+	must(cmd.MarkFlagRequired("tokens"))
+	for _, name := range []string{"tokens", "tls-cert", "tls-key"} {
+		must(cmd.MarkFlagFilename(name))
+	}
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	a.jsonFlag(cmd)
+	cmd.AddCommand(a.relayTokenCommand())
+	return cmd
+}
+
+// relay serves until ctx is done.
+func (a *app) relay(ctx context.Context, o relaying) error {
+	var line *statusLine
+	if isTerminal(a.errs) {
+		line = &statusLine{w: a.errs}
+		a.errs = line
+	}
+	logger := newLogger(a.errs, o.logLevel)
+	tokens, err := relay.NewFileAuthorizer(o.tokens, logger)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file: ahp-canvas relay token --tokens %s --host NAME makes it", o.tokens, o.tokens)
+	} else if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return startError(o.listen, err)
+	}
+	defer ln.Close()
+	at, err := o.addresses(ln.Addr())
+	if err != nil {
+		return err
+	}
+	edge := relay.New(relay.EdgeOptions{Hosts: at.hosts, Origins: at.origins, QueryToken: at.loopback && len(o.origins) == 0, Authorizer: tokens, Logger: logger})
+	page, err := web.New(web.Options{AppOrigins: at.origins, ContentOrigin: o.contentOrigin, App: edge})
+	if err != nil {
+		return err
+	}
+	stopAdmin, err := startAdmin(o.admin, logger, edgeMetrics{edge})
+	if err != nil {
+		return err
+	}
+	defer stopAdmin()
+	if err := a.greetRelay(at); err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	wg.Go(func() { tokens.Watch(ctx) })
+	if line != nil {
+		wg.Go(func() { line.followEdge(ctx, edge) })
+	}
+	return o.serve(ctx, ln, page, edge, logger)
+}
+
+// serve serves until ctx is done and then drains.
+func (o relaying) serve(ctx context.Context, ln net.Listener, page http.Handler, edge *relay.Edge, logger *slog.Logger) error {
+	srv := &http.Server{
+		Handler: page, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	if o.cert == "" {
+		go func() { served <- srv.Serve(ln) }()
+	} else {
+		pair := &certificate{cert: o.cert, key: o.key, logger: logger}
+		if err := pair.load(); err != nil {
+			return err
+		}
+		srv.TLSConfig = &tls.Config{GetCertificate: pair.get}
+		go func() { served <- srv.ServeTLS(ln, "", "") }()
+	}
+	select {
+	case err := <-served:
+		return errors.Join(err, edge.Close(context.Background()))
+	case <-ctx.Done():
+	}
+	within, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := errors.Join(edge.Close(within), srv.Shutdown(within), srv.Close())
+	<-served
+	return err
+}
+
+// relayAddresses is under which names a relay is known.
+type relayAddresses struct {
+	origins, hosts []string
+	loopback       bool
+}
+
+// addresses derives the names from the flags and the listener, as a host does.
+func (o relaying) addresses(addr net.Addr) (relayAddresses, error) {
+	var at relayAddresses
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return at, err
+	}
+	ip := net.ParseIP(host)
+	at.loopback = ip != nil && ip.IsLoopback()
+	scheme := "http"
+	if o.cert != "" {
+		scheme = "https"
+	}
+	for _, origin := range o.origins {
+		at.origins = append(at.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
+	}
+	switch {
+	case !at.loopback && o.cert == "":
+		return at, &usage{text: "off loopback a relay wants TLS: give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that has it"}
+	case !at.loopback && len(at.origins) == 0:
+		return at, &usage{text: "say under which address people reach the relay, as in --origin https://relay.example:" + port}
+	case at.loopback:
+		at.origins = append(at.origins, scheme+"://localhost:"+port, scheme+"://"+net.JoinHostPort(host, port))
+	}
+	for _, origin := range at.origins {
+		u, err := url.Parse(origin)
+		if err != nil {
+			continue // the page's handler says what is wrong with it
+		}
+		at.hosts = append(at.hosts, u.Host)
+	}
+	return at, nil
+}
+
+// relayLine is the first line of relay --json.
+type relayLine struct {
+	Page  string `json:"page"`
+	Relay string `json:"relay"`
+	PID   int    `json:"pid"`
+}
+
+func (a *app) greetRelay(at relayAddresses) error {
+	page := at.origins[0] + "/"
+	to := "ws" + strings.TrimPrefix(page, "http")
+	if a.json {
+		return printLine(a.out, relayLine{page, to, os.Getpid()})
+	}
+	if !isTerminal(a.out) {
+		_, err := fmt.Fprintln(a.out, to)
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "\n  hosts   ahp-canvas serve --relay %s --relay-token-file FILE\n  stop    Ctrl-C\n\n", to)
+	return err
+}
+
+// followEdge shows how a relay stands until ctx is done.
+func (l *statusLine) followEdge(ctx context.Context, edge *relay.Edge) {
+	defer l.set("")
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	for {
+		s := edge.Stats()
+		l.set(fmt.Sprintf("  hosts %d, clients %d, waiting %d", s.Hosts, s.Lanes, s.Waiting))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
