@@ -11,7 +11,7 @@ import (
 // Event is something that happened in a canvas, for the agent to read.
 type Event struct {
 	InstanceID string    `json:"instanceId,omitzero"` // "" where it is of no canvas in particular
-	Time       string    `json:"time"` // RFC 3339, UTC
+	Time       string    `json:"time"`                // RFC 3339, UTC
 	Event      ahp.Value `json:"event"`
 }
 
