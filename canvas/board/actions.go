@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
 )
 
 // The values that actions return.
@@ -81,70 +81,77 @@ type (
 	}
 )
 
-// board is a state in the making, with the ids that it may give out.
+// board is a State with the ids that it may give out. It is a value: what changes
+// it works on a copy.
 type board struct {
 	State
-	next int // number of the next id
+	Next int `json:"next"` // number of the next id
 }
 
-type action func(b *board, input ahp.Value) (any, error)
+func (b board) copy() board { return board{b.clone(), b.Next} }
 
-var actions = map[string]action{
-	"get_board":    with(func(b *board, _ struct{}) (any, error) { return b.State, nil }),
-	"add_list":     with((*board).addList),
-	"rename_list":  with((*board).renameList),
-	"move_list":    with((*board).moveList),
-	"remove_list":  with((*board).removeList),
-	"add_card":     with((*board).addCard),
-	"edit_card":    with((*board).editCard),
-	"move_card":    with((*board).moveCard),
-	"check_card":   with(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, true) }),
-	"uncheck_card": with(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, false) }),
-	"remove_card":  with((*board).removeCard),
+// actions is what an agent may do.
+var actions = map[string]sample.Action[board]{
+	"get_board":    does(func(b *board, _ struct{}) (any, error) { return b.State, nil }),
+	"add_list":     does((*board).addList),
+	"rename_list":  does((*board).renameList),
+	"move_list":    does((*board).moveList),
+	"remove_list":  does((*board).removeList),
+	"add_card":     does((*board).addCard),
+	"edit_card":    does((*board).editCard),
+	"move_card":    does((*board).moveCard),
+	"check_card":   does(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, true) }),
+	"uncheck_card": does(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, false) }),
+	"remove_card":  does((*board).removeCard),
 }
 
-func with[P any](fn func(*board, P) (any, error)) action {
-	return func(b *board, input ahp.Value) (any, error) {
-		if len(input) == 0 {
-			input = ahp.Value("{}")
+// does makes an action of a function that changes the board it is given: a copy,
+// so that one that fails leaves nothing behind.
+func does[P any](fn func(*board, P) (any, error)) sample.Action[board] {
+	return sample.With(CodeInvalid, func(b board, _ sample.Call, in P) (board, sample.Result, error) {
+		after := b.copy()
+		value, err := fn(&after, in)
+		if err != nil {
+			return b, sample.Result{}, err
 		}
-		var in P
-		if err := ahp.Unmarshal(input, &in); err != nil {
-			return nil, canvas.Errorf(CodeInvalid, "the input does not fit: %v", err)
+		if reflect.DeepEqual(b.State, after.State) {
+			return b, sample.Result{Value: value}, nil
 		}
-		return fn(b, in)
-	}
+		if err := after.check(); err != nil {
+			return b, sample.Result{}, err
+		}
+		after.Revision++
+		return after, sample.Result{Value: value}, nil
+	})
 }
 
-// run applies an action and returns the new board and the action's value. The
-// old one is never changed: an action that fails leaves nothing behind.
-func (b board) run(name string, input ahp.Value) (board, any, error) {
-	do := actions[name]
-	if do == nil {
-		return b, nil, canvas.Errorf(canvas.CodeNoHandler, "a board has no action %q", name)
+// changed is the event of what a person did.
+type changed struct {
+	Type   string    `json:"type"`
+	Action string    `json:"action"`
+	Input  ahp.Value `json:"input"`
+}
+
+// byPeople is the same actions; an agent that waits hears of them.
+func byPeople() map[string]sample.Action[board] {
+	all := map[string]sample.Action[board]{}
+	for name, do := range actions {
+		all[name] = func(b board, call sample.Call) (board, sample.Result, error) {
+			after, result, err := do(b, call)
+			result.Event = changed{"board.changed", call.Action, call.Input}
+			return after, result, err
+		}
 	}
-	after := board{b.clone(), b.next}
-	value, err := do(&after, input)
-	if err != nil {
-		return b, nil, err
-	}
-	if reflect.DeepEqual(b.State, after.State) {
-		return b, value, nil
-	}
-	if err := after.check(); err != nil {
-		return b, nil, err
-	}
-	after.Revision++
-	return after, value, nil
+	return all
 }
 
 func (b *board) id(prefix string) string {
-	b.next++
-	return prefix + strconv.Itoa(b.next)
+	b.Next++
+	return prefix + strconv.Itoa(b.Next)
 }
 
 func (b *board) newCard(in newCard) (c Card, err error) {
-	if c.Title, err = title("a card's title", in.Title); err != nil {
+	if c.Title, err = texts.Name("a card's title", in.Title, MaxTitle); err != nil {
 		return c, err
 	}
 	if c.Notes, err = notes(in.Notes); err != nil {
@@ -155,7 +162,7 @@ func (b *board) newCard(in newCard) (c Card, err error) {
 }
 
 func (b *board) addList(in addList) (any, error) {
-	name, err := title("a list's title", in.Title)
+	name, err := texts.Name("a list's title", in.Title, MaxTitle)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +183,7 @@ func (b *board) renameList(in renameList) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Lists[i].Title, err = title("a list's title", in.Title); err != nil {
+	if b.Lists[i].Title, err = texts.Name("a list's title", in.Title, MaxTitle); err != nil {
 		return nil, err
 	}
 	return listPlace{b.name(i), i}, nil
@@ -223,7 +230,7 @@ func (b *board) editCard(in editCard) (any, error) {
 	}
 	c := &b.Lists[i].Cards[at]
 	if in.Title != nil {
-		if c.Title, err = title("a card's title", *in.Title); err != nil {
+		if c.Title, err = texts.Name("a card's title", *in.Title, MaxTitle); err != nil {
 			return nil, err
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
 )
 
 // The limits of a board; see the package comment.
@@ -130,28 +130,10 @@ func (s *State) check() error {
 	return nil
 }
 
-// title cleans what becomes one line: spaces are joined, nothing else is changed.
-func title(what, s string) (string, error) {
-	s = strings.Join(strings.Fields(s), " ")
-	switch {
-	case s == "":
-		return "", canvas.Errorf(CodeInvalid, "%s must not be empty", what)
-	case utf8.RuneCountInString(s) > MaxTitle:
-		return "", canvas.Errorf(CodeInvalid, "%s has more than %d characters", what, MaxTitle)
-	case strings.ContainsFunc(s, unicode.IsControl):
-		return "", canvas.Errorf(CodeInvalid, "%s holds a control character", what)
-	}
-	return s, nil
-}
+// texts cleans what people and agents write.
+var texts = sample.Texts{Code: CodeInvalid}
 
-// notes cleans text of several lines.
+// notes cleans a card's text of several lines.
 func notes(s string) (string, error) {
-	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
-	if utf8.RuneCountInString(s) > MaxNotes {
-		return "", canvas.Errorf(CodeInvalid, "the notes have more than %d characters", MaxNotes)
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-		return "", canvas.Errorf(CodeInvalid, "the notes hold a control character")
-	}
-	return s, nil
+	return texts.Lines("the text of the notes", strings.TrimSpace(s), MaxNotes)
 }

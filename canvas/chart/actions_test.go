@@ -2,16 +2,15 @@ package chart
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
+	"github.com/ahp-canvas/ahp-canvas/canvas/sample/sampletest"
 )
 
 const small = `{"title":"T","columns":[{"name":"A","type":"text"},{"name":"B","type":"text"},{"name":"N","type":"number"},{"name":"M","type":"number"}],
@@ -139,23 +138,7 @@ func TestSampleData(t *testing.T) {
 	}
 }
 
-func TestDeclaration(t *testing.T) {
-	var declared, done []string
-	for _, a := range Declaration().Actions {
-		declared = append(declared, a.Name)
-		if a.Description == "" || a.InputSchema == nil {
-			t.Errorf("%s has no description or no schema", a.Name)
-		}
-	}
-	for name := range agent {
-		done = append(done, name)
-	}
-	slices.Sort(declared)
-	slices.Sort(done)
-	if diff := cmp.Diff(declared, done); diff != "" {
-		t.Errorf("(-declared +done)\n%s", diff)
-	}
-}
+func TestDeclaration(t *testing.T) { sampletest.Declared(t, Declaration(), agent) }
 
 // TestModel holds the result of random tables and queries against one that is
 // worked out the slow way: each cell by looking at every row.

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
 )
@@ -15,30 +14,21 @@ const ExtensionID = "chart"
 // CanvasID is the canvas that it declares.
 const CanvasID = "chart"
 
-//go:embed declaration.json
-var declaration []byte
-
 // sampleData is invented, and says so.
 //
 //go:embed sample.json
 var sampleData []byte
 
-//go:embed page
-var page embed.FS
+//go:embed declaration.json page
+var files embed.FS
 
 // Declaration is what the chart declares.
-func Declaration() canvas.Declaration {
-	var d canvas.Declaration
-	if err := ahp.Unmarshal(declaration, &d); err != nil {
-		panic(err) // it is embedded
-	}
-	return d
-}
+func Declaration() canvas.Declaration { return sample.Declaration(files) }
 
 // New returns the provider of charts.
 func New() canvas.Provider {
 	return sample.New(sample.Definition[State]{
-		Page:   sample.Page(page),
+		Page:   sample.Page(files),
 		Open:   open,
 		Agent:  agent,
 		Person: person,

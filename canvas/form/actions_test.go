@@ -1,16 +1,15 @@
 package form
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
+	"github.com/ahp-canvas/ahp-canvas/canvas/sample/sampletest"
 )
 
 const everything = `{"title":"T","fields":[
@@ -150,23 +149,7 @@ func TestAFormFitsAMessage(t *testing.T) {
 	}
 }
 
-func TestDeclaration(t *testing.T) {
-	var declared, done []string
-	for _, a := range Declaration().Actions {
-		declared = append(declared, a.Name)
-		if a.Description == "" || a.InputSchema == nil {
-			t.Errorf("%s has no description or no schema", a.Name)
-		}
-	}
-	for name := range agent {
-		done = append(done, name)
-	}
-	slices.Sort(declared)
-	slices.Sort(done)
-	if diff := cmp.Diff(declared, done); diff != "" {
-		t.Errorf("(-declared +done)\n%s", diff)
-	}
-}
+func TestDeclaration(t *testing.T) { sampletest.Declared(t, Declaration(), agent) }
 
 // TestLaws plays agent and person at random. Whatever they do: a decision stands
 // until it is reset, an approved form has what it requires, exactly one event

@@ -3,7 +3,6 @@ package form
 import (
 	"embed"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
 )
@@ -14,29 +13,19 @@ const ExtensionID = "form"
 // CanvasID is the canvas that it declares.
 const CanvasID = "form"
 
-//go:embed declaration.json
-var declaration []byte
-
-//go:embed page
-var page embed.FS
+//go:embed declaration.json page
+var files embed.FS
 
 // Declaration is what the form declares.
-func Declaration() canvas.Declaration {
-	var d canvas.Declaration
-	if err := ahp.Unmarshal(declaration, &d); err != nil {
-		panic(err) // it is embedded
-	}
-	return d
-}
+func Declaration() canvas.Declaration { return sample.Declaration(files) }
 
 // New returns the provider of forms.
 func New() canvas.Provider {
 	return sample.New(sample.Definition[State]{
-		Page:   sample.Page(page),
+		Page:   sample.Page(files),
 		Open:   open,
 		Agent:  agent,
 		Person: person,
-		Show:   func(s State) any { return s },
 		Title:  func(s State) string { return s.Title },
 		Status: State.status,
 	})

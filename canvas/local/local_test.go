@@ -319,7 +319,7 @@ func TestViewsOfAPage(t *testing.T) {
 		res.Body.Close()
 		return res.StatusCode
 	}
-	if got := say(first.Lane, `{"board":"hello"}`); got != 204 {
+	if got := say(first.Lane, `{"sample":"hello"}`); got != 204 {
 		t.Errorf("hello: %d", got)
 	}
 	if got := next(); !strings.Contains(got, `"payload"`) {

@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -24,15 +23,13 @@ import (
 func guarded(t *testing.T, service mcp.Service) *httptest.Server {
 	t.Helper()
 	door := mcp.Handler(mcp.New(service, mcp.Options{Version: "1.2.3"}))
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer sesame" {
 			http.Error(w, "a valid token is needed", http.StatusUnauthorized)
 			return
 		}
 		door.ServeHTTP(w, r)
 	}))
-	t.Cleanup(srv.Close)
-	return srv
 }
 
 func TestClient(t *testing.T) {
@@ -56,10 +53,8 @@ func TestClient(t *testing.T) {
 func TestDialFails(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	other := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(other.Close)
-	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
-	t.Cleanup(full.Close)
+	other := listen(t, http.NotFoundHandler())
+	full := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	for _, tc := range []struct{ url, token, code, text string }{
 		{guarded(t, newFake()).URL, "wrong", mcp.CodeTokenRefused, "token"},
 		{gone.URL, "sesame", mcp.CodeUnreachable, "refused"},
@@ -117,7 +112,7 @@ func TestClientSurvives(t *testing.T) {
 	service := newFake()
 	var abort, refuse atomic.Bool
 	door := guarded(t, service).Config.Handler
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if abort.CompareAndSwap(true, false) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.WriteHeader(http.StatusOK)
@@ -130,7 +125,6 @@ func TestClientSurvives(t *testing.T) {
 		}
 		door.ServeHTTP(w, r)
 	}))
-	t.Cleanup(srv.Close)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL, Token: "sesame"})
 	if err != nil {
 		t.Fatal(err)
@@ -150,10 +144,8 @@ func TestClientSurvives(t *testing.T) {
 // A host that sends its agents elsewhere does not get their token there.
 func TestDialStays(t *testing.T) {
 	asked := false
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
-	t.Cleanup(elsewhere.Close)
-	srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
-	t.Cleanup(srv.Close)
+	elsewhere := listen(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	srv := listen(t, http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	_, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL, Token: "sesame"})
 	if !errors.Is(err, &canvas.Error{Code: mcp.CodeUnreachable}) || asked {
 		t.Errorf("%v, asked %v", err, asked)
@@ -225,11 +217,7 @@ func TestServeStdioDrains(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- mcp.New(service, mcp.Options{}).ServeStdio(ctx, in, out) }()
 	agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
-	answered := make(chan error, 1)
-	go func() {
-		_, err := agent.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
-		answered <- err
-	}()
+	answered := calling(t.Context(), agent, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 	<-begun
 	stop()
 	close(proceed)

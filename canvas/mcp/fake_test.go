@@ -34,6 +34,19 @@ type fake struct {
 
 func newFake() *fake { return &fake{open: map[string]ahp.Value{}} }
 
+// hold lets one call begin and last until its caller gives it up; ended is what
+// its context then says.
+func (f *fake) hold() (begun <-chan struct{}, ended <-chan error) {
+	began, end := make(chan struct{}), make(chan error, 1)
+	f.block = func(ctx context.Context) error {
+		close(began)
+		<-ctx.Done()
+		end <- ctx.Err()
+		return ctx.Err()
+	}
+	return began, end
+}
+
 func (f *fake) note(session string, input ahp.Value) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,11 +151,17 @@ var ways = map[string]connect{
 	},
 }
 
+// listen serves HTTP for the length of the test.
+func listen(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
 func overHTTP(t *testing.T, door *mcp.Server) *sdk.StreamableClientTransport {
 	t.Helper()
-	srv := httptest.NewServer(mcp.Handler(door))
-	t.Cleanup(srv.Close)
-	return &sdk.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: http.DefaultTransport}}
+	return &sdk.StreamableClientTransport{Endpoint: listen(t, mcp.Handler(door)).URL, HTTPClient: &http.Client{Transport: http.DefaultTransport}}
 }
 
 func enter(t *testing.T, transport sdk.Transport, version string) *sdk.ClientSession {
@@ -177,4 +196,14 @@ func structured(t *testing.T, r *sdk.CallToolResult) string {
 		t.Fatalf("no structured content in %v", r)
 	}
 	return string(v)
+}
+
+// calling is call in the background: the error of a tool that may be given up.
+func calling(ctx context.Context, c *sdk.ClientSession, tool, args string) <-chan error {
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+		answered <- err
+	}()
+	return answered
 }

@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -11,15 +10,19 @@ import (
 	"testing"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
 // post sends one message as a client that knows no Go would.
 func post(t *testing.T, url, body string, header ...string) (int, string, http.Header) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	return send(t, http.MethodPost, url, body, header...)
+}
+
+// send does one request; header is names and values in turn.
+func send(t *testing.T, method, url, body string, header ...string) (int, string, http.Header) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,16 +50,12 @@ const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"pro
 
 func serve(t *testing.T, opts mcp.Options) string {
 	t.Helper()
-	srv := httptest.NewServer(mcp.Handler(mcp.New(newFake(), opts)))
-	t.Cleanup(srv.Close)
-	return srv.URL
+	return listen(t, mcp.Handler(mcp.New(newFake(), opts))).URL
 }
 
 func TestRefusals(t *testing.T) {
 	door := mcp.New(newFake(), mcp.Options{MaxBody: 1000, MaxSessions: 1})
-	srv := httptest.NewServer(mcp.Handler(door))
-	t.Cleanup(srv.Close)
-	url := srv.URL
+	url := listen(t, mcp.Handler(door)).URL
 	for _, tc := range []struct {
 		name, body string
 		header     []string
@@ -113,30 +112,25 @@ func TestSessionTimeout(t *testing.T) {
 
 // A client that gives a call up ends the flow, whichever way it came.
 func TestCancel(t *testing.T) {
+	testGivenUp(t, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
+}
+
+// testGivenUp gives a call up: it ends for who called, and in the service.
+func testGivenUp(t *testing.T, tool, args string) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
 			service := newFake()
-			begun, ended := make(chan struct{}), make(chan error, 1)
-			service.block = func(ctx context.Context) error {
-				close(begun)
-				<-ctx.Done()
-				ended <- ctx.Err()
-				return ctx.Err()
-			}
+			begun, ended := service.hold()
 			c := connect(t, mcp.New(service, mcp.Options{}))
 			ctx, cancel := context.WithCancel(t.Context())
-			answered := make(chan error, 1)
-			go func() {
-				_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
-				answered <- err
-			}()
+			answered := calling(ctx, c, tool, args)
 			<-begun
 			cancel()
 			if err := <-answered; !errors.Is(err, context.Canceled) {
 				t.Errorf("the caller got %v", err)
 			}
 			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("the flow got %v", err)
+				t.Errorf("the service got %v", err)
 			}
 		})
 	}
@@ -151,11 +145,7 @@ func TestShutdownAnswers(t *testing.T) {
 			service.block = func(context.Context) error { close(begun); <-proceed; return nil }
 			door := mcp.New(service, mcp.Options{})
 			c := connect(t, door)
-			answered := make(chan error, 1)
-			go func() {
-				_, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
-				answered <- err
-			}()
+			answered := calling(t.Context(), c, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 			<-begun
 			closed := make(chan error, 1)
 			go func() { closed <- door.Shutdown(t.Context()) }()
@@ -185,11 +175,10 @@ func TestShutdownAnswers(t *testing.T) {
 // A call that does not end is cancelled when the time to drain is over.
 func TestShutdownGivesUp(t *testing.T) {
 	service := newFake()
-	begun := make(chan struct{})
-	service.block = func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() }
+	begun, _ := service.hold()
 	door := mcp.New(service, mcp.Options{})
 	c := ways["in memory"](t, door)
-	go c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolInvoke, Arguments: json.RawMessage(`{"instanceId":"c","actionName":"wait"}`)})
+	calling(t.Context(), c, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 	<-begun
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -200,12 +189,11 @@ func TestShutdownGivesUp(t *testing.T) {
 
 func TestShutdownRefuses(t *testing.T) {
 	door := mcp.New(newFake(), mcp.Options{})
-	srv := httptest.NewServer(mcp.Handler(door))
-	t.Cleanup(srv.Close)
+	url := listen(t, mcp.Handler(door)).URL
 	if err := door.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, header := post(t, srv.URL, initialize); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+	if status, _, header := post(t, url, initialize); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
 		t.Errorf("status %d, %v", status, header)
 	}
 }

@@ -82,62 +82,19 @@ func TestWaitTimes(t *testing.T) {
 }
 
 // Who gives the call up ends the wait, whichever way it came.
-func TestWaitCancelled(t *testing.T) {
-	for name, connect := range ways {
-		t.Run(name, func(t *testing.T) {
-			service := newFake()
-			begun, ended := make(chan struct{}), make(chan error, 1)
-			service.block = func(ctx context.Context) error {
-				close(begun)
-				<-ctx.Done()
-				ended <- ctx.Err()
-				return ctx.Err()
-			}
-			c := connect(t, mcp.New(service, mcp.Options{}))
-			ctx, cancel := context.WithCancel(t.Context())
-			answered := make(chan error, 1)
-			go func() {
-				_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: mcp.ToolWait, Arguments: json.RawMessage(`{"timeout":50}`)})
-				answered <- err
-			}()
-			<-begun
-			cancel()
-			if err := <-answered; !errors.Is(err, context.Canceled) {
-				t.Errorf("the caller got %v", err)
-			}
-			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("the wait got %v", err)
-			}
-		})
-	}
-}
+func TestWaitCancelled(t *testing.T) { testGivenUp(t, mcp.ToolWait, `{"timeout":50}`) }
 
 // A client that leaves ends its waits, and does not have to wait for them.
 func TestWaitEndsWithTheSession(t *testing.T) {
 	service := newFake()
-	begun, ended := make(chan struct{}), make(chan error, 1)
-	service.block = func(ctx context.Context) error {
-		close(begun)
-		<-ctx.Done()
-		ended <- ctx.Err()
-		return ctx.Err()
-	}
+	begun, ended := service.hold()
 	transport := overHTTP(t, mcp.New(service, mcp.Options{}))
 	c := enter(t, transport, "2025-11-25")
 	go c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolWait})
 	<-begun
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, transport.Endpoint, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Mcp-Session-Id", c.ID())
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if err := <-ended; !errors.Is(err, context.Canceled) || resp.StatusCode != http.StatusNoContent {
-		t.Errorf("the wait got %v, the client %s", err, resp.Status)
+	status, _, _ := send(t, http.MethodDelete, transport.Endpoint, "", "Mcp-Session-Id", c.ID())
+	if err := <-ended; !errors.Is(err, context.Canceled) || status != http.StatusNoContent {
+		t.Errorf("the wait got %v, the client %d", err, status)
 	}
 }
 
@@ -148,8 +105,7 @@ func TestWaitEndsWithTheDoor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			service := newFake()
 			service.events = []canvas.Event{{InstanceID: "c1", Event: ahp.Value(`1`)}}
-			begun := make(chan struct{})
-			service.block = func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() }
+			begun, _ := service.hold()
 			door := mcp.New(service, mcp.Options{})
 			c := connect(t, door)
 			answered := make(chan string, 1)

@@ -29,11 +29,6 @@
 // the bundled canvases look), ui.js (elements, announcements, toasts) and link.js
 // (the messages above). A file of its own goes before a shared one.
 //
-// # Departures
-//
-// canvas/board is older and has code of its own for all this, with messages of
-// the same shape under the name "board".
-//
 // The package imports canvas and ahp. sample/sampletest is its kit for browser
 // tests.
 package sample

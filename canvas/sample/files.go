@@ -4,10 +4,26 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 //go:embed page
 var page embed.FS
+
+// Declaration is the file declaration.json of what a package embeds.
+func Declaration(f embed.FS) canvas.Declaration {
+	b, err := f.ReadFile("declaration.json")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	var d canvas.Declaration
+	if err := ahp.Unmarshal(b, &d); err != nil {
+		panic(err)
+	}
+	return d
+}
 
 // Page is the folder "page" of what a package embeds.
 func Page(f embed.FS) fs.FS {

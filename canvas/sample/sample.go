@@ -20,7 +20,7 @@ type Definition[S any] struct {
 	Open func(s S, input ahp.Value) (S, error)
 	// Agent and Person are who may do what. An input of nil arrives as {}.
 	Agent, Person map[string]Action[S]
-	// Show is what Views get of the value; at most 60 KiB of JSON.
+	// Show is what Views get of the value; at most 60 KiB of JSON. Nil is all of it.
 	Show func(S) any
 	// Title and Status are what people see around the canvas.
 	Title, Status func(S) string
@@ -55,6 +55,9 @@ func With[S, P any](code string, fn func(s S, call Call, in P) (S, Result, error
 // New returns the provider of a kind of canvas.
 func New[S any](d Definition[S]) canvas.Provider {
 	files := layered{d.Page, Page(page)}
+	if d.Show == nil {
+		d.Show = func(s S) any { return s }
+	}
 	return canvas.Func(func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 		i, live := req.Current.(*instance[S])
 		if !live {

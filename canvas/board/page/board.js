@@ -1,7 +1,7 @@
 // @ts-check
 // The board's page: it draws the state that the host holds and asks for changes.
 // It never changes a board itself, so two pages cannot disagree for long.
-import { onMessage, send } from "/.ahp/canvas.js";
+import { ask, onState } from "./link.js";
 import { startDrag } from "./drag.js";
 import { startKeys } from "./keys.js";
 import { announce, byId, toast } from "./ui.js";
@@ -13,29 +13,9 @@ import { draw } from "./draw.js";
 
 /** @type {State | undefined} */
 let state;
-let lastRef = 0;
-/** @type {Map<number, { done: (value: any) => void, refused: (err: Error) => void }>} */
-const asked = new Map();
 
 /** The board as the host said it last. */
 export const current = () => state ?? { revision: 0, title: "", lists: [] };
-
-/**
- * Asks the host for a change. The promise is kept with the action's value, and
- * broken with a word for the person.
- * @param {string} action @param {any} input @returns {Promise<any>}
- */
-export function ask(action, input) {
-  const ref = ++lastRef;
-  return new Promise((done, refused) => {
-    asked.set(ref, { done, refused });
-    send({ board: "do", ref, action, input }).catch((err) => {
-      asked.delete(ref);
-      refused(err);
-      hello(); // what is drawn may not be what holds
-    });
-  });
-}
 
 /** Asks, and says what came of it. @param {string} action @param {any} input @param {string} said */
 export async function change(action, input, said) {
@@ -54,35 +34,10 @@ export function redraw() {
   if (state) draw(state);
 }
 
-/** @param {{ board?: string, [k: string]: any }} m */
-function hear(m) {
-  switch (m?.board) {
-    case "state": {
-      const before = state;
-      state = { revision: m.revision, title: m.title, lists: m.lists };
-      draw(state, before);
-      return;
-    }
-    case "done":
-      asked.get(m.ref)?.done(m.value);
-      break;
-    case "refused":
-      asked.get(m.ref)?.refused(new Error(m.message));
-      break;
-    default:
-      return;
-  }
-  asked.delete(m.ref);
-}
-
-const hello = () => send({ board: "hello" }).catch((err) => {
-  if (!state) byId("word").textContent = `The board cannot be reached: ${err.message}`;
-});
-
-onMessage(hear);
 startKeys(byId("board"));
 startDrag(byId("board"));
-hello();
-// Until the board is there; and again when the page comes back from sleep.
-const retry = setInterval(() => (state ? clearInterval(retry) : hello()), 3000);
-document.addEventListener("visibilitychange", () => { if (!document.hidden) hello(); });
+onState((next) => {
+  const before = state;
+  state = next;
+  draw(next, before);
+});

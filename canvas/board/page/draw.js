@@ -1,7 +1,8 @@
 // @ts-check
 // Brings the page to a state, element by element: what is focused, open or
 // half-typed stays, whoever changed the board.
-import { byId, icon, make } from "./ui.js";
+import { byId, make } from "./ui.js";
+import { icon } from "./parts.js";
 import { addCard, addList, editCard, moveList, removeCard, removeList, renameList, tick } from "./edit.js";
 import { announceDifference } from "./difference.js";
 
@@ -19,7 +20,7 @@ export function draw(state, before) {
   if (!wired) {
     wired = true;
     byId("add-list").onclick = () => addList();
-    board.setAttribute("aria-busy", "false");
+    document.body.setAttribute("aria-busy", "false");
   }
   if (board.querySelector(".held")) return later(state, before); // somebody is dragging
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);

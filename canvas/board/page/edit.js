@@ -1,7 +1,8 @@
 // @ts-check
 // What a person can do to lists and cards, by button, key or form.
 import { change, current, redraw } from "./board.js";
-import { byId, form, make, toast } from "./ui.js";
+import { byId, make, toast } from "./ui.js";
+import { form } from "./parts.js";
 
 /** @typedef {import("./board.js").List} List */
 /** @typedef {import("./board.js").Card} Card */

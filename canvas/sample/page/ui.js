@@ -48,12 +48,12 @@ export function announce(text) {
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let hiding;
 
-/** Shows a word for a while. @param {string} text */
-export function toast(text) {
-  const box = byId("toast");
-  box.textContent = text;
+/** Shows a word for a while, with a way back where there is one. @param {string} text @param {() => void} [undo] */
+export function toast(text, undo) {
+  const box = byId("toast"), back = () => { box.hidden = true; undo?.(); };
+  box.replaceChildren(make("span", {}, text), ...(undo ? [make("button", { id: "undo", type: "button", className: "plain", onclick: back }, "Undo")] : []));
   box.hidden = false;
-  announce(text);
+  announce(undo ? `${text} Undo is the next button.` : text);
   clearTimeout(hiding);
-  hiding = setTimeout(() => { box.hidden = true; }, 6_000);
+  hiding = setTimeout(() => { box.hidden = true; }, undo ? 10_000 : 6_000);
 }

@@ -132,11 +132,13 @@ func (p *Page) Keys(keys string) {
 }
 
 // Press is a key that the page handles itself: a browser that is driven types the
-// letter all the same, where a person's would not. "Ctrl+" may stand before it.
+// letter all the same, where a person's would not. "Ctrl+", then "Shift+", may stand
+// before it.
 func (p *Page) Press(key string) {
 	p.t.Helper()
 	key, ctrl := strings.CutPrefix(key, "Ctrl+")
-	p.Eval(fmt.Sprintf(`d.activeElement.dispatchEvent(new d.defaultView.KeyboardEvent("keydown", { key: %q, ctrlKey: %v, bubbles: true, cancelable: true }))`, key, ctrl))
+	key, shift := strings.CutPrefix(key, "Shift+")
+	p.Eval(fmt.Sprintf(`d.activeElement.dispatchEvent(new d.defaultView.KeyboardEvent("keydown", { key: %q, ctrlKey: %v, shiftKey: %v, bubbles: true, cancelable: true }))`, key, ctrl, shift))
 }
 
 // Dark makes the page dark.
