@@ -1,8 +1,10 @@
 package canvas
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -14,23 +16,49 @@ import (
 // is encoded; it must not be changed. Absent, closed, foreign and forbidden are
 // one answer, -32008.
 func (s *Service) CanvasReadResource(ctx context.Context, from *channels.Subscriber, p CanvasReadResourceParams) (ahp.Value, error) {
+	v, write, err := s.StreamResource(ctx, from, p)
+	if err != nil || write == nil {
+		return v, err
+	}
+	var b bytes.Buffer
+	err = write(&b)
+	return b.Bytes(), err
+}
+
+// StreamResource is CanvasReadResource whose result is not encoded where it is
+// large (1 MiB of content): write does that piece by piece when its turn to leave
+// comes, so that the resource is never in memory a second time. Exactly one of
+// value, write and err is set.
+func (s *Service) StreamResource(ctx context.Context, from *channels.Subscriber, p CanvasReadResourceParams) (v ahp.Value, write func(io.Writer) error, err error) {
 	id, path, err := ParseContentURI(p.URI)
 	if err != nil {
-		return nil, ahp.ErrNotFound
+		return nil, nil, ahp.ErrNotFound
 	}
 	target, err := s.readable(func(tx *channels.Tx) (*instance, bool) {
 		i := s.byChannel[p.Channel]
 		return i, i != nil && i.key.instance == id && tx.Subscribed(from, p.Channel)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	have := p.etag()
-	v, etag, err := s.read(ctx, target, path, have, "read", (*resource).encodeRead)
-	if err == nil && v == nil {
-		return notModified(etag), nil
+	var large *resource
+	v, etag, err := s.read(ctx, target, path, have, "read", func(r *resource) ahp.Value {
+		if len(r.data) >= streamFrom {
+			large = r
+			return nil
+		}
+		return r.encodeRead()
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case large != nil:
+		return nil, large.writeRead, nil
+	case v == nil:
+		return notModified(etag), nil, nil
 	}
-	return v, err
+	return v, nil, nil
 }
 
 // ResourceRead answers the request of that name for content URIs, resolved among
@@ -136,8 +164,9 @@ func (s *Service) read(ctx context.Context, t readTarget, path ContentPath, have
 	case r == nil:
 		return kept.value, kept.etag, nil
 	}
-	v = encode(r)
-	s.cache.put(k, r.etag, v)
+	if v = encode(r); v != nil {
+		s.cache.put(k, r.etag, v)
+	}
 	return v, r.etag, nil
 }
 

@@ -243,3 +243,40 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeContent: what is written piece by piece is what would have been encoded
+// at once, also where a piece ends within a character.
+func TestLargeContent(t *testing.T) {
+	text := []byte(strings.Repeat("x", 48<<10-1) + strings.Repeat("ä\"\n€", 200_000))
+	blob := make([]byte, 1<<20+1)
+	for i := range blob {
+		blob[i] = byte(i * 7)
+	}
+	for name, data := range map[string][]byte{"a.txt": text, "a.bin": blob} {
+		h, f, _ := newFake(t, canvas.Options{})
+		f.read = func(context.Context, canvas.ReadRequest) (canvas.Content, error) {
+			return canvas.Content{Data: data, ETag: "1"}, nil
+		}
+		o, err := open(h, "one", "")
+		ok(t, err)
+		v := h.Connect("v")
+		v.Subscribe(o.Channel)
+		uri := canvas.ContentURL("one", "/"+name)
+		got, write, err := h.Canvases.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
+		ok(t, err)
+		if got != nil || write == nil {
+			t.Fatalf("%s of %d bytes was encoded whole", name, len(data))
+		}
+		var out bytes.Buffer
+		ok(t, write(&out))
+		var result canvas.CanvasReadResourceResult
+		ok(t, ahp.Unmarshal(out.Bytes(), &result))
+		kind := result.Contents[0].MimeType
+		if want := canvas.EncodeRead(uri, kind, "1", data); !bytes.Equal(want, out.Bytes()) {
+			t.Errorf("%s: %d bytes, want %d", name, out.Len(), len(want))
+		}
+		if n := canvas.CacheBytes(h.Canvases); n != 0 {
+			t.Errorf("%d bytes of it are kept", n)
+		}
+	}
+}

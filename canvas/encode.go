@@ -1,9 +1,12 @@
 package canvas
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"io"
 	"strings"
+	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -41,6 +44,39 @@ func (r *resource) encodeRead() ahp.Value {
 	}
 	return append(b, '}')
 }
+
+// streamFrom is the size from which content is encoded while it leaves, each time
+// anew; what is smaller is encoded whole, and kept.
+const streamFrom = 1 << 20
+
+// writeRead writes what encodeRead returns.
+func (r *resource) writeRead(w io.Writer) error {
+	around := *r
+	around.data = nil
+	shell := around.encodeRead()
+	cut := bytes.Index(shell, []byte(`""}]`)) + 1
+	if _, err := w.Write(shell[:cut]); err != nil {
+		return err
+	}
+	piece := encodePieces.Get().(*[]byte)
+	defer encodePieces.Put(piece)
+	for data := r.data; len(data) > 0; {
+		n := min(pieceBytes, len(data))
+		part := resource{data: data[:n], text: r.text}
+		b := part.appendData((*piece)[:0])
+		if _, err := w.Write(b[1 : len(b)-1]); err != nil {
+			return err
+		}
+		*piece, data = b, data[n:]
+	}
+	_, err := w.Write(shell[cut:])
+	return err
+}
+
+// pieceBytes is how much is encoded at a time: a multiple of three, for base64.
+const pieceBytes = 48 << 10
+
+var encodePieces = sync.Pool{New: func() any { b := make([]byte, 0, 2*pieceBytes); return &b }}
 
 // encodeResource writes the result of resourceRead.
 func (r *resource) encodeResource() ahp.Value {

@@ -2,7 +2,9 @@ package canvas_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -35,4 +37,22 @@ func TestShapeIsBounded(t *testing.T) {
 			ok(t, err)
 		})
 	}
+}
+
+// TestEveryPlaceCanBeTaken: as many canvases open at once as the limit allows, and
+// none of them is counted twice on its way.
+func TestEveryPlaceCanBeTaken(t *testing.T) {
+	const places = 200
+	h, _, _ := newFake(t, canvas.Options{Limits: canvas.Limits{SessionInstances: places, Instances: places}})
+	var wg sync.WaitGroup
+	for n := range places {
+		wg.Go(func() {
+			if _, err := open(h, fmt.Sprint("i", n), ""); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	_, err := open(h, "more", "")
+	wantCode(t, err, canvas.CodeLimitExceeded)
 }

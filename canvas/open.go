@@ -31,7 +31,9 @@ type opening struct {
 	input  ahp.Value // what the canvas will have been opened with
 	handle *Handle
 	fresh  bool // handle is this flow's own, and its updates wait for the answer
-	saved  []byte
+	// reserved says that a place among the open canvases is kept for it.
+	reserved bool
+	saved    []byte
 
 	// What a new instance will be, from keepOpened on.
 	channel string
@@ -67,9 +69,11 @@ func (s *Service) Open(ctx context.Context, a OpenArgs) (OpenCanvas, error) {
 // runOpen validates, asks the provider, commits and publishes. The key's turn is
 // held, no lock is.
 func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanvas, err error) {
-	if o.inst == nil {
-		defer s.must(func(*channels.Tx) { s.unreserve(k.session) })
-	}
+	defer func() {
+		if o.reserved {
+			s.must(func(*channels.Tx) { s.unreserve(k.session) })
+		}
+	}()
 	if err := s.limits.validate(o.decl.input, o.input); err != nil {
 		return OpenCanvas{}, err
 	}
@@ -194,7 +198,8 @@ func (s *Service) createInstance(tx *channels.Tx, k key, o *opening, opened Open
 		return err
 	}
 	s.instances[k], s.byChannel[i.channel] = i, i
-	o.inst = i
+	s.unreserve(k.session) // from here on it is counted as what it is
+	o.inst, o.reserved = i, false
 	s.adopt(o, opened)
 	s.addRow(tx, i, st)
 	if !same(st.Title, o.state.Title) || !same(st.Status, o.state.Status) {

@@ -28,7 +28,7 @@ func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err 
 			return errUnavailable
 		}
 		if inst == nil {
-			o = &opening{reg: r, decl: d, input: a.Input}
+			o = &opening{reg: r, decl: d, input: a.Input, reserved: true}
 			return s.reserve(tx, k.session)
 		}
 		st, _ := inst.state(tx)

@@ -47,7 +47,7 @@ var layers = []layer{
 	{"canvas/web", "ahp", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "canvas session ahp", "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go", "the agent's door"},
-	{"canvas/client", "canvas session ahp/peer ahp/ws ahp", "github.com/cenkalti/backoff/v5", "the Go client"},
+	{"canvas/client", "canvas session ahp/peer ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/go-json-experiment/json", "the Go client"},
 	{"canvas/local", "canvas canvas/bridge canvas/client canvas/web session ahp", "", "a renderer without a page"},
 	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/peer ahp/ws ahp", "github.com/google/uuid", "the assembly"},
 	{"schema", "canvas session ahp", "github.com/invopop/jsonschema", "what the tables say, for other languages"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"sync"
 	"unicode/utf8"
 )
@@ -328,8 +329,8 @@ func plainRun(b []byte) int {
 	for ; n+8 <= len(b); n += 8 {
 		w := binary.LittleEndian.Uint64(b[n:])
 		quote, slash := w^(ones*'"'), w^(ones*'\\')
-		if (w|(w-ones*' ')|((quote-ones)&^quote)|((slash-ones)&^slash))&highs != 0 {
-			break
+		if found := (w | (w - ones*' ') | ((quote - ones) &^ quote) | ((slash - ones) &^ slash)) & highs; found != 0 {
+			return n + bits.TrailingZeros64(found)/8 // the lowest one is true: borrows run upwards
 		}
 	}
 	return n

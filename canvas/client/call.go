@@ -12,29 +12,44 @@ import (
 // *[ahp.Error] in the chain; a connection that ends fails the call at once with
 // a [*Closed], and it is not sent again.
 func Call[P, R any](ctx context.Context, c *Client, m ahp.Method[P, R], params P) (R, error) {
-	c.mu.Lock()
-	l, err := c.live()
-	c.mu.Unlock()
+	var result R
+	l, err := c.liveLink(m.Name)
 	if err != nil {
-		var none R
-		return none, fmt.Errorf("call %s: %w", m.Name, err)
+		return result, err
 	}
 	return call(ctx, l, m, params)
 }
 
 func call[P, R any](ctx context.Context, l *link, m ahp.Method[P, R], params P) (R, error) {
 	var result R
-	raw, err := l.peer.Call(ctx, m.Name, params)
+	raw, err := callRaw(ctx, l, m.Name, params)
 	if err != nil {
-		if refused(err) {
-			err = fmt.Errorf("call %s: %w", m.Name, err)
-		}
 		return result, err
 	}
 	if err := ahp.Unmarshal(raw, &result); err != nil {
 		return result, fmt.Errorf("call %s: the answer cannot be read: %w", m.Name, err)
 	}
 	return result, nil
+}
+
+// callRaw returns the result as it came, which is valid JSON.
+func callRaw(ctx context.Context, l *link, method string, params any) (ahp.Value, error) {
+	raw, err := l.peer.Call(ctx, method, params)
+	if err != nil && refused(err) {
+		err = fmt.Errorf("call %s: %w", method, err)
+	}
+	return raw, err
+}
+
+// liveLink is the present connection; what is an error where there is none.
+func (c *Client) liveLink(what string) (*link, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, err := c.live()
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", what, err)
+	}
+	return l, nil
 }
 
 // refused reports whether the host answered, with an error.

@@ -17,7 +17,7 @@ func methods(s *session.Service, c *canvas.Service) []server.Method {
 		server.Handle(session.ResolveSessionConfig, s.ResolveSessionConfig),
 		server.Handle(session.SessionConfigCompletions, s.SessionConfigCompletions),
 
-		server.HandleContent(canvas.CanvasReadResource, c.CanvasReadResource),
+		server.HandleStream(canvas.CanvasReadResource, c.StreamResource),
 		server.HandleContent(ahp.ResourceRead, c.ResourceRead),
 		server.Handle(ahp.ResourceResolve, c.ResourceResolve).Waiting(),
 

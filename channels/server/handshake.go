@@ -102,7 +102,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 			mark = known.conns[n-1].bookmark(tx)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
-		req.ReplyLazy(func() (ahp.Value, error) { return ahp.Marshal(encodeResumption(r)) })
+		req.ReplyLazy(func() (ahp.Value, error) { return encodeResumption(r) })
 		return nil
 	})
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
@@ -159,30 +159,31 @@ func encodeAll(snaps []*channels.Snapshot) []ahp.Snapshot {
 	return out
 }
 
-// replayResult and snapshotResult are the two variants of the answer to
-// reconnect: each has its arrays even when they are empty, and not the other's.
-type replayResult struct {
-	Type    string      `json:"type"`
-	Actions []ahp.Value `json:"actions"`
-	Missing []string    `json:"missing"`
-}
-
+// snapshotResult has its array even when it is empty.
 type snapshotResult struct {
 	Type      string         `json:"type"`
 	Snapshots []ahp.Snapshot `json:"snapshots"`
 }
 
-func encodeResumption(r channels.Resumption) any {
+// encodeResumption encodes the answer to reconnect, one of two variants: each has
+// its arrays even when they are empty, and not the other's. The envelopes of a
+// replay are encoded already; they are joined and not read again.
+func encodeResumption(r channels.Resumption) (ahp.Value, error) {
 	if !r.Replay {
-		return snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)}
+		return ahp.Marshal(snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)})
 	}
-	result := replayResult{
-		Type:    ahp.ReconnectReplay,
-		Actions: make([]ahp.Value, 0, len(r.Entries)),
-		Missing: append([]string{}, r.Missing...),
-	}
+	missing := ahp.MustMarshal(append([]string{}, r.Missing...))
+	size := len(missing) + 64
 	for _, e := range r.Entries {
-		result.Actions = append(result.Actions, e.Envelope())
+		size += len(e.Envelope()) + 1
 	}
-	return result
+	b := append(make([]byte, 0, size), `{"type":"`+ahp.ReconnectReplay+`","actions":[`...)
+	for i, e := range r.Entries {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, e.Envelope()...)
+	}
+	b = append(b, `],"missing":`...)
+	return append(append(b, missing...), '}'), nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"io"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
@@ -64,6 +65,27 @@ func HandleContent[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, fr
 			return
 		}
 		req.ReplyContent(result)
+	}}
+}
+
+// HandleStream makes the row of a method that reads content, whose result is
+// either encoded, or written piece by piece when its turn comes.
+func HandleStream[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, func(io.Writer) error, error)) Method {
+	return Method{Info: m.MethodInfo, Waits: ForContent, call: func(ctx context.Context, c *conn, req *peer.Request) {
+		var p P
+		if err := decodeParams(m.MethodInfo, req.Params, &p); err != nil {
+			req.Fail(err)
+			return
+		}
+		value, write, err := fn(ctx, c.sub, p)
+		switch {
+		case err != nil:
+			req.Fail(err)
+		case write != nil:
+			req.ReplyStream(write)
+		default:
+			req.ReplyContent(value)
+		}
 	}}
 }
 
