@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// BenchmarkResume is what a reconnect costs the log under its lock: 1,000
+// envelopes that were missed are found. Encoding comes after.
+func BenchmarkResume(b *testing.B) {
+	h := newHost(b)
+	gone, _ := subscribe(b, h.Log, canvastest.Session, 1)
+	var mark channels.Bookmark
+	var seen int64
+	err := h.Log.Do(func(tx *channels.Tx) error {
+		seen, mark = tx.Seq(), tx.Leave(gone)
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range 1000 {
+		deliver(b, h.Log)
+	}
+	uris := []string{canvastest.Session}
+	b.ReportAllocs()
+	for b.Loop() {
+		back := &channels.Subscriber{ID: 2, ClientID: gone.ClientID, Version: ahp.V0_6_0, Caps: gone.Caps, Sink: &sink{}}
+		err := h.Log.Do(func(tx *channels.Tx) error {
+			if r := tx.Resume(back, mark, seen, uris); !r.Replay || len(r.Entries) != 1000 {
+				return fmt.Errorf("replay %v of %d", r.Replay, len(r.Entries))
+			}
+			tx.Leave(back)
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSnapshot encodes a session with 256 open canvases, anew each time.
+func BenchmarkSnapshot(b *testing.B) {
+	h := newHost(b)
+	for i := range 256 {
+		h.Open("still", fmt.Sprint("i", i), nil)
+	}
+	s, _ := subscribe(b, h.Log, canvastest.Session, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		deliver(b, h.Log) // the state is another one, and so is its encoding
+		var snap *channels.Snapshot
+		err := h.Log.Do(func(tx *channels.Tx) (err error) { snap, err = tx.Subscribe(s, canvastest.Session); return err })
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(int64(len(snap.Encode().State)))
+	}
+}
+
+// BenchmarkOpen opens and closes a canvas of an in-process provider, in memory,
+// beside so many that are open in its session.
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range []int{0, 200} {
+		b.Run(fmt.Sprintf("beside=%d", n), func(b *testing.B) {
+			h := newHost(b)
+			for i := range n {
+				h.Open("still", fmt.Sprint("other", i), nil)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h.Canvases.Open(b.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "still", InstanceID: "i"}); err != nil {
+					b.Fatal(err)
+				}
+				if err := h.Canvases.Close(b.Context(), canvastest.Session, "i"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkGrowth is an action to ten subscribers beside so many other sessions,
+// and beside so many connections that subscribe elsewhere. The session service
+// has at most 1,024: more are channels of the log alone.
+func BenchmarkGrowth(b *testing.B) {
+	for _, n := range []int{10, 100, 1000, 10000} {
+		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
+			h := newHost(b)
+			for i := range n {
+				ensure(b, h, i)
+			}
+			grown(b, h)
+		})
+		b.Run(fmt.Sprintf("connections=%d", n), func(b *testing.B) {
+			h := newHost(b)
+			subscribe(b, h.Log, ensure(b, h, 0), n)
+			grown(b, h)
+		})
+	}
+}
+
+func ensure(b *testing.B, h *canvastest.Host, i int) string {
+	uri := fmt.Sprint("ahp-session:/other-", i)
+	if i < 1000 {
+		if err := h.Sessions.Ensure(uri, "Other"); err != nil {
+			b.Fatal(err)
+		}
+		return uri
+	}
+	err := h.Log.Do(func(tx *channels.Tx) error {
+		like, _ := tx.State(canvastest.Session)
+		return tx.Create(uri, "", like)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return uri
+}
+
+func grown(b *testing.B, h *canvastest.Host) {
+	subscribe(b, h.Log, canvastest.Session, 10)
+	b.ReportAllocs()
+	for b.Loop() {
+		deliver(b, h.Log)
+	}
+}

@@ -1,0 +1,194 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/figure"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
+)
+
+// reader reads content over AHP with the Go client, and the same bytes with
+// net/http.
+type reader struct {
+	e       *Env
+	host    *proc.Process
+	web     *proc.Process
+	http    *http.Client
+	client  *client.Client
+	channel string
+	page    string // the canvas's content, as a URI that a path is appended to
+	fresh   int    // how many resources were made up
+}
+
+func content(e *Env) ([]figure.Figure, error) {
+	r := &reader{e: e, http: &http.Client{Transport: &http.Transport{}}}
+	e.Later(r.http.CloseIdleConnections)
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	var figures []figure.Figure
+	for _, size := range []int{100 << 10, 1 << 20, 10 << 20} {
+		for _, kind := range []string{"text", "blob"} {
+			f, err := r.compare(kind, size)
+			if err != nil {
+				return nil, fmt.Errorf("%s of %d bytes: %w", kind, size, err)
+			}
+			figures = append(figures, f...)
+		}
+	}
+	for _, kind := range []string{"text", "blob"} {
+		f, err := r.heap(kind)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+func (r *reader) begin() (err error) {
+	if r.host, err = r.e.start("host"); err != nil {
+		return err
+	}
+	if r.web, err = r.e.start("http"); err != nil {
+		return err
+	}
+	open, err := r.host.Ask(proc.Ask{Do: "open", N: 1})
+	if err != nil {
+		return err
+	}
+	r.channel, r.page = open.Channel, open.Addr
+	r.client, err = r.dial("reader")
+	return err
+}
+
+func (r *reader) dial(id string) (*client.Client, error) {
+	c, err := client.Dial(r.e.Ctx, r.host.Hello.Addr, client.Options{Token: r.host.Hello.Token, ClientID: id, Subscriptions: []string{r.channel}})
+	if err == nil {
+		r.e.Later(c.Close)
+	}
+	return c, err
+}
+
+// compare reads the same bytes in three ways, in turns.
+func (r *reader) compare(kind string, size int) ([]figure.Figure, error) {
+	reads := min(max((10<<20)/size, 3), 60)
+	ways := []func() error{
+		func() error { return r.get(kind, size) },
+		func() error { return r.read(r.client, kind, size, r.newQuery()) },
+		func() error { return r.read(r.client, kind, size, "") },
+	}
+	rates := make([][]float64, len(ways))
+	for round := range r.e.Rounds(7) + 1 {
+		for i, way := range ways {
+			runtime.GC() // nobody pays for what another left
+			begun := time.Now()
+			for range reads {
+				if err := way(); err != nil {
+					return nil, err
+				}
+			}
+			if round > 0 { // the first one warms, and puts the second read into the cache
+				rates[i] = append(rates[i], float64(reads*size)/1e6/time.Since(begun).Seconds())
+			}
+		}
+	}
+	what := fmt.Sprintf("%s of %s, ", kind, sizeName(size))
+	return []figure.Figure{
+		{What: what + "first read", Unit: "MB/s", Peer: "net/http GET", Ours: rates[1], Theirs: rates[0], Target: figure.Target{AtLeast: 0.3}},
+		{What: what + "second read", Unit: "MB/s", Peer: "net/http GET", Ours: rates[2], Theirs: rates[0], Target: figure.Target{AtLeast: 0.5}},
+	}, nil
+}
+
+func sizeName(n int) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
+// newQuery makes a resource that no cache holds.
+func (r *reader) newQuery() string {
+	r.fresh++
+	return fmt.Sprintf("?%d", r.fresh)
+}
+
+func (r *reader) get(kind string, size int) error {
+	resp, err := r.http.Get(r.web.Hello.Addr + "/" + sides.Path(kind, size))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	b := make([]byte, resp.ContentLength)
+	if _, err := io.ReadFull(resp.Body, b); err != nil {
+		return err
+	}
+	if len(b) != size {
+		return fmt.Errorf("GET returned %d bytes", len(b))
+	}
+	return nil
+}
+
+func (r *reader) read(c *client.Client, kind string, size int, query string) error {
+	got, err := c.ReadResource(r.e.Ctx, r.channel, r.page+sides.Path(kind, size)+query)
+	if err == nil && len(got.Data) != size {
+		err = fmt.Errorf("the read returned %d bytes", len(got.Data))
+	}
+	return err
+}
+
+// heap is what the host holds for a first read of 10 MiB that is under way: the
+// most while four clients read two at a time each, above what it holds before
+// and after. What the cache keeps is not of a read; it is as full before as after.
+func (r *reader) heap(kind string) (figure.Figure, error) {
+	const size, clients, each = 10 << 20, 4, 2
+	f := figure.Figure{What: "host heap per first read of 10 MiB in flight, " + kind, Unit: "MiB", Target: figure.Target{AtMost: 1}}
+	for round := range r.e.Rounds(3) + 1 {
+		before, err := r.host.Ask(proc.Ask{Do: "memory"})
+		if err != nil {
+			return f, err
+		}
+		ctx, cancel := context.WithCancel(r.e.Ctx)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var failed error
+		for range clients {
+			c, err := r.dial(fmt.Sprint("heap", r.newQuery()))
+			if err != nil {
+				cancel()
+				return f, err
+			}
+			for range each {
+				r.fresh += 100
+				from := r.fresh
+				wg.Go(func() {
+					for i := 0; i == 0 || ctx.Err() == nil; i++ {
+						err := r.read(c, kind, size, fmt.Sprintf("?h%d", from+i))
+						mu.Lock()
+						failed = errors.Join(failed, err)
+						mu.Unlock()
+					}
+				})
+			}
+		}
+		peak, err := r.host.Ask(proc.Ask{Do: "peak", N: r.e.Pick(600, 300)})
+		cancel()
+		wg.Wait()
+		if err = errors.Join(err, failed); err != nil {
+			return f, err
+		}
+		if round > 0 { // the first one fills the cache
+			f.Ours = append(f.Ours, float64(peak.Heap-before.Heap)/(clients*each)/(1<<20))
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,170 @@
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
+)
+
+// crowd is many subscribers that only count what arrives, by its mark.
+type crowd struct {
+	conns []net.Conn
+	wg    sync.WaitGroup
+
+	mu    sync.Mutex
+	moved *sync.Cond
+	total int
+	err   error
+}
+
+func newCrowd() *crowd {
+	c := &crowd{}
+	c.moved = sync.NewCond(&c.mu)
+	return c
+}
+
+// join connects n subscribers to a side.
+func (c *crowd) join(ctx context.Context, kind string, p *proc.Process, n int, channel string) error {
+	first := len(c.conns)
+	for i := range n {
+		conn, err := dialer(kind)(ctx, p, fmt.Sprint("crowd", first+i), channel)
+		if err != nil {
+			return fmt.Errorf("subscriber %d: %w", i, err)
+		}
+		c.conns = append(c.conns, conn)
+		c.wg.Go(func() { c.read(conn) })
+	}
+	return nil
+}
+
+func (c *crowd) read(conn net.Conn) {
+	buf := make([]byte, 16<<10)
+	kept := 0 // bytes of the last read that may be the beginning of a mark
+	for {
+		n, err := conn.Read(buf[kept:])
+		n += kept
+		marks := bytes.Count(buf[:n], []byte(sides.Mark))
+		kept = copy(buf, buf[max(0, n-len(sides.Mark)+1):n])
+		c.mu.Lock()
+		c.total += marks
+		if err != nil {
+			c.err = err
+		}
+		c.mu.Unlock()
+		c.moved.Signal()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// wait waits until so many messages have arrived in all.
+func (c *crowd) wait(total int) error {
+	timer := time.AfterFunc(20*time.Second, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.err = fmt.Errorf("%d of %d messages have arrived, and no more came in 20 seconds", c.total, total)
+		c.moved.Broadcast()
+	})
+	defer timer.Stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.total < total && c.err == nil {
+		c.moved.Wait()
+	}
+	if c.total > total {
+		return fmt.Errorf("%d messages arrived, want %d", c.total, total)
+	}
+	return c.err
+}
+
+func (c *crowd) close() {
+	for _, conn := range c.conns {
+		_ = conn.Close()
+	}
+	c.wg.Wait()
+	runtime.GC()
+}
+
+type dialFunc func(ctx context.Context, p *proc.Process, id, channel string) (net.Conn, error)
+
+func dialer(kind string) dialFunc {
+	switch kind {
+	case "centrifuge":
+		return dialCentrifuge
+	case "nats":
+		return dialNATS
+	case "notify":
+		return dialNotify
+	}
+	return dialHost
+}
+
+// bare keeps the socket below a WebSocket that is dialled.
+func bare(raw *net.Conn) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		*raw = conn
+		return conn, err
+	}
+}
+
+func dialHost(ctx context.Context, p *proc.Process, id, channel string) (raw net.Conn, err error) {
+	_, _, err = sides.Dial(ctx, p.Hello.Addr, p.Hello.Token, id, ws.DialOptions{NetDial: bare(&raw)}, channel)
+	return raw, err
+}
+
+func dialNotify(ctx context.Context, p *proc.Process, _, _ string) (raw net.Conn, err error) {
+	d := websocket.Dialer{NetDialContext: bare(&raw)}
+	_, _, err = d.DialContext(ctx, p.Hello.Addr, nil)
+	return raw, err
+}
+
+func dialCentrifuge(ctx context.Context, p *proc.Process, _, _ string) (raw net.Conn, err error) {
+	d := websocket.Dialer{NetDialContext: bare(&raw)}
+	c, _, err := d.DialContext(ctx, p.Hello.Addr, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.WriteMessage(websocket.TextMessage, []byte(`{"id":1,"connect":{}}`)); err != nil {
+		return nil, err
+	}
+	_, msg, err := c.ReadMessage()
+	if err == nil && !bytes.Contains(msg, []byte(`"news"`)) {
+		err = errors.New("centrifuge did not subscribe")
+	}
+	return raw, err
+}
+
+func dialNATS(ctx context.Context, p *proc.Process, _, _ string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", p.Hello.Addr)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(conn, "CONNECT {\"verbose\":false,\"pedantic\":false}\r\nSUB news 1\r\nPING\r\n"); err != nil {
+		return nil, err
+	}
+	for in := bufio.NewReader(conn); ; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(line, "PONG") {
+			return conn, nil
+		}
+	}
+}

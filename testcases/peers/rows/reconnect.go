@@ -1,0 +1,156 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/figure"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
+)
+
+const missed = 1000 // envelopes
+
+// reconnect resumes a client that missed 1,000 envelopes, against a bare server
+// that sends a message of the same bytes; and one that gets the snapshot of a
+// session with 256 open canvases. Both are read by the same client and counted
+// from the request.
+func reconnect(e *Env) ([]figure.Figure, error) {
+	host, err := e.start("host")
+	if err != nil {
+		return nil, err
+	}
+	bare, err := e.start("bare")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := ws.Dial(e.Ctx, bare.Hello.Addr, ws.DialOptions{})
+	if err != nil {
+		return nil, err
+	}
+	e.Later(func() { limit.Close(ws.CodeNormal, "") })
+	c := &comeback{host: host, id: "comeback"}
+	if err := c.begin(e.Ctx); err != nil {
+		return nil, err
+	}
+	f := figure.Figure{What: "replay of 1,000 envelopes", Unit: "ms", Peer: "the same bytes, bare", Target: figure.Target{AtMost: 2}}
+	for round := range e.Rounds(25) + 3 {
+		ours, size, err := c.replay(e.Ctx)
+		if err != nil {
+			return nil, err
+		}
+		begun := time.Now()
+		msg, err := sides.Trip(limit, strconv.Itoa(size))
+		theirs := time.Since(begun)
+		if err != nil || len(msg) != size {
+			return nil, fmt.Errorf("the bare side sent %d bytes, want %d: %w", len(msg), size, err)
+		}
+		if round >= 3 {
+			f.Ours = append(f.Ours, ours.Seconds()*1e3)
+			f.Theirs = append(f.Theirs, theirs.Seconds()*1e3)
+			f.Note = fmt.Sprintf("%d KB", size/1000)
+		}
+	}
+	snapshot, err := c.snapshots(e)
+	return []figure.Figure{f, snapshot}, err
+}
+
+// comeback is a client that loses its connection again and again.
+type comeback struct {
+	host *proc.Process
+	id   string
+	conn *ws.Conn
+	seen int64
+}
+
+func (c *comeback) begin(ctx context.Context) error {
+	conn, hello, err := sides.Dial(ctx, c.host.Hello.Addr, c.host.Hello.Token, c.id, ws.DialOptions{}, c.host.Hello.Channel)
+	c.conn, c.seen = conn, hello.ServerSeq
+	return err
+}
+
+// replay drops the connection, has 1,000 actions published, and resumes.
+func (c *comeback) replay(ctx context.Context) (time.Duration, int, error) {
+	if err := c.leave(); err != nil {
+		return 0, 0, err
+	}
+	published, err := c.host.Ask(proc.Ask{Do: "publish", N: missed})
+	if err != nil {
+		return 0, 0, err
+	}
+	if c.conn, err = ws.Dial(ctx, c.host.Hello.Addr, ws.DialOptions{Token: c.host.Hello.Token}); err != nil {
+		return 0, 0, err
+	}
+	ask := c.ask()
+	begun := time.Now()
+	msg, err := sides.Trip(c.conn, ask)
+	took := time.Since(begun)
+	if err != nil {
+		return 0, 0, err
+	}
+	if n := bytes.Count(msg, []byte(sides.Mark)); n < missed || !bytes.Contains(msg, []byte(`"replay"`)) {
+		return 0, 0, fmt.Errorf("%d envelopes were replayed, want %d: %.200s", n, missed, msg)
+	}
+	c.seen = published.N
+	return took, len(msg), nil
+}
+
+func (c *comeback) leave() error {
+	c.conn.Close(ws.CodeNormal, "")
+	c.conn.Wait()
+	return await(c.host, 0)
+}
+
+func (c *comeback) ask() string {
+	params := ahp.MustMarshal(ahp.ReconnectParams{ClientID: c.id, LastSeenServerSeq: c.seen, Subscriptions: []string{c.host.Hello.Channel}})
+	return `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":` + string(params) + `}`
+}
+
+// snapshots opens 256 canvases and reads the session's snapshot, which is encoded
+// anew each time: the session has changed since.
+func (c *comeback) snapshots(e *Env) (figure.Figure, error) {
+	f := figure.Figure{What: "snapshot of a session with 256 open canvases", Unit: "ms", Target: figure.Target{AtMost: 1}}
+	if _, err := c.host.Ask(proc.Ask{Do: "open", N: 256}); err != nil {
+		return f, err
+	}
+	for round := range e.Rounds(25) + 3 {
+		if err := c.leave(); err != nil {
+			return f, err
+		}
+		if _, err := c.host.Ask(proc.Ask{Do: "publish", N: 1}); err != nil {
+			return f, err
+		}
+		took, size, err := c.fresh(e.Ctx)
+		if err != nil {
+			return f, err
+		}
+		if round >= 3 {
+			f.Ours = append(f.Ours, took.Seconds()*1e3)
+			f.Note = fmt.Sprintf("%d KB", size/1000)
+		}
+	}
+	return f, nil
+}
+
+// fresh resumes from a number that the host never gave out to this client, which
+// is answered with snapshots.
+func (c *comeback) fresh(ctx context.Context) (took time.Duration, size int, err error) {
+	if c.conn, err = ws.Dial(ctx, c.host.Hello.Addr, ws.DialOptions{Token: c.host.Hello.Token}); err != nil {
+		return 0, 0, err
+	}
+	c.seen = 1
+	ask := c.ask()
+	begun := time.Now()
+	msg, err := sides.Trip(c.conn, ask)
+	took = time.Since(begun)
+	if err == nil && (!bytes.Contains(msg, []byte(`"snapshots"`)) || bytes.Count(msg, []byte(`"instanceId"`)) != 256) {
+		err = errors.New("no snapshot with 256 canvases: " + string(msg[:min(len(msg), 300)]))
+	}
+	return took, len(msg), err
+}

@@ -1,0 +1,110 @@
+package sides
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
+)
+
+// Body is what is read: n bytes of text with quotes and line ends, or of a blob.
+func Body(kind string, n int) []byte {
+	piece := []byte("A line of plain text with \"quotes\" in it.\n")
+	if kind == "blob" {
+		piece = []byte{0xff, 0x00, 0x9d, 0x80}
+	}
+	return bytes.Repeat(piece, n/len(piece)+1)[:n]
+}
+
+// bodies are made once, so that no read pays for them.
+var bodies = map[string][]byte{}
+
+func init() {
+	for _, kind := range []string{"text", "blob"} {
+		for _, size := range []int{1 << 10, 100 << 10, 1 << 20, 10 << 20, 16 << 20} {
+			bodies[Path(kind, size)] = Body(kind, size)
+		}
+	}
+}
+
+// Path is where a body is read.
+func Path(kind string, size int) string { return kind + "/" + strconv.Itoa(size) }
+
+func contentType(path string) string {
+	if strings.HasPrefix(path, "text") {
+		return "text/plain"
+	}
+	return "application/octet-stream"
+}
+
+// pages is a canvas whose content lies in memory. A query makes another
+// resource of the same bytes, which no cache knows.
+type pages struct{}
+
+func (p pages) Open(_ context.Context, req canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
+	return canvas.Opened{Instance: p, URL: canvas.ContentURL(req.InstanceID, "")}, nil
+}
+
+func (pages) Invoke(context.Context, string, ahp.Value) (ahp.Value, error) { return nil, nil }
+func (pages) Close(context.Context) error                                  { return nil }
+
+func (pages) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+	const etag = `"1"`
+	if req.ETag == etag {
+		return canvas.Content{ETag: etag, NotModified: true}, nil
+	}
+	path, _, _ := strings.Cut(strings.TrimPrefix(req.Path.String(), "/"), "?")
+	body, ok := bodies[path]
+	if !ok {
+		return canvas.Content{}, ahp.ErrNotFound
+	}
+	return canvas.Content{Data: body, ContentType: contentType(path), ETag: etag}, nil
+}
+
+// httpSide serves the same bodies over plain HTTP, and /echo gives back what it
+// was sent.
+func httpSide() (*proc.Side, error) {
+	addr, srv, err := listen(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(r.URL.Path, "/")
+		switch {
+		case path == "echo":
+			b := make([]byte, max(r.ContentLength, 0))
+			if _, err := readFull(r.Body, b); err != nil {
+				http.Error(w, "short body", http.StatusBadRequest)
+				return
+			}
+			_, _ = w.Write(b)
+		case bodies[path] != nil:
+			w.Header().Set("Content-Type", contentType(path))
+			w.Header().Set("Content-Length", strconv.Itoa(len(bodies[path])))
+			_, _ = w.Write(bodies[path])
+		case path == "":
+			_, _ = w.Write([]byte("<!doctype html><title>App</title>"))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return &proc.Side{Hello: proc.Answer{Addr: "http://" + addr}, Close: func() { _ = srv.Close() }}, nil
+}
+
+// peak watches the heap for N milliseconds and answers with the most that was
+// in use above what is in use at the end, after a collection.
+func (o *ours) peak(ask proc.Ask) (proc.Answer, error) {
+	var m runtime.MemStats
+	var most uint64
+	for end := time.Now().Add(time.Duration(ask.N) * time.Millisecond); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapAlloc)
+	}
+	return proc.Answer{Heap: int64(most)}, nil
+}
