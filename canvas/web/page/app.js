@@ -67,7 +67,8 @@ const RELAY_WORDS = {
 
 /** @param {number} retryAt @param {number} code of the close */
 function showWaiting(retryAt, code) {
-  const title = RELAY_WORDS[code] ?? "The host is gone.";
+  const silent = host && code === 1006; // no close was said: it was not the host that ended it
+  const title = RELAY_WORDS[code] ?? (silent ? "The relay cannot be reached." : "The host is gone.");
   const text = cards.size ? "What the canvases show may be out of date." : "Is it still running?";
   const tick = () => {
     const s = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
