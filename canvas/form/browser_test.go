@@ -73,8 +73,13 @@ func TestInTheBrowser(t *testing.T) {
 	one.Keys("Ada Lovelace" + kb.Enter) // Enter decides nothing
 	one.Eval(`at("reason").focus()`)
 	one.Keys("Quiet room, please")
+	two.Shows(`at("field-0-input").value`, "Ada Lovelace") // all that was typed is at the host
+	two.Shows(`at("field-2-input").value`, "2026-03-04")
+	one.Shows(`at("reason").value`, "Quiet room, please")
 	one.Eval(`at("approve").focus()`)
+	one.Wait(`d.activeElement === at("approve")`)
 	one.Keys(kb.Enter)
+	one.Shows(`at("problems").textContent`, "")
 
 	for _, p := range []*sampletest.Page{one, two} {
 		p.Shows(`at("decided").textContent + " " + at("why").textContent`, "Approved “Quiet room, please”")
