@@ -32,13 +32,18 @@ func (h handler) Handle(ctx context.Context, c *jsonrpc2.Conn, req *jsonrpc2.Req
 		return
 	}
 	_ = c.Reply(ctx, req.ID, json.RawMessage(ahp.MustMarshal(result)))
+	if req.Method == methodResume {
+		h.p.joins() // it is asked for nothing before it has its answer
+	}
 }
+
+const methodResume = "session.resume"
 
 func (p *process) answer(method string, params ahp.Value) (any, *ahp.Error) {
 	switch method {
 	case "connect":
 		return connected{OK: true, ProtocolVersion: protocolVersion, Version: p.worker.ext.runner.opts.Version}, nil
-	case "session.resume":
+	case methodResume:
 		return answerTo(params, p.resume)
 	case "session.send":
 		return answerTo(params, p.send)
@@ -143,7 +148,6 @@ func (p *process) resume(in resumeParams) (resumed, error) {
 			return resumed{}, err
 		}
 	}
-	defer p.joins()
 	return resumed{
 		SessionID: w.id, WorkspacePath: w.workspace,
 		Capabilities: capabilities{UI: canvasesCapability{Canvases: true}},
