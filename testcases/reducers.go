@@ -37,21 +37,28 @@ func Reducers() ([]ReducerCase, error) {
 
 // ReadReducers reads the fixtures of a folder, sorted by name.
 func ReadReducers(dir fs.FS) ([]ReducerCase, error) {
+	return readCases(dir, func(c *ReducerCase, name string) error { c.Name = name; return nil })
+}
+
+// readCases reads the cases of a folder, sorted by name. done finishes each with its
+// file's name, without the ending, or says what is wrong with it.
+func readCases[T any](dir fs.FS, done func(c *T, name string) error) ([]T, error) {
 	names, err := fs.Glob(dir, "*.json")
 	if err != nil {
 		return nil, err
 	}
-	cases := make([]ReducerCase, 0, len(names))
-	for _, name := range names {
+	cases := make([]T, len(names))
+	for i, name := range names {
 		data, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return nil, err
 		}
-		c := ReducerCase{Name: strings.TrimSuffix(path.Base(name), ".json")}
-		if err := ahp.Unmarshal(data, &c); err != nil {
+		if err = ahp.Unmarshal(data, &cases[i]); err == nil {
+			err = done(&cases[i], strings.TrimSuffix(path.Base(name), ".json"))
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		cases = append(cases, c)
 	}
 	return cases, nil
 }

@@ -2,10 +2,8 @@ package testcases
 
 import (
 	"embed"
-	"fmt"
+	"errors"
 	"io/fs"
-	"path"
-	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -49,24 +47,10 @@ func RoundTrips() ([]RoundTripCase, error) {
 
 // ReadRoundTrips reads the round-trips of a folder, sorted by name.
 func ReadRoundTrips(dir fs.FS) ([]RoundTripCase, error) {
-	names, err := fs.Glob(dir, "*.json")
-	if err != nil {
-		return nil, err
-	}
-	cases := make([]RoundTripCase, 0, len(names))
-	for _, name := range names {
-		data, err := fs.ReadFile(dir, name)
-		if err != nil {
-			return nil, err
+	return readCases(dir, func(c *RoundTripCase, name string) error {
+		if c.File = name; len(c.AcceptableOutputs) != 1 {
+			return errors.New("/acceptableOutputs: want exactly one")
 		}
-		c := RoundTripCase{File: strings.TrimSuffix(path.Base(name), ".json")}
-		if err := ahp.Unmarshal(data, &c); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if len(c.AcceptableOutputs) != 1 {
-			return nil, fmt.Errorf("%s: /acceptableOutputs: want exactly one", name)
-		}
-		cases = append(cases, c)
-	}
-	return cases, nil
+		return nil
+	})
 }
