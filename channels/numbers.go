@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
 // numbersBlock is how many sequence numbers are reserved at once, so that
@@ -58,9 +60,10 @@ func OpenNumbers(ctx context.Context, store Store, records Records, logger *slog
 		return nil, fmt.Errorf("%w: %d sequence numbers", ErrStoreDamaged, last.Reserved)
 	}
 	n.reserved = last.Reserved
-	if err := n.reserve(ctx, last.Reserved+numbersBlock); err != nil {
+	if err := store.Commit(ctx, reservation(last.Reserved+numbersBlock)); err != nil {
 		return nil, err
 	}
+	n.reserved += numbersBlock
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	return n, nil
 }
@@ -68,13 +71,9 @@ func OpenNumbers(ctx context.Context, store Store, records Records, logger *slog
 // first is the number before the first of this life.
 func (n *Numbers) first() int64 { return max(n.reserved-numbersBlock, 1) }
 
-func (n *Numbers) reserve(ctx context.Context, upTo int64) error {
-	value := fmt.Appendf(nil, `{"reserved":%d}`, upTo)
-	if err := n.store.Commit(ctx, Change{Key: numbersKey, Value: value}); err != nil {
-		return err
-	}
-	n.reserved = upTo
-	return nil
+// reservation is the record that says how far numbers may be given out.
+func reservation(upTo int64) Change {
+	return Change{Key: numbersKey, Value: ahp.MustMarshal(numbersRecord{upTo})}
 }
 
 // refill begins to reserve the next block when half of this one is gone, and
@@ -103,9 +102,8 @@ func (n *Numbers) Exhausted() <-chan struct{} { return n.exhausted }
 
 // ask reserves a block, however often the store refuses.
 func (n *Numbers) ask(l *Log, upTo int64) {
-	value := fmt.Appendf(nil, `{"reserved":%d}`, upTo)
 	for {
-		err := n.store.Commit(n.ctx, Change{Key: numbersKey, Value: value})
+		err := n.store.Commit(n.ctx, reservation(upTo))
 		if err == nil {
 			break
 		}
