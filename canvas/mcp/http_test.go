@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
@@ -99,15 +100,45 @@ func TestDigitsOnTheWire(t *testing.T) {
 	}
 }
 
+// A session ends by itself when nothing was asked in it for its time, and a
+// request that comes before begins that time anew. The handler is called
+// directly: a socket would keep the fake clock from moving.
 func TestSessionTimeout(t *testing.T) {
-	url := serve(t, mcp.Options{SessionTimeout: time.Nanosecond})
-	_, _, header := post(t, url, initialize)
-	for {
-		status, _, _ := post(t, url, `{"jsonrpc":"2.0","id":2,"method":"ping"}`, "Mcp-Session-Id", header.Get("Mcp-Session-Id"))
-		if status == http.StatusNotFound {
-			return // the session ended by itself
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = time.Minute
+		door := mcp.New(newFake(), mcp.Options{SessionTimeout: timeout})
+		handler := mcp.Handler(door)
+		ask := func(body, session string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			if session != "" {
+				r.Header.Set("Mcp-Session-Id", session)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			return w
 		}
-	}
+		session := ask(initialize, "").Header().Get("Mcp-Session-Id")
+		const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+		for _, step := range []struct {
+			wait time.Duration
+			want int
+		}{
+			{timeout - time.Nanosecond, http.StatusOK},
+			{timeout - time.Nanosecond, http.StatusOK},
+			{timeout, http.StatusNotFound},
+		} {
+			<-time.After(step.wait)
+			synctest.Wait() // what the session's own timer does is done
+			if got := ask(ping, session); got.Code != step.want {
+				t.Errorf("after %v: status %d, want %d: %s", step.wait, got.Code, step.want, got.Body)
+			}
+		}
+		if err := door.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A client that gives a call up ends the flow, whichever way it came.
