@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +28,8 @@ func newBench(t *testing.T, limits canvas.Limits) *bench {
 	t.Helper()
 	b := &bench{Host: canvastest.New(t, canvas.Options{Limits: limits}), t: t, said: make(chan string, 16)}
 	provide := canvas.Func(func(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
-		n := 0
-		b.pages = New(Options{To: h, NewID: func() string { n++; return fmt.Sprint("call-", n) },
+		var n atomic.Int64
+		b.pages = New(Options{To: h, NewID: func() string { return fmt.Sprint("call-", n.Add(1)) },
 			OnMessage: func(_ context.Context, from canvas.View, p ahp.Value) { b.said <- from.ClientID + " " + string(p) }})
 		return canvas.Opened{Instance: b.pages}, nil
 	})

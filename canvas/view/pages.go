@@ -23,8 +23,8 @@ type Options struct {
 	// OnMessage hears what a page sends that is not view/1, one message at a time
 	// and in order; nil hears nothing. It must not wait for a View.
 	OnMessage func(ctx context.Context, from canvas.View, payload ahp.Value)
-	// NewID makes the ids of calls: unique, and not to be guessed. The default is
-	// 128 random bits.
+	// NewID makes the ids of calls: unique, and not to be guessed; several
+	// goroutines call it. The default is 128 random bits.
 	NewID func() string
 }
 
