@@ -13,6 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 	"github.com/ahp-canvas/ahp-canvas/testcases/demo"
@@ -100,21 +101,12 @@ func startHost(t *testing.T) (url string, door agent) {
 	if _, _, err := demo.Register(h.Canvases()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, end := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Serve(ctx) }()
+	hosttest.Serve(t, h)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: "http://" + ln.Addr().String() + "/mcp", Token: "agent-token", Version: "test"})
 	if err != nil {
-		end()
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		c.Close()
-		end()
-		if err := <-done; err != nil {
-			t.Errorf("the host did not drain: %v", err)
-		}
-	})
+	t.Cleanup(c.Close)
 	return "ws://" + ln.Addr().String() + "/ahp", agent{c}
 }
 

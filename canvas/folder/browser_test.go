@@ -1,7 +1,6 @@
 package folder_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/folder"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
@@ -37,7 +37,10 @@ func newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	s.host = serve(t)
+	if s.host, err = host.New(host.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Serve(t, s.host)
 	if _, err := s.host.Canvases().Register(canvas.Extension{ID: f.ID()}, f, f.Declaration()); err != nil {
 		t.Fatal(err)
 	}
@@ -47,24 +50,6 @@ func newStage(t *testing.T) *stage {
 	s.tab = browser.Open(t, s.host.Link(host.DefaultSession))
 	s.frame = s.tab.Frames(t, 1, webtest.ContentFrame)[0]
 	return s
-}
-
-func serve(t *testing.T) *host.Host {
-	t.Helper()
-	h, err := host.New(host.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-	})
-	return h
 }
 
 // inner gives expressions the canvas's own window and document.

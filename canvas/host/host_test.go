@@ -20,6 +20,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 )
 
 func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
@@ -36,19 +37,7 @@ func serve(t testing.TB, opts host.Options, set ...canvas.Declaration) (*host.Ho
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Serve(ctx) }()
-	stop := sync.OnceValue(func() error {
-		cancel()
-		return <-done
-	})
-	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Errorf("drain: %v", err)
-		}
-	})
-	return h, stop
+	return h, hosttest.Serve(t, h)
 }
 
 // httpClient is an HTTP client that leaves no connection behind.

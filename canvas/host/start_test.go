@@ -85,7 +85,7 @@ func TestStartWithMany(t *testing.T) {
 		end(t, h, store)
 	}
 	t.Logf("start with %d canvases in %d sessions: %v (at most %v wanted)", manyInstances, manySessions, best.Round(time.Millisecond), startLimit)
-	if best > 3*startLimit { // times are not tests; three times as much is another algorithm
+	if long() && best > startLimit { // a time is no test on a machine that is busy with others
 		t.Errorf("started in %v", best)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 )
 
 // bell is a host in this process, which the binary finds like any other: its
@@ -37,20 +38,12 @@ func (m *machine) bell() *host.Host {
 	if _, err := h.Canvases().Register(canvas.Extension{ID: "tower"}, canvas.Func(open), declared); err != nil {
 		m.t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- h.Serve(ctx) }()
+	hosttest.Serve(m.t, h)
 	remove, err := publish(filepath.Join(m.run, "ahp-canvas"), endpointFile{endpointOf(h), time.Now(), ""})
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.t.Cleanup(func() {
-		remove()
-		stop()
-		if err := <-served; err != nil {
-			m.t.Error(err)
-		}
-	})
+	m.t.Cleanup(remove)
 	m.env = append(m.env, "TZ=UTC")
 	m.do(0, "open", "bell", "--instance", "b")
 	return h

@@ -10,6 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 	"github.com/ahp-canvas/ahp-canvas/testcases/demo"
@@ -47,21 +48,12 @@ func startHost(t *testing.T, demos bool) *ourHost {
 			t.Fatal(err)
 		}
 	}
-	ctx, end := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Serve(ctx) }()
+	hosttest.Serve(t, h)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: "http://" + ln.Addr().String() + "/mcp", Token: agentToken, Version: "test"})
 	if err != nil {
-		end()
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		c.Close()
-		end()
-		if err := <-done; err != nil {
-			t.Errorf("the host did not drain: %v", err)
-		}
-	})
+	t.Cleanup(c.Close)
 	return &ourHost{url: "ws://" + ln.Addr().String() + "/ahp", agent: agent{c}}
 }
 

@@ -1,7 +1,6 @@
 package sampletest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
@@ -30,15 +30,7 @@ func New(t testing.TB, p canvas.Provider, d canvas.Declaration, input string) *B
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-	})
+	hosttest.Serve(t, h)
 	if _, err := h.Canvases().Register(canvas.Extension{ID: d.CanvasID}, p, d); err != nil {
 		t.Fatal(err)
 	}
