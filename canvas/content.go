@@ -134,7 +134,7 @@ func (s *Service) readable(find func(tx *channels.Tx) (*instance, bool)) (t read
 			return ahp.ErrNotFound
 		}
 		if i.current == nil {
-			return errUnavailable // restored, and not opened again yet
+			return errUnavailable.Wire() // restored, and not opened again yet
 		}
 		reader, ok := i.current.(Reader)
 		if !ok {

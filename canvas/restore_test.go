@@ -370,3 +370,30 @@ func (*restoredCaller) Call(context.Context, string, time.Duration, string, any)
 	return ahp.Value(`{}`), nil
 }
 func (c *restoredCaller) Capable(string, string) bool { return c.capable }
+
+// TestContentOfARestored canvas whose provider has not opened it again: a
+// subscriber hears that the provider is not there, by the code for it (canvas.md
+// section 6), over both methods.
+func TestContentOfARestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		o, err := open(h, "one", "")
+		ok(t, err)
+
+		h = l.next()
+		v := h.Connect("v")
+		v.Subscribe(o.Channel)
+		_, read := readResource(h, v, o.Channel, "ahp-canvas-content:/one/", "")
+		_, same := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: "ahp-canvas-content:/one/"})
+		_, resolved := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: "ahp-canvas-content:/one/"})
+		for _, err := range []error{read, same, resolved} {
+			wire := ahp.ToError(err)
+			equal(t, ahp.CodeCanvasProvider, wire.Code)
+			var data ahp.ProviderErrorData
+			ok(t, ahp.Unmarshal(wire.Data, &data))
+			equal(t, canvas.CodeProviderUnavailable, data.Code)
+		}
+	})
+}
