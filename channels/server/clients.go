@@ -24,7 +24,8 @@ type Presence interface {
 
 // Connectivity hears whether a client can be reached: not any more, when its last
 // connection ended; again, when the answer to the handshake of a new one is
-// queued. The calls come without any lock held and must not wait.
+// queued. The calls come one at a time, without any other lock held, and must
+// not wait; one may tell again what is known.
 type Connectivity interface {
 	ClientLost(clientID string)
 	ClientBack(clientID string)
@@ -116,12 +117,17 @@ func (t *clients) leave(cl *client) {
 	}
 }
 
-// newest returns the connection of a client that counts, or nil.
+// newest returns the connection of a client that counts, the newest of those
+// whose handshake is answered, or nil.
 func (t *clients) newest(id string) *conn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if cl := t.known[id]; cl != nil && len(cl.conns) > 0 {
-		return cl.conns[len(cl.conns)-1]
+	if cl := t.known[id]; cl != nil {
+		for _, c := range slices.Backward(cl.conns) {
+			if c.answered.Load() {
+				return c
+			}
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
@@ -26,6 +27,8 @@ type conn struct {
 	// sub is set once, by the handshake, on the connection's own runner; the
 	// end of the connection comes after its last request.
 	sub *channels.Subscriber
+
+	answered atomic.Bool // the handshake's answer is queued
 }
 
 // Deliver hands an envelope to the connection's queue.
@@ -99,8 +102,8 @@ func (c *conn) ended(error) {
 		c.mark = tx.Leave(c.sub)
 		return nil
 	})
-	if s.clients.left(c, c.mark) && s.connectivity != nil {
-		s.connectivity.ClientLost(c.sub.ClientID)
+	if s.clients.left(c, c.mark) {
+		s.tell(c.sub.ClientID)
 	}
 }
 

@@ -68,13 +68,27 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		})
 		return nil
 	})
-	c.server.back(p.ClientID)
+	c.reachable()
 }
 
-// back tells that a client can be reached: its handshake's answer is queued, so
-// whatever it is sent now comes after it.
-func (s *Server) back(clientID string) {
-	if s.connectivity != nil {
+// reachable notes that the handshake's answer is queued: whatever the client is
+// sent now comes after it.
+func (c *conn) reachable() {
+	c.answered.Store(true)
+	c.server.tell(c.sub.ClientID)
+}
+
+// tell brings Connectivity up to date. An end and a return of one client may be
+// told at the same time: whoever is last looks at how things stand then.
+func (s *Server) tell(clientID string) {
+	if s.connectivity == nil {
+		return
+	}
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	if s.clients.newest(clientID) == nil {
+		s.connectivity.ClientLost(clientID)
+	} else {
 		s.connectivity.ClientBack(clientID)
 	}
 }
@@ -106,7 +120,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		return nil
 	})
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
-	c.server.back(p.ClientID)
+	c.reachable()
 }
 
 // clientSubscribed asks the log whether any connection of the client still is

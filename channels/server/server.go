@@ -59,6 +59,8 @@ type Server struct {
 
 	mu   sync.Mutex
 	live map[*conn]struct{}
+
+	telling sync.Mutex // held over a call of connectivity
 }
 
 // New makes a Server. Two rows of one method panic.
