@@ -48,7 +48,7 @@ func (p *clientProvider) Open(ctx context.Context, req OpenRequest, _ *Handle) (
 func (p *clientProvider) call(ctx context.Context, method string, params any, within time.Duration, limit int, answer any) error {
 	raw, err := p.caller.Call(ctx, p.clientID, within, method, params)
 	if err != nil {
-		return clientError(err)
+		return clientError(method, err)
 	}
 	if len(raw) > limit {
 		return errorf(CodeHandlerError, "the provider answered %s with %d bytes, at most %d are allowed", method, len(raw), limit)
@@ -62,8 +62,9 @@ func (p *clientProvider) call(ctx context.Context, method string, params any, wi
 	return nil
 }
 
-// clientError turns what a call ended with into an *Error.
-func clientError(err error) error {
+// clientError turns what a call of a method ended with into an *Error, or
+// ahp.ErrNotFound.
+func clientError(method string, err error) error {
 	wire, ok := errors.AsType[*ahp.Error](err)
 	switch {
 	case ok && wire.Code == ahp.CodeCanvasProvider:
@@ -72,7 +73,7 @@ func clientError(err error) error {
 			return &Error{Code: data.Code, Message: data.Message}
 		}
 		return errorf(CodeHandlerError, "%s", wire.Message)
-	case ok && wire.Code == ahp.CodeNotFound:
+	case ok && method == ahp.ResourceRead.Name && unread(wire.Code):
 		return ahp.ErrNotFound
 	case ok:
 		return errorf(CodeHandlerError, "the provider refused: %s", wire.Message)
@@ -82,6 +83,12 @@ func clientError(err error) error {
 		return err
 	}
 	return errUnavailable
+}
+
+// unread reports whether a client has no such resource to give: absent, forbidden
+// and not served at all are one to a reader (canvas.md section 6).
+func unread(c ahp.Code) bool {
+	return c == ahp.CodeNotFound || c == ahp.CodePermissionDenied || c == ahp.CodeMethodNotFound
 }
 
 // clientInstance is an open canvas of a client.
