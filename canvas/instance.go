@@ -57,9 +57,22 @@ type instance struct {
 	box     *mailbox      // to current; closed while stale
 	saved   []byte
 	mirror  mirror
+	asked   bool // its provider is being asked to open it again
 
 	opened time.Time  // the first time; never changes
 	saving sync.Mutex // held over a commit of saved: one at a time
+}
+
+// asking notes that an instance's provider is asked to open it again, until done
+// is called: what it says meanwhile counts, stale as the instance may be. A new
+// one (nil) has no channel yet to say anything on.
+func (s *Service) asking(i *instance) (done func()) {
+	if i == nil {
+		return func() {}
+	}
+	set := func(asked bool) { s.must(func(*channels.Tx) { i.asked = asked }) }
+	set(true)
+	return func() { set(false) }
 }
 
 // quiet ends everything that could still come from or go to the provider.

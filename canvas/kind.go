@@ -35,20 +35,20 @@ func (s *Service) permit(tx *channels.Tx, d *channels.Dispatch) error {
 	provides := st.Provider.Kind == session.SourceClient && st.Provider.ClientID == d.From.ClientID
 	switch a := d.Action.(type) {
 	case Updated:
-		return s.permitUpdate(st, a, provides)
+		return s.permitUpdate(st, i, a, provides)
 	case Message:
 		return s.permitMessage(tx, d, st, i, a, provides)
 	}
 	return nil // a close may be asked for by everybody who renders
 }
 
-// permitUpdate: only the resolved provider of a ready canvas, and only what is
-// the provider's to say.
-func (s *Service) permitUpdate(st CanvasState, a Updated, provides bool) error {
+// permitUpdate: only the resolved provider, of a canvas that is ready or that it is
+// just opening again, and only what is the provider's to say.
+func (s *Service) permitUpdate(st CanvasState, i *instance, a Updated, provides bool) error {
 	switch {
 	case !provides:
 		return errors.New("only the canvas's provider may update it")
-	case st.Availability != session.Ready:
+	case st.Availability != session.Ready && !i.asked:
 		return errors.New("this canvas is stale: its provider has not opened it again")
 	case a.Availability.Present:
 		return errors.New("/availability: is the host's to say")

@@ -1,6 +1,8 @@
 package canvas_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // clientHost has a canvas whose provider is the client "owner", and a
@@ -71,6 +74,43 @@ func TestUpdatedByItsProvider(t *testing.T) {
 	owner.Take()
 	owner.Dispatch(ch, update(`"title":"stale"`))
 	equal(t, []string{ch + ` {"type":"canvas/updated","title":"stale"} ! this canvas is stale: its provider has not opened it again`}, owner.Brief())
+}
+
+// TestUpdatedWhileItIsOpenedAgain: what a provider dispatches before it answers
+// counts (canvas.md section 3), also where the canvas is stale until then; before
+// it is asked, and after it refused, nothing of it does.
+func TestUpdatedWhileItIsOpenedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, reg, ch, owner, view := clientHost(t)
+		answers := make(chan error)
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			return canvas.Opened{URL: "https://example.com/2"}, <-answers
+		}
+		restoring := `{"type":"canvas/updated","status":"restoring"}`
+		refused := []string{ch + " " + restoring + " ! this canvas is stale: its provider has not opened it again"}
+		reg.Gone()
+		owner.Take()
+		owner.Dispatch(ch, restoring)
+		equal(t, refused, owner.Brief())
+		reg.Back()
+		synctest.Wait()
+		view.Take()
+		owner.Dispatch(ch, restoring)
+		equal(t, []string{ch + " " + restoring}, view.Brief())
+		answers <- errors.New("it cannot")
+		synctest.Wait()
+		owner.Take()
+		owner.Dispatch(ch, restoring)
+		equal(t, refused, owner.Brief())
+		reg.Gone()
+		reg.Back()
+		synctest.Wait()
+		answers <- nil
+		synctest.Wait()
+		st := h.State(ch)
+		equal(t, session.Ready, st.Availability)
+		equal(t, "restoring", *st.Status)
+	})
 }
 
 // TestUpdatedOfAServerCanvas: no client is its provider, whatever it is called.

@@ -82,6 +82,7 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 		return OpenCanvas{}, err
 	}
 	defer s.end(c)
+	defer s.asking(o.inst)()
 	req := OpenRequest{
 		Session: k.session, ExtensionID: o.reg.ext.ID, CanvasID: o.decl.CanvasID, InstanceID: k.instance,
 		Input: o.input, Saved: bytes.Clone(o.saved),
