@@ -22,6 +22,16 @@ type OpenArgs struct {
 
 var instancePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
+// CheckInstanceID says what is wrong with an instance id that a caller chose
+// (canvas.md section 2), as an *[Error]; the empty one is none.
+func CheckInstanceID(id string) error {
+	if instancePattern.MatchString(id) {
+		return nil
+	}
+	return &Error{Code: CodeInputInvalid, Path: "/instanceId", Rule: "pattern",
+		Message: "an instanceId has 1 to 128 letters, digits, '.', '_' and '-', and begins with a letter or digit"}
+}
+
 // opening is an open flow on its way through planning, the provider and
 // publishing.
 type opening struct {
@@ -46,12 +56,10 @@ type opening struct {
 // that instance, and the provider is not called. Its errors are *[Error], the
 // context's, or the store's.
 func (s *Service) Open(ctx context.Context, a OpenArgs) (OpenCanvas, error) {
-	if a.InstanceID != "" && !instancePattern.MatchString(a.InstanceID) {
-		return OpenCanvas{}, &Error{Code: CodeInputInvalid, Path: "/instanceId", Rule: "pattern",
-			Message: "an instanceId has 1 to 128 letters, digits, '.', '_' and '-', and begins with a letter or digit"}
-	}
 	if a.InstanceID == "" {
 		a.InstanceID = s.newID()
+	} else if err := CheckInstanceID(a.InstanceID); err != nil {
+		return OpenCanvas{}, err
 	}
 	k := key{a.Session, a.InstanceID}
 	release, err := s.flows.acquire(ctx, k)

@@ -19,9 +19,18 @@ type openArgs struct {
 	Session     string    `json:"session,omitzero"`
 	ExtensionID string    `json:"extensionId,omitzero"`
 	CanvasID    string    `json:"canvasId"`
-	InstanceID  string    `json:"instanceId,omitzero"`
+	InstanceID  *string   `json:"instanceId,omitzero"`
 	Input       ahp.Value `json:"input,omitzero"`
 	Unknown     ahp.Value `json:",embed"`
+}
+
+// instance is the chosen instance id, "" where the host makes one up: only an
+// absent one does that.
+func (a openArgs) instance() (string, error) {
+	if a.InstanceID == nil {
+		return "", nil
+	}
+	return *a.InstanceID, canvas.CheckInstanceID(*a.InstanceID)
 }
 
 // invokeArgs are the arguments of invoke_canvas_action.

@@ -91,10 +91,14 @@ func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {
 	if err := decode(raw, &args, &args.Unknown); err != nil {
 		return answer{}, err
 	}
+	instance, err := args.instance()
+	if err != nil {
+		return answer{}, err
+	}
 	target := s.session(args.Session)
 	o, err := s.service.Open(ctx, canvas.OpenArgs{
 		Session: target, ExtensionID: args.ExtensionID, CanvasID: args.CanvasID,
-		InstanceID: args.InstanceID, Input: absent(args.Input),
+		InstanceID: instance, Input: absent(args.Input),
 	})
 	if err != nil {
 		return answer{}, err
