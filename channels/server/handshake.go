@@ -57,6 +57,9 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		result := ahp.InitializeResult{ProtocolVersion: exact, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
 		var snaps []*channels.Snapshot
 		for _, uri := range p.InitialSubscriptions {
+			if tx.Subscribed(c.sub, uri) {
+				continue // listed twice
+			}
 			// What is not there is left out: the handshake does not fail for it.
 			if snap, err := tx.Subscribe(c.sub, uri); err == nil && snap != nil {
 				snaps = append(snaps, snap)
