@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -59,7 +60,7 @@ func (p *panel) run() {
 	}
 	p.host = ln.Addr().String()
 	srv := &http.Server{
-		Handler: p, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: web.InTime(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		BaseContext: func(net.Listener) context.Context { return p.ctx },
 	}
 	served := make(chan struct{})

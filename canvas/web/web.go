@@ -116,6 +116,7 @@ func (h *Handler) addContent(s site) {
 
 // ServeHTTP answers by the name that the request was sent to.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = inTime(w, r)
 	host := strings.ToLower(r.Host)
 	if files, ok := h.apps[host]; ok {
 		if f, ok := files[r.URL.Path]; ok {

@@ -1,0 +1,55 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+)
+
+// A stranger who announces a body and sends none does not keep the connection,
+// whichever door it knocks at.
+func TestStrangersBodyThatDoesNotCome(t *testing.T) {
+	for _, door := range []struct{ method, path, hostName string }{
+		{"POST", "/", "localhost:80"},
+		{"POST", "/mcp", "localhost:80"},
+		{"GET", "/ahp", "localhost:80"},
+		{"POST", "/healthz", "localhost:80"},
+		{"POST", "/.ahp/sw.js", "c-0123456789abcdef0123456789abcdef.localhost:80"},
+		{"POST", "/", "evil.example"},
+	} {
+		t.Run(door.method+" "+door.hostName+door.path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := &ahptest.Net{}
+				ln, err := network.Listen("127.0.0.1:80")
+				if err != nil {
+					t.Fatal(err)
+				}
+				h, err := host.New(host.Options{Listener: ln})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- h.Serve(ctx) }()
+				defer func() { stop(); <-done }()
+				c, err := network.Dial(t.Context(), "", ln.Addr().String())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				began := time.Now()
+				_ = c.SetReadDeadline(began.Add(time.Hour))
+				fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 10\r\n\r\n", door.method, door.path, door.hostName)
+				if _, err := io.Copy(io.Discard, c); err != nil {
+					t.Errorf("the connection is still there after %v: %v", time.Since(began), err)
+				}
+			})
+		})
+	}
+}

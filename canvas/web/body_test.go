@@ -1,0 +1,92 @@
+package web_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+)
+
+// inTime serves one connection with a handler behind [web.InTime], on a fake clock.
+func inTime(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
+	network := &ahptest.Net{}
+	ln, err := network.Listen("mem:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: web.InTime(h)}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(ln) }()
+	c, err := network.Dial(t.Context(), "", "mem:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(); _ = srv.Close(); <-done })
+	return c.(*ahptest.Conn)
+}
+
+// A body is not hurried as long as it comes, and its answer takes the time that
+// it takes.
+func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := inTime(t, func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Errorf("after %q: %v", body, err)
+			}
+			for range 5 {
+				select {
+				case <-time.After(time.Hour):
+				case <-r.Context().Done():
+					t.Error("the answer was cut")
+					return
+				}
+				fmt.Fprint(w, "x")
+				_ = http.NewResponseController(w).Flush()
+			}
+		})
+		fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: mem\r\nContent-Length: 5\r\n\r\n")
+		for range 5 {
+			time.Sleep(29 * time.Second)
+			fmt.Fprint(c, "x")
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "xxxxx" {
+			t.Errorf("%q, %v", body, err)
+		}
+	})
+}
+
+// A body that stands still is over, also for a handler that reads it.
+func TestABodyThatStandsStillIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read := make(chan error, 1)
+		c := inTime(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, err := io.ReadAll(r.Body)
+			read <- err
+		})
+		began := time.Now()
+		fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: mem\r\nContent-Length: 5\r\n\r\nx")
+		select {
+		case err := <-read:
+			if err == nil {
+				t.Error("half a body was taken for a whole one")
+			}
+		case <-time.After(time.Hour):
+			t.Error("the handler still waits")
+		}
+		_ = c.SetReadDeadline(began.Add(time.Hour))
+		if _, err := io.Copy(io.Discard, c); err != nil {
+			t.Errorf("the connection is still there after %v: %v", time.Since(began), err)
+		}
+	})
+}
