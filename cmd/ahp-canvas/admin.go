@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
 const adminUsage = "address for /healthz and /metrics (Prometheus), as in 127.0.0.1:9090 (default: none)"
@@ -33,22 +36,47 @@ func startAdmin(address string, logger *slog.Logger, own ...prometheus.Collector
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	srv := &http.Server{Handler: notForPages(mux), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}
+	srv := adminServer(mux, isLoopback(ln.Addr()), logger)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	return func() { _ = srv.Close(); <-done }, nil
 }
 
-// notForPages refuses what a script in a browser asks for, also under a name
-// that was bound to this address: browsers say so themselves.
-func notForPages(next http.Handler) http.Handler {
+// adminServer bounds what a connection may cost.
+func adminServer(mux http.Handler, loopback bool, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: web.InTime(notForPages(mux, loopback)), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// notForPages refuses what a script in a browser asks for. Browsers say so
+// themselves, but not of a page over plain http whose own name was bound to this
+// address: so on loopback no name is taken but localhost.
+func notForPages(next http.Handler, loopback bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "none" || r.Header.Get("Origin") != "" {
+		site := r.Header.Get("Sec-Fetch-Site")
+		switch {
+		case loopback && !namesLoopback(r.Host):
+			http.Error(w, "this address is not known under that name", http.StatusMisdirectedRequest)
+		case site != "" && site != "none" || r.Header.Get("Origin") != "":
 			http.Error(w, "not for web pages", http.StatusForbidden)
-			return
+		default:
+			next.ServeHTTP(w, r)
 		}
-		next.ServeHTTP(w, r)
 	})
+}
+
+// namesLoopback reports whether a Host header is localhost or a number, neither
+// of which anybody can bind elsewhere.
+func namesLoopback(host string) bool {
+	name := (&url.URL{Host: host}).Hostname()
+	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
+}
+
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
 }
 
 // metric is one number with its fixed labels.
