@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
@@ -38,7 +39,8 @@ the connection, and not what authenticate carries. Everything else is: look thro
 the file before you give it away.
 
 Clients present the host's token to this address as they would to the host; one that
-presents none gets the token of --token-file. Anybody on this machine can connect.`,
+presents none gets the token of --token-file. Any program on this machine can connect;
+a web page needs a token of its own.`,
 		Example: `  ahp-canvas record --to ws://localhost:8080/ahp exchange.txt`,
 		Args:    takes("FILE"),
 		RunE: does(func(ctx context.Context, args []string) error {
@@ -112,7 +114,7 @@ func (a *app) sayRecording(ln net.Listener, path string) error {
 
 // serveProxy passes connections on until ctx ends, and waits for them.
 func serveProxy(ctx context.Context, ln net.Listener, p *conform.Proxy, r *conform.Recorder) {
-	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: web.InTime(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

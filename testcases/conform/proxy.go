@@ -25,12 +25,13 @@ type Watcher interface {
 	Ended(l Link, byHost bool, code ws.CloseCode)
 }
 
-// Proxy is a WebSocket endpoint that passes everything on to a host. It checks
-// nothing: the host sees the token that the client presents, and judges. Close
-// ends it.
+// Proxy is a WebSocket endpoint that passes everything on to a host. It judges
+// nobody who presents a token: the host sees it, and judges. Close ends it.
 type Proxy struct {
-	To      string // ws or wss URL of the host
-	Token   string // for clients that present none
+	To string // ws or wss URL of the host
+	// Token is for clients that present none. It is not lent to web pages, which
+	// could be anybody's: a request with an Origin needs a token of its own.
+	Token   string
 	Watcher Watcher
 
 	mu    sync.Mutex
@@ -53,6 +54,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer p.links.Done()
 	token := (&ws.Guard{QueryToken: true}).Presented(r)
+	if token == "" && len(r.Header["Origin"]) > 0 {
+		http.Error(w, "a web page needs a token of its own here", http.StatusForbidden)
+		return
+	}
 	if token == "" {
 		token = p.Token
 	}
