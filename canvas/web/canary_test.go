@@ -246,6 +246,7 @@ var attacks = []attack{
 	{name: "outer frame link", falls: frameBare, page: js(`var a=parent.document.createElement("a");a.href="http://CANARY/x";parent.document.body.append(a);a.click()`)},
 	{name: "outer frame refresh", falls: frameBare, page: js(`parent.document.head.insertAdjacentHTML("beforeend","<meta http-equiv=refresh content='0;url=http://CANARY/x'>")`)},
 	{name: "outer frame form", falls: frameOpen, page: js(`var f=parent.document.createElement("form");f.action="http://CANARY/x";f.method="post";parent.document.body.append(f);f.submit()`)},
+	{name: "outer frame goes to our page for direct urls", holds: "that page hears the app page alone", page: js(`var a=parent.document.createElement("a");a.href="http://localhost:"+location.port+"/direct.html#"+encodeURIComponent("http://CANARY/x");parent.document.body.append(a);a.click()`)},
 	{name: "location", falls: canvasOpen, page: js(`location="http://CANARY/x"`)},
 	{name: "meta refresh", falls: canvasOpen, page: `<meta http-equiv=refresh content="0;url=http://CANARY/x">`},
 	{name: "top location", falls: unsandbox, page: js(`try{top.location="http://CANARY/x"}catch{}`)},

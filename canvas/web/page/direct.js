@@ -13,14 +13,14 @@ function say(word) {
   document.body.replaceChildren(p);
 }
 
-const verdict = judge(decodeURIComponent(location.hash.slice(1)), "");
-const frame = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
-
-if (verdict.kind !== "direct") {
-  say(verdict.kind === "refused" ? verdict.why : "This address is not shown directly.");
-} else if (!("credentialless" in HTMLIFrameElement.prototype) && verdict.url.startsWith("https:")) {
-  say("This browser cannot open a page without your cookies for it, so the address of this canvas is not shown.");
-} else {
+/** @param {string} url */
+function show(url) {
+  const verdict = judge(url, "");
+  if (verdict.kind !== "direct") return say(verdict.kind === "refused" ? verdict.why : "This address is not shown directly.");
+  const frame = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
+  if (!("credentialless" in HTMLIFrameElement.prototype) && verdict.url.startsWith("https:")) {
+    return say("This browser cannot open a page without your cookies for it, so the address of this canvas is not shown.");
+  }
   const own = mayKeepOrigin(verdict.url, meta("app-origins").split(" "), meta("content-origin"));
   frame.setAttribute("sandbox", `allow-scripts allow-forms allow-modals allow-downloads${own ? " allow-same-origin" : ""}`);
   frame.setAttribute("allow", "");
@@ -28,5 +28,10 @@ if (verdict.kind !== "direct") {
   frame.referrerPolicy = "no-referrer";
   frame.title = document.title;
   frame.src = verdict.url;
-  document.body.append(frame);
+  document.body.replaceChildren(frame);
 }
+
+// Only the app page says what is shown, and only to the frame that it made for that.
+addEventListener("message", ({ data, source, origin }) => {
+  if (source === parent && parent !== self && origin === location.origin && data?.["x-ahp"] === "direct") show(String(data.url));
+});

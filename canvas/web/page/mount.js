@@ -125,9 +125,15 @@ export class Mount {
   }
 }
 
-/** The frame around a direct url: a page of our own with a policy of its own. @param {string} url @param {string} title */
+/**
+ * The frame around a direct url: a page of our own with a policy of its own. It is
+ * told the url and does not take it from its address: a canvas may send its outer
+ * frame to any page of ours, and would reach any address through this one.
+ * @param {string} url @param {string} title
+ */
 export function directFrame(url, title) {
-  const f = frame(`/direct.html#${encodeURIComponent(url)}`, title);
+  const f = frame("/direct.html", title);
+  f.addEventListener("load", () => f.contentWindow?.postMessage({ "x-ahp": "direct", url }, location.origin));
   f.removeAttribute("sandbox"); // our own page; the frame inside it has the sandbox
   f.credentialless = false;
   return f;
