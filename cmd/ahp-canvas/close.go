@@ -30,7 +30,7 @@ func (a *app) closeCommand() *cobra.Command {
 			if a.json {
 				return printLine(a.out, value)
 			}
-			_, err = fmt.Fprintf(a.out, "Closed %s.\n", args[0])
+			_, err = fmt.Fprintf(a.out, "Closed %s.\n", printable(args[0]))
 			return err
 		}),
 	}

@@ -38,7 +38,8 @@ const (
 	codeNotStarted = "host_not_started"
 )
 
-// report prints an error and returns the exit status that says the same.
+// report prints an error and returns the exit status that says the same. The
+// words may be a provider's, or those of what only says that it is a host.
 func (a *app) report(err error) int {
 	if err == nil {
 		return exitDone
@@ -53,22 +54,22 @@ func (a *app) report(err error) int {
 	}
 	e, ok := errors.AsType[*canvas.Error](err)
 	if !ok {
-		fmt.Fprintf(a.errs, "ahp-canvas: %s\n", err)
+		fmt.Fprintf(a.errs, "ahp-canvas: %s\n", printableLines(err.Error()))
 		return exitFailed
 	}
 	if a.json {
 		_ = printLine(a.errs, errorLine{e.Code, e.Message, e.Path, e.Rule, e.Candidates})
 		return exitFailed
 	}
-	fmt.Fprintf(a.errs, "ahp-canvas: %s: %s\n", e.Code, e.Message)
+	fmt.Fprintf(a.errs, "ahp-canvas: %s: %s\n", printable(e.Code), printableLines(e.Message))
 	if hint := hintFor(e); hint != "" {
-		fmt.Fprintln(a.errs, "  "+hint)
+		fmt.Fprintln(a.errs, "  "+printable(hint))
 	}
 	return exitFailed
 }
 
 func (a *app) reportUsage(u *usage) {
-	fmt.Fprintf(a.errs, "ahp-canvas: %s\n", u.text)
+	fmt.Fprintf(a.errs, "ahp-canvas: %s\n", printableLines(u.text))
 	if u.command == nil {
 		fmt.Fprintln(a.errs, "  ahp-canvas --help shows the commands.")
 		return

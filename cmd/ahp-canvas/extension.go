@@ -75,7 +75,7 @@ func (a *app) extensionLogs(args []string) error {
 			if i > 0 {
 				fmt.Fprintln(a.out)
 			}
-			fmt.Fprintf(a.out, "== %s\n", id)
+			fmt.Fprintf(a.out, "== %s\n", printable(id))
 		}
 		if err := a.printLog(id, string(text)); err != nil {
 			return err

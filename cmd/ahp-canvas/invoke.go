@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +65,6 @@ func (a *app) invoke(ctx context.Context, args invokeArgs, input string) error {
 	if err := json.Indent(&pretty, answer.Value, "", "  "); err != nil {
 		return err
 	}
-	pretty.WriteByte('\n')
-	_, err = pretty.WriteTo(a.out)
+	_, err = fmt.Fprintln(a.out, forReader(a.out, pretty.String()))
 	return err
 }

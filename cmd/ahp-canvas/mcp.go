@@ -63,7 +63,7 @@ func (a *app) mcpHere(ctx context.Context, o hosting) (err error) {
 	settling, settled := context.WithTimeout(ctx, 5*time.Second) // an agent does not wait for long
 	defer settled()
 	for _, note := range append(s.notes, s.carried.settle(settling)...) {
-		fmt.Fprintln(a.errs, "Note:", note)
+		fmt.Fprintln(a.errs, "Note:", printableLines(note))
 	}
 	fmt.Fprintf(a.errs, "No host was running: this one is at\n  %s\n", s.endpoint.Link)
 	served := make(chan error, 1)

@@ -79,7 +79,7 @@ func (a *app) open(ctx context.Context, args openArgs, input string) error {
 	t.add(o.InstanceID, o.CanvasID, o.Availability, o.Title)
 	t.print(a.out)
 	if o.Link != "" {
-		fmt.Fprintf(a.out, "\n%s\n", o.Link)
+		fmt.Fprintf(a.out, "\n%s\n", printable(o.Link))
 	}
 	return nil
 }

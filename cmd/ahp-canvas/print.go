@@ -15,8 +15,16 @@ func printLine(w io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s\n", line)
+	_, err = fmt.Fprintln(w, forReader(w, string(line)))
 	return err
+}
+
+// forReader is JSON as it is for a program, and harmless for a terminal.
+func forReader(w io.Writer, text string) string {
+	if isTerminal(w) {
+		return printableJSON(text)
+	}
+	return text
 }
 
 // table is rows under a head, each column as wide as its widest cell.
@@ -67,14 +75,44 @@ func wrap(words []string, width int) (first string, more []string) {
 	return lines[0], lines[1:]
 }
 
-// printable replaces what is no text to look at.
+// printable replaces what is no text to look at: what would drive a terminal, and
+// what would show letters in another order than they have.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+		if isControl(r) {
 			return ' '
 		}
 		return r
 	}, s)
+}
+
+// printableLines is printable for a text of several lines, as an error may be.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// printableJSON is JSON whose strings are safe to look at and still the same:
+// JSON escapes only the first 32 of what drives a terminal.
+func printableJSON(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r != '\n' && isControl(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// isControl reports C0, DEL and C1, line and paragraph separators, and what turns
+// the direction of writing around.
+func isControl(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // isTerminal reports whether a person looks at w.

@@ -94,7 +94,7 @@ func (a *app) serve(ctx context.Context, o hosting, open []string) (err error) {
 // nobody looks, and a few words for a person.
 func (a *app) greet(s *started, open []string) error {
 	for _, note := range s.notes {
-		fmt.Fprintln(a.errs, "Note:", note)
+		fmt.Fprintln(a.errs, "Note:", printableLines(note))
 	}
 	if a.json {
 		return printLine(a.out, s.endpoint)
@@ -110,6 +110,6 @@ func (a *app) greet(s *started, open []string) error {
   agents   %s  (or: ahp-canvas mcp)
   stop     Ctrl-C
 
-`, s.endpoint.Link, strings.Join(open, ", "), s.endpoint.MCP)
+`, s.endpoint.Link, printable(strings.Join(open, ", ")), s.endpoint.MCP)
 	return err
 }

@@ -115,7 +115,7 @@ func (v *nativeView) Open(_ context.Context, req canvas.OpenRequest, h *client.H
 	v.handles[req.InstanceID] = h
 	v.mu.Unlock()
 	if req.Current == nil {
-		fmt.Fprintf(v.out, "The agent opened %s:\n%s", req.InstanceID, v.editor.excerpt())
+		fmt.Fprintf(v.out, "The agent opened %s:\n%s", printable(req.InstanceID), v.editor.excerpt())
 	}
 	shown := v.editor.shown()
 	return canvas.Opened{
@@ -128,7 +128,7 @@ func (v *nativeView) closed(instance string) {
 	v.mu.Lock()
 	delete(v.handles, instance)
 	v.mu.Unlock()
-	fmt.Fprintf(v.out, "%s was closed.\n", instance)
+	fmt.Fprintf(v.out, "%s was closed.\n", printable(instance))
 }
 
 // panel is one open editor: its actions, and the text as a page.

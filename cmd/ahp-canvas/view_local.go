@@ -86,5 +86,5 @@ func (a *app) offered(c local.Canvas) {
 	case c.Availability == session.Stale:
 		state = "stale: its provider is away"
 	}
-	fmt.Fprintf(a.out, "%-16s %-40s %s  %s\n", printable(c.InstanceID), cmp.Or(c.URL, "-"), state, printable(c.Title))
+	fmt.Fprintf(a.out, "%-16s %-40s %s  %s\n", printable(c.InstanceID), printable(cmp.Or(c.URL, "-")), printable(state), printable(c.Title))
 }
