@@ -141,7 +141,9 @@ func (h *Host) assemble() {
 // route makes the HTTP side: the page by host name, and the three doors.
 func (h *Host) route() error {
 	h.guard = &ws.Guard{
-		Hosts: h.addresses.hosts, Origins: h.addresses.origins, QueryToken: h.addresses.loopback,
+		Hosts: h.addresses.hosts, Origins: h.addresses.origins,
+		// Under a name of its own it stands behind a proxy, which logs addresses.
+		QueryToken: h.addresses.loopback && len(h.opts.Origins) == 0,
 		Tokens: append([]ws.Token{
 			{Secret: h.opts.ViewToken, Role: RoleView},
 			{Secret: h.opts.AgentToken, Role: RoleAgent},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -93,6 +94,28 @@ func TestDoors(t *testing.T) {
 				t.Errorf("status %d, want %d: %s", resp.StatusCode, tc.want, body)
 			}
 		})
+	}
+}
+
+// A host on loopback that is known elsewhere too is reached through a proxy: no
+// token is taken from an address there, which the proxy logs.
+func TestNoQueryTokenBehindAProxy(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, host.Options{Listener: ln, ViewToken: viewToken, Origins: []string{"https://canvas.example"}})
+	for _, name := range []string{"canvas.example", ln.Addr().String()} {
+		req, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+ln.Addr().String()+"/ahp?tkn="+viewToken, nil)
+		req.Host = name
+		resp, err := httpClient(t).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s: status %d, want 401", name, resp.StatusCode)
+		}
 	}
 }
 
