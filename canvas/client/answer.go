@@ -100,6 +100,22 @@ func (p *provided) enter(key instanceKey) (s *slot, before, over chan struct{}) 
 	return s, before, over
 }
 
+// renew forgets the order of what was asked over links that have ended: what was
+// read as a link ended never runs, and nobody waits for it. What did run has
+// returned.
+func (p *provided) renew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, s := range p.slots {
+		if s.instance == nil {
+			delete(p.slots, key)
+			continue
+		}
+		s.tail = make(chan struct{})
+		close(s.tail)
+	}
+}
+
 func (p *provided) leave(key instanceKey, s *slot, over chan struct{}) {
 	close(over)
 	p.mu.Lock()

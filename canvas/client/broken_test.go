@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -207,6 +209,50 @@ func TestInFlightWhenLost(t *testing.T) {
 		}
 		if count["disposeSession"] != 1 || count["dispatchAction"] != 1 || count["subscribe"] != 1 || count["initialize"] != 2 {
 			t.Errorf("the host heard %v", count)
+		}
+	})
+}
+
+// A request that is read as its connection ends may not be run any more. Those of
+// the next connection do not wait for it.
+func TestRequestsBehindALostConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		f := newFake(t, n)
+		f.state = `{"provider":"p","title":"T","status":1,"lifecycle":"ready","activeClients":[],"chats":[],"openCanvases":[
+			{"channel":"ahp-canvas:/x","instanceId":"x","canvasId":"c","extensionId":"client:desk","availability":"ready"}]}`
+		ask := func() error {
+			f.mu.Lock()
+			p := f.peers[len(f.peers)-1]
+			f.mu.Unlock()
+			_, err := p.CallWithin(t.Context(), time.Minute, canvas.CanvasClose.Name, canvas.CanvasCloseParams{Channel: sessionA, InstanceID: "x"})
+			return err
+		}
+		var asked sync.WaitGroup
+		lost := false
+		f.answer = func(method string, _ ahp.Value) any {
+			switch {
+			case method != ahp.Reconnect.Name:
+				return nil
+			case lost:
+				return ahp.Errorf(ahp.CodeInvalidParams, "begin anew")
+			}
+			lost = true
+			asked.Go(func() { _ = ask() })
+			synctest.Wait() // the client has read it, and waits for the answer to its handshake
+			n.cut()
+			return nil
+		}
+		c := dial(t, n, client.Options{ClientID: "desk", Subscriptions: []string{sessionA}, Provider: client.ProviderFunc(nil)})
+		if err := c.Reconnect(t.Context()); err == nil {
+			t.Fatal("the connection was not lost")
+		}
+		asked.Wait()
+		if err := c.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(); err != nil {
+			t.Fatalf("a request over the next connection: %v", err)
 		}
 	})
 }

@@ -60,6 +60,7 @@ func (c *Client) whyNot(ctx context.Context) error {
 
 // connect dials and opens a connection. Whoever calls it has the turn.
 func (c *Client) connect(ctx context.Context, uris []string) error {
+	c.provided.renew()
 	l, err := c.dial(ctx)
 	if err != nil {
 		return err
