@@ -38,7 +38,8 @@
 //   - Flow control is TCP's, end to end: a client that does not read stops its own
 //     lane at the host. The edge holds at most 64 KiB of each direction, 256 KiB
 //     of a few, and no queue. Who takes nothing for 20 s is closed (ws.CodeSlow).
-//   - A host that is not registered is said at once ([CodeHostOffline]).
+//   - A host that is not registered is said at once ([CodeHostOffline]), except
+//     by an edge that has just started (Coming back).
 //   - A registration with a newer generation ends the older one and its lanes
 //     ([CodeSuperseded]); the same generation takes over the control connection
 //     and leaves the lanes, which do not need it.
@@ -46,6 +47,22 @@
 //   - Lanes are counted per host and per client, and new ones have a rate.
 //   - A token that is withdrawn or runs out ends what it opened.
 //   - No token, secret or payload reaches a log, nor a header that goes on.
+//
+// # Coming back
+//
+// When a relay was killed and starts again, everybody finds it by himself. How
+// long that takes after a start is bounded by how long it was away:
+//
+//   - Host and client each wait 0.2 s, and half as long again each time, up to 5 s
+//     ([NewBackoff], client.NewBackoff), by half more or less: a wait is about half
+//     of the time away, and never above 7.5 s. A connection that lasted 2 s begins
+//     the waits anew; one that did not lets them grow, so that a relay that drops
+//     everybody is not dialled more often than one that is away.
+//   - A client that is there before its host is not told "host offline", after
+//     which it would wait longer by itself: for the first 10 s (EdgeOptions.Settle)
+//     an edge lets clients of hosts that it has not seen wait for them. So the two
+//     waits do not add up. Such a client counts as a lane in every limit. A host
+//     that the edge has seen, or one that has left it, is offline at once.
 //
 // # Who owns what
 //

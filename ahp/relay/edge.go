@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -30,6 +31,8 @@ type Edge struct {
 	waiting int                      // of lanes, those without a host
 	hosts   map[string]*registration // the newest of each host that is here
 	control int                      // control connections, registered or not
+	known   map[string]bool          // the hosts that came before settled
+	settled time.Time                // from when on a host that is not here is offline
 }
 
 // New makes an edge. It panics without an Authorizer.
@@ -44,6 +47,8 @@ func New(opts EdgeOptions) *Edge {
 		machine: &ws.Guard{Hosts: opts.Hosts},
 		lanes:   map[string]*lane{},
 		hosts:   map[string]*registration{},
+		known:   map[string]bool{},
+		settled: time.Now().Add(opts.Settle),
 	}
 	e.count.init()
 	e.quotas.init(opts)

@@ -28,6 +28,8 @@ type lane struct {
 	generation int64
 	data       *ws.Conn
 	arrived    chan struct{} // closed when data is there
+
+	hostCame chan struct{} // closed when its host registers for the first time, see settle.go
 }
 
 // clientDoor lets a client in and gives it a lane. From the upgrade on, what is
@@ -92,7 +94,7 @@ var (
 func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
 	l := &lane{
 		id: e.opts.NewSecret(), secret: e.opts.NewSecret(), host: host, grant: grant, client: client,
-		arrived: make(chan struct{}),
+		arrived: make(chan struct{}), hostCame: make(chan struct{}),
 	}
 	ctx, cancel := context.WithCancelCause(e.life)
 	l.ctx, l.end = ctx, cancel
@@ -105,10 +107,18 @@ func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
 
 // callHost asks the host to dial back and waits until it has.
 func (e *Edge) callHost(l *lane) (Reason, *ws.CloseError) {
+	mayCome := e.mayCome(l.host) // asked first: one that comes meanwhile closes hostCame
 	ctx, cancel := context.WithTimeout(l.ctx, e.opts.Handshake)
-	defer cancel()
-	generation, err := e.opts.Directory.Signal(ctx, l.host, Offer{Lane: l.id, Secret: l.secret, Edge: e.opts.URL})
+	defer func() { cancel() }()
+	generation, err := e.signal(ctx, l)
+	if mayCome && errors.Is(err, ErrOffline) && e.awaitHost(l) {
+		cancel()
+		ctx, cancel = context.WithTimeout(l.ctx, e.opts.Handshake)
+		generation, err = e.signal(ctx, l)
+	}
 	switch {
+	case l.ctx.Err() != nil: // ended from outside
+		return l.refused()
 	case errors.Is(err, ErrOffline):
 		return RefusedOffline, offline
 	case errors.Is(err, ErrBusy):
@@ -126,6 +136,15 @@ func (e *Edge) callHost(l *lane) (Reason, *ws.CloseError) {
 	if l.ctx.Err() == nil {
 		return RefusedNoAnswer, noAnswer
 	}
+	return l.refused()
+}
+
+func (e *Edge) signal(ctx context.Context, l *lane) (generation int64, err error) {
+	return e.opts.Directory.Signal(ctx, l.host, Offer{Lane: l.id, Secret: l.secret, Edge: e.opts.URL})
+}
+
+// refused is how a lane that was ended from outside is turned away.
+func (l *lane) refused() (Reason, *ws.CloseError) {
 	cause := l.cause()
 	if cause.Code == ws.CodeGoingAway {
 		return RefusedClosing, cause

@@ -40,6 +40,7 @@ type EdgeOptions struct {
 	HostMessage   int64 // bytes of a host's message: ws.ClientReadLimit (32 MiB)
 
 	Handshake  time.Duration // for a registration, and for a host to dial back: 10 s
+	Settle     time.Duration // how long after New hosts may come back before they are called offline: 10 s; negative is not at all
 	WriteStall time.Duration // how long an end of a lane may take nothing: 20 s
 	PingAfter  time.Duration // silence before a ping: 30 s; twice that is dead
 
@@ -60,6 +61,7 @@ func (o EdgeOptions) withDefaults() EdgeOptions {
 	o.ClientMessage = cmp.Or(o.ClientMessage, ws.MessageReadLimit)
 	o.HostMessage = cmp.Or(o.HostMessage, ws.ClientReadLimit)
 	o.Handshake = cmp.Or(o.Handshake, 10*time.Second)
+	o.Settle = cmp.Or(o.Settle, 10*time.Second)
 	o.WriteStall = cmp.Or(o.WriteStall, 20*time.Second)
 	o.PingAfter = cmp.Or(o.PingAfter, 30*time.Second)
 	if o.Directory == nil {

@@ -102,7 +102,7 @@ func TestAGoodbyePasses(t *testing.T) {
 func TestOfflineIsSaidAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
-		e := startEdge(t, n, EdgeOptions{})
+		e := startEdge(t, n, EdgeOptions{Settle: -1})
 		began := time.Now()
 		wantClose(t, dialHost(t, n, "absent", userToken, ws.Options{}), CodeHostOffline, "host offline")
 		u := startUplink(t, n, UplinkOptions{})

@@ -125,8 +125,10 @@ func (r *registration) enter() (remove func(), err error) {
 	})
 	if err != nil {
 		r.leave(func() {})
+		return nil, err
 	}
-	return remove, err
+	e.came(r.host)
+	return remove, nil
 }
 
 func (r *registration) refuse(err error) {

@@ -42,7 +42,7 @@ type UplinkOptions struct {
 	Dials     int           // 16: dial-backs under way at once
 	Handshake time.Duration // for a registration, and for a lane to open: 10 s
 	Drain     time.Duration // how long lanes may end by themselves at the end: 10 s
-	Stable    time.Duration // a registration that lasted so long resets the back-off: 10 s
+	Stable    time.Duration // a registration that lasted so long resets the back-off: 2 s
 	Backoff   backoff.BackOff
 
 	NetDial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -120,7 +120,7 @@ func NewUplink(opts UplinkOptions) (*Uplink, error) {
 	opts.Dials = cmp.Or(opts.Dials, 16)
 	opts.Handshake = cmp.Or(opts.Handshake, 10*time.Second)
 	opts.Drain = cmp.Or(opts.Drain, 10*time.Second)
-	opts.Stable = cmp.Or(opts.Stable, 10*time.Second)
+	opts.Stable = cmp.Or(opts.Stable, 2*time.Second)
 	if opts.Backoff == nil {
 		opts.Backoff = NewBackoff()
 	}
@@ -135,12 +135,13 @@ func NewUplink(opts UplinkOptions) (*Uplink, error) {
 	return u, nil
 }
 
-// NewBackoff waits a quarter of a second at first and twice as long each time,
-// up to ten seconds, each by half more or less at random, so that the hosts of a
-// relay that starts again do not come all at once.
+// NewBackoff waits 0.2 s at first and half as long again each time, up to five
+// seconds, each by half more or less at random, so that the hosts of a relay that
+// starts again do not come all at once. A wait is then about half of the time
+// that the relay has been away (see the package's Coming back).
 func NewBackoff() backoff.BackOff {
 	return &backoff.ExponentialBackOff{
-		InitialInterval: 250 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second, RandomizationFactor: 0.5,
+		InitialInterval: 200 * time.Millisecond, Multiplier: 1.5, MaxInterval: 5 * time.Second, RandomizationFactor: 0.5,
 	}
 }
 

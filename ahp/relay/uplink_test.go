@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -66,27 +67,27 @@ func TestBackoff(t *testing.T) {
 		n := inMemory()
 		u := startUplink(t, n, UplinkOptions{})
 		var last time.Duration
-		for i := range 8 {
+		for i := range 12 {
 			p := u.await(t, Lost)
-			base := min(250*time.Millisecond<<i, 10*time.Second)
-			if p.Retry < base/2 || p.Retry > base+base/2+1 {
+			base := min(time.Duration(200*math.Pow(1.5, float64(i)))*time.Millisecond, 5*time.Second)
+			if p.Retry < base/2-time.Millisecond || p.Retry > base+base/2+2*time.Millisecond {
 				t.Errorf("attempt %d: %s, want %s half more or less", i, p.Retry, base)
 			}
 			last = p.Retry
 		}
-		if last < 5*time.Second {
+		if last < 2500*time.Millisecond {
 			t.Errorf("at last %s", last)
 		}
 		e := startEdge(t, n, EdgeOptions{})
 		u.await(t, Registered)
-		time.Sleep(9 * time.Second)
+		time.Sleep(1900 * time.Millisecond)
 		e.stop()
-		if p := u.await(t, Lost); p.Retry < 5*time.Second || ws.CodeOf(p.Err) != ws.CodeGoingAway {
+		if p := u.await(t, Lost); p.Retry < 2500*time.Millisecond || ws.CodeOf(p.Err) != ws.CodeGoingAway {
 			t.Errorf("a short registration reset the back-off: %+v", p)
 		}
 		e = startEdge(t, n, EdgeOptions{})
 		u.await(t, Registered)
-		time.Sleep(10 * time.Second)
+		time.Sleep(2 * time.Second)
 		e.stop()
 		if p := u.await(t, Lost); p.Retry > 500*time.Millisecond {
 			t.Errorf("a long registration did not: %+v", p)

@@ -18,14 +18,20 @@ import (
 // from one goroutine.
 type Backoff = backoff.BackOff
 
-// NewBackoff waits a quarter of a second at first and twice as long each time,
-// up to ten seconds, each by half more or less at random, so that the clients of
-// a host that starts again do not come all at once. It never gives up.
+// NewBackoff waits 0.2 s at first and half as long again each time, up to five
+// seconds, each by half more or less at random, so that the clients of a host
+// that starts again do not come all at once. A wait is then about half of the
+// time that the host has been away. It never gives up.
 func NewBackoff() Backoff {
 	return &backoff.ExponentialBackOff{
-		InitialInterval: 250 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second, RandomizationFactor: 0.5,
+		InitialInterval: 200 * time.Millisecond, Multiplier: 1.5, MaxInterval: 5 * time.Second, RandomizationFactor: 0.5,
 	}
 }
+
+// stable is how long a connection must have lasted for the next loss to begin
+// with the first wait. A host that takes every client and drops it at once is
+// then not asked more often than one that is away.
+const stable = 2 * time.Second
 
 // GivenUp is why a client with Options.Backoff does not reconnect any more: the
 // token is not taken, no version is spoken, or the Backoff said to stop. All
@@ -48,8 +54,8 @@ func (c *Client) keepConnected() {
 		case <-c.life.Done():
 			return
 		}
-		if time.Since(began) > c.opts.Timeout {
-			b.Reset() // and not before: a host may take every client and drop it at once
+		if time.Since(began) >= stable {
+			b.Reset()
 		}
 		if err := c.retry(b); err != nil && c.giveUp(err) {
 			return

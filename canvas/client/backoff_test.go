@@ -72,17 +72,17 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A connection that lasted longer than the timeout begins from the beginning.
+// A connection that lasted two seconds begins from the beginning.
 func TestBackoffReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHost(t, channels.Options{}), &seconds{}
 		c := h.dial(t, client.Options{Backoff: s})
-		for want, lasts := range []time.Duration{29 * time.Second, 31 * time.Second} {
+		for want, lasts := range []time.Duration{1900 * time.Millisecond, 2100 * time.Millisecond} {
 			time.Sleep(lasts)
 			lost := c.Disconnected()
 			h.net.cut()
 			<-lost
-			time.Sleep(3 * time.Second)
+			time.Sleep(1500 * time.Millisecond) // to the first attempt
 			if got := int(s.resets.Load()) - 1; got != want || c.Err() != nil {
 				t.Errorf("after %v: %d resets, err %v", lasts, got, c.Err())
 			}
@@ -143,10 +143,10 @@ func TestBackoffClose(t *testing.T) {
 func TestNewBackoff(t *testing.T) {
 	b := client.NewBackoff()
 	b.Reset()
-	for n, middle := 0, 250*time.Millisecond; n < 20; n++ {
+	for n, middle := 0, 200*time.Millisecond; n < 20; n++ {
 		if got := b.NextBackOff(); got < middle/2 || got > middle*3/2+1 {
 			t.Errorf("attempt %d waits %v, want %v by half more or less", n, got, middle)
 		}
-		middle = min(2*middle, 10*time.Second)
+		middle = min(middle*3/2, 5*time.Second)
 	}
 }

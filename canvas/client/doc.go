@@ -47,9 +47,11 @@
 // subscriptions. Channels that are gone are an [EventGone].
 //
 // With Options.Backoff a goroutine of the client calls Reconnect whenever the
-// connection is lost, after a wait that grows from attempt to attempt. It ends
-// with Close, or with a [*GivenUp], which all watches then end with, where no
-// attempt can succeed.
+// connection is lost, after a wait that grows from attempt to attempt: with
+// [NewBackoff] about half of the time that the host has been away, between 0.1
+// and 7.5 s. A connection that lasted 2 s begins them anew. That a relay says
+// "host offline" is an attempt like another. It ends with Close, or with a
+// [*GivenUp], which all watches then end with, where no attempt can succeed.
 //
 // A client id may have several clients at a time. Refusals and echoes are told
 // apart by the number of the dispatch alone, so two of one id that dispatch to

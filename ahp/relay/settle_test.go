@@ -1,0 +1,148 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+// An edge that has just started lets a client wait for a host that it has not
+// seen, and one of a host that it has seen not.
+func TestAYoungEdgeWaitsForItsHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		e := startEdge(t, n, EdgeOptions{})
+		began := time.Now()
+		early, absent := dialHost(t, n, "laptop", userToken, ws.Options{}), dialHost(t, n, "absent", userToken, ws.Options{})
+		time.Sleep(4 * time.Second)
+		if s := e.Stats(); s.Waiting != 2 {
+			t.Errorf("%d wait", s.Waiting)
+		}
+		u := startUplink(t, n, UplinkOptions{})
+		u.await(t, Registered)
+		wantEcho(t, early, "here you are")
+		wantEcho(t, dialHost(t, n, "laptop", userToken, ws.Options{}), "and here")
+		if d := time.Since(began); d != 4*time.Second {
+			t.Errorf("the host was there after 4 s, its client after %s", d)
+		}
+		if err := u.stop(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), CodeHostOffline, "host offline")
+		if d := time.Since(began); d != 4*time.Second {
+			t.Errorf("a host that left was waited for, %s", d)
+		}
+		wantClose(t, absent, CodeHostOffline, "host offline")
+		wantClose(t, dialHost(t, n, "absent", userToken, ws.Options{}), CodeHostOffline, "host offline")
+		if d := time.Since(began); d != 10*time.Second {
+			t.Errorf("a host that did not come was waited for until %s", d)
+		}
+	})
+}
+
+// Who waits for a host is told what ends the waiting.
+func TestWhoWaitsForAHostIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(e *edgeServer, withdraw func())
+		code ws.CloseCode
+		says string
+	}{
+		"the edge ends":          {func(e *edgeServer, _ func()) { _ = e.Close(context.Background()) }, ws.CodeGoingAway, goingAway.Reason},
+		"the token is withdrawn": {func(_ *edgeServer, withdraw func()) { withdraw() }, CodeWithdrawn, withdrawn.Reason},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := inMemory()
+				valid, withdraw := context.WithCancel(context.Background())
+				defer withdraw()
+				e := startEdge(t, n, EdgeOptions{Authorizer: granting{Subject: "ann", Valid: valid}})
+				client := dialHost(t, n, "laptop", userToken, ws.Options{})
+				synctest.Wait()
+				began := time.Now()
+				go c.end(e, withdraw)
+				wantClose(t, client, c.code, c.says)
+				if d := time.Since(began); d != 0 {
+					t.Errorf("after %s", d)
+				}
+			})
+		})
+	}
+}
+
+// granting lets everybody in.
+type granting Grant
+
+func (g granting) Authorize(context.Context, Audience, string, string) (Grant, error) {
+	return Grant(g), nil
+}
+
+// After a relay was away, host and client are back soon: the waits of the two do
+// not add up. Client and host have the waits that they have in life.
+func TestComingBack(t *testing.T) {
+	for _, c := range []struct{ away, worst time.Duration }{
+		{100 * time.Millisecond, 500 * time.Millisecond},
+		{time.Second, 1800 * time.Millisecond},
+		{5 * time.Second, 7 * time.Second},
+		{time.Minute, 7500 * time.Millisecond},
+		{time.Hour, 7500 * time.Millisecond},
+	} {
+		var took []time.Duration
+		for range 40 {
+			synctest.Test(t, func(t *testing.T) { took = append(took, comeBack(t, c.away)) })
+		}
+		slices.Sort(took)
+		t.Logf("away for %s: back %s after the start at the median, %s at worst of %d", c.away, took[len(took)/2], took[len(took)-1], len(took))
+		if took[len(took)-1] > c.worst {
+			t.Errorf("away for %s: back after %s", c.away, took[len(took)-1])
+		}
+	}
+}
+
+// comeBack returns how long after the relay's start a client of its host has an
+// answer.
+func comeBack(t *testing.T, away time.Duration) time.Duration {
+	n := inMemory()
+	e := startEdge(t, n, EdgeOptions{})
+	u := startUplink(t, n, UplinkOptions{})
+	u.await(t, Registered)
+	c := dialHost(t, n, "laptop", userToken, ws.Options{})
+	wantEcho(t, c, "before")
+	c.Close(ws.CodeNormal, "")
+	c.Wait() // else the edge waits for its goodbye
+	time.Sleep(3 * time.Second)
+	e.stop()
+	var wg sync.WaitGroup
+	var back time.Time
+	wg.Go(func() {
+		for waits := NewBackoff(); ; {
+			time.Sleep(waits.NextBackOff())
+			c, err := ws.Dial(t.Context(), edgeURL+"ahp/laptop", ws.DialOptions{Token: userToken, NetDial: n.dial})
+			if err != nil {
+				continue
+			}
+			_, err = say(c, "after")
+			back = time.Now()
+			c.Close(ws.CodeNormal, "")
+			c.Wait()
+			if ws.CodeOf(err) == CodeHostOffline {
+				t.Error("the client was told that its host is offline")
+			}
+			if err == nil || errors.Is(err, context.Canceled) {
+				return
+			}
+		}
+	})
+	time.Sleep(away)
+	startEdge(t, n, EdgeOptions{})
+	at := time.Now()
+	wg.Wait()
+	_ = u.stop()
+	return back.Sub(at).Round(time.Millisecond)
+}
