@@ -22,6 +22,7 @@ type program struct {
 	errs *lockedBuffer
 	line string
 	stop func() int
+	kill func()
 }
 
 func (m *machine) start(args ...string) *program {
@@ -37,13 +38,17 @@ func (m *machine) start(args ...string) *program {
 		m.t.Fatal(err)
 	}
 	ended := false
-	p.stop = func() int {
+	end := func(sig os.Signal) {
 		if !ended {
 			ended = true
-			_ = cmd.Process.Signal(syscall.SIGTERM)
+			_ = cmd.Process.Signal(sig)
 			_, _ = io.Copy(io.Discard, out)
 			_ = cmd.Wait()
 		}
+	}
+	p.kill = func() { end(syscall.SIGKILL) }
+	p.stop = func() int {
+		end(syscall.SIGTERM)
 		return cmd.ProcessState.ExitCode()
 	}
 	m.t.Cleanup(func() { p.stop() })
