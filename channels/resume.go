@@ -34,6 +34,9 @@ type Resumption struct {
 // complete and the client has a base for it: each listed channel is the one
 // that the bookmark holds, its snapshot was not newer than lastSeen (the client
 // may never have got it), and nothing of it fell out of the buffers.
+//
+// A replay is no base: the client may never read it. After one the bookmark has
+// the snapshots of before, so that the next reconnect can be a replay too.
 func (tx *Tx) Resume(s *Subscriber, mark Bookmark, lastSeen int64, uris []string) Resumption {
 	uris = unique(uris)
 	var r Resumption
@@ -54,11 +57,20 @@ func (tx *Tx) Resume(s *Subscriber, mark Bookmark, lastSeen int64, uris []string
 	if replay {
 		entries, size := tx.missed(s, lastSeen)
 		if size <= tx.l.replayBytes {
+			s.rest(mark)
 			return Resumption{Replay: true, Entries: entries, Missing: r.Missing}
 		}
 	}
 	r.Missing = nil
 	return r
+}
+
+// rest puts the subscriptions on the bases that the bookmark holds.
+func (s *Subscriber) rest(mark Bookmark) {
+	for c, sub := range s.subs {
+		sub.fromSeq = mark[c.uri].fromSeq
+		s.subs[c] = sub
+	}
 }
 
 // missed collects what s would have received after seq.

@@ -67,6 +67,40 @@ func TestResumeOutcomes(t *testing.T) {
 	check("another incarnation", "replay=false toy:/a@5 missing=", 5, "toy:/a")
 }
 
+// TestReplayLeavesTheBase: a client that loses its connection before it has read
+// a replay has the base that it had, so the next reconnect is a replay too; of
+// snapshots it may have read none, and gets them again.
+func TestReplayLeavesTheBase(t *testing.T) {
+	l, _ := newToyLog(t, Options{})
+	s, _ := subscriber(1, "c")
+	subscribeTo(t, l, s, "toy:/a") // at 1
+	again := func(lastSeen int64, uris ...string) (r Resumption) {
+		t.Helper()
+		mustDo(t, l, func(tx *Tx) error {
+			mark := tx.Leave(s)
+			if err := tx.Append("toy:/a", add{1}); err != nil {
+				return err
+			}
+			s, _ = subscriber(s.ID+1, "c")
+			r = tx.Resume(s, mark, lastSeen, uris)
+			return nil
+		})
+		return r
+	}
+	for missed := 1; missed <= 3; missed++ {
+		if r := again(1, "toy:/a"); !r.Replay || len(r.Entries) != missed {
+			t.Fatalf("reconnect %d: replay = %v of %d, want a replay of %d", missed, r.Replay, len(r.Entries), missed)
+		}
+	}
+	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
+	if r := again(4, "toy:/a", "toy:/b"); r.Replay {
+		t.Fatal("a replay of a channel that the client was not subscribed to")
+	}
+	if r := again(4, "toy:/a", "toy:/b"); r.Replay {
+		t.Error("a replay on top of snapshots that may have been lost")
+	}
+}
+
 func TestResumeAboveReplayBytesGivesSnapshots(t *testing.T) {
 	l, _ := newToyLog(t, Options{ReplayBytes: 1000})
 	s, _ := subscriber(1, "c")
@@ -171,7 +205,7 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 		online := true
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			uri := rapid.SampledFrom(uris).Draw(t, "uri")
-			switch rapid.SampledFrom([]string{"add", "add", "reset", "shout", "create", "remove", "subscribe", "unsubscribe", "drop", "back"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"add", "add", "reset", "shout", "create", "remove", "subscribe", "unsubscribe", "drop", "back", "lost"}).Draw(t, "step") {
 			case "add":
 				l.Do(func(tx *Tx) error { return tx.Append(uri, add{3}) })
 			case "reset":
@@ -209,6 +243,15 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 				if !online {
 					connect()
 					online = true
+				}
+			case "lost": // the answer to a reconnect, with the connection
+				if !online {
+					m.s, m.box = subscriber(ConnID(l.seq), "c")
+					l.Do(func(tx *Tx) error {
+						tx.Resume(m.s, m.mark, m.lastSeen, m.uris)
+						m.mark = tx.Leave(m.s)
+						return nil
+					})
 				}
 			}
 		}
