@@ -105,17 +105,27 @@ func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
 	return l
 }
 
-// callHost asks the host to dial back and waits until it has.
+// callHost asks the host to dial back and waits until it has. A host that may be
+// on its way back is waited for, and asked then.
 func (e *Edge) callHost(l *lane) (Reason, *ws.CloseError) {
 	mayCome := e.mayCome(l.host) // asked first: one that comes meanwhile closes hostCame
-	ctx, cancel := context.WithTimeout(l.ctx, e.opts.Handshake)
-	defer func() { cancel() }()
-	generation, err := e.signal(ctx, l)
-	if mayCome && errors.Is(err, ErrOffline) && e.awaitHost(l) {
-		cancel()
-		ctx, cancel = context.WithTimeout(l.ctx, e.opts.Handshake)
-		generation, err = e.signal(ctx, l)
+	reason, refusal := e.callNow(l)
+	switch {
+	case reason != RefusedOffline || !mayCome:
+		return reason, refusal
+	case e.awaitHost(l):
+		return e.callNow(l)
+	case l.ctx.Err() != nil:
+		return l.refused()
 	}
+	return reason, refusal
+}
+
+// callNow is callHost for a host that is here.
+func (e *Edge) callNow(l *lane) (Reason, *ws.CloseError) {
+	ctx, cancel := context.WithTimeout(l.ctx, e.opts.Handshake)
+	defer cancel()
+	generation, err := e.opts.Directory.Signal(ctx, l.host, Offer{Lane: l.id, Secret: l.secret, Edge: e.opts.URL})
 	switch {
 	case l.ctx.Err() != nil: // ended from outside
 		return l.refused()
@@ -137,10 +147,6 @@ func (e *Edge) callHost(l *lane) (Reason, *ws.CloseError) {
 		return RefusedNoAnswer, noAnswer
 	}
 	return l.refused()
-}
-
-func (e *Edge) signal(ctx context.Context, l *lane) (generation int64, err error) {
-	return e.opts.Directory.Signal(ctx, l.host, Offer{Lane: l.id, Secret: l.secret, Edge: e.opts.URL})
 }
 
 // refused is how a lane that was ended from outside is turned away.
