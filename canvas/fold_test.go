@@ -287,3 +287,19 @@ func TestDeclaredInASessionThatEnds(t *testing.T) {
 	join(t, h, "c1", editor)
 	equal(t, "client:c1/editor", registry(h))
 }
+
+// TestDeclaredNamesOfTheHost: what a client sends for members that are the host's
+// to say is ignored (canvas.md section 2); what nobody knows is kept.
+func TestDeclaredNamesOfTheHost(t *testing.T) {
+	h, _ := newClients(t)
+	d := editor
+	d.Extra = ahp.Value(`{"extensionId":"ext","x-more":1.50,"extensionName":"Ext","source":{"kind":"server"}}`)
+	join(t, h, "c1", d)
+	listed := h.SessionState().Canvases[0]
+	equal(t, "client:c1", listed.ExtensionID)
+	equal(t, session.SourceClient, listed.Source.Kind)
+	equal(t, `{"x-more":1.50}`, string(listed.Extra))
+	d.Extra = ahp.Value(`{"source":7}`)
+	join(t, h, "c1", d)
+	equal(t, "", string(h.SessionState().Canvases[0].Extra))
+}

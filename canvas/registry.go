@@ -114,7 +114,7 @@ func (l *Limits) declare(d Declaration) (*declared, error) {
 		return nil, errorf(CodeInputInvalid, "canvas %q: its input schema %v", d.CanvasID, err)
 	}
 	dd := &declared{Declaration: d, input: input, actions: make(map[string]*schema, len(d.Actions))}
-	dd.Actions = slices.Clone(d.Actions)
+	dd.Actions, dd.Extra = slices.Clone(d.Actions), unclaimed(d.Extra)
 	for _, a := range d.Actions {
 		if strings.HasPrefix(a.Name, "canvas.") {
 			return nil, errorf(CodeReservedActionName, "canvas %q: action %q: names that begin with \"canvas.\" are reserved", d.CanvasID, a.Name)
@@ -127,6 +127,26 @@ func (l *Limits) declare(d Declaration) (*declared, error) {
 		}
 	}
 	return dd, nil
+}
+
+// unclaimed leaves out of a declaration's unknown members those that the registry
+// says of it: what is sent for them is ignored (canvas.md section 2).
+func unclaimed(extra ahp.Value) ahp.Value {
+	var members map[string]ahp.Value
+	if len(extra) == 0 || ahp.Unmarshal(extra, &members) != nil {
+		return nil
+	}
+	before := len(members)
+	for _, name := range []string{"extensionId", "extensionName", "source"} {
+		delete(members, name)
+	}
+	switch len(members) {
+	case before:
+		return extra
+	case 0:
+		return nil
+	}
+	return ahp.MustMarshal(members)
 }
 
 // Register adds a provider with what it declares. One bad declaration refuses
