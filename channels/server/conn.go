@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -120,7 +121,7 @@ func (c *conn) bookmark(tx *channels.Tx) channels.Bookmark {
 func printable(s string) string {
 	const limit = 64
 	if len(s) > limit {
-		s = s[:limit] + "…"
+		s = strings.ToValidUTF8(s[:limit], "") + "…" // the cut may be inside a letter
 	}
 	return s
 }
