@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 )
 
 // Code is a JSON-RPC error code.
@@ -97,9 +99,15 @@ type ProviderErrorData struct {
 
 // ToError maps any error to the wire. A coded error keeps its code and data
 // through wrapping; whatever has no code becomes CodeInternal with a plain
-// text, and its detail belongs into the log of whoever calls this.
+// text, and its detail belongs into the log of whoever calls this. A message may
+// quote a stranger: bytes of it that are no UTF-8 are replaced.
 func ToError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
+		if !utf8.ValidString(e.Message) {
+			c := *e
+			c.Message = strings.ToValidUTF8(e.Message, "\uFFFD")
+			e = &c
+		}
 		return e
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

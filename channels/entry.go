@@ -2,6 +2,7 @@ package channels
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -44,7 +45,7 @@ func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origi
 	}
 	if reason != "" {
 		b = append(b, `,"rejectionReason":`...)
-		b = appendString(b, reason)
+		b = appendString(b, strings.ToValidUTF8(reason, "\uFFFD")) // it may quote anybody
 	}
 	b = append(b, '}')
 	envelope := ahp.Value(b[len(notificationHead):])

@@ -1,0 +1,19 @@
+package ahp
+
+import "testing"
+
+// TestToErrorQuotes: what an error quotes may be any bytes, and its answer goes
+// out all the same.
+func TestToErrorQuotes(t *testing.T) {
+	e := Errorf(CodeNotFound, "no %s", "\xffthing")
+	got := ToError(e)
+	if want := "no \uFFFDthing"; got.Message != want || got.Code != CodeNotFound {
+		t.Errorf("have %q (%d), want %q", got.Message, got.Code, want)
+	}
+	if _, err := Marshal(got); err != nil {
+		t.Error(err)
+	}
+	if plain := Errorf(CodeNotFound, "no thing"); ToError(plain) != plain {
+		t.Error("an error that can be written was copied")
+	}
+}
