@@ -262,6 +262,35 @@ func TestFloods(t *testing.T) {
 	})
 }
 
+// A host that dials and dials, and registers or not, leaves room for the others.
+func TestAHostDoesNotUseUpTheRelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		tokens := testTokens()
+		tokens["desktop"] = TokenRow{Audience: ForHost, Subject: "desktop", Hosts: []string{"desktop"}}
+		e := startEdge(t, n, EdgeOptions{Authorizer: tokens, MaxHosts: 20})
+		for range 8 {
+			if _, err := tryDial(t, n, "host/laptop", ws.DialOptions{Token: hostToken}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 30 {
+			conn, err := tryDial(t, n, "host/laptop", ws.DialOptions{Token: hostToken})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantClose(t, conn, CodeTooMany, "too many connections to this host")
+		}
+		startUplink(t, n, UplinkOptions{Token: "desktop", Host: "desktop"}).await(t, Registered)
+		time.Sleep(11 * time.Second) // those that did not register are gone
+		startUplink(t, n, UplinkOptions{}).await(t, Registered)
+		synctest.Wait()
+		if r := e.Stats().Refused[RefusedHostFull]; r != 30 || len(e.dialled) != 2 {
+			t.Errorf("refused %d, counted %v", r, e.dialled)
+		}
+	})
+}
+
 // Who comes through a door and then does not do what it is for.
 func TestIdlersAndBabblers(t *testing.T) {
 	for name, c := range map[string]struct {

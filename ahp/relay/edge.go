@@ -31,6 +31,7 @@ type Edge struct {
 	waiting int                      // of lanes, those without a host
 	hosts   map[string]*registration // the newest of each host that is here
 	control int                      // control connections, registered or not
+	dialled map[string]int           // of them, by host
 	known   map[string]bool          // the hosts that came before settled
 	settled time.Time                // from when on a host that is not here is offline
 }
@@ -49,6 +50,7 @@ func New(opts EdgeOptions) *Edge {
 		hosts:   map[string]*registration{},
 		known:   map[string]bool{},
 		settled: time.Now().Add(opts.Settle),
+		dialled: map[string]int{},
 	}
 	e.count.init()
 	e.quotas.init(opts)

@@ -50,11 +50,11 @@ func (r *registration) serve(grant Grant) {
 	if grant.Valid != nil {
 		defer context.AfterFunc(grant.Valid, func() { r.conn.Close(withdrawn.Code, withdrawn.Reason) })()
 	}
-	if !r.edge.admitHost() {
-		r.edge.turnAway(r.conn, RefusedEdgeFull, &ws.CloseError{Code: CodeTooMany, Reason: "the relay is full"})
+	if why := r.edge.admitHost(r.host); why != "" {
+		r.edge.turnAway(r.conn, why, &ws.CloseError{Code: CodeTooMany, Reason: tooMany[why]})
 		return
 	}
-	defer r.edge.releaseHost()
+	defer r.edge.releaseHost(r.host)
 	if !r.readRegister() {
 		return
 	}
@@ -74,22 +74,33 @@ func (r *registration) serve(grant Grant) {
 	log.Info("host left", "err", r.conn.Err())
 }
 
-// admitHost counts control connections, those that are not registered yet
-// included.
-func (e *Edge) admitHost() bool {
+// maxControls bounds the control connections of one host: the one that counts,
+// those that it supersedes, and those that are not registered yet.
+const maxControls = 8
+
+// admitHost counts a control connection; the reason is "" where there is room. A
+// host that dials and dials does not use up the places of the others.
+func (e *Edge) admitHost(host string) Reason {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.control >= e.opts.MaxHosts {
-		return false
+	switch {
+	case e.dialled[host] >= maxControls:
+		return RefusedHostFull
+	case e.control >= e.opts.MaxHosts:
+		return RefusedEdgeFull
 	}
 	e.control++
-	return true
+	e.dialled[host]++
+	return ""
 }
 
-func (e *Edge) releaseHost() {
+func (e *Edge) releaseHost(host string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.control--
+	if e.dialled[host]--; e.dialled[host] == 0 {
+		delete(e.dialled, host)
+	}
 }
 
 // readRegister waits for the first message, which must be a register.

@@ -18,7 +18,7 @@ const (
 	RefusedUpgrade   Reason = "upgrade"    // not a WebSocket handshake, or none in time
 	RefusedOffline   Reason = "offline"    // the host is not registered
 	RefusedNoAnswer  Reason = "no_answer"  // the host did not take the lane
-	RefusedHostFull  Reason = "host_full"  // lanes of the host
+	RefusedHostFull  Reason = "host_full"  // lanes of the host, or its control connections
 	RefusedClient    Reason = "client"     // lanes of the client
 	RefusedRate      Reason = "rate"       // new lanes a second
 	RefusedEdgeFull  Reason = "edge_full"  // lanes or hosts of the edge
