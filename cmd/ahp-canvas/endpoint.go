@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -35,18 +36,46 @@ type endpointFile struct {
 	// Content is how pages of extensions and web apps reach people; "" where the
 	// host has none.
 	Content string `json:"content,omitzero"`
+	// Locked says that the host holds the file's lock for as long as it lives: its
+	// process id alone would let a later process pass for it.
+	Locked bool `json:"locked,omitzero"`
 }
 
-// publish writes the endpoint file of this process and returns its removal.
+// publish writes the endpoint file of this process, holds its lock, and returns
+// its removal.
 func publish(dir string, e endpointFile) (remove func(), err error) {
 	if err := ensurePrivate(dir); err != nil {
 		return nil, fmt.Errorf("endpoint file: %w", err)
 	}
 	name := filepath.Join(dir, strconv.Itoa(e.PID)+".json")
-	if err := writePrivate(name, ahp.MustMarshal(e)); err != nil {
+	f, err := writeHeld(name, func(locked bool) []byte {
+		e.Locked = locked
+		return ahp.MustMarshal(e)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("endpoint file: %w", err)
 	}
-	return func() { _ = os.Remove(name) }, nil
+	return func() { _ = os.Remove(name); f.Close() }, nil
+}
+
+// writeHeld is writePrivate for a file that is open and locked before anybody can
+// see it. Where there is no lock, data is told so.
+func writeHeld(name string, data func(locked bool) []byte) (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // made with mode 0600
+	if err != nil {
+		return nil, err
+	}
+	_, err = tryLock(f)
+	_, err = f.Write(data(hasLocks && err == nil))
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // running reads the endpoint files of all hosts that live, the one that started
@@ -74,15 +103,33 @@ func running(dir string) ([]endpointFile, error) {
 			_ = os.RemoveAll(logFolder(dir, pid))
 			continue
 		}
-		var e endpointFile
-		data, err := os.ReadFile(name)
-		if err != nil || ahp.Unmarshal(data, &e) != nil || e.PID != pid {
-			continue // it is going away, or of another version
+		e, held, err := readEndpoint(name)
+		switch {
+		case err != nil || e.PID != pid: // it is going away, or of another version
+		case e.Locked && !held: // another process has its number now, and perhaps its port
+			_ = os.Remove(name)
+			_ = os.RemoveAll(logFolder(dir, pid))
+		default:
+			all = append(all, e)
 		}
-		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b endpointFile) int { return b.Started.Compare(a.Started) })
 	return all, nil
+}
+
+// readEndpoint reads an endpoint file; held says that somebody has its lock.
+func readEndpoint(name string) (e endpointFile, held bool, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return e, false, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err == nil {
+		err = ahp.Unmarshal(data, &e)
+	}
+	held, lockErr := tryLock(f)
+	return e, held || lockErr != nil, err
 }
 
 // alive reports whether a process of that id exists.

@@ -39,7 +39,7 @@ func (m *machine) bell() *host.Host {
 		m.t.Fatal(err)
 	}
 	hosttest.Serve(m.t, h)
-	remove, err := publish(filepath.Join(m.run, "ahp-canvas"), endpointFile{endpointOf(h), time.Now(), ""})
+	remove, err := publish(filepath.Join(m.run, "ahp-canvas"), endpointFile{endpoint: endpointOf(h), Started: time.Now()})
 	if err != nil {
 		m.t.Fatal(err)
 	}

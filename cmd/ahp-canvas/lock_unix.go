@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// hasLocks says that tryLock locks.
+const hasLocks = true
+
 // tryLock takes the lock of a file for as long as the file is open: it goes with
 // the process, however that ends. held says that somebody else has it.
 func tryLock(f *os.File) (held bool, err error) {
