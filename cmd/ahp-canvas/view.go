@@ -29,7 +29,9 @@ func (a *app) viewCommand() *cobra.Command {
 		Short: "Offer open canvases at urls of this machine, or edit a file as a canvas",
 		Long: `Look at a host from this machine: each of its open canvases gets a loopback url of
 its own here, for apps that embed only those. LINK is what serve prints, of a host
-anywhere, also behind a relay; without one it is the host that runs here.
+anywhere, also behind a relay; without one it is the host that runs here. It holds a
+token, and other users of this machine can read command lines: as - it is read from
+standard input.
 
 With --native, declare an editor canvas on a file, as a native client does: the agent
 opens it, reads and changes the text and saves it, and this terminal shows what
@@ -38,6 +40,7 @@ happens. Who looks at the host's page sees the text too. Ctrl-C takes it away.
 With --json each change is one object:
   {"instanceId","canvasId","title"?,"availability","url"?,"closed"?}`,
 		Example: `  ahp-canvas view 'https://canvas.example/#tkn=…'
+  ahp-canvas view - < link.txt
   ahp-canvas view --native notes.txt`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: does(func(ctx context.Context, names []string) error {

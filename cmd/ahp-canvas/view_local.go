@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 
@@ -38,6 +40,35 @@ func parseLink(text string) (link, error) {
 	return link{at.String(), said.Get("tkn"), cmp.Or(said.Get("session"), host.DefaultSession)}, nil
 }
 
+// linkOf is the link that an argument gives: itself, the one on standard input
+// ("-"), or that of the host that other commands drive ("").
+func (a *app) linkOf(text string) (to link, err error) {
+	switch text {
+	case "":
+		return a.linkHere()
+	case "-":
+		if text, err = a.readLink(); err != nil {
+			return link{}, err
+		}
+	}
+	return parseLink(text)
+}
+
+// maxLink bounds a link that is read, in bytes.
+const maxLink = 8 << 10
+
+// readLink reads the first line of standard input: a terminal has no end.
+func (a *app) readLink() (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(a.in, maxLink)).ReadString('\n')
+	if line = strings.TrimSpace(line); line == "" {
+		return "", &usage{text: "there is no link on standard input"}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("the link: %w", err)
+	}
+	return line, nil
+}
+
 // linkHere is the link of the host that other commands drive.
 func (a *app) linkHere() (link, error) {
 	to, err := a.resolve()
@@ -50,10 +81,7 @@ func (a *app) linkHere() (link, error) {
 // viewLocal offers the canvases of a session at urls of this machine until ctx
 // ends, which is no failure.
 func (a *app) viewLocal(ctx context.Context, text string) error {
-	to, err := a.linkHere()
-	if text != "" {
-		to, err = parseLink(text)
-	}
+	to, err := a.linkOf(text)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -229,4 +230,28 @@ func TestEditorLook(t *testing.T) {
 	want("bc", "saved")
 	os.Remove(file)
 	want("bc", "changed on disk too")
+}
+
+// A link holds a token, and command lines are for everybody on the machine to
+// read: it can come on standard input.
+func TestLinkOnStandardInput(t *testing.T) {
+	want := link{"ws://localhost:8080/ahp", "secret", "ahp-session:/default"}
+	for in, refused := range map[string]string{
+		"http://localhost:8080/#tkn=secret\n":       "",
+		"  http://localhost:8080/#tkn=secret":       "",
+		"http://localhost:8080/#tkn=secret\nmore\n": "",
+		"":                         "no link on standard input",
+		"\n":                       "no link on standard input",
+		"http://localhost:8080/\n": "has no token",
+		strings.Repeat("x", 2*maxLink) + "#tkn=s\n": "as in http://",
+	} {
+		a := &app{in: io.NopCloser(strings.NewReader(in))}
+		got, err := a.linkOf("-")
+		switch {
+		case refused == "" && (err != nil || got != want):
+			t.Errorf("%.40q: %v, %v", in, got, err)
+		case refused != "" && (err == nil || !strings.Contains(err.Error(), refused)):
+			t.Errorf("%.40q: %v, want %q", in, err, refused)
+		}
+	}
 }
