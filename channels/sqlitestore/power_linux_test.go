@@ -1,0 +1,238 @@
+package sqlitestore_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
+)
+
+// The power goes: of what was written to a file since its last sync, anything may
+// be there or not, in any combination, by sectors of 512 bytes. What the process
+// wrote, synced and acknowledged is known from a trace of its calls; the disk is
+// built from it as it may be at a moment, and opened. Every acknowledged batch
+// must be there, and of the others each whole or not at all.
+func TestPowerCut(t *testing.T) {
+	needsStrace(t)
+	ahptest.Leaks(t)
+	dir := t.TempDir()
+	path, trace := filepath.Join(dir, sqlitestore.FileName), filepath.Join(dir, "trace")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := newPowered(t, path)
+	c := startChild(t, path, 8, 120, "strace", "-f", "-y", "-xx", "-s", "8192", "-o", trace, "-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,unlink")
+	if acks := c.acks(1 << 30); acks != 8*120 {
+		t.Fatalf("%d acknowledgements: %s", acks, &c.errs)
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, &c.errs)
+	}
+	calls := readCalls(t, read(t, trace))
+	seed := rand.Uint64()
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	var rare []int // moments while the log is copied into the file and cut
+	for i := 1; i < len(calls); i++ {
+		if before := calls[i-1]; before.file == path || before.name == "ftruncate" {
+			rare = append(rare, i)
+		}
+	}
+	if len(rare) == 0 {
+		t.Fatal("the log was not copied into the file")
+	}
+	cuts := map[int]int{} // how often before which call
+	n := long(60, 1000)
+	for range n / 2 {
+		cuts[rnd.IntN(len(calls))]++
+		cuts[rare[rnd.IntN(len(rare))]]++
+	}
+	lost, pieces, copying := 0, 0, 0
+	for i, call := range calls {
+		for range cuts[i] {
+			if len(d.later[""]) > 0 {
+				copying++
+			}
+			at := filepath.Join(t.TempDir(), sqlitestore.FileName)
+			l, p := d.cut(t, at, rnd)
+			lost, pieces = lost+l, pieces+p
+			if err := agrees(reopen(t, at), d.acked); err != nil || t.Failed() {
+				t.Fatalf("seed %d, before call %d of %d: %v", seed, i, len(calls), err)
+			}
+		}
+		d.take(call)
+	}
+	t.Logf("%d power cuts, %d of them while the log is copied into the file, among %d calls and %d syncs: of %d sectors not yet synced %d were lost; 0 acknowledged batches lost, 0 half",
+		n, copying, len(calls), d.syncs, pieces, lost)
+}
+
+// call is one system call that changes a file, or says something.
+type call struct {
+	name, file string // the path
+	data       []byte
+	at         int64 // offset, or the size of ftruncate
+}
+
+var (
+	callLine   = regexp.MustCompile(`^(\d+) +(write|pwrite64|ftruncate|fsync|fdatasync)\(\d+<([^>]*)>(?:, "([^"]*)"(\.\.\.)?, \d+)?(?:, (\d+))?`)
+	resumeLine = regexp.MustCompile(`^(\d+) +<\.\.\. f(?:data)?sync resumed>`)
+)
+
+// readCalls reads a trace: writes count from their beginning, a sync from its end.
+func readCalls(t *testing.T, text []byte) (calls []call) {
+	begun := map[string]call{} // syncs, by thread
+	for line := range strings.Lines(string(text)) {
+		if m := resumeLine.FindStringSubmatch(line); m != nil {
+			calls = append(calls, begun[m[1]])
+			continue
+		}
+		m := callLine.FindStringSubmatch(line)
+		switch {
+		case strings.Contains(line, " unlink("):
+			return calls // the child closes the store
+		case m == nil:
+			continue
+		case m[5] != "":
+			t.Fatalf("the trace has only a part of what was written: %.200s", line)
+		}
+		c := call{name: m[2], file: string(unhex(t, m[3])), data: unhex(t, m[4])}
+		if m[6] != "" {
+			c.at, _ = strconv.ParseInt(m[6], 10, 64)
+		}
+		if strings.HasSuffix(c.name, "sync") {
+			if strings.Contains(line, "<unfinished") {
+				begun[m[1]] = c
+				continue
+			}
+			c.name = "fsync"
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+func unhex(t *testing.T, text string) []byte {
+	t.Helper()
+	b := make([]byte, 0, len(text)/4)
+	for _, part := range strings.Split(text, `\x`)[1:] {
+		v, err := strconv.ParseUint(part, 16, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = append(b, byte(v))
+	}
+	return b
+}
+
+// powered is a disk: what is on it for sure, and what may be on it, of a store's files.
+type powered struct {
+	path   string
+	synced map[string][]byte // by the end of the name
+	later  map[string][]call
+	acked  map[int]int
+	syncs  int
+}
+
+var storeFiles = []string{"", "-wal", "-lock"}
+
+func newPowered(t *testing.T, path string) *powered {
+	d := &powered{path: path, synced: map[string][]byte{}, later: map[string][]call{}, acked: map[int]int{}}
+	for _, end := range storeFiles {
+		if data, err := os.ReadFile(path + end); err == nil {
+			d.synced[end] = data
+		}
+	}
+	return d
+}
+
+// take follows a call.
+func (d *powered) take(c call) {
+	end, ours := strings.CutPrefix(c.file, d.path)
+	switch {
+	case c.name == "write":
+		var caller, round int
+		if k, _ := fmt.Sscanf(string(c.data), "ack %d %d", &caller, &round); k == 2 {
+			d.acked[caller] = round
+		}
+	case !ours || !slices.Contains(storeFiles, end):
+	case strings.HasSuffix(c.name, "sync"):
+		d.syncs++
+		for _, w := range d.later[end] {
+			d.synced[end] = w.apply(d.synced[end])
+		}
+		delete(d.later, end)
+	default:
+		d.later[end] = append(d.later[end], c)
+	}
+}
+
+// apply does the call to a file's content.
+func (c call) apply(to []byte) []byte {
+	size := c.at
+	if c.name == "pwrite64" {
+		size = max(int64(len(to)), c.at+int64(len(c.data)))
+	}
+	if grow := size - int64(len(to)); grow > 0 {
+		to = append(to, make([]byte, grow)...)
+	}
+	to = to[:size]
+	if c.name == "pwrite64" {
+		copy(to[c.at:], c.data)
+	}
+	return to
+}
+
+const sector = 512
+
+// sectors cuts a write where sectors of the disk end.
+func (c call) sectors() (all []call) {
+	if c.name != "pwrite64" {
+		return []call{c}
+	}
+	for len(c.data) > 0 {
+		n := min(int64(len(c.data)), sector-c.at%sector)
+		all = append(all, call{c.name, c.file, c.data[:n], c.at})
+		c.data, c.at = c.data[n:], c.at+n
+	}
+	return all
+}
+
+// cut writes the files as they may be when the power has gone: each sector that
+// was not synced is there or not. How likely it is to be there is drawn for each
+// file: none, all, and everything between happen.
+func (d *powered) cut(t *testing.T, path string, rnd *rand.Rand) (lost, pieces int) {
+	t.Helper()
+	ends := slices.Sorted(maps.Keys(d.synced))
+	for end := range d.later {
+		if d.synced[end] == nil {
+			ends = append(ends, end)
+		}
+	}
+	slices.Sort(ends)
+	for _, end := range ends {
+		data := slices.Clone(d.synced[end])
+		kept := max(0, min(1, rnd.Float64()*1.5-0.25))
+		for _, w := range d.later[end] {
+			for _, piece := range w.sectors() {
+				pieces++
+				if rnd.Float64() < kept {
+					data = piece.apply(data)
+				} else {
+					lost++
+				}
+			}
+		}
+		if err := os.WriteFile(path+end, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lost, pieces
+}
