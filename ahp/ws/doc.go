@@ -19,7 +19,8 @@
 //     (60 s, CodeDead), a closing handshake (1 s each way). The waits are such
 //     that testing/synctest's clock sees them.
 //   - Forward copies from one accepted connection to another with its own frame
-//     reader, through bounded memory, and never completes what was cut.
+//     reader, through bounded memory, and never completes what was cut. While a
+//     direction waits for a message it holds no buffer.
 //   - An idle connection holds 512 bytes of buffer, a timer, and no goroutine
 //     but its reader.
 //   - Compression is never negotiated; a message is bounded while it is read.

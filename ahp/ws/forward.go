@@ -5,9 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// What Forward holds while it copies: a direction that waits for a message has
-// the small buffer only; one that has more to read than fits has a middle one,
-// and a long frame under way a large one, as long as not too many others have.
+// What Forward holds while it copies: a direction that waits for a message holds
+// nothing, or a small buffer where the socket cannot say that there is something
+// to read (TLS, a test's network). Under way it has a middle one, and a long
+// frame a large one, as long as not too many others have.
 const (
 	smallBuffer  = 4 << 10
 	middleBuffer = pieceSize
@@ -36,8 +37,12 @@ func Forward(dst, src *Conn, forwarded func(bytes int)) error {
 	if dst.client || src.client {
 		panic("ws: Forward joins accepted connections")
 	}
-	f := &forwarder{dst: dst, src: src, forwarded: forwarded, taken: room, end: room}
-	f.buf = f.small[:]
+	f := &forwarder{dst: dst, src: src, forwarded: forwarded, taken: room, end: room, idle: make([]byte, room)}
+	if f.read = f.readReady(src.nc.Conn); f.read == nil {
+		f.idle = make([]byte, smallBuffer)
+		f.read = func() (int, error) { return src.nc.Conn.Read(f.buf[f.end:]) }
+	}
+	f.buf = f.idle
 	defer f.release()
 	for {
 		lost := f.fill()
@@ -64,7 +69,10 @@ type forwarder struct {
 	end   int
 	full  bool    // the last read filled the buffer: there is more
 	held  *[]byte // buf where it is from a pool
-	small [smallBuffer]byte
+	idle  []byte  // buf of a direction that waits for a message
+
+	// read waits, and reads into the free space.
+	read func() (int, error)
 }
 
 // fill reads what is there behind what was left over.
@@ -73,7 +81,7 @@ func (f *forwarder) fill() error {
 	old := f.fit(len(left) == 0)
 	f.taken, f.end = room, room+copy(f.buf[room:], left)
 	giveBuffer(old)
-	n, err := f.src.readSocket(f.buf[f.end:])
+	n, err := f.src.readSocket(f.read)
 	f.end += n
 	f.full = f.end == len(f.buf)
 	return err
@@ -98,7 +106,7 @@ func (f *forwarder) fit(empty bool) (old *[]byte) {
 		return nil
 	}
 	old, f.held = f.held, next
-	f.buf = f.small[:]
+	f.buf = f.idle
 	if next != nil {
 		f.buf = *next
 	}
@@ -195,13 +203,14 @@ func (f *forwarder) write(out []byte, payload int) error {
 
 // readSocket reads what is there, past gorilla, whose buffer is empty: nobody
 // has read through it.
-func (c *Conn) readSocket(b []byte) (int, error) {
+func (c *Conn) readSocket(read func() (int, error)) (int, error) {
 	c.reading <- struct{}{}
 	defer func() { <-c.reading }()
 	if err := c.Err(); err != nil {
 		return 0, err
 	}
-	n, err := c.nc.Read(b)
+	n, err := read()
+	c.nc.heard(n, err)
 	if err != nil {
 		return n, c.readFailed(err)
 	}

@@ -265,9 +265,9 @@ func FuzzForward(f *testing.F) {
 		if step < 1 || len(data)/step > 2000 {
 			t.Skip()
 		}
-		fw := &forwarder{src: &Conn{cause: &CloseError{}}, taken: room, end: room}
+		fw := &forwarder{src: &Conn{cause: &CloseError{}}, taken: room, end: room, idle: make([]byte, smallBuffer)}
 		fw.src.readLimit.Store(limit)
-		fw.buf = fw.small[:]
+		fw.buf = fw.idle
 		defer fw.release()
 		var out []byte
 		var bad *CloseError

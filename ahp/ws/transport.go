@@ -24,13 +24,18 @@ func newTransport(nc net.Conn) *transport { return &transport{Conn: nc, start: t
 
 func (t *transport) Read(b []byte) (int, error) {
 	n, err := t.Conn.Read(b)
+	t.heard(n, err)
+	return n, err
+}
+
+// heard notes what a read of the socket returned.
+func (t *transport) heard(n int, err error) {
 	if n > 0 {
 		t.lastRead.Store(int64(time.Since(t.start)))
 	}
 	if err != nil {
 		t.readErr = err
 	}
-	return n, err
 }
 
 // hold says that reading stops for a while, or goes on.
