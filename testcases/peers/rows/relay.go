@@ -18,7 +18,7 @@ func relay(e *Env) ([]figure.Figure, error) {
 	ctx, cancel := context.WithTimeout(e.Ctx, 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkRelay$",
-		"-benchtime", fmt.Sprintf("%dx", e.Pick(5, 1)), "-count", strconv.Itoa(e.Pick(3, 1)), "./ahp/relay")
+		"-benchtime", fmt.Sprintf("%dx", e.Pick(11, 1)), "-count", strconv.Itoa(e.Pick(3, 1)), "./ahp/relay")
 	cmd.Dir = e.Root
 	out, err := cmd.CombinedOutput()
 	if err != nil {
