@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,11 +19,12 @@ var ErrBusy = errors.New("too many calls wait for this peer")
 
 // calls counts the outgoing ones. The pending table is jsonrpc2's.
 type calls struct {
+	once    sync.Once     // makes slots: most connections are never asked anything
 	slots   chan struct{} // one for each call in flight; waiters are served in order
-	waiting atomic.Int64
+	waiting atomic.Int32
 	// abandoned counts calls that nobody waits for any more but that stay in
 	// jsonrpc2's table until they are answered or the connection ends.
-	abandoned atomic.Int64
+	abandoned atomic.Int32
 }
 
 // call travels through jsonrpc2 as a field of its request.
@@ -92,13 +94,14 @@ func (p *Peer) CallWithin(ctx context.Context, timeout time.Duration, method str
 
 // enter waits for a place among the calls in flight.
 func (p *Peer) enter(ctx context.Context) error {
+	p.calls.once.Do(func() { p.calls.slots = make(chan struct{}, p.opts.Calls) })
 	select {
 	case p.calls.slots <- struct{}{}:
 		return nil
 	default:
 	}
 	defer p.calls.waiting.Add(-1)
-	if p.calls.waiting.Add(1) > int64(p.opts.CallQueue) {
+	if int(p.calls.waiting.Add(1)) > p.opts.CallQueue {
 		return ErrBusy
 	}
 	select {
@@ -119,7 +122,7 @@ func (p *Peer) abandon(c *call) {
 	if !c.state.CompareAndSwap(callOpen, callAbandoned) {
 		return
 	}
-	if p.calls.abandoned.Add(1) > int64(p.opts.Abandoned) {
+	if int(p.calls.abandoned.Add(1)) > p.opts.Abandoned {
 		p.abort(ws.CodePolicy, "too many requests were left without an answer")
 	}
 }

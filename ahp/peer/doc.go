@@ -11,7 +11,7 @@
 //     queued before the writer took such a result is never behind it.
 //   - A message that could not be read is answered in its place in that order.
 //   - When the connection ends, calls fail first, then what was read before is
-//     handled, then Options.Closed is called, then Done is closed.
+//     handled, then [EndHandler] is told, then Done is closed.
 //
 // # What the stream answers itself
 //

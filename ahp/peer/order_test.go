@@ -68,19 +68,27 @@ func TestReaderWaitsForNoHandler(t *testing.T) {
 	close(hang)
 }
 
+// ending is a handler that is told of the end.
+type ending struct {
+	HandlerFunc
+	closed func(error)
+}
+
+func (e *ending) Closed(err error) { e.closed(err) }
+
 // What was read before the end is handled, then Closed is called, once, and
 // Done is closed behind it.
 func TestEnd(t *testing.T) {
 	var handled []string
 	release := make(chan struct{})
 	closed := make(chan error, 2)
-	s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
+	s := newStack(t, &ending{HandlerFunc(func(_ context.Context, req *Request) {
 		<-release
 		handled = append(handled, req.Method)
-	}), Options{Closed: func(err error) {
+	}), func(err error) {
 		handled = append(handled, "closed")
 		closed <- err
-	}})
+	}}, Options{})
 	host, c := s.raw(t)
 	for _, m := range []string{"a", "b", "c"} {
 		c.say(`{"jsonrpc":"2.0","method":"` + m + `"}`)

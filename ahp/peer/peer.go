@@ -30,16 +30,20 @@ type HandlerFunc func(ctx context.Context, req *Request)
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, req *Request) { f(ctx, req) }
 
+// EndHandler is a Handler that wants to know of the end. Closed is called once,
+// after the last Handle, when the connection has ended. It runs on a goroutine of
+// the peer, so that nobody needs to park one on Done; Wait waits for it.
+type EndHandler interface {
+	Handler
+	Closed(err error)
+}
+
 // Options are a peer's limits; the zero value has the defaults of canvas.md
 // section 8, which stand beside the fields.
 type Options struct {
 	// Logger is told of unexpected failures, with the keys client, method, id
 	// and err, never of payloads. Nil discards.
 	Logger *slog.Logger
-	// Closed is called once, after the last Handle, when the connection has
-	// ended. It runs on a goroutine of the peer, so that nobody needs to park
-	// one on Done; Wait waits for it.
-	Closed func(err error)
 
 	// QueueBytes bounds what waits to be written, exempt frames apart (8 MiB).
 	QueueBytes int
@@ -108,7 +112,7 @@ type Peer struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	done   chan struct{}
+	done   chan struct{}  // made by who first needs it; guarded by the inbox's lock
 	wg     sync.WaitGroup // runner, writer, tasks
 }
 
@@ -124,19 +128,28 @@ type stats struct{ unreadable, late atomic.Uint64 }
 
 // New makes a peer of a connection, which it owns from now on. Nothing is read
 // before Start, so that the handler can be given the Peer; Push works at once.
-func New(conn *ws.Conn, h Handler, opts Options) *Peer {
-	o := opts.withDefaults()
-	p := &Peer{conn: conn, h: h, opts: &o, done: make(chan struct{})}
+func New(conn *ws.Conn, h Handler, opts Options) *Peer { return opts.Limits().New(conn, h) }
+
+// Limits are Options with their defaults, for any number of peers, which share
+// them: an idle connection holds no copy.
+type Limits struct{ opts Options }
+
+// Limits returns the options to make many peers with.
+func (o Options) Limits() *Limits { return &Limits{o.withDefaults()} }
+
+// New is the package's New.
+func (l *Limits) New(conn *ws.Conn, h Handler) *Peer {
+	p := &Peer{conn: conn, h: h, opts: &l.opts}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.in.rate = newBucket(o.MessageRate, o.MessageBurst)
-	p.calls.slots = make(chan struct{}, o.Calls)
+	p.in.rate = newBucket(l.opts.MessageRate, l.opts.MessageBurst)
 	return p
 }
 
 // Start begins to read. It is called once, before the first Call.
 func (p *Peer) Start() {
-	s := &stream{p: p, started: make(chan struct{})}
-	defer close(s.started)
+	s := &stream{p: p}
+	s.started.Add(1)
+	defer s.started.Done()
 	p.wg.Add(1) // until the reader's end has been handled
 	// The library makes a context of its own; a child of ours would cost a table
 	// and end the stream behind the reader's back.
@@ -165,7 +178,19 @@ func (p *Peer) abort(code ws.CloseCode, reason string) {
 
 // Done is closed when the connection has ended and Handle will not be called
 // again.
-func (p *Peer) Done() <-chan struct{} { return p.done }
+func (p *Peer) Done() <-chan struct{} {
+	p.in.mu.Lock()
+	defer p.in.mu.Unlock()
+	return p.end()
+}
+
+// end returns the channel that Done returns, under the inbox's lock.
+func (p *Peer) end() chan struct{} {
+	if p.done == nil {
+		p.done = make(chan struct{})
+	}
+	return p.done
+}
 
 // Err returns why the connection ended, a *[ws.CloseError], or nil.
 func (p *Peer) Err() error { return p.conn.Err() }
@@ -196,8 +221,10 @@ func (p *Peer) readEnded() {
 
 // finish is the runner's last act.
 func (p *Peer) finish() {
-	if p.opts.Closed != nil {
-		p.opts.Closed(p.Err())
+	if h, ok := p.h.(EndHandler); ok {
+		h.Closed(p.Err())
 	}
-	close(p.done)
+	p.in.mu.Lock()
+	defer p.in.mu.Unlock()
+	close(p.end())
 }

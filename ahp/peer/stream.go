@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -20,8 +21,8 @@ import (
 // ReadObject and the waking of the caller, on the reader's goroutine.
 type stream struct {
 	p       *Peer
-	started chan struct{} // closed when p.rpc is set: the library reads from the first moment
-	sending *call         // between onSend and WriteObject; guarded by jsonrpc2's send lock
+	started sync.WaitGroup // until p.rpc is set: the library reads from the first moment
+	sending *call          // between onSend and WriteObject; guarded by jsonrpc2's send lock
 	result  ahp.Value
 	err     *ahp.Error // result and err: between ReadObject and onRecv, on the reader
 }
@@ -55,7 +56,7 @@ func (s *stream) WriteObject(any) error {
 // ReadObject reads messages until one is the answer to a call. It is the
 // connection's reader.
 func (s *stream) ReadObject(v any) error {
-	<-s.started
+	s.started.Wait()
 	for {
 		msg, err := s.p.conn.ReadMessage()
 		if err != nil {

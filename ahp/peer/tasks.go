@@ -13,9 +13,9 @@ var errUnanswered = errors.New("the handler gave no answer")
 // the others in order.
 type lane struct {
 	mu      sync.Mutex
-	running int
-	waiting []func()
+	running int32
 	stopped bool
+	waiting []func()
 }
 
 // launch runs fn in the lane, now or later; after the end not at all.
@@ -24,7 +24,7 @@ func (p *Peer) launch(l *lane, limit int, fn func()) {
 	full := false
 	switch {
 	case l.stopped:
-	case l.running < limit:
+	case int(l.running) < limit:
 		l.running++
 		p.wg.Add(1)
 		go p.runLane(l, fn)

@@ -31,9 +31,7 @@ func (c *Client) dial(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	l := &link{c: c, open: make(chan struct{}), ended: make(chan struct{})}
-	opts := c.opts.peer()
-	opts.Closed = l.closed
-	l.peer = peer.New(conn, l, opts)
+	l.peer = peer.New(conn, l, c.opts.peer())
 	l.peer.Start()
 	return l, nil
 }
@@ -141,8 +139,8 @@ func (l *link) breakOff(err error) {
 	l.peer.Close(ws.CodeProtocol, pe.Rule)
 }
 
-// closed is called when the connection is over, after its last message.
-func (l *link) closed(err error) {
+// Closed is called when the connection is over, after its last message.
+func (l *link) Closed(err error) {
 	<-l.open
 	l.c.opts.Logger.Info("connection ended", "err", err)
 	l.c.mu.Lock()

@@ -90,8 +90,8 @@ func (c *conn) mismatched(m Method, req *peer.Request) {
 	}
 }
 
-// ended runs once, when the connection is over and its last handler returned.
-func (c *conn) ended(error) {
+// Closed runs once, when the connection is over and its last handler returned.
+func (c *conn) Closed(error) {
 	s := c.server
 	s.mu.Lock()
 	delete(s.live, c)

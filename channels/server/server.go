@@ -49,7 +49,7 @@ type Server struct {
 	connectivity Connectivity
 	info         *ahp.ServerInfo
 	maxSubs      int
-	peer         peer.Options
+	peers        *peer.Limits
 	logger       *slog.Logger
 	clients      clients
 	nextID       atomic.Uint64
@@ -72,14 +72,15 @@ func New(opts Options) *Server {
 		connectivity: opts.Connectivity,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
-		peer:         opts.Peer,
 		logger:       or(opts.Logger, slog.New(slog.DiscardHandler)),
 		live:         map[*conn]struct{}{},
 	}
-	s.peer.Logger = s.logger
-	if s.peer.MessageRate == 0 {
-		s.peer.MessageRate, s.peer.MessageBurst = 20_000, 40_000
+	limits := opts.Peer
+	limits.Logger = s.logger
+	if limits.MessageRate == 0 {
+		limits.MessageRate, limits.MessageBurst = 20_000, 40_000
 	}
+	s.peers = limits.Limits()
 	s.clients = clients{
 		grace:    or(opts.Grace, 30*time.Second),
 		remember: or(opts.Remember, 10*time.Minute),
@@ -109,9 +110,7 @@ func or[T comparable](v, def T) T {
 // the connection's token is good for, or "" for any.
 func (s *Server) Serve(socket *ws.Conn, clientID string) {
 	c := &conn{server: s, tokenClient: clientID, id: channels.ConnID(s.nextID.Add(1))}
-	opts := s.peer
-	opts.Closed = c.ended
-	c.peer = peer.New(socket, c, opts)
+	c.peer = s.peers.New(socket, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed.Load() {

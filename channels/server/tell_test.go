@@ -50,7 +50,7 @@ func TestBackWhileLostIsTold(t *testing.T) {
 	old := join()
 	old.answered.Store(true)
 	var wg sync.WaitGroup
-	wg.Go(func() { old.ended(nil) })
+	wg.Go(func() { old.Closed(nil) })
 	<-ear.hearing
 	young := join()
 	young.reachable()
