@@ -11,6 +11,14 @@ import (
 // module, registered in exactly one [ActionTable].
 type Action interface{ ActionType() string }
 
+// MembersAppender is implemented by actions whose payload is long and mostly the
+// same as before: they append its members, without the braces around them, exactly
+// as [Marshal] would write them. There is at least one.
+type MembersAppender interface {
+	Action
+	AppendMembers(b []byte) []byte
+}
+
 // Validator is implemented by params and actions that have rules beyond their
 // JSON shape. The decoder calls it; its error becomes the refusal's text.
 type Validator interface{ Validate() error }
@@ -171,6 +179,10 @@ func (t *ActionTable) Decode(raw Value) (EncodedAction, error) {
 func (e *EncodedAction) Bytes() Value {
 	if e.Raw != nil {
 		return e.Raw
+	}
+	if a, ok := e.Action.(MembersAppender); ok {
+		raw := append(append(Value(`{"type":"`), e.Row.Type...), `",`...)
+		return append(a.AppendMembers(raw), '}')
 	}
 	body := MustMarshal(e.Action)
 	raw := make(Value, 0, len(body)+len(e.Row.Type)+12)

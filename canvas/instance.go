@@ -110,22 +110,23 @@ func (s *Service) writeRow(tx *channels.Tx, i *instance, st CanvasState) {
 	if !ok || at < 0 {
 		return
 	}
-	row := &sess.OpenCanvases[at]
+	row := sess.OpenCanvases[at]
 	if same(row.Title, st.Title) && row.Availability == st.Availability {
 		return
 	}
+	row.Title, row.Availability = st.Title, st.Availability
 	rows := slices.Clone(sess.OpenCanvases)
-	rows[at].Title, rows[at].Availability = st.Title, st.Availability
+	rows[at] = row.Encoded()
 	s.append(tx, i.key.session, session.OpenCanvasesChanged{OpenCanvases: rows})
 }
 
 // addRow puts a new instance into the catalogue.
 func (s *Service) addRow(tx *channels.Tx, i *instance, st CanvasState) {
 	sess, _ := sessionState(tx, i.key.session)
-	rows := append(slices.Clone(sess.OpenCanvases), session.OpenCanvasRef{
+	rows := append(slices.Clip(sess.OpenCanvases), session.OpenCanvasRef{
 		InstanceID: st.InstanceID, Channel: i.channel, CanvasID: st.CanvasID,
 		ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName, Title: st.Title, Availability: st.Availability,
-	})
+	}.Encoded())
 	s.append(tx, i.key.session, session.OpenCanvasesChanged{OpenCanvases: rows})
 }
 

@@ -123,7 +123,7 @@ func (s *Service) rows(uri string) []session.OpenCanvasRef {
 		rows = append(rows, session.OpenCanvasRef{
 			InstanceID: r.record.InstanceID, Channel: r.channel, CanvasID: r.record.CanvasID, ExtensionID: r.record.ExtensionID,
 			ExtensionName: r.record.ExtensionName, Title: r.shown.Title, Availability: session.Stale,
-		})
+		}.Encoded())
 	}
 	return rows
 }

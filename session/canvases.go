@@ -58,6 +58,8 @@ type OpenCanvasRef struct {
 	Title         *string            `json:"title,omitzero"`
 	Availability  CanvasAvailability `json:"availability"`
 	Extra         ahp.Value          `json:",embed"`
+
+	encoded *encodedRef // see Encoded
 }
 
 // CanvasAvailability says whether an instance's provider is there.

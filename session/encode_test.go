@@ -1,0 +1,45 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// What is appended by hand is what the encoder writes, whatever of the entries was
+// encoded before, and whatever was changed since.
+func TestCatalogueIsEncodedAsTheEncoderDoes(t *testing.T) {
+	title, other := "A \"title\" \u2028 <", "another"
+	plain := OpenCanvasRef{InstanceID: "i", Channel: "ahp-canvas:/1", CanvasID: "c", ExtensionID: "e", Availability: Ready}
+	full := plain
+	full.ExtensionName, full.Title, full.Extra = "Ext", &title, ahp.Value(`{"more":[1]}`)
+	titled := plain
+	titled.Title = &title
+	lists := [][]OpenCanvasRef{nil, {}, {plain}, {plain.Encoded(), full.Encoded(), titled.Encoded()}, {full, titled.Encoded(), plain}}
+	for _, change := range []func(*OpenCanvasRef){
+		func(r *OpenCanvasRef) { r.InstanceID = "j" },
+		func(r *OpenCanvasRef) { r.Channel = "ahp-canvas:/2" },
+		func(r *OpenCanvasRef) { r.CanvasID = "d" },
+		func(r *OpenCanvasRef) { r.ExtensionID = "f" },
+		func(r *OpenCanvasRef) { r.ExtensionName = "named" },
+		func(r *OpenCanvasRef) { r.Title = &other },
+		func(r *OpenCanvasRef) { r.Title = nil },
+		func(r *OpenCanvasRef) { r.Availability = Stale },
+		func(r *OpenCanvasRef) { r.Extra = ahp.Value(`{"x":1}`) },
+	} {
+		changed := titled.Encoded()
+		change(&changed)
+		lists = append(lists, []OpenCanvasRef{plain.Encoded(), changed})
+	}
+	for _, list := range lists {
+		a := OpenCanvasesChanged{OpenCanvases: list}
+		enc, err := Actions.Encode(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"type":"session/openCanvasesChanged",` + string(ahp.MustMarshal(a))[1:]
+		if got := string(enc.Bytes()); got != want {
+			t.Errorf("have %s\nwant %s", got, want)
+		}
+	}
+}
