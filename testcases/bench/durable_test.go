@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
+)
+
+// BenchmarkDurableOpen opens canvases of an in-process provider in a host whose
+// store is a file, and closes them again, with so many callers at a time and
+// beside so many that stay open in the session. In between, 300 bytes are
+// appended to a file of the same folder and synced: x-sync is how many of those
+// one open lasts, x-rate how many opens there are while one is made. What is
+// allocated is that of an open and a close together.
+func BenchmarkDurableOpen(b *testing.B) {
+	for _, callers := range []int{1, 64} {
+		for _, beside := range []int{10, 200, 1000} {
+			b.Run(fmt.Sprintf("callers=%d/beside=%d", callers, beside), func(b *testing.B) {
+				h := newDurableHost(b)
+				openAll(b, h, names("other", beside), 64)
+				var opens, closes, syncs time.Duration
+				n := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					round := names("i", 64)
+					syncs += timed(func() { sync64(b) })
+					opens += timed(func() { openAll(b, h, round, callers) })
+					closes += timed(func() { closeAll(b, h, round, callers) })
+					n += len(round)
+				}
+				b.ReportMetric(0, "ns/op")
+				report := func(d time.Duration, unit string) { b.ReportMetric(float64(d)/float64(n)/1e3, unit) }
+				report(syncs, "µs/sync")
+				report(opens, "µs/open")
+				report(closes, "µs/close")
+				b.ReportMetric(float64(opens)/float64(syncs), "x-sync")
+				b.ReportMetric(float64(syncs)/float64(opens), "x-rate")
+			})
+		}
+	}
+}
+
+// BenchmarkTitle is a provider's new title, which the catalogue shows too, beside
+// so many other canvases.
+func BenchmarkTitle(b *testing.B) {
+	for _, beside := range []int{10, 200, 1000} {
+		b.Run(fmt.Sprintf("beside=%d", beside), func(b *testing.B) {
+			h := canvastest.New(b, canvas.Options{Limits: canvas.Limits{SessionInstances: 2000, TitleRate: 1 << 30}})
+			p := &talker{}
+			h.Register(canvas.Extension{ID: "talker"}, p, canvas.Declaration{CanvasID: "still", DisplayName: "Talker"})
+			openAll(b, h, names("i", beside+1), 1)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				n++
+				if err := p.handle.SetTitle(fmt.Sprint("title ", n)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// talker keeps the handle of the canvas that it opened last.
+type talker struct {
+	still
+	handle *canvas.Handle
+}
+
+func (t *talker) Open(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	t.handle = h
+	return canvas.Opened{Instance: still{}, Title: "Talker"}, nil
+}
+
+func newDurableHost(b *testing.B) *canvastest.Host {
+	b.Helper()
+	store, err := sqlitestore.Open(b.Context(), filepath.Join(b.TempDir(), sqlitestore.FileName), sqlitestore.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	h := canvastest.New(b, canvas.Options{
+		Store: store, Limits: canvas.Limits{SessionInstances: 2000}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	h.Register(canvas.Extension{ID: "still"}, still{}, canvas.Declaration{CanvasID: "still", DisplayName: "Still"})
+	return h
+}
+
+func names(prefix string, n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprint(prefix, i)
+	}
+	return all
+}
+
+func timed(fn func()) time.Duration {
+	begun := time.Now()
+	fn()
+	return time.Since(begun)
+}
+
+func openAll(b *testing.B, h *canvastest.Host, ids []string, callers int) {
+	each(b, ids, callers, func(id string) error {
+		_, err := h.Canvases.Open(context.Background(), canvas.OpenArgs{
+			Session: canvastest.Session, CanvasID: "still", InstanceID: id, Input: ahp.Value(nil),
+		})
+		return err
+	})
+}
+
+func closeAll(b *testing.B, h *canvastest.Host, ids []string, callers int) {
+	each(b, ids, callers, func(id string) error { return h.Canvases.Close(context.Background(), canvastest.Session, id) })
+}
+
+// each does something with every id, with so many callers at a time.
+func each(b *testing.B, ids []string, callers int, do func(id string) error) {
+	b.Helper()
+	var wg sync.WaitGroup
+	errs := make([]error, callers)
+	for c := range callers {
+		wg.Go(func() {
+			for i := c; i < len(ids); i += callers {
+				errs[c] = errors.Join(errs[c], do(ids[i]))
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// sync64 appends 300 bytes and syncs them, 64 times.
+func sync64(b *testing.B) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "raw"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	record := make([]byte, 300)
+	for range 64 {
+		_, err := f.Write(record)
+		if err = errors.Join(err, f.Sync()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
