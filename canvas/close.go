@@ -112,14 +112,15 @@ func (s *Service) close(ctx context.Context, k key, meant func(*instance) bool) 
 	if ready {
 		s.tellClosed(ctx, i)
 	}
-	if err := s.commit(ctx, forget(i.channel)...); err != nil {
+	_, err = s.settle(ctx, forget(i.channel), func(_ *channels.Tx, rows *rowChanges) error {
+		rows.remove(i)
+		return nil
+	})
+	if err != nil {
 		// Its provider has let it go; it would be back after a restart.
 		s.must(func(tx *channels.Tx) { s.makeStale(tx, func(o *instance) bool { return o == i }) })
 		return err
 	}
-	s.must(func(tx *channels.Tx) {
-		s.remove(tx, i)
-	})
 	s.cache.forget(i.channel)
 	return nil
 }

@@ -38,8 +38,10 @@
 //	close.go   plan -> provider -> commit -> publish
 //
 // commit is the store's turn (keep.go), without a lock: what is durable becomes
-// visible, and nothing else. An open that was committed and cannot be published is
-// taken back. After a restart (restore.go) every instance is there again, stale
+// visible, and nothing else. Flows that come while another's commit is on its way
+// commit and publish together: one batch, one transaction, one action for each
+// catalogue (together.go, rows.go). An open that was committed and cannot be
+// published is taken back. After a restart (restore.go) every instance is there again, stale
 // and without a url, until its provider opens it with the input and the bytes
 // that it had.
 //

@@ -103,46 +103,6 @@ func (s *Service) makeStale(tx *channels.Tx, which func(*instance) bool) {
 	}
 }
 
-// writeRow brings an instance's catalogue row up to date with its state.
-func (s *Service) writeRow(tx *channels.Tx, i *instance, st CanvasState) {
-	sess, ok := sessionState(tx, i.key.session)
-	at := slices.IndexFunc(sess.OpenCanvases, func(r session.OpenCanvasRef) bool { return r.Channel == i.channel })
-	if !ok || at < 0 {
-		return
-	}
-	row := sess.OpenCanvases[at]
-	if same(row.Title, st.Title) && row.Availability == st.Availability {
-		return
-	}
-	row.Title, row.Availability = st.Title, st.Availability
-	rows := slices.Clone(sess.OpenCanvases)
-	rows[at] = row.Encoded()
-	s.append(tx, i.key.session, session.OpenCanvasesChanged{OpenCanvases: rows})
-}
-
-// addRow puts a new instance into the catalogue.
-func (s *Service) addRow(tx *channels.Tx, i *instance, st CanvasState) {
-	sess, _ := sessionState(tx, i.key.session)
-	rows := append(slices.Clip(sess.OpenCanvases), session.OpenCanvasRef{
-		InstanceID: st.InstanceID, Channel: i.channel, CanvasID: st.CanvasID,
-		ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName, Title: st.Title, Availability: st.Availability,
-	}.Encoded())
-	s.append(tx, i.key.session, session.OpenCanvasesChanged{OpenCanvases: rows})
-}
-
-// remove takes an instance out of the catalogue, then its channel: nobody sees a
-// row whose channel is gone.
-func (s *Service) remove(tx *channels.Tx, i *instance) {
-	if sess, ok := sessionState(tx, i.key.session); ok {
-		rows := slices.DeleteFunc(slices.Clone(sess.OpenCanvases), func(r session.OpenCanvasRef) bool { return r.Channel == i.channel })
-		s.append(tx, i.key.session, session.OpenCanvasesChanged{OpenCanvases: rows})
-	}
-	tx.Remove(i.channel)
-	delete(s.instances, i.key)
-	delete(s.byChannel, i.channel)
-	i.quiet()
-}
-
 // sameInstance reports whether two answers of a provider are one value; values
 // that cannot be compared are not.
 func sameInstance(a, b Instance) bool {

@@ -51,24 +51,14 @@ func recordOf(st CanvasState, uri string, opened time.Time) instanceRecord {
 	}
 }
 
-// keepOpened makes an open durable before it is visible: no lock is held, so it
-// may wait for a disk. undo takes it back where it is not published after all.
-func (s *Service) keepOpened(ctx context.Context, k key, o *opening, opened Opened) (undo func(), err error) {
-	var changes, back []channels.Change
-	s.must(func(tx *channels.Tx) {
-		changes, back = s.openChanges(tx, k, o, opened)
-	})
-	if len(changes) == 0 {
-		return func() {}, nil
+// takeBack undoes in the store what an open that is not published after all changed.
+func (s *Service) takeBack(ctx context.Context, k key, back []channels.Change) {
+	if len(back) == 0 {
+		return
 	}
-	if err := s.commit(ctx, changes...); err != nil {
-		return nil, err
+	if err := s.commit(context.WithoutCancel(ctx), back...); err != nil {
+		s.logger.Error("the store has an open that failed", "id", k.instance, "err", err)
 	}
-	return func() {
-		if err := s.commit(context.WithoutCancel(ctx), back...); err != nil {
-			s.logger.Error("the store has an open that failed", "id", k.instance, "err", err)
-		}
-	}, nil
 }
 
 // openChanges is what an open changes in the store, and what takes it back. From

@@ -45,7 +45,7 @@ type opening struct {
 	reserved bool
 	saved    []byte
 
-	// What a new instance will be, from keepOpened on.
+	// What a new instance will be, from openChanges on.
 	channel string
 	state   CanvasState
 	opened  time.Time
@@ -117,14 +117,15 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 }
 
 // settleOpen makes a provider's answer durable, then visible.
-func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (OpenCanvas, error) {
-	undo, err := s.keepOpened(c.ctx, k, o, opened)
-	if err != nil {
-		return OpenCanvas{}, err
-	}
-	open, err := s.publishOpen(k, c, o, opened)
-	if err != nil {
-		undo()
+func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open OpenCanvas, err error) {
+	var changes, back []channels.Change
+	s.must(func(tx *channels.Tx) { changes, back = s.openChanges(tx, k, o, opened) })
+	kept, err := s.settle(c.ctx, changes, func(tx *channels.Tx, rows *rowChanges) (err error) {
+		open, err = s.publishOpen(tx, rows, k, c, o, opened)
+		return err
+	})
+	if err != nil && kept {
+		s.takeBack(c.ctx, k, back)
 	}
 	return open, err
 }
@@ -169,37 +170,32 @@ func (s *Service) checkUpdate(instanceID string, u Update, source session.Canvas
 	return s.policy.check(instanceID, *u.URL.Value, source)
 }
 
-// publishOpen makes the answer visible, in one transaction: the channel first,
-// the catalogue next.
-func (s *Service) publishOpen(k key, c *call, o *opening, opened Opened) (open OpenCanvas, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
-		if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
-			return sessionNotFound(k.session)
+// publishOpen makes the answer visible.
+func (s *Service) publishOpen(tx *channels.Tx, rows *rowChanges, k key, c *call, o *opening, opened Opened) (OpenCanvas, error) {
+	if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
+		return OpenCanvas{}, sessionNotFound(k.session)
+	}
+	if err := c.over(); err != nil {
+		return OpenCanvas{}, err
+	}
+	if o.handle.ctx.Err() != nil {
+		return OpenCanvas{}, errUnavailable // its provider said so meanwhile
+	}
+	if o.reg.find(o.decl.CanvasID) == nil {
+		return OpenCanvas{}, errUnavailable // it was taken back while its provider was asked
+	}
+	if o.inst == nil {
+		if err := s.createInstance(tx, rows, k, o, opened); err != nil {
+			return OpenCanvas{}, err
 		}
-		if err := c.over(); err != nil {
-			return err
-		}
-		if o.handle.ctx.Err() != nil {
-			return errUnavailable // its provider said so meanwhile
-		}
-		if o.reg.find(o.decl.CanvasID) == nil {
-			return errUnavailable // it was taken back while its provider was asked
-		}
-		if o.inst == nil {
-			if err := s.createInstance(tx, k, o, opened); err != nil {
-				return err
-			}
-		} else {
-			s.reopenInstance(tx, o, opened)
-		}
-		st, _ := o.inst.state(tx)
-		open = openCanvas(o.inst.channel, st)
-		return nil
-	})
-	return open, err
+	} else {
+		s.reopenInstance(tx, o, opened)
+	}
+	st, _ := o.inst.state(tx)
+	return openCanvas(o.inst.channel, st), nil
 }
 
-func (s *Service) createInstance(tx *channels.Tx, k key, o *opening, opened Opened) error {
+func (s *Service) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *opening, opened Opened) error {
 	// The provider may have said more since the state was kept; its answer wins.
 	st := merge(merge(o.state, o.handle.pending.action()), opened.update().action())
 	i := &instance{key: k, channel: o.channel, ext: o.reg.ext, canvasID: o.decl.CanvasID, opened: o.opened}
@@ -210,7 +206,7 @@ func (s *Service) createInstance(tx *channels.Tx, k key, o *opening, opened Open
 	s.unreserve(k.session) // from here on it is counted as what it is
 	o.inst, o.reserved = i, false
 	s.adopt(o, opened)
-	s.addRow(tx, i, st)
+	rows.add(i, st)
 	if !same(st.Title, o.state.Title) || !same(st.Status, o.state.Status) {
 		s.behind.Mark(shownKey + i.channel)
 	}

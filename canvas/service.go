@@ -53,6 +53,7 @@ type Service struct {
 	cache    cache
 	events   events
 	store    channels.Store
+	together together
 	behind   *channels.Behind
 	sweep    []channels.Change // records that belong to nobody; between Load and Restore
 

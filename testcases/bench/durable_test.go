@@ -34,8 +34,8 @@ func BenchmarkDurableOpen(b *testing.B) {
 				n := 0
 				b.ReportAllocs()
 				for b.Loop() {
-					round := names("i", 64)
-					syncs += timed(func() { sync64(b) })
+					round := names("i", 64+3*callers)
+					syncs += timed(func() { syncAll(b, len(round)) })
 					opens += timed(func() { openAll(b, h, round, callers) })
 					closes += timed(func() { closeAll(b, h, round, callers) })
 					n += len(round)
@@ -147,15 +147,15 @@ func each(b *testing.B, ids []string, callers int, do func(id string) error) {
 	}
 }
 
-// sync64 appends 300 bytes and syncs them, 64 times.
-func sync64(b *testing.B) {
+// syncAll appends 300 bytes and syncs them, n times.
+func syncAll(b *testing.B, n int) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "raw"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer f.Close()
 	record := make([]byte, 300)
-	for range 64 {
+	for range n {
 		_, err := f.Write(record)
 		if err = errors.Join(err, f.Sync()); err != nil {
 			b.Fatal(err)
