@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -58,12 +59,17 @@ func (s *Server) failure(ctx context.Context, tool string, err error) *sdk.CallT
 
 // errorResult is an error as a result, in words that say what to do next.
 func errorResult(e *canvas.Error) *sdk.CallToolResult {
-	text := e.Code + ": " + e.Message
+	f := failed{legible(e.Code), legible(e.Message), e.Path, e.Rule, e.Candidates}
+	text := f.Code + ": " + f.Message
 	if hint := advice(e); hint != "" {
 		text += "\n" + hint
 	}
-	return result(text, ahp.MustMarshal(failed{e.Code, e.Message, e.Path, e.Rule, e.Candidates}), true)
+	return result(text, ahp.MustMarshal(f), true)
 }
+
+// legible replaces what is no UTF-8: code and message may be a provider's, and any
+// bytes.
+func legible(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // Structured returns the structured content of a result of this door, exactly as
 // the host wrote it: the library's own decoding makes every number a float64.

@@ -83,6 +83,7 @@ func TestErrors(t *testing.T) {
 		{&canvas.Error{Code: canvas.CodeLimitExceeded, Message: "m"}, `{"code":"canvas_limit_exceeded","message":"m"}`, "close_canvas"},
 		{&canvas.Error{Code: canvas.CodeReservedActionName, Message: "m"}, `{"code":"canvas_reserved_action_name","message":"m"}`, "m"},
 		{&canvas.Error{Code: "acme_out_of_paper", Message: "m"}, `{"code":"acme_out_of_paper","message":"m"}`, "acme_out_of_paper: m"},
+		{&canvas.Error{Code: "acme\xff", Message: "no \xfe file"}, "{\"code\":\"acme\uFFFD\",\"message\":\"no \uFFFD file\"}", "no \uFFFD file"},
 		{errors.New("the secret detail"), `{"code":"internal_error","message":"the host failed; its log says why"}`, "internal_error"},
 	} {
 		c := ways["in memory"](t, mcp.New(&fake{fail: tc.err}, mcp.Options{}))
