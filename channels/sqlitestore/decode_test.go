@@ -14,6 +14,7 @@ func FuzzMark(f *testing.F) {
 	f.Add([]byte{}, uint64(7))
 	f.Add([]byte("pid 0000000001\nstore 0123456789abcdef\ncommit 00000000000000000007\ncrc 00000000\n"), uint64(1<<63))
 	f.Add([]byte("pid 0000027031\nstore 6e1da3a8c88e7c60\ncommit 00000000000000000002\ncrc 3b0e0891\n"), uint64(2))
+	f.Add([]byte("pid 27031\nstore 6e1da3a8c88e7c60\ncommit 2\ncrc 3B0e0891 "), uint64(2)) // right, but nobody wrote it
 	f.Fuzz(func(t *testing.T, data []byte, commits uint64) {
 		file, err := os.Create(filepath.Join(t.TempDir(), "lock"))
 		if err != nil {

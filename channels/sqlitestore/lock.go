@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -88,7 +89,7 @@ func (l *lock) read() (pid int) {
 	if _, err := fmt.Sscanf(string(text[:n]), markForm+"crc %08x\n", &pid, &m.store, &m.commits, &sum); err != nil {
 		return pid
 	}
-	if sum == crc32.Checksum(markText(pid, m), castagnoli) {
+	if bytes.HasPrefix(text[:n], sealed(markText(pid, m))) { // Sscanf takes more than was ever written
 		l.mark = m
 	}
 	return pid
@@ -96,14 +97,17 @@ func (l *lock) read() (pid int) {
 
 func markText(pid int, m mark) []byte { return fmt.Appendf(nil, markForm, pid, m.store, m.commits) }
 
+// sealed is a mark's text with its checksum.
+func sealed(text []byte) []byte {
+	return fmt.Appendf(text, "crc %08x\n", crc32.Checksum(text, castagnoli))
+}
+
 // write keeps a mark. It survives the process, not yet the machine.
 func (l *lock) write(m mark) error {
 	if m.store == "" {
 		m.store = "-"
 	}
-	text := markText(os.Getpid(), m)
-	text = fmt.Appendf(text, "crc %08x\n", crc32.Checksum(text, castagnoli))
-	_, err := l.f.WriteAt(text, 0)
+	_, err := l.f.WriteAt(sealed(markText(os.Getpid(), m)), 0)
 	return err
 }
 
