@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/together"
 )
 
 // Who waits to be taken in stops when its context ends or the store is closed; who
@@ -25,24 +26,24 @@ func TestAsk(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &writer{queue: make(chan *job)}
+				w := &writer{}
+				own := &together.Place[*job]{Of: &job{}}
+				w.line.Join(t.Context(), nil, own) // the test has the turn
 				stop := make(chan struct{})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				answered := make(chan error, 1)
 				go func() { answered <- w.ask(ctx, stop, &job{}) }()
-				var j *job
-				if tc.taken {
-					j = <-w.queue
-				}
 				synctest.Wait()
+				group := w.line.Take(func(*job) bool { return tc.taken })
 				tc.end(stop, cancel)
 				synctest.Wait()
 				if tc.taken {
 					if len(answered) > 0 {
 						t.Fatalf("answered without an outcome: %v", <-answered)
 					}
-					j.done <- errOutcome
+					group[1].Of.err = errOutcome
+					group[1].Tell(together.Done)
 				}
 				if err := <-answered; !errors.Is(err, tc.want) {
 					t.Errorf("%v, want %v", err, tc.want)

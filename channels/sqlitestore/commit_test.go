@@ -55,14 +55,14 @@ func TestGroup(t *testing.T) {
 	jobs := make([]*job, 100)
 	var group []*job
 	for i := range jobs {
-		jobs[i] = &job{changes: []channels.Change{{Key: string(rune('a' + i%26)), Value: []byte{byte(i)}}}, done: make(chan error, 1)}
+		jobs[i] = &job{changes: []channels.Change{{Key: string(rune('a' + i%26)), Value: []byte{byte(i)}}}}
 		group = append(group, jobs[i])
 	}
 	before := s.w.m.Commits
 	s.w.commit(group) // the writer waits: this stands in for it
 	for _, j := range jobs {
-		if err := <-j.done; err != nil {
-			t.Fatal(err)
+		if j.err != nil {
+			t.Fatal(j.err)
 		}
 	}
 	if got := s.w.m.Commits - before; got != 100 || s.w.m.Records != 26 {
@@ -102,12 +102,12 @@ func TestFullAlone(t *testing.T) {
 		if i == 4 {
 			size = 1 << 20
 		}
-		group = append(group, &job{changes: []channels.Change{{Key: string(rune('a' + i)), Value: make([]byte, size)}}, done: make(chan error, 1)})
+		group = append(group, &job{changes: []channels.Change{{Key: string(rune('a' + i)), Value: make([]byte, size)}}})
 	}
 	s.w.commit(group)
 	for i, j := range group {
-		if err := <-j.done; errors.Is(err, channels.ErrStoreFull) != (i == 4) || (err != nil) != (i == 4) {
-			t.Errorf("batch %d: %v", i, err)
+		if errors.Is(j.err, channels.ErrStoreFull) != (i == 4) || (j.err != nil) != (i == 4) {
+			t.Errorf("batch %d: %v", i, j.err)
 		}
 	}
 	limit(900)

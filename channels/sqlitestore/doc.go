@@ -58,9 +58,12 @@
 //
 // # Who owns what
 //
-// The writer goroutine, which Open starts and Close ends, has the connection, the
-// map from keys to rows and everything else that changes. Its queue has no room: a
-// batch is taken in when the writer takes it. Close refuses those that still wait.
+// Whoever has the turn in the writer's line (package together) has the connection,
+// the map from keys to rows and everything else that changes: a caller who comes
+// alone commits in its own goroutine, others wait and are taken along. A batch that
+// waits is its caller's; Close refuses it, waits for its turn, and keeps that. A
+// checkpoint runs in a goroutine that has the turn, so that nobody who was answered
+// waits for it.
 // Check, Dump and Backup use connections of their own; beside a host they are one
 // more reader, and a store that a killed host left they recover in a copy.
 //
@@ -82,5 +85,5 @@
 // The evidence is in the package's tests and benchmarks, which print what they
 // measure; AHP_LONG=1 runs their long forms.
 //
-// The package imports ahp, channels, modernc.org/sqlite and the standard library.
+// The package imports ahp, channels, channels/together, modernc.org/sqlite and the standard library.
 package sqlitestore

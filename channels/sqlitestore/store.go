@@ -46,9 +46,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{path: path, w: w, stop: make(chan struct{})}
-	go w.run(s.stop)
-	return s, nil
+	return &Store{path: path, w: w, stop: make(chan struct{})}, nil
 }
 
 func open(ctx context.Context, path string) (*writer, error) {
@@ -145,7 +143,7 @@ func hasLog(path string) (bool, error) {
 // Load implements channels.Store.
 func (s *Store) Load(ctx context.Context, fn func(key string, value []byte) error) error {
 	var records []record
-	err := s.w.ask(ctx, s.stop, &job{load: &records})
+	err := s.w.ask(ctx, s.stop, &job{alone: func() error { return s.w.read(&records) }})
 	if err != nil {
 		return err
 	}
@@ -177,8 +175,7 @@ func (s *Store) Commit(ctx context.Context, changes ...channels.Change) error {
 func (s *Store) Close() error {
 	s.once.Do(func() {
 		close(s.stop)
-		<-s.w.done
-		s.closed = s.w.end()
+		s.closed = s.w.finish()
 	})
 	return s.closed
 }

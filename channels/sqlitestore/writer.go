@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/together"
 )
 
 // The bounds of what shares one sync. A single batch may be larger.
@@ -18,11 +19,11 @@ const (
 	walBytes = 4 << 20
 )
 
-// job is a batch that wants to be committed, or a load.
+// job is a batch that wants to be committed, or something that is done alone.
 type job struct {
 	changes []channels.Change
-	load    *[]record
-	done    chan error // buffered: the writer never waits for who asked
+	alone   func() error
+	err     error // of what was done
 }
 
 func (j *job) size() (n int) {
@@ -32,14 +33,14 @@ func (j *job) size() (n int) {
 	return n
 }
 
-// writer is the one goroutine that uses the connection. The queue has no room: a
-// job is taken in when the writer takes it, and until then it is its caller's.
+// writer is what uses the connection: whoever has the turn in its line. A job is
+// taken in when it has the turn, or is taken along; until then it is its caller's.
 type writer struct {
-	path  string
-	log   *slog.Logger
-	queue chan *job
-	done  chan struct{} // closed when the goroutine has ended
+	path string
+	log  *slog.Logger
+	line together.Line[*job]
 
+	// Of who has the turn.
 	c      *conn
 	stmts  statements
 	lock   *lock
@@ -49,12 +50,13 @@ type writer struct {
 	first  []record       // what Open read, until it is loaded or changed
 	grown  int            // what the log holds, about, in bytes
 	broken error          // from then on everything is refused with it
+
+	company bool // the last batch shared its sync
 }
 
 func newWriter(path string, c *conn, l *lock, m manifest, records []record) *writer {
 	w := &writer{
-		path: path, queue: make(chan *job), done: make(chan struct{}),
-		c: c, lock: l, m: m, first: records, rows: make(map[string]row, len(records)),
+		path: path, c: c, lock: l, m: m, first: records, rows: make(map[string]row, len(records)),
 	}
 	for _, r := range records {
 		w.rows[r.key] = r.row
@@ -73,61 +75,69 @@ func (w *writer) ask(ctx context.Context, stop <-chan struct{}, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j.done = make(chan error, 1)
-	select {
-	case w.queue <- j:
-		return <-j.done
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-stop:
+	p := &together.Place[*job]{Of: j}
+	switch w.line.Join(ctx, stop, p) {
+	case together.Lead:
+		w.serve(j)
+	case together.Left:
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return fmt.Errorf("%s: %w", w.path, channels.ErrStoreClosed)
 	}
+	return j.err
 }
 
-// run does what is asked for until stop is closed.
-func (w *writer) run(stop <-chan struct{}) {
-	defer close(w.done)
-	for {
-		select {
-		case j := <-w.queue:
-			w.serve(j)
-		case <-stop:
-			return
-		}
-	}
-}
-
-// serve does a job, and with it what waits already.
+// serve does a job whose turn it is, and with it what waits already.
 func (w *writer) serve(j *job) {
-	var group []*job
-	for size := 0; j != nil && j.load == nil; {
-		group, size = append(group, j), size+j.size()
-		if j = nil; len(group) < groupJobs && size < groupBytes {
-			j = w.next()
+	w.gather()
+	size := j.size()
+	n := 1
+	group := w.line.Take(func(next *job) bool {
+		fits := j.alone == nil && next.alone == nil && n < groupJobs && size < groupBytes
+		n, size = n+1, size+next.size()
+		return fits
+	})
+	if j.alone != nil {
+		j.err = j.alone()
+	} else {
+		jobs := make([]*job, len(group))
+		for i, p := range group {
+			jobs[i] = p.Of
 		}
+		w.commit(jobs)
 	}
-	w.commit(group)
-	if j != nil {
-		j.done <- w.read(j.load)
+	w.company = len(group) > 1
+	for _, p := range group {
+		p.Tell(together.Done)
 	}
-	if w.grown >= walBytes {
+	if w.grown < walBytes {
+		w.line.Pass()
+		return
+	}
+	go func() { // nobody who was answered waits for it, and Close does
 		w.shrink()
-	}
+		w.line.Pass()
+	}()
 }
 
-// next is a job that waits, or nil. Callers that were just answered get to run
-// first: what they want next shares this sync, too. Without that, two halves of
-// them take turns.
-func (w *writer) next() *job {
-	for range 2 {
-		select {
-		case j := <-w.queue:
-			return j
-		default:
-			runtime.Gosched()
-		}
+// finish ends the writer when what was taken in is done. Its turn is the last:
+// whoever waits behind it leaves, for the store is closed.
+func (w *writer) finish() error {
+	w.line.Join(context.Background(), nil, &together.Place[*job]{Of: &job{alone: w.end}})
+	return w.end()
+}
+
+// gather lets callers run that were just answered, for as long as more of them
+// come: what they want next shares this sync, too. Without that, two halves of them
+// take turns. A caller who was alone the last time gathers nobody: to let others
+// run costs the waking of a thread.
+func (w *writer) gather() {
+	for n := 0; w.company && n < w.line.Len(); {
+		n = w.line.Len()
+		runtime.Gosched()
+		runtime.Gosched()
 	}
-	return nil
 }
 
 func (w *writer) read(to *[]record) (err error) {
@@ -145,20 +155,17 @@ func (w *writer) read(to *[]record) (err error) {
 // commit applies a group with one sync and answers each job. Where the disk is
 // full for all, each gets its own attempt: a large one must not fail the others.
 func (w *writer) commit(group []*job) {
-	if len(group) == 0 {
-		return
-	}
 	w.first = nil
 	err := w.try(group)
 	if errors.Is(err, channels.ErrStoreFull) {
 		w.shrink() // an empty log needs no room to grow into
 		for _, j := range group {
-			j.done <- w.try([]*job{j})
+			j.err = w.try([]*job{j})
 		}
 		return
 	}
 	for _, j := range group {
-		j.done <- err
+		j.err = err
 	}
 }
 
