@@ -75,5 +75,5 @@
 //   - An instance that is no [Messenger] hears nothing; a View's message to it is
 //     accepted, for to the protocol the payload is opaque.
 //
-// It imports session, channels, ahp and a JSON Schema validator.
+// It imports session, channels, channels/together, ahp and a JSON Schema validator.
 package canvas

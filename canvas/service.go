@@ -11,6 +11,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/together"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -53,7 +54,7 @@ type Service struct {
 	cache    cache
 	events   events
 	store    channels.Store
-	together together
+	line     together.Line[*change] // of flows that want to be kept
 	behind   *channels.Behind
 	sweep    []channels.Change // records that belong to nobody; between Load and Restore
 

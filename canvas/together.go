@@ -2,21 +2,15 @@ package canvas
 
 import (
 	"context"
-	"slices"
-	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/together"
 )
 
-// together makes what flows change durable and then visible (canvas.md section 3).
-// Flows that come while another's change is on its way wait for it, and then go as
-// one: one batch of the store, one transaction of the log, and one action for each
+// What flows change is made durable and then visible (canvas.md section 3). Flows
+// that come while another's change is on its way wait for it, and then go as one:
+// one batch of the store, one transaction of the log, and one action for each
 // catalogue that they change. A flow that comes alone waits for nobody.
-type together struct {
-	mu      sync.Mutex
-	busy    bool // a group is on its way
-	waiting []*change
-}
 
 // The bounds of a group. A single change may be larger.
 const (
@@ -32,17 +26,19 @@ type change struct {
 
 	kept bool // the records are in the store
 	err  error
-	next chan step // what became of it while it waited; nil where it did not
-	led  bool      // it was told to lead; guarded by together.mu
 }
 
-// step is what a change that waited is told.
-type step uint8
+func (c *change) size() (n int) {
+	for _, r := range c.records {
+		n += len(r.Key) + len(r.Value)
+	}
+	return n
+}
 
+// What a flow is told that was taken along.
 const (
-	settled step = iota // it went with a group: kept and err say how
-	lead                // it is its turn, and that of all that wait
-	alone               // the group could not be kept: it goes by itself
+	settled  = together.Done     // kept and err say how
+	byItself = together.Done + 1 // the group could not be kept: each goes by itself
 )
 
 // settle commits records and then runs publish in a transaction. kept says that the
@@ -53,94 +49,45 @@ func (s *Service) settle(ctx context.Context, records []channels.Change, publish
 		s.publish([]*change{c})
 		return true, c.err
 	}
-	switch s.together.join(c) {
-	case lead:
+	switch s.line.Join(ctx, nil, &together.Place[*change]{Of: c}) {
+	case together.Lead:
 		s.lead(c)
-	case alone:
+	case byItself:
 		s.alone(c)
+	case together.Left:
+		c.err = ended(ctx)
 	}
 	return c.kept, c.err
 }
 
-// join waits until c's turn has come, or until it is settled.
-func (t *together) join(c *change) step {
-	t.mu.Lock()
-	if !t.busy {
-		t.busy, t.waiting = true, append(t.waiting, c)
-		t.mu.Unlock()
-		return lead
-	}
-	c.next = make(chan step, 1)
-	t.waiting = append(t.waiting, c)
-	t.mu.Unlock()
-	select {
-	case step := <-c.next:
-		return step
-	case <-c.ctx.Done():
-	}
-	if t.leave(c) {
-		c.err = ended(c.ctx)
-		return settled
-	}
-	return <-c.next
-}
-
-// leave takes a change back that nobody has taken up yet.
-func (t *together) leave(c *change) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	at := slices.Index(t.waiting, c)
-	if at < 0 || c.led {
-		return false
-	}
-	t.waiting = slices.Delete(t.waiting, at, at+1)
-	return true
-}
-
-// take returns those that go next.
-func (t *together) take() []*change {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n, bytes := 0, 0
-	for n < len(t.waiting) && n < groupFlows && bytes < groupBytes {
-		for _, r := range t.waiting[n].records {
-			bytes += len(r.Key) + len(r.Value)
-		}
-		n++
-	}
-	group := slices.Clone(t.waiting[:n])
-	t.waiting = slices.Delete(t.waiting, 0, n)
-	return group
-}
-
-// pass gives the turn to the first that waits.
-func (t *together) pass() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.busy = len(t.waiting) > 0; t.busy {
-		t.waiting[0].led = true
-		t.waiting[0].next <- lead
-	}
-}
-
-// lead takes own, which is the first that waits, and what waits behind it on its
-// way, and gives the turn on.
+// lead takes own, whose turn it is, and what waits behind it on its way, and gives
+// the turn on.
 func (s *Service) lead(own *change) {
-	group := s.together.take()
-	told := alone
-	if len(group) == 1 {
+	n, size := 1, own.size()
+	places := s.line.Take(func(next *change) bool {
+		fits := n < groupFlows && size < groupBytes
+		n, size = n+1, size+next.size()
+		return fits
+	})
+	if len(places) == 1 {
 		s.alone(own)
-	} else if s.commitAll(group) == nil {
+		s.line.Pass()
+		return
+	}
+	group := make([]*change, len(places))
+	for i, p := range places {
+		group[i] = p.Of
+	}
+	word := byItself
+	if s.commitAll(group) == nil {
+		word = settled
 		s.publish(group)
-		told = settled
 	}
-	s.together.pass()
-	for _, c := range group {
-		if c != own {
-			c.next <- told
-		}
+	s.line.Pass()
+	for _, p := range places {
+		p.Tell(word)
 	}
-	if len(group) > 1 && told == alone {
+	if word == byItself {
 		s.alone(own)
 	}
 }
