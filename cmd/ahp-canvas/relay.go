@@ -113,7 +113,11 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 	defer wg.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	wg.Go(func() { tokens.Watch(ctx) })
+	// The end of Watch withdraws all tokens, which nobody is to be told of a relay
+	// that stops: so it comes last.
+	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	defer unwatch()
+	wg.Go(func() { tokens.Watch(watched) })
 	if line != nil {
 		wg.Go(func() { line.followEdge(ctx, edge) })
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 )
 
@@ -155,6 +156,10 @@ func TestRelay(t *testing.T) {
 	}
 	if code := r.stop(); code != 0 {
 		t.Errorf("the relay ended with %d:\n%s", code, r.errs)
+	}
+	<-c.Disconnected()
+	if code := ws.CodeOf(c.Err()); code != ws.CodeGoingAway {
+		t.Errorf("a relay that stops tells its clients %d: %v", code, c.Err())
 	}
 }
 
