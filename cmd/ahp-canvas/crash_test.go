@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -11,9 +12,12 @@ import (
 
 func unmarshalLoosely(raw []byte, into any) error { return json.Unmarshal(raw, into) }
 
-// lives is how often a host is ended in a test: a few times, or with AHP_LONG
-// often.
+// lives is how often a host or a relay is ended in a test: a few times, or with
+// AHP_LONG often. AHP_LIVES is another number, for a long form in pieces.
 func lives(short, long int) int {
+	if n, err := strconv.Atoi(os.Getenv("AHP_LIVES")); err == nil && n > 0 {
+		return n
+	}
 	if os.Getenv("AHP_LONG") != "" {
 		return long
 	}
