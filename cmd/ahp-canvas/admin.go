@@ -29,7 +29,7 @@ func startAdmin(address string, logger *slog.Logger, own ...prometheus.Collector
 	}
 	ln, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, startError(address, err)
+		return nil, startError(codeNotStarted, address, err)
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(append(own, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)

@@ -81,6 +81,8 @@ func (d *doctor) leftovers(dir string) {
 	case before > len(hosts):
 		d.warn("endpoint files", fmt.Sprintf("%d of running hosts; %d that cannot be read", len(hosts), before-len(hosts)),
 			"They are of another version of ahp-canvas, or damaged: look into "+dir)
+	case len(hosts) == 0:
+		d.ok("endpoint files", "none, as no host runs")
 	default:
 		d.ok("endpoint files", "%d, each of a host that runs", len(hosts))
 	}

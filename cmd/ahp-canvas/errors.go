@@ -34,8 +34,12 @@ func (u *usage) Error() string { return u.text }
 
 // The codes of failures that are neither a canvas's nor the door's.
 const (
-	codeNoHost     = "host_not_found"
-	codeNotStarted = "host_not_started"
+	codeNoHost          = "host_not_found"
+	codeNotStarted      = "host_not_started"
+	codeRelayNotStarted = "relay_not_started"
+	codeRelayRefused    = "relay_refused"
+	codeOffline         = "host_offline"
+	codeLinkRefused     = "link_refused"
 )
 
 // report prints an error and returns the exit status that says the same. The
@@ -99,6 +103,8 @@ var hints = map[string]string{
 	canvas.CodeTimeout:             "It may still have happened: look at the canvas before you repeat it.",
 	canvas.CodeLimitExceeded:       "Close what is of no more use; ahp-canvas ls shows what is open.",
 	codeUnwell:                     "The lines above say what to do.",
+	codeOffline:                    "Start it where it belongs, with ahp-canvas serve --relay …; the link stays the same.",
+	codeLinkRefused:                "Take the link that serve prints now, or ask for a new one.",
 	codeNoHost:                     "Start one with: ahp-canvas serve",
 	mcp.CodeUnreachable:            "Look whether it still runs, or start one with: ahp-canvas serve",
 	mcp.CodeTokenRefused:           "Give its agent token with --token-file or in AHP_CANVAS_TOKEN.",

@@ -19,7 +19,7 @@ func listen(address string, kept *state, others []endpointFile) (ln net.Listener
 	}
 	if port != "0" {
 		ln, err = net.Listen("tcp", address)
-		return ln, "", startError(address, err)
+		return ln, "", startError(codeNotStarted, address, err)
 	}
 	if kept.Port != 0 {
 		ln, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(kept.Port)))
@@ -32,7 +32,7 @@ func listen(address string, kept *state, others []endpointFile) (ln net.Listener
 		}
 	}
 	if ln, err = net.Listen("tcp", address); err != nil {
-		return nil, "", startError(address, err)
+		return nil, "", startError(codeNotStarted, address, err)
 	}
 	return ln, note, nil
 }
@@ -48,12 +48,12 @@ func keepPort(ln net.Listener, kept *state, others []endpointFile) error {
 	return kept.save()
 }
 
-func startError(address string, err error) error {
+func startError(code, address string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return failf(codeNotStarted, "%s is taken by another program: choose another port, or port 0 for a free one", address)
+		return failf(code, "%s is taken by another program: choose another port, or port 0 for a free one", address)
 	}
-	return failf(codeNotStarted, "cannot listen on %s: %v", address, err)
+	return failf(code, "cannot listen on %s: %v", address, err)
 }

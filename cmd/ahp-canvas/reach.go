@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +85,11 @@ func (r *reach) words() string {
 	case "":
 		return ""
 	case relay.Lost:
-		return fmt.Sprintf(", relay lost, next try in %s", cmp.Or(r.state.Retry.Round(time.Second), time.Second))
+		how := "relay not reached"
+		if _, refused := errors.AsType[*ws.HandshakeError](r.state.Err); refused {
+			how = "refused by the relay" // which was ours once, or run would have ended
+		}
+		return fmt.Sprintf(", %s, next try in %s", how, max(r.state.Retry.Round(time.Second), time.Second))
 	}
 	return ", relay " + string(r.state.State)
 }
@@ -103,6 +106,9 @@ func (r *reach) run(ctx context.Context, h *host.Host, logger *slog.Logger) erro
 		return err
 	}
 	err = u.Run(ctx)
+	if _, refused := errors.AsType[*relay.RefusedError](err); refused {
+		return failf(codeRelayRefused, "%s: %v", r.relay, err)
+	}
 	if errors.Is(err, relay.ErrSuperseded) {
 		logger.Warn("this host is not reached through the relay any more: a newer one registered under its name", "host", r.key.Host)
 		return nil

@@ -89,7 +89,7 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 	}
 	ln, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return startError(o.listen, err)
+		return startError(codeRelayNotStarted, o.listen, err)
 	}
 	defer ln.Close()
 	at, err := o.addresses(ln.Addr())

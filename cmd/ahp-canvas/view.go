@@ -22,6 +22,9 @@ import (
 // lookTime is how often the disk and the connection are looked at.
 const lookTime = 500 * time.Millisecond
 
+// lostWords are by whether the host is there.
+var lostWords = map[bool]string{true: "Connected again.", false: "The host is not there; looking for it…"}
+
 func (a *app) viewCommand() *cobra.Command {
 	var native bool
 	cmd := &cobra.Command{
@@ -178,7 +181,7 @@ func (v *nativeView) run(ctx context.Context, c *client.Client) error {
 		}
 		if (err == nil) != connected {
 			connected = err == nil
-			fmt.Fprintln(v.out, map[bool]string{true: "Connected again.", false: "The host is not there; looking for it…"}[connected])
+			fmt.Fprintln(v.out, lostWords[connected])
 		}
 		if now := v.editor.shown(); connected && now != told && v.tell(ctx, now) {
 			told = now

@@ -7,12 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/local"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -85,20 +92,100 @@ func (a *app) viewLocal(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	if !a.json {
-		fmt.Fprintln(a.errs, "Open canvases are offered at these addresses of this machine. Ctrl-C ends it.")
-	}
+	waited := a.progress("Waiting for the host")
+	var greeted sync.Once
+	var wg sync.WaitGroup
+	running, stop := context.WithCancel(ctx)
 	err = local.Run(ctx, local.Options{
 		Session: to.session,
 		Dial: func(ctx context.Context, uris ...string) (*client.Client, error) {
-			return client.Dial(ctx, to.ahp, client.Options{Token: to.token, Subscriptions: uris, Backoff: client.NewBackoff()})
+			c, err := client.Dial(ctx, to.ahp, client.Options{Token: to.token, Subscriptions: uris, Backoff: client.NewBackoff()})
+			waited()
+			if err == nil {
+				greeted.Do(func() { // by the first one, which follows the session
+					a.greetView(c, to.session)
+					wg.Go(func() { a.tellLost(running, c) })
+				})
+			}
+			return c, err
 		},
-		Changed: a.offered,
+		Changed: func(c local.Canvas) {
+			if ctx.Err() == nil || a.json {
+				a.offered(c)
+			}
+		},
 	})
-	if _, given := errors.AsType[*client.GivenUp](err); given || err != nil {
-		return unlessEnded(ctx, fmt.Errorf("view: %w", err))
+	stop()
+	wg.Wait()
+	switch {
+	case ctx.Err() != nil:
+		if !a.json {
+			fmt.Fprintln(a.errs, "\nNothing is offered here any more. What is open at the host stays open.")
+		}
+		return nil
+	case err != nil:
+		return to.explain(err)
 	}
 	return nil
+}
+
+func (a *app) greetView(c *client.Client, uri string) {
+	if a.json {
+		return
+	}
+	s, ok := c.Session(uri)
+	if !ok {
+		return // an error says so
+	}
+	fmt.Fprintln(a.errs, "Open canvases are offered at these addresses of this machine. Ctrl-C ends it.")
+	if len(s.OpenCanvases) == 0 {
+		fmt.Fprintln(a.errs, "None is open now; one that is opened appears here.")
+	}
+}
+
+// tellLost says when the host is away and when it is back, until ctx is done.
+func (a *app) tellLost(ctx context.Context, c *client.Client) {
+	if a.json {
+		return
+	}
+	ticks := time.NewTicker(lookTime)
+	defer ticks.Stop()
+	for connected := true; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		if now := c.Err() == nil; now != connected {
+			connected = now
+			fmt.Fprintln(a.errs, lostWords[connected])
+		}
+	}
+}
+
+// explain says what is wrong with a link in words of a person who was given it.
+func (l link) explain(err error) error {
+	u, parseErr := url.Parse(l.ahp)
+	if parseErr != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	at := "http" + strings.TrimPrefix(u.Scheme, "ws") + "://" + u.Host
+	name := strings.TrimPrefix(strings.TrimPrefix(u.Path, "/ahp"), "/") // of a host behind a relay
+	refused, _ := errors.AsType[*ws.HandshakeError](err)
+	failed, unreachable := errors.AsType[*net.OpError](err)
+	switch {
+	case refused != nil && refused.Status == http.StatusUnauthorized:
+		return failf(codeLinkRefused, "%s does not take this link's token: it was withdrawn, has run out, or is another host's", at)
+	case refused != nil && refused.Status == http.StatusForbidden:
+		return failf(codeLinkRefused, "%s: this link's token is not good for the host %q", at, name)
+	case refused != nil:
+		return failf(mcp.CodeUnreachable, "%s: no canvas host answers there, but something that says %d %s", at, refused.Status, http.StatusText(refused.Status))
+	case ws.CodeOf(err) == relay.CodeHostOffline:
+		return failf(codeOffline, "the relay %s is there, but the host %q is offline", at, name)
+	case unreachable:
+		return failf(mcp.CodeUnreachable, "%s cannot be reached: %v", at, failed)
+	}
+	return fmt.Errorf("%s: %w", at, err)
 }
 
 // offered prints a canvas that is offered, changed or gone.
