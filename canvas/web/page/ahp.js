@@ -5,7 +5,8 @@
 
 const ROOT = "ahp-root://";
 const VERSIONS = ["0.6.0", "0.5.1"];
-const FIRST_WAIT = 250, LONGEST_WAIT = 10_000; // ms between two tries
+const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between two tries, as the Go client waits
+const STABLE = 2_000; // ms that a connection has lasted when the next loss begins with the first wait
 const DEADLINE = 35_000; // ms for an answer
 const AWAKE = 3_000; // ms for a sign of life after a sleep
 const PING = 20_000; // ms between two signs of life
@@ -46,6 +47,7 @@ export class Client {
   #clientSeq = 0;
   #lastSeq = 0;
   #tries = 0;
+  #since = Infinity; // when the connection was ready
   #retry = 0;
 
   /** @param {URL} url of the WebSocket @param {string} token @param {Listener} listener */
@@ -133,7 +135,7 @@ export class Client {
       return;
     }
     this.#ready = true;
-    this.#tries = 0;
+    this.#since = Date.now();
     this.#listener.status({ state: "ready" });
     // What a snapshot of this handshake made us want comes on top of what it asked for.
     for (const channel of this.#channels) if (!asked.includes(channel)) this.subscribe(channel);
@@ -225,7 +227,9 @@ export class Client {
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(new Error("the connection to the host was lost"));
     if (this.#tries === Infinity) return;
     if (!opened && (await this.#tokenIsRefused())) return this.#refuse("token");
-    const wait = Math.min(FIRST_WAIT * 2 ** this.#tries++, LONGEST_WAIT) * (0.75 + Math.random() / 2);
+    if (Date.now() - this.#since >= STABLE) this.#tries = 0;
+    this.#since = Infinity;
+    const wait = Math.min(FIRST_WAIT * GROWTH ** this.#tries++, LONGEST_WAIT) * (0.5 + Math.random());
     this.#retry = setTimeout(() => this.#connect(), wait);
     this.#listener.status({ state: "waiting", retryAt: Date.now() + wait, code });
   }
