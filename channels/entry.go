@@ -58,4 +58,6 @@ func appendString(b []byte, s string) []byte {
 }
 
 // size is what an entry counts for in a ring.
-func (e *Entry) size() int { return e.frame.Size() + len(e.Channel) + 64 }
+func (e *Entry) size() int {
+	return len(notificationHead) + len(e.envelope) + len(notificationTail) + len(e.Channel) + 64
+}

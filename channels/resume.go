@@ -73,10 +73,18 @@ func (s *Subscriber) rest(mark Bookmark) {
 	}
 }
 
-// missed collects what s would have received after seq.
+// missed collects what s would have received after seq. Neighbours are often of
+// one channel, so the table is asked only where that changes.
 func (tx *Tx) missed(s *Subscriber, seq int64) (entries []*Entry, size int) {
-	for _, e := range merge(tx.l.states.after(seq), tx.l.messages.after(seq)) {
-		_, subscribed := s.subs[e.of]
+	all := merge(tx.l.states.after(seq), tx.l.messages.after(seq))
+	entries = all[:0]
+	var of *channel
+	subscribed := false
+	for _, e := range all {
+		if e.of != of {
+			of = e.of
+			_, subscribed = s.subs[of]
+		}
 		if subscribed && s.sees(e.row) && e.Audience.replayed(s.ClientID) {
 			entries = append(entries, e)
 			size += e.size()

@@ -75,6 +75,19 @@ func (r *Request) ReplyLazy(encode func() (ahp.Value, error)) {
 	}))
 }
 
+// ReplyJoined is ReplyLazy for a large result whose size in bytes is known and
+// whose parts are encoded already: join appends them to the frame that is sent,
+// so that they are copied once. What it appends must be one valid JSON value.
+func (r *Request) ReplyJoined(size int, join func(b []byte) []byte) {
+	if !r.claim() {
+		return
+	}
+	r.peer.PushExempt(lazy(func() []byte {
+		b := make([]byte, 0, len(versionMember)+5+len(r.id)+10+size+1)
+		return append(join(appendResultHead(b, r.id)), '}')
+	}))
+}
+
 // ReplyContent answers with a content result. Above 32 KiB it takes the lane
 // behind the queue, so that it delays nothing that was ready before it.
 func (r *Request) ReplyContent(result ahp.Value) {

@@ -119,7 +119,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 			mark = known.conns[n-1].bookmark(tx)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
-		req.ReplyLazy(func() (ahp.Value, error) { return encodeResumption(r) })
+		replyResumption(req, r)
 		return nil
 	})
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
@@ -182,25 +182,35 @@ type snapshotResult struct {
 	Snapshots []ahp.Snapshot `json:"snapshots"`
 }
 
-// encodeResumption encodes the answer to reconnect, one of two variants: each has
-// its arrays even when they are empty, and not the other's. The envelopes of a
-// replay are encoded already; they are joined and not read again.
-func encodeResumption(r channels.Resumption) (ahp.Value, error) {
+// replyResumption answers reconnect with one of two variants: each has its arrays
+// even when they are empty, and not the other's. The envelopes of a replay are
+// encoded already; they are joined and not read again.
+func replyResumption(req *peer.Request, r channels.Resumption) {
 	if !r.Replay {
-		return ahp.Marshal(snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)})
+		req.ReplyLazy(func() (ahp.Value, error) {
+			return ahp.Marshal(snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)})
+		})
+		return
 	}
 	missing := ahp.MustMarshal(append([]string{}, r.Missing...))
-	size := len(missing) + 64
+	size := len(replayHead) + len(replayMissing) + len(missing) + 1
 	for _, e := range r.Entries {
 		size += len(e.Envelope()) + 1
 	}
-	b := append(make([]byte, 0, size), `{"type":"`+ahp.ReconnectReplay+`","actions":[`...)
-	for i, e := range r.Entries {
-		if i > 0 {
-			b = append(b, ',')
+	req.ReplyJoined(size, func(b []byte) []byte {
+		b = append(b, replayHead...)
+		for i, e := range r.Entries {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, e.Envelope()...)
 		}
-		b = append(b, e.Envelope()...)
-	}
-	b = append(b, `],"missing":`...)
-	return append(append(b, missing...), '}'), nil
+		b = append(b, replayMissing...)
+		return append(append(b, missing...), '}')
+	})
 }
+
+const (
+	replayHead    = `{"type":"` + ahp.ReconnectReplay + `","actions":[`
+	replayMissing = `],"missing":`
+)
