@@ -3,6 +3,7 @@ package ws
 import (
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -12,6 +13,7 @@ import (
 // that no frame is cut in two and the reader never waits for a full socket.
 type transport struct {
 	net.Conn
+	raw    syscall.RawConn // nil where the socket is not right below
 	sealed atomic.Bool
 
 	start    time.Time
@@ -20,7 +22,9 @@ type transport struct {
 	readErr  error        // of the socket; guarded by Conn.reading
 }
 
-func newTransport(nc net.Conn) *transport { return &transport{Conn: nc, start: time.Now()} }
+func newTransport(nc net.Conn) *transport {
+	return &transport{Conn: nc, raw: rawConn(nc), start: time.Now()}
+}
 
 func (t *transport) Read(b []byte) (int, error) {
 	n, err := t.Conn.Read(b)

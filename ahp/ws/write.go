@@ -79,14 +79,17 @@ func (c *Conn) write(b []byte) error {
 
 // rest writes bytes that may be the middle of a frame, so it goes on while the
 // connection closes, within the grace. A deadline that fires without progress
-// ends the connection: what was written of the frame cannot be taken back.
+// ends the connection: what was written of the frame cannot be taken back. A
+// socket that takes everything at once costs no deadline.
 func (c *Conn) rest(b []byte) error {
+	b = b[tryWrite(c.nc.raw, b):]
 	for len(b) > 0 {
 		closing := c.arm()
 		n, err := c.nc.Conn.Write(b)
 		b = b[n:]
 		switch {
 		case err == nil:
+			c.disarm()
 			return nil
 		case errors.Is(err, os.ErrDeadlineExceeded) && n > 0 && closing == nil:
 			continue
@@ -113,6 +116,16 @@ func (c *Conn) arm() error {
 	}
 	_ = c.nc.Conn.SetWriteDeadline(time.Now().Add(c.opts.WriteStall))
 	return nil
+}
+
+// disarm takes the deadline of a write that waited away, so that the next one
+// can be tried without.
+func (c *Conn) disarm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause == nil && c.CanTry() {
+		_ = c.nc.Conn.SetWriteDeadline(time.Time{})
+	}
 }
 
 // Stream writes one message whose length is not known beforehand: fn writes

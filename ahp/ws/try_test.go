@@ -1,0 +1,156 @@
+//go:build unix
+
+package ws
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// connectTCP is both ends of a connection over loopback. The client's socket takes
+// little, so that the host's is full soon.
+func connectTCP(t testing.TB, host Options) *pair {
+	t.Helper()
+	accepted := make(chan *Conn, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := Upgrade(w, r, host)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = c.nc.Conn.(*net.TCPConn).SetWriteBuffer(16 << 10)
+		accepted <- c
+	}))
+	small := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err == nil {
+			_ = nc.(*net.TCPConn).SetReadBuffer(16 << 10)
+		}
+		return nc, err
+	}
+	c, err := Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), DialOptions{NetDial: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pair{host: <-accepted, client: c}
+	t.Cleanup(func() {
+		p.client.Close(CodeNormal, "")
+		p.host.Close(CodeNormal, "")
+		p.client.Wait()
+		p.host.Wait()
+		srv.Close()
+	})
+	return p
+}
+
+// What is tried and what waits arrives whole and in order, in both directions,
+// also where a try has filled the socket in the middle of a frame.
+func TestTriedMessagesArriveWhole(t *testing.T) {
+	var msgs [][]byte
+	for range 20 {
+		msgs = append(msgs, texts(0, 1, 125, 126, 5000, pieceSize-maxHeader, 3, pieceSize, 70_000, 9000)...)
+	}
+	for _, name := range []string{"host to client", "client to host"} {
+		t.Run(name, func(t *testing.T) {
+			p := connectTCP(t, Options{})
+			from, to := p.host, p.client
+			if name == "client to host" {
+				from, to = to, from
+			}
+			cut := make(chan int, 1)
+			go func() {
+				waited := 0
+				for left := msgs; len(left) > 0; {
+					if n := from.TryWriteBatch(left[:min(7, len(left))]); n > 0 {
+						left = left[n:]
+						continue
+					}
+					waited++
+					if err := from.WriteBatch(left[:1]); err != nil {
+						t.Error(err)
+						break
+					}
+					left = left[1:]
+				}
+				cut <- waited
+			}()
+			got, err := readAll(to, len(msgs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !cmp.Equal(msgs, got, cmp.Comparer(bytes.Equal)) {
+				t.Error("messages differ")
+			}
+			if waited := <-cut; waited == 0 || waited == len(msgs) {
+				t.Errorf("%d of %d messages were waited for: want some", waited, len(msgs))
+			}
+		})
+	}
+}
+
+// A try takes nothing where it would have to wait, and never waits.
+func TestTryTakesNothing(t *testing.T) {
+	t.Run("no socket", func(t *testing.T) {
+		p := connect(t, Options{}, Options{})
+		if p.host.CanTry() || p.host.TryWriteBatch(texts(1)) != 0 {
+			t.Error("there is nothing to try")
+		}
+	})
+	t.Run("somebody writes", func(t *testing.T) {
+		p := connectTCP(t, Options{})
+		p.host.writing <- struct{}{}
+		if n := p.host.TryWriteBatch(texts(1)); n != 0 {
+			t.Errorf("%d taken", n)
+		}
+		<-p.host.writing
+		if n := p.host.TryWriteBatch(texts(1)); n != 1 {
+			t.Errorf("%d taken, want 1", n)
+		}
+	})
+	t.Run("the end", func(t *testing.T) {
+		p := connectTCP(t, Options{})
+		p.host.Close(CodeNormal, "")
+		if n := p.host.TryWriteBatch(texts(1)); n != 0 {
+			t.Errorf("%d taken", n)
+		}
+	})
+}
+
+// A peer that reads nothing fills the socket; the frame that a try has begun has
+// the patience of every write, and then the connection is closed.
+func TestTryOfASlowPeer(t *testing.T) {
+	p := connectTCP(t, Options{WriteStall: 50 * time.Millisecond})
+	for p.host.TryWriteBatch(texts(pieceSize/2)) > 0 {
+	}
+	wantClosed(t, p.host.WriteBatch(texts(pieceSize)), CodeSlow, false)
+	p.host.Wait()
+}
+
+// The deadline of a write that waited does not spoil the tries after it.
+func TestTryAfterAWait(t *testing.T) {
+	const stall = 300 * time.Millisecond
+	p := connectTCP(t, Options{WriteStall: stall})
+	_ = p.host.nc.Conn.SetWriteDeadline(time.Unix(1, 0)) // so that the next one cannot be tried
+	if n := p.host.TryWriteBatch(texts(1)); n != 0 {
+		t.Fatalf("%d taken behind the deadline", n)
+	}
+	if err := p.host.WriteBatch(texts(1)); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); time.Since(begun) < stall+10*time.Millisecond; {
+		if n := p.host.TryWriteBatch(texts(10)); n != 1 {
+			t.Fatalf("%d taken after %s", n, time.Since(begun))
+		}
+		if _, err := p.client.ReadMessage(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
