@@ -74,6 +74,7 @@ func (p *Peer) CallWithin(ctx context.Context, timeout time.Duration, method str
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, p.whyClosed())
 	}
+	p.flush(false)
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = waiter.Wait(limited, nil)

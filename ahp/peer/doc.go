@@ -10,6 +10,7 @@
 //     being written at a time, when nothing else is queued. A frame that was
 //     queued before the writer took such a result is never behind it.
 //   - A message that could not be read is answered in its place in that order.
+//   - An answer that is given in Handle leaves when Handle returns, or before.
 //   - When the connection ends, calls fail first, then what was read before is
 //     handled, then [EndHandler] is told, then Done is closed.
 //
@@ -48,6 +49,14 @@
 // (both jsonrpc2's); a runner, a writer and tasks, which exist only while there
 // is work and which Wait waits for. All locks are leaves: nothing is called,
 // logged or waited for under them.
+//
+// One at a time has the writer's role. Over a bare socket, the runner and a
+// caller take it where they hold no lock, and write at once what they have queued,
+// as far as the socket takes it without a wait: a wake of another thread costs
+// more than the write. Pushes come from under locks, so they leave it to the
+// flushers, as many goroutines of the process as there are processors, which
+// write for one connection after the other. Where a socket takes less than there
+// is, and where there is none (TLS, tests), a goroutine of the peer's own waits.
 //
 // A handler that panics takes the process down; it is not recovered.
 //

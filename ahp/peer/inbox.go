@@ -74,7 +74,8 @@ func (p *Peer) run() {
 		for i, req := range batch {
 			batch[i] = nil
 			p.handle(req)
-			p.in.handled(req.size)
+			waiting := p.in.handled(req.size)
+			p.flush(i < len(batch)-1 || waiting)
 		}
 	}
 }
@@ -94,10 +95,12 @@ func (in *inbox) take(empty []*Request) (batch []*Request, last bool) {
 	return nil, in.ended
 }
 
-func (in *inbox) handled(size int) {
+// handled reports whether more has arrived.
+func (in *inbox) handled(size int) (waiting bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.bytes -= size
+	return len(in.queue) > 0
 }
 
 // handle runs one request, and answers what the handler left unanswered.

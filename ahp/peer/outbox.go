@@ -15,7 +15,8 @@ type outbox struct {
 	queue   *[]item // nil while empty: an idle connection holds none
 	bulk    []item
 	bytes   int  // of the queue and of what is being written, exempt frames apart
-	writing bool // a writer goroutine is under way
+	writing bool // somebody has the writer's role
+	written int  // bytes that were written and still count; the role's own
 	closed  bool // nothing can be pushed any more
 	stopped bool // and nothing is written any more
 	drained func()
@@ -28,10 +29,7 @@ type item struct {
 	after  func()                // bulk only: it was written, or never will be
 }
 
-const (
-	keepItems = 256      // a queue of more is not kept for reuse
-	batchSize = 64 << 10 // bytes that are handed to the connection at once
-)
+const keepItems = 256 // a queue of more is not kept for reuse
 
 var queues = sync.Pool{New: func() any { q := make([]item, 0, 16); return &q }}
 
@@ -56,6 +54,22 @@ func (p *Peer) Notify(method string, params any) error {
 }
 
 func (p *Peer) push(it item) bool {
+	begin, ok := p.enqueue(it, true)
+	if begin {
+		p.startWriter()
+	}
+	return ok
+}
+
+// pushQuietly queues a frame and starts no writer: the caller calls flush, once
+// it holds no lock. Somebody else's push may take the frame along before.
+func (p *Peer) pushQuietly(it item) bool {
+	_, ok := p.enqueue(it, false)
+	return ok
+}
+
+// enqueue reports whether the writer's role is the caller's now, who wanted it.
+func (p *Peer) enqueue(it item, wanted bool) (begin, ok bool) {
 	size := 0
 	if !it.exempt {
 		size = it.frame.Size()
@@ -64,21 +78,34 @@ func (p *Peer) push(it item) bool {
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
-		return false
+		return false, false
 	}
 	if o.bytes+size > p.opts.QueueBytes {
 		o.closed, o.stopped, o.queue = true, true, nil
 		o.mu.Unlock()
 		p.tooSlow()
-		return false
+		return false, false
 	}
 	o.bytes += size
 	if o.queue == nil {
 		o.queue = queues.Get().(*[]item)
 	}
 	*o.queue = append(*o.queue, it)
-	p.startWriter()
+	if wanted {
+		begin = p.takeRole()
+	}
 	o.mu.Unlock()
+	return begin, true
+}
+
+// takeRole makes the caller the writer, unless there is one. It is called under
+// the outbox's lock.
+func (p *Peer) takeRole() bool {
+	if p.out.writing {
+		return false
+	}
+	p.out.writing = true
+	p.wg.Add(1)
 	return true
 }
 
@@ -90,22 +117,17 @@ func (p *Peer) tooSlow() {
 func (p *Peer) pushBulk(it item) bool {
 	o := &p.out
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.closed {
+		o.mu.Unlock()
 		return false
 	}
 	o.bulk = append(o.bulk, it)
-	p.startWriter()
-	return true
-}
-
-// startWriter is called under the outbox's lock.
-func (p *Peer) startWriter() {
-	if !p.out.writing {
-		p.out.writing = true
-		p.wg.Add(1)
-		go p.write()
+	begin := p.takeRole()
+	o.mu.Unlock()
+	if begin {
+		p.startWriter()
 	}
+	return true
 }
 
 // drain closes the outbox for new frames and calls then once the rest is
@@ -114,7 +136,7 @@ func (o *outbox) drain(then func()) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
-	if o.writing && !o.stopped && o.drained == nil {
+	if (o.writing || o.queue != nil) && !o.stopped && o.drained == nil {
 		o.drained = then
 		return true
 	}
@@ -134,11 +156,12 @@ func (o *outbox) stop() {
 }
 
 // take returns what is to be written next: a whole queue or one bulk result. It
-// settles what was written before. Neither ends the writer.
-func (o *outbox) take(written int) (queue *[]item, bulk *item, drained func()) {
+// settles what was written before. Neither ends the role.
+func (o *outbox) take() (queue *[]item, bulk *item, drained func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.bytes -= written
+	o.bytes -= o.written
+	o.written = 0
 	switch {
 	case o.stopped:
 	case o.queue != nil:
@@ -155,76 +178,6 @@ func (o *outbox) take(written int) (queue *[]item, bulk *item, drained func()) {
 	o.writing = false
 	drained, o.drained = o.drained, nil
 	return nil, nil, drained
-}
-
-// write is the writer: it exists only while something is queued.
-func (p *Peer) write() {
-	defer p.wg.Done()
-	written := 0
-	for {
-		queue, bulk, drained := p.out.take(written)
-		var err error
-		switch {
-		case queue != nil:
-			written, err = p.writeQueue(*queue)
-			recycle(queue)
-		case bulk != nil:
-			written, err = 0, p.conn.Stream(bulk.stream)
-			bulk.after()
-		default:
-			if drained != nil {
-				drained()
-			}
-			return
-		}
-		if err != nil {
-			p.out.stop()
-		}
-	}
-}
-
-func recycle(queue *[]item) {
-	if cap(*queue) > keepItems {
-		return
-	}
-	clear(*queue)
-	*queue = (*queue)[:0]
-	queues.Put(queue)
-}
-
-var batches = sync.Pool{New: func() any { b := make([][]byte, 0, 64); return &b }}
-
-// writeQueue hands the frames to the connection in batches and returns how many
-// bytes of the budget they were. Lazy frames are encoded when their turn comes,
-// so that at most one large one is in memory, and count from then on.
-func (p *Peer) writeQueue(items []item) (written int, err error) {
-	batch := batches.Get().(*[][]byte)
-	defer func() {
-		clear(*batch)
-		*batch = (*batch)[:0]
-		batches.Put(batch)
-	}()
-	size := 0
-	for _, it := range items {
-		b := it.frame.Bytes()
-		if !it.exempt {
-			written += len(b)
-			if it.frame.Size() == 0 && !p.out.charge(len(b), p.opts.QueueBytes) {
-				p.tooSlow()
-				return written, p.Err()
-			}
-		}
-		*batch = append(*batch, b)
-		if size += len(b); size < batchSize {
-			continue
-		}
-		if err := p.conn.WriteBatch(*batch); err != nil {
-			return written, err
-		}
-		clear(*batch)
-		*batch, size = (*batch)[:0], 0
-	}
-	return written, p.conn.WriteBatch(*batch)
 }
 
 // charge counts a lazy frame that has been encoded.

@@ -53,10 +53,10 @@ func (r *Request) Reply(result any) {
 	}
 	raw, err := encodeParams(result)
 	if err != nil {
-		r.peer.Push(r.failure(err))
+		r.answer(r.failure(err))
 		return
 	}
-	r.peer.Push(resultFrame(r.id, raw))
+	r.answer(resultFrame(r.id, raw))
 }
 
 // ReplyLazy answers with a result that the writer encodes when its turn comes,
@@ -130,7 +130,17 @@ func (r *Request) ReplyStream(write func(io.Writer) error) {
 // and data, anything else becomes CodeInternal and is logged here.
 func (r *Request) Fail(err error) {
 	if r.claim() {
-		r.peer.Push(r.failure(err))
+		r.answer(r.failure(err))
+	}
+}
+
+// answer queues an answer. One that is given in Handle is written by the runner
+// when Handle has returned, and holds no lock any more.
+func (r *Request) answer(f text) {
+	if r.detached {
+		r.peer.push(item{frame: f})
+	} else {
+		r.peer.pushQuietly(item{frame: f})
 	}
 }
 
@@ -148,7 +158,7 @@ func (r *Request) claim() bool { return !r.Notification && !r.answered.Swap(true
 func (r *Request) settle() {
 	if r.claim() {
 		r.peer.opts.Logger.Error("request was not answered", "method", r.Method, "id", string(r.id))
-		r.peer.Push(errorFrame(r.id, ahp.ToError(errUnanswered)))
+		r.answer(errorFrame(r.id, ahp.ToError(errUnanswered)))
 	}
 }
 

@@ -41,13 +41,13 @@ func (s *stream) onSend(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
 }
 
 // WriteObject queues the call that onSend announced. It never waits, so
-// jsonrpc2's send lock is never held for long.
+// jsonrpc2's send lock is never held for long; the caller flushes behind it.
 func (s *stream) WriteObject(any) error {
 	c := s.sending
 	s.sending = nil
 	var id [20]byte
 	frame := methodFrame(strconv.AppendUint(id[:0], c.id, 10), c.method, c.params)
-	if !s.p.push(item{frame: frame}) {
+	if !s.p.pushQuietly(item{frame: frame}) {
 		return jsonrpc2.ErrClosed
 	}
 	return nil

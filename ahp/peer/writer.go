@@ -1,0 +1,161 @@
+package peer
+
+import "sync"
+
+// The writer's role: who has it is the only one that writes. It is taken when
+// something is queued (takeRole) and ends when nothing is. Its holder is
+//
+//   - a goroutine of its own, which may wait for the socket (write);
+//   - the runner or a caller at the end of what it does (flush), or a flusher.
+//     They never wait (tryWrite): what the socket does not take at once, a frame
+//     that is not encoded yet and a bulk result go on in a goroutine.
+
+// batchSize is how many bytes are handed to the connection at once.
+const batchSize = 64 << 10
+
+// startWriter gives the caller's role to somebody else. It may be called under
+// any lock.
+func (p *Peer) startWriter() {
+	if p.conn.CanTry() {
+		flushers.add(p)
+	} else {
+		go p.write(nil, 0, nil)
+	}
+}
+
+// flush sees to what was queued quietly. The caller holds no lock, for it may
+// write; one that is busy leaves that to somebody else.
+func (p *Peer) flush(busy bool) {
+	o := &p.out
+	o.mu.Lock()
+	begin := o.queue != nil && p.takeRole()
+	o.mu.Unlock()
+	switch {
+	case !begin:
+	case busy || !p.conn.CanTry():
+		p.startWriter()
+	default:
+		p.tryWrite()
+	}
+}
+
+// tryWrite holds the role for a queue, and for one that came meanwhile.
+func (p *Peer) tryWrite() {
+	for range 2 {
+		queue, bulk, drained := p.out.take()
+		switch {
+		case queue != nil:
+			taken := p.tryQueue(*queue)
+			if taken < len(*queue) {
+				go p.write(queue, taken, nil)
+				return
+			}
+			recycle(queue)
+		case bulk != nil:
+			go p.write(nil, 0, bulk)
+			return
+		default:
+			p.endRole(drained)
+			return
+		}
+	}
+	p.startWriter()
+}
+
+// tryQueue returns how many of the frames are on their way.
+func (p *Peer) tryQueue(items []item) (taken int) {
+	batch := batches.Get().(*[][]byte)
+	defer recycleBatch(batch)
+	for i := range items {
+		if items[i].frame.Size() == 0 {
+			break
+		}
+		*batch = append(*batch, items[i].frame.Bytes())
+	}
+	taken = p.conn.TryWriteBatch(*batch)
+	for i := range taken {
+		if !items[i].exempt {
+			p.out.written += len((*batch)[i])
+		}
+	}
+	return taken
+}
+
+// write holds the role until there is nothing more. It begins with what a try
+// has left: a queue from an item on, or a bulk result.
+func (p *Peer) write(queue *[]item, from int, bulk *item) {
+	for {
+		var err error
+		switch {
+		case queue != nil:
+			err = p.writeQueue((*queue)[from:])
+			recycle(queue)
+		case bulk != nil:
+			err = p.conn.Stream(bulk.stream)
+			bulk.after()
+		}
+		if err != nil {
+			p.out.stop()
+		}
+		var drained func()
+		if queue, bulk, drained = p.out.take(); queue == nil && bulk == nil {
+			p.endRole(drained)
+			return
+		}
+		from = 0
+	}
+}
+
+// endRole comes after the take that found nothing.
+func (p *Peer) endRole(drained func()) {
+	if drained != nil {
+		drained()
+	}
+	p.wg.Done()
+}
+
+func recycle(queue *[]item) {
+	if cap(*queue) > keepItems {
+		return
+	}
+	clear(*queue)
+	*queue = (*queue)[:0]
+	queues.Put(queue)
+}
+
+var batches = sync.Pool{New: func() any { b := make([][]byte, 0, 64); return &b }}
+
+func recycleBatch(batch *[][]byte) {
+	clear(*batch)
+	*batch = (*batch)[:0]
+	batches.Put(batch)
+}
+
+// writeQueue hands the frames to the connection in batches and counts how many
+// bytes of the budget they were. Lazy frames are encoded when their turn comes,
+// so that at most one large one is in memory, and count from then on.
+func (p *Peer) writeQueue(items []item) error {
+	batch := batches.Get().(*[][]byte)
+	defer recycleBatch(batch)
+	size := 0
+	for _, it := range items {
+		b := it.frame.Bytes()
+		if !it.exempt {
+			p.out.written += len(b)
+			if it.frame.Size() == 0 && !p.out.charge(len(b), p.opts.QueueBytes) {
+				p.tooSlow()
+				return p.Err()
+			}
+		}
+		*batch = append(*batch, b)
+		if size += len(b); size < batchSize {
+			continue
+		}
+		if err := p.conn.WriteBatch(*batch); err != nil {
+			return err
+		}
+		clear(*batch)
+		*batch, size = (*batch)[:0], 0
+	}
+	return p.conn.WriteBatch(*batch)
+}
