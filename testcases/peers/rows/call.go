@@ -72,10 +72,11 @@ func (p *pair) begin(e *Env) (err error) {
 			return err
 		}
 	}
-	if _, err = p.alone.Ask(proc.Ask{Do: "flight", N: 200, Size: 1}); err != nil {
+	// Warm: each process has used the memory that it is going to use.
+	if _, err = p.alone.Ask(proc.Ask{Do: "flight", N: e.Pick(2000, 200), Size: 1}); err != nil {
 		return err
 	}
-	_, err = p.several.Ask(proc.Ask{Do: "flight", N: 800, Size: 16})
+	_, err = p.several.Ask(proc.Ask{Do: "flight", N: e.Pick(3200, 800), Size: 16})
 	return err
 }
 

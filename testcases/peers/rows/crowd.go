@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -25,9 +26,11 @@ type crowd struct {
 	conns []net.Conn
 	wg    sync.WaitGroup
 
+	total atomic.Int64
+	want  atomic.Int64 // how many somebody waits for
+
 	mu    sync.Mutex
 	moved *sync.Cond
-	total int
 	err   error
 }
 
@@ -59,35 +62,39 @@ func (c *crowd) read(conn net.Conn) {
 		n += kept
 		marks := bytes.Count(buf[:n], []byte(sides.Mark))
 		kept = copy(buf, buf[max(0, n-len(sides.Mark)+1):n])
-		c.mu.Lock()
-		c.total += marks
-		if err != nil {
-			c.err = err
+		if c.total.Add(int64(marks)) >= c.want.Load() || err != nil {
+			c.wake(err)
 		}
-		c.mu.Unlock()
-		c.moved.Signal()
 		if err != nil {
 			return
 		}
 	}
 }
 
+// wake ends a wait, with the end of a connection where there is one.
+func (c *crowd) wake(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.err = err
+	}
+	c.moved.Broadcast()
+}
+
 // wait waits until so many messages have arrived in all.
 func (c *crowd) wait(total int) error {
 	timer := time.AfterFunc(20*time.Second, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.err = fmt.Errorf("%d of %d messages have arrived, and no more came in 20 seconds", c.total, total)
-		c.moved.Broadcast()
+		c.wake(fmt.Errorf("%d of %d messages have arrived, and no more came in 20 seconds", c.total.Load(), total))
 	})
 	defer timer.Stop()
+	c.want.Store(int64(total))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.total < total && c.err == nil {
+	for c.total.Load() < int64(total) && c.err == nil {
 		c.moved.Wait()
 	}
-	if c.total > total {
-		return fmt.Errorf("%d messages arrived, want %d", c.total, total)
+	if n := c.total.Load(); n > int64(total) {
+		return fmt.Errorf("%d messages arrived, want %d", n, total)
 	}
 	return c.err
 }
