@@ -175,6 +175,34 @@ func (t *ActionTable) Decode(raw Value) (EncodedAction, error) {
 	return EncodedAction{Action: a, Row: row, Raw: raw}, nil
 }
 
+// Encoded is an action that was encoded already, type tag included, but for what
+// stands around its parts: it is not looked at again.
+type Encoded interface {
+	Action
+	// EncodedSize is how many bytes AppendEncoded appends, at least.
+	EncodedSize() int
+	// AppendEncoded appends the action as it goes over the wire.
+	AppendEncoded(b []byte) []byte
+}
+
+// Size is how much room [EncodedAction.Append] needs, and Append appends the
+// action as it goes over the wire.
+func (e *EncodedAction) Size() int {
+	if a, ok := e.Action.(Encoded); ok && e.Raw == nil {
+		return a.EncodedSize()
+	}
+	e.Raw = e.Bytes()
+	return len(e.Raw)
+}
+
+// Append appends what Bytes returns.
+func (e *EncodedAction) Append(b []byte) []byte {
+	if a, ok := e.Action.(Encoded); ok && e.Raw == nil {
+		return a.AppendEncoded(b)
+	}
+	return append(b, e.Bytes()...)
+}
+
 // Bytes returns the action as it goes over the wire, type tag first.
 func (e *EncodedAction) Bytes() Value {
 	if e.Raw != nil {

@@ -104,22 +104,44 @@ func (h *Handle) PostTo(to View, payload ahp.Value) error {
 	return h.post(payload, channels.OnlyConn(to.Conn))
 }
 
+// PostWritten is PostTo for a payload that an encoder wrote which is trusted to
+// write valid, compact JSON: it is bounded in size, and not looked at. What a
+// provider was given by somebody else goes through PostTo.
+func (h *Handle) PostWritten(to View, payload ahp.Value) error {
+	if err := h.service.limits.size(payload); err != nil {
+		return err
+	}
+	return h.publish(written{Message{Payload: payload}}, channels.OnlyConn(to.Conn))
+}
+
 func (h *Handle) post(payload ahp.Value, to channels.Audience) error {
 	if err := h.service.limits.payload(payload); err != nil {
 		return err
 	}
+	return h.publish(Message{Payload: payload}, to)
+}
+
+func (h *Handle) publish(m ahp.Action, to channels.Audience) error {
 	return h.do(func(tx *channels.Tx, i *instance) error {
 		if i == nil {
 			return nil // nobody can be looking yet
 		}
-		return tx.AppendTo(i.channel, Message{Payload: payload}, to)
+		return tx.AppendTo(i.channel, m, to)
 	})
+}
+
+// size bounds a message's bytes.
+func (l *Limits) size(p ahp.Value) error {
+	if len(p) > l.MessageBytes {
+		return fmt.Errorf("the payload has %d bytes, at most %d are allowed", len(p), l.MessageBytes)
+	}
+	return nil
 }
 
 // payload bounds a message.
 func (l *Limits) payload(p ahp.Value) error {
-	if len(p) > l.MessageBytes {
-		return fmt.Errorf("the payload has %d bytes, at most %d are allowed", len(p), l.MessageBytes)
+	if err := l.size(p); err != nil {
+		return err
 	}
 	if !p.IsValid() {
 		return errors.New("the payload is not JSON")

@@ -27,13 +27,12 @@ const (
 // newEntry encodes the envelope by hand around the action's own bytes: this is
 // the hot path, and every value in it but the strings is a number.
 func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string) *Entry {
-	raw := action.Bytes()
-	b := make([]byte, 0, len(notificationHead)+len(raw)+len(ch)+len(reason)+160)
+	b := make([]byte, 0, len(notificationHead)+action.Size()+len(ch)+len(reason)+160)
 	b = append(b, notificationHead...)
 	b = append(b, `{"channel":`...)
 	b = appendString(b, ch)
 	b = append(b, `,"action":`...)
-	b = append(b, raw...)
+	b = action.Append(b)
 	b = append(b, `,"serverSeq":`...)
 	b = strconv.AppendInt(b, seq, 10)
 	if origin != nil {
