@@ -70,7 +70,7 @@ type app struct {
 }
 
 // newApp starts an app with the routes that the tests share.
-func newApp(t *testing.T) *app {
+func newApp(t testing.TB) *app {
 	t.Helper()
 	a := &app{ServeMux: http.NewServeMux(), lines: map[chan string]any{}, ended: make(chan string, 64)}
 	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,12 +117,16 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	}))
 }
 
-// sized answers ?n= bytes, with their sum.
+// sized answers ?n= bytes, in pieces as a file is copied.
 func sized(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(n))
-	_, _ = w.Write(pattern(n))
+	for piece := pattern(32 << 10); n > 0; n -= len(piece) {
+		if _, err := w.Write(piece[:min(n, len(piece))]); err != nil {
+			return
+		}
+	}
 }
 
 // pattern is n bytes that are not all alike.

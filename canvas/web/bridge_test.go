@@ -16,7 +16,7 @@ import (
 func appSite(id string, a *app) site { return site{id: id, title: "App " + id, app: a} }
 
 // inCanvas evaluates an async function's body in the canvas's own page.
-func inCanvas[T any](t *testing.T, frame *webtest.Page, body string) T {
+func inCanvas[T any](t testing.TB, frame *webtest.Page, body string) T {
 	t.Helper()
 	return webtest.Eval[T](t, frame, win+fmt.Sprintf(`.eval(%q)`, "(async () => {"+body+"})()"))
 }

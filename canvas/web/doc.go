@@ -23,11 +23,13 @@
 //
 //	app.js      one session mirrored, its canvases kept mounted
 //	ahp.js      the AHP client: handshake, subscriptions, coming back
+//	wire.js     a message as an object; what is long in it is not looked at twice
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas with everything around its frame
 //	mount.js    frames, ports, limits of one mount
 //	view.js     view/1: the bridge of a canvas to its provider
 //	bridge.js   what a canvas's service worker asks for: judged, and routed
+//	outlet.js   an answer's bytes on their way to the worker, gathered in a flood
 //	lane.js     http/1 on one canvas's channel; call.js is one request of it
 //	headers.js  which headers of an app's answer a canvas gets
 //	content.js  canvasReadResource, a few at a time; cache.js keeps what has a validator
@@ -78,7 +80,7 @@
 //	                {t:"more", id, n}                                      so much was read of the answer
 //	                {t:"cancel", id}
 //	page to worker  {t:"whole", id, type, body}                            a read's answer
-//	                {t:"head", id, status, text, headers, empty}  {t:"data", id, bytes}  {t:"end", id}
+//	                {t:"head", id, status, text, headers, empty}  {t:"data", id, chunks}  {t:"end", id}
 //	                {t:"words", id, status, word}                          a failure, before the head or after it
 //	                {t:"more", id, n}                                      so much of the body may come
 //

@@ -17,6 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -46,6 +47,7 @@ type message struct {
 type env struct {
 	origin string // of the page
 	link   string
+	bare   string // the same without the front: the host's own address
 	addr   string
 	front  http.Handler
 	host   *host.Host
@@ -63,7 +65,7 @@ type env struct {
 
 // start serves canvases on loopback. wrap, where given, stands before the host
 // and may change what it answers.
-func start(t *testing.T, wrap func(http.Handler) http.Handler, sites ...site) *env {
+func start(t testing.TB, wrap func(http.Handler) http.Handler, sites ...site) *env {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -87,7 +89,7 @@ func start(t *testing.T, wrap func(http.Handler) http.Handler, sites ...site) *e
 	return e
 }
 
-func (e *env) startHost(t *testing.T) {
+func (e *env) startHost(t testing.TB) {
 	inside, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +104,8 @@ func (e *env) startHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	hosttest.Serve(t, e.host)
+	_, port, _ := net.SplitHostPort(inside.Addr().String())
+	e.bare = web.Link("http://localhost:"+port, viewToken, host.DefaultSession)
 	target := &url.URL{Scheme: "http", Host: inside.Addr().String()}
 	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
@@ -162,7 +166,7 @@ func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 	return canvas.Opened{Instance: app, Title: s.title, URL: canvas.ContentURL(s.id, "")}, nil
 }
 
-func (e *env) open(t *testing.T, s site) {
+func (e *env) open(t testing.TB, s site) {
 	t.Helper()
 	e.mu.Lock()
 	e.sites[s.id] = s
@@ -184,7 +188,7 @@ func (e *env) open(t *testing.T, s site) {
 }
 
 // update publishes a host's canvas/updated.
-func (e *env) update(t *testing.T, id string, u canvas.Updated) {
+func (e *env) update(t testing.TB, id string, u canvas.Updated) {
 	t.Helper()
 	e.mu.Lock()
 	channel := e.channels[id]
@@ -255,7 +259,7 @@ func (l *cutListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-func (e *env) serve(t *testing.T, ln net.Listener) {
+func (e *env) serve(t testing.TB, ln net.Listener) {
 	cut := &cutListener{Listener: ln}
 	e.mu.Lock()
 	e.ln = cut

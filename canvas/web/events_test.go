@@ -27,7 +27,7 @@ const livePage = `<title>Live</title><p id="said"></p><input id="typed"><script>
 	source.addEventListener("tick", ({ data }) => { heard[data] = now(); document.getElementById("said").textContent = data; requestAnimationFrame(() => { painted[data] = now(); }); });
 </script>`
 
-func liveApp(t *testing.T) *app {
+func liveApp(t testing.TB) *app {
 	t.Helper()
 	a := newApp(t)
 	a.page("/live", livePage)

@@ -34,10 +34,16 @@ const document = `document.querySelector("iframe").contentDocument`
 
 // shown waits until every canvas of a page is there to be looked at, and returns
 // their outer frames.
-func shown(t *testing.T, p *webtest.Page, n int) []*webtest.Page {
+func shown(t testing.TB, p *webtest.Page, n int) []*webtest.Page {
+	t.Helper()
+	return shownOf(t, p, n, n)
+}
+
+// shownOf is shown where only some of the n canvases have content frames.
+func shownOf(t testing.TB, p *webtest.Page, n, framed int) []*webtest.Page {
 	t.Helper()
 	p.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d && [...document.querySelectorAll(".card .words")].every((w) => w.hidden)`, n))
-	return p.Frames(t, n, webtest.ContentFrame)
+	return p.Frames(t, framed, webtest.ContentFrame)
 }
 
 func TestCanvas(t *testing.T) {

@@ -22,7 +22,7 @@ const portKit = `
 	};
 	let http = true, gate;
 	const bridge = new Bridge(lane, { http: () => http, read: async (path) => { went.push("read " + path); await gate; return { type: "text/plain", body: new ArrayBuffer(3) }; } });
-	const worker = () => { const { port1, port2 } = new MessageChannel(); port2.onmessage = ({ data: m }) => got.push([m.t, m.id, m.status ?? "", m.n ?? "", m.bytes?.byteLength ?? ""].join(" ").replace(/ +/g, " ").trim()); bridge.connect(port1); return port2; };
+	const worker = () => { const { port1, port2 } = new MessageChannel(); port2.onmessage = ({ data: m }) => got.push([m.t, m.id, m.status ?? "", m.n ?? "", m.chunks?.map((c) => c.byteLength).join("+") ?? ""].join(" ").replace(/ +/g, " ").trim()); bridge.connect(port1); return port2; };
 	const turn = () => new Promise((r) => setTimeout(r, 30));
 	let w = worker();
 	const ask = (id, more) => w.postMessage({ t: "ask", id, method: "GET", path: "/x", headers: [], ...more });

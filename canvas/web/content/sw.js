@@ -137,7 +137,9 @@
       switch (m.t) {
         case "whole": return this.#end(() => this.#resolve(this.#whole(m)));
         case "head": return this.#head(m);
-        case "data": return this.#data(new Uint8Array(m.bytes));
+        case "data": // bytes: of a page that was loaded before the host was replaced
+          for (const bytes of m.chunks ?? [m.bytes]) this.#data(new Uint8Array(bytes));
+          return;
         case "end": return this.#end(() => { this.#flush(); this.#controller?.close(); });
         case "more":
           this.#room += m.n;

@@ -2,6 +2,7 @@
 // An AHP client over one WebSocket at a time: handshake, subscriptions,
 // dispatch, and coming back after a loss (reconnect, or initialize on the same
 // socket where the host does not know us any more).
+import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
 const VERSIONS = ["0.6.0", "0.5.1"];
@@ -121,7 +122,7 @@ export class Client {
     this.#socket = socket;
     let opened = false;
     socket.onopen = () => { opened = true; this.#handshake(); };
-    socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
+    socket.onmessage = ({ data }) => this.#receive(parse(data));
     socket.onclose = ({ code }) => this.#lost(opened, code);
   }
 

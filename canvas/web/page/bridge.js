@@ -4,6 +4,7 @@
 // canvas: shape, size and number of everything that it says are checked here.
 import * as headers from "./headers.js";
 import { CHUNK } from "./call.js";
+import { Outlet } from "./outlet.js";
 
 const MAX_READS = 128; // of one mount under way or waiting
 const MAX_PATH = 4096, MAX_HTTP_PATH = 8192;
@@ -124,6 +125,7 @@ export class Bridge {
   /** @param {number} id @param {Omit<Stream, "call">} s @returns {import("./lane.js").Listener} */
   #listener(id, s) {
     const port = this.#port;
+    const outlet = new Outlet((chunks) => port?.postMessage({ t: "data", id, chunks }, chunks));
     return {
       head: (status, text, headers, empty) => {
         s.answered = true;
@@ -131,14 +133,16 @@ export class Bridge {
       },
       data: (bytes) => {
         s.delivered += bytes.length;
-        port?.postMessage({ t: "data", id, bytes: bytes.buffer }, [bytes.buffer]);
+        outlet.add(bytes);
       },
       end: () => {
         this.#streams.delete(id);
+        outlet.flush();
         port?.postMessage({ t: "end", id });
       },
       fail: (status, word) => {
         this.#streams.delete(id);
+        outlet.flush();
         port?.postMessage({ t: "words", id, status, word });
       },
       sent: (n) => this.#give(id, s, n),
