@@ -65,7 +65,7 @@ type app struct {
 
 	mu    sync.Mutex
 	asked []string            // method and path of every request
-	lines map[chan string]any // of event streams that are open
+	lines map[chan string]any // of event streams that are open, with their query
 	ended chan string         // path of a request whose client went away
 }
 
@@ -90,6 +90,7 @@ func newApp(t testing.TB) *app {
 	})
 	a.HandleFunc("/flood", a.flood)
 	a.HandleFunc("/bytes", sized)
+	a.HandleFunc("/pieces", pieces)
 	a.HandleFunc("/status/{n}", func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.PathValue("n"))
 		w.WriteHeader(n)
@@ -117,16 +118,26 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	}))
 }
 
-// sized answers ?n= bytes, in pieces as a file is copied.
+// sized answers ?n= bytes, which it makes for each request.
 func sized(w http.ResponseWriter, r *http.Request) {
-	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Length", strconv.Itoa(n))
+	_, _ = w.Write(pattern(announced(w, r)))
+}
+
+// pieces answers ?n= bytes in pieces, as a file is copied: as fast as an app can.
+func pieces(w http.ResponseWriter, r *http.Request) {
+	n := announced(w, r)
 	for piece := pattern(32 << 10); n > 0; n -= len(piece) {
 		if _, err := w.Write(piece[:min(n, len(piece))]); err != nil {
 			return
 		}
 	}
+}
+
+func announced(w http.ResponseWriter, r *http.Request) int {
+	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(n))
+	return n
 }
 
 // pattern is n bytes that are not all alike.
@@ -154,7 +165,7 @@ func (a *app) flooded() int { n, _ := a.lines[nil].(int); return n }
 func (a *app) events(w http.ResponseWriter, r *http.Request) {
 	line := make(chan string, 16)
 	a.mu.Lock()
-	a.lines[line] = true
+	a.lines[line] = r.URL.RawQuery
 	a.mu.Unlock()
 	defer func() {
 		a.mu.Lock()
@@ -179,11 +190,14 @@ func (a *app) events(w http.ResponseWriter, r *http.Request) {
 }
 
 // say sends an event to every open stream.
-func (a *app) say(text string) {
+func (a *app) say(text string) { a.tell(nil, text) }
+
+// tell sends an event to the open streams of a query; nil are all.
+func (a *app) tell(query any, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for line := range a.lines {
-		if line != nil {
+	for line, its := range a.lines {
+		if line != nil && (query == nil || its == query) {
 			line <- text
 		}
 	}

@@ -20,7 +20,7 @@ import (
 const livePage = `<title>Live</title><p id="said"></p><input id="typed"><script>
 	const now = () => (performance.timeOrigin + performance.now()) * 1000;
 	window.heard = []; window.painted = []; window.log = [];
-	const source = window.source = new EventSource("/events");
+	const source = window.source = new EventSource("/events" + location.search);
 	source.onerror = () => log.push("error " + source.readyState);
 	source.onopen = () => log.push("open");
 	source.onmessage = (e) => { document.getElementById("said").textContent = e.data; log.push(e.data); };

@@ -27,6 +27,7 @@ var All = []Row{
 	{"content", "canvasReadResource", content},
 	{"relay", "relay", relay},
 	{"bridge", "bridge, page to web app", bridgeRow},
+	{"browser", "the same in Chromium, page to web app", browser},
 	{"idle", "idle connection with one subscription", idle},
 	{"open", "open of a canvas, durable store", durableOpen},
 	{"reconnect", "reconnect", reconnect},

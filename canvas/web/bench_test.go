@@ -1,0 +1,204 @@
+package web_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// bareFrames counts 20 MB that come as the bridge's frames do, without a bridge:
+// what is left of 20_MB_down if all of ours cost nothing.
+const bareFrames = `const n = await new Promise((done) => { const w = new WebSocket("/frames?n=" + size); let got = 0;
+	w.onmessage = ({ data }) => { const from = data.indexOf(',"data":"') + 9; got += Uint8Array.fromBase64(data.slice(from, data.indexOf('"', from))).length; if (got >= size) { w.close(); done(got); } } });`
+
+// frames sends ?n= bytes over a WebSocket, as the bridge's messages.
+func frames(w http.ResponseWriter, r *http.Request) {
+	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
+	socket, err := (&websocket.Upgrader{WriteBufferSize: 64 << 10}).Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer socket.Close()
+	var frame []byte
+	for piece := pattern(32 << 10); n > 0; n -= len(piece) {
+		frame = append(frame[:0], `{"jsonrpc":"2.0","method":"action","params":{"channel":"ahp-canvas:/one","action":{"type":"canvas/message","payload":{"x-ahp":"http/1","type":"data","id":1,"seq":1,"data":"`...)
+		frame = append(base64.StdEncoding.AppendEncode(frame, piece[:min(n, len(piece))]), `"}},"serverSeq":1}}`...)
+		if socket.WriteMessage(websocket.TextMessage, frame) != nil {
+			return
+		}
+	}
+	_, _, _ = socket.ReadMessage() // until the page has closed it
+}
+
+// BenchmarkBrowser is what the channel costs a canvas in a real browser. Each
+// loop takes an app behind the channel and the same app framed directly by the
+// same page in turns; "ours" and "direct" are the medians, in MB/s and ms. The
+// page is the host's own, without the front that the tests put before it.
+// testcases/peers prints it as its row.
+func BenchmarkBrowser(b *testing.B) {
+	const size = 20_000_000
+	b.Run("20_MB_down", func(b *testing.B) {
+		const get = `const n = (await (await fetch("/bytes?n=" + size)).arrayBuffer()).byteLength;`
+		benchTransfer(b, size, get, get)
+	})
+	b.Run("20_MB_file", func(b *testing.B) {
+		const get = `const n = (await (await fetch("/pieces?n=" + size)).arrayBuffer()).byteLength;`
+		benchTransfer(b, size, get, get)
+	})
+	b.Run("20_MB_frames", func(b *testing.B) {
+		benchTransfer(b, size, `const n = (await (await fetch("/pieces?n=" + size)).arrayBuffer()).byteLength;`, bareFrames)
+	})
+	b.Run("20_MB_up", func(b *testing.B) {
+		const post = `const n = (await (await fetch("/echo", { method: "POST", body })).json()).size;`
+		benchTransfer(b, size, post, post)
+	})
+	b.Run("event", benchEvents)
+	b.Run("mount", benchMount)
+	b.Run("open", benchOpen)
+}
+
+// pair is one app in one page twice: behind the channel, and framed directly.
+type pair struct {
+	app             *app
+	page            *webtest.Page
+	bridged, direct *webtest.Page // the outer frame, the app's own page
+}
+
+// newPair shows an app's page both ways.
+func newPair(b *testing.B, path string) *pair {
+	b.Helper()
+	p := &pair{app: liveApp(b)}
+	p.app.page("/x", `<title>x</title>`)
+	p.app.HandleFunc("/frames", frames)
+	through := appSite("one", p.app)
+	through.path = path
+	through.path += "?bridged"
+	e := start(b, nil, through, site{id: "direct", title: "Direct", url: p.app.URL + path + "?direct"})
+	p.page = webtest.Start(b).Open(b, e.bare)
+	p.direct = p.page.Frames(b, 1, webtest.At(p.app.URL))[0]
+	p.bridged = shownOf(b, p.page, 2, 1)[0]
+	for _, watched := range []*webtest.Page{p.page, p.direct, p.bridged} {
+		watched.Unwatched(b)
+	}
+	return p
+}
+
+// benchTransfer times a script behind the channel and another in the direct page,
+// each of which leaves in n how many bytes there were.
+func benchTransfer(b *testing.B, size int, through, plain string) {
+	p := newPair(b, "/x")
+	timed := func(script string) string {
+		return fmt.Sprintf(`const size = %d, body = new Uint8Array(size), t = performance.now(); %s return n === size ? performance.now() - t : -1`, size, script)
+	}
+	var bridged, direct []float64
+	both := func() {
+		bridged = append(bridged, inCanvas[float64](b, p.bridged, timed(through)))
+		direct = append(direct, webtest.Eval[float64](b, p.direct, "(async () => {"+timed(plain)+"})()"))
+	}
+	both() // warm
+	bridged, direct = nil, nil
+	for b.Loop() {
+		both()
+	}
+	if slices.Min(bridged) < 0 || slices.Min(direct) < 0 {
+		b.Fatal("not all bytes came")
+	}
+	b.ReportMetric(float64(size)/at(bridged, 0.5)/1000, "ours")
+	b.ReportMetric(float64(size)/at(direct, 0.5)/1000, "direct")
+}
+
+// benchEvents is one event a loop to each, one after the other: at the same time
+// the two would stand in each other's way. When the app says it has nothing to do
+// with the browser's frames: without the pause, an event would follow a frame at a
+// distance that a poll's timer sets.
+func benchEvents(b *testing.B) {
+	p := newPair(b, "/live")
+	p.bridged.Wait(b, win+`.log?.includes('from ""')`)
+	p.direct.Wait(b, `window.log?.includes('from ""')`)
+	random := rand.New(rand.NewPCG(1, 2))
+	say := func(to *webtest.Page, query, window string, i int) float64 {
+		<-time.After(time.Duration(random.IntN(50_000)) * time.Microsecond)
+		said := float64(time.Now().UnixMicro())
+		p.app.tell(query, fmt.Sprintf("event: tick\ndata: %d\n\n", i))
+		to.Wait(b, fmt.Sprintf(`%s.painted[%d]`, window, i))
+		return said
+	}
+	var bridged, direct []float64
+	for b.Loop() {
+		bridged = append(bridged, say(p.bridged, "bridged", win, len(bridged)))
+		direct = append(direct, say(p.direct, "direct", "window", len(direct)))
+	}
+	took := func(page *webtest.Page, times string, said []float64) []float64 {
+		all := webtest.Eval[[]float64](b, page, times)
+		for i := range all {
+			all[i] = (all[i] - said[i]) / 1000
+		}
+		return all
+	}
+	heard, directly := took(p.bridged, win+`.heard`, bridged), took(p.direct, `heard`, direct)
+	bridged, direct = took(p.bridged, win+`.painted`, bridged), took(p.direct, `painted`, direct)
+	for _, q := range []float64{0.1, 0.25, 0.5, 0.75, 0.9} {
+		b.Logf("p%.0f: to the handler %.2f ms (direct %.2f), to the next frame %.2f ms (direct %.2f)", q*100, at(heard, q), at(directly, q), at(bridged, q), at(direct, q))
+	}
+	b.ReportMetric(at(bridged, 0.5), "ours")
+	b.ReportMetric(at(direct, 0.5), "direct")
+}
+
+// benchMount opens one more canvas a loop, in a page that is there: from its
+// frame's insertion to its load.
+func benchMount(b *testing.B) {
+	a := newApp(b)
+	e := start(b, nil, appSite("one", a))
+	p := webtest.Start(b).Open(b, e.bare)
+	shown(b, p, 1)
+	p.Unwatched(b)
+	webtest.Eval[any](b, p, `new MutationObserver((all) => { for (const m of all) for (const n of m.addedNodes) if (n.localName === "iframe") {
+		const began = performance.now(), words = n.closest(".stage").querySelector(".words");
+		new MutationObserver(() => { if (words.hidden) window.mounted = performance.now() - began; }).observe(words, { attributes: true });
+	} }).observe(document.body, { childList: true, subtree: true }); void 0`)
+	var mounts []float64
+	for b.Loop() {
+		id := fmt.Sprintf("more%d", len(mounts))
+		webtest.Eval[any](b, p, `void(window.mounted = 0)`)
+		e.open(b, appSite(id, a))
+		p.Wait(b, `window.mounted`)
+		mounts = append(mounts, webtest.Eval[float64](b, p, `window.mounted`))
+		if err := e.host.Canvases().Close(b.Context(), host.DefaultSession, id); err != nil {
+			b.Fatal(err)
+		}
+		p.Wait(b, `document.querySelectorAll(".card").length === 1`)
+	}
+	b.ReportMetric(at(mounts, 0.5), "ours")
+}
+
+// benchOpen opens the page in a tab without a cache, until its one canvas is painted.
+func benchOpen(b *testing.B) {
+	e := start(b, nil, appSite("one", newApp(b)))
+	var opens []float64
+	for b.Loop() {
+		p := webtest.Start(b).Open(b, e.bare)
+		frame := shown(b, p, 1)[0]
+		const paint = win + `.performance.getEntriesByName("first-contentful-paint")[0]`
+		frame.Wait(b, paint)
+		painted := webtest.Eval[float64](b, frame, paint+`.startTime + `+win+`.performance.timeOrigin`)
+		opens = append(opens, painted-webtest.Eval[float64](b, p, `performance.timeOrigin`))
+		p.Close()
+	}
+	b.ReportMetric(at(opens, 0.5), "ours")
+}
+
+// at is a quantile.
+func at(values []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
