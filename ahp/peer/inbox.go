@@ -86,7 +86,7 @@ func (in *inbox) take(empty []*Request) (batch []*Request, last bool) {
 	defer in.mu.Unlock()
 	batch, in.queue = in.queue, nil
 	if len(batch) > 0 {
-		if cap(empty) <= keepItems {
+		if cap(empty) <= keepFrames {
 			in.queue = empty[:0]
 		}
 		return batch, false

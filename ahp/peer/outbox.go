@@ -12,36 +12,44 @@ import (
 // is empty. Its mutex is a leaf: nothing is called under it.
 type outbox struct {
 	mu      sync.Mutex
-	queue   *[]item // nil while empty: an idle connection holds none
-	bulk    []item
-	bytes   int  // of the queue and of what is being written, exempt frames apart
-	writing bool // somebody has the writer's role
-	written int  // bytes that were written and still count; the role's own
-	closed  bool // nothing can be pushed any more
-	stopped bool // and nothing is written any more
+	queue   []Frame
+	pooled  *[]Frame // where the queue came from; nil while empty: an idle connection holds none
+	bytes   int      // of the queue and of what is being written, exempt frames apart
+	writing bool     // somebody has the writer's role
+	closed  bool     // nothing can be pushed any more
+	stopped bool     // and nothing is written any more
+	written int      // bytes that were written and still count; the role's own
+	bulk    []bulk
 	drained func()
 }
 
-type item struct {
-	frame  Frame
-	exempt bool
-	stream func(io.Writer) error // bulk only, instead of frame
-	after  func()                // bulk only: it was written, or never will be
+// bulk is a large result.
+type bulk struct {
+	stream func(io.Writer) error
+	after  func() // it was written, or never will be
 }
 
-const keepItems = 256 // a queue of more is not kept for reuse
+// exempt is a frame that does not count.
+type exempt struct{ Frame }
 
-var queues = sync.Pool{New: func() any { q := make([]item, 0, 16); return &q }}
+func isExempt(f Frame) bool {
+	_, ok := f.(exempt)
+	return ok
+}
+
+const keepFrames = 256 // a queue of more is not kept for reuse
+
+var queues = sync.Pool{New: func() any { q := make([]Frame, 0, 16); return &q }}
 
 // Push queues a frame; it never waits. A queue above Options.QueueBytes closes
 // the connection with CodeSlow: no frame is dropped from a connection that
 // lives. After the end it does nothing.
-func (p *Peer) Push(f Frame) { p.push(item{frame: f}) }
+func (p *Peer) Push(f Frame) { p.push(f) }
 
 // PushExempt queues a frame outside the byte budget, in the same order. It is
 // for answers that the other side asked for and waits for, one at a time:
 // initialize, reconnect, subscribe.
-func (p *Peer) PushExempt(f Frame) { p.push(item{frame: f, exempt: true}) }
+func (p *Peer) PushExempt(f Frame) { p.push(exempt{f}) }
 
 // Notify pushes a notification of one peer; nil params leave the member out.
 func (p *Peer) Notify(method string, params any) error {
@@ -53,8 +61,8 @@ func (p *Peer) Notify(method string, params any) error {
 	return nil
 }
 
-func (p *Peer) push(it item) bool {
-	begin, ok := p.enqueue(it, true)
+func (p *Peer) push(f Frame) bool {
+	begin, ok := p.enqueue(f, true)
 	if begin {
 		p.startWriter()
 	}
@@ -63,16 +71,16 @@ func (p *Peer) push(it item) bool {
 
 // pushQuietly queues a frame and starts no writer: the caller calls flush, once
 // it holds no lock. Somebody else's push may take the frame along before.
-func (p *Peer) pushQuietly(it item) bool {
-	_, ok := p.enqueue(it, false)
+func (p *Peer) pushQuietly(f Frame) bool {
+	_, ok := p.enqueue(f, false)
 	return ok
 }
 
 // enqueue reports whether the writer's role is the caller's now, who wanted it.
-func (p *Peer) enqueue(it item, wanted bool) (begin, ok bool) {
+func (p *Peer) enqueue(f Frame, wanted bool) (begin, ok bool) {
 	size := 0
-	if !it.exempt {
-		size = it.frame.Size()
+	if !isExempt(f) {
+		size = f.Size()
 	}
 	o := &p.out
 	o.mu.Lock()
@@ -81,16 +89,17 @@ func (p *Peer) enqueue(it item, wanted bool) (begin, ok bool) {
 		return false, false
 	}
 	if o.bytes+size > p.opts.QueueBytes {
-		o.closed, o.stopped, o.queue = true, true, nil
+		o.closed, o.stopped, o.queue, o.pooled = true, true, nil, nil
 		o.mu.Unlock()
 		p.tooSlow()
 		return false, false
 	}
 	o.bytes += size
-	if o.queue == nil {
-		o.queue = queues.Get().(*[]item)
+	if o.pooled == nil {
+		o.pooled = queues.Get().(*[]Frame)
+		o.queue = *o.pooled
 	}
-	*o.queue = append(*o.queue, it)
+	o.queue = append(o.queue, f)
 	if wanted {
 		begin = p.takeRole()
 	}
@@ -114,14 +123,14 @@ func (p *Peer) tooSlow() {
 }
 
 // pushBulk queues a large result in the second lane.
-func (p *Peer) pushBulk(it item) bool {
+func (p *Peer) pushBulk(b bulk) bool {
 	o := &p.out
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
 		return false
 	}
-	o.bulk = append(o.bulk, it)
+	o.bulk = append(o.bulk, b)
 	begin := p.takeRole()
 	o.mu.Unlock()
 	if begin {
@@ -136,7 +145,7 @@ func (o *outbox) drain(then func()) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
-	if (o.writing || o.queue != nil) && !o.stopped && o.drained == nil {
+	if (o.writing || o.pooled != nil) && !o.stopped && o.drained == nil {
 		o.drained = then
 		return true
 	}
@@ -146,34 +155,35 @@ func (o *outbox) drain(then func()) bool {
 // stop drops what is queued.
 func (o *outbox) stop() {
 	o.mu.Lock()
-	bulk := o.bulk
+	results := o.bulk
 	o.closed, o.stopped = true, true
-	o.queue, o.bulk = nil, nil
+	o.queue, o.pooled, o.bulk = nil, nil, nil
 	o.mu.Unlock()
-	for _, it := range bulk {
-		it.after()
+	for _, b := range results {
+		b.after()
 	}
 }
 
 // take returns what is to be written next: a whole queue or one bulk result. It
 // settles what was written before. Neither ends the role.
-func (o *outbox) take() (queue *[]item, bulk *item, drained func()) {
+func (o *outbox) take() (queue *[]Frame, result *bulk, drained func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.bytes -= o.written
 	o.written = 0
 	switch {
 	case o.stopped:
-	case o.queue != nil:
-		queue, o.queue = o.queue, nil
+	case o.pooled != nil:
+		queue, *o.pooled = o.pooled, o.queue
+		o.queue, o.pooled = nil, nil
 		return queue, nil, nil
 	case len(o.bulk) > 0:
-		it := o.bulk[0]
+		b := o.bulk[0]
 		o.bulk = o.bulk[1:]
 		if len(o.bulk) == 0 {
 			o.bulk = nil
 		}
-		return nil, &it, nil
+		return nil, &b, nil
 	}
 	o.writing = false
 	drained, o.drained = o.drained, nil

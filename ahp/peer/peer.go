@@ -98,12 +98,13 @@ func (o Options) withDefaults() Options {
 // anywhere; Push, Close and the answers of a [Request] never wait and take only
 // a leaf lock, so they may be called under the caller's locks.
 type Peer struct {
+	out  outbox // first, with conn: a push to many peers reads memory that no cache has
 	conn *ws.Conn
-	h    Handler
 	opts *Options
+	wg   sync.WaitGroup // runner, writer, tasks
 
+	h     Handler
 	rpc   *jsonrpc2.Conn
-	out   outbox
 	in    inbox
 	tasks lane
 	reads lane
@@ -112,8 +113,7 @@ type Peer struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	done   chan struct{}  // made by who first needs it; guarded by the inbox's lock
-	wg     sync.WaitGroup // runner, writer, tasks
+	done   chan struct{} // made by who first needs it; guarded by the inbox's lock
 }
 
 // Stats counts what is deliberately not answered.

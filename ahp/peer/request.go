@@ -111,7 +111,7 @@ func (r *Request) ReplyStream(write func(io.Writer) error) {
 		return
 	}
 	release := r.slot.hold()
-	queued := r.peer.pushBulk(item{after: release, stream: func(w io.Writer) error {
+	queued := r.peer.pushBulk(bulk{after: release, stream: func(w io.Writer) error {
 		if _, err := w.Write(appendResultHead(nil, r.id)); err != nil {
 			return err
 		}
@@ -138,9 +138,9 @@ func (r *Request) Fail(err error) {
 // when Handle has returned, and holds no lock any more.
 func (r *Request) answer(f text) {
 	if r.detached {
-		r.peer.push(item{frame: f})
+		r.peer.push(f)
 	} else {
-		r.peer.pushQuietly(item{frame: f})
+		r.peer.pushQuietly(f)
 	}
 }
 

@@ -47,7 +47,7 @@ func (s *stream) WriteObject(any) error {
 	s.sending = nil
 	var id [20]byte
 	frame := methodFrame(strconv.AppendUint(id[:0], c.id, 10), c.method, c.params)
-	if !s.p.pushQuietly(item{frame: frame}) {
+	if !s.p.pushQuietly(frame) {
 		return jsonrpc2.ErrClosed
 	}
 	return nil

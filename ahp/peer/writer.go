@@ -28,7 +28,7 @@ func (p *Peer) startWriter() {
 func (p *Peer) flush(busy bool) {
 	o := &p.out
 	o.mu.Lock()
-	begin := o.queue != nil && p.takeRole()
+	begin := o.pooled != nil && p.takeRole()
 	o.mu.Unlock()
 	switch {
 	case !begin:
@@ -42,7 +42,7 @@ func (p *Peer) flush(busy bool) {
 // tryWrite holds the role for a queue, and for one that came meanwhile.
 func (p *Peer) tryWrite() {
 	for range 2 {
-		queue, bulk, drained := p.out.take()
+		queue, result, drained := p.out.take()
 		switch {
 		case queue != nil:
 			taken := p.tryQueue(*queue)
@@ -51,8 +51,8 @@ func (p *Peer) tryWrite() {
 				return
 			}
 			recycle(queue)
-		case bulk != nil:
-			go p.write(nil, 0, bulk)
+		case result != nil:
+			go p.write(nil, 0, result)
 			return
 		default:
 			p.endRole(drained)
@@ -63,18 +63,18 @@ func (p *Peer) tryWrite() {
 }
 
 // tryQueue returns how many of the frames are on their way.
-func (p *Peer) tryQueue(items []item) (taken int) {
+func (p *Peer) tryQueue(frames []Frame) (taken int) {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
-	for i := range items {
-		if items[i].frame.Size() == 0 {
+	for _, f := range frames {
+		if f.Size() == 0 {
 			break
 		}
-		*batch = append(*batch, items[i].frame.Bytes())
+		*batch = append(*batch, f.Bytes())
 	}
 	taken = p.conn.TryWriteBatch(*batch)
-	for i := range taken {
-		if !items[i].exempt {
+	for i, f := range frames[:taken] {
+		if !isExempt(f) {
 			p.out.written += len((*batch)[i])
 		}
 	}
@@ -82,23 +82,23 @@ func (p *Peer) tryQueue(items []item) (taken int) {
 }
 
 // write holds the role until there is nothing more. It begins with what a try
-// has left: a queue from an item on, or a bulk result.
-func (p *Peer) write(queue *[]item, from int, bulk *item) {
+// has left: a queue from a frame on, or a bulk result.
+func (p *Peer) write(queue *[]Frame, from int, result *bulk) {
 	for {
 		var err error
 		switch {
 		case queue != nil:
 			err = p.writeQueue((*queue)[from:])
 			recycle(queue)
-		case bulk != nil:
-			err = p.conn.Stream(bulk.stream)
-			bulk.after()
+		case result != nil:
+			err = p.conn.Stream(result.stream)
+			result.after()
 		}
 		if err != nil {
 			p.out.stop()
 		}
 		var drained func()
-		if queue, bulk, drained = p.out.take(); queue == nil && bulk == nil {
+		if queue, result, drained = p.out.take(); queue == nil && result == nil {
 			p.endRole(drained)
 			return
 		}
@@ -114,8 +114,8 @@ func (p *Peer) endRole(drained func()) {
 	p.wg.Done()
 }
 
-func recycle(queue *[]item) {
-	if cap(*queue) > keepItems {
+func recycle(queue *[]Frame) {
+	if cap(*queue) > keepFrames {
 		return
 	}
 	clear(*queue)
@@ -134,15 +134,15 @@ func recycleBatch(batch *[][]byte) {
 // writeQueue hands the frames to the connection in batches and counts how many
 // bytes of the budget they were. Lazy frames are encoded when their turn comes,
 // so that at most one large one is in memory, and count from then on.
-func (p *Peer) writeQueue(items []item) error {
+func (p *Peer) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	size := 0
-	for _, it := range items {
-		b := it.frame.Bytes()
-		if !it.exempt {
+	for _, f := range frames {
+		b := f.Bytes()
+		if !isExempt(f) {
 			p.out.written += len(b)
-			if it.frame.Size() == 0 && !p.out.charge(len(b), p.opts.QueueBytes) {
+			if f.Size() == 0 && !p.out.charge(len(b), p.opts.QueueBytes) {
 				p.tooSlow()
 				return p.Err()
 			}
