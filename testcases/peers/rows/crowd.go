@@ -117,6 +117,8 @@ func dialer(kind string) dialFunc {
 		return dialNATS
 	case "notify":
 		return dialNotify
+	case "limit":
+		return dialLimit
 	}
 	return dialHost
 }
@@ -155,6 +157,10 @@ func dialCentrifuge(ctx context.Context, p *proc.Process, _, _ string) (raw net.
 		err = errors.New("centrifuge did not subscribe")
 	}
 	return raw, err
+}
+
+func dialLimit(ctx context.Context, p *proc.Process, _, _ string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", p.Hello.Addr)
 }
 
 func dialNATS(ctx context.Context, p *proc.Process, _, _ string) (net.Conn, error) {

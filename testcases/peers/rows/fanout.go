@@ -30,7 +30,7 @@ type audience struct {
 // envelope. Receivers are in this process and count.
 func fanOut(e *Env) ([]figure.Figure, error) {
 	var all []*audience
-	for _, kind := range []string{"host", "centrifuge", "nats", "notify"} {
+	for _, kind := range []string{"host", "centrifuge", "nats", "notify", "limit"} {
 		a := &audience{kind: kind, crowd: newCrowd()}
 		var err error
 		if a.server, err = e.start(kind); err != nil {
@@ -40,7 +40,7 @@ func fanOut(e *Env) ([]figure.Figure, error) {
 		if err := a.crowd.join(e.Ctx, kind, a.server, subscribers, a.server.Hello.Channel); err != nil {
 			return nil, err
 		}
-		if kind == "notify" { // the others have answered a subscription
+		if kind == "notify" || kind == "limit" { // the others have answered a subscription
 			if err := await(a.server, subscribers); err != nil {
 				return nil, err
 			}
@@ -74,7 +74,7 @@ func fanOutFigures(all []*audience, burst int) (figures []figure.Figure) {
 	for i, peer := range []struct {
 		name  string
 		times float64
-	}{{"centrifuge", 4}, {"nats-server core (TCP)", 3}, {"jsonrpc2 Notify", 80}} {
+	}{{"centrifuge", 4}, {"nats-server core (TCP)", 3}, {"jsonrpc2 Notify", 80}, {"bare writes (limit)", 0}} {
 		theirs := all[i+1]
 		figures = append(figures,
 			figure.Figure{What: what, Unit: "deliveries/s", Peer: peer.name, Ours: ours.rates[burst], Theirs: theirs.rates[burst], Target: figure.Target{AtLeast: peer.times}},

@@ -19,6 +19,7 @@ var Kinds = proc.Kinds{
 	"centrifuge": centrifugeSide,
 	"nats":       natsSide,
 	"notify":     notifySide,
+	"limit":      limitSide,
 
 	"call-bare":  callSide(bareLibrary),
 	"call-peer":  callSide(peerLibrary),
