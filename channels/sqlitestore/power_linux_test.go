@@ -197,10 +197,10 @@ func (c call) sectors() (all []call) {
 	if c.name != "pwrite64" {
 		return []call{c}
 	}
-	for len(c.data) > 0 {
-		n := min(int64(len(c.data)), sector-c.at%sector)
-		all = append(all, call{c.name, c.file, c.data[:n], c.at})
-		c.data, c.at = c.data[n:], c.at+n
+	for data, at := c.data, c.at; len(data) > 0; {
+		n := min(int64(len(data)), sector-at%sector)
+		all = append(all, call{c.name, c.file, data[:n], at})
+		data, at = data[n:], at+n
 	}
 	return all
 }
