@@ -3,9 +3,7 @@ package ws
 import (
 	"cmp"
 	"errors"
-	"io"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,6 +60,7 @@ type Conn struct {
 	reading chan struct{}
 	writing chan struct{} // held for whole frames
 	broken  bool          // a write failed inside a frame; guarded by writing
+	message Message       // that is being read; guarded by reading
 
 	mu       sync.Mutex // guards what follows; nothing is called under it but SetDeadline
 	cause    *CloseError
@@ -106,86 +105,20 @@ func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
 // when it is returned. A message above the read limit closes with CodeTooBig, a
 // binary one with CodeUnsupported. UTF-8 is not checked here.
 func (c *Conn) ReadMessage() ([]byte, error) {
-	if err := c.Err(); err != nil {
+	m, err := c.NextMessage()
+	if err != nil {
 		return nil, err
 	}
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
-	kind, r, err := c.ws.NextReader()
-	if err != nil {
-		return nil, c.readFailed(err)
+	head := heads.Get().(*[4096]byte)
+	defer heads.Put(head)
+	n, over, err := m.Fill(head[:])
+	switch {
+	case err != nil:
+		return nil, err
+	case over:
+		return append(make([]byte, 0, n), head[:n]...), nil
 	}
-	if kind != websocket.TextMessage {
-		return nil, c.shut(&CloseError{Code: CodeUnsupported, Reason: "text messages only"}, true)
-	}
-	msg, err := c.readAll(r)
-	if err != nil {
-		return nil, c.readFailed(err)
-	}
-	return msg, nil
-}
-
-// scratch holds the beginning of a message while its length is not known, and
-// pieceSize what follows of a long one. They are taken only when a message
-// begins, so that an idle connection holds none.
-var scratch = sync.Pool{New: func() any { return new([4096]byte) }}
-
-// readAll returns a message in memory of its exact size. A long one is gathered
-// in pooled pieces first: growing one slice would clear and copy several times
-// its length.
-func (c *Conn) readAll(r io.Reader) ([]byte, error) {
-	first := scratch.Get().(*[4096]byte)
-	defer scratch.Put(first)
-	n, err := c.fill(r, first[:], 0)
-	if err != nil || n < len(first) {
-		return append(make([]byte, 0, n), first[:n]...), err
-	}
-	parts := [][]byte{first[:]}
-	defer func() {
-		for _, p := range parts[1:] {
-			putPiece(p)
-		}
-	}()
-	for full := true; full; {
-		piece := getPiece()
-		m, err := c.fill(r, piece, n)
-		parts = append(parts, piece[:m])
-		n += m
-		if err != nil {
-			return nil, err
-		}
-		full = m == len(piece)
-	}
-	return slices.Concat(parts...), nil
-}
-
-// fill reads until the piece is full or the message ends; before is how much of
-// the message was read already.
-func (c *Conn) fill(r io.Reader, piece []byte, before int) (n int, err error) {
-	for n < len(piece) {
-		m, err := r.Read(piece[n:])
-		n += m
-		if int64(before+n) > c.readLimit.Load() {
-			return n, websocket.ErrReadLimit
-		}
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
-func getPiece() []byte {
-	p := pieces.Get().(*[]byte)
-	return (*p)[:pieceSize]
-}
-
-func putPiece(p []byte) {
-	p = p[:0]
-	pieces.Put(&p)
+	return m.Rest(head[:])
 }
 
 // readFailed turns what a read returned into the cause of the end: the peer's
