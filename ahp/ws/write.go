@@ -2,7 +2,6 @@ package ws
 
 import (
 	"errors"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -126,66 +125,4 @@ func (c *Conn) disarm() {
 	if c.cause == nil && c.CanTry() {
 		_ = c.nc.Conn.SetWriteDeadline(time.Time{})
 	}
-}
-
-// Stream writes one message whose length is not known beforehand: fn writes
-// its bytes, and they leave as fragments of 64 KiB or of what fn hands over at
-// once. An error of fn leaves half a message behind, so it closes the
-// connection with CodeInternal. One goroutine writes at a time.
-func (c *Conn) Stream(fn func(io.Writer) error) error {
-	piece := pieces.Get().(*[]byte)
-	defer pieces.Put(piece)
-	second := pieces.Get().(*[]byte)
-	defer pieces.Put(second)
-	w := &streamWriter{c: c, buf: (*piece)[:0], out: (*second)[:0], first: opText}
-	if err := fn(w); err != nil {
-		if w.err != nil {
-			return w.err
-		}
-		return c.shut(&CloseError{Code: CodeInternal, Reason: "a message could not be completed", Err: err}, true)
-	}
-	if w.err == nil {
-		w.flush(bitFinal, w.buf)
-	}
-	return w.err
-}
-
-type streamWriter struct {
-	c     *Conn
-	buf   []byte // payload that waits for a fragment
-	out   []byte // where a fragment is framed
-	first byte   // opcode of the next fragment
-	err   error
-}
-
-func (w *streamWriter) Write(p []byte) (int, error) {
-	n := len(p)
-	for w.err == nil && len(p) > 0 {
-		if len(w.buf) == 0 && len(p) >= pieceSize {
-			w.flush(0, p)
-			break
-		}
-		m := min(pieceSize-len(w.buf), len(p))
-		w.buf = append(w.buf, p[:m]...)
-		p = p[m:]
-		if len(w.buf) == pieceSize {
-			w.flush(0, w.buf)
-			w.buf = w.buf[:0]
-		}
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	return n, nil
-}
-
-// flush writes one fragment. The lock is let go between fragments, so that a
-// pong passes a long message.
-func (w *streamWriter) flush(final byte, payload []byte) {
-	w.c.writing <- struct{}{}
-	defer func() { <-w.c.writing }()
-	if w.err = w.c.Err(); w.err == nil {
-		w.err = w.c.writeLarge(w.out[:0], w.first|final, payload)
-	}
-	w.first = opContinue
 }
