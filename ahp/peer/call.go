@@ -35,6 +35,17 @@ type call struct {
 	result ahp.Value
 	err    *ahp.Error
 	state  atomic.Int32 // callOpen, then one of the other two
+
+	where   *Payload // nil for a call that wants none
+	payload *payload
+}
+
+func newCall(method string, params any) (*call, error) {
+	raw, err := encodeParams(params)
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", method, err)
+	}
+	return &call{method: method, params: raw}, nil
 }
 
 const (
@@ -61,15 +72,19 @@ func (p *Peer) Call(ctx context.Context, method string, params any) (ahp.Value, 
 
 // CallWithin is Call with a timeout of its own.
 func (p *Peer) CallWithin(ctx context.Context, timeout time.Duration, method string, params any) (ahp.Value, error) {
-	raw, err := encodeParams(params)
+	c, err := newCall(method, params)
 	if err != nil {
-		return nil, fmt.Errorf("call %s: %w", method, err)
+		return nil, err
 	}
+	return p.call(ctx, timeout, c)
+}
+
+func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Value, error) {
+	method := c.method
 	if err := p.enter(ctx); err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, err)
 	}
 	defer p.leave()
-	c := &call{method: method, params: raw}
 	waiter, err := p.rpc.DispatchCall(ctx, method, nil, jsonrpc2.ExtraField(callField, c))
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, p.whyClosed())

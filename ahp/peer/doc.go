@@ -37,6 +37,16 @@
 // ignored. An answer has exactly one of result and error; a null result is
 // explicit.
 //
+// # Payloads
+//
+// A result may be one long string with little around it: the content of a
+// resource. [Peer.CallPayload] names where such a string stands; it is checked
+// and decoded while it arrives and handed over beside the result, in which an
+// empty string stands in its place. That is judged as the whole message would
+// be. It needs an answer whose id stands before its result, as everybody writes
+// it, and whose string begins within the first 4 KiB; any other result is
+// handed over whole.
+//
 // # Bounds
 //
 // Outgoing bytes (a typed close, CodeSlow), messages that wait to be handled,

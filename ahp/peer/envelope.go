@@ -51,6 +51,11 @@ func refuse(id []byte, code ahp.Code, text string) *refusal {
 // (env.method is nil), or why it is none of them. doc.go has the rules.
 func parse(msg []byte, o *Options, env *envelope) *refusal {
 	kind, err := scan(msg, o.MaxDepth, o.MaxNodes, env)
+	return env.judge(kind, err)
+}
+
+// judge says why a message whose value begins with kind is refused, if it is.
+func (e *envelope) judge(kind byte, err error) *refusal {
 	switch {
 	case errors.Is(err, errSyntax):
 		return refuse(nil, ahp.CodeParse, "the message is not one JSON value")
@@ -60,10 +65,10 @@ func parse(msg []byte, o *Options, env *envelope) *refusal {
 		return refuse(nil, ahp.CodeInvalidRequest, "batches are not part of the protocol: send one object per message")
 	case kind != '{':
 		return refuse(nil, ahp.CodeInvalidRequest, "a message is a JSON object")
-	case env.method == nil && (env.result != nil || env.err != nil):
+	case e.method == nil && (e.result != nil || e.err != nil):
 		return nil
 	}
-	return env.checkRequest()
+	return e.checkRequest()
 }
 
 func (e *envelope) checkRequest() *refusal {

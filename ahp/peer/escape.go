@@ -5,26 +5,21 @@ import (
 	"unicode/utf8"
 )
 
+// shortEscapes is what the byte behind a backslash stands for, where that is all.
+var shortEscapes = [256]byte{
+	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
+}
+
 // escapeAt reads the escape sequence at the beginning of b: its rune and its
 // length, which is 0 for none and negative for half a surrogate pair.
 func escapeAt(b []byte) (rune, int) {
 	if len(b) < 2 {
 		return 0, 0
 	}
-	switch b[1] {
-	case '"', '\\', '/':
-		return rune(b[1]), 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
+	if c := shortEscapes[b[1]]; c != 0 {
+		return rune(c), 2
+	}
+	if b[1] == 'u' {
 		return unicodeAt(b)
 	}
 	return 0, 0
@@ -72,16 +67,7 @@ func hex4(b []byte) (rune, bool) {
 
 // unescape returns the text of a string that was checked.
 func unescape(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	for len(raw) > 0 {
-		if raw[0] != '\\' {
-			out = append(out, raw[0])
-			raw = raw[1:]
-			continue
-		}
-		r, n := escapeAt(raw)
-		out = utf8.AppendRune(out, r)
-		raw = raw[n:]
-	}
-	return out
+	out := make([]byte, len(raw))
+	n, _, _, _ := decodeText(out, raw)
+	return out[:n]
 }

@@ -111,6 +111,8 @@ type Peer struct {
 	calls calls
 	stats stats
 
+	wanted wanted
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   chan struct{} // made by who first needs it; guarded by the inbox's lock

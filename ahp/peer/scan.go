@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -24,6 +27,11 @@ type scanner struct {
 	maxNodes int // negative is no limit
 	names    []name
 	top      *envelope
+
+	// Where the text ends inside a string value, or is none in it: where that
+	// begins, and the way from it to the top.
+	open int
+	way  []string
 }
 
 // name is a member name of an object that is open, without its quotes.
@@ -72,6 +80,23 @@ func scan(data []byte, maxDepth, maxNodes int, env *envelope) (kind byte, err er
 	return kind, nil
 }
 
+// opening scans the beginning of a message. Where that ends inside a string that
+// is a value, it returns where the string begins, and its JSON Pointer. env has
+// the members that stand before.
+func opening(data []byte, maxDepth, maxNodes int, env *envelope) (at int, pointer string) {
+	s := scanner{data: data, maxDepth: maxDepth, maxNodes: maxNodes, top: env}
+	s.space()
+	if s.value() == nil || s.open == 0 {
+		return 0, ""
+	}
+	for _, token := range slices.Backward(s.way) {
+		pointer += "/" + pointerEscapes.Replace(token)
+	}
+	return s.open, pointer
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1") // RFC 6901 section 3
+
 // peek returns the next byte, or 0 at the end (which is nothing's first byte).
 func (s *scanner) peek() byte {
 	if s.pos < len(s.data) {
@@ -104,7 +129,11 @@ func (s *scanner) value() error {
 	case '[':
 		return s.nested(s.array)
 	case '"':
+		at := s.pos
 		_, err := s.str()
+		if err != nil {
+			s.open = at
+		}
 		return err
 	case 't':
 		return s.literal("true")
@@ -134,9 +163,12 @@ func (s *scanner) array() error {
 		s.pos++
 		return nil
 	}
-	for {
+	for i := 0; ; i++ {
 		s.space()
 		if err := s.value(); err != nil {
+			if s.open > 0 {
+				s.way = append(s.way, strconv.Itoa(i))
+			}
 			return err
 		}
 		if more, err := s.next(']'); !more {
@@ -184,6 +216,9 @@ func (s *scanner) object() error {
 		s.pos++
 		s.space()
 		if err := s.member(n); err != nil {
+			if s.open > 0 {
+				s.way = append(s.way, string(n.text()))
+			}
 			return err
 		}
 		if more, err := s.next('}'); !more {
@@ -321,16 +356,10 @@ func (s *scanner) str() (name, error) {
 // own: printable ASCII that is neither a quote nor a backslash. It looks at
 // eight at a time, for payloads are long; at least the first byte is one.
 func plainRun(b []byte) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
 	n := 1
 	for ; n+8 <= len(b); n += 8 {
-		w := binary.LittleEndian.Uint64(b[n:])
-		quote, slash := w^(ones*'"'), w^(ones*'\\')
-		if found := (w | (w - ones*' ') | ((quote - ones) &^ quote) | ((slash - ones) &^ slash)) & highs; found != 0 {
-			return n + bits.TrailingZeros64(found)/8 // the lowest one is true: borrows run upwards
+		if not := notPlain(binary.LittleEndian.Uint64(b[n:])); not != 0 {
+			return n + bits.TrailingZeros64(not)/8
 		}
 	}
 	return n

@@ -25,6 +25,7 @@ type stream struct {
 	sending *call          // between onSend and WriteObject; guarded by jsonrpc2's send lock
 	result  ahp.Value
 	err     *ahp.Error // result and err: between ReadObject and onRecv, on the reader
+	payload *payload   // of the message that was read last, or nil; the same holds
 }
 
 // callField is the name under which a request carries its call through the
@@ -38,6 +39,7 @@ func callOf(req *jsonrpc2.Request) *call {
 func (s *stream) onSend(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
 	s.sending = callOf(req)
 	s.sending.id = req.ID.Num
+	s.p.wanted.add(s.sending)
 }
 
 // WriteObject queues the call that onSend announced. It never waits, so
@@ -58,19 +60,18 @@ func (s *stream) WriteObject(any) error {
 func (s *stream) ReadObject(v any) error {
 	s.started.Wait()
 	for {
-		msg, err := s.p.conn.ReadMessage()
+		var env envelope
+		size, refused, err := s.read(&env)
 		if err != nil {
 			return err
 		}
-		var env envelope
-		refused := parse(msg, s.p.opts, &env)
 		if refused == nil && env.method == nil {
 			if skeleton, ok := s.answered(&env); ok {
 				return v.(json.Unmarshaler).UnmarshalJSON(skeleton)
 			}
 			continue
 		}
-		s.arrived(&env, refused, len(msg))
+		s.arrived(&env, refused, size)
 	}
 }
 
@@ -115,6 +116,7 @@ func (s *stream) onRecv(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
 	} else {
 		c := callOf(req)
 		c.result, c.err = s.result, s.err
+		c.payload = s.payload
 		s.p.calls.answered(c)
 	}
 	s.result, s.err = nil, nil

@@ -1,14 +1,14 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -30,80 +30,57 @@ func (c *Client) ReadResource(ctx context.Context, channel, uri string) (Content
 	if err != nil {
 		return Content{}, err
 	}
-	raw, err := callRaw(ctx, l, method, canvas.CanvasReadResourceParams{Channel: channel, URI: uri})
-	if err != nil {
+	raw, payload, err := l.peer.CallPayload(ctx, method, canvas.CanvasReadResourceParams{Channel: channel, URI: uri}, payloadOfContent)
+	switch {
+	case err != nil && refused(err):
+		return Content{}, fmt.Errorf("call %s: %w", method, err)
+	case err != nil:
 		return Content{}, err
 	}
-	content, err := decodeContent(raw)
+	content, err := decodeContent(raw, payload)
 	if err != nil {
 		return Content{}, fmt.Errorf("call %s: the answer cannot be read: %w", method, err)
 	}
 	return content, nil
 }
 
-// decodeContent decodes the answer of a read. The resource is cut out of it first
-// and decoded into place; the few bytes around it are decoded as always. As one
-// value, a large resource would be read three times and copied twice.
-func decodeContent(raw ahp.Value) (Content, error) {
-	rest, payload := cutPayload(raw)
+// payloadOfContent is where the resource stands in the answer of a read. A large
+// one comes decoded, apart from it.
+var payloadOfContent = peer.Payload{Text: "/contents/0/text", Base64: "/contents/0/blob"}
+
+// decodeContent decodes the answer of a read. payload is its resource where the
+// answer has an empty string for it, else nil.
+func decodeContent(raw ahp.Value, payload []byte) (Content, error) {
 	var result canvas.CanvasReadResourceResult
-	if err := ahp.Unmarshal(rest, &result); err != nil {
+	if err := ahp.Unmarshal(raw, &result); err != nil {
 		return Content{}, err
 	}
 	if len(result.Contents) != 1 {
 		return Content{}, fmt.Errorf("want one content, have %d", len(result.Contents))
 	}
 	r := result.Contents[0]
-	content := Content{URI: r.URI, ContentType: r.MimeType}
+	content := Content{URI: r.URI, ContentType: r.MimeType, Data: payload}
 	if raw := result.Meta[canvas.MetaETag]; raw.Kind() == '"' {
 		_ = ahp.Unmarshal(raw, &content.ETag)
 	}
 	var err error
 	switch {
 	case (r.Text == nil) == (r.Blob == nil):
-		err = fmt.Errorf("want exactly one of text and blob")
+		err = errors.New("want exactly one of text and blob")
+	case payload != nil:
 	case r.Text != nil:
-		content.Data, err = jsontext.AppendUnquote(make([]byte, 0, len(payload)), payload)
+		content.Data = []byte(*r.Text)
 	default:
-		content.Data, err = base64.StdEncoding.AppendDecode(nil, payload[1:len(payload)-1])
+		content.Data, err = decodeBase64(*r.Blob)
 	}
 	return content, err
 }
 
-// cutPayload takes the string of the first text or blob out of a result, which is
-// valid JSON, and leaves an empty one. The payload keeps its quotes.
-func cutPayload(raw ahp.Value) (rest ahp.Value, payload []byte) {
-	payload = []byte(`""`)
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
-	for {
-		t, err := d.ReadToken()
-		if err != nil {
-			return raw, payload
-		}
-		if d.StackDepth() != 3 || t.Kind() != '"' {
-			continue
-		}
-		kind, n := d.StackIndex(3)
-		if name := t.String(); kind != '{' || n%2 != 1 || name != "text" && name != "blob" {
-			continue
-		}
-		start := int(d.InputOffset()) + bytes.IndexByte(raw[d.InputOffset():], '"')
-		end := endOfString(raw, start)
-		rest = append(append(append(make(ahp.Value, 0, len(raw)-end+start+2), raw[:start]...), `""`...), raw[end:]...)
-		return rest, raw[start:end]
+// decodeBase64 is as strict with a small blob as package peer is with a large
+// one: line ends are not part of it.
+func decodeBase64(s string) ([]byte, error) {
+	if strings.ContainsAny(s, "\r\n") {
+		return nil, errors.New("a line end is no base64")
 	}
-}
-
-// endOfString returns where the valid string that begins at start ends.
-func endOfString(raw []byte, start int) int {
-	for at := start + 1; ; {
-		at += bytes.IndexByte(raw[at:], '"') + 1
-		slashes := 0
-		for raw[at-2-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return at
-		}
-	}
+	return base64.StdEncoding.DecodeString(s)
 }
