@@ -18,13 +18,15 @@ type cacheKey struct {
 type cached struct {
 	key   cacheKey
 	etag  string
-	value ahp.Value
+	value ahp.Value // nil: it was read once, and not kept
 }
 
 // cache keeps encoded results of content that has a validator, the least
 // recently used leaving first, bounded by bytes. Its mutex is a leaf.
 type cache struct {
 	limit int
+
+	filling sync.Mutex // of large content one is encoded for the cache at a time
 
 	mu    sync.Mutex
 	byKey map[cacheKey]*list.Element // of *cached
@@ -43,9 +45,12 @@ func (c *cache) get(k cacheKey) (cached, bool) {
 	return *e.Value.(*cached), true
 }
 
-// put keeps a value, unless it is more than half of all that may be kept.
+// holds reports whether a value of n bytes may be kept: it is at most half of all.
+func (c *cache) holds(n int) bool { return n <= c.limit/2 }
+
+// put keeps a value, or that there was one where it is nil.
 func (c *cache) put(k cacheKey, etag string, value ahp.Value) {
-	if etag == "" || len(value) > c.limit/2 {
+	if etag == "" || !c.holds(len(value)) {
 		return
 	}
 	c.mu.Lock()
@@ -53,7 +58,11 @@ func (c *cache) put(k cacheKey, etag string, value ahp.Value) {
 	if c.byKey == nil {
 		c.byKey, c.order = map[cacheKey]*list.Element{}, list.New()
 	}
-	c.remove(c.byKey[k])
+	old := c.byKey[k]
+	if value == nil && old != nil && old.Value.(*cached).etag == etag {
+		return
+	}
+	c.remove(old)
 	c.byKey[k] = c.order.PushFront(&cached{k, etag, value})
 	c.bytes += c.cost(c.byKey[k])
 	for c.bytes > c.limit {

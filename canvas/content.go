@@ -27,8 +27,9 @@ func (s *Service) CanvasReadResource(ctx context.Context, from *channels.Subscri
 
 // StreamResource is CanvasReadResource whose result is not encoded where it is
 // large (1 MiB of content): write does that piece by piece when its turn to leave
-// comes, so that the resource is never in memory a second time. Exactly one of
-// value, write and err is set.
+// comes, so that the resource is never in memory a second time. What is read
+// again and has a validator is encoded as a whole after all, one at a time, and
+// kept in the cache. Exactly one of value, write and err is set.
 func (s *Service) StreamResource(ctx context.Context, from *channels.Subscriber, p CanvasReadResourceParams) (v ahp.Value, write func(io.Writer) error, err error) {
 	id, path, err := ParseContentURI(p.URI)
 	if err != nil {
@@ -43,12 +44,16 @@ func (s *Service) StreamResource(ctx context.Context, from *channels.Subscriber,
 	}
 	have := p.etag()
 	var large *resource
-	v, etag, err := s.read(ctx, target, path, have, "read", func(r *resource) ahp.Value {
-		if len(r.data) >= streamFrom {
-			large = r
-			return nil
+	v, etag, err := s.read(ctx, target, path, have, "read", func(r *resource, again bool) ahp.Value {
+		if len(r.data) < streamFrom {
+			return r.encodeRead()
 		}
-		return r.encodeRead()
+		if again && s.cache.holds(r.dataSize()) && s.cache.filling.TryLock() {
+			defer s.cache.filling.Unlock()
+			return r.encodeRead()
+		}
+		large = r
+		return nil
 	})
 	switch {
 	case err != nil:
@@ -72,7 +77,7 @@ func (s *Service) ResourceRead(ctx context.Context, from *channels.Subscriber, p
 	if p.Encoding == ahp.EncodingBase64 {
 		form = ahp.EncodingBase64
 	}
-	v, _, err := s.read(ctx, target, path, "", form, func(r *resource) ahp.Value {
+	v, _, err := s.read(ctx, target, path, "", form, func(r *resource, _ bool) ahp.Value {
 		r.text = r.text && form == ahp.EncodingUTF8
 		return r.encodeResource()
 	})
@@ -148,11 +153,12 @@ func (s *Service) readable(find func(tx *channels.Tx) (*instance, bool)) (t read
 
 // read returns an encoded resource, from the cache where the provider says that
 // it still holds. The value is nil where the reader's own validator holds.
-func (s *Service) read(ctx context.Context, t readTarget, path ContentPath, have, form string, encode func(*resource) ahp.Value) (v ahp.Value, etag string, err error) {
+// encode is told whether the same was read before; it may return nil.
+func (s *Service) read(ctx context.Context, t readTarget, path ContentPath, have, form string, encode func(r *resource, again bool) ahp.Value) (v ahp.Value, etag string, err error) {
 	k := cacheKey{t.channel, path.String(), form}
-	kept, hit := s.cache.get(k)
+	kept, known := s.cache.get(k)
 	ask := have
-	if hit {
+	if kept.value != nil {
 		ask = kept.etag
 	}
 	r, err := s.fetch(ctx, t, ReadRequest{Path: path, ETag: ask})
@@ -164,9 +170,8 @@ func (s *Service) read(ctx context.Context, t readTarget, path ContentPath, have
 	case r == nil:
 		return kept.value, kept.etag, nil
 	}
-	if v = encode(r); v != nil {
-		s.cache.put(k, r.etag, v)
-	}
+	v = encode(r, known && kept.etag == r.etag)
+	s.cache.put(k, r.etag, v)
 	return v, r.etag, nil
 }
 

@@ -278,5 +278,15 @@ func TestLargeContent(t *testing.T) {
 		if n := canvas.CacheBytes(h.Canvases); n != 0 {
 			t.Errorf("%d bytes of it are kept", n)
 		}
+		for range 2 { // the second read fills the cache, the third one comes from it
+			again, write, err := h.Canvases.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
+			ok(t, err)
+			if write != nil || !bytes.Equal(again, out.Bytes()) {
+				t.Errorf("%s: read again, it has %d bytes, want %d", name, len(again), out.Len())
+			}
+			if n := canvas.CacheBytes(h.Canvases); n < out.Len() {
+				t.Errorf("%d bytes are kept, want %d", n, out.Len())
+			}
+		}
 	}
 }
