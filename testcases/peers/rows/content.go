@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/figure"
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
@@ -27,6 +28,9 @@ type reader struct {
 	channel string
 	page    string // the canvas's content, as a URI that a path is appended to
 	fresh   int    // how many resources were made up
+	warm    []byte
+	frame   *proc.Process
+	frames  *ws.Conn
 }
 
 func content(e *Env) ([]figure.Figure, error) {
@@ -62,6 +66,9 @@ func (r *reader) begin() (err error) {
 	if r.web, err = r.e.start("http"); err != nil {
 		return err
 	}
+	if r.frame, err = r.e.start("frames"); err != nil {
+		return err
+	}
 	open, err := r.host.Ask(proc.Ask{Do: "open", N: 1})
 	if err != nil {
 		return err
@@ -79,13 +86,24 @@ func (r *reader) dial(id string) (*client.Client, error) {
 	return c, err
 }
 
-// compare reads the same bytes in three ways, in turns.
+// compare reads the same bytes in turns over AHP, a first and a second time, and
+// in three ways with net/http.
+//
+// The target is against a GET into a fresh slice of Content-Length: like the
+// caller of our client it owns what it is given, and like no caller of io.ReadAll
+// it never grows a slice. The other two stand beside it without a target: a GET
+// as most people write it, with io.ReadAll, and one into a warm buffer, which
+// nobody can keep. So does the limit of our own way: the encoded bytes as one
+// WebSocket message that is only read.
 func (r *reader) compare(kind string, size int) ([]figure.Figure, error) {
 	reads := min(max((10<<20)/size, 3), 60)
 	ways := []func() error{
-		func() error { return r.get(kind, size) },
+		func() error { return r.get(kind, size, fresh) },
 		func() error { return r.read(r.client, kind, size, r.newQuery()) },
 		func() error { return r.read(r.client, kind, size, "") },
+		func() error { return r.get(kind, size, io.ReadAll) },
+		func() error { return r.get(kind, size, r.intoWarm) },
+		func() error { return r.raw(kind, size) },
 	}
 	rates := make([][]float64, len(ways))
 	for round := range r.e.Rounds(7) + 1 {
@@ -106,6 +124,9 @@ func (r *reader) compare(kind string, size int) ([]figure.Figure, error) {
 	return []figure.Figure{
 		{What: what + "first read", Unit: "MB/s", Peer: "net/http GET", Ours: rates[1], Theirs: rates[0], Target: figure.Target{AtLeast: 0.3}},
 		{What: what + "second read", Unit: "MB/s", Peer: "net/http GET", Ours: rates[2], Theirs: rates[0], Target: figure.Target{AtLeast: 0.5}},
+		{What: what + "second read", Unit: "MB/s", Peer: "GET with io.ReadAll", Ours: rates[2], Theirs: rates[3]},
+		{What: what + "second read", Unit: "MB/s", Peer: "GET into a warm buffer", Ours: rates[2], Theirs: rates[4]},
+		{What: what + "second read", Unit: "MB/s", Peer: "the encoded bytes as a raw message", Ours: rates[2], Theirs: rates[5]},
 	}, nil
 }
 
@@ -122,20 +143,60 @@ func (r *reader) newQuery() string {
 	return fmt.Sprintf("?%d", r.fresh)
 }
 
-func (r *reader) get(kind string, size int) error {
+func (r *reader) get(kind string, size int, body func(io.Reader) ([]byte, error)) error {
 	resp, err := r.http.Get(r.web.Hello.Addr + "/" + sides.Path(kind, size))
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	b := make([]byte, resp.ContentLength)
-	if _, err := io.ReadFull(resp.Body, b); err != nil {
+	b, err := body(&sized{resp.Body, int(resp.ContentLength)})
+	if err == nil && len(b) != size {
+		err = fmt.Errorf("GET returned %d bytes", len(b))
+	}
+	return err
+}
+
+// sized is a body that knows its Content-Length.
+type sized struct {
+	io.Reader
+	n int
+}
+
+// fresh reads into new memory of the right size.
+func fresh(body io.Reader) ([]byte, error) {
+	b := make([]byte, body.(*sized).n)
+	_, err := io.ReadFull(body, b)
+	return b, err
+}
+
+// intoWarm reads into memory that the reader before it had, too.
+func (r *reader) intoWarm(body io.Reader) ([]byte, error) {
+	if r.warm == nil {
+		r.warm = make([]byte, 10<<20)
+	}
+	b := r.warm[:body.(*sized).n]
+	_, err := io.ReadFull(body, b)
+	return b, err
+}
+
+// raw asks for a message of the size that the encoded result has, and reads it.
+func (r *reader) raw(kind string, size int) error {
+	if r.frames == nil {
+		c, err := ws.Dial(r.e.Ctx, r.frame.Hello.Addr, ws.DialOptions{})
+		if err != nil {
+			return err
+		}
+		r.e.Later(func() { c.Close(ws.CodeNormal, ""); c.Wait() })
+		r.frames = c
+	}
+	if err := r.frames.WriteBatch([][]byte{[]byte(sides.Path(kind, size))}); err != nil {
 		return err
 	}
-	if len(b) != size {
-		return fmt.Errorf("GET returned %d bytes", len(b))
+	msg, err := r.frames.ReadMessage()
+	if err == nil && len(msg) < size {
+		err = fmt.Errorf("the message has %d bytes", len(msg))
 	}
-	return nil
+	return err
 }
 
 func (r *reader) read(c *client.Client, kind string, size int, query string) error {

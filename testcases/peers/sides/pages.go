@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
@@ -95,6 +96,40 @@ func httpSide() (*proc.Side, error) {
 		return nil, err
 	}
 	return &proc.Side{Hello: proc.Answer{Addr: "http://" + addr}, Close: func() { _ = srv.Close() }}, nil
+}
+
+// encodedBody is a body as it stands in the answer of a read.
+func encodedBody(path string) []byte {
+	if strings.HasPrefix(path, "text") {
+		return ahp.MustMarshal(string(bodies[path]))
+	}
+	return ahp.MustMarshal(bodies[path])
+}
+
+// framesSide answers a path with its encoded body, as one WebSocket message.
+func framesSide() (*proc.Side, error) {
+	encoded := map[string][]byte{}
+	for path := range bodies {
+		encoded[path] = encodedBody(path)
+	}
+	addr, srv, err := listen(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := ws.Upgrade(w, r, ws.Options{})
+		if err != nil {
+			return
+		}
+		defer c.Wait()
+		defer c.Close(ws.CodeNormal, "")
+		for {
+			path, err := c.ReadMessage()
+			if err != nil || c.WriteBatch([][]byte{encoded[string(path)]}) != nil {
+				return
+			}
+		}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return &proc.Side{Hello: proc.Answer{Addr: "ws://" + addr}, Close: func() { _ = srv.Close() }}, nil
 }
 
 // peak watches the heap for N milliseconds and answers with the most that was

@@ -35,8 +35,9 @@ var Kinds = proc.Kinds{
 	"answer-jrpc2": answerSide(jrpc2Library),
 	"answer-mcp":   answerSide(mcpLibrary),
 
-	"http": httpSide,
-	"bare": bareSide,
+	"http":   httpSide,
+	"frames": framesSide,
+	"bare":   bareSide,
 }
 
 // Mark stands once in each published message and nowhere else, so that receivers
