@@ -69,7 +69,7 @@ func (g *gatherer) groups(text []byte) bool {
 	}
 	n, err := base64.StdEncoding.Decode(g.room(len(text)), text)
 	padding := len(text) - len(bytes.TrimRight(text, "="))
-	if err != nil || g.ended || n != len(text)/4*3-padding { // a line end makes n smaller
+	if err != nil || g.ended || len(text)%4 != 0 || n != len(text)/4*3-padding { // a line end makes n smaller
 		return false
 	}
 	g.ended = padding > 0

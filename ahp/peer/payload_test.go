@@ -36,9 +36,15 @@ func TestCallPayload(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStack(t, echo, Options{})
 			host, raw := s.raw(t)
+			said := make(chan struct{})
+			defer func() { <-said }()
 			go func() {
+				defer close(said)
 				raw.hear()
 				raw.say(`{"jsonrpc":"2.0","id":0,"result":` + c.result + `}`)
+				if !c.fails {
+					return
+				}
 				raw.say(`{"jsonrpc":"2.0","id":0,"result":"late, or what ends a call whose answer was none"}`)
 			}()
 			result, data, err := host.CallPayload(context.Background(), "m", nil, where)
