@@ -122,6 +122,8 @@
 // worker is not shown either, is told it by shim.js. A repetition is looked for
 // during 3 s, not one. An app's X-Frame-Options, frame-ancestors and everything
 // that reports to somebody are dropped: a canvas is always framed.
+// Below localhost, where every content host is a site of its own, the outer frame
+// does not ask for an origin-keyed agent cluster: its service worker shares its process.
 //
 // The package imports ahp. Its tests stand on canvas/host and canvas/loopback;
 // canvas/web/webtest is the browser in them, one for the whole package.

@@ -68,7 +68,6 @@ var unobserved = map[strip]string{
 	"single: Cache-Control":                "it holds no secret and is the same for every canvas",
 	"single: Content-Security-Policy":      "TestSingleAttacks takes it away",
 	"single: Connection-Allowlist":         "TestSingleAttacks takes it away",
-	"frame: Origin-Agent-Cluster":          "Chromium keys agents by origin by default",
 	"answer: Origin-Agent-Cluster":         "Chromium keys agents by origin by default",
 	"asset: Origin-Agent-Cluster":          "it is for documents",
 	"direct: X-Content-Type-Options":       "it is a document of the right type",

@@ -1,8 +1,10 @@
 package web_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
@@ -34,4 +36,22 @@ func TestNeighboursLiveOn(t *testing.T) {
 	}
 	webtest.Eval[any](t, p, `document.querySelector("[aria-label='Close “Floods”']").click()`)
 	p.Wait(t, `document.querySelectorAll(".card").length === 3`)
+}
+
+// TestOwnProcess: a canvas that hangs holds up neither another canvas nor the page.
+func TestOwnProcess(t *testing.T) {
+	e := start(t, nil, helloSite("one"), helloSite("two"))
+	p := webtest.Start(t).Open(t, e.link)
+	frames := shown(t, p, 2)
+	const hang = 4 * time.Second
+	began := time.Now()
+	webtest.Eval[any](t, frames[0], fmt.Sprintf(`void setTimeout(() => { for (const end = performance.now() + %d; performance.now() < end;); window.done = true })`, hang.Milliseconds()))
+	for _, other := range []*webtest.Page{p, frames[1]} {
+		other.Wait(t, "true")
+	}
+	took := time.Since(began)
+	frames[0].Wait(t, "window.done")
+	if took > hang/2 || time.Since(began) < hang {
+		t.Errorf("beside a canvas that hangs for %s, the others answered after %s", hang, took)
+	}
 }

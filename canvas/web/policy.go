@@ -96,7 +96,24 @@ func (a addresses) headers(k kind) map[string]string {
 	for name, value := range policies[k] {
 		row[name] = strings.ReplaceAll(fill.Replace(value), " ;", ";")
 	}
+	if k == outerFrame && a.apart() {
+		delete(row, "Origin-Agent-Cluster")
+	}
 	return row
+}
+
+// apart reports whether every content origin is a site of its own, as names below
+// localhost are: a process of its own without being asked for. A frame that does
+// ask gets one that its service worker, which cannot ask, does not share, and
+// waits for a second process to start. Below a domain, where all canvases are one
+// site, asking keeps them apart.
+func (a addresses) apart() bool {
+	sources := strings.Fields(a.content)
+	return len(sources) > 0 && !slices.ContainsFunc(sources, func(source string) bool {
+		_, host, _ := strings.Cut(source, "://")
+		name, _, _ := strings.Cut(host, ":")
+		return name != "*.localhost"
+	})
 }
 
 // setHeaders puts a filled row on a response.

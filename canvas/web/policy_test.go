@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
 // common are the headers that no response may lack.
@@ -52,6 +54,9 @@ func TestHeaders(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			want := maps.Clone(common)
 			maps.Copy(want, tt.more)
+			if strings.HasPrefix(tt.name, "frame") && tt.path == "/.ahp/frame.html" {
+				delete(want, "Origin-Agent-Cluster") // each of these hosts is a site of its own
+			}
 			got := map[string]string{}
 			for name, values := range get(h, tt.method, tt.host, tt.path, nil).Header {
 				if name != "Content-Type" && name != "Content-Length" {
@@ -75,6 +80,19 @@ func TestWorkerCarriesThePolicies(t *testing.T) {
 	want["Content-Security-Policy"], want["Connection-Allowlist"] = answerCSP, confined
 	if diff := cmp.Diff(want, workerPolicy(t, w.Body.Bytes())); diff != "" {
 		t.Errorf("POLICY of sw.js (-want +got):\n%s", diff)
+	}
+}
+
+// TestCanvasesOfOneSite: where all canvases are one site, their frames ask to be
+// kept apart.
+func TestCanvasesOfOneSite(t *testing.T) {
+	h, err := web.New(web.Options{AppOrigins: []string{"https://canvas.example"}, ContentOrigin: "https://*.canvas.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := strings.TrimSuffix(contentHost, "localhost:8080") + "canvas.example"
+	if got := get(h, "GET", host, "/.ahp/frame.html", nil).Header.Get("Origin-Agent-Cluster"); got != "?1" {
+		t.Errorf("the frame's Origin-Agent-Cluster is %q", got)
 	}
 }
 
