@@ -12,14 +12,10 @@ import (
 // begins, so that an idle connection holds none.
 var heads = sync.Pool{New: func() any { return new([4096]byte) }}
 
-// read takes the next message up to its params, and a payload that is wanted.
-// err is the connection's end.
-func (s *stream) read(env *envelope) (size int, refused *refusal, err error) {
+// read takes a message up to its params, and a payload that is wanted. err is the
+// connection's end.
+func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal, err error) {
 	s.payload = nil
-	m, err := s.p.conn.NextMessage()
-	if err != nil {
-		return 0, nil, err
-	}
 	head := heads.Get().(*[4096]byte)
 	defer heads.Put(head)
 	n, over, err := m.Fill(head[:])

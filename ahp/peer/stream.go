@@ -60,8 +60,12 @@ func (s *stream) WriteObject(any) error {
 func (s *stream) ReadObject(v any) error {
 	s.started.Wait()
 	for {
-		var env envelope
-		size, refused, err := s.read(&env)
+		m, err := s.p.conn.NextMessage()
+		if err != nil {
+			return err
+		}
+		var env envelope // only now: an idle connection holds none
+		size, refused, err := s.read(m, &env)
 		if err != nil {
 			return err
 		}
