@@ -126,7 +126,7 @@ type Stats struct {
 	LateAnswers uint64
 }
 
-type stats struct{ unreadable, late atomic.Uint64 }
+type stats struct{ unreadable, late atomic.Uint32 } // of one connection
 
 // New makes a peer of a connection, which it owns from now on. Nothing is read
 // before Start, so that the handler can be given the Peer; Push works at once.
@@ -207,7 +207,7 @@ func (p *Peer) Wait() {
 
 // Stats returns the counters.
 func (p *Peer) Stats() Stats {
-	return Stats{UnreadableNotifications: p.stats.unreadable.Load(), LateAnswers: p.stats.late.Load()}
+	return Stats{UnreadableNotifications: uint64(p.stats.unreadable.Load()), LateAnswers: uint64(p.stats.late.Load())}
 }
 
 // readEnded runs on the reader, last. Calls have failed already. What was read

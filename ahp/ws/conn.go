@@ -47,10 +47,9 @@ func (o Options) withDefaults() Options {
 // anybody at any time. Whoever made the Conn calls Close in the end and then
 // Wait.
 type Conn struct {
-	ws     *websocket.Conn
-	nc     *transport
-	client bool
-	opts   Options
+	ws   *websocket.Conn
+	nc   *transport
+	opts Options
 
 	readLimit atomic.Int64
 
@@ -60,7 +59,8 @@ type Conn struct {
 	reading chan struct{}
 	writing chan struct{} // held for whole frames
 	broken  bool          // a write failed inside a frame; guarded by writing
-	message Message       // that is being read; guarded by reading
+	client  bool
+	message Message // that is being read; guarded by reading
 
 	mu       sync.Mutex // guards what follows; nothing is called under it but SetDeadline
 	cause    *CloseError
