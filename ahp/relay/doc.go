@@ -69,9 +69,15 @@
 // [Edge] owns the goroutines of registrations and lanes (two for each lane);
 // Close ends them and waits. [Uplink.Run] owns its own and its lanes' and
 // returns when they have ended; a socket that it handed to Serve belongs to
-// Serve, which must see to its end.
+// Serve, which must see to its end. The http.Server before an Edge bounds headers and
+// idle connections (ReadHeaderTimeout, IdleTimeout), and bodies that are announced and
+// do not come: nobody reads them here, but the server does (canvas/web.InTime is one way).
 //
 // # Departures from the design
+//
+// The design has "host offline" said at once. By an edge that was just started, to
+// which no host has come back yet, that sent every client away for the longer wait: 5 to
+// 20 s after a kill where half a second to 3 s are enough (Coming back).
 //
 // An end that takes nothing is closed after 20 s and not after the peer's 10 s:
 // the host, which knows what its frames are worth, decides first. Nothing is read
