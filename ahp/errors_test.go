@@ -17,3 +17,12 @@ func TestToErrorQuotes(t *testing.T) {
 		t.Error("an error that can be written was copied")
 	}
 }
+
+// TestMustMarshalQuotes: the same where nobody looked before.
+func TestMustMarshalQuotes(t *testing.T) {
+	title := "a\xffb"
+	got := MustMarshal(map[string]any{"title": &title, "list": []string{"\xc3", "fine ü"}})
+	if want := `{"list":["` + "\uFFFD" + `","fine ü"],"title":"a` + "\uFFFD" + `b"}`; string(got) != want {
+		t.Errorf("have %s\nwant %s", got, want)
+	}
+}

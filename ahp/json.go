@@ -30,9 +30,14 @@ func Marshal(v any) (Value, error) {
 }
 
 // MustMarshal is Marshal for values of this module's own types, which cannot
-// fail to encode; it panics where one does.
+// fail to encode; it panics where one does. Their texts may quote a stranger:
+// bytes that are no UTF-8 are replaced (U+FFFD), for a place that forgot to check
+// them costs a letter, and not the process of everybody.
 func MustMarshal(v any) Value {
 	b, err := Marshal(v)
+	if err != nil {
+		b, err = json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	}
 	if err != nil {
 		panic(err)
 	}
