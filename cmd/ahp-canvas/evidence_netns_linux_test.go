@@ -80,11 +80,16 @@ func wire(t *testing.T, a, aLink, aAddress, b, bLink, bAddress string) {
 	}
 }
 
+// The process's first thread stays with the main goroutine. Were it free, a dialer
+// could take it into a namespace, for ever: the process itself would count as one of
+// that namespace, and be killed with it.
+func init() { runtime.LockOSThread() }
+
 // removeNamespace ends what still runs in a namespace of ours, and removes it.
 func removeNamespace(name string) {
 	pids, _ := exec.Command("ip", "netns", "pids", name).Output()
 	for pid := range strings.FieldsSeq(string(pids)) {
-		if n, err := strconv.Atoi(pid); err == nil {
+		if n, err := strconv.Atoi(pid); err == nil && n != os.Getpid() {
 			_ = syscall.Kill(n, syscall.SIGKILL)
 		}
 	}
