@@ -9,13 +9,18 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// The first signal ends the context. Before anybody can see that, a second one
+	// has its usual effect and ends the process at once.
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		cancel()
+	}()
 	a := &app{in: os.Stdin, out: os.Stdout, errs: os.Stderr, getenv: os.Getenv}
-	// The first signal ends the context; from then on a second one has its
-	// usual effect and ends the process at once.
-	context.AfterFunc(ctx, stop)
 	code := a.run(ctx, os.Args[1:])
-	stop()
 	os.Exit(code)
 }
 
