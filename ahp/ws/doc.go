@@ -27,7 +27,7 @@
 //
 // # Ownership
 //
-// One goroutine calls ReadMessage or Forward, one calls WriteBatch, TryWriteBatch
+// One goroutine calls ReadMessage, NextMessage or Forward, one calls WriteBatch, TryWriteBatch
 // and Stream. What TryWriteBatch has begun and the socket did not take is
 // completed by a goroutine that Wait waits for, before anything else. Close,
 // SetReadLimit and Err are anybody's. A deadline that fires spoils the

@@ -3,19 +3,14 @@ package ws
 import (
 	"io"
 	"net"
-	"syscall"
 )
 
 // readReady returns a read that takes a middle buffer when there is something to
 // read, so that a direction that waits holds none and a message of any usual size
 // costs one read. It is nil where the socket is not right below.
 func (f *forwarder) readReady(nc net.Conn) func() (int, error) {
-	sc, ok := nc.(syscall.Conn)
-	if !ok || !canReadOnce {
-		return nil
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
+	raw := rawConn(nc)
+	if raw == nil {
 		return nil
 	}
 	var n int
