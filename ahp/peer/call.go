@@ -36,7 +36,8 @@ type call struct {
 	err    *ahp.Error
 	state  atomic.Int32 // callOpen, then one of the other two
 
-	where   *Payload // nil for a call that wants none
+	then    func(ahp.Value) // or nil
+	where   *Payload        // nil for a call that wants none
 	payload *payload
 }
 
@@ -54,9 +55,13 @@ const (
 	callAbandoned
 )
 
+// answered is called by the reader when a call has its answer.
 func (cs *calls) answered(c *call) {
-	if !c.state.CompareAndSwap(callOpen, callAnswered) {
+	switch {
+	case !c.state.CompareAndSwap(callOpen, callAnswered):
 		cs.abandoned.Add(-1)
+	case c.then != nil && c.err == nil:
+		c.then(c.result)
 	}
 }
 
@@ -79,6 +84,21 @@ func (p *Peer) CallWithin(ctx context.Context, timeout time.Duration, method str
 	return p.call(ctx, timeout, c)
 }
 
+// CallThen is Call for who must take a result in its place among everything else
+// that the other side says: then is called with it on the reader, before
+// anything behind it is looked at, and with Options.Prompt after everything
+// before it has been handled. Like Handle it must not wait. It has been called
+// when CallThen returns without an error, and never is when there is one.
+func (p *Peer) CallThen(ctx context.Context, method string, params any, then func(result ahp.Value)) error {
+	c, err := newCall(method, params)
+	if err != nil {
+		return err
+	}
+	c.then = then
+	_, err = p.call(ctx, p.opts.CallTimeout, c)
+	return err
+}
+
 func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Value, error) {
 	method := c.method
 	if err := p.enter(ctx); err != nil {
@@ -93,6 +113,9 @@ func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Va
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = waiter.Wait(limited, nil)
+	if limited.Err() != nil && err != nil && !p.abandon(c) {
+		err = waiter.Wait(context.WithoutCancel(ctx), nil) // its answer is there, or its end
+	}
 	switch {
 	case err == nil && c.err != nil:
 		return nil, c.err
@@ -101,7 +124,6 @@ func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Va
 	case errors.Is(err, jsonrpc2.ErrClosed):
 		return nil, fmt.Errorf("call %s: %w", method, p.whyClosed())
 	}
-	p.abandon(c)
 	if ctx.Err() == nil {
 		return nil, fmt.Errorf("call %s: no answer within %s: %w", method, timeout, context.DeadlineExceeded)
 	}
@@ -133,14 +155,15 @@ func (p *Peer) enter(ctx context.Context) error {
 func (p *Peer) leave() { <-p.calls.slots }
 
 // abandon counts a call that nobody waits for any more, and gives up a peer that
-// leaves too many of them unanswered.
-func (p *Peer) abandon(c *call) {
+// leaves too many of them unanswered. It returns false where there is an answer.
+func (p *Peer) abandon(c *call) bool {
 	if !c.state.CompareAndSwap(callOpen, callAbandoned) {
-		return
+		return false
 	}
 	if int(p.calls.abandoned.Add(1)) > p.opts.Abandoned {
 		p.abort(ws.CodePolicy, "too many requests were left without an answer")
 	}
+	return true
 }
 
 // whyClosed is the reason for a call that could not be sent or answered.

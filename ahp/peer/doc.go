@@ -4,7 +4,9 @@
 // # The law of order
 //
 //   - Handle is called in the order of arrival, one call at a time. The reader
-//     waits neither for a handler nor for a writer.
+//     waits neither for a handler nor for a writer. A handler that says that it
+//     never waits (Options.Prompt) is called by the reader itself, and then answers
+//     that are taken with [Peer.CallThen] are in the same order.
 //   - Frames leave in the order in which they were pushed or answered, except
 //     content results above 32 KiB: they follow in a lane of their own, one
 //     being written at a time, when nothing else is queued. A frame that was
@@ -52,6 +54,13 @@
 // Outgoing bytes (a typed close, CodeSlow), messages that wait to be handled,
 // tasks and content reads that wait, messages a second, and calls left
 // unanswered (CodePolicy), calls in flight (the rest waits, then [ErrBusy]).
+//
+// # Who is prompt
+//
+// The Go client is: it has one order of all that the host says, and one wake of a
+// thread less at each message. The host would be, but what runs on the reader
+// grows its stack for as long as the connection lives: 4 KiB of the 11 that an
+// idle one may hold.
 //
 // # Ownership
 //

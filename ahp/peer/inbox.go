@@ -18,15 +18,24 @@ type inbox struct {
 	rate    bucket
 }
 
-// arrived queues a request, in order; it is called by the reader only. A message
-// that could not be read travels the same way, so that its answer keeps its
-// place. It returns false where the connection is closed for flooding.
-func (p *Peer) arrived(req *Request) bool {
-	in := &p.in
-	if !in.rate.take() {
+// arrived takes up a request, in order; it is called by the reader only. A
+// message that could not be read travels the same way, so that its answer keeps
+// its place. A flood closes the connection.
+func (p *Peer) arrived(req *Request) {
+	switch {
+	case !p.in.rate.take():
 		p.abort(ws.CodePolicy, "too many messages a second")
-		return false
+	case p.opts.Prompt:
+		p.handle(req)
+		p.flush(false)
+	default:
+		p.queue(req)
 	}
+}
+
+// queue leaves a request to the runner.
+func (p *Peer) queue(req *Request) {
+	in := &p.in
 	in.mu.Lock()
 	full := len(in.queue) >= p.opts.InboxMessages || in.bytes+req.size > p.opts.InboxBytes
 	if !full {
@@ -38,7 +47,6 @@ func (p *Peer) arrived(req *Request) bool {
 	if full {
 		p.abort(ws.CodePolicy, "too many messages wait to be handled")
 	}
-	return !full
 }
 
 // startRunner is called under the inbox's lock.

@@ -45,6 +45,12 @@ type Options struct {
 	// and err, never of payloads. Nil discards.
 	Logger *slog.Logger
 
+	// Prompt says that Handle waits for nothing but short locks, whoever is on the
+	// other side. The reader then calls it itself: that saves the wake of another
+	// thread at each message, and puts what is handled and the answers to calls
+	// (see [Peer.CallThen]) into one order. What Handle holds up is the reading.
+	Prompt bool
+
 	// QueueBytes bounds what waits to be written, exempt frames apart (8 MiB).
 	QueueBytes int
 	// InboxMessages and InboxBytes bound what waits to be handled (4,096; 16 MiB).
