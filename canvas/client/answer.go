@@ -17,7 +17,7 @@ import (
 // would end the connection (canvas.md section 8).
 const maxAnswer = 4<<20 - 1<<10
 
-// handle takes one request of the host. It is called on the ordered runner and
+// handle takes one request of the host. It is called on the reader and
 // does not wait.
 func (p *provided) handle(req *peer.Request) {
 	switch {

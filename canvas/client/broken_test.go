@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -89,6 +90,32 @@ func TestIgnored(t *testing.T) {
 		}
 		if ev := next(t, w); ev.Seq != 20 || ev.State.(session.State).Title != "new" {
 			t.Errorf("event %+v", ev)
+		}
+	})
+}
+
+// What comes before the answer to the handshake belongs to nothing.
+func TestBeforeTheHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		f := newFake(t, n)
+		asked := make(chan error, 1)
+		f.before = func(p *peer.Peer) {
+			_ = p.Notify(ahp.ActionNotification.Name, ahp.Value(envelope(50, newTitle)))
+			go func() {
+				_, err := p.Call(t.Context(), canvas.CanvasOpen.Name, nil)
+				asked <- err
+			}()
+			synctest.Wait()
+		}
+		c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
+		if err := <-asked; !errors.Is(err, &ahp.Error{Code: ahp.CodeInvalidRequest}) {
+			t.Errorf("a request was answered with %v", err)
+		}
+		f.says(envelope(11, `{"type":"session/isReadChanged","isRead":true}`)) // 50 was not counted
+		synctest.Wait()
+		if s, _ := c.Session(sessionA); s.Title != "T" || s.Status&session.StatusIsRead == 0 || c.Err() != nil {
+			t.Errorf("title %q, status %d, %v", s.Title, s.Status, c.Err())
 		}
 	})
 }

@@ -32,13 +32,37 @@ func call[P, R any](ctx context.Context, l *link, m ahp.Method[P, R], params P) 
 	return result, nil
 }
 
+// callThen is call for an answer that must be taken in its place among what the
+// host says. The error is the call's, and then not called; or that the answer
+// cannot be read, or then's.
+func callThen[P, R any](ctx context.Context, l *link, m ahp.Method[P, R], params P, then func(R) error) error {
+	var taken error
+	err := l.peer.CallThen(ctx, m.Name, params, func(raw ahp.Value) {
+		var result R
+		if err := ahp.Unmarshal(raw, &result); err != nil {
+			taken = fmt.Errorf("call %s: the answer cannot be read: %w", m.Name, err)
+			return
+		}
+		taken = then(result)
+	})
+	if err == nil {
+		return taken
+	}
+	return named(m.Name, err)
+}
+
+// named says what the host refused.
+func named(method string, err error) error {
+	if refused(err) {
+		return fmt.Errorf("call %s: %w", method, err)
+	}
+	return err
+}
+
 // callRaw returns the result as it came, which is valid JSON.
 func callRaw(ctx context.Context, l *link, method string, params any) (ahp.Value, error) {
 	raw, err := l.peer.Call(ctx, method, params)
-	if err != nil && refused(err) {
-		err = fmt.Errorf("call %s: %w", method, err)
-	}
-	return raw, err
+	return raw, named(method, err)
 }
 
 // liveLink is the present connection; what is an error where there is none.

@@ -65,41 +65,47 @@ func (c *Client) connect(ctx context.Context, uris []string) error {
 	if err != nil {
 		return err
 	}
-	err = c.handshake(ctx, l, uris)
-	if err == nil {
-		c.declareAgain()
-		c.provided.prune()
-	}
-	close(l.open)
-	if err != nil {
+	if err = c.handshake(ctx, l, uris); err != nil {
 		l.close()
 	}
 	return err
 }
 
+// handshake opens the connection. Its answer is taken on the reader, before
+// anything that the host says behind it.
 func (c *Client) handshake(ctx context.Context, l *link, uris []string) error {
 	c.mu.Lock()
 	seen := c.mirror.seen
 	c.mu.Unlock()
 	if seen > 0 {
-		answer, err := call(ctx, l, ahp.Reconnect, ahp.ReconnectParams{
+		answered := false
+		err := callThen(ctx, l, ahp.Reconnect, ahp.ReconnectParams{
 			Channel: ahp.RootURI, ClientID: c.opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(uris),
+		}, func(answer ahp.ReconnectResult) error {
+			answered = true
+			return c.back(c.resumed(l, uris, answer))
 		})
-		if err == nil {
-			return c.resumed(l, uris, answer)
-		}
-		if !refused(err) {
+		if answered || !refused(err) {
 			return err
 		}
 		c.opts.Logger.Info("the host cannot resume; initializing", "err", err)
 	}
-	answer, err := call(ctx, l, ahp.Initialize, ahp.InitializeParams{
+	return callThen(ctx, l, ahp.Initialize, ahp.InitializeParams{
 		Channel: ahp.RootURI, ProtocolVersions: c.opts.Versions, ClientID: c.opts.ClientID,
 		InitialSubscriptions: uris, Capabilities: c.opts.Capabilities,
-	})
-	if err != nil {
-		return err
+	}, func(answer ahp.InitializeResult) error { return c.back(c.initialized(l, uris, answer)) })
+}
+
+// back is what follows a handshake that did well.
+func (c *Client) back(err error) error {
+	if err == nil {
+		c.declareAgain()
+		c.provided.prune()
 	}
+	return err
+}
+
+func (c *Client) initialized(l *link, uris []string, answer ahp.InitializeResult) error {
 	bases, err := readSnapshots(answer.Snapshots)
 	if err != nil {
 		return err

@@ -11,26 +11,21 @@
 //
 // # Order
 //
-// Envelopes are taken one at a time in the order in which they came. It follows
-// that
+// Envelopes and the answers that carry state are taken one at a time, in the order
+// in which they came, by the connection's reader. It follows that
 //
 //   - a [Watch] sees actions in the order of serverSeq, across channels, and
 //     each event carries the state that it led to;
 //   - when [Client.Subscribe] or [Client.Dispatch] has returned without an
 //     error, the mirror holds the snapshot, or what the action did;
+//   - what a Subscribe brings is an event between what came before and after it;
 //   - a serverSeq that does not rise is never applied. Neither is a known action
 //     that cannot be read or reduced: the mirror would no longer be the host's
 //     state. The connection is closed with a [*ProtocolError], and the next
 //     Reconnect starts afresh.
 //
-// Answers are read in the same order, but wake another goroutine than envelopes
-// do. So an envelope waits for the snapshot that it builds on: by the host's law
-// of order that one has been read already, and the wait is for a goroutine of
-// ours. (Only who unsubscribes and at once subscribes again can meet an envelope
-// of the old subscription there; it waits for one answer at most.) And the
-// snapshot of one Subscribe may overtake envelopes that were read before it: of
-// its own channel it holds them, and only signals (canvas/message) still are
-// events after it; those of other channels come with a lower Seq than its own.
+// What comes before the answer to the handshake is dropped, or refused where it is
+// a request: it belongs to nothing that the client knows.
 //
 // Actions of types that the client does not know change nothing and are events
 // without a decoded action; refused ones change nothing, whoever sent them.

@@ -18,6 +18,8 @@ type fake struct {
 	answer func(method string, params ahp.Value) any
 	// behind are action params that follow right behind the answer to a handshake.
 	behind []string
+	// before is done before a handshake is answered.
+	before func(p *peer.Peer)
 	state  string // of sessionA; "" is fakeState
 
 	mu    sync.Mutex
@@ -53,6 +55,9 @@ func (f *fake) handle(_ context.Context, req *peer.Request) {
 	if f.silent {
 		req.Go(func(ctx context.Context) { <-ctx.Done() })
 		return
+	}
+	if f.before != nil {
+		f.before(req.Peer())
 	}
 	if f.answer != nil {
 		switch v := f.answer(req.Method, req.Params).(type) {

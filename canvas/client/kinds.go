@@ -13,9 +13,7 @@ import (
 type kind struct {
 	actions *ahp.ActionTable
 	state   func(raw ahp.Value) (any, error)
-	// reduce reports whether the action is one that changes states; the others
-	// are signals, which no snapshot holds.
-	reduce func(state any, a ahp.Action) (next any, applied bool, err error)
+	reduce  func(state any, a ahp.Action) (next any, err error)
 }
 
 // kinds by scheme. A channel of another scheme is followed without a state.
@@ -25,10 +23,9 @@ var kinds = map[string]*kind{
 	ahp.SchemeCanvas:  kindOf[canvas.CanvasState](canvas.Actions, canvas.Reduce),
 }
 
-// kindOf takes a reducer in the form of the log, whose types it need not name:
-// the zero Outcome is channels.Applied, and a signal returns the state that it
-// was given.
-func kindOf[S, State any, Outcome comparable](actions *ahp.ActionTable, reduce func(State, ahp.Action) (State, Outcome, error)) *kind {
+// kindOf takes a reducer in the form of the log, whose types it need not name; a
+// signal returns the state that it was given.
+func kindOf[S, State, Outcome any](actions *ahp.ActionTable, reduce func(State, ahp.Action) (State, Outcome, error)) *kind {
 	return &kind{
 		actions: actions,
 		state: func(raw ahp.Value) (any, error) {
@@ -36,10 +33,9 @@ func kindOf[S, State any, Outcome comparable](actions *ahp.ActionTable, reduce f
 			err := ahp.Unmarshal(raw, &s)
 			return s, err
 		},
-		reduce: func(state any, a ahp.Action) (any, bool, error) {
-			var applied Outcome
-			next, outcome, err := reduce(state.(State), a)
-			return next, outcome == applied, err
+		reduce: func(state any, a ahp.Action) (any, error) {
+			next, _, err := reduce(state.(State), a)
+			return next, err
 		},
 	}
 }

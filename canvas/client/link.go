@@ -12,9 +12,6 @@ import (
 type link struct {
 	c    *Client
 	peer *peer.Peer
-	// open is closed when the answer to the handshake is in the mirror, or when
-	// there will be none: what came behind it waits for that.
-	open chan struct{}
 	// ended is closed when the connection is over and everything that was read
 	// has been taken.
 	ended chan struct{}
@@ -30,24 +27,35 @@ func (c *Client) dial(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{c: c, open: make(chan struct{}), ended: make(chan struct{})}
+	l := &link{c: c, ended: make(chan struct{})}
 	l.peer = peer.New(conn, l, c.opts.peer())
 	l.peer.Start()
 	return l, nil
 }
 
-// Handle takes what the host says, in order. It waits for nobody but goroutines
-// of ours that have their answer already (the package's Order).
+// Handle takes what the host says, on the reader.
 func (l *link) Handle(_ context.Context, req *peer.Request) {
-	<-l.open
 	switch {
 	case !req.Notification:
-		l.c.provided.handle(req)
+		l.asked(req)
 	case req.Method == ahp.ActionNotification.Name:
 		l.take(req)
 	default:
 		l.notice(req)
 	}
+}
+
+// asked takes a request. Before the handshake nothing is known that could be
+// asked for.
+func (l *link) asked(req *peer.Request) {
+	l.c.mu.Lock()
+	current := l.current()
+	l.c.mu.Unlock()
+	if !current {
+		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the answer to the handshake", req.Method))
+		return
+	}
+	l.c.provided.handle(req)
 }
 
 func (l *link) take(req *peer.Request) {
@@ -56,8 +64,8 @@ func (l *link) take(req *peer.Request) {
 	err := req.Decode(&e)
 	if err != nil {
 		err = &ProtocolError{Rule: "an envelope can be read", Err: err}
-	} else if u, err = readEnvelope(e); err == nil {
-		l.c.awaitBase(e.Channel)
+	} else {
+		u, err = readEnvelope(e)
 	}
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -88,16 +96,6 @@ func (l *link) notice(req *peer.Request) {
 // where its handshake failed, or the host broke a rule. It is called under the
 // mutex.
 func (l *link) current() bool { return l.c.link == l && l.broken == nil }
-
-// awaitBase waits for the answer to a subscribe that an envelope came behind.
-func (c *Client) awaitBase(uri string) {
-	c.mu.Lock()
-	ch := c.mirror.channels[uri]
-	c.mu.Unlock()
-	if ch != nil {
-		<-ch.ready
-	}
-}
 
 // take brings an envelope into the mirror, tells the watches, and then whoever
 // dispatched it. It is called under the mutex.
@@ -141,7 +139,6 @@ func (l *link) breakOff(err error) {
 
 // Closed is called when the connection is over, after its last message.
 func (l *link) Closed(err error) {
-	<-l.open
 	l.c.opts.Logger.Info("connection ended", "err", err)
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()

@@ -25,10 +25,7 @@ type channel struct {
 	seq   int64 // of the state
 	// asking counts the Subscribe calls that wait for an answer.
 	asking int
-	// based says that the subscription was answered once; ready is closed then,
-	// or when it is given up.
-	based bool
-	ready chan struct{}
+	based  bool // the subscription was answered once
 }
 
 func newMirror() mirror { return mirror{channels: map[string]*channel{}} }
@@ -37,7 +34,7 @@ func newMirror() mirror { return mirror{channels: map[string]*channel{}} }
 func (m *mirror) want(uri string) *channel {
 	ch := m.channels[uri]
 	if ch == nil {
-		ch = &channel{ready: make(chan struct{})}
+		ch = &channel{}
 		m.channels[uri] = ch
 	}
 	return ch
@@ -54,26 +51,16 @@ func (m *mirror) followed() []string {
 	return uris
 }
 
-func (ch *channel) settle() {
-	if !ch.based {
-		ch.based = true
-		close(ch.ready)
-	}
-}
-
 // drop forgets a channel.
 func (m *mirror) drop(uri string) Event {
-	if ch := m.channels[uri]; ch != nil {
-		delete(m.channels, uri)
-		ch.settle()
-	}
+	delete(m.channels, uri)
 	return Event{Kind: EventGone, Channel: uri}
 }
 
 // install replaces a channel's state as a whole.
 func (m *mirror) install(ch *channel, b base) Event {
 	ch.kind, ch.state, ch.seq = b.kind, b.state, b.FromSeq
-	ch.settle()
+	ch.based = true
 	m.seen = max(m.seen, b.FromSeq)
 	return m.event(b.Resource, ch, len(b.State))
 }
@@ -95,20 +82,15 @@ func (m *mirror) advance(seq int64) error {
 // is no event, and neither is what a snapshot held already.
 func (m *mirror) apply(u update) (ev Event, ok bool, err error) {
 	ch := m.channels[u.Channel]
-	if ch == nil || !ch.based {
+	if ch == nil || !ch.based || u.ServerSeq <= ch.seq {
 		return ev, false, nil
 	}
 	if u.action != nil && ch.kind != nil {
-		state, applied, err := ch.kind.reduce(ch.state, u.action)
-		switch {
-		case u.ServerSeq <= ch.seq && applied:
-			return ev, false, nil
-		case u.ServerSeq <= ch.seq: // a signal that a snapshot overtook
-		case err != nil:
+		state, err := ch.kind.reduce(ch.state, u.action)
+		if err != nil {
 			return ev, false, &ProtocolError{Rule: "an action can be applied", Err: fmt.Errorf("%s: %w", u.tag, err)}
-		default:
-			ch.state, ch.seq = state, u.ServerSeq
 		}
+		ch.state, ch.seq = state, u.ServerSeq
 	}
 	ev = actionEvent(EventAction, u)
 	ev.State = ch.state

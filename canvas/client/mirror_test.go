@@ -6,9 +6,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// A snapshot that overtook envelopes holds what they did: their actions are no
-// events any more, their signals still are.
-func TestOvertakenBySnapshot(t *testing.T) {
+// A snapshot holds what was done up to its number; what has a lower one is no
+// event any more.
+func TestOlderThanTheSnapshot(t *testing.T) {
 	const uri = "ahp-canvas:/1"
 	m := newMirror()
 	b, err := readSnapshot(ahp.Snapshot{Resource: uri, FromSeq: 7, State: ahp.Value(
@@ -24,9 +24,10 @@ func TestOvertakenBySnapshot(t *testing.T) {
 		title  string
 	}{
 		{6, `{"type":"canvas/updated","title":"old"}`, false, `"new"`},
-		{7, `{"type":"canvas/message","payload":1}`, true, `"new"`},
-		{8, `{"type":"canvas/updated","title":null}`, true, `null`},
-		{9, `{"type":"canvas/fromTheFuture","title":"x"}`, true, `null`},
+		{7, `{"type":"canvas/message","payload":1}`, false, `"new"`},
+		{8, `{"type":"canvas/message","payload":1}`, true, `"new"`},
+		{9, `{"type":"canvas/updated","title":null}`, true, `null`},
+		{10, `{"type":"canvas/fromTheFuture","title":"x"}`, true, `null`},
 	} {
 		u, err := readEnvelope(ahp.ActionEnvelope{Channel: uri, ServerSeq: tc.seq, Action: ahp.Value(tc.action)})
 		if err != nil {

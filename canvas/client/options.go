@@ -90,11 +90,10 @@ func (o *Options) dial() ws.DialOptions {
 // broken host from filling the memory, not a busy one from talking.
 func (o *Options) peer() peer.Options {
 	return peer.Options{
-		Logger:        o.Logger,
-		CallTimeout:   o.Timeout,
-		MaxNodes:      -1,
-		MaxDepth:      256,
-		InboxMessages: 64 << 10,
-		InboxBytes:    2 * ws.ClientReadLimit,
+		Logger:      o.Logger,
+		Prompt:      true,
+		CallTimeout: o.Timeout,
+		MaxNodes:    -1,
+		MaxDepth:    256,
 	}
 }

@@ -16,16 +16,21 @@ func (c *Client) Subscribe(ctx context.Context, uri string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("subscribe: %w", err)
 	}
-	result, err := call(ctx, l, ahp.Subscribe, ahp.ChannelParams{Channel: uri})
-	b := base{Snapshot: ahp.Snapshot{Resource: uri}}
-	if err == nil && result.Snapshot != nil {
-		b, err = readSnapshot(*result.Snapshot)
+	var snap Snapshot
+	err = callThen(ctx, l, ahp.Subscribe, ahp.ChannelParams{Channel: uri}, func(result ahp.SubscribeResult) (err error) {
+		snap, err = c.answered(l, uri, ch, result.Snapshot)
+		return err
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch.asking--
+	if err != nil && c.mirror.channels[uri] == ch {
+		c.unanswered(l, uri, ch, err)
 	}
-	return c.answered(l, uri, ch, b, err)
+	return snap, err
 }
 
-// ask notes the subscription before it is sent: what comes before its answer
-// must wait for it.
+// ask notes the subscription before it is sent.
 func (c *Client) ask(uri string) (*link, *channel, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,23 +43,21 @@ func (c *Client) ask(uri string) (*link, *channel, error) {
 	return l, ch, nil
 }
 
-func (c *Client) answered(l *link, uri string, ch *channel, b base, err error) (Snapshot, error) {
+// answered takes the snapshot, in its place among the envelopes.
+func (c *Client) answered(l *link, uri string, ch *channel, s *ahp.Snapshot) (Snapshot, error) {
+	b := base{Snapshot: ahp.Snapshot{Resource: uri}}
+	if s != nil {
+		var err error
+		if b, err = readSnapshot(*s); err != nil {
+			return Snapshot{}, err
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ch.asking--
-	switch current := c.mirror.channels[uri] == ch; {
-	case err != nil:
-		if current {
-			c.unanswered(l, uri, ch, err)
-		}
-		return Snapshot{}, err
-	case c.link != l:
-		// The snapshot belongs to a timeline that is over.
-		if current && !ch.based && ch.asking == 0 {
-			c.mirror.drop(uri)
-		}
-		return Snapshot{}, fmt.Errorf("subscribe: %w", l.cause)
-	case !current:
+	switch {
+	case l.broken != nil:
+		return Snapshot{}, l.broken
+	case c.mirror.channels[uri] != ch:
 		l.unsubscribe(uri)
 		return Snapshot{}, ErrUnsubscribed
 	case !ch.based || b.FromSeq > ch.seq:

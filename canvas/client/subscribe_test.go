@@ -112,8 +112,8 @@ func TestUnsubscribe(t *testing.T) {
 	})
 }
 
-// The answer to subscribe wakes one goroutine, the envelopes behind it another;
-// whichever comes first, nothing is lost or applied twice.
+// Nothing of a busy channel is lost or applied twice between the answer to
+// subscribe and the envelopes around it.
 func TestSubscribeUnderTraffic(t *testing.T) {
 	h := newHost(t, channels.Options{})
 	c := h.dial(t, client.Options{})
@@ -133,6 +133,39 @@ func TestSubscribeUnderTraffic(t *testing.T) {
 		traffic.Wait()
 		wantSame(t, h, c, sessionA)
 		c.Unsubscribe(sessionA)
+	}
+}
+
+// A snapshot is an event in its place among the others, whatever they are of.
+func TestSnapshotsKeepTheOrder(t *testing.T) {
+	h := newHost(t, channels.Options{})
+	c := h.dial(t, client.Options{Subscriptions: []string{sessionB}})
+	w := c.Watch()
+	const rounds = 200
+	var traffic sync.WaitGroup
+	traffic.Go(func() {
+		for i := range 10 * rounds {
+			h.does(sessionB, title(fmt.Sprint(i)))
+		}
+	})
+	for range rounds {
+		must(c.Subscribe(t.Context(), sessionA))
+		c.Unsubscribe(sessionA)
+	}
+	traffic.Wait()
+	h.does(sessionB, title("the end"))
+	for last := int64(0); ; {
+		ev := next(t, w)
+		if ev.Kind == client.EventGone {
+			continue
+		}
+		if ev.Seq < last {
+			t.Fatalf("%v of %s has the number %d behind %d", ev.Kind, ev.Channel, ev.Seq, last)
+		}
+		last = ev.Seq
+		if a, ok := ev.Action.(session.TitleChanged); ok && a.Title == "the end" {
+			return
+		}
 	}
 }
 
