@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"slices"
@@ -13,39 +12,6 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
-
-// Options configures a Service. Log is required.
-type Options struct {
-	Log *channels.Log
-	// Agent is the one entry of the root channel; a zero one names this host.
-	Agent AgentInfo
-	Now   func() time.Time // default time.Now
-	// MaxSessions is how many sessions there may be at once; default 1,024.
-	MaxSessions int
-	// Store keeps sessions over a restart; nil keeps none.
-	Store channels.Store
-	// Capabilities is what a client declared when it connected last; it is kept with
-	// the client. It is called under the log's lock and must not wait. Nil knows
-	// nothing of anybody.
-	Capabilities func(clientID string) ahp.Capabilities
-	// NewID names a session's records: unique for ever. The default is random.
-	NewID  func() string
-	Logger *slog.Logger
-
-	// Prepare completes the state of a session before anybody sees it; it runs
-	// under the log's lock and must be pure. Nil changes nothing.
-	Prepare func(tx *channels.Tx, uri string, s State) State
-	// Vet holds an active client's declaration against the rules of whoever uses
-	// it, without a lock. Nil lets everything through.
-	Vet func(c SessionActiveClient) error
-	// After runs under the log's lock when an action changed a session, and may
-	// append to it. Nil does nothing.
-	After func(tx *channels.Tx, uri string, before, now State)
-	// BeforeDispose ends what lives in a session before it is removed, and may
-	// wait. Where it fails the session stays; else after is called, with whether
-	// the session's end is durable or it stays after all. Nil does nothing.
-	BeforeDispose func(ctx context.Context, uri string) (after func(gone bool), err error)
-}
 
 // Service makes, lists and ends sessions. Its methods may be called
 // concurrently.
@@ -81,11 +47,12 @@ type entry struct {
 // New makes the service, teaches the log the root and the session kind, and
 // creates the root channel.
 func New(opts Options) *Service {
+	opts = opts.withDefaults()
 	s := &Service{
 		log:      opts.Log,
 		agent:    opts.Agent,
 		now:      opts.Now,
-		limit:    cmp.Or(opts.MaxSessions, 1024),
+		limit:    opts.MaxSessions,
 		logger:   opts.Logger,
 		prepare:  opts.Prepare,
 		dispose:  opts.BeforeDispose,
@@ -97,29 +64,8 @@ func New(opts Options) *Service {
 		newID:    opts.NewID,
 		caps:     opts.Capabilities,
 	}
-	if s.caps == nil {
-		s.caps = func(string) ahp.Capabilities { return nil }
-	}
-	if s.store == nil {
-		s.store = channels.NoStore
-	}
-	if s.newID == nil {
-		s.newID = rand.Text
-	}
-	s.behind = channels.NewBehind(s.store, s.collect, opts.Logger)
-	if s.now == nil {
-		s.now = time.Now
-	}
-	if s.logger == nil {
-		s.logger = slog.New(slog.DiscardHandler)
-	}
-	if s.agent.Provider == "" {
-		s.agent = AgentInfo{Provider: "canvas", DisplayName: "Canvas host", Description: "Opens canvases and shows them on any screen.", Models: []ahp.Value{}}
-	}
+	s.behind = channels.NewBehind(s.store, s.collect, s.logger)
 	s.log.AddKind(rootKind())
-	if s.vet == nil {
-		s.vet = func(SessionActiveClient) error { return nil }
-	}
 	s.log.AddKind(kind(s.check, s.changed))
 	zero := int64(0)
 	err := s.log.Do(func(tx *channels.Tx) error {
