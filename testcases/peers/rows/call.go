@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"errors"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/figure"
@@ -16,6 +17,7 @@ type pair struct {
 	alone, several *proc.Process // the hosts of one call at a time, and of 16
 
 	cpuOne, cpuMany, rate, p50, open50, open99 []float64
+	cpuCore, p50Core                           []float64 // one call at a time, both ends on one core
 }
 
 // calls compares a call of the host and its answer by the client: both ends use
@@ -43,6 +45,8 @@ func calls(e *Env) ([]figure.Figure, error) {
 		{What: "CPU of both ends, 16 in flight", Unit: "µs/call", Peer: bare, Ours: ours.cpuMany, Theirs: limit.cpuMany, Target: figure.Target{AtMost: 1.8}},
 		{What: "throughput, 16 in flight", Unit: "calls/s", Peer: bare, Ours: ours.rate, Theirs: limit.rate, Target: figure.Target{AtLeast: 0.55}},
 		{What: "p50, one call at a time", Unit: "µs", Peer: bare, Ours: ours.p50, Theirs: limit.p50, Target: figure.Target{AtMost: 2.4}},
+		{What: "CPU of both ends, one call at a time on one core", Unit: "µs/call", Peer: bare, Ours: ours.cpuCore, Theirs: limit.cpuCore, Target: figure.Target{AtMost: 1.8}},
+		{What: "p50, one call at a time on one core", Unit: "µs", Peer: bare, Ours: ours.p50Core, Theirs: limit.p50Core, Target: figure.Target{AtMost: 2.4}},
 		{What: "p50, open loop of 1,000 calls/s", Unit: "µs", Peer: bare, Ours: ours.open50, Theirs: limit.open50, Target: figure.Target{AtMost: 2.4}},
 		{What: "p99, open loop of 1,000 calls/s", Unit: "µs", Peer: bare, Ours: ours.open99, Theirs: limit.open99},
 	}
@@ -101,10 +105,29 @@ func (p *pair) turn(e *Env) error {
 	if p.name != "peer" && p.name != "bare" {
 		return nil
 	}
+	if err := p.oneCore(e); err != nil {
+		return err
+	}
 	open, _, err := p.measured(p.several, proc.Ask{Do: "pace", N: e.Pick(700, 100), Rate: 1000})
 	p.open50 = append(p.open50, figure.Quantile(open.Times, 0.5))
 	p.open99 = append(p.open99, figure.Quantile(open.Times, 0.99))
 	return err
+}
+
+// oneCore makes calls one at a time where both ends share a processor. On several
+// the bare side is fast or slow by where the kernel put the two; here nothing but
+// the work differs.
+func (p *pair) oneCore(e *Env) error {
+	for _, end := range []*proc.Process{p.alone, p.end} {
+		if err := end.OneCore(true); err != nil {
+			return err
+		}
+	}
+	n := e.Pick(3000, 500)
+	one, used, err := p.measured(p.alone, proc.Ask{Do: "flight", N: n, Size: 1})
+	p.cpuCore = append(p.cpuCore, used/float64(n))
+	p.p50Core = append(p.p50Core, figure.Quantile(one.Times, 0.5))
+	return errors.Join(err, p.alone.OneCore(false), p.end.OneCore(false))
 }
 
 // measured asks a host, and returns what both ends used for it in microseconds.
