@@ -37,7 +37,7 @@ type Proxy struct {
 	mu    sync.Mutex
 	next  Link
 	over  bool
-	conns []*ws.Conn
+	conns map[*ws.Conn]struct{} // of the connections that are open, both ends
 	links sync.WaitGroup
 }
 
@@ -93,18 +93,35 @@ func refusedStatus(err error) int {
 	return http.StatusBadGateway
 }
 
+// keep numbers a connection, and has both ends closed with p.
+func (p *Proxy) keep(client, host *ws.Conn) Link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conns == nil {
+		p.conns = map[*ws.Conn]struct{}{}
+	}
+	for _, c := range []*ws.Conn{client, host} {
+		p.conns[c] = struct{}{}
+		if p.over {
+			c.Close(ws.CodeGoingAway, "")
+		}
+	}
+	p.next++
+	return p.next - 1
+}
+
+// letGo forgets both ends of a connection that has ended.
+func (p *Proxy) letGo(client, host *ws.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, client)
+	delete(p.conns, host)
+}
+
 // run pumps both ways until either side ends.
 func (p *Proxy) run(client, host *ws.Conn, token string) {
-	p.mu.Lock()
-	l := p.next
-	p.next++
-	if p.over {
-		client.Close(ws.CodeGoingAway, "")
-		host.Close(ws.CodeGoingAway, "")
-	} else {
-		p.conns = append(p.conns, client, host)
-	}
-	p.mu.Unlock()
+	l := p.keep(client, host)
+	defer p.letGo(client, host)
 	p.Watcher.Opened(l, token)
 	var end sync.Once
 	pump := func(from, to *ws.Conn, toHost bool) {
@@ -147,7 +164,7 @@ func (p *Proxy) Wait() { p.links.Wait() }
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.over = true
-	for _, c := range p.conns {
+	for c := range p.conns {
 		c.Close(ws.CodeGoingAway, "")
 	}
 	p.mu.Unlock()

@@ -51,3 +51,25 @@ func TestNoTokenIsLentToAWebPage(t *testing.T) {
 		}
 	}
 }
+
+// A recording may run for days: connections that have ended leave nothing behind.
+func TestEndedConnectionsAreLetGo(t *testing.T) {
+	h := startHost(t, false)
+	proxy := &conform.Proxy{To: h.url, Token: viewToken, Watcher: &conform.Recorder{}}
+	server := httptest.NewServer(proxy)
+	defer server.Close()
+	defer proxy.Close()
+	url := "ws" + strings.TrimPrefix(server.URL, "http") + "/ahp"
+	for range 3 {
+		conn, err := ws.Dial(t.Context(), url, ws.DialOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close(ws.CodeNormal, "")
+		conn.Wait()
+	}
+	proxy.Wait()
+	if n := proxy.Conns(); n != 0 {
+		t.Errorf("%d connections are kept, and none is open", n)
+	}
+}
