@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"sync"
 	"time"
 
@@ -28,8 +27,8 @@ type Options struct {
 	Probe time.Duration
 	// Dial reaches the app; the default refuses addresses of other machines.
 	Dial DialFunc
-	// Jar keeps the app's cookies; the default is a new one. One that is handed on
-	// keeps people logged in when the app was away.
+	// Jar keeps the app's cookies; the default is a new one, which is bounded. One
+	// that is handed on keeps people logged in when the app was away.
 	Jar http.CookieJar
 
 	ReadBytes int64 // of one Read; 16 MiB
@@ -87,9 +86,7 @@ func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 	}
 	a := &App{opts: opts.withDefaults(), at: at, handle: h}
 	if a.opts.Jar == nil {
-		if a.opts.Jar, err = cookiejar.New(nil); err != nil {
-			return nil, err
-		}
+		a.opts.Jar = newJar()
 	}
 	a.ctx, a.cancel = context.WithCancel(h.Context())
 	a.transport = newTransport(at.dial, a.opts.Dial)

@@ -10,7 +10,10 @@
 //   - Only the configured origin is ever contacted: the dialer knows one address,
 //     which must be of this machine, whatever a page, a redirect or the
 //     environment's proxy says. Redirects are followed inside it by Read alone.
-//   - One cookie jar an instance. No cookie of the app leaves the host.
+//   - One cookie jar an instance. No cookie of the app leaves the host. A jar holds
+//     180 cookies of 4096 bytes each, and 256 KiB in all; where there are more, those
+//     that ran out go first, then the one that was set longest ago (RFC 6265 asks for
+//     50 of a domain).
 //   - An app that refuses a connection is reported once, at once: seen by a
 //     request, or by a TCP probe every 2 s. One that hangs is not: its request
 //     fails with 504.

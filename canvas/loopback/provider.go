@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/cookiejar"
 	"sync"
 	"time"
 
@@ -165,7 +164,7 @@ func (p *Provider) jar(key jarKey) http.CookieJar {
 	if len(p.jars) >= maxJars {
 		clear(p.jars) // people log in again; it takes a thousand closed canvases
 	}
-	jar, _ := cookiejar.New(nil) // without options it has no error
+	jar := newJar()
 	p.jars[key] = jar
 	return jar
 }
