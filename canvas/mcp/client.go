@@ -37,6 +37,7 @@ type ClientOptions struct {
 // that is sent again: it was not run. A call whose answer is lost is not.
 type Client struct {
 	opts ClientOptions
+	way  *http.Transport
 	turn chan struct{} // holds a token while nobody looks at session
 	// session is nil after a failure, until the next call.
 	session *sdk.ClientSession
@@ -45,10 +46,11 @@ type Client struct {
 // Dial enters a host. Its errors are *[canvas.Error] with one of the codes
 // above; close the client when it is of no more use.
 func Dial(ctx context.Context, opts ClientOptions) (*Client, error) {
-	c := &Client{opts: opts, turn: make(chan struct{}, 1)}
+	c := &Client{opts: opts, way: NewTransport(), turn: make(chan struct{}, 1)}
 	c.turn <- struct{}{}
 	_, err := c.enter(ctx, nil)
 	if err != nil {
+		c.way.CloseIdleConnections()
 		return nil, err
 	}
 	return c, nil
@@ -65,7 +67,7 @@ func (c *Client) enter(ctx context.Context, spent *sdk.ClientSession) (*sdk.Clie
 	if c.session != nil && c.session != spent {
 		return c.session, nil
 	}
-	session, err := connect(ctx, c.opts)
+	session, err := connect(ctx, c.opts, c.way)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +85,8 @@ func (c *Client) drop(spent *sdk.ClientSession) {
 	_ = spent.Close() // it failed already
 }
 
-func connect(ctx context.Context, opts ClientOptions) (*sdk.ClientSession, error) {
-	key := &bearer{token: opts.Token}
+func connect(ctx context.Context, opts ClientOptions, way *http.Transport) (*sdk.ClientSession, error) {
+	key := &bearer{token: opts.Token, way: way}
 	transport := &sdk.StreamableClientTransport{
 		Endpoint:             opts.URL,
 		HTTPClient:           &http.Client{Transport: key, CheckRedirect: stay},
@@ -160,19 +162,21 @@ func (c *Client) Close() {
 	if c.session != nil {
 		_ = c.session.Close() // a host that is gone forgets by itself
 	}
+	c.way.CloseIdleConnections()
 }
 
 // bearer puts the token on each request, and remembers how the last one was
 // answered: the library turns every refusal into the same error.
 type bearer struct {
 	token  string
+	way    http.RoundTripper
 	status atomic.Int64
 }
 
 func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	resp, err := http.DefaultTransport.RoundTrip(r)
+	resp, err := b.way.RoundTrip(r)
 	if err == nil {
 		b.status.Store(int64(resp.StatusCode))
 	}

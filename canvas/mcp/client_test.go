@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -226,5 +227,27 @@ func TestServeStdioDrains(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("ServeStdio: %v", err)
+	}
+}
+
+// The token goes to the host and to nobody else, whatever proxy the environment names.
+func TestClientUsesNoProxy(t *testing.T) {
+	usual := http.DefaultTransport
+	defer func() { http.DefaultTransport = usual }()
+	asked := false
+	proxied := usual.(*http.Transport).Clone()
+	proxied.Proxy = func(*http.Request) (*url.URL, error) {
+		asked = true
+		return nil, nil
+	}
+	http.DefaultTransport = proxied
+	defer proxied.CloseIdleConnections()
+	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: guarded(t, newFake()).URL, Token: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if asked {
+		t.Error("it looked for a proxy")
 	}
 }

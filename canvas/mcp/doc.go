@@ -49,7 +49,7 @@
 // A [Client] enters a door over HTTP and calls its tools; [Client.Proxy] makes
 // such a client a door again, so that an agent on standard streams works with a
 // host elsewhere. It passes on what the host says, so a newer host's tools go
-// through it too.
+// through it too. It goes to its host itself, through no proxy ([NewTransport]).
 //
 // # Who may
 //

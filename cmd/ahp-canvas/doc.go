@@ -28,7 +28,8 @@
 // nobody else. The file goes with the host; one whose process is gone is removed
 // by whoever meets it. Of several running hosts the one that started last is
 // driven; --host URL picks another. For a host of another user or machine, the
-// token comes from --token-file or AHP_CANVAS_TOKEN.
+// token comes from --token-file or AHP_CANVAS_TOKEN. No command goes through a
+// proxy that the environment names: the token is for the host alone.
 //
 // # What is kept
 //

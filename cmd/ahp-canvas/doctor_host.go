@@ -164,7 +164,9 @@ func fetch(ctx context.Context, base *url.URL, path, host string) (int, string, 
 		return 0, "", nil, err
 	}
 	req.Host = host
-	resp, err := http.DefaultClient.Do(req)
+	way := mcp.NewTransport() // what the other commands take
+	defer way.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: way}).Do(req)
 	if err != nil {
 		return 0, "", nil, err
 	}

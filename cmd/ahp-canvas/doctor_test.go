@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -150,5 +154,43 @@ func TestDoctorAsksTheBrowser(t *testing.T) {
 	m.withBrowser("exec " + exe + ` "$@"`)
 	if f := m.findings(1)["service worker"]; f.Status != "ok" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// No command goes through a proxy that the environment names: WebSockets do not
+// either, and what it carries is a token.
+func TestNoProxyIsUsed(t *testing.T) {
+	m := newMachine(t)
+	var asked atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer proxy.Close()
+	m.env = append(m.env, "HTTP_PROXY="+proxy.URL, "http_proxy="+proxy.URL, "NO_PROXY=", "no_proxy=", "AHP_CANVAS_TOKEN=sesame")
+	// A name that means nobody (RFC 6761 section 6.4): only a proxy would answer for it.
+	m.do(1, "ls", "--host", "http://canvas.invalid:80")
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the proxy was asked %d times", n)
+	}
+}
+
+// What doctor finds is what the other commands meet.
+func TestDoctorUsesNoProxy(t *testing.T) {
+	usual := http.DefaultTransport
+	defer func() { http.DefaultTransport = usual }()
+	asked := false
+	proxied := usual.(*http.Transport).Clone()
+	proxied.Proxy = func(*http.Request) (*url.URL, error) {
+		asked = true
+		return nil, nil
+	}
+	http.DefaultTransport = proxied
+	defer proxied.CloseIdleConnections()
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	base, err := url.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _, _, err := fetch(t.Context(), base, "/", ""); err != nil || status != http.StatusNotFound || asked {
+		t.Errorf("status %d, %v; it looked for a proxy: %t", status, err, asked)
 	}
 }
