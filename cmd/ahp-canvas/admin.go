@@ -6,59 +6,82 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-const adminUsage = "address for /healthz and /metrics (Prometheus), as in 127.0.0.1:9090 (default: none)"
+// admin is where health and metrics are served.
+type admin struct {
+	listen string   // "" is nowhere
+	names  []string // under which it is asked, beside its own
+}
 
-// startAdmin serves health and metrics apart from everything else. They hold no
+func (a *admin) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.listen, "admin", "", "address for /healthz and /metrics (Prometheus), as in 127.0.0.1:9090 (default: none)")
+	f.StringArrayVar(&a.names, "admin-name", nil, "name under which that address is asked, as in metrics.example (repeatable; numbers, localhost and beyond loopback this machine's name need none)")
+}
+
+// check judges the flags, before anything is started that would have to end.
+func (a *admin) check() error {
+	for _, name := range a.names {
+		if name == "" || strings.ContainsAny(name, ":/@*") {
+			return &usage{text: fmt.Sprintf("--admin-name %s: give a name alone, as in metrics.example", name)}
+		}
+	}
+	return nil
+}
+
+// start serves health and metrics apart from everything else. They hold no
 // secrets and ask for none; a web page may not read them all the same. The
 // returned function ends it.
-func startAdmin(address string, logger *slog.Logger, own ...prometheus.Collector) (stop func(), err error) {
-	if address == "" {
+func (a *admin) start(logger *slog.Logger, own ...prometheus.Collector) (stop func(), err error) {
+	if a.listen == "" {
 		return func() {}, nil
 	}
-	ln, err := net.Listen("tcp", address)
+	ln, err := net.Listen("tcp", a.listen)
 	if err != nil {
-		return nil, startError(codeNotStarted, address, err)
+		return nil, startError(codeNotStarted, a.listen, err)
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(append(own, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	srv := adminServer(mux, isLoopback(ln.Addr()), logger)
+	srv := adminServer(mux, adminNames(a.names, isLoopback(ln.Addr())), logger)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	return func() { _ = srv.Close(); <-done }, nil
 }
 
 // adminServer bounds what a connection may cost.
-func adminServer(mux http.Handler, loopback bool, logger *slog.Logger) *http.Server {
+func adminServer(mux http.Handler, names []string, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: web.InTime(notForPages(mux, loopback)), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute,
+		Handler: web.InTime(notForPages(mux, names)), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }
 
 // notForPages refuses what a script in a browser asks for. Browsers say so
 // themselves, but not of a page over plain http whose own name was bound to this
-// address: so on loopback no name is taken but localhost.
-func notForPages(next http.Handler, loopback bool) http.Handler {
+// address, wherever it listens: so no name is taken but those given.
+func notForPages(next http.Handler, names []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		site := r.Header.Get("Sec-Fetch-Site")
 		switch {
-		case loopback && !namesLoopback(r.Host):
-			http.Error(w, "this address is not known under that name", http.StatusMisdirectedRequest)
+		case !askedAs(r.Host, names):
+			http.Error(w, "this address is not known under that name: give it with --admin-name", http.StatusMisdirectedRequest)
 		case site != "" && site != "none" || r.Header.Get("Origin") != "":
 			http.Error(w, "not for web pages", http.StatusForbidden)
 		default:
@@ -67,11 +90,24 @@ func notForPages(next http.Handler, loopback bool) http.Handler {
 	})
 }
 
-// namesLoopback reports whether a Host header is localhost or a number, neither
-// of which anybody can bind elsewhere.
-func namesLoopback(host string) bool {
+// askedAs reports whether a Host header is one of the names, or a number, which
+// nobody can bind elsewhere.
+func askedAs(host string, names []string) bool {
 	name := (&url.URL{Host: host}).Hostname()
-	return strings.EqualFold(name, "localhost") || net.ParseIP(name) != nil
+	return net.ParseIP(name) != nil || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// adminNames are the names under which an admin listener is asked: localhost, what
+// was given, and beyond loopback the machine's name, whole and without its domain,
+// which whoever owns its network binds and no page elsewhere.
+func adminNames(given []string, loopback bool) []string {
+	names := append([]string{"localhost"}, given...)
+	own, err := os.Hostname()
+	if loopback || err != nil || own == "" {
+		return names
+	}
+	short, _, _ := strings.Cut(own, ".")
+	return append(names, own, short)
 }
 
 func isLoopback(addr net.Addr) bool {

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,52 +14,112 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
+// adminStatus is how an admin listener answers to a request under a name, or "" for
+// its address.
+func adminStatus(t *testing.T, address, path, host string, header http.Header) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header != nil {
+		req.Header = header
+	}
+	req.Host = host
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// startAdmin starts an admin listener for the length of a test.
+func startAdmin(t *testing.T, a admin) {
+	t.Helper()
+	stop, err := a.start(slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+}
+
 // Health and metrics are for programs and for who types the address, not for a
 // page that found a way to it.
 func TestAdminIsNotForPages(t *testing.T) {
 	address := "127.0.0.1:" + freePort(t)
-	stop, err := startAdmin(address, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
+	startAdmin(t, admin{listen: address})
 	for _, c := range []struct {
 		path   string
 		header http.Header
 		want   int
-		host   string // "" is the address
 	}{
-		{"/healthz", nil, 200, ""},
-		{"/metrics", nil, 200, ""},
-		{"/metrics", http.Header{"Sec-Fetch-Site": {"none"}}, 200, ""},
-		{"/metrics", http.Header{"Sec-Fetch-Site": {"same-origin"}}, 403, ""},
-		{"/metrics", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403, ""},
-		{"/healthz", http.Header{"Origin": {"http://evil.test"}}, 403, ""},
-		{"/metrics", nil, 200, "localhost:9090"},
-		{"/metrics", nil, 200, "[::1]:9090"},
-		// A page whose name was bound to this address: over plain http a browser
-		// says nothing of it.
-		{"/metrics", nil, 421, "evil.test:9090"},
-		{"/healthz", nil, 421, "localhost.evil.test"},
-		{"/metrics", nil, 421, "127.0.0.1.evil.test"},
-		{"/", nil, 404, ""},
-		{"/debug/pprof/", nil, 404, ""},
+		{"/healthz", nil, 200},
+		{"/metrics", nil, 200},
+		{"/metrics", http.Header{"Sec-Fetch-Site": {"none"}}, 200},
+		{"/metrics", http.Header{"Sec-Fetch-Site": {"same-origin"}}, 403},
+		{"/metrics", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403},
+		{"/healthz", http.Header{"Origin": {"http://evil.test"}}, 403},
+		{"/", nil, 404},
+		{"/debug/pprof/", nil, 404},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
+		if got := adminStatus(t, address, c.path, "", c.header); got != c.want {
+			t.Errorf("%s with %v: %d, want %d", c.path, c.header, got, c.want)
 		}
-		if c.header != nil {
-			req.Header = c.header
+	}
+}
+
+// A page's own name may be bound to any address, and over plain http a browser
+// says nothing of it: no name is taken but those that are the listener's.
+func TestAdminTakesItsOwnNamesOnly(t *testing.T) {
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, _, _ := strings.Cut(machine, ".")
+	if short == "localhost" {
+		t.Skip("this machine has no name of its own")
+	}
+	for _, listens := range []struct {
+		at      string
+		names   []string
+		machine int // under the machine's own name
+		given   int // under what --admin-name would give
+	}{
+		{"127.0.0.1", nil, 421, 421},
+		{"127.0.0.1", []string{"Metrics.Example"}, 421, 200},
+		{"0.0.0.0", nil, 200, 421},
+		{"0.0.0.0", []string{"other.example", "metrics.example"}, 200, 200},
+	} {
+		port := freePort(t)
+		startAdmin(t, admin{listen: listens.at + ":" + port, names: listens.names})
+		for host, want := range map[string]int{
+			"":                     200,
+			"localhost:9090":       200,
+			"[::1]:9090":           200,
+			"192.0.2.7:9090":       200,
+			"evil.test:9090":       421,
+			"localhost.evil.test":  421,
+			"127.0.0.1.evil.test":  421,
+			machine + ":9090":      listens.machine,
+			short:                  listens.machine,
+			machine + ".evil.test": 421,
+			"METRICS.example:9090": listens.given,
+		} {
+			if got := adminStatus(t, "127.0.0.1:"+port, "/metrics", host, nil); got != want {
+				t.Errorf("%s with %q, asked as %q: %d, want %d", listens.at, listens.names, host, got, want)
+			}
 		}
-		req.Host = c.host
-		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != c.want {
-			t.Errorf("%s of %q with %v: %d, want %d", c.path, c.host, c.header, resp.StatusCode, c.want)
+	}
+}
+
+func TestAdminNamesAreNames(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"metrics.example": true, "relay": true,
+		"": false, "http://metrics.example": false, "metrics.example:9090": false, "*.example": false,
+	} {
+		if err := (&admin{names: []string{name}}).check(); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
@@ -80,7 +142,7 @@ func TestAdminKeepsNoConnection(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				srv := adminServer(mux, true, slog.New(slog.DiscardHandler))
+				srv := adminServer(mux, adminNames(nil, true), slog.New(slog.DiscardHandler))
 				done, ended := make(chan struct{}), make(chan struct{})
 				srv.ConnState = func(_ net.Conn, s http.ConnState) {
 					if s == http.StateClosed {

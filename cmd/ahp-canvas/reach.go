@@ -22,8 +22,9 @@ import (
 // reach is what makes a host reachable beyond its own listener: a relay, and the
 // listener for who runs it.
 type reach struct {
-	relay, tokenFile, admin string
-	key                     relayKey // after load
+	relay, tokenFile string
+	admin            admin
+	key              relayKey // after load
 
 	mu    sync.Mutex
 	state relay.Progress
@@ -33,13 +34,17 @@ func (r *reach) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.relay, "relay", "", "relay through which people reach this host from anywhere, as in wss://relay.example/")
 	f.StringVar(&r.tokenFile, "relay-token-file", "", "file that holds what \"ahp-canvas relay token\" printed for this host")
-	f.StringVar(&r.admin, "admin", "", adminUsage)
+	r.admin.flags(cmd)
 	must(cmd.MarkFlagFilename("relay-token-file"))
 	cmd.MarkFlagsRequiredTogether("relay", "relay-token-file")
 }
 
-// load reads the tokens, before anything is started that would have to end.
+// load judges the flags and reads the tokens, before anything is started that
+// would have to end.
 func (r *reach) load() (err error) {
+	if err := r.admin.check(); err != nil {
+		return err
+	}
 	if r.relay == "" {
 		return nil
 	}
@@ -132,7 +137,7 @@ func (r *reach) metrics() prometheus.Collector {
 // host ends it through stop. wait returns when both have ended, which the end of
 // ctx brings about.
 func (r *reach) goOutside(ctx context.Context, stop func(), h *host.Host, logger *slog.Logger) (wait func() error, err error) {
-	stopAdmin, err := startAdmin(r.admin, logger, hostMetrics(h), r.metrics())
+	stopAdmin, err := r.admin.start(logger, hostMetrics(h), r.metrics())
 	if err != nil {
 		return nil, err
 	}

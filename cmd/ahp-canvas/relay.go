@@ -27,7 +27,7 @@ type relaying struct {
 	cert, key     string
 	origins       []string
 	contentOrigin string
-	admin         string
+	admin         admin
 	logLevel      slog.Level
 }
 
@@ -61,7 +61,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 	f.StringVar(&o.key, "tls-key", "", "file of the certificate's key")
 	f.StringArrayVar(&o.origins, "origin", nil, "address under which people reach the relay, as in https://relay.example (repeatable)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (plain loopback needs none)")
-	f.StringVar(&o.admin, "admin", "", adminUsage)
+	o.admin.flags(cmd)
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "what is logged to standard error: debug, info, warn or error")
 	must(cmd.MarkFlagRequired("tokens"))
 	for _, name := range []string{"tokens", "tls-cert", "tls-key"} {
@@ -81,6 +81,9 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 		a.errs = line
 	}
 	logger := newLogger(a.errs, o.logLevel)
+	if err := o.admin.check(); err != nil {
+		return err
+	}
 	tokens, err := relay.NewFileAuthorizer(o.tokens, logger)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: there is no such file: ahp-canvas relay token --tokens %s --host NAME makes it", o.tokens, o.tokens)
@@ -101,7 +104,7 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 	if err != nil {
 		return err
 	}
-	stopAdmin, err := startAdmin(o.admin, logger, edgeMetrics{edge})
+	stopAdmin, err := o.admin.start(logger, edgeMetrics{edge})
 	if err != nil {
 		return err
 	}
