@@ -70,8 +70,10 @@
 // Close ends them and waits. [Uplink.Run] owns its own and its lanes' and
 // returns when they have ended; a socket that it handed to Serve belongs to
 // Serve, which must see to its end. The http.Server before an Edge bounds headers and
-// idle connections (ReadHeaderTimeout, IdleTimeout), and bodies that are announced and
-// do not come: nobody reads them here, but the server does (canvas/web.InTime is one way).
+// idle connections (ReadHeaderTimeout, IdleTimeout), bodies that are announced and
+// do not come: nobody reads them here, but the server does (canvas/web.InTime is one
+// way), and how many connections there are before a token is shown (canvas/web.Crowd).
+// Behind that, MaxLanes, MaxHosts and 8 control connections a host bound them.
 //
 // # Departures from the design
 //

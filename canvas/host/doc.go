@@ -11,6 +11,14 @@
 // Every request passes the exact Host list first, then Origin, then the token.
 // Content hosts serve the page's frame files and nothing else.
 //
+// # How many
+//
+// An AHP connection that is one too many (Options.MaxConnections) is closed with
+// ws.CodeTryLater; pages and clients try again by themselves. The listener's other
+// connections are bounded by a web.Crowd (Options.MaxHTTP): page files, agents, and
+// those that have yet to say what they want, of which a quiet one makes room.
+// Load says how full the host is.
+//
 // # Life
 //
 // New listens, restores what Options.Store holds, and makes the default session;

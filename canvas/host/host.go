@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,7 +45,11 @@ type Host struct {
 	server    *server.Server
 	tools     *mcp.Server
 	handler   http.Handler
+	crowd     web.Crowd // of the listener's connections that are none of AHP
 	logger    *slog.Logger
+
+	entering sync.Mutex
+	full     atomic.Uint64 // AHP connections that were too many
 }
 
 // New listens, makes the services and the default session. Providers are
@@ -60,6 +65,7 @@ func New(opts Options) (*Host, error) {
 	opts.ViewToken = cmp.Or(opts.ViewToken, rand.Text())
 	opts.AgentToken = cmp.Or(opts.AgentToken, rand.Text())
 	opts.Drain = cmp.Or(opts.Drain, 10*time.Second)
+	opts.MaxConnections = cmp.Or(opts.MaxConnections, DefaultMaxConnections)
 	if opts.NewID == nil {
 		opts.NewID = uuid.NewString
 	}
@@ -69,7 +75,7 @@ func New(opts Options) (*Host, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{opts: opts, logger: opts.Logger, addresses: addressesOf(opts)}
+	h := &Host{opts: opts, logger: opts.Logger, addresses: addressesOf(opts), crowd: web.Crowd{Max: opts.MaxHTTP}}
 	if err := h.begin(); err != nil {
 		return nil, errors.Join(err, opts.Listener.Close())
 	}
@@ -170,7 +176,7 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 		h.logger.Info("connection refused", "err", err)
 		return
 	}
-	h.server.Serve(socket, grant.ClientID)
+	h.ServeSocket(socket, grant.ClientID)
 }
 
 // guarded asks for a token of a role before a handler sees the request.
@@ -208,6 +214,7 @@ func (h *Host) Serve(ctx context.Context) error {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(h.logger.Handler(), slog.LevelDebug),
 	}
+	h.crowd.Watch(srv)
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(h.opts.Listener) }()
 	select {

@@ -34,6 +34,12 @@ type Options struct {
 	// Tokens are further tokens, which may be good for one client id only.
 	Tokens []ws.Token
 
+	// MaxConnections is how many AHP connections there are at a time, a relay's
+	// lanes included; default 4,096. MaxHTTP is how many connections the listener
+	// has beside those; default 1,024. Both keep the process from running out of
+	// files, of which each connection is one.
+	MaxConnections, MaxHTTP int
+
 	// Version is what clients are told about this host.
 	Version string
 

@@ -63,6 +63,7 @@ func (p *panel) run() {
 		Handler: web.InTime(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		BaseContext: func(net.Listener) context.Context { return p.ctx },
 	}
+	new(web.Crowd).Watch(srv)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = srv.Serve(ln) }()
 	p.follow()

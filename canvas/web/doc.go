@@ -107,6 +107,11 @@
 // is lacking. Module specifiers are found by pattern, not by a parser: a computed
 // import() finds nothing.
 //
+// # Before the network
+//
+// A Handler bounds how long a body may stand still ([InTime]). How many connections
+// there are is bounded by a [Crowd], which whoever has the http.Server puts there.
+//
 // # Ownership
 //
 // A Handler is files in memory: no goroutine, no lock, nothing to close.

@@ -60,10 +60,15 @@ func (a *admin) start(logger *slog.Logger, own ...prometheus.Collector) (stop fu
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	srv := adminServer(mux, adminNames(a.names, isLoopback(ln.Addr())), logger)
+	(&web.Crowd{Max: maxAdmin}).Watch(srv)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	return func() { _ = srv.Close(); <-done }, nil
 }
+
+// maxAdmin is how many connections an admin listener has: of who looks after the
+// program, and not of people.
+const maxAdmin = 64
 
 // adminServer bounds what a connection may cost.
 func adminServer(mux http.Handler, names []string, logger *slog.Logger) *http.Server {
@@ -138,13 +143,19 @@ func (m metrics) Collect(ch chan<- prometheus.Metric) {
 }
 
 func gauge(name, help string, value func() float64) metric {
-	return metric{prometheus.NewDesc("ahp_canvas_"+name, help, nil, nil), prometheus.GaugeValue, value}
+	return metricOf("ahp_canvas_"+name, help, prometheus.GaugeValue, value)
+}
+
+func metricOf(name, help string, kind prometheus.ValueType, value func() float64) metric {
+	return metric{prometheus.NewDesc(name, help, nil, nil), kind, value}
 }
 
 // hostMetrics are a host's own numbers.
 func hostMetrics(h *host.Host) prometheus.Collector {
-	return metrics{
+	return append(crowdMetrics("ahp_canvas_", func() web.CrowdStats { return h.Load().HTTP }), metrics{
 		gauge("connections", "AHP connections that are open, a relay's lanes included.", func() float64 { return float64(h.Connections()) }),
+		gauge("connections_max", "How many of them there may be (--max-connections).", func() float64 { return float64(h.Load().MaxConnections) }),
+		metricOf("ahp_canvas_connections_refused_total", "AHP connections that were too many.", prometheus.CounterValue, func() float64 { return float64(h.Load().Refused) }),
 		gauge("open_canvases", "Canvases that are open in the default session.", func() float64 {
 			open, err := h.Canvases().ListOpen(host.DefaultSession)
 			if err != nil {
@@ -152,7 +163,7 @@ func hostMetrics(h *host.Host) prometheus.Collector {
 			}
 			return float64(len(open))
 		}),
-	}
+	}...)
 }
 
 // edgeMetrics are a relay's numbers. The only label is why somebody was refused,

@@ -28,6 +28,7 @@ type relaying struct {
 	origins       []string
 	contentOrigin string
 	admin         admin
+	maxHTTP       int
 	logLevel      slog.Level
 }
 
@@ -62,6 +63,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 	f.StringArrayVar(&o.origins, "origin", nil, "address under which people reach the relay, as in https://relay.example (repeatable)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (plain loopback needs none)")
 	o.admin.flags(cmd)
+	httpFlag(cmd, &o.maxHTTP)
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "what is logged to standard error: debug, info, warn or error")
 	must(cmd.MarkFlagRequired("tokens"))
 	for _, name := range []string{"tokens", "tls-cert", "tls-key"} {
@@ -81,7 +83,7 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 		a.errs = line
 	}
 	logger := newLogger(a.errs, o.logLevel)
-	if err := o.admin.check(); err != nil {
+	if err := errors.Join(o.admin.check(), checkHTTP(o.maxHTTP)); err != nil {
 		return err
 	}
 	tokens, err := relay.NewFileAuthorizer(o.tokens, logger)
@@ -104,7 +106,8 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 	if err != nil {
 		return err
 	}
-	stopAdmin, err := o.admin.start(logger, edgeMetrics{edge})
+	crowd := &web.Crowd{Max: o.maxHTTP}
+	stopAdmin, err := o.admin.start(logger, edgeMetrics{edge}, crowdMetrics("ahp_relay_", crowd.Stats))
 	if err != nil {
 		return err
 	}
@@ -124,15 +127,16 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 	if line != nil {
 		wg.Go(func() { line.followEdge(ctx, edge) })
 	}
-	return o.serve(ctx, ln, page, edge, logger)
+	return o.serve(ctx, ln, page, edge, crowd, logger)
 }
 
 // serve serves until ctx is done and then drains.
-func (o relaying) serve(ctx context.Context, ln net.Listener, page http.Handler, edge *relay.Edge, logger *slog.Logger) error {
+func (o relaying) serve(ctx context.Context, ln net.Listener, page http.Handler, edge *relay.Edge, crowd *web.Crowd, logger *slog.Logger) error {
 	srv := &http.Server{
 		Handler: page, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
+	crowd.Watch(srv)
 	served := make(chan error, 1)
 	if o.cert == "" {
 		go func() { served <- srv.Serve(ln) }()

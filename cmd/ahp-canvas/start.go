@@ -25,6 +25,7 @@ type hosting struct {
 	schemes       []string
 	logLevel      slog.Level
 	carrying      carrying
+	crowding      crowding
 	reach         *reach // nil where only the listener leads to the host
 }
 
@@ -40,6 +41,7 @@ func (o *hosting) flags(cmd *cobra.Command) {
 	must(cmd.MarkFlagDirname("state"))
 	must(cmd.MarkFlagDirname("canvas"))
 	o.carrying.flags(cmd)
+	o.crowding.flags(cmd)
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "what is logged to standard error: debug, info, warn or error")
 }
 
@@ -58,7 +60,7 @@ type started struct {
 // start makes a host that is ready to serve, and lists it for other commands.
 // Whoever starts it must serve and end it.
 func (a *app) start(o hosting) (_ *started, err error) {
-	if err := o.carrying.check(); err != nil {
+	if err := errors.Join(o.carrying.check(), o.crowding.check()); err != nil {
 		return nil, err
 	}
 	dir := o.state
@@ -98,6 +100,7 @@ func (a *app) start(o hosting) (_ *started, err error) {
 		ViewToken: kept.ViewToken, AgentToken: kept.AgentToken, Version: buildVersion(),
 		Canvas: canvas.Options{AllowSchemes: o.schemes},
 		Store:  s.store, Logger: logger,
+		MaxConnections: o.crowding.ahp, MaxHTTP: o.crowding.http,
 	})
 	if err != nil { // New closed the listener
 		return nil, errors.Join(storeError(err), s.store.Close())

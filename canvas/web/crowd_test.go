@@ -1,0 +1,250 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+)
+
+// crowd is a server in memory whose connections are bounded. /wait answers when the
+// test lets it; everything else at once.
+type crowd struct {
+	*web.Crowd
+	t       *testing.T
+	network *ahptest.Net
+	release chan struct{}
+}
+
+func newCrowd(t *testing.T, size int) *crowd {
+	c := &crowd{Crowd: &web.Crowd{Max: size}, t: t, network: &ahptest.Net{}, release: make(chan struct{})}
+	ln, err := c.network.Listen("mem:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/wait":
+			<-c.release
+		case "/hijack":
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { conn.Close() })
+		}
+	})}
+	c.Watch(srv)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(ln) }()
+	t.Cleanup(func() { _ = srv.Close(); <-done })
+	return c
+}
+
+// dial opens a connection and sends something, or nothing.
+func (c *crowd) dial(sends string) net.Conn {
+	c.t.Helper()
+	conn, err := c.network.Dial(c.t.Context(), "", "mem:80")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { conn.Close() })
+	if sends != "" {
+		// What was turned away takes nothing any more.
+		_, _ = io.WriteString(conn, sends)
+	}
+	synctest.Wait()
+	return conn
+}
+
+func request(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: mem\r\n\r\n" }
+
+// status is of the answer that waits on a connection; 0 is none.
+func (c *crowd) status(conn net.Conn) int {
+	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode
+}
+
+// alive reports whether a connection without an answer is open.
+func (c *crowd) alive(conn net.Conn) bool {
+	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+	_, err := conn.Read(make([]byte, 1))
+	e, ok := err.(net.Error)
+	return ok && e.Timeout()
+}
+
+func (c *crowd) wants(open int, refused, ended uint64) {
+	c.t.Helper()
+	synctest.Wait()
+	want := web.CrowdStats{Open: open, Max: c.Max, Refused: refused, Ended: ended}
+	if got := c.Stats(); got != want {
+		c.t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Who says nothing keeps nobody out for longer than a second, however many they are.
+func TestTheSilentMakeRoom(t *testing.T) {
+	for name, sends := range map[string]string{"nothing": "", "half a header": "GET / HTTP/1.1\r\nHo", "between requests": request("/")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCrowd(t, 3)
+				first := c.dial(sends)
+				c.status(first) // takes 1 ms of the fake clock where there is none
+				time.Sleep(100 * time.Millisecond)
+				second := c.dial(sends)
+				c.status(second)
+				third := c.dial(sends)
+				c.status(third)
+				c.wants(3, 0, 0)
+				if got := c.status(c.dial(request("/"))); got != http.StatusServiceUnavailable {
+					t.Errorf("the fourth at once: status %d", got)
+				}
+				c.wants(3, 1, 0)
+				time.Sleep(950 * time.Millisecond)
+				if got := c.status(c.dial(request("/"))); got != http.StatusOK {
+					t.Errorf("the fourth a second later: status %d", got)
+				}
+				c.wants(3, 1, 1)
+				if c.alive(first) || !c.alive(second) || !c.alive(third) {
+					t.Errorf("the first is open: %t, the second: %t, the third: %t", c.alive(first), c.alive(second), c.alive(third))
+				}
+			})
+		})
+	}
+}
+
+// A request that is under way is not cut, however long it takes.
+func TestTheBusyAreNotCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrowd(t, 2)
+		a, b := c.dial(request("/wait")), c.dial(request("/wait"))
+		time.Sleep(time.Hour)
+		refused := c.dial("")
+		if got := c.status(refused); got != http.StatusServiceUnavailable {
+			t.Errorf("the third: status %d", got)
+		}
+		if c.alive(refused) {
+			t.Error("it was not closed")
+		}
+		c.wants(2, 1, 0)
+		c.release <- struct{}{}
+		c.release <- struct{}{}
+		synctest.Wait()
+		if x, y := c.status(a), c.status(b); x != http.StatusOK || y != http.StatusOK {
+			t.Errorf("they were answered with %d and %d", x, y)
+		}
+	})
+}
+
+// What has ended, or is a WebSocket now, takes no place.
+func TestWhatIsGoneTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrowd(t, 2)
+		for range 3 {
+			c.dial(request("/")).Close()
+			c.dial(request("/hijack"))
+			c.wants(0, 0, 0)
+		}
+	})
+}
+
+// The answer of a server that is full is read on a real socket, though it closes
+// at once; and it gives a browser nothing.
+func TestTheRefusalIsRead(t *testing.T) {
+	c := &web.Crowd{Max: 1}
+	began, end := make(chan struct{}), make(chan struct{})
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(began)
+		<-end
+	}))
+	c.Watch(srv.Config)
+	srv.Start()
+	defer srv.Close()
+	defer close(end)
+	busy, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	fmt.Fprint(busy, request("/"))
+	<-began
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	all, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 503 ") {
+		t.Fatalf("%q, %v", all, err)
+	}
+	for _, want := range []string{"\r\nConnection: close\r\n", "\r\nRetry-After: 5\r\n", "\r\nContent-Security-Policy: default-src 'none'\r\n", "\r\nX-Content-Type-Options: nosniff\r\n"} {
+		if !strings.Contains(string(all), want) {
+			t.Errorf("it lacks %q:\n%s", want, all)
+		}
+	}
+}
+
+// Over TLS a refusal is the end of the connection, before a handshake; and the
+// many requests of an HTTP/2 connection are its own.
+func TestCrowdOverTLS(t *testing.T) {
+	c := &web.Crowd{Max: 1}
+	began, end := make(chan struct{}), make(chan struct{})
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.Proto)
+		_ = http.NewResponseController(w).Flush()
+		began <- struct{}{}
+		<-end
+	}))
+	srv.EnableHTTP2 = true
+	c.Watch(srv.Config)
+	srv.StartTLS()
+	defer srv.Close()
+	var bodies []io.ReadCloser
+	for range 2 {
+		resp, err := srv.Client().Get(srv.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-began
+		bodies = append(bodies, resp.Body)
+	}
+	if got := c.Stats(); got.Open != 1 {
+		t.Errorf("%+v", got)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	d := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
+	if conn, err := d.DialContext(ctx, "tcp", srv.Listener.Addr().String()); err == nil || ctx.Err() != nil {
+		if conn != nil {
+			conn.Close()
+		}
+		t.Errorf("a second connection: %v", err)
+	}
+	if got := c.Stats(); got.Refused != 1 || got.Ended != 0 {
+		t.Errorf("%+v", got)
+	}
+	close(end)
+	for _, b := range bodies {
+		if text, err := io.ReadAll(b); string(text) != "HTTP/2.0" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+		b.Close()
+	}
+}
