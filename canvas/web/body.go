@@ -34,6 +34,19 @@ func inTime(w http.ResponseWriter, r *http.Request) *http.Request {
 	return &bounded
 }
 
+// fileTime is how long a file may take on its way: the largest is a few KiB.
+const fileTime = 30 * time.Second
+
+// writesIn bounds how long the next answer may take to be written; 0 is for ever.
+// It stays with the connection, so each request says it.
+func writesIn(w http.ResponseWriter, d time.Duration) {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(at) // a test's recorder has none
+}
+
 // timedBody is a body whose every part must come in time.
 type timedBody struct {
 	io.ReadCloser

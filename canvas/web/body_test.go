@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,6 +89,68 @@ func TestABodyThatStandsStillIsOver(t *testing.T) {
 		_ = c.SetReadDeadline(began.Add(time.Hour))
 		if _, err := io.Copy(io.Discard, c); err != nil {
 			t.Errorf("the connection is still there after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+// Who asks for files and does not take them keeps no connection: nothing else would
+// end it, for no token is needed.
+func TestFilesThatAreNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		network := &ahptest.Net{}
+		ln, err := network.Listen("mem:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, ended := make(chan struct{}), make(chan struct{})
+		srv := &http.Server{Handler: h, ConnState: func(_ net.Conn, s http.ConnState) {
+			if s == http.StateClosed {
+				close(ended)
+			}
+		}}
+		go func() { defer close(done); _ = srv.Serve(ln) }()
+		defer func() { _ = srv.Close(); <-done }()
+		c, err := network.Dial(t.Context(), "", "mem:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprint(c, strings.Repeat("GET /app.js HTTP/1.1\r\nHost: mem\r\n\r\n", 200)) // more than a buffer holds
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			t.Error("it is still there after a minute")
+		}
+	})
+}
+
+// What stands behind the page takes its time to answer, also on a connection that
+// fetched a file before.
+func TestLongAnswersAfterAFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}, App: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(time.Hour)
+			fmt.Fprint(w, "late")
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := inTime(t, h.ServeHTTP)
+		in := bufio.NewReader(c)
+		for _, path := range []string{"/app.js", "/mcp"} {
+			fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: mem\r\n\r\n", path)
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatal(path, err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || path == "/mcp" && string(body) != "late" {
+				t.Errorf("%s: %.20q, %v", path, body, err)
+			}
 		}
 	})
 }

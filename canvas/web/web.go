@@ -114,15 +114,18 @@ func (h *Handler) addContent(s site) {
 	h.contents = append(h.contents, contentHosts{s.pattern, contentFiles(s.addresses), s.addresses.headers(answer)})
 }
 
-// ServeHTTP answers by the name that the request was sent to.
+// ServeHTTP answers by the name that the request was sent to. Our own answers have
+// to be taken in time; what stands behind the page takes the time that it takes.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = inTime(w, r)
+	writesIn(w, fileTime)
 	host := strings.ToLower(r.Host)
 	if files, ok := h.apps[host]; ok {
 		if f, ok := files[r.URL.Path]; ok {
 			f.serve(w, r)
 			return
 		}
+		writesIn(w, 0)
 		h.app.ServeHTTP(w, r)
 		return
 	}
