@@ -58,8 +58,9 @@ function status(s) {
   }
 }
 
-/** What a relay's close codes mean to a person (ahp/relay/code.go). @type {Record<number, string>} */
+/** What close codes mean to a person (ahp/relay/code.go; 1013 is a host that is full). @type {Record<number, string>} */
 const RELAY_WORDS = {
+  1013: "There are too many connections to the host just now.",
   4003: "The relay is there, but the host is offline.",
   4006: "There are too many connections to the host just now.",
   4007: "This link was withdrawn or has run out.",

@@ -1,0 +1,31 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// A host that is full says so, and takes the page up when there is room.
+func TestAHostThatIsFull(t *testing.T) {
+	b := webtest.Start(t)
+	h, err := host.New(host.Options{MaxConnections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Serve(t, h)
+	view, _ := h.Tokens()
+	other, err := ws.Dial(t.Context(), h.Endpoints().AHP, ws.DialOptions{Token: view})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := b.Open(t, h.Link(host.DefaultSession))
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "There are too many connections to the host just now."))
+	other.Close(ws.CodeNormal, "")
+	other.Wait()
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "Nothing is open"))
+}
