@@ -7,6 +7,7 @@
 //	/ahp       the AHP WebSocket                 view or agent token
 //	/mcp       the agent's door                  agent token
 //	/healthz   200 while the host serves         no token
+//	/proof     that the host knows its tokens    no token; it tells none
 //
 // Every request passes the exact Host list first, then Origin, then the token.
 // Content hosts serve the page's frame files and nothing else.

@@ -35,6 +35,7 @@
 //	content.js  canvasReadResource, a few at a time; cache.js keeps what has a validator
 //	base64.js
 //	policy.js   which url is shown, and how
+//	proof.js    whether our host still listens, before the token goes there again
 //	key.js      the link's token: out of the address bar, into this tab
 //	single.js   the frame of single-document mode; singleshim.js stands first in its documents
 //	layout.js   order, sizes, one maximised: remembered for the session

@@ -2,6 +2,7 @@
 // An AHP client over one WebSocket at a time: handshake, subscriptions,
 // dispatch, and coming back after a loss (reconnect, or initialize on the same
 // socket where the host does not know us any more).
+import { provable, proven } from "./proof.js";
 import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
@@ -11,6 +12,8 @@ const STABLE = 2_000; // ms that a connection has lasted when the next loss begi
 const DEADLINE = 35_000; // ms for an answer
 const AWAKE = 3_000; // ms for a sign of life after a sleep
 const PING = 20_000; // ms between two signs of life
+
+export const STRANGER = 4999; // in place of a close code: what listens there is not our host
 
 /** An error that the host answered. */
 export class RPCError extends Error {
@@ -50,6 +53,7 @@ export class Client {
   #tries = 0;
   #since = Infinity; // when the connection was ready
   #retry = 0;
+  #dialled = false; // once: until then, who listens is who gave us this page
 
   /** @param {URL} url of the WebSocket @param {string} token @param {Listener} listener */
   constructor(url, token, listener) {
@@ -115,9 +119,14 @@ export class Client {
     });
   }
 
-  #connect() {
+  async #connect() {
     this.#retry = 0;
     this.#listener.status({ state: "connecting" });
+    if (this.#dialled && provable(this.#url)) {
+      const known = await proven(this.#token);
+      if (!known) return this.#wait(known === false ? STRANGER : 1006);
+    }
+    this.#dialled = true;
     const socket = new WebSocket(this.#url, ["ahp", `bearer.${this.#token}`]);
     this.#socket = socket;
     let opened = false;
@@ -229,6 +238,11 @@ export class Client {
     if (this.#tries === Infinity) return;
     if (!opened && (await this.#tokenIsRefused())) return this.#refuse("token");
     if (Date.now() - this.#since >= STABLE) this.#tries = 0;
+    this.#wait(code);
+  }
+
+  /** @param {number} code of the close, or STRANGER */
+  #wait(code) {
     this.#since = Infinity;
     const wait = Math.min(FIRST_WAIT * GROWTH ** this.#tries++, LONGEST_WAIT) * (0.5 + Math.random());
     this.#retry = setTimeout(() => this.#connect(), wait);

@@ -1,7 +1,7 @@
 // @ts-check
 // The page: an AHP client that mirrors one session and keeps every open canvas
 // of it mounted.
-import { Client } from "./ahp.js";
+import { Client, STRANGER } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { dropKey, takeKey } from "./key.js";
@@ -63,6 +63,7 @@ const RELAY_WORDS = {
   1013: "There are too many connections to the host just now.",
   4003: "The relay is there, but the host is offline.",
   4006: "There are too many connections to the host just now.",
+  [STRANGER]: "What answers here now is not the host of this link.",
   4007: "This link was withdrawn or has run out.",
 };
 
