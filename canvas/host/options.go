@@ -35,7 +35,7 @@ type Options struct {
 	Tokens []ws.Token
 
 	// MaxConnections is how many AHP connections there are at a time, a relay's
-	// lanes included; default 4,096. MaxHTTP is how many connections the listener
+	// lanes included; default 16,384. MaxHTTP is how many connections the listener
 	// has beside those; default 1,024. Both keep the process from running out of
 	// files, of which each connection is one.
 	MaxConnections, MaxHTTP int
