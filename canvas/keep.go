@@ -17,7 +17,7 @@ import (
 // belongs to nobody and is swept at the next start.
 //
 //	canvas/<channel>        instanceRecord
-//	canvas-shown/<channel>  shownRecord
+//	canvas-shown/<channel>  shownRecord, from the first change on
 //	canvas-saved/<channel>  the provider's bytes
 const (
 	instanceKey = "canvas/"
@@ -36,6 +36,9 @@ type instanceRecord struct {
 	Input         ahp.Value                    `json:"input,omitzero"`
 	HTTP          bool                         `json:"http,omitzero"`
 	Opened        time.Time                    `json:"opened"` // the order of the catalogue
+	// Shown is what it showed when this was written; a record of its own, where
+	// there is one, is newer.
+	Shown shownRecord `json:"shown,omitzero"`
 }
 
 type shownRecord struct {
@@ -47,7 +50,7 @@ func recordOf(st CanvasState, uri string, opened time.Time) instanceRecord {
 	return instanceRecord{
 		Session: uri, InstanceID: st.InstanceID, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
 		CanvasID: st.CanvasID, DisplayName: st.DisplayName, Provider: st.Provider, Input: st.Input,
-		HTTP: len(st.Meta) > 0, Opened: opened,
+		HTTP: len(st.Meta) > 0, Opened: opened, Shown: shownRecord{st.Title, st.Status},
 	}
 }
 
@@ -68,9 +71,7 @@ func (s *Service) openChanges(tx *channels.Tx, k key, o *opening, opened Opened)
 	if o.inst == nil {
 		o.channel, o.opened = ahp.SchemeCanvas+":/"+s.newID(), s.now()
 		o.state = s.firstState(k, o, opened)
-		changes = append(changes,
-			channels.Change{Key: instanceKey + o.channel, Value: ahp.MustMarshal(recordOf(o.state, k.session, o.opened))},
-			channels.Change{Key: shownKey + o.channel, Value: ahp.MustMarshal(shownRecord{o.state.Title, o.state.Status})})
+		changes = append(changes, channels.Change{Key: instanceKey + o.channel, Value: ahp.MustMarshal(recordOf(o.state, k.session, o.opened))})
 		back = forget(o.channel)
 	} else if st, _ := o.inst.state(tx); !ahp.Equal(st.Input, o.input) {
 		before := recordOf(st, k.session, o.inst.opened)

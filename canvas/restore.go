@@ -13,7 +13,6 @@ import (
 type restored struct {
 	channel string
 	record  instanceRecord
-	shown   shownRecord
 	saved   []byte
 }
 
@@ -31,10 +30,13 @@ func (s *Service) Load(records channels.Records) error {
 	}
 	loaded := map[string][]*restored{}
 	for _, rec := range records.Under(shownKey) {
+		var shown shownRecord
 		if r := byChannel[rec.Key]; r == nil {
 			s.sweep = append(s.sweep, channels.Change{Key: shownKey + rec.Key, Gone: true})
-		} else if err := rec.Read(shownKey, &r.shown); err != nil {
+		} else if err := rec.Read(shownKey, &shown); err != nil {
 			return err
+		} else {
+			r.record.Shown = shown
 		}
 	}
 	for _, rec := range records.Under(savedKey) {
@@ -98,7 +100,7 @@ func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	}
 	st := CanvasState{
 		InstanceID: rec.InstanceID, CanvasID: rec.CanvasID, ExtensionID: rec.ExtensionID, ExtensionName: rec.ExtensionName,
-		DisplayName: rec.DisplayName, Input: rec.Input, Title: r.shown.Title, Status: r.shown.Status,
+		DisplayName: rec.DisplayName, Input: rec.Input, Title: rec.Shown.Title, Status: rec.Shown.Status,
 		Availability: session.Stale, Provider: rec.Provider,
 	}
 	if rec.HTTP {
@@ -122,7 +124,7 @@ func (s *Service) rows(uri string) []session.OpenCanvasRef {
 	for _, r := range s.loaded[uri] {
 		rows = append(rows, session.OpenCanvasRef{
 			InstanceID: r.record.InstanceID, Channel: r.channel, CanvasID: r.record.CanvasID, ExtensionID: r.record.ExtensionID,
-			ExtensionName: r.record.ExtensionName, Title: r.shown.Title, Availability: session.Stale,
+			ExtensionName: r.record.ExtensionName, Title: r.record.Shown.Title, Availability: session.Stale,
 		}.Encoded())
 	}
 	return rows

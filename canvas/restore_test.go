@@ -110,6 +110,41 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// TestWhatWasShown: an open is one record; what it shows later is one of its own,
+// which counts, and which a store of before has for every canvas.
+func TestWhatWasShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			return canvas.Opened{Title: "as opened", Status: "new"}, nil
+		}
+		for _, id := range []string{"same", "changed"} {
+			time.Sleep(time.Millisecond)
+			_, err := open(h, id, "")
+			ok(t, err)
+		}
+		equal(t, 2, len(l.keys("canvas")))
+		ok(t, f.latest().h.Update(canvas.Update{Title: ahp.Set("later"), Status: ahp.Clear[string]()}))
+		time.Sleep(50 * time.Millisecond)
+		equal(t, 1, len(l.keys("canvas-shown/")))
+		old := `{"session":"` + canvastest.Session + `","instanceId":"old","extensionId":"e","canvasId":"c","provider":{"kind":"server"},"opened":"9999-01-01T00:00:00Z"}`
+		ok(t, l.store.Commit(t.Context(), channels.Change{Key: "canvas/ahp-canvas:/old", Value: []byte(old)},
+			channels.Change{Key: "canvas-shown/ahp-canvas:/old", Value: []byte(`{"title":"of before"}`)}))
+
+		var shown []string
+		h = l.next()
+		for _, row := range h.SessionState().OpenCanvases {
+			st := h.State(row.Channel)
+			shown = append(shown, row.InstanceID+": "+*row.Title)
+			equal(t, *row.Title, *st.Title)
+			equal(t, row.InstanceID == "same", st.Status != nil)
+		}
+		equal(t, []string{"same: as opened", "changed: later", "old: of before"}, shown)
+	})
+}
+
 // TestClosedStaysClosed, with its records; one that failed to open never was.
 func TestClosedStaysClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -137,6 +137,9 @@ func (w *writer) transact(changes []change, m manifest) (err error) {
 		}
 	}()
 	for _, c := range changes {
+		if c.Gone && c.id == 0 {
+			continue // it never was there
+		}
 		if c.Gone {
 			_, err = w.stmts.drop.ExecContext(ctx, c.id)
 		} else {
