@@ -32,6 +32,7 @@ type Log struct {
 	numbers     *Numbers // nil: any number may be given out
 
 	mu       sync.Mutex
+	tx       Tx // the one that there is
 	seq      int64
 	channels map[string]*channel
 	states   ring
@@ -65,6 +66,7 @@ func New(opts Options) *Log {
 	if l.numbers != nil {
 		l.seq = l.numbers.first()
 	}
+	l.tx.l = l
 	return l
 }
 
@@ -89,18 +91,22 @@ func or(v, def int) int {
 // it must not block, call out or call Do. Its error is returned as it is. A log
 // whose store refuses to reserve numbers ends with ErrNoNumbers, and runs nothing.
 func (l *Log) Do(fn func(*Tx) error) error {
-	err := l.locked(fn)
-	l.drain()
+	effects, err := l.locked(fn)
+	if effects {
+		l.drain()
+	}
 	return err
 }
 
-func (l *Log) locked(fn func(*Tx) error) error {
+// locked runs fn, and reports whether there are effects that nobody runs yet.
+func (l *Log) locked(fn func(*Tx) error) (effects bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.numbers != nil && !l.numbers.refill(l) {
-		return ErrNoNumbers
+		return false, ErrNoNumbers
 	}
-	return fn(&Tx{l: l})
+	err = fn(&l.tx)
+	return len(l.effects) > 0 && !l.draining, err
 }
 
 // drain runs the effects that transactions left behind, in order. One caller

@@ -10,18 +10,34 @@ import (
 // encodedState is the encoding of one state, made at most once per variant by
 // whoever writes it first.
 type encodedState struct {
-	state    State
-	kind     *Kind
-	full     func() ahp.Value
-	redacted func() ahp.Value
+	state          State
+	kind           *Kind
+	full, redacted encodedVariant
+}
+
+type encodedVariant struct {
+	once  sync.Once
+	bytes ahp.Value
+}
+
+func (e *encodedState) encode(redact bool) ahp.Value {
+	v := &e.full
+	if redact {
+		v = &e.redacted
+	}
+	v.once.Do(func() {
+		state := e.state
+		if redact {
+			state = e.kind.Redact(state)
+		}
+		v.bytes = ahp.MustMarshal(state)
+	})
+	return v.bytes
 }
 
 func (c *channel) setState(s State) {
 	c.state = s
-	e := &encodedState{state: s, kind: c.kind}
-	e.full = sync.OnceValue(func() ahp.Value { return ahp.MustMarshal(s) })
-	e.redacted = sync.OnceValue(func() ahp.Value { return ahp.MustMarshal(c.kind.Redact(s)) })
-	c.full = e
+	c.full = &encodedState{state: s, kind: c.kind}
 }
 
 // Snapshot is a channel's state at a sequence number. It holds the state and is
@@ -35,11 +51,7 @@ type Snapshot struct {
 
 // Encode returns the wire form.
 func (s *Snapshot) Encode() ahp.Snapshot {
-	state := s.of.full
-	if s.redact {
-		state = s.of.redacted
-	}
-	return ahp.Snapshot{Resource: s.Resource, State: state(), FromSeq: s.FromSeq}
+	return ahp.Snapshot{Resource: s.Resource, State: s.of.encode(s.redact), FromSeq: s.FromSeq}
 }
 
 // Subscribe installs a subscription and takes the snapshot in one step; the
