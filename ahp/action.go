@@ -11,14 +11,6 @@ import (
 // module, registered in exactly one [ActionTable].
 type Action interface{ ActionType() string }
 
-// MembersAppender is implemented by actions whose payload is long and mostly the
-// same as before: they append its members, without the braces around them, exactly
-// as [Marshal] would write them. There is at least one.
-type MembersAppender interface {
-	Action
-	AppendMembers(b []byte) []byte
-}
-
 // Validator is implemented by params and actions that have rules beyond their
 // JSON shape. The decoder calls it; its error becomes the refusal's text.
 type Validator interface{ Validate() error }
@@ -175,13 +167,14 @@ func (t *ActionTable) Decode(raw Value) (EncodedAction, error) {
 	return EncodedAction{Action: a, Row: row, Raw: raw}, nil
 }
 
-// Encoded is an action that was encoded already, type tag included, but for what
-// stands around its parts: it is not looked at again.
+// Encoded is an action whose parts were encoded already: it appends them, and what
+// stands around them, and nobody looks at them again.
 type Encoded interface {
 	Action
-	// EncodedSize is how many bytes AppendEncoded appends, at least.
+	// EncodedSize is about how many bytes AppendEncoded appends.
 	EncodedSize() int
-	// AppendEncoded appends the action as it goes over the wire.
+	// AppendEncoded appends the action as it goes over the wire, exactly as
+	// [Marshal] would write it.
 	AppendEncoded(b []byte) []byte
 }
 
@@ -208,9 +201,8 @@ func (e *EncodedAction) Bytes() Value {
 	if e.Raw != nil {
 		return e.Raw
 	}
-	if a, ok := e.Action.(MembersAppender); ok {
-		raw := append(append(Value(`{"type":"`), e.Row.Type...), `",`...)
-		return append(a.AppendMembers(raw), '}')
+	if a, ok := e.Action.(Encoded); ok {
+		return a.AppendEncoded(make(Value, 0, a.EncodedSize()))
 	}
 	body := MustMarshal(e.Action)
 	raw := make(Value, 0, len(body)+len(e.Row.Type)+12)

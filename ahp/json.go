@@ -44,6 +44,12 @@ func MustMarshal(v any) Value {
 	return b
 }
 
+// AppendString appends a string as MustMarshal encodes it.
+func AppendString(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s) // the error says that it replaced what is no UTF-8
+	return b
+}
+
 // Unmarshal decodes one JSON value strictly into v: case-sensitive names, no
 // duplicate members, valid UTF-8, every required member present at every depth.
 // The error names the place (a JSON Pointer) and the rule.

@@ -3,7 +3,6 @@ package canvas
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -25,35 +24,6 @@ const (
 	savedKey    = "canvas-saved/"
 )
 
-type instanceRecord struct {
-	Session       string                       `json:"session"`
-	InstanceID    string                       `json:"instanceId"`
-	ExtensionID   string                       `json:"extensionId"`
-	ExtensionName string                       `json:"extensionName,omitzero"`
-	CanvasID      string                       `json:"canvasId"`
-	DisplayName   string                       `json:"displayName,omitzero"`
-	Provider      session.CanvasProviderSource `json:"provider"`
-	Input         ahp.Value                    `json:"input,omitzero"`
-	HTTP          bool                         `json:"http,omitzero"`
-	Opened        time.Time                    `json:"opened"` // the order of the catalogue
-	// Shown is what it showed when this was written; a record of its own, where
-	// there is one, is newer.
-	Shown shownRecord `json:"shown,omitzero"`
-}
-
-type shownRecord struct {
-	Title  *string `json:"title,omitzero"`
-	Status *string `json:"status,omitzero"`
-}
-
-func recordOf(st CanvasState, uri string, opened time.Time) instanceRecord {
-	return instanceRecord{
-		Session: uri, InstanceID: st.InstanceID, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
-		CanvasID: st.CanvasID, DisplayName: st.DisplayName, Provider: st.Provider, Input: st.Input,
-		HTTP: len(st.Meta) > 0, Opened: opened, Shown: shownRecord{st.Title, st.Status},
-	}
-}
-
 // takeBack undoes in the store what an open that is not published after all changed.
 func (s *Service) takeBack(ctx context.Context, k key, back []channels.Change) {
 	if len(back) == 0 {
@@ -64,31 +34,43 @@ func (s *Service) takeBack(ctx context.Context, k key, back []channels.Change) {
 	}
 }
 
-// openChanges is what an open changes in the store, and what takes it back. From
-// here until it is published, what the provider saves waits (see Handle.Save).
-func (s *Service) openChanges(tx *channels.Tx, k key, o *opening, opened Opened) (changes, back []channels.Change) {
+// beginKeeping fixes what an open will be kept as. From here until it is published,
+// what the provider saves waits (see Handle.Save). It runs under the log's lock.
+func (s *Service) beginKeeping(tx *channels.Tx, k key, o *opening, opened Opened) {
 	o.handle.keeping = o.fresh
+	if o.fresh {
+		o.save = o.handle.saved
+	}
 	if o.inst == nil {
-		o.channel, o.opened = ahp.SchemeCanvas+":/"+s.newID(), s.now()
 		o.state = s.firstState(k, o, opened)
-		changes = append(changes, channels.Change{Key: instanceKey + o.channel, Value: ahp.MustMarshal(recordOf(o.state, k.session, o.opened))})
-		back = forget(o.channel)
-	} else if st, _ := o.inst.state(tx); !ahp.Equal(st.Input, o.input) {
-		before := recordOf(st, k.session, o.inst.opened)
+		return
+	}
+	o.state, _ = o.inst.state(tx)
+	o.saved = o.inst.saved
+}
+
+// openChanges is what an open changes in the store, and what takes it back. It
+// encodes, and so runs without the lock.
+func (o *opening) openChanges(k key) (changes, back []channels.Change) {
+	channel := o.channel
+	if o.inst == nil {
+		rec := recordOf(o.state, k.session, o.opened)
+		changes = append(changes, channels.Change{Key: instanceKey + channel, Value: rec.encode()})
+		o.row = rowOf(channel, o.state)
+	} else if channel = o.inst.channel; !ahp.Equal(o.state.Input, o.input) {
+		before := recordOf(o.state, k.session, o.inst.opened)
 		now := before
 		now.Input = o.input
-		changes = append(changes, channels.Change{Key: instanceKey + o.inst.channel, Value: ahp.MustMarshal(now)})
-		back = append(back, channels.Change{Key: instanceKey + o.inst.channel, Value: ahp.MustMarshal(before)})
+		changes = append(changes, channels.Change{Key: instanceKey + channel, Value: now.encode()})
+		back = append(back, channels.Change{Key: instanceKey + channel, Value: before.encode()})
 	}
-	if o.fresh && o.handle.saved != nil {
-		at := savedKey + o.channel
-		if o.inst != nil {
-			at = savedKey + o.inst.channel
-			back = append(back, channels.Change{Key: at, Value: o.inst.saved, Gone: o.inst.saved == nil})
-		}
-		changes = append(changes, channels.Change{Key: at, Value: o.handle.saved})
+	if o.save == nil {
+		return changes, back
 	}
-	return changes, back
+	if o.inst != nil {
+		back = append(back, channels.Change{Key: savedKey + channel, Value: o.saved, Gone: o.saved == nil})
+	}
+	return append(changes, channels.Change{Key: savedKey + channel, Value: o.save}), back
 }
 
 // firstState is what a new instance begins with. It runs under the log's lock.

@@ -37,7 +37,7 @@ type letter struct {
 const letterCost = 256
 
 func newMailbox(t *tasks, ctx context.Context, limit int, target Messenger) *mailbox {
-	return &mailbox{tasks: t, ctx: ctx, limit: limit, target: target, gone: map[channels.ConnID]bool{}}
+	return &mailbox{tasks: t, ctx: ctx, limit: limit, target: target}
 }
 
 // to gives the letters from now on to another target.
@@ -80,6 +80,9 @@ func (m *mailbox) put(l letter) {
 		return
 	}
 	if l.payload == nil {
+		if m.gone == nil {
+			m.gone = map[channels.ConnID]bool{}
+		}
 		m.gone[l.from.Conn] = true
 	} else {
 		delete(m.gone, l.from.Conn)

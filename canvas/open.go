@@ -43,12 +43,15 @@ type opening struct {
 	fresh  bool // handle is this flow's own, and its updates wait for the answer
 	// reserved says that a place among the open canvases is kept for it.
 	reserved bool
-	saved    []byte
+	saved    []byte // what the instance's provider saved before
 
-	// What a new instance will be, from openChanges on.
+	// From beginKeeping on.
+	state CanvasState // what a new instance will be, or one was
+	save  []byte      // what the provider saved meanwhile
+	// What else a new instance will be.
 	channel string
-	state   CanvasState
 	opened  time.Time
+	row     session.OpenCanvasRef
 }
 
 // Open opens a canvas, or opens it again (canvas.md section 3). It is idempotent:
@@ -118,13 +121,19 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 
 // settleOpen makes a provider's answer durable, then visible.
 func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open OpenCanvas, err error) {
-	var changes, back []channels.Change
-	s.must(func(tx *channels.Tx) { changes, back = s.openChanges(tx, k, o, opened) })
+	if o.inst == nil {
+		o.channel, o.opened = ahp.SchemeCanvas+":/"+s.newID(), s.now()
+	}
+	s.must(func(tx *channels.Tx) { s.beginKeeping(tx, k, o, opened) })
+	changes, back := o.openChanges(k)
 	kept, err := s.settle(c.ctx, changes, func(tx *channels.Tx, rows *rowChanges) (err error) {
 		open, err = s.publishOpen(tx, rows, k, c, o, opened)
 		return err
 	})
 	if err != nil && kept {
+		if o.inst == nil {
+			back = forget(o.channel)
+		}
 		s.takeBack(c.ctx, k, back)
 	}
 	return open, err
@@ -197,7 +206,8 @@ func (s *Service) publishOpen(tx *channels.Tx, rows *rowChanges, k key, c *call,
 
 func (s *Service) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *opening, opened Opened) error {
 	// The provider may have said more since the state was kept; its answer wins.
-	st := merge(merge(o.state, o.handle.pending.action()), opened.update().action())
+	u, _ := effective(o.state, opened.update().over(o.handle.pending).action())
+	st := merge(o.state, u)
 	i := &instance{key: k, channel: o.channel, ext: o.reg.ext, canvasID: o.decl.CanvasID, opened: o.opened}
 	if err := tx.Create(i.channel, k.session, st); err != nil {
 		return err
@@ -206,10 +216,11 @@ func (s *Service) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *op
 	s.unreserve(k.session) // from here on it is counted as what it is
 	o.inst, o.reserved = i, false
 	s.adopt(o, opened)
-	rows.add(i, st)
-	if !same(st.Title, o.state.Title) || !same(st.Status, o.state.Status) {
+	if u.Title.Present || u.Status.Present {
+		o.row = rowOf(i.channel, st)
 		s.behind.Mark(shownKey + i.channel)
 	}
+	rows.add(i, o.row)
 	return nil
 }
 

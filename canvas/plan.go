@@ -85,21 +85,19 @@ func (s *Service) resolve(a OpenArgs, inst *instance) (*Registration, *declared,
 // reserve makes room for an instance that is about to be opened.
 func (s *Service) reserve(tx *channels.Tx, uri string) error {
 	st, _ := sessionState(tx, uri)
-	pending := 0
-	for _, n := range s.opening {
-		pending += n
-	}
 	if n := len(st.OpenCanvases) + s.opening[uri]; n >= s.limits.SessionInstances {
 		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, staleNames(st))
 	}
-	if n := len(s.instances) + pending; n >= s.limits.Instances {
+	if n := len(s.instances) + s.openings; n >= s.limits.Instances {
 		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, staleNames(st))
 	}
 	s.opening[uri]++
+	s.openings++
 	return nil
 }
 
 func (s *Service) unreserve(uri string) {
+	s.openings--
 	if s.opening[uri]--; s.opening[uri] <= 0 {
 		delete(s.opening, uri)
 	}

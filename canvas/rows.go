@@ -31,12 +31,17 @@ func (r *rowChanges) in(uri string) *rowChange {
 }
 
 // add puts a new instance into its session's catalogue.
-func (r *rowChanges) add(i *instance, st CanvasState) {
+func (r *rowChanges) add(i *instance, row session.OpenCanvasRef) {
 	c := r.in(i.key.session)
-	c.added = append(c.added, session.OpenCanvasRef{
-		InstanceID: st.InstanceID, Channel: i.channel, CanvasID: st.CanvasID,
+	c.added = append(c.added, row)
+}
+
+// rowOf is an instance's entry in its session's catalogue.
+func rowOf(channel string, st CanvasState) session.OpenCanvasRef {
+	return session.OpenCanvasRef{
+		InstanceID: st.InstanceID, Channel: channel, CanvasID: st.CanvasID,
 		ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName, Title: st.Title, Availability: st.Availability,
-	}.Encoded())
+	}.Encoded()
 }
 
 // remove takes an instance out of its session's catalogue, and then its channel:

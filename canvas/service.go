@@ -63,6 +63,7 @@ type Service struct {
 	instances map[key]*instance
 	byChannel map[string]*instance
 	opening   map[string]int         // opens under way that may add an instance, by session
+	openings  int                    // the sum of them
 	disposing map[string]bool        // sessions that take no more instances
 	loaded    map[string][]*restored // by session, between Load and Restore
 	restoring bool                   // likewise: clients are listed, and not there

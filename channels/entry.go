@@ -30,30 +30,26 @@ func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origi
 	b := make([]byte, 0, len(notificationHead)+action.Size()+len(ch)+len(reason)+160)
 	b = append(b, notificationHead...)
 	b = append(b, `{"channel":`...)
-	b = appendString(b, ch)
+	b = ahp.AppendString(b, ch)
 	b = append(b, `,"action":`...)
 	b = action.Append(b)
 	b = append(b, `,"serverSeq":`...)
 	b = strconv.AppendInt(b, seq, 10)
 	if origin != nil {
 		b = append(b, `,"origin":{"clientId":`...)
-		b = appendString(b, origin.ClientID)
+		b = ahp.AppendString(b, origin.ClientID)
 		b = append(b, `,"clientSeq":`...)
 		b = strconv.AppendInt(b, origin.ClientSeq, 10)
 		b = append(b, '}')
 	}
 	if reason != "" {
 		b = append(b, `,"rejectionReason":`...)
-		b = appendString(b, strings.ToValidUTF8(reason, "\uFFFD")) // it may quote anybody
+		b = ahp.AppendString(b, strings.ToValidUTF8(reason, "\uFFFD")) // it may quote anybody
 	}
 	b = append(b, '}')
 	envelope := ahp.Value(b[len(notificationHead):])
 	b = append(b, notificationTail...)
 	return &Entry{Seq: seq, Channel: ch, row: action.Row, envelope: envelope[:len(b)-len(notificationHead)-len(notificationTail)], frame: NewFrame(b)}
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(b, ahp.MustMarshal(s)...)
 }
 
 // size is what an entry counts for in a ring.

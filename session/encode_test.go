@@ -13,9 +13,11 @@ func TestCatalogueIsEncodedAsTheEncoderDoes(t *testing.T) {
 	plain := OpenCanvasRef{InstanceID: "i", Channel: "ahp-canvas:/1", CanvasID: "c", ExtensionID: "e", Availability: Ready}
 	full := plain
 	full.ExtensionName, full.Title, full.Extra = "Ext", &title, ahp.Value(`{"more":[1]}`)
+	odd := plain
+	odd.InstanceID, odd.Title = "no UTF-8: \xff\x00", &other
 	titled := plain
 	titled.Title = &title
-	lists := [][]OpenCanvasRef{nil, {}, {plain}, {plain.Encoded(), full.Encoded(), titled.Encoded()}, {full, titled.Encoded(), plain}}
+	lists := [][]OpenCanvasRef{nil, {}, {plain}, {plain.Encoded(), full.Encoded(), titled.Encoded(), odd.Encoded()}, {full, odd, titled.Encoded(), plain}}
 	for _, change := range []func(*OpenCanvasRef){
 		func(r *OpenCanvasRef) { r.InstanceID = "j" },
 		func(r *OpenCanvasRef) { r.Channel = "ahp-canvas:/2" },
