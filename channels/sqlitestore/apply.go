@@ -2,48 +2,17 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// statements are those of every commit, prepared once.
-type statements struct {
-	begin, put, drop, manifest, commit, rollback *sql.Stmt
-}
-
-func (s *statements) all() map[string]**sql.Stmt {
-	return map[string]**sql.Stmt{
-		"BEGIN IMMEDIATE": &s.begin, putRecord: &s.put, dropRecord: &s.drop,
-		putManifest: &s.manifest, "COMMIT": &s.commit, "ROLLBACK": &s.rollback,
-	}
-}
-
-func (s *statements) prepare(ctx context.Context, c *conn) (err error) {
-	for query, to := range s.all() {
-		if *to, err = c.PrepareContext(ctx, query); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// close must come before that of the connection: SQLite removes a log only when
-// nothing uses it any more.
-func (s *statements) close() {
-	for _, stmt := range s.all() {
-		if *stmt != nil {
-			_ = (*stmt).Close()
-		}
-	}
-}
-
 // change is the last that a group does to a record.
 type change struct {
 	channels.Change
 	row
-	fresh bool // the record was not there
+	key   []byte // where it is set
+	fresh bool   // the record was not there
 }
 
 // fold leaves of a group's changes the last one of each key, in the order of
@@ -51,7 +20,8 @@ type change struct {
 func (w *writer) fold(group []*job) (changes []change, m manifest) {
 	m = w.m
 	m.Commits += uint64(len(group))
-	at := map[string]int{}
+	changes, at := w.folded[:0], w.at
+	clear(at)
 	for _, j := range group {
 		for _, c := range j.changes {
 			i, ok := at[c.Key]
@@ -80,7 +50,8 @@ func (w *writer) count(c *change, m manifest) manifest {
 			w.last++
 			c.id, c.fresh = w.last, true
 		}
-		c.sum = recordSum(c.Key, c.Value)
+		c.key = []byte(c.Key)
+		c.sum = recordSum(c.key, c.Value)
 		m.Records, m.Sum = m.Records+1, m.Sum+uint64(c.sum)
 	}
 	return m
@@ -90,6 +61,10 @@ func (w *writer) count(c *change, m manifest) manifest {
 // applied, or the error is ErrStoreBroken.
 func (w *writer) apply(group []*job) error {
 	changes, m := w.fold(group)
+	defer func() { // the room is kept, not the records
+		clear(changes)
+		w.folded = changes[:0]
+	}()
 	if err := w.transact(changes, m); err != nil {
 		return writing(w.path, err)
 	}
@@ -124,40 +99,34 @@ const pageBytes = 4096 // SQLite's own choice
 
 // transact writes changes and the manifest, and syncs the log. No context can
 // end it half way.
-func (w *writer) transact(changes []change, m manifest) (err error) {
-	ctx := context.Background()
-	if _, err := w.stmts.begin.ExecContext(ctx); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			// It is not there any more where SQLite rolled back by itself.
-			// Where it stays, the next one cannot begin and breaks the store.
-			_, _ = w.stmts.rollback.ExecContext(ctx)
-		}
-	}()
-	for _, c := range changes {
-		if c.Gone && c.id == 0 {
-			continue // it never was there
-		}
-		if c.Gone {
-			_, err = w.stmts.drop.ExecContext(ctx, c.id)
-		} else {
-			_, err = w.stmts.put.ExecContext(ctx, c.id, []byte(c.Key), blob(c.Value), int64(c.sum))
-		}
-		if err != nil {
+func (w *writer) transact(changes []change, m manifest) error {
+	return w.c.Raw(func(any) (err error) {
+		if err := run(w.stmts.begin); err != nil {
 			return err
 		}
-	}
-	body, crc := m.encode()
-	if _, err := w.stmts.manifest.ExecContext(ctx, format, body, crc); err != nil {
-		return err
-	}
-	if _, err := w.stmts.commit.ExecContext(ctx); err != nil {
-		return err
-	}
-	w.m = m
-	return nil
+		defer func() {
+			if err != nil {
+				// It is not there any more where SQLite rolled back by itself.
+				// Where it stays, the next one cannot begin and breaks the store.
+				_ = run(w.stmts.rollback)
+			}
+		}()
+		if err := w.stmts.dropAll(changes); err != nil {
+			return err
+		}
+		if err := w.stmts.putAll(changes); err != nil {
+			return err
+		}
+		body, crc := m.encode()
+		if err := run(w.stmts.manifest, arg(int64(format)), arg(body), arg(crc)); err != nil {
+			return err
+		}
+		if err := run(w.stmts.commit); err != nil {
+			return err
+		}
+		w.m = m
+		return nil
+	})
 }
 
 // begin says in the file itself that a host has the store, before anything is
@@ -166,7 +135,7 @@ func (w *writer) begin() (err error) {
 	ctx := context.Background()
 	defer func() {
 		if err != nil {
-			w.stmts.close()
+			w.stmts.close(w.c)
 		}
 	}()
 	if err := w.stmts.prepare(ctx, w.c); err != nil {
@@ -206,6 +175,6 @@ func (w *writer) end() error {
 		}
 		errs = append(errs, writing(w.path, err))
 	}
-	w.stmts.close()
+	w.stmts.close(w.c)
 	return errors.Join(append(errs, w.c.close(), w.lock.release())...)
 }

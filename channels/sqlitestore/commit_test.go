@@ -1,6 +1,8 @@
 package sqlitestore
 
 import (
+	"context"
+	"database/sql/driver"
 	"errors"
 	"path/filepath"
 	"sync"
@@ -24,7 +26,7 @@ func TestBroken(t *testing.T) {
 	if err := s.Commit(t.Context(), channels.Change{Key: "a", Value: []byte("1")}); err != nil {
 		t.Fatal(err)
 	}
-	s.w.stmts.commit.Close() // the writer waits: nobody uses it
+	s.w.stmts.commit = noStatement{s.w.stmts.commit} // the writer waits: nobody uses it
 	for range 2 {
 		err := s.Commit(t.Context(), channels.Change{Key: "b"})
 		if !errors.Is(err, channels.ErrStoreBroken) {
@@ -41,6 +43,13 @@ func TestBroken(t *testing.T) {
 	if err != nil || r.Records != 1 || r.Closed {
 		t.Errorf("check: %+v %v", r, err)
 	}
+}
+
+// noStatement is one that cannot be run any more.
+type noStatement struct{ driver.Stmt }
+
+func (noStatement) ExecContext(context.Context, []driver.NamedValue) (driver.Result, error) {
+	return nil, errors.New("the statement is closed")
 }
 
 // Batches that wait while another is synced share the next sync; none is lost on

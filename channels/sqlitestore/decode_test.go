@@ -96,7 +96,7 @@ func TestLock(t *testing.T) {
 // What no checksum of the whole can tell: a byte that moved from key to value, and
 // a key that is there twice.
 func TestRecords(t *testing.T) {
-	if recordSum("ab", []byte("c")) == recordSum("a", []byte("bc")) {
+	if recordSum([]byte("ab"), []byte("c")) == recordSum([]byte("a"), []byte("bc")) {
 		t.Error("a byte can move from the key to the value")
 	}
 	once := []record{{key: "b"}, {key: "a"}, {key: "a\x00"}}

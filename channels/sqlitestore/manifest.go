@@ -63,8 +63,8 @@ func manifestSum(version int64, body string) uint32 {
 
 // recordSum is the checksum of a record. The length of the key is part of it: no
 // byte can move from the key to the value.
-func recordSum(key string, value []byte) uint32 {
+func recordSum(key, value []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, strconv.AppendInt(nil, int64(len(key)), 10))
-	sum = crc32.Update(sum, castagnoli, []byte(key))
+	sum = crc32.Update(sum, castagnoli, key)
 	return crc32.Update(sum, castagnoli, value)
 }

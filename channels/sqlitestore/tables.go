@@ -92,8 +92,9 @@ func insert(ctx context.Context, c *conn, records []record) error {
 	defer put.Close()
 	m := newManifest()
 	for i, r := range records {
-		sum := recordSum(r.key, r.value)
-		if _, err := put.ExecContext(ctx, i+1, []byte(r.key), blob(r.value), int64(sum)); err != nil {
+		key := []byte(r.key)
+		sum := recordSum(key, r.value)
+		if _, err := put.ExecContext(ctx, i+1, key, blob(r.value), int64(sum)); err != nil {
 			return err
 		}
 		m.Records++

@@ -169,7 +169,7 @@ func checkRecord(id, key, value, crc any) (record, error) {
 		return record{}, errors.New("a record has columns of a wrong type")
 	}
 	r := record{key: string(k), value: v, row: row{id: i}}
-	if r.sum = recordSum(r.key, r.value); int64(r.sum) != want {
+	if r.sum = recordSum(k, r.value); int64(r.sum) != want {
 		return r, fmt.Errorf("record %.100q does not match its checksum", r.key)
 	}
 	return r, nil

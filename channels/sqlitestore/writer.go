@@ -51,12 +51,15 @@ type writer struct {
 	grown  int            // what the log holds, about, in bytes
 	broken error          // from then on everything is refused with it
 
+	folded []change       // room for those of a group
+	at     map[string]int // where in folded a record's change is
+
 	company bool // the last batch shared its sync
 }
 
 func newWriter(path string, c *conn, l *lock, m manifest, records []record) *writer {
 	w := &writer{
-		path: path, c: c, lock: l, m: m, first: records, rows: make(map[string]row, len(records)),
+		path: path, c: c, lock: l, m: m, first: records, rows: make(map[string]row, len(records)), at: map[string]int{},
 	}
 	for _, r := range records {
 		w.rows[r.key] = r.row
