@@ -62,7 +62,9 @@ func (s *Service) writeRows(tx *channels.Tx, r *rowChanges) {
 		if len(c.gone) > 0 {
 			rows = slices.DeleteFunc(slices.Clone(rows), func(r session.OpenCanvasRef) bool { return c.gone[r.Channel] })
 		}
-		rows = append(slices.Clip(rows), c.added...)
+		// It may write behind what earlier states see of the same array, and each
+		// state is followed by one.
+		rows = append(rows, c.added...)
 		s.append(tx, uri, session.OpenCanvasesChanged{OpenCanvases: rows})
 	}
 	for _, i := range r.removed {

@@ -96,7 +96,7 @@ func (s *Service) lead(own *change) {
 // and each tries for itself: one that is too large, or whose time is over, must not
 // fail the others.
 func (s *Service) commitAll(group []*change) error {
-	var all []channels.Change
+	all := make([]channels.Change, 0, 2*len(group))
 	for _, c := range group {
 		all = append(all, c.records...)
 	}

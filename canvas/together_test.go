@@ -252,3 +252,31 @@ func TestOneOfAGroupDoesNotCount(t *testing.T) {
 		equal(t, session.Ready, h.SessionState().OpenCanvases[1].Availability)
 	})
 }
+
+// TestCatalogueIsAValue: what somebody read of a session stays what it was, however
+// many canvases are opened and closed after it.
+func TestCatalogueIsAValue(t *testing.T) {
+	h, _, _ := newFake(t, canvas.Options{})
+	var read [][]session.OpenCanvasRef
+	var want [][]string
+	for i := range 40 {
+		if _, err := open(h, fmt.Sprint("c", i), ""); err != nil {
+			t.Fatal(err)
+		}
+		switch i % 8 {
+		case 3:
+			ok(t, closeCanvas(h, fmt.Sprint("c", i-2)))
+		case 7:
+			ok(t, closeCanvas(h, fmt.Sprint("c", i))) // the last one: its place is free again
+		}
+		state, _ := h.Log.State(canvastest.Session)
+		read, want = append(read, state.(session.State).OpenCanvases), append(want, rowIDs(h))
+	}
+	for n, rows := range read {
+		var ids []string
+		for _, row := range rows {
+			ids = append(ids, row.InstanceID)
+		}
+		equal(t, want[n], ids)
+	}
+}
