@@ -13,7 +13,8 @@ import (
 // open already (or the error) is the answer.
 func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err error) {
 	err = s.log.Do(func(tx *channels.Tx) error {
-		if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
+		sess, ok := sessionState(tx, k.session)
+		if !ok || s.disposing[k.session] {
 			return sessionNotFound(k.session)
 		}
 		inst := s.instances[k]
@@ -29,7 +30,7 @@ func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err 
 		}
 		if inst == nil {
 			o = &opening{reg: r, decl: d, input: a.Input, reserved: true}
-			return s.reserve(tx, k.session)
+			return s.reserve(k.session, sess.OpenCanvases)
 		}
 		st, _ := inst.state(tx)
 		if st.Availability == session.Ready && (a.Input == nil || ahp.Equal(a.Input, st.Input)) {
@@ -83,13 +84,12 @@ func (s *Service) resolve(a OpenArgs, inst *instance) (*Registration, *declared,
 }
 
 // reserve makes room for an instance that is about to be opened.
-func (s *Service) reserve(tx *channels.Tx, uri string) error {
-	st, _ := sessionState(tx, uri)
-	if n := len(st.OpenCanvases) + s.opening[uri]; n >= s.limits.SessionInstances {
-		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, staleNames(st))
+func (s *Service) reserve(uri string, open []session.OpenCanvasRef) error {
+	if n := len(open) + s.opening[uri]; n >= s.limits.SessionInstances {
+		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, staleNames(open))
 	}
 	if n := len(s.instances) + s.openings; n >= s.limits.Instances {
-		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, staleNames(st))
+		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, staleNames(open))
 	}
 	s.opening[uri]++
 	s.openings++
@@ -104,9 +104,9 @@ func (s *Service) unreserve(uri string) {
 }
 
 // staleNames names stale instances: the first ones to close.
-func staleNames(st session.State) string {
+func staleNames(open []session.OpenCanvasRef) string {
 	var names []string
-	for _, r := range st.OpenCanvases {
+	for _, r := range open {
 		if r.Availability == session.Stale && len(names) < 8 {
 			names = append(names, r.InstanceID)
 		}
