@@ -28,9 +28,11 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 		ctx, stop = context.WithTimeoutCause(ctx, timeout, errTimeout)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(s.tasks.ctx, func() { cancel(errShuttingDown) })
-	c := &call{reg: r, ctx: ctx, cancel: cancel, ended: func() { unhook(); cancel(nil); stop() }}
+	c := &call{reg: r, ctx: ctx, cancel: cancel, ended: func() { cancel(nil); stop() }}
 	err := s.log.Do(func(*channels.Tx) error {
+		if s.ending {
+			return errShuttingDown
+		}
 		if r.gone || r.closed {
 			return errUnavailable
 		}

@@ -67,6 +67,7 @@ type Service struct {
 	disposing map[string]bool        // sessions that take no more instances
 	loaded    map[string][]*restored // by session, between Load and Restore
 	restoring bool                   // likewise: clients are listed, and not there
+	ending    bool                   // no provider is asked any more
 }
 
 // New makes the service and teaches the log the canvas kind.
@@ -118,6 +119,12 @@ func (s *Service) Prepare(tx *channels.Tx, uri string, st session.State) session
 // closed: they outlive the process.
 func (s *Service) Shutdown(ctx context.Context) error {
 	s.must(func(*channels.Tx) {
+		s.ending = true
+		for _, r := range s.regs {
+			for c := range r.calls {
+				c.cancel(errShuttingDown)
+			}
+		}
 		for _, i := range s.instances {
 			i.quiet()
 		}
