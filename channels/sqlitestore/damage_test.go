@@ -174,6 +174,7 @@ func TestFiles(t *testing.T) {
 		{"killed, as it is", killed, acknowledged, func(*testing.T, string) {}, true},
 		{"the log is lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path+"-wal") }, false},
 		{"the log is empty", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", nil) }, false},
+		{"the log is cut in its head", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", read(t, path+"-wal")[:27]) }, false},
 		{"the log and the mark are lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path+"-wal"); remove(t, path+"-lock") }, false},
 		{"the mark is lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path+"-lock") }, true},
 		{"the file is lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path) }, false},
@@ -184,6 +185,7 @@ func TestFiles(t *testing.T) {
 		{"a closed file has an empty log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", nil) }, true},
 		{"a closed file has the mark of another", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-lock", read(t, killed+"-lock")) }, true},
 		{"a closed file has the log of another", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")) }, false},
+		{"a closed file has the head of a log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")[:27]) }, true},
 		{"a closed file has a log that is none", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 9000)) }, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

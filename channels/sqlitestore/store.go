@@ -62,12 +62,13 @@ func open(ctx context.Context, path string) (*writer, error) {
 }
 
 func openLocked(ctx context.Context, path string, l *lock) (*writer, error) {
-	logged, err := look(ctx, path)
+	log, err := look(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if logged { // look first: a connection that writes would apply any log when it is closed
-		if err := judgeLog(ctx, path, l.mark); err != nil {
+	logged := log >= wholeLog
+	if log > 0 { // look first: a connection that writes applies or removes any log when it is closed
+		if err := judgeLog(ctx, path, l.mark, logged); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +91,7 @@ func openLocked(ctx context.Context, path string, l *lock) (*writer, error) {
 }
 
 // judgeLog reads a store with its log and changes neither.
-func judgeLog(ctx context.Context, path string, at mark) error {
+func judgeLog(ctx context.Context, path string, at mark, logged bool) error {
 	alone, err := readAlone(ctx, path)
 	if err != nil {
 		return err
@@ -99,45 +100,51 @@ func judgeLog(ctx context.Context, path string, at mark) error {
 	if err != nil {
 		return err
 	}
-	return judge(path, m, at, alone, true)
+	return judge(path, m, at, alone, logged)
 }
 
 // look makes the file where there is none, checks that it can be written, and
-// tells whether a log is beside it. It runs while nobody has the file open:
+// returns how large the log beside it is. It runs while nobody has the file open:
 // closing a file takes away the locks that SQLite has on it.
-func look(ctx context.Context, path string) (logged bool, err error) {
-	logged, err = hasLog(path)
+func look(ctx context.Context, path string) (log int64, err error) {
+	log, err = logSize(path)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && logged:
-		return false, damaged(path, "it is not there, but its log (-wal) is")
+	case errors.Is(err, fs.ErrNotExist) && log >= wholeLog:
+		return 0, damaged(path, "it is not there, but its log (-wal) is")
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.Remove(path + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
+			return 0, err
 		}
-		return false, create(ctx, path, nil)
+		return 0, create(ctx, path, nil)
 	case err != nil:
-		return false, err
+		return 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.Size() == 0 {
 		err = damaged(path, "it is empty")
 	}
-	return logged, err
+	return log, err
 }
 
-// hasLog tells whether a log with something in it is beside a store: its head has
-// 32 bytes, a page 24 more than its own.
-func hasLog(path string) (bool, error) {
+// wholeLog is the size from which a log has something in it: its head has 32 bytes,
+// a page 24 more than its own.
+const wholeLog = 32 + 24 + 512
+
+// logSize is the size of the log beside a store, 0 where there is none.
+func logSize(path string) (int64, error) {
 	info, err := os.Stat(path + "-wal")
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil
+	case err != nil:
+		return 0, err
 	}
-	return err == nil && info.Size() >= 32+24+512, err
+	return info.Size(), nil
 }
 
 // Load implements channels.Store.

@@ -36,10 +36,11 @@ func surveyAlone(ctx context.Context, path string, at mark) (m manifest, records
 	if err := checkHead(path); err != nil {
 		return m, nil, err
 	}
-	logged, err := hasLog(path)
+	log, err := logSize(path)
 	if err != nil {
 		return m, nil, err
 	}
+	logged := log >= wholeLog
 	var alone *manifest
 	if logged {
 		if alone, err = readAlone(ctx, path); err != nil {
