@@ -24,7 +24,8 @@ type layer struct {
 var layers = []layer{
 	{"ahp", "", "github.com/go-json-experiment/json", "the vocabulary is pure data"},
 	{"ahp/ws", "ahp", "github.com/gorilla/websocket", "what a peer and a relay need of a WebSocket"},
-	{"ahp/peer", "ahp ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2 golang.org/x/time", "JSON-RPC stands in one place"},
+	{"ahp/mark", "", "", "what a JSON string must escape, found fast"},
+	{"ahp/peer", "ahp ahp/mark ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2 golang.org/x/time", "JSON-RPC stands in one place"},
 	{"ahp/relay", "ahp ahp/ws", "github.com/cenkalti/backoff/v5 golang.org/x/time", "forwards, and understands nothing"},
 	{"ahp/ahptest", "ahp", "", "the test kit"},
 	{"channels", "ahp", "", "the log has no socket"},
@@ -33,7 +34,7 @@ var layers = []layer{
 	{"channels/sqlitestore", "channels channels/together ahp", "modernc.org/sqlite", "the store in one file"},
 	{"channels/server", "channels ahp/peer ahp/ws ahp", "", "the only place where peers meet the log"},
 	{"session", "channels ahp", "", "a channel kind"},
-	{"canvas", "session channels channels/together ahp", "github.com/santhosh-tekuri/jsonschema/v6 github.com/segmentio/asm", "a channel kind, its registry and its flows"},
+	{"canvas", "session channels channels/together ahp ahp/mark", "github.com/santhosh-tekuri/jsonschema/v6 github.com/segmentio/asm", "a channel kind, its registry and its flows"},
 	{"canvas/board", "canvas canvas/sample ahp", "", "a provider"},
 	{"canvas/sample", "canvas ahp", "", "what the bundled canvases share"},
 	{"canvas/sample/sampletest", "canvas canvas/host canvas/host/hosttest canvas/sample canvas/web/webtest ahp", "github.com/google/go-cmp", "a browser for their tests"},

@@ -71,3 +71,15 @@ func unescape(raw []byte) []byte {
 	n, _, _, _ := decodeText(out, raw)
 	return out[:n]
 }
+
+// notPlain marks which of the eight bytes of w are not printable ASCII, or are a
+// quote or a backslash. The lowest mark is true; those above it need not be, for
+// borrows run upwards.
+func notPlain(w uint64) uint64 {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	return (w | (w - ones*' ') | ((quote - ones) &^ quote) | ((slash - ones) &^ slash)) & highs
+}

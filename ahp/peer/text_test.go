@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -35,14 +37,15 @@ func FuzzGather(f *testing.F) {
 		`YWJj"`, `YWI="`, `YQ=="`, `YQ==YQ=="`, `YWJj\nYWJj"`, `YWJj\/\/\/\/"`, `YQ="`, `Y"`, `YWJj====" `, `=YWJ"`, `Y\u0057Jj"`,
 		strings.Repeat(`A line of plain text with \"quotes\" in it.\n`, 40) + `"`, strings.Repeat("YWJj", 100) + `YQ=="`, strings.Repeat("é", 50) + `"x`,
 	} {
-		f.Add([]byte(s), uint8(1))
-		f.Add([]byte(s), uint8(37))
+		for _, step := range []uint8{0, 6, 25, 200} {
+			f.Add([]byte(s), step)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
 		want, end, ok := decodeString(data)
 		for _, isBase64 := range []bool{false, true} {
 			g := &gatherer{base64: isBase64}
-			used, err := gatherPieces(g, data, 1+int(step))
+			used, err := gatherPieces(g, data, 1+int(step)*int(step))
 			if ok != (err == nil) || ok && used != end {
 				t.Fatalf("base64 %v: %v at %d, want %v at %d", isBase64, err, used, ok, end)
 			}
@@ -63,6 +66,33 @@ func FuzzGather(f *testing.F) {
 			g.free()
 		}
 	})
+}
+
+// TestDecodeText: sequences of all kinds at all places of a block, in pieces of
+// any size, come out as the strict decoder has them, or are refused by both.
+func TestDecodeText(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	good := []string{`\n`, `\"`, `\\`, `\\\\`, `\/`, `\u00e9`, `\ud83d\ude00`, `\u0000`, "é", "漢", "😀", "]", "[", "plain text of some length, which is copied", strings.Repeat("x", 64)}
+	bad := []string{"\n", "\x1f", `\q`, `\ud83d`, `\udc00`, `\u12x4`, "\xff", "\xe6\xbc", "\xc3", "\xed\xa0\x80", `"`}
+	for range 4000 {
+		var data []byte
+		for range rnd.IntN(60) {
+			data = append(data, good[rnd.IntN(len(good))]...)
+			data = append(data, strings.Repeat("y", rnd.IntN(20))...)
+		}
+		if rnd.IntN(2) == 0 {
+			at := rnd.IntN(len(data) + 1)
+			data = slices.Insert(data, at, []byte(bad[rnd.IntN(len(bad))])...)
+		}
+		data = append(data, `"tail`...)
+		want, end, ok := decodeString(data)
+		g := &gatherer{}
+		used, err := gatherPieces(g, data, 1+rnd.IntN(2000))
+		if ok != (err == nil) || ok && (used != end || string(g.done().data) != want) {
+			t.Fatalf("%q: %v at %d, want %v at %d", data, err, used, ok, end)
+		}
+		g.free()
+	}
 }
 
 // decodeString decodes the string whose inside data begins with.

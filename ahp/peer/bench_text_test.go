@@ -1,0 +1,46 @@
+package peer
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// benchTexts are what a resource may be, by how its string looks to a decoder.
+func benchTexts() map[string]string {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var words strings.Builder // escapes at no regular distance
+	for words.Len() < 64<<10 {
+		words.WriteString(strings.Repeat("x", 1+rnd.IntN(30)))
+		words.WriteString([]string{"\n", `"`, "\t", `\`}[rnd.IntN(4)])
+	}
+	return map[string]string{
+		"lines":     "A line of plain text with \"quotes\" in it.\n",
+		"plain":     "Plain text that needs no escape at all, which a minified page comes close to. ",
+		"irregular": words.String(),
+		"German":    "Über den Zeilen stehen Umlaute: schön, früh, größer.\n",
+		"unicode":   "Ten of the\x01escapes that are\x02six bytes\x03long.\n",
+		"Chinese":   "内容在到达时解码，并且只复制一次。\n",
+	}
+}
+
+// BenchmarkDecodeText is the inner loop of a large text's read, in bytes of the
+// string as it travels.
+func BenchmarkDecodeText(b *testing.B) {
+	for name, text := range benchTexts() {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(text, 60<<10/len(text)+1)
+			src := ahp.MustMarshal(text)
+			src = src[1 : len(src)-1]
+			dst := make([]byte, len(src))
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				if n, taken, _, err := decodeText(dst, src); n != len(text) || taken != len(src) || err != nil {
+					b.Fatal(n, taken, err)
+				}
+			}
+		})
+	}
+}
