@@ -3,45 +3,93 @@ package canvas
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/mark"
 )
 
 // escapeRoom is how many bytes escape wants free behind what it writes: it
-// writes sixteen at a time, and then an escape sequence as eight.
+// writes eight at a time, and then an escape sequence as eight.
 const escapeRoom = 24
 
 // escape writes valid UTF-8 as the inside of a JSON string, as much of src as
 // fits into dst, or all of it, and returns how many bytes it wrote and took. Of
 // dst, escapeRoom bytes stay free.
 //
-// Sixteen bytes are copied before they are looked at, and what follows an escape
-// is written over: most of a page needs none, and there the next look need not
-// wait for this one.
+// Whole blocks are escaped by the marks of what needs it, as long as there is
+// room for the longest that can become of one.
 func escape(dst, src []byte) (n, taken int) {
-	for taken+16 <= len(src) && n+escapeRoom <= len(dst) {
-		from, to := src[taken:taken+16], dst[n:n+escapeRoom]
-		a, b := binary.LittleEndian.Uint64(from), binary.LittleEndian.Uint64(from[8:])
-		binary.LittleEndian.PutUint64(to, a)
-		binary.LittleEndian.PutUint64(to[8:], b)
-		inA, inB := special(a), special(b)
-		if inA|inB == 0 {
-			n, taken = n+16, taken+16
-			continue
-		}
-		plain := bits.TrailingZeros64(inA) / 8
-		if inA == 0 {
-			plain = 8 + bits.TrailingZeros64(inB)/8
-		}
-		e := &escapes[src[taken+plain]]
-		n, taken = n+plain, taken+plain
-		binary.LittleEndian.PutUint64(dst[n:], e.text)
-		n, taken = n+e.size, taken+1
-	}
+	n, taken = escapeBlocks(dst, src)
 	for taken < len(src) && n+escapeRoom <= len(dst) {
+		if taken+8 <= len(src) {
+			w := binary.LittleEndian.Uint64(src[taken:])
+			binary.LittleEndian.PutUint64(dst[n:], w)
+			plain := bits.TrailingZeros64(special(w)) / 8
+			n, taken = n+plain, taken+plain
+			if plain == 8 {
+				continue
+			}
+		}
 		e := &escapes[src[taken]]
 		binary.LittleEndian.PutUint64(dst[n:], e.text)
 		n, taken = n+e.size, taken+1
 	}
 	return n, taken
+}
+
+// manyBlocks are marked at a time. blockFrom bytes are read from the beginning of
+// a block on, so that a copy need not know its length, and blockRoom may be
+// written: six for each, and the rest of a copy.
+const (
+	manyBlocks = 16
+	blockFrom  = 2 * mark.Block
+	blockRoom  = 512 + mark.Block
+)
+
+// escapeBlocks escapes whole blocks.
+func escapeBlocks(dst, src []byte) (n, taken int) {
+	var space [manyBlocks]uint64
+	for {
+		marks := space[:max(0, min(manyBlocks, (len(src)-taken)/mark.Block-1, (len(dst)-n-blockRoom)/mark.Block))]
+		if len(marks) == 0 {
+			return n, taken
+		}
+		mark.Special(marks, src[taken:taken+len(marks)*mark.Block])
+		for _, m := range marks {
+			if len(dst)-n < blockRoom {
+				return n, taken
+			}
+			n += escapeBlock((*[blockRoom]byte)(dst[n:]), (*[blockFrom]byte)(src[taken:]), m)
+			taken += mark.Block
+		}
+	}
+}
+
+// escapeBlock escapes the first block of from by its marks, and returns how many
+// bytes it wrote.
+func escapeBlock(to *[blockRoom]byte, from *[blockFrom]byte, marks uint64) (n int) {
+	taken := 0
+	for ; marks != 0; marks &= marks - 1 {
+		at := bits.TrailingZeros64(marks)
+		copyBlock(to, from, n, taken, at-taken)
+		n += at - taken
+		e := &escapes[from[at]]
+		binary.LittleEndian.PutUint64(to[n&511:], e.text)
+		n, taken = n+e.size, at+1
+	}
+	copyBlock(to, from, n, taken, mark.Block-taken)
+	return n + mark.Block - taken
+}
+
+// copyBlock copies n bytes or more, at most a block, whose neighbours are not
+// written yet: that is faster than to copy exactly n.
+func copyBlock(to *[blockRoom]byte, from *[blockFrom]byte, wrote, taken, n int) {
+	dst, src := to[wrote&511:][:mark.Block], from[taken:][:mark.Block]
+	*(*[16]byte)(dst) = *(*[16]byte)(src)
+	*(*[16]byte)(dst[16:]) = *(*[16]byte)(src[16:])
+	if n > 32 {
+		*(*[16]byte)(dst[32:]) = *(*[16]byte)(src[32:])
+		*(*[16]byte)(dst[48:]) = *(*[16]byte)(src[48:])
+	}
 }
 
 // The lowest and the highest bit of each of eight bytes.
