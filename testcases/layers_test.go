@@ -41,7 +41,7 @@ var layers = []layer{
 	{"canvas/form", "canvas canvas/sample ahp", "", "a provider"},
 	{"canvas/chart", "canvas canvas/sample ahp", "", "a provider"},
 	{"canvas/view", "canvas channels ahp", "", "view/1: pages that answer for a provider"},
-	{"canvas/bridge", "canvas channels ahp", "", "http/1: HTTP inside canvas/message"},
+	{"canvas/bridge", "canvas channels ahp", "github.com/segmentio/asm", "http/1: HTTP inside canvas/message"},
 	{"canvas/loopback", "canvas canvas/bridge ahp", "", "a provider"},
 	{"canvas/folder", "canvas canvas/view channels ahp", "github.com/fsnotify/fsnotify", "a provider"},
 	{"canvas/extension", "canvas canvas/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5", "a provider: processes"},

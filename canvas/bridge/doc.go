@@ -41,5 +41,5 @@
 //   - A response's first chunk waits at most 2 ms for the rest of a small body, so
 //     that most answers are one message. An event stream's head waits for nothing.
 //
-// It imports canvas (View), channels (ConnID) and ahp.
+// It imports canvas (View), channels (ConnID), ahp, and segmentio/asm for base64.
 package bridge

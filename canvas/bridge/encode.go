@@ -1,9 +1,11 @@
 package bridge
 
 import (
-	"encoding/base64"
+	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/segmentio/asm/base64"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -70,8 +72,10 @@ func finish(b []byte, data []byte, end bool, trailers []header) ahp.Value {
 	}
 	if len(data) > 0 {
 		b = append(b, `,"data":"`...)
-		b = base64.StdEncoding.AppendEncode(b, data)
-		b = append(b, '"')
+		size := encoded(len(data))
+		b = slices.Grow(b, size+2)
+		base64.StdEncoding.Encode(b[len(b):len(b)+size], data)
+		b = append(b[:len(b)+size], '"')
 	}
 	return append(b, '}')
 }
