@@ -106,7 +106,7 @@ func (h *Handle) PostTo(to View, payload ahp.Value) error {
 
 // PostWritten is PostTo for a payload that an encoder wrote which is trusted to
 // write valid, compact JSON: it is bounded in size, and not looked at. What a
-// provider was given by somebody else goes through PostTo.
+// provider was given by somebody else goes through PostTo. It copies the bytes.
 func (h *Handle) PostWritten(to View, payload ahp.Value) error {
 	if err := h.service.limits.size(payload); err != nil {
 		return err

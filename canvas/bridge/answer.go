@@ -19,13 +19,19 @@ type answer struct {
 	mu       sync.Mutex
 	head     []byte // encoded, until it is sent; nil after
 	seq      int64
-	buf      []byte
-	from, to int // of buf: read and not sent
+	space    *scratch // nil where there is no body
+	from, to int      // of the space's chunk: read and not sent
 	over     bool
 }
 
-// buffers are chunks that requests read into.
-var buffers = sync.Pool{New: func() any { return new([maxChunk]byte) }}
+// scratch is what an answer's body passes through: what was read of it, and the
+// message around that.
+type scratch struct {
+	chunk   [maxChunk]byte
+	message [maxMessage]byte
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // pass sends a response on. Its error is why the request failed.
 func (a *answer) pass(resp *http.Response) error {
@@ -37,13 +43,11 @@ func (a *answer) pass(resp *http.Response) error {
 	if body == nil {
 		return a.flush(true, nil)
 	}
-	chunk := buffers.Get().(*[maxChunk]byte)
-	a.buf = chunk[:]
+	a.space = scratches.Get().(*scratch)
+	defer scratches.Put(a.space)
 	stop := a.gather()
-	err = a.pump(body)
-	stop()
-	buffers.Put(chunk)
-	return err
+	defer stop()
+	return a.pump(body)
 }
 
 // prepare makes the head, and says what to read; nil is no body.
@@ -123,7 +127,7 @@ func (a *answer) locked(fn func() error) error {
 // pump reads until the end.
 func (a *answer) pump(body io.Reader) error {
 	for {
-		n, err := body.Read(a.buf[a.to:]) // the timer moves from alone
+		n, err := body.Read(a.space.chunk[a.to:]) // the timer moves from alone
 		if failed := a.locked(func() error { return a.took(n, err) }); failed != nil {
 			return failed
 		}
@@ -143,7 +147,7 @@ func (a *answer) took(n int, err error) error {
 			trailers = nil // the body is whole
 		}
 		return a.flush(true, trailers)
-	case err == nil && a.head != nil && a.to < len(a.buf):
+	case err == nil && a.head != nil && a.to < maxChunk:
 		return nil
 	}
 	if failed := a.flush(false, nil); failed != nil {
@@ -167,7 +171,10 @@ func brokenBody(err error) error {
 // flush sends the head, if it was not sent, with what was read. The trailers go
 // alone where they would not fit.
 func (a *answer) flush(end bool, trailers []header) error {
-	data := a.buf[a.from:a.to]
+	var data []byte
+	if a.space != nil {
+		data = a.space.chunk[a.from:a.to]
+	}
 	a.from = a.to
 	if err := a.reserve(len(data)); err != nil {
 		return err
@@ -186,22 +193,22 @@ func (a *answer) flush(end bool, trailers []header) error {
 		return nil
 	}
 	if head == nil && len(data) > 0 && len(trailers) > 0 {
-		if err := a.post(finish(a.chunk(len(data)), data, false, nil)); err != nil {
+		if err := a.post(finish(a.chunk(), data, false, nil)); err != nil {
 			return err
 		}
 		data = nil
 	}
 	if head == nil {
-		head = a.chunk(len(data))
+		head = a.chunk()
 	}
 	return a.post(finish(head, data, end, trailers))
 }
 
-// chunk begins the next data message.
-func (a *answer) chunk(size int) []byte {
+// chunk begins the next data message, where the last one stood.
+func (a *answer) chunk() []byte {
 	seq := a.seq
 	a.seq++
-	return appendChunk("data", a.id, seq, size)
+	return appendChunk(a.space.message[:0], "data", a.id, seq)
 }
 
 // reserve waits until n bytes may be sent. The lane comes last: what is taken

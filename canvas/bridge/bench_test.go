@@ -78,12 +78,12 @@ func get(t testing.TB, path string) *http.Request {
 
 // BenchmarkChunk is one chunk of 32 KiB, encoded and decoded.
 func BenchmarkChunk(b *testing.B) {
-	payload := finish(appendChunk("data", 7, 1, maxChunk), []byte(strings.Repeat("x", maxChunk)), false, nil)
+	payload := finish(appendChunk(nil, "data", 7, 1), []byte(strings.Repeat("x", maxChunk)), false, nil)
 	b.Run("encode", func(b *testing.B) {
 		b.SetBytes(maxChunk)
-		data := make([]byte, maxChunk)
+		data, space := make([]byte, maxChunk), make([]byte, 0, maxMessage)
 		for b.Loop() {
-			_ = finish(appendChunk("data", 7, 1, maxChunk), data, false, nil)
+			_ = finish(appendChunk(space, "data", 7, 1), data, false, nil)
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
@@ -94,4 +94,12 @@ func BenchmarkChunk(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestChunkCost: the message of a chunk is made where the last one stood.
+func TestChunkCost(t *testing.T) {
+	data, space := make([]byte, maxChunk), make([]byte, 0, maxMessage)
+	if n := testing.AllocsPerRun(100, func() { _ = finish(appendChunk(space, "data", maxID, maxID), data, true, nil) }); n != 0 {
+		t.Errorf("a chunk's message costs %v allocations", n)
+	}
 }

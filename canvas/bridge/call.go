@@ -217,7 +217,7 @@ func (cl *call) chunk(size int) []byte {
 	defer cl.mu.Unlock()
 	seq := cl.seq
 	cl.seq++
-	return appendChunk("body", cl.id, seq, size)
+	return appendChunk(make([]byte, 0, encoded(size)+128), "body", cl.id, seq)
 }
 
 // send sends the rest of the body. It ends with the request.

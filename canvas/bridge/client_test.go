@@ -24,7 +24,7 @@ type heard struct {
 func (h *heard) send(p ahp.Value) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all = append(h.all, p)
+	h.all = append(h.all, p.Clone())
 	return nil
 }
 

@@ -10,15 +10,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// The encoders write a message in one pass into one buffer that nobody else has:
-// what they return may be kept. They trust their caller with sizes.
+// The encoders write a message in one pass into one buffer that nobody else has;
+// appendChunk's is its caller's. They trust their caller with sizes.
 
 // encoded is the size of n bytes as base64.
 func encoded(n int) int { return base64.StdEncoding.EncodedLen(n) }
 
 // begin writes what every message begins with; room is for what follows.
 func begin(kind string, id int64, room int) []byte {
-	b := make([]byte, 0, room+80)
+	return appendBegin(make([]byte, 0, room+80), kind, id)
+}
+
+func appendBegin(b []byte, kind string, id int64) []byte {
 	b = append(b, `{"x-ahp":"http/1","type":"`...)
 	b = append(b, kind...)
 	b = append(b, `","id":`...)
@@ -55,9 +58,8 @@ func appendRequest(m *message) []byte {
 }
 
 // appendChunk writes a body or data message without its end.
-func appendChunk(kind string, id, seq int64, size int) []byte {
-	b := begin(kind, id, encoded(size)+64)
-	b = append(b, `,"seq":`...)
+func appendChunk(b []byte, kind string, id, seq int64) []byte {
+	b = append(appendBegin(b, kind, id), `,"seq":`...)
 	return strconv.AppendInt(b, seq, 10)
 }
 

@@ -252,7 +252,7 @@ func (x *exchange) run(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		sent = append(sent, p)
+		sent = append(sent, p.Clone())
 		return nil
 	}})
 	if err != nil {

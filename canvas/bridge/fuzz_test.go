@@ -46,9 +46,9 @@ func encode(m *message) ahp.Value {
 	case response:
 		return finish(appendHead(m.id, m.status, m.statusText, m.headers), m.data, m.end, m.trailers)
 	case body:
-		return finish(appendChunk("body", m.id, m.seq, len(m.data)), m.data, m.end, m.trailers)
+		return finish(appendChunk(nil, "body", m.id, m.seq), m.data, m.end, m.trailers)
 	case data:
-		return finish(appendChunk("data", m.id, m.seq, len(m.data)), m.data, m.end, m.trailers)
+		return finish(appendChunk(nil, "data", m.id, m.seq), m.data, m.end, m.trailers)
 	case credit:
 		return encodeGive("credit", m.id, m.bytes, m.lane)
 	case grant:
@@ -90,7 +90,7 @@ func FuzzServer(f *testing.F) {
 		heard := make(chan ahp.Value, 1<<10)
 		s, err := NewServer(Options{
 			Origin: "http://localhost", RoundTripper: memory{[]byte("ok")}, Gather: time.Hour, HeadTimeout: time.Hour,
-			Send: func(_ canvas.View, p ahp.Value) error { heard <- p; return nil },
+			Send: func(_ canvas.View, p ahp.Value) error { heard <- p.Clone(); return nil },
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func pair(t testing.TB, opts Options) (*Server, *Client) {
 	}
 	toHost := newMailbox(func(p ahp.Value) { s.Message(context.Background(), testView, p) })
 	toPage := newMailbox(func(p ahp.Value) { c.Message(p) })
-	opts.Send = func(_ canvas.View, p ahp.Value) error { toPage.put(p); return nil }
+	opts.Send = func(_ canvas.View, p ahp.Value) error { toPage.put(p.Clone()); return nil }
 	s, err := NewServer(opts)
 	if err != nil {
 		t.Fatal(err)

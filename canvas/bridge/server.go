@@ -25,8 +25,8 @@ type Options struct {
 	// redirects, and may return an *[Error]; its response's body ends with the
 	// context too.
 	RoundTripper http.RoundTripper
-	// Send sends a payload to one View, of which it may keep the bytes. It must not
-	// wait for the View; canvas.Handle.PostTo is one. A failure ends the request.
+	// Send sends a payload to one View. It must not keep the bytes, and not wait for
+	// the View; canvas.Handle.PostTo is one. A failure ends the request.
 	Send func(to canvas.View, payload ahp.Value) error
 
 	Requests int // of a View at a time; 256

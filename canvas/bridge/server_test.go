@@ -226,7 +226,7 @@ func TestTooManyRequests(t *testing.T) {
 		var errs []ahp.Value
 		s, err := NewServer(Options{
 			Origin: "http://localhost", RoundTripper: &script{}, Requests: 8, Uploads: 3,
-			Send: func(_ canvas.View, p ahp.Value) error { errs = append(errs, p); return nil },
+			Send: func(_ canvas.View, p ahp.Value) error { errs = append(errs, p.Clone()); return nil },
 		})
 		if err != nil {
 			t.Fatal(err)
