@@ -200,10 +200,10 @@
       this.#controller?.enqueue(bytes);
     }
 
-    /** Gives back what was read, a quarter of the window at a time. */
+    /** Gives back what was read: rarely, but before the page has to give the lane's bytes back in a message of their own. */
     #drained() {
       const read = this.#enqueued - (WINDOW - (this.#controller?.desiredSize ?? WINDOW));
-      if (read - this.#credited < WINDOW / 4) return;
+      if (read - this.#credited < WINDOW * 3 / 8) return;
       app?.postMessage({ t: "more", id: this.ask.id, n: read - this.#credited });
       this.#credited = read;
     }
