@@ -85,5 +85,6 @@
 // message three times and encodes ids and params anew, so bytes travel beside it
 // (see stream); its Handle runs on the read loop, so requests never reach it.
 //
-// The package imports ahp, ahp/ws, sourcegraph/jsonrpc2, and segmentio/asm for base64.
+// The package imports ahp, ahp/ws, ahp/mark, sourcegraph/jsonrpc2, and segmentio/asm
+// for base64.
 package peer
