@@ -8,10 +8,9 @@ import (
 	"github.com/segmentio/asm/base64"
 )
 
-// pieceSize is how much of a payload is read and decoded at a time: little enough
-// to stay in the processor's cache with what becomes of it, and enough that few
-// reads of the socket are needed.
-const pieceSize = 256 << 10
+// pieceSize is how much of a payload is decoded at a time: little enough to stay
+// in the processor's cache.
+const pieceSize = 64 << 10
 
 var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
