@@ -2,5 +2,5 @@
 
 package conform_test
 
-// The race detector makes a host so slow that 60,000 messages are no flood.
+// The race detector makes a host so slow that its messages are no flood.
 func init() { raceDetector = true }
