@@ -23,6 +23,11 @@ func TestAHostThatIsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// It has its place when it is answered: the dial ends before that.
+	_ = other.WriteBatch([][]byte{[]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://"}}`)})
+	if _, err := other.ReadMessage(); err != nil {
+		t.Fatal(err)
+	}
 	p := b.Open(t, h.Link(host.DefaultSession))
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "There are too many connections to the host just now."))
 	other.Close(ws.CodeNormal, "")
