@@ -57,7 +57,7 @@ var layers = []layer{
 	{"cmd/ahp-schema", "schema", "", "writes schema's files"},
 	{"testcases/wire", "ahp canvas channels session", "", "the published data through our types and reducers"},
 	{"testcases", "ahp", "github.com/go-json-experiment/json", "data, its formats and its runner"},
-	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
+	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
 	{"cmd/ahp-canvas", "ahp ahp/relay ahp/ws canvas canvas/board canvas/chart canvas/client canvas/extension canvas/folder canvas/form canvas/host canvas/local canvas/loopback canvas/mcp canvas/web channels channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra github.com/modelcontextprotocol/go-sdk github.com/adrg/xdg golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},

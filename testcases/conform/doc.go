@@ -41,6 +41,6 @@
 // connection between a client and a host as something that can be written down
 // (ahp-canvas record) or spoiled (the tests' seeded faults).
 //
-// The package imports testcases, testcases/demo, testcases/wire, canvas,
+// The package imports testcases, testcases/demo, testcases/wire, canvas, session,
 // canvas/client, ahp/ws and ahp.
 package conform

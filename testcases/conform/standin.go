@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases/demo"
 )
 
@@ -18,6 +21,7 @@ import (
 // them: as a client of the case's session. What the host says of its clients is
 // told to the case as if they were the host's own (see [names.asServer]).
 type standIn struct {
+	session string // the case's default session
 	clients map[string]*client.Client
 
 	mu  sync.Mutex
@@ -35,7 +39,7 @@ var extensions = []struct {
 
 // newStandIn declares both extensions to the case's default session.
 func newStandIn(ctx context.Context, e *env) (*standIn, error) {
-	s := &standIn{clients: map[string]*client.Client{}, raw: map[string]net.Conn{}}
+	s := &standIn{session: e.names.session("default"), clients: map[string]*client.Client{}, raw: map[string]net.Conn{}}
 	for _, x := range extensions {
 		c, err := client.Dial(ctx, e.opts.URL, client.Options{
 			ClientID: e.names.prefix + x.id, Token: e.opts.Token, Versions: []string{e.names.offer()},
@@ -53,7 +57,7 @@ func newStandIn(ctx context.Context, e *env) (*standIn, error) {
 			return nil, fmt.Errorf("the stand-in for the extension %s: %w", x.id, err)
 		}
 		s.clients[x.id] = c
-		if err := c.Provide(ctx, e.names.session("default"), x.name, x.set...); err != nil {
+		if err := c.Provide(ctx, s.session, x.name, x.set...); err != nil {
 			s.leave()
 			return nil, fmt.Errorf("the stand-in for the extension %s: %w", x.id, err)
 		}
@@ -79,11 +83,43 @@ func (s *standIn) host(ctx context.Context, what string) error {
 		_ = s.raw[id].Close()
 		s.mu.Unlock()
 		<-c.Disconnected()
+		s.noticed(ctx, c)
 		return nil
 	case c != nil && word == "back":
 		return c.Reconnect(ctx)
 	}
 	return fmt.Errorf("nobody outside of a host can make it %q", what)
+}
+
+// noticing is how long a host may take to see that a connection was cut.
+const noticing = 2 * time.Second
+
+// noticed waits until the host has seen that a stand-in's connection was cut, which
+// another one is told: what the case does next comes over other connections, which
+// are not ordered with that one. A host that does not say it is left to the case.
+func (s *standIn) noticed(ctx context.Context, cut *client.Client) {
+	ctx, cancel := context.WithTimeout(ctx, noticing)
+	defer cancel()
+	for _, c := range s.clients {
+		if c == cut || c.Err() != nil {
+			continue
+		}
+		w := c.Watch(s.session)
+		defer w.Close()
+		for ev, err := range w.All(ctx) {
+			state, ok := ev.State.(session.State)
+			if err != nil || ok && !ready(state, cut) {
+				return
+			}
+		}
+	}
+}
+
+// ready reports whether a canvas of a client is.
+func ready(s session.State, of *client.Client) bool {
+	return slices.ContainsFunc(s.OpenCanvases, func(r session.OpenCanvasRef) bool {
+		return r.ExtensionID == "client:"+of.ID() && r.Availability == session.Ready
+	})
 }
 
 func openDemo(ctx context.Context, req canvas.OpenRequest, h *client.Handle) (canvas.Opened, error) {
