@@ -121,7 +121,8 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 
 // settleOpen makes a provider's answer durable, then visible.
 func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open OpenCanvas, err error) {
-	if o.inst == nil {
+	isNew := o.inst == nil // the publishing sets it
+	if isNew {
 		o.channel, o.opened = ahp.SchemeCanvas+":/"+s.newID(), s.now()
 	}
 	s.must(func(tx *channels.Tx) { s.beginKeeping(tx, k, o, opened) })
@@ -131,7 +132,7 @@ func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open Op
 		return err
 	})
 	if err != nil && kept {
-		if o.inst == nil {
+		if isNew {
 			back = forget(o.channel)
 		}
 		s.takeBack(c.ctx, k, back)
