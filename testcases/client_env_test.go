@@ -50,6 +50,10 @@ func newGoClient(t *testing.T) *goClient {
 	}
 	guard := &ws.Guard{Hosts: []string{clientAddress}, Tokens: []ws.Token{{Secret: clientToken, Role: "view"}}}
 	c.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/proof" { // no part of AHP
+			http.NotFound(w, r)
+			return
+		}
 		socket, _, err := ws.Accept(w, r, ws.AcceptOptions{Guard: guard})
 		if err != nil {
 			t.Error(err)

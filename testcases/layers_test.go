@@ -24,6 +24,7 @@ type layer struct {
 var layers = []layer{
 	{"ahp", "", "github.com/go-json-experiment/json", "the vocabulary is pure data"},
 	{"ahp/ws", "ahp", "github.com/gorilla/websocket", "what a peer and a relay need of a WebSocket"},
+	{"ahp/proof", "", "", "that a host knows a token, before it is sent there"},
 	{"ahp/mark", "", "", "what a JSON string must escape, found fast"},
 	{"ahp/peer", "ahp ahp/mark ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2 golang.org/x/time", "JSON-RPC stands in one place"},
 	{"ahp/relay", "ahp ahp/ws", "github.com/cenkalti/backoff/v5 golang.org/x/time", "forwards, and understands nothing"},
@@ -48,19 +49,19 @@ var layers = []layer{
 	{"canvas/canvastest", "canvas session channels ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
-	{"canvas/mcp", "canvas session ahp", "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go", "the agent's door"},
-	{"canvas/client", "canvas session ahp/peer ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/go-json-experiment/json", "the Go client"},
+	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go", "the agent's door"},
+	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/go-json-experiment/json", "the Go client"},
 	{"canvas/local", "canvas canvas/bridge canvas/client canvas/web session ahp", "", "a renderer without a page"},
-	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/peer ahp/ws ahp", "github.com/google/uuid", "the assembly"},
+	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/peer ahp/proof ahp/ws ahp", "github.com/google/uuid", "the assembly"},
 	{"canvas/host/hosttest", "canvas/host", "", "serves a host for the length of a test"},
 	{"schema", "canvas session ahp", "github.com/invopop/jsonschema", "what the tables say, for other languages"},
 	{"cmd/ahp-schema", "schema", "", "writes schema's files"},
 	{"testcases/wire", "ahp canvas channels session", "", "the published data through our types and reducers"},
 	{"testcases", "ahp", "github.com/go-json-experiment/json", "data, its formats and its runner"},
-	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
+	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
-	{"cmd/ahp-canvas", "ahp ahp/relay ahp/ws canvas canvas/board canvas/chart canvas/client canvas/extension canvas/folder canvas/form canvas/host canvas/local canvas/loopback canvas/mcp canvas/web channels channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra github.com/modelcontextprotocol/go-sdk github.com/adrg/xdg golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},
+	{"cmd/ahp-canvas", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/board canvas/chart canvas/client canvas/extension canvas/folder canvas/form canvas/host canvas/local canvas/loopback canvas/mcp canvas/web channels channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra github.com/modelcontextprotocol/go-sdk github.com/adrg/xdg golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},
 }
 
 type goPackage struct {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -46,6 +47,9 @@ func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
 		url: url, opts: opts.withDefaults(), turn: make(chan struct{}, 1),
 		mirror: newMirror(), dispatched: map[int64]*Dispatched{}, watches: map[*Watch]struct{}{},
 		declared: map[string]*session.SessionActiveClient{},
+	}
+	if c.opts.Door == nil {
+		c.opts.Door = proof.NewDoor(url, c.opts.Token, c.opts.NetDial)
 	}
 	c.provided = provided{c: c, slots: map[instanceKey]*slot{}}
 	c.life, c.stop = context.WithCancel(context.Background())

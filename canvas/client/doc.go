@@ -48,6 +48,15 @@
 // "host offline" is an attempt like another. It ends with Close, or with a
 // [*GivenUp], which all watches then end with, where no attempt can succeed.
 //
+// A host that is gone leaves its port to anybody. So Reconnect sends the token to a
+// host that has proven itself before only where it proves itself again, on the same
+// socket and within five seconds; otherwise it fails with [ErrStranger], and the
+// next attempt asks again. Dial asks too, and refuses nobody: it learns whether the
+// host is one that proves. That is so on plain ws at the path /ahp. On wss the
+// certificate says who it is; at a relay, whose clients' tokens are not the host's,
+// and with a token that stands in Options.Header nothing is asked. Package ahp/proof
+// has the reasons.
+//
 // A client id may have several clients at a time. Refusals and echoes are told
 // apart by the number of the dispatch alone, so two of one id that dispatch to
 // one channel at a time can take each other's echo for their own.
@@ -79,6 +88,6 @@
 // are taken, where nothing may be asked and waited for, and "a canvas was
 // opened, so subscribe to it" is the first thing that everybody wants to do.
 //
-// The package imports canvas, session, ahp/peer, ahp/ws, ahp and
+// The package imports canvas, session, ahp/peer, ahp/proof, ahp/ws, ahp and
 // cenkalti/backoff.
 package client

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -13,6 +14,9 @@ import (
 var (
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("the client is closed")
+	// ErrStranger: what listens at the host's address now is not the host, and was
+	// not sent the token. Reconnect may be called again: the host may be back.
+	ErrStranger = proof.ErrStranger
 	// ErrUnanswered: a dispatched action was neither echoed nor refused in time.
 	// A host does that where the channel does not exist (any more).
 	ErrUnanswered = errors.New("the host neither echoed nor refused the action: the channel may not exist any more")

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
@@ -35,8 +37,9 @@ const (
 // the one that a test freezes or cuts.
 type network struct {
 	ahptest.Net
-	mu    sync.Mutex
-	wires []*ahptest.Conn
+	proves bool // its hosts prove themselves, as those of canvas/host
+	mu     sync.Mutex
+	wires  []*ahptest.Conn
 }
 
 func (n *network) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -73,11 +76,20 @@ func (n *network) listenFor(t testing.TB, token string, serve func(*ws.Conn)) (s
 		t.Fatal(err)
 	}
 	guard := &ws.Guard{Hosts: []string{testAddr}, Tokens: []ws.Token{{Secret: token, Role: "view"}}}
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return serveHTTP(t, l, func(w http.ResponseWriter, r *http.Request) {
+		if q := r.URL.Query(); n.proves && r.URL.Path == proof.Path {
+			fmt.Fprintln(w, proof.Of(token, q.Get("at"), q.Get("nonce")))
+			return
+		}
 		if c, _, err := ws.Accept(w, r, ws.AcceptOptions{Guard: guard}); err == nil {
 			serve(c)
 		}
-	})}
+	})
+}
+
+// serveHTTP serves until the test ends or stop is called.
+func serveHTTP(t testing.TB, l net.Listener, h http.HandlerFunc) (stop func()) {
+	srv := &http.Server{Handler: h}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(l) }()
 	stop = sync.OnceFunc(func() {

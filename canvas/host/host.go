@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
@@ -161,7 +162,7 @@ func (h *Host) route() error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ahp", h.serveAHP)
 	mux.Handle("/mcp", h.guarded(mcp.Handler(h.tools), RoleAgent))
-	mux.HandleFunc("GET /proof", h.serveProof)
+	mux.HandleFunc("GET "+proof.Path, h.serveProof)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	page, err := web.New(web.Options{AppOrigins: h.addresses.origins, ContentOrigin: h.opts.ContentOrigin, App: mux})
 	if err != nil {

@@ -1,16 +1,21 @@
 package host_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
@@ -72,5 +77,40 @@ func TestProof(t *testing.T) {
 		if got, body := ask(tc.hostName, tc.at, tc.nonce); got != tc.want {
 			t.Errorf("%+v: status %d: %s", tc, got, body)
 		}
+	}
+}
+
+// A program that comes back finds the host proven on the connection that it goes on
+// with, and nobody in the host's place.
+func TestProofOnAConnection(t *testing.T) {
+	h, stop := serve(t, host.Options{ViewToken: viewToken})
+	u, err := url.Parse(h.Endpoints().AHP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := "127.0.0.1:" + u.Port()
+	door := proof.NewDoor(u.String(), viewToken, func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, near)
+	})
+	for range 2 {
+		c, err := ws.Dial(t.Context(), u.String(), ws.DialOptions{Token: viewToken, NetDial: door.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close(ws.CodeNormal, "")
+		c.Wait()
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, done := &http.Server{Handler: http.NotFoundHandler()}, make(chan struct{})
+	go func() { defer close(done); _ = stranger.Serve(ln) }()
+	defer func() { _ = stranger.Close(); <-done }()
+	if _, err := door.Dial(t.Context(), "tcp", u.Host); !errors.Is(err, proof.ErrStranger) {
+		t.Errorf("the error is %v", err)
 	}
 }

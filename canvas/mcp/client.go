@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -34,7 +35,9 @@ type ClientOptions struct {
 //
 // A host that forgot the client (it was restarted, or the client was silent for
 // Options.SessionTimeout) is entered again, and the call that it refused for
-// that is sent again: it was not run. A call whose answer is lost is not.
+// that is sent again: it was not run. A call whose answer is lost is not. A host that
+// has proven itself at Dial proves itself on every later connection, before the token
+// goes there (package ahp/proof).
 type Client struct {
 	opts ClientOptions
 	way  *http.Transport
@@ -47,6 +50,7 @@ type Client struct {
 // above; close the client when it is of no more use.
 func Dial(ctx context.Context, opts ClientOptions) (*Client, error) {
 	c := &Client{opts: opts, way: NewTransport(), turn: make(chan struct{}, 1)}
+	c.way.DialContext = proof.NewDoor(opts.URL, opts.Token, c.way.DialContext).Dial
 	c.turn <- struct{}{}
 	_, err := c.enter(ctx, nil)
 	if err != nil {

@@ -3,12 +3,14 @@ package mcp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
@@ -102,6 +105,51 @@ func TestClientReenters(t *testing.T) {
 	again := &http.Server{Handler: guarded(t, service).Config.Handler}
 	go again.Serve(ln)
 	t.Cleanup(func() { again.Close() })
+	if err := list(); err != nil {
+		t.Errorf("back: %v", err)
+	}
+}
+
+// An agent's door outlives its host, and gives the token to nobody who takes the
+// host's port meanwhile.
+func TestTheTokenIsNotForAStranger(t *testing.T) {
+	door := guarded(t, newFake()).Config.Handler
+	var gone atomic.Bool
+	var mu sync.Mutex
+	var seen []string // by the stranger
+	srv := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		switch {
+		case gone.Load():
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, fmt.Sprint(r.URL.Path, r.Header))
+		case r.URL.Path == proof.Path:
+			fmt.Fprintln(w, proof.Of("sesame", q.Get("at"), q.Get("nonce")))
+		default:
+			door.ServeHTTP(w, r)
+		}
+	}))
+	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL + "/mcp", Token: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	list := func() error { _, err := c.Call(t.Context(), mcp.ToolList, nil); return err }
+	gone.Store(true)
+	srv.CloseClientConnections()
+	_ = list() // perhaps on the connection that has just ended
+	for range 2 {
+		if err := list(); err == nil || !strings.Contains(err.Error(), "not the host that was known") {
+			t.Errorf("the call: %v", err)
+		}
+	}
+	mu.Lock()
+	if saw := strings.Join(seen, "\n"); strings.Contains(saw, "sesame") || !strings.Contains(saw, proof.Path) {
+		t.Errorf("the stranger saw\n%s", saw)
+	}
+	mu.Unlock()
+	gone.Store(false)
 	if err := list(); err != nil {
 		t.Errorf("back: %v", err)
 	}

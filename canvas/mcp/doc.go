@@ -49,12 +49,13 @@
 // A [Client] enters a door over HTTP and calls its tools; [Client.Proxy] makes
 // such a client a door again, so that an agent on standard streams works with a
 // host elsewhere. It passes on what the host says, so a newer host's tools go
-// through it too. It goes to its host itself, through no proxy ([NewTransport]).
+// through it too. It goes to its host itself, through no proxy ([NewTransport]), and
+// to nobody who has taken its host's port: see package ahp/proof.
 //
 // # Who may
 //
 // The door checks no token and no Host: canvas/host does, before it. It does
 // refuse requests of other web origins and bodies above Options.MaxBody.
 //
-// The package imports canvas, session, ahp and the MCP library.
+// The package imports canvas, session, ahp/proof, ahp and the MCP library.
 package mcp

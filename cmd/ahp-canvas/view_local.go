@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
@@ -96,10 +97,11 @@ func (a *app) viewLocal(ctx context.Context, text string) error {
 	var greeted sync.Once
 	var wg sync.WaitGroup
 	running, stop := context.WithCancel(ctx)
+	door := proof.NewDoor(to.ahp, to.token, nil) // a canvas that is opened later is reached through it too
 	err = local.Run(ctx, local.Options{
 		Session: to.session,
 		Dial: func(ctx context.Context, uris ...string) (*client.Client, error) {
-			c, err := client.Dial(ctx, to.ahp, client.Options{Token: to.token, Subscriptions: uris, Backoff: client.NewBackoff()})
+			c, err := client.Dial(ctx, to.ahp, client.Options{Token: to.token, Door: door, Subscriptions: uris, Backoff: client.NewBackoff()})
 			waited()
 			if err == nil {
 				greeted.Do(func() { // by the first one, which follows the session

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -35,6 +36,7 @@ type Proxy struct {
 	Watcher Watcher
 
 	mu    sync.Mutex
+	door  *proof.Door // for Token; nil before the first connection
 	next  Link
 	over  bool
 	conns map[*ws.Conn]struct{} // of the connections that are open, both ends
@@ -62,7 +64,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		token = p.Token
 	}
 	opts := ws.Options{ReadLimit: proxyReadLimit}
-	host, err := ws.Dial(r.Context(), p.To, ws.DialOptions{Token: token, Conn: opts})
+	host, err := ws.Dial(r.Context(), p.To, ws.DialOptions{Token: token, NetDial: p.way().Dial, Conn: opts})
 	if err != nil {
 		http.Error(w, "the host behind this proxy cannot be reached", refusedStatus(err))
 		return
@@ -74,6 +76,17 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.run(client, host, token)
+}
+
+// way is how the host is reached: while Token is there to ask with, who takes the
+// host's port is lent nothing.
+func (p *Proxy) way() *proof.Door {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.door == nil {
+		p.door = proof.NewDoor(p.To, p.Token, nil)
+	}
+	return p.door
 }
 
 // enter counts a connection before its client can know that there is one.

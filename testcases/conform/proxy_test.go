@@ -1,11 +1,14 @@
 package conform_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
@@ -48,6 +51,38 @@ func TestNoTokenIsLentToAWebPage(t *testing.T) {
 		if conn != nil {
 			conn.Close(ws.CodeNormal, "")
 			conn.Wait()
+		}
+	}
+}
+
+// A recording outlives its host, and lends the token to nobody who takes the host's
+// port meanwhile.
+func TestNoTokenIsLentToAStranger(t *testing.T) {
+	var gone atomic.Bool
+	var seen atomic.Value // of string: the headers of the last request
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Store(fmt.Sprint(r.Header))
+		switch q := r.URL.Query(); {
+		case gone.Load():
+		case r.URL.Path == proof.Path:
+			fmt.Fprintln(w, proof.Of(viewToken, q.Get("at"), q.Get("nonce")))
+		default:
+			http.Error(w, "", http.StatusTeapot) // an answer that is passed on
+		}
+	}))
+	defer host.Close()
+	proxy := &conform.Proxy{To: "ws" + strings.TrimPrefix(host.URL, "http") + "/ahp", Token: viewToken, Watcher: &conform.Recorder{}}
+	server := httptest.NewServer(proxy)
+	defer server.Close()
+	defer proxy.Close()
+	for _, want := range []int{http.StatusTeapot, http.StatusBadGateway} {
+		gone.Store(want == http.StatusBadGateway)
+		_, err := ws.Dial(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http")+"/ahp", ws.DialOptions{})
+		if e, ok := err.(*ws.HandshakeError); !ok || e.Status != want {
+			t.Errorf("the client hears %v, want %d", err, want)
+		}
+		if lent := strings.Contains(seen.Load().(string), viewToken); lent == gone.Load() {
+			t.Errorf("lent: %t", lent)
 		}
 	}
 }

@@ -8,7 +8,7 @@
 // does not help who loads the page again from a stranger: that page is the stranger's,
 // and so is what this origin has kept.
 
-const CONTEXT = "ahp-canvas host\n"; // canvas/host/proof.go
+const CONTEXT = "ahp-canvas host\n"; // ahp/proof/proof.go
 const PATIENCE = 5_000; // ms for an answer
 
 /** @param {ArrayBuffer | Uint8Array} bytes */

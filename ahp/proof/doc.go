@@ -1,0 +1,32 @@
+// Package proof lets who holds a token see that a host knows it too, before the
+// token is sent there.
+//
+// A host that has ended leaves its port to anybody on its machine, and who
+// reconnects by himself would hand his token to that stranger. So a host answers
+//
+//	GET /proof?at=NAME:PORT&nonce=HEX
+//
+// with one line for each of its tokens, [Of] token, name and nonce: an HMAC, which
+// tells nobody the token. It proves nothing for addresses that are not its own, so
+// that a stranger who passes the question on gets nothing to pass back
+// (canvas/host). The page asks in canvas/web/page/proof.js, programs with a
+// [Door].
+//
+// # What a Door promises
+//
+//   - Once a host has proven itself, every later connection proves it too, on the
+//     very socket that the token then goes over; one that does not is closed, and
+//     the error is [ErrStranger]. It is waited for at most five seconds.
+//   - The first connection is not refused: hosts of others have no /proof, and what
+//     is said there is how a Door learns which kind this is. Whoever stands at the
+//     address at that time is trusted, as by somebody who opens a link.
+//   - Nothing is asked over TLS, where a certificate says who it is, nor at a relay
+//     (any path but /ahp and /mcp): a relay's token is not the host's, a host cannot
+//     prove what it does not know, and a relay that others reach stands behind TLS. A
+//     relay on plain http at a port that a stranger can take is not guarded.
+//   - A host that was started anew with other tokens is a stranger too: it can be
+//     told from one by nobody who has only the old one.
+//
+// The package imports nothing of ours. It stands below canvas/host, which answers,
+// and the clients of both doors, canvas/client and canvas/mcp.
+package proof
