@@ -112,7 +112,7 @@ func use(t *testing.T, d *proof.Door) error {
 // takes his place does not get it; and he gets it again when he is back.
 func TestDoor(t *testing.T) {
 	endless := func(w http.ResponseWriter, r *http.Request) {
-		for n := 0; n < 1<<10; n++ {
+		for range 1 << 10 {
 			_, _ = w.Write(make([]byte, 1<<10))
 		}
 		prover(token)(w, r)
