@@ -49,7 +49,7 @@ type Options struct {
 
 	Canvas canvas.Options   // Log, NewID, Now and Logger are filled in
 	Log    channels.Options // replay buffers
-	Server server.Options   // Grace, Remember, Peer limits; the rest is filled in
+	Server server.Options   // Handshake, Grace, Remember, Peer limits; the rest is filled in
 	Drain  time.Duration    // how long Serve waits for what is under way; default 10 s
 	NewID  func() string    // default uuid.NewString
 	Now    func() time.Time // default time.Now

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
@@ -24,6 +25,10 @@ type conn struct {
 	// mark is what it was subscribed to when it ended; nil until then. Guarded by
 	// the log's mutex.
 	mark channels.Bookmark
+
+	// opening ends a connection that nobody opens; nil once it is open: what waits
+	// for years keeps no timer.
+	opening *time.Timer
 
 	// sub is set once, by the handshake, on the connection's own runner; the
 	// end of the connection comes after its last request.
@@ -97,6 +102,7 @@ func (c *conn) Closed(error) {
 	delete(s.live, c)
 	s.mu.Unlock()
 	if c.sub == nil {
+		c.opening.Stop()
 		return
 	}
 	s.log.Do(func(tx *channels.Tx) error {
@@ -106,6 +112,11 @@ func (c *conn) Closed(error) {
 	if s.clients.left(c, c.mark) {
 		s.tell(c.sub.ClientID)
 	}
+}
+
+// neverOpened ends a connection whose handshake did not come.
+func (c *conn) neverOpened() {
+	c.peer.Close(ws.CodePolicy, "neither initialize nor reconnect in time")
 }
 
 // bookmark is what the connection is, or was, subscribed to. The client table

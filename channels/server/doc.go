@@ -9,8 +9,16 @@
 // A connection's requests and notifications are handled in the order in which
 // they came. An answer that carries a snapshot is queued inside the transaction
 // that took the snapshot, so that the envelopes after it are exactly those
-// above its fromSeq. Rows marked Concurrent leave that order: canvas flows and
-// content reads.
+// above its fromSeq. Rows that wait ([Method.Waits]) leave that order: canvas flows
+// and content reads.
+//
+// # The handshake
+//
+// Before initialize or reconnect has succeeded there is nothing but ping; every other
+// request is refused and a notification is dropped (ahp-host.md section 2a). A
+// connection for which that takes longer than Options.Handshake is closed with
+// ws.CodePolicy, pings or not: who has a token does not hold a place for ever without
+// being a client that is known and counted.
 //
 // # What outlives a connection
 //
@@ -31,5 +39,5 @@
 // client's last connection ended and when it is back, the latter once its
 // handshake's answer is queued.
 //
-// It imports channels, ahp/peer and ahp.
+// It imports channels, ahp/peer, ahp/ws and ahp.
 package server

@@ -164,6 +164,8 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 
 func (c *conn) open(clientID, exact string, version ahp.Version, caps ahp.Capabilities) {
 	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Version: version, Caps: caps, Sink: c}
+	c.opening.Stop()
+	c.opening = nil
 	c.peer.SetReadLimit(ws.MessageReadLimit)
 	c.server.clients.joined(c, exact)
 }

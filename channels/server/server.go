@@ -28,6 +28,11 @@ type Options struct {
 	// Info names the host in the answer to initialize.
 	Info *ahp.ServerInfo
 
+	// Handshake is how long a connection may be open before a handshake succeeds
+	// (initialize or reconnect; ahp-host.md section 2a); default 30 s. A ping may come
+	// before, and does not make it longer.
+	Handshake time.Duration
+
 	Grace      time.Duration // default 30 s
 	Remember   time.Duration // default 10 minutes
 	MaxClients int           // absent clients that are remembered; default 4,096
@@ -49,6 +54,7 @@ type Server struct {
 	connectivity Connectivity
 	info         *ahp.ServerInfo
 	maxSubs      int
+	handshake    time.Duration
 	peers        *peer.Limits
 	logger       *slog.Logger
 	clients      clients
@@ -72,6 +78,7 @@ func New(opts Options) *Server {
 		connectivity: opts.Connectivity,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
+		handshake:    or(opts.Handshake, 30*time.Second),
 		logger:       or(opts.Logger, slog.New(slog.DiscardHandler)),
 		live:         map[*conn]struct{}{},
 	}
@@ -118,6 +125,7 @@ func (s *Server) Serve(socket *ws.Conn, clientID string) {
 		return
 	}
 	s.live[c] = struct{}{}
+	c.opening = time.AfterFunc(s.handshake, c.neverOpened)
 	c.peer.Start()
 }
 

@@ -1,0 +1,122 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
+)
+
+func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
+
+// connect serves a host for the length of the test and connects to it.
+func connect(t *testing.T, opts server.Options) *ws.Conn {
+	t.Helper()
+	var n ahptest.Net
+	l, err := n.Listen("host.test:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Log = channels.New(channels.Options{})
+	s := server.New(opts)
+	srv, done := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, err := ws.Upgrade(w, r, ws.Options{}); err == nil {
+			s.Serve(c, "")
+		}
+	})}, make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(l) }()
+	c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp", ws.DialOptions{NetDial: n.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close(ws.CodeNormal, "")
+		c.Wait()
+		_ = s.Close(t.Context())
+		_ = srv.Close()
+		<-done
+	})
+	return c
+}
+
+// talk sends a message every second until the connection ends or a minute is over,
+// and returns how long it lasted and why it ended.
+func talk(t *testing.T, c *ws.Conn, message func(second int) string) (time.Duration, error) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			if _, err := c.ReadMessage(); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	began := time.Now()
+	for second := range 60 {
+		if text := message(second); text != "" {
+			_ = c.WriteBatch([][]byte{[]byte(text)})
+		}
+		select {
+		case err := <-ended:
+			return time.Since(began), err
+		case <-time.After(time.Second):
+		}
+	}
+	c.Close(ws.CodeNormal, "")
+	<-ended
+	return time.Since(began), nil
+}
+
+const (
+	pinging      = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://"}}`
+	initializing = `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c"}}`
+	unreadable   = `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"channel":"ahp-root://"}}`
+)
+
+// A connection that nobody opens ends, also one that goes on asking whether the host
+// is there; one that was opened stays.
+func TestAConnectionIsOpenedInTime(t *testing.T) {
+	for name, tc := range map[string]struct {
+		within  time.Duration
+		message func(second int) string
+		want    time.Duration // 0 is: it stays
+	}{
+		"silent":           {0, func(int) string { return "" }, 30 * time.Second},
+		"pings":            {0, func(int) string { return pinging }, 30 * time.Second},
+		"fails to open it": {5 * time.Second, func(int) string { return unreadable }, 5 * time.Second},
+		"opened": {0, func(second int) string {
+			if second == 0 {
+				return initializing
+			}
+			return ""
+		}, 0},
+		"opened late": {0, func(second int) string {
+			if second == 29 {
+				return initializing
+			}
+			return pinging
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lasted, err := talk(t, connect(t, server.Options{Handshake: tc.within}), tc.message)
+				if tc.want == 0 {
+					if err != nil {
+						t.Errorf("it ended after %v: %v", lasted, err)
+					}
+					return
+				}
+				if lasted != tc.want || ws.CodeOf(err) != ws.CodePolicy || !strings.Contains(err.Error(), "neither initialize nor reconnect") {
+					t.Errorf("after %v: %v", lasted, err)
+				}
+			})
+		})
+	}
+}
