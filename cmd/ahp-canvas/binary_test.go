@@ -98,6 +98,17 @@ type server struct {
 	done chan struct{} // closed when the process is gone
 }
 
+// noise is what the host said, less that this machine allows it few open files.
+func (s *server) noise() string {
+	var lines []string
+	for line := range strings.Lines(s.errs.String()) {
+		if !strings.Contains(line, "too few open files") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
 // serve starts a host and reads its first line.
 func (m *machine) serve(args ...string) *server {
 	m.t.Helper()

@@ -11,11 +11,15 @@ import (
 )
 
 // crowding is how many connections a host takes at a time.
-type crowding struct{ ahp, http int }
+type crowding struct {
+	ahp, http int
+	given     func(flag string) bool // whether a flag was given
+}
 
 func (c *crowding) flags(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&c.ahp, "max-connections", host.DefaultMaxConnections, "AHP connections at a time: pages and clients, a relay's included")
 	httpFlag(cmd, &c.http)
+	c.given = cmd.Flags().Changed
 }
 
 // httpFlag adds the flag of what a web.Crowd counts.
@@ -28,6 +32,31 @@ func (c *crowding) check() error {
 		return tooFew("--max-connections", c.ahp)
 	}
 	return checkHTTP(c.http)
+}
+
+// spareFiles are for what is no connection of people or agents: the store, listeners,
+// extensions with their pipes, connections to web apps. Of a small limit it is an
+// eighth.
+const spareFiles = 512
+
+// within returns what there is room for in a process that may have so many files
+// open; 0 is unknown. A default gives way, and what was asked for and cannot be met is
+// refused: the host would run out of files just when it is full.
+func (c crowding) within(files uint64) (crowding, error) {
+	if files == 0 || files > 1<<32 { // as good as no limit
+		return c, nil
+	}
+	most := int(files)
+	if !c.given("max-http") {
+		c.http = min(c.http, most/8)
+	}
+	room := most - min(spareFiles, most/8) - c.http
+	if room < 1 || c.ahp > room && c.given("max-connections") {
+		return c, failf(codeNotStarted, "--max-connections %d and --max-http %d need %d open files, and this program may have %d: raise its limit (ulimit -n, or LimitNOFILE of its systemd unit), or give lower numbers",
+			c.ahp, c.http, uint64(c.ahp)+uint64(c.http)+spareFiles, files)
+	}
+	c.ahp = min(c.ahp, room)
+	return c, nil
 }
 
 func checkHTTP(n int) error {

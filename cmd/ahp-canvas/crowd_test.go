@@ -2,15 +2,20 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"net"
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
 // numbers are the metrics of an admin listener without labels, by name.
@@ -54,6 +59,37 @@ func judge(t *testing.T, admin, prefix string) {
 		}
 		if time.Now().After(end) {
 			t.Fatalf("%s: %v open of %v, %v turned away", prefix, open, most, away)
+		}
+	}
+}
+
+// Defaults give way to the limit of open files, and what was given does not.
+func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
+	const all, http = host.DefaultMaxConnections, web.DefaultMaxHTTP
+	for _, tc := range []struct {
+		files     uint64
+		ahp, http int    // what is asked for
+		given     string // which of both was given
+		want      [2]int // both 0: refused
+	}{
+		{0, all, http, "", [2]int{all, http}},
+		{math.MaxUint64, math.MaxInt, math.MaxInt, "max-connections max-http", [2]int{math.MaxInt, math.MaxInt}},
+		{all + http + 512, all, http, "max-connections", [2]int{all, http}},
+		{all + http + 511, all, http, "", [2]int{all - 1, http}},
+		{all + http + 511, all, http, "max-connections", [2]int{}},
+		{4096, all, http, "", [2]int{4096 - 512 - 512, 512}},
+		{4096, all, http, "max-http", [2]int{4096 - 512 - 1024, http}},
+		{4096, 3072, http, "max-connections", [2]int{3072, 512}},
+		{4096, 3073, http, "max-connections", [2]int{}},
+		{4096, all, 4096, "max-http", [2]int{}},
+		{4096, math.MaxInt, math.MaxInt, "max-connections max-http", [2]int{}},
+		{256, all, http, "", [2]int{192, 32}},
+		{8, all, http, "", [2]int{6, 1}},
+	} {
+		asked := crowding{tc.ahp, tc.http, func(flag string) bool { return slices.Contains(strings.Fields(tc.given), flag) }}
+		c, err := asked.within(tc.files)
+		if refused := tc.want == [2]int{}; refused != (err != nil) || !refused && [2]int{c.ahp, c.http} != tc.want {
+			t.Errorf("%d files, %d and %d (given: %s): %d and %d, %v", tc.files, tc.ahp, tc.http, tc.given, c.ahp, c.http, err)
 		}
 	}
 }

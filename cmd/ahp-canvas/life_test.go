@@ -42,8 +42,8 @@ func TestStop(t *testing.T) {
 		if _, err := os.Stat(file); !os.IsNotExist(err) {
 			t.Errorf("%v: the endpoint file is still there", sig)
 		}
-		if s.errs.String() != "" {
-			t.Errorf("%v: noise: %s", sig, s.errs)
+		if noise := s.noise(); noise != "" {
+			t.Errorf("%v: noise: %s", sig, noise)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func TestStateLocked(t *testing.T) {
 	}
 	first.stop(syscall.SIGKILL)
 	second := m.serve()
-	if second.Page != first.Page || second.errs.String() != "" {
+	if second.Page != first.Page || second.noise() != "" {
 		t.Errorf("%s then %s: %s", first.Page, second.Page, second.errs)
 	}
 	second.stop(syscall.SIGTERM)

@@ -63,6 +63,15 @@ func (a *app) start(o hosting) (_ *started, err error) {
 	if err := errors.Join(o.carrying.check(), o.crowding.check()); err != nil {
 		return nil, err
 	}
+	logger := newLogger(a.errs, o.logLevel)
+	asked := o.crowding
+	if o.crowding, err = asked.within(openFiles()); err != nil {
+		return nil, err
+	}
+	if o.crowding.ahp < asked.ahp {
+		logger.Warn("fewer connections than usual are taken: this program may have too few open files (ulimit -n, or LimitNOFILE of its systemd unit)",
+			"files", openFiles(), "max_connections", o.crowding.ahp, "max_http", o.crowding.http)
+	}
 	dir := o.state
 	if dir == "" {
 		if dir, err = stateFolder(a.getenv); err != nil {
@@ -87,7 +96,6 @@ func (a *app) start(o hosting) (_ *started, err error) {
 	if err != nil {
 		return nil, err
 	}
-	logger := newLogger(a.errs, o.logLevel)
 	s := &started{kept: kept}
 	if s.store, err = openStore(dir, logger); err != nil {
 		return nil, errors.Join(err, ln.Close())
