@@ -36,8 +36,9 @@
 //   - A lane keeps order and is complete, or ends with a typed close. A message
 //     that was cut is never completed.
 //   - Flow control is TCP's, end to end: a client that does not read stops its own
-//     lane at the host. The edge holds at most 64 KiB of each direction, 256 KiB
-//     of a few, and no queue. Who takes nothing for 20 s is closed (ws.CodeSlow).
+//     lane at the host. The edge holds at most 64 KiB of each direction, 1 MiB of
+//     four in the whole process, and no queue. Who takes nothing for 20 s is
+//     closed (ws.CodeSlow).
 //   - A host that is not registered is said at once ([CodeHostOffline]), except
 //     by an edge that has just started (Coming back).
 //   - A registration with a newer generation ends the older one and its lanes

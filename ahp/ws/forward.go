@@ -8,12 +8,14 @@ import (
 // What Forward holds while it copies: a direction that waits for a message holds
 // nothing, or a small buffer where the socket cannot say that there is something
 // to read (TLS, a test's network). Under way it has a middle one, and a long
-// frame a large one, as long as not too many others have.
+// frame a large one, as long as not too many others have: the fewer turns of
+// read and write a frame takes, the less its sender and its reader are woken in
+// between.
 const (
 	smallBuffer  = 4 << 10
 	middleBuffer = pieceSize
-	largeBuffer  = 256 << 10
-	manyLarge    = 16 // in the whole process: 4 MiB
+	largeBuffer  = 1 << 20
+	manyLarge    = 4 // in the whole process: 4 MiB
 )
 
 // room is what stands free before the bytes that are read, for the header of the
@@ -28,11 +30,11 @@ const room = maxHeader
 //
 // Both are connections from [Accept] or [Upgrade], and Forward is the only
 // reader that src ever has. Frames are not parsed beyond their headers: a long
-// one leaves as fragments while it still arrives, through 64 KiB of memory or a
-// few 256 KiB, and
-// a socket of dst that takes nothing stops src's sender by TCP's own flow
-// control. Pings are answered here, the read limit of src holds, and forwarded
-// is told how many bytes of payload went on each time (nil tells nobody).
+// one leaves as fragments while it still arrives, through 64 KiB of memory, or
+// 1 MiB for four of them at a time, and a socket of dst that takes nothing stops
+// src's sender by TCP's own flow control. Pings are answered here, the read limit
+// of src holds, and forwarded is told how many bytes of payload went on each time
+// (nil tells nobody).
 func Forward(dst, src *Conn, forwarded func(bytes int)) error {
 	if dst.client || src.client {
 		panic("ws: Forward joins accepted connections")

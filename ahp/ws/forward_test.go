@@ -39,7 +39,7 @@ func join(t testing.TB, opts Options) *joined {
 func TestForwardedMessagesArriveWhole(t *testing.T) {
 	msgs := texts(0, 1, 125, 126, smallBuffer-maxHeader-8, smallBuffer-maxHeader, smallBuffer, smallBuffer+1, wholeFrame, wholeFrame+1,
 		pieceSize, pieceSize+1, 3*pieceSize+7, 1<<20, 5, largeBuffer, 2*largeBuffer+1, 7)
-	j := join(t, Options{ReadLimit: 2 << 20})
+	j := join(t, Options{ReadLimit: 3 * largeBuffer})
 	for name, ends := range map[string][2]*Conn{"one way": {j.a.client, j.b.client}, "other way": {j.b.client, j.a.client}} {
 		t.Run(name, func(t *testing.T) {
 			failed := make(chan error, 1)
