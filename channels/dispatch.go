@@ -80,8 +80,8 @@ func (tx *Tx) dispatchAbsent(from *Subscriber, kind *Kind, uri string, enc *ahp.
 // sequence number, reduces nothing, and is kept for the sender's client id.
 func (tx *Tx) Refuse(from *Subscriber, uri string, enc *ahp.EncodedAction, origin *ahp.Origin, reason string) {
 	tx.l.seq++
-	e := newEntry(tx.l.seq, uri, enc, origin, reason)
-	e.Audience, e.of = Sender(from), tx.l.channels[uri]
+	e := newEntry(tx.l.seq, uri, enc, origin, reason, Sender(from))
+	e.of = tx.l.channels[uri]
 	// A refused message is kept with the state changes: it answers a dispatch,
 	// and must not fall out under a flood of messages.
 	tx.l.states.add(e)

@@ -26,8 +26,15 @@ const (
 
 // newEntry encodes the envelope by hand around the action's own bytes: this is
 // the hot path, and every value in it but the strings is a number.
-func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string) *Entry {
-	b := make([]byte, 0, len(notificationHead)+action.Size()+len(ch)+len(reason)+160)
+func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string, to Audience) *Entry {
+	size := len(notificationHead) + action.Size() + len(ch) + len(reason) + 160
+	lent := space(size, &to)
+	var b []byte
+	if lent != nil {
+		b = *lent
+	} else {
+		b = make([]byte, 0, size)
+	}
 	b = append(b, notificationHead...)
 	b = append(b, `{"channel":`...)
 	b = ahp.AppendString(b, ch)
@@ -49,7 +56,10 @@ func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origi
 	b = append(b, '}')
 	envelope := ahp.Value(b[len(notificationHead):])
 	b = append(b, notificationTail...)
-	return &Entry{Seq: seq, Channel: ch, row: action.Row, envelope: envelope[:len(b)-len(notificationHead)-len(notificationTail)], frame: NewFrame(b)}
+	return &Entry{
+		Seq: seq, Channel: ch, Audience: to, row: action.Row,
+		envelope: envelope[:len(b)-len(notificationHead)-len(notificationTail)], frame: &Frame{bytes: b, space: lent},
+	}
 }
 
 // size is what an entry counts for in a ring.

@@ -342,7 +342,7 @@ func TestEffectsRunInLogOrderAndMayCallTheLog(t *testing.T) {
 
 // TestReasonQuotesAnything: a refusal may quote bytes that are no text.
 func TestReasonQuotesAnything(t *testing.T) {
-	e := newEntry(1, "toy:/1", &ahp.EncodedAction{Raw: ahp.Value(`{"type":"toy/add"}`)}, &ahp.Origin{ClientID: "c", ClientSeq: 1}, "no \xffthing")
+	e := newEntry(1, "toy:/1", &ahp.EncodedAction{Raw: ahp.Value(`{"type":"toy/add"}`)}, &ahp.Origin{ClientID: "c", ClientSeq: 1}, "no \xffthing", Audience{})
 	var envelope ahp.ActionEnvelope
 	if err := ahp.Unmarshal(e.Envelope(), &envelope); err != nil || envelope.RejectionReason != "no \uFFFDthing" {
 		t.Errorf("%s: %v", e.Envelope(), err)

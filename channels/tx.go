@@ -122,8 +122,8 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 		c.setState(after)
 	}
 	tx.l.seq++
-	e := newEntry(tx.l.seq, c.uri, enc, origin, "")
-	e.Audience, e.of = to, c
+	e := newEntry(tx.l.seq, c.uri, enc, origin, "", to)
+	e.of = c
 	tx.keep(e)
 	for _, s := range c.subs {
 		if s.sees(e.row) && e.Audience.live(s) {

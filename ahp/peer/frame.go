@@ -7,10 +7,33 @@ import (
 // Frame is one complete JSON text on its way to one or many peers. Bytes may
 // encode it on the first call; it is called by writers, concurrently, outside
 // all locks, and its result is not changed by anybody. Size is the length in
-// bytes where it is known without encoding, and 0 where it is not.
+// bytes where it is known without encoding, and 0 where it is not. A long frame of
+// one peer may have a method Written too: it is called once, when its bytes are
+// needed no more.
 type Frame interface {
 	Bytes() []byte
 	Size() int
+}
+
+// told is a frame that hears that it was written.
+type told interface{ Written() }
+
+const toldFrom = 16 << 10 // bytes; it is not worth asking shorter ones
+
+// tell is called when a frame's n bytes are on their way.
+func tell(f Frame, n int) {
+	if n < toldFrom {
+		return
+	}
+	if t, ok := f.(told); ok {
+		t.Written()
+	}
+}
+
+func tellAll(frames []Frame, written [][]byte) {
+	for i, f := range frames {
+		tell(f, len(written[i]))
+	}
 }
 
 // text is a frame that is encoded already.

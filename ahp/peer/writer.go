@@ -74,9 +74,11 @@ func (p *Peer) tryQueue(frames []Frame) (taken int) {
 	}
 	taken = p.conn.TryWriteBatch(*batch)
 	for i, f := range frames[:taken] {
+		n := len((*batch)[i])
 		if !isExempt(f) {
-			p.out.written += len((*batch)[i])
+			p.out.written += n
 		}
+		tell(f, n)
 	}
 	return taken
 }
@@ -138,7 +140,7 @@ func (p *Peer) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	size := 0
-	for _, f := range frames {
+	for i, f := range frames {
 		b := f.Bytes()
 		if !isExempt(f) {
 			p.out.written += len(b)
@@ -154,8 +156,13 @@ func (p *Peer) writeQueue(frames []Frame) error {
 		if err := p.conn.WriteBatch(*batch); err != nil {
 			return err
 		}
+		tellAll(frames[i+1-len(*batch):i+1], *batch)
 		clear(*batch)
 		*batch, size = (*batch)[:0], 0
 	}
-	return p.conn.WriteBatch(*batch)
+	if err := p.conn.WriteBatch(*batch); err != nil {
+		return err
+	}
+	tellAll(frames[len(frames)-len(*batch):], *batch)
+	return nil
 }
