@@ -22,9 +22,9 @@ func methods(s *session.Service, c *canvas.Service) []server.Method {
 		server.Handle(ahp.ResourceResolve, c.ResourceResolve).Waiting(),
 
 		// Known, so that they are refused rather than unknown (canvas.md section 4).
-		server.Refuse(canvas.CanvasOpen, errNotForClients),
-		server.Refuse(canvas.CanvasInvokeAction, errNotForClients),
-		server.Refuse(canvas.CanvasClose, errNotForClients),
+		server.RefuseUnread(canvas.CanvasOpen.MethodInfo, errNotForClients),
+		server.RefuseUnread(canvas.CanvasInvokeAction.MethodInfo, errNotForClients),
+		server.RefuseUnread(canvas.CanvasClose.MethodInfo, errNotForClients),
 		server.Refuse(ahp.ResourceRequest, errNoAccess),
 		server.Refuse(ahp.ResourceList, ahp.ErrNotFound),
 		server.Refuse(ahp.Authenticate, errNoResource),

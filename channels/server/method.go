@@ -99,6 +99,12 @@ func Refuse[P, R any](m ahp.Method[P, R], err *ahp.Error) Method {
 	})
 }
 
+// RefuseUnread makes a row that answers every request with err, whatever its params
+// are: for methods that nobody may call here.
+func RefuseUnread(info ahp.MethodInfo, err *ahp.Error) Method {
+	return Method{Info: info, call: func(_ context.Context, _ *conn, req *peer.Request) { req.Fail(err) }}
+}
+
 // Waiting returns the row as one that leaves the order of its connection.
 func (m Method) Waiting() Method {
 	m.Waits = ForSomebody
