@@ -53,12 +53,12 @@ func ParseContentPath(raw string) (ContentPath, error) {
 		return p, errors.New("the path is too long")
 	case !strings.HasPrefix(raw, "/"):
 		return p, errors.New("the path does not begin with a slash")
-	case strings.ContainsFunc(raw, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == '#' }):
-		return p, errors.New("the path holds a control character, a backslash or a fragment")
+	case strings.ContainsFunc(raw, func(r rune) bool { return r < ' ' || r == 0x7f || r == '#' }):
+		return p, errors.New("the path holds a control character or a fragment")
 	case !utf8.ValidString(raw):
 		return p, errors.New("the path is not valid UTF-8")
 	}
-	raw, p.Query, _ = strings.Cut(raw[1:], "?")
+	raw, p.Query, _ = strings.Cut(raw[1:], "?") // which passes: browsers write a backslash there as it is
 	if raw == "" {
 		p.Dir = true
 		return p, nil
@@ -77,8 +77,11 @@ func ParseContentPath(raw string) (ContentPath, error) {
 // decodeSegment decodes once. What would change the shape of the path when it is
 // decoded is refused, not interpreted.
 func decodeSegment(s string) (string, error) {
-	if s == "" || s == "." || s == ".." {
+	switch {
+	case s == "" || s == "." || s == "..":
 		return "", errors.New("the path holds an empty segment or one of dots")
+	case strings.Contains(s, `\`):
+		return "", errors.New("the path holds a backslash")
 	}
 	if !strings.Contains(s, "%") {
 		return s, nil

@@ -16,6 +16,7 @@ func TestParseContentURI(t *testing.T) {
 		"ahp-canvas-content:/i1?x=1":                {Dir: true, Query: "x=1"},
 		"ahp-canvas-content:/i1/index.html":         {Segments: []string{"index.html"}},
 		"ahp-canvas-content:/i1/a/b.js?v=1&w=/../?": {Segments: []string{"a", "b.js"}, Query: "v=1&w=/../?"},
+		`ahp-canvas-content:/i1/a?q=\b&%5c`:         {Segments: []string{"a"}, Query: `q=\b&%5c`}, // a query passes
 		"ahp-canvas-content:/i1/dir/":               {Segments: []string{"dir"}, Dir: true},
 		"ahp-canvas-content:/i1/a%20b/%C3%A4%25":    {Segments: []string{"a b", "ä%"}},
 		"ahp-canvas-content:/i1/ä":                  {Segments: []string{"ä"}},
@@ -36,7 +37,7 @@ func TestParseContentURIRefuses(t *testing.T) {
 	for _, path := range []string{
 		"/..", "/../x", "/a/../b", "/a/..", "/.", "/a/./b", "//", "//x", "/a//b", "/a//",
 		"/%2e%2e/x", "/%2E", "/a%2Fb", "/a%2fb", "/a%5cb", "/a%5Cb", "/%00", "/a%", "/a%2", "/a%zz", "/%ff",
-		`/a\b`, `/..\x`, `/a?q\`, "/a\x00b", "/a\nb", "/a\x7f", "/a?q\r\nx", "/a#b", "/#", "#", "/\xff",
+		`/a\b`, `/..\x`, `/a\?q`, "/a?q\x00", "/a\x00b", "/a\nb", "/a\x7f", "/a?q\r\nx", "/a#b", "/#", "#", "/\xff",
 		"/" + strings.Repeat("x", 2048), "/x?" + strings.Repeat("y", 2046),
 	} {
 		if _, p, err := canvas.ParseContentURI("ahp-canvas-content:/i1" + path); err == nil {

@@ -3,7 +3,6 @@ package loopback_test
 import (
 	"compress/gzip"
 	"errors"
-	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"io"
 	"io/fs"
 	"net/http"
@@ -11,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 // readable is an app with a resource of every kind.
@@ -68,6 +69,7 @@ func TestRead(t *testing.T) {
 		{"/tag", "a{}", "text/css; charset=utf-8", ""},
 		{"/time", "1", "text/javascript; charset=utf-8", ""},
 		{"/plain", "same", "text/plain; charset=utf-8", ""},
+		{`/plain?q=\b%20c`, `sameq=\b%20c`, "text/plain; charset=utf-8", ""},
 		{"/moved", "a{}", "text/css; charset=utf-8", "/tag?x=1"},
 		{"/moved-absolute", "a{}", "text/css; charset=utf-8", "/tag"},
 		{"/zip", strings.Repeat("\x00", 1000), "", ""},
