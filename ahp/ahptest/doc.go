@@ -1,5 +1,6 @@
 // Package ahptest is the test kit: an in-memory network that a test can freeze
-// and cut, and gates for leaked goroutines and descriptors.
+// and cut, HTTP servers for the length of a test ([Serve], [Kept]), a proxy that
+// nobody may look for ([WithProxy]), and gates for leaked goroutines and descriptors.
 //
 // Everything waits on conditions and timers that are made where it is used, so
 // a whole stack (net/http, the WebSocket, the peer) runs inside a

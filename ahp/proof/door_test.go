@@ -77,11 +77,7 @@ func (s *street) moveIn(t *testing.T, h http.HandlerFunc) (leave func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, done := &http.Server{Handler: h}, make(chan struct{})
-	go func() { defer close(done); _ = srv.Serve(l) }()
-	leave = sync.OnceFunc(func() { _ = srv.Close(); <-done })
-	t.Cleanup(leave)
-	return leave
+	return ahptest.Serve(t, l, &http.Server{Handler: h})
 }
 
 // prover answers as a host that has these tokens.

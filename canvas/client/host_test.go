@@ -76,7 +76,7 @@ func (n *network) listenFor(t testing.TB, token string, serve func(*ws.Conn)) (s
 		t.Fatal(err)
 	}
 	guard := &ws.Guard{Hosts: []string{testAddr}, Tokens: []ws.Token{{Secret: token, Role: "view"}}}
-	return serveHTTP(t, l, func(w http.ResponseWriter, r *http.Request) {
+	return ahptest.Serve(t, l, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if q := r.URL.Query(); n.proves && r.URL.Path == proof.Path {
 			fmt.Fprintln(w, proof.Of(token, q.Get("at"), q.Get("nonce")))
 			return
@@ -84,20 +84,7 @@ func (n *network) listenFor(t testing.TB, token string, serve func(*ws.Conn)) (s
 		if c, _, err := ws.Accept(w, r, ws.AcceptOptions{Guard: guard}); err == nil {
 			serve(c)
 		}
-	})
-}
-
-// serveHTTP serves until the test ends or stop is called.
-func serveHTTP(t testing.TB, l net.Listener, h http.HandlerFunc) (stop func()) {
-	srv := &http.Server{Handler: h}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = srv.Serve(l) }()
-	stop = sync.OnceFunc(func() {
-		_ = srv.Close()
-		<-done
-	})
-	t.Cleanup(stop)
-	return stop
+	})})
 }
 
 // testHost is a real host, less its page and its agent's door.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -46,7 +47,7 @@ func provingHost(t *testing.T, opts client.Options) (h *testHost, c *client.Clie
 		t.Fatal(err)
 	}
 	s = &stranger{}
-	return h, c, s, serveHTTP(t, l, s.ServeHTTP)
+	return h, c, s, ahptest.Serve(t, l, &http.Server{Handler: s})
 }
 
 // A client whose host is gone gives its token to nobody who takes the port, and
@@ -103,7 +104,7 @@ func TestClientsShareADoor(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &stranger{}
-		defer serveHTTP(t, l, s.ServeHTTP)()
+		defer ahptest.Serve(t, l, &http.Server{Handler: s})()
 		_, err = client.Dial(t.Context(), testURL, client.Options{Token: testToken, Door: door})
 		wantErr(t, err, client.ErrStranger)
 		if saw := s.saw(); strings.Contains(saw, testToken) {

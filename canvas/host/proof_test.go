@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -107,9 +108,7 @@ func TestProofOnAConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, done := &http.Server{Handler: http.NotFoundHandler()}, make(chan struct{})
-	go func() { defer close(done); _ = stranger.Serve(ln) }()
-	defer func() { _ = stranger.Close(); <-done }()
+	ahptest.Serve(t, ln, &http.Server{Handler: http.NotFoundHandler()})
 	if _, err := door.Dial(t.Context(), "tcp", u.Host); !errors.Is(err, proof.ErrStranger) {
 		t.Errorf("the error is %v", err)
 	}

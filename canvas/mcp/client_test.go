@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
@@ -280,22 +280,13 @@ func TestServeStdioDrains(t *testing.T) {
 
 // The token goes to the host and to nobody else, whatever proxy the environment names.
 func TestClientUsesNoProxy(t *testing.T) {
-	usual := http.DefaultTransport
-	defer func() { http.DefaultTransport = usual }()
-	asked := false
-	proxied := usual.(*http.Transport).Clone()
-	proxied.Proxy = func(*http.Request) (*url.URL, error) {
-		asked = true
-		return nil, nil
-	}
-	http.DefaultTransport = proxied
-	defer proxied.CloseIdleConnections()
+	asked := ahptest.WithProxy(t)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: guarded(t, newFake()).URL, Token: "sesame"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if asked {
+	if asked() {
 		t.Error("it looked for a proxy")
 	}
 }

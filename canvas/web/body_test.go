@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -22,14 +21,12 @@ func inTime(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := &http.Server{Handler: web.InTime(h)}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = srv.Serve(ln) }()
+	ahptest.Serve(t, ln, &http.Server{Handler: web.InTime(h)})
 	c, err := network.Dial(t.Context(), "", "mem:80")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close(); _ = srv.Close(); <-done })
+	t.Cleanup(func() { c.Close() })
 	return c.(*ahptest.Conn)
 }
 
@@ -101,29 +98,9 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		network := &ahptest.Net{}
-		ln, err := network.Listen("mem:80")
-		if err != nil {
-			t.Fatal(err)
-		}
-		done, ended := make(chan struct{}), make(chan struct{})
-		srv := &http.Server{Handler: h, ConnState: func(_ net.Conn, s http.ConnState) {
-			if s == http.StateClosed {
-				close(ended)
-			}
-		}}
-		go func() { defer close(done); _ = srv.Serve(ln) }()
-		defer func() { _ = srv.Close(); <-done }()
-		c, err := network.Dial(t.Context(), "", "mem:80")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		fmt.Fprint(c, strings.Repeat("GET /app.js HTTP/1.1\r\nHost: mem\r\n\r\n", 200)) // more than a buffer holds
-		select {
-		case <-ended:
-		case <-time.After(time.Minute):
-			t.Error("it is still there after a minute")
+		request := strings.Repeat("GET /app.js HTTP/1.1\r\nHost: mem\r\n\r\n", 200) // more than a buffer holds
+		if kept := ahptest.Kept(t, &http.Server{Handler: h}, request); kept > time.Minute {
+			t.Error("it is still there after", kept)
 		}
 	})
 }

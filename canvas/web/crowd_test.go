@@ -47,9 +47,7 @@ func newCrowd(t *testing.T, size int) *crowd {
 		}
 	})}
 	c.Watch(srv)
-	done := make(chan struct{})
-	go func() { defer close(done); _ = srv.Serve(ln) }()
-	t.Cleanup(func() { _ = srv.Close(); <-done })
+	ahptest.Serve(t, ln, srv)
 	return c
 }
 

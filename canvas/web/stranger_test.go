@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
@@ -80,10 +81,7 @@ func TestTheTokenIsNotForAStranger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, done := &http.Server{Handler: s}, make(chan struct{})
-	go func() { defer close(done); _ = srv.Serve(ln) }()
-	end := func() { _ = srv.Close(); <-done }
-	defer end()
+	end := ahptest.Serve(t, ln, &http.Server{Handler: s})
 	said := p.WaitAtMost(20*time.Second, fmt.Sprintf("(%s).includes(%q)", words, "What answers here now is not the host of this link."))
 	if saw := s.saw(); strings.Contains(saw, viewToken) || !strings.Contains(saw, "/proof") {
 		t.Errorf("the stranger saw\n%s", saw)

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,12 +26,11 @@ func connect(t *testing.T, opts server.Options) *ws.Conn {
 	}
 	opts.Log = channels.New(channels.Options{})
 	s := server.New(opts)
-	srv, done := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	ahptest.Serve(t, l, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := ws.Upgrade(w, r, ws.Options{}); err == nil {
 			s.Serve(c, "")
 		}
-	})}, make(chan struct{})
-	go func() { defer close(done); _ = srv.Serve(l) }()
+	})})
 	c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp", ws.DialOptions{NetDial: n.Dial})
 	if err != nil {
 		t.Fatal(err)
@@ -38,9 +38,7 @@ func connect(t *testing.T, opts server.Options) *ws.Conn {
 	t.Cleanup(func() {
 		c.Close(ws.CodeNormal, "")
 		c.Wait()
-		_ = s.Close(t.Context())
-		_ = srv.Close()
-		<-done
+		_ = s.Close(context.Background())
 	})
 	return c
 }

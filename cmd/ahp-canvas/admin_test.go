@@ -1,9 +1,7 @@
 package main
 
 import (
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -137,32 +135,9 @@ func TestAdminKeepsNoConnection(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				mux := http.NewServeMux()
 				mux.HandleFunc("/much", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
-				network := &ahptest.Net{}
-				ln, err := network.Listen("mem:80")
-				if err != nil {
-					t.Fatal(err)
-				}
 				srv := adminServer(mux, adminNames(nil, true), slog.New(slog.DiscardHandler))
-				done, ended := make(chan struct{}), make(chan struct{})
-				srv.ConnState = func(_ net.Conn, s http.ConnState) {
-					if s == http.StateClosed {
-						close(ended)
-					}
-				}
-				go func() { defer close(done); _ = srv.Serve(ln) }()
-				defer func() { _ = srv.Close(); <-done }()
-				c, err := network.Dial(t.Context(), "", "mem:80")
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer c.Close()
-				if _, err := io.WriteString(c, request); err != nil {
-					t.Fatal(err)
-				}
-				select {
-				case <-ended:
-				case <-time.After(time.Hour):
-					t.Error("it is still there after an hour")
+				if kept := ahptest.Kept(t, srv, request); kept >= time.Hour {
+					t.Error("it is still there after", kept)
 				}
 			})
 		})

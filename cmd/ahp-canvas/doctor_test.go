@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
 // findings runs doctor and returns how each check ended.
@@ -174,23 +175,14 @@ func TestNoProxyIsUsed(t *testing.T) {
 
 // What doctor finds is what the other commands meet.
 func TestDoctorUsesNoProxy(t *testing.T) {
-	usual := http.DefaultTransport
-	defer func() { http.DefaultTransport = usual }()
-	asked := false
-	proxied := usual.(*http.Transport).Clone()
-	proxied.Proxy = func(*http.Request) (*url.URL, error) {
-		asked = true
-		return nil, nil
-	}
-	http.DefaultTransport = proxied
-	defer proxied.CloseIdleConnections()
+	asked := ahptest.WithProxy(t)
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	base, err := url.Parse(srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, _, _, err := fetch(t.Context(), base, "/", ""); err != nil || status != http.StatusNotFound || asked {
-		t.Errorf("status %d, %v; it looked for a proxy: %t", status, err, asked)
+	if status, _, _, err := fetch(t.Context(), base, "/", ""); err != nil || status != http.StatusNotFound || asked() {
+		t.Errorf("status %d, %v; it looked for a proxy: %t", status, err, asked())
 	}
 }
