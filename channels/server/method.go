@@ -35,58 +35,56 @@ type Method struct {
 // Handle makes a row of a typed method and its handler. from is the connection
 // that asked, after its handshake.
 func Handle[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (R, error)) Method {
-	return Method{Info: m.MethodInfo, call: func(ctx context.Context, c *conn, req *peer.Request) {
-		var p P
-		if err := decodeParams(m.MethodInfo, req.Params, &p); err != nil {
-			req.Fail(err)
-			return
-		}
+	return row(m, Never, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
 		result, err := fn(ctx, c.sub, p)
+		if err == nil {
+			req.Reply(result)
+		}
+		return err
+	})
+}
+
+// row makes a row whose params are read before do, which answers, or returns why it
+// did not.
+func row[P, R any](m ahp.Method[P, R], waits Waits, do func(ctx context.Context, c *conn, req *peer.Request, p P) error) Method {
+	return Method{Info: m.MethodInfo, Waits: waits, call: func(ctx context.Context, c *conn, req *peer.Request) {
+		var p P
+		err := decodeParams(m.MethodInfo, req.Params, &p)
+		if err == nil {
+			err = do(ctx, c, req, p)
+		}
 		if err != nil {
 			req.Fail(err)
-			return
 		}
-		req.Reply(result)
 	}}
 }
 
 // HandleContent makes the row of a method that reads content: its handler
 // encodes the result itself.
 func HandleContent[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, error)) Method {
-	return Method{Info: m.MethodInfo, Waits: ForContent, call: func(ctx context.Context, c *conn, req *peer.Request) {
-		var p P
-		if err := decodeParams(m.MethodInfo, req.Params, &p); err != nil {
-			req.Fail(err)
-			return
-		}
+	return row(m, ForContent, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
 		result, err := fn(ctx, c.sub, p)
-		if err != nil {
-			req.Fail(err)
-			return
+		if err == nil {
+			req.ReplyContent(result)
 		}
-		req.ReplyContent(result)
-	}}
+		return err
+	})
 }
 
 // HandleStream makes the row of a method that reads content, whose result is
 // either encoded, or written piece by piece when its turn comes.
 func HandleStream[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, func(io.Writer) error, error)) Method {
-	return Method{Info: m.MethodInfo, Waits: ForContent, call: func(ctx context.Context, c *conn, req *peer.Request) {
-		var p P
-		if err := decodeParams(m.MethodInfo, req.Params, &p); err != nil {
-			req.Fail(err)
-			return
-		}
+	return row(m, ForContent, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
 		value, write, err := fn(ctx, c.sub, p)
 		switch {
 		case err != nil:
-			req.Fail(err)
 		case write != nil:
 			req.ReplyStream(write)
 		default:
 			req.ReplyContent(value)
 		}
-	}}
+		return err
+	})
 }
 
 // Refuse makes a row that answers every request with err, once its params were
