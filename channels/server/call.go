@@ -22,11 +22,10 @@ func (s *Server) Call(ctx context.Context, clientID string, within time.Duration
 	return c.peer.CallWithin(ctx, within, method, params)
 }
 
-// Capabilities is what a known client declared the last time it said what it can
-// do; an unknown one has none.
+// Capabilities is what a known client declared on its newest connection that lives;
+// where none does, what it would come back with. An unknown one has none.
 func (s *Server) Capabilities(clientID string) ahp.Capabilities {
-	known, _ := s.clients.recall(clientID)
-	return known.caps
+	return s.clients.capabilities(clientID)
 }
 
 // Expect lists a client that took part before the host was restarted. Its grace

@@ -33,8 +33,9 @@ type Connectivity interface {
 
 // client is what is known of a client id.
 type client struct {
-	id       string
-	exact    string // the negotiated version as it was offered; "" is one of before a restart
+	id string
+	// version and caps are what a reconnect resumes: what was said last, or by the
+	// connection that ended last. No version is one of before a restart.
 	version  ahp.Version
 	caps     ahp.Capabilities
 	conns    []*conn           // live, oldest first
@@ -61,7 +62,7 @@ type clients struct {
 }
 
 // joined records a connection that opened, and stops the timers of its client.
-func (t *clients) joined(c *conn, exact string) {
+func (t *clients) joined(c *conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cl := t.known[c.sub.ClientID]
@@ -70,7 +71,7 @@ func (t *clients) joined(c *conn, exact string) {
 		t.known[cl.id] = cl
 	}
 	t.present(cl)
-	cl.exact, cl.version, cl.caps = exact, c.sub.Version, c.sub.Caps
+	cl.version, cl.caps = c.sub.Version, c.sub.Caps
 	cl.conns = append(cl.conns, c)
 }
 
@@ -100,6 +101,7 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (last bool) {
 		return false
 	}
 	cl.bookmark = mark
+	cl.version, cl.caps = c.sub.Version, c.sub.Caps
 	if !t.closed {
 		t.leave(cl)
 	}
@@ -130,6 +132,21 @@ func (t *clients) newest(id string) *conn {
 		}
 	}
 	return nil
+}
+
+// capabilities is what counts of what a client declared: that of its newest
+// connection, or without one what a reconnect would resume.
+func (t *clients) capabilities(id string) ahp.Capabilities {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cl := t.known[id]
+	switch {
+	case cl == nil:
+		return nil
+	case len(cl.conns) > 0:
+		return cl.conns[len(cl.conns)-1].sub.Caps
+	}
+	return cl.caps
 }
 
 func (t *clients) graceOver(cl *client) {

@@ -26,7 +26,9 @@ func newTable(limit int, gone *[]string) *clients {
 	}
 }
 
-func connOf(id string) *conn { return &conn{sub: &channels.Subscriber{ClientID: id}} }
+func connOf(id string, caps ...string) *conn {
+	return &conn{sub: &channels.Subscriber{ClientID: id, Version: ahp.V0_5_1, Caps: caps}}
+}
 
 func TestGraceAndMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -34,14 +36,15 @@ func TestGraceAndMemory(t *testing.T) {
 		table := newTable(10, &gone)
 		pass := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
 		first := connOf("c")
-		table.joined(first, "0.5.1")
+		table.joined(first)
 		table.left(first, channels.Bookmark{})
 		pass(29 * time.Second)
 		if len(gone) > 0 {
 			t.Fatalf("gone within the grace: %v", gone)
 		}
 		second := connOf("c")
-		table.joined(second, "0.6.0")
+		second.sub.Version = ahp.V0_6_0
+		table.joined(second)
 		pass(time.Hour)
 		if len(gone) > 0 {
 			t.Fatalf("gone although it is back: %v", gone)
@@ -51,8 +54,8 @@ func TestGraceAndMemory(t *testing.T) {
 		if diff := cmp.Diff([]string{"c"}, gone); diff != "" {
 			t.Error(diff)
 		}
-		if known, ok := table.recall("c"); !ok || known.exact != "0.6.0" {
-			t.Errorf("after the grace: known = %v %v", known.exact, ok)
+		if known, ok := table.recall("c"); !ok || known.version != ahp.V0_6_0 {
+			t.Errorf("after the grace: known = %v %v", known.version, ok)
 		}
 		pass(10 * time.Minute)
 		if _, ok := table.recall("c"); ok {
@@ -66,8 +69,8 @@ func TestOlderConnectionsEndDoesNotEvict(t *testing.T) {
 		var gone []string
 		table := newTable(10, &gone)
 		older, newer := connOf("c"), connOf("c")
-		table.joined(older, "0.5.1")
-		table.joined(newer, "0.5.1")
+		table.joined(older)
+		table.joined(newer)
 		table.left(older, nil)
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -79,13 +82,53 @@ func TestOlderConnectionsEndDoesNotEvict(t *testing.T) {
 	})
 }
 
+// Of two connections of one client the newest counts while it lives, and the older
+// one when it has ended (ahp-host.md section 2f, "older kept as fallback"). What a
+// reconnect resumes is what was said last, or by the connection that ended last.
+func TestCapabilitiesOfTwoConnections(t *testing.T) {
+	for name, tc := range map[string]struct {
+		do              string // A and B join, a and b leave
+		counts, resumes bool   // whether canvas does
+	}{
+		"A alone":                   {"A", true, true},
+		"B is newer":                {"AB", false, false},
+		"B is newer and ended":      {"ABb", true, false},
+		"then A ended too":          {"ABba", true, true},
+		"A is older and ended":      {"ABa", false, false},
+		"A is newer":                {"BA", true, true},
+		"A is newer and ended":      {"BAa", false, true},
+		"then B ended too":          {"BAab", false, false},
+		"the older B ended first":   {"BAb", true, true},
+		"and A after that":          {"BAba", true, true},
+		"A came back after all had": {"BAabA", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var gone []string
+			table := newTable(10, &gone)
+			defer table.close()
+			conns := map[rune]*conn{'a': connOf("c", ahp.CapabilityCanvas), 'b': connOf("c")}
+			for _, step := range tc.do {
+				if c, joins := conns[step+'a'-'A']; joins {
+					table.joined(c)
+				} else {
+					table.left(conns[step], nil)
+				}
+			}
+			known, _ := table.recall("c")
+			if counts := table.capabilities("c").Has(ahp.CapabilityCanvas); counts != tc.counts || known.caps.Has(ahp.CapabilityCanvas) != tc.resumes {
+				t.Errorf("counts %t, resumes %t", counts, !tc.resumes)
+			}
+		})
+	}
+}
+
 func TestTooManyAbsentClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var gone []string
 		table := newTable(2, &gone)
 		for i := range 4 {
 			c := connOf(fmt.Sprint("c", i))
-			table.joined(c, "0.5.1")
+			table.joined(c)
 			table.left(c, nil)
 			time.Sleep(time.Second)
 		}
@@ -114,10 +157,10 @@ func TestExpected(t *testing.T) {
 		table.expect("away", nil)
 		time.Sleep(29 * time.Second)
 		known, ok := table.recall("back")
-		if !ok || !known.caps.Has("canvas") || known.exact != "" {
+		if !ok || !known.caps.Has("canvas") || known.version != (ahp.Version{}) {
 			t.Errorf("known = %+v %v", known, ok)
 		}
-		table.joined(connOf("back"), "0.6.0")
+		table.joined(connOf("back"))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if diff := cmp.Diff([]string{"away"}, gone); diff != "" {

@@ -26,8 +26,9 @@
 // subscriptions, the grace timer (30 s, then its active-client entries leave)
 // and the time at which it is forgotten (10 minutes; 4,096 absent clients at
 // most, the longest absent leaves first). The newest connection of a client id
-// is the one that counts; an older one that is still open keeps working, and
-// its end does not evict the client.
+// is the one that counts, with the capabilities that it declared; an older one that
+// is still open keeps working, counts again when the newer one has ended, and its end
+// does not evict the client. Each connection sees what it declared itself to see.
 //
 // After a restart of the host, [Server.Expect] lists who took part before: their
 // grace begins, and they initialize anew, for there is nothing to reconnect from.

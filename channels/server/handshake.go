@@ -52,7 +52,7 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	c.open(p.ClientID, exact, version, caps)
+	c.open(p.ClientID, version, caps)
 	c.server.log.Do(func(tx *channels.Tx) error {
 		result := ahp.InitializeResult{ProtocolVersion: exact, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
 		var snaps []*channels.Snapshot
@@ -108,11 +108,11 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	known, ok := c.server.clients.recall(p.ClientID)
-	if !ok || known.exact == "" {
+	if !ok || known.version == (ahp.Version{}) {
 		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
 		return
 	}
-	c.open(p.ClientID, known.exact, known.version, known.caps)
+	c.open(p.ClientID, known.version, known.caps)
 	c.server.log.Do(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if n := len(known.conns); n > 0 {
@@ -162,12 +162,12 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	return nil
 }
 
-func (c *conn) open(clientID, exact string, version ahp.Version, caps ahp.Capabilities) {
+func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities) {
 	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Version: version, Caps: caps, Sink: c}
 	c.opening.Stop()
 	c.opening = nil
 	c.peer.SetReadLimit(ws.MessageReadLimit)
-	c.server.clients.joined(c, exact)
+	c.server.clients.joined(c)
 }
 
 func encodeAll(snaps []*channels.Snapshot) []ahp.Snapshot {

@@ -44,7 +44,7 @@ func TestBackWhileLostIsTold(t *testing.T) {
 	join := func() *conn {
 		c := connOf("c")
 		c.server = s
-		s.clients.joined(c, "0.6.0")
+		s.clients.joined(c)
 		return c
 	}
 	old := join()
@@ -69,7 +69,7 @@ func TestNotAskedBeforeItsAnswer(t *testing.T) {
 	old, young := connOf("c"), connOf("c")
 	for _, c := range []*conn{old, young} {
 		c.server = s
-		s.clients.joined(c, "0.6.0")
+		s.clients.joined(c)
 	}
 	if s.clients.newest("c") != nil {
 		t.Error("asked before any answer")
