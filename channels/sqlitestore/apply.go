@@ -158,7 +158,10 @@ func (w *writer) begin() (err error) {
 	if err == nil && !whole { // a host that ended a moment ago was being read
 		return explain(w.path, channels.ErrStoreBusy, errors.New("another process reads it"))
 	}
-	return writing(w.path, err)
+	if err != nil {
+		return writing(w.path, err)
+	}
+	return opening(w.path, layOut(w.path))
 }
 
 // end closes the file, so that it is whole without a log. It is the last that the

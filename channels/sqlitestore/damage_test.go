@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -78,7 +79,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// harm flips a bit of a file, or cuts it.
+// harm flips a bit of a file, or cuts it, before the zeros at its end: behind its
+// last page, a log has room.
 func harm(t *testing.T, file string) (what string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -86,7 +88,7 @@ func harm(t *testing.T, file string) (what string) {
 		t.Fatal(err)
 	}
 	name := filepath.Base(file)
-	at := rand.IntN(len(data))
+	at := rand.IntN(len(bytes.TrimRight(data, "\x00")))
 	switch rand.IntN(5) {
 	case 0: // the heads of files and pages matter most
 		at = min(at/4096*4096+rand.IntN(120), len(data)-1)
@@ -186,6 +188,12 @@ func TestFiles(t *testing.T) {
 		{"a closed file has the mark of another", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-lock", read(t, killed+"-lock")) }, true},
 		{"a closed file has the log of another", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")) }, false},
 		{"a closed file has the head of a log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")[:27]) }, true},
+		{"the log has room and nothing in it", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 4<<20)) }, false},
+		{"the log is room, and the mark is lost", killed, acknowledged, func(t *testing.T, path string) {
+			write(t, path+"-wal", make([]byte, 4<<20))
+			remove(t, path+"-lock")
+		}, false},
+		{"a closed file has room for a log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 4<<20)) }, true},
 		{"a closed file has a log that is none", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 9000)) }, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

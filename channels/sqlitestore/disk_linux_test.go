@@ -75,7 +75,7 @@ func (k *kept) check(t *testing.T, s channels.Store) {
 // room. A process that is killed meanwhile leaves the same.
 func TestFullDisk(t *testing.T) {
 	ahptest.Leaks(t)
-	dir := disk(t, "8m")
+	dir := disk(t, "12m")
 	path := filepath.Join(dir, sqlitestore.FileName)
 	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
 	if err != nil {

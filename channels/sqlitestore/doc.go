@@ -22,9 +22,10 @@
 // of its key and value, and one manifest row, which is written in each commit:
 // the store's id, how many batches were committed, how many records there are, the
 // sum of their checksums, and whether a host has the store open; with a CRC-32C
-// and the version of the format. store.db-wal is the log, store.db-shm its index.
-// store.db-lock is locked while a host has the store, and holds its process id and
-// the mark: the number of the last batch that was acknowledged.
+// and the version of the format. store.db-wal is the log, which is laid out in
+// zeros at the start (wal.go), store.db-shm its index. store.db-lock is locked while
+// a host has the store, and holds its process id and the mark: the number of the
+// last batch that was acknowledged.
 //
 // # What is noticed
 //

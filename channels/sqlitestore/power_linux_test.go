@@ -30,7 +30,7 @@ func TestPowerCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newPowered(t, path)
-	c := startChild(t, path, 8, 120, "strace", "-f", "-y", "-xx", "-s", "8192", "-o", trace, "-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,unlink")
+	c := startChild(t, path, 8, 120, "strace", "-f", "-y", "-xx", "-s", "65536", "-o", trace, "-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,unlink")
 	if acks := c.acks(1 << 30); acks != 8*120 {
 		t.Fatalf("%d acknowledgements: %s", acks, &c.errs)
 	}

@@ -131,22 +131,6 @@ func look(ctx context.Context, path string) (log int64, err error) {
 	return log, err
 }
 
-// wholeLog is the size from which a log has something in it: its head has 32 bytes,
-// a page 24 more than its own.
-const wholeLog = 32 + 24 + 512
-
-// logSize is the size of the log beside a store, 0 where there is none.
-func logSize(path string) (int64, error) {
-	info, err := os.Stat(path + "-wal")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return 0, nil
-	case err != nil:
-		return 0, err
-	}
-	return info.Size(), nil
-}
-
 // Load implements channels.Store.
 func (s *Store) Load(ctx context.Context, fn func(key string, value []byte) error) error {
 	var records []record

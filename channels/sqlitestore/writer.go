@@ -15,8 +15,6 @@ import (
 const (
 	groupJobs  = 256
 	groupBytes = 8 << 20
-	// walBytes is how much the log may grow before it is copied into the file.
-	walBytes = 4 << 20
 )
 
 // job is a batch that wants to be committed, or something that is done alone.
