@@ -25,7 +25,7 @@ var layers = []layer{
 	{"ahp", "", "github.com/go-json-experiment/json", "the vocabulary is pure data"},
 	{"ahp/ws", "ahp", "github.com/gorilla/websocket", "what a peer and a relay need of a WebSocket"},
 	{"ahp/proof", "", "", "that a host knows a token, before it is sent there"},
-	{"ahp/mark", "", "", "what a JSON string must escape, found fast"},
+	{"ahp/mark", "", "golang.org/x/sys", "the inside of a JSON string, many bytes at a time"},
 	{"ahp/peer", "ahp ahp/mark ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2 golang.org/x/time", "JSON-RPC stands in one place"},
 	{"ahp/relay", "ahp ahp/ws", "github.com/cenkalti/backoff/v5 golang.org/x/time", "forwards, and understands nothing"},
 	{"ahp/ahptest", "ahp", "", "the test kit"},

@@ -1,7 +1,9 @@
 package peer
 
 import (
+	"encoding/binary"
 	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/mark"
@@ -16,18 +18,14 @@ import (
 // in the end: an escape sequence is a whole rune, so what is decoded is valid
 // where what came is.
 func decodeText(dst, src []byte) (n, taken int, closed bool, err error) {
-	n, taken, high := decodeBlocks(dst, src)
-	for !closed && err == nil && taken < len(src) {
-		if c := src[taken]; c != '\\' && c != '"' && c >= ' ' {
-			dst[n] = c
-			n, taken = n+1, taken+1
-			high = high || c >= utf8.RuneSelf
-			continue
-		}
-		var wrote, took int
-		wrote, took, closed, err = decodeSpecial(dst[n:], src[taken:])
-		n, taken = n+wrote, taken+took
-		if took == 0 {
+	high := false
+	for taken < len(src) && !closed && err == nil {
+		wrote, took, above := mark.Unescape(dst[n:], src[taken:])
+		n, taken, high = n+wrote, taken+took, high || above
+		var some int
+		wrote, some, above, closed, err = decodeFew(dst[n:], src[taken:])
+		n, taken, high = n+wrote, taken+some, high || above
+		if took+some == 0 {
 			break
 		}
 	}
@@ -43,75 +41,39 @@ func decodeText(dst, src []byte) (n, taken int, closed bool, err error) {
 	return n, taken, closed, err
 }
 
-// manyBlocks are marked at a time. From the beginning of a block on, blockRoom
-// bytes can be read and written, so that a copy need not know its length.
-const (
-	manyBlocks = 16
-	blockRoom  = 3 * mark.Block
-)
+// few is how many bytes are decoded by the eight where blocks cannot be: a text
+// with one \u has many.
+const few = mark.Tail
 
-// decodeBlocks decodes whole blocks, as many as leave blockRoom behind them, and
-// ends before the string does, or what can be judged of it. high says that there
-// are bytes above ASCII.
-func decodeBlocks(dst, src []byte) (n, taken int, high bool) {
-	var space [manyBlocks]uint64
-	for {
-		marks := space[:max(0, min(manyBlocks, (len(src)-taken-blockRoom)/mark.Block))]
-		if len(marks) == 0 {
-			return n, taken, high
-		}
-		begin, end := taken, taken+len(marks)*mark.Block
-		high = mark.Special(marks, src[begin:end]) || high
-		for taken < end {
-			at := taken - begin // a sequence may have reached into this block
-			from, to := (*[blockRoom]byte)(src[taken:]), (*[blockRoom]byte)(dst[n:])
-			wrote, took, whole := decodeBlock(to, from, marks[at/mark.Block]>>(at%mark.Block), mark.Block-at%mark.Block)
-			n, taken = n+wrote, taken+took
-			if whole {
+// decodeFew decodes few bytes or the rest. high says that there may be bytes above
+// ASCII among them.
+func decodeFew(dst, src []byte) (n, taken int, high, closed bool, err error) {
+	var all uint64
+	for end := min(few, len(src)); taken < end && !closed && err == nil; {
+		if c := src[taken]; taken+8 <= len(src) {
+			w := binary.LittleEndian.Uint64(src[taken:])
+			binary.LittleEndian.PutUint64(dst[n:], w)
+			all |= w
+			marks := mark.Eight(w)
+			if marks == 0 {
+				n, taken = n+8, taken+8
 				continue
 			}
-			wrote, took, closed, err := decodeSpecial(dst[n:], src[taken:])
-			if closed || err != nil || took == 0 {
-				return n, taken, high
-			}
-			n, taken = n+wrote, taken+took
+			plain := bits.TrailingZeros64(marks) / 8
+			n, taken = n+plain, taken+plain
+		} else if c != '\\' && c != '"' && c >= ' ' {
+			dst[n] = c
+			n, taken, all = n+1, taken+1, all|uint64(c)
+			continue
+		}
+		var wrote, took int
+		wrote, took, closed, err = decodeSpecial(dst[n:], src[taken:])
+		n, taken = n+wrote, taken+took
+		if took == 0 {
+			break
 		}
 	}
-}
-
-// decodeBlock decodes the first size bytes of from, at most a block, by their
-// marks, and a letter behind them whose backslash is the last one. It ends before
-// a sequence that is no short escape; whole says that there was none.
-func decodeBlock(to, from *[blockRoom]byte, marks uint64, size int) (wrote, took int, whole bool) {
-	for marks != 0 {
-		at := bits.TrailingZeros64(marks)
-		char := shortEscapes[from[at+1]]
-		if char == 0 || from[at] != '\\' {
-			copyBlock(to, from, wrote, took, at-took)
-			return wrote + at - took, at, false
-		}
-		copyBlock(to, from, wrote, took, at-took)
-		wrote += at - took
-		to[wrote&127] = char
-		wrote, took = wrote+1, at+2
-		first := marks & -marks
-		marks &^= first | first<<1 // the letter may be marked, too
-	}
-	copyBlock(to, from, wrote, took, size-took)
-	return wrote + max(size-took, 0), max(took, size), true
-}
-
-// copyBlock copies n bytes or more, at most a block, whose neighbours are not
-// written yet: that is faster than to copy exactly n. Neither offset is above 66;
-// the masks tell the compiler.
-func copyBlock(to, from *[blockRoom]byte, wrote, took, n int) {
-	dst, src := to[wrote&127:][:mark.Block], from[took&127:][:mark.Block]
-	*(*[16]byte)(dst) = *(*[16]byte)(src)
-	*(*[16]byte)(dst[16:]) = *(*[16]byte)(src[16:])
-	if n > 32 {
-		*(*[16]byte)(dst[32:]) = *(*[16]byte)(src[32:])
-		*(*[16]byte)(dst[48:]) = *(*[16]byte)(src[48:])
-	}
+	return n, taken, all&mark.Highs != 0, closed, err
 }
 
 // decodeSpecial decodes what begins with a quote, a backslash or a control
@@ -121,6 +83,9 @@ func decodeSpecial(dst, src []byte) (wrote, took int, closed bool, err error) {
 	case '"':
 		return 0, 1, true, nil
 	case '\\':
+		if r, ok := hex4(src); ok && src[1] == 'u' && !utf16.IsSurrogate(r) { // nearly all that come here
+			return utf8.EncodeRune(dst, r), 6, false, nil
+		}
 		r, size, err := escapedRune(src)
 		if size == 0 || err != nil {
 			return 0, 0, false, err

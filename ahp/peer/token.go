@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/mark"
 )
 
 func (s *scanner) literal(word string) error {
@@ -93,7 +95,8 @@ func (s *scanner) str() (name, error) {
 func plainRun(b []byte) int {
 	n := 1
 	for ; n+8 <= len(b); n += 8 {
-		if not := notPlain(binary.LittleEndian.Uint64(b[n:])); not != 0 {
+		w := binary.LittleEndian.Uint64(b[n:])
+		if not := mark.Eight(w) | w&mark.Highs; not != 0 {
 			return n + bits.TrailingZeros64(not)/8
 		}
 	}
