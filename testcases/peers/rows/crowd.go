@@ -21,10 +21,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
 )
 
-// crowd is many subscribers that only count what arrives, by its mark.
+// crowd is many subscribers that only count what arrives, by its mark. Readers
+// share the processors with the server, so they do no more than that: what they
+// spend is in every side's figure, and hides what the servers differ in.
 type crowd struct {
-	conns []net.Conn
-	wg    sync.WaitGroup
+	sockets  sockets
+	joined   int
+	patience time.Duration // of a wait
 
 	total atomic.Int64
 	want  atomic.Int64 // how many somebody waits for
@@ -35,39 +38,44 @@ type crowd struct {
 }
 
 func newCrowd() *crowd {
-	c := &crowd{}
+	c := &crowd{patience: 20 * time.Second}
 	c.moved = sync.NewCond(&c.mu)
 	return c
 }
 
 // join connects n subscribers to a side.
 func (c *crowd) join(ctx context.Context, kind string, p *proc.Process, n int, channel string) error {
-	first := len(c.conns)
 	for i := range n {
-		conn, err := dialer(kind)(ctx, p, fmt.Sprint("crowd", first+i), channel)
+		conn, err := dialer(kind)(ctx, p, fmt.Sprint("crowd", c.joined), channel)
 		if err != nil {
 			return fmt.Errorf("subscriber %d: %w", i, err)
 		}
-		c.conns = append(c.conns, conn)
-		c.wg.Go(func() { c.read(conn) })
+		c.joined++
+		if err := c.sockets.add(conn, c.count); err != nil {
+			return fmt.Errorf("subscriber %d: %w", i, err)
+		}
 	}
 	return nil
 }
 
-func (c *crowd) read(conn net.Conn) {
-	buf := make([]byte, 16<<10)
-	kept := 0 // bytes of the last read that may be the beginning of a mark
-	for {
-		n, err := conn.Read(buf[kept:])
-		n += kept
-		marks := bytes.Count(buf[:n], []byte(sides.Mark))
-		kept = copy(buf, buf[max(0, n-len(sides.Mark)+1):n])
-		if c.total.Add(int64(marks)) >= c.want.Load() || err != nil {
-			c.wake(err)
-		}
-		if err != nil {
-			return
-		}
+// tail is the end of what a connection has sent: a mark that is cut between two
+// reads begins in it.
+type tail struct {
+	b [len(sides.Mark) - 1]byte
+	n int
+}
+
+// lead is how much room a read leaves before what it reads, for the tail.
+const lead = len(sides.Mark) - 1
+
+// count takes n bytes that were read into buf[lead:], and the error of that read.
+func (c *crowd) count(t *tail, buf []byte, n int, err error) {
+	from := lead - copy(buf[lead-t.n:lead], t.b[:t.n])
+	b := buf[from : lead+n]
+	marks := bytes.Count(b, []byte(sides.Mark))
+	t.n = copy(t.b[:], b[max(0, len(b)-lead):])
+	if c.total.Add(int64(marks)) >= c.want.Load() || err != nil {
+		c.wake(err)
 	}
 }
 
@@ -83,8 +91,8 @@ func (c *crowd) wake(err error) {
 
 // wait waits until so many messages have arrived in all.
 func (c *crowd) wait(total int) error {
-	timer := time.AfterFunc(20*time.Second, func() {
-		c.wake(fmt.Errorf("%d of %d messages have arrived, and no more came in 20 seconds", c.total.Load(), total))
+	timer := time.AfterFunc(c.patience, func() {
+		c.wake(fmt.Errorf("%d of %d messages have arrived in %v", c.total.Load(), total, c.patience))
 	})
 	defer timer.Stop()
 	c.want.Store(int64(total))
@@ -100,10 +108,7 @@ func (c *crowd) wait(total int) error {
 }
 
 func (c *crowd) close() {
-	for _, conn := range c.conns {
-		_ = conn.Close()
-	}
-	c.wg.Wait()
+	c.sockets.close()
 	runtime.GC()
 }
 

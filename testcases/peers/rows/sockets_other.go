@@ -1,0 +1,38 @@
+//go:build !linux
+
+package rows
+
+import (
+	"net"
+	"sync"
+)
+
+// sockets are read by a goroutine each.
+type sockets struct {
+	conns []net.Conn
+	wg    sync.WaitGroup
+}
+
+// add has conn read, and count called with what each read returns, until one
+// returns an error.
+func (s *sockets) add(conn net.Conn, count func(t *tail, buf []byte, n int, err error)) error {
+	s.conns = append(s.conns, conn)
+	s.wg.Go(func() {
+		buf, t := make([]byte, 16<<10), tail{}
+		for {
+			n, err := conn.Read(buf[lead:])
+			count(&t, buf, n, err)
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+func (s *sockets) close() {
+	for _, conn := range s.conns {
+		_ = conn.Close()
+	}
+	s.wg.Wait()
+}
