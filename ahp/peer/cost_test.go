@@ -47,8 +47,8 @@ func TestCallAllocations(t *testing.T) {
 	host, _ := s.client(t, echo, Options{})
 	allocs := testing.AllocsPerRun(2000, func() { mustCall(t, host, "canvasOpen", askParams) })
 	t.Logf("%.0f allocations a call, both sides", allocs)
-	if allocs > 76 {
-		t.Errorf("%.0f allocations a call, want at most 76", allocs)
+	if allocs > 50 {
+		t.Errorf("%.0f allocations a call, want at most 50", allocs)
 	}
 }
 

@@ -83,7 +83,8 @@
 //
 // sourcegraph/jsonrpc2 keeps the table of outgoing calls. Its codec decodes a
 // message three times and encodes ids and params anew, so bytes travel beside it
-// (see stream); its Handle runs on the read loop, so requests never reach it.
+// (see stream), and of answers it decodes a connection's first alone (see shown);
+// its Handle runs on the read loop, so requests never reach it.
 //
 // The package imports ahp, ahp/ws, ahp/mark, sourcegraph/jsonrpc2, and segmentio/asm
 // for base64.

@@ -2,7 +2,6 @@ package peer
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"sync"
 
@@ -16,15 +15,18 @@ import (
 // the inbox, our answers straight to the outbox, and of a call the library sees
 // a skeleton while the params and the result travel beside it.
 //
-// That rests on two facts of the library, held by a test: OnSend is called
+// That rests on three facts of the library, held by a test: OnSend is called
 // right before WriteObject, under its send lock; OnRecv is called between
-// ReadObject and the waking of the caller, on the reader's goroutine.
+// ReadObject and the waking of the caller, on the reader's goroutine; what
+// ReadObject filled in may be copied, and the Response in it is nobody's once
+// OnRecv has been called, where no caller wants it decoded (see shown).
 type stream struct {
 	p       *Peer
 	started sync.WaitGroup // until p.rpc is set: the library reads from the first moment
 	sending *call          // between onSend and WriteObject; guarded by jsonrpc2's send lock
 	result  ahp.Value
 	err     *ahp.Error // result and err: between ReadObject and onRecv, on the reader
+	shown   *shown     // nil until the first answer
 	payload *payload   // of the message that was read last, or nil; the same holds
 }
 
@@ -70,8 +72,8 @@ func (s *stream) ReadObject(v any) error {
 			return err
 		}
 		if refused == nil && env.method == nil {
-			if skeleton, ok := s.answered(&env); ok {
-				return v.(json.Unmarshaler).UnmarshalJSON(skeleton)
+			if id, ok := s.answered(&env); ok {
+				return s.show(v, id)
 			}
 			continue
 		}
@@ -98,23 +100,29 @@ func (s *stream) arrived(env *envelope, refused *refusal, size int) {
 	s.p.arrived(req)
 }
 
-// answered keeps an answer for onRecv and returns all that jsonrpc2 is to know
-// of it. An answer that is no call's is counted and dropped.
-func (s *stream) answered(env *envelope) (skeleton []byte, ok bool) {
-	id, ok := env.callID()
+// answered keeps an answer for onRecv and returns its id, which is all that
+// jsonrpc2 is to know of it. An answer that is no call's is counted and dropped.
+func (s *stream) answered(env *envelope) (id uint64, ok bool) {
+	id, ok = env.callID()
 	if !ok {
 		s.p.stats.late.Add(1)
-		return nil, false
+		return 0, false
 	}
 	s.result, s.err = env.answer()
-	skeleton = append(skeleton, `{"id":`...)
-	skeleton = strconv.AppendUint(skeleton, id, 10)
-	return append(skeleton, `,"result":null}`...), true
+	return id, true
+}
+
+func (s *stream) show(v any, id uint64) error {
+	if s.shown == nil { // most connections are never asked anything
+		s.shown = &shown{}
+	}
+	return s.shown.show(v, id)
 }
 
 // onRecv gives the answer to its call, before the caller wakes. A nil request
 // is one that the table does not hold.
-func (s *stream) onRecv(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
+func (s *stream) onRecv(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
+	s.shown.response = resp
 	if req == nil {
 		s.p.stats.late.Add(1)
 	} else {
