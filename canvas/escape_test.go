@@ -55,3 +55,11 @@ func BenchmarkEscape(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkEscapedSize(b *testing.B) {
+	src := []byte(strings.Repeat("A line of plain text with \"quotes\" in it.\n", 1000))
+	b.SetBytes(int64(len(src)))
+	for b.Loop() {
+		escapedSize(src)
+	}
+}

@@ -62,7 +62,7 @@ func unescapeBlock(to, from *[blockRoom]byte, marks uint64, size int) (wrote, to
 	for marks != 0 {
 		at := bits.TrailingZeros64(marks)
 		char := Letters[from[at+1]]
-		copyBlock(to, from, wrote, took, at-took)
+		copyBlock(to[wrote&127:], from[took&127:], at-took)
 		wrote += at - took
 		if char == 0 || from[at] != '\\' {
 			return wrote, at, false
@@ -72,15 +72,15 @@ func unescapeBlock(to, from *[blockRoom]byte, marks uint64, size int) (wrote, to
 		first := marks & -marks
 		marks &^= first | first<<1 // the letter may be marked, too
 	}
-	copyBlock(to, from, wrote, took, size-took)
+	copyBlock(to[wrote&127:], from[took&127:], size-took)
 	return wrote + max(size-took, 0), max(took, size), true
 }
 
 // copyBlock copies n bytes or more, at most a block, whose neighbours are not
-// written yet: that is faster than to copy exactly n. Neither offset is above 66;
-// the masks tell the compiler.
-func copyBlock(to, from *[blockRoom]byte, wrote, took, n int) {
-	dst, src := to[wrote&127:][:Block], from[took&127:][:Block]
+// written yet: that is faster than to copy exactly n. The callers' masks tell the
+// compiler that there is a block of each.
+func copyBlock(to, from []byte, n int) {
+	dst, src := to[:Block], from[:Block]
 	*(*[16]byte)(dst) = *(*[16]byte)(src)
 	*(*[16]byte)(dst[16:]) = *(*[16]byte)(src[16:])
 	if n > 32 {
