@@ -27,7 +27,7 @@ type answer struct {
 // scratch is what an answer's body passes through: what was read of it, and the
 // message around that.
 type scratch struct {
-	chunk   [maxChunk]byte
+	chunk   [maxAsked]byte
 	message [maxMessage]byte
 }
 
@@ -127,7 +127,7 @@ func (a *answer) locked(fn func() error) error {
 // pump reads until the end.
 func (a *answer) pump(body io.Reader) error {
 	for {
-		n, err := body.Read(a.space.chunk[a.to:]) // the timer moves from alone
+		n, err := body.Read(a.space.chunk[a.to:a.most]) // the timer moves from alone
 		if failed := a.locked(func() error { return a.took(n, err) }); failed != nil {
 			return failed
 		}
@@ -147,7 +147,7 @@ func (a *answer) took(n int, err error) error {
 			trailers = nil // the body is whole
 		}
 		return a.flush(true, trailers)
-	case err == nil && a.head != nil && a.to < maxChunk:
+	case err == nil && a.head != nil && a.to < a.most:
 		return nil
 	}
 	if failed := a.flush(false, nil); failed != nil {

@@ -152,7 +152,7 @@ func (c *Client) Close() {
 // begin sends the first message of a request.
 func (c *Client) begin(cl *call) error {
 	req := cl.req
-	m := message{kind: request, method: cmp.Or(req.Method, http.MethodGet), path: req.URL.RequestURI(), headers: fromHeader(req.Header)}
+	m := message{kind: request, method: cmp.Or(req.Method, http.MethodGet), path: req.URL.RequestURI(), headers: fromHeader(req.Header), chunk: maxAsked}
 	first, rest, err := firstBytes(req)
 	if err != nil {
 		return err

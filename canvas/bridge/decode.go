@@ -9,6 +9,7 @@ import (
 type fields struct {
 	tag, kind, id                  []byte
 	method, path, headers, length  []byte
+	chunk                          []byte
 	seq, end, trailers, data       []byte
 	status, statusText, code, text []byte
 	bytes, lane                    []byte
@@ -43,6 +44,8 @@ func (f *fields) slot(name string) *[]byte {
 		return &f.headers
 	case "length":
 		return &f.length
+	case "chunk":
+		return &f.chunk
 	case "status":
 		return &f.status
 	case "statusText":
@@ -140,6 +143,11 @@ func (m *message) readRequest(f *fields) *Error {
 			return errMalformed
 		}
 	}
+	if f.chunk != nil {
+		if m.chunk, ok = integer(f.chunk, maxID); !ok || m.chunk < maxChunk {
+			return errMalformed
+		}
+	}
 	return m.readHead(f)
 }
 
@@ -191,7 +199,11 @@ func (m *message) readBody(f *fields) (err *Error) {
 
 // readData decodes base64 into bytes of the message's own.
 func (m *message) readData(v []byte) *Error {
-	if len(v) < 2 || v[0] != '"' || len(v)-2 > encoded(maxChunk) || len(v)%4 != 2 {
+	most := maxChunk
+	if m.kind == response || m.kind == data {
+		most = maxAsked // a Client asks for it
+	}
+	if len(v) < 2 || v[0] != '"' || len(v)-2 > encoded(most) || len(v)%4 != 2 {
 		return errMalformed
 	}
 	v = v[1 : len(v)-1]

@@ -13,7 +13,7 @@
 //   - Within a request everything is in order; requests do not wait for each
 //     other. What a slow reader holds up is its own request.
 //   - Memory is bounded: 512 KiB wait in each direction of a request (its window),
-//     and what a request has sent of its own is one chunk of 32 KiB.
+//     and what a request has sent of its own is one chunk: 32 KiB, or 48,000 bytes where the page takes those.
 //   - Message never waits for a View or for an app.
 //   - Nothing is sent twice. A request that was lost is lost.
 //   - cancel, and a View that goes away, reach the app at once.

@@ -54,6 +54,10 @@ func appendRequest(m *message) []byte {
 		b = append(b, `,"length":`...)
 		b = strconv.AppendInt(b, m.length, 10)
 	}
+	if m.chunk > 0 {
+		b = append(b, `,"chunk":`...)
+		b = strconv.AppendInt(b, m.chunk, 10)
+	}
 	return b
 }
 

@@ -50,7 +50,7 @@ func Example() {
 	body, _ := io.ReadAll(resp.Body)
 	fmt.Println(resp.Status, string(body))
 	// Output:
-	// page: {"x-ahp":"http/1","type":"request","id":1,"method":"GET","path":"/world","headers":[],"end":true}
+	// page: {"x-ahp":"http/1","type":"request","id":1,"method":"GET","path":"/world","headers":[],"chunk":48000,"end":true}
 	// host: {"x-ahp":"http/1","type":"response","id":1,"status":200,"statusText":"OK","headers":[],"end":true,"data":"aGVsbG8gL3dvcmxk"}
 	// 200 OK hello /world
 }

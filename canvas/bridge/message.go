@@ -10,6 +10,7 @@ const tag = "http/1"
 const (
 	maxMessage     = 64 << 10
 	maxChunk       = 32 << 10
+	maxAsked       = 48_000 // an answer's chunk, where the page asks for it: 64,000 characters
 	maxPath        = 8 << 10
 	maxHeaders     = 16 << 10 // names and values together
 	maxHeaderCount = 256
@@ -58,6 +59,7 @@ type message struct {
 	headers  []header
 	trailers []header
 	length   int64 // of the whole body; -1 is not known
+	chunk    int64 // how much of the answer one message may bring; 0 is maxChunk
 	seq      int64
 	end      bool
 	data     []byte // decoded; the message owns it

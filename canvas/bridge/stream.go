@@ -21,6 +21,7 @@ type stream struct {
 	req    *http.Request
 	upload *inbox  // nil where the request came with its end and without data
 	out    *window // to the page
+	most   int     // bytes of the answer in one message
 	events bool    // the page wants an event stream
 
 	ctx    context.Context
@@ -35,7 +36,7 @@ type stream struct {
 var errCancelled = errors.New("bridge: the page cancelled the request")
 
 func newStream(l *lane, m *message) (*stream, *Error) {
-	st := &stream{id: m.id, lane: l, out: newWindow(streamWindow), uploading: !m.end}
+	st := &stream{id: m.id, lane: l, out: newWindow(streamWindow), most: int(min(max(m.chunk, maxChunk), maxAsked)), uploading: !m.end}
 	for _, h := range m.headers {
 		st.events = st.events || h.name == "accept" && strings.Contains(strings.ToLower(h.value), "text/event-stream")
 	}

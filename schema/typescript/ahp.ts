@@ -6,6 +6,10 @@
  */
 export type RequestId = string | number;
 export type BridgeAmount = number;
+/**
+ * base64 of at most 48,000 bytes; of at most 32,768 where the request has no chunk
+ */
+export type BridgeAsked = string;
 export type BridgeId = number;
 export type BridgeSize = number;
 /**
@@ -277,7 +281,7 @@ export interface BridgeData {
   seq: BridgeSize;
   end?: boolean;
   trailers?: BridgeHeaders;
-  data?: BridgeBytes;
+  data?: BridgeAsked;
   "x-ahp": "http/1";
   [k: string]: unknown;
 }
@@ -314,6 +318,7 @@ export interface BridgeRequest {
   path: string;
   headers: BridgeHeaders;
   length?: BridgeSize;
+  chunk?: number;
   end?: boolean;
   data?: BridgeBytes;
   "x-ahp": "http/1";
@@ -330,7 +335,7 @@ export interface BridgeResponse {
   headers: BridgeHeaders;
   end?: boolean;
   trailers?: BridgeHeaders;
-  data?: BridgeBytes;
+  data?: BridgeAsked;
   "x-ahp": "http/1";
   [k: string]: unknown;
 }

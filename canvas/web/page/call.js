@@ -4,9 +4,10 @@
 import { decode } from "./base64.js";
 import * as headers from "./headers.js";
 
-export const CHUNK = 32 * 1024; // bytes of a message before base64
+export const CHUNK = 32 * 1024; // bytes of a body in a message, before base64
+export const ASKED = 48_000; // bytes of an answer that the host may put into one: a message is work, and has 64 KiB
 export const WINDOW = 512 * 1024; // bytes of one request that its receiver has not given back, each way
-const LONGEST = Math.ceil(CHUNK / 3) * 4; // characters of one chunk
+const LONGEST = ASKED / 3 * 4; // characters of an answer's chunk
 
 export class Call {
   id = 0; // until it was sent

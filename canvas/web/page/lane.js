@@ -3,7 +3,7 @@
 // ids, windows, order, and everything that a host may get wrong. Requests come
 // from bridge.js; messages go out through dispatch.
 import { decodedLength, encode } from "./base64.js";
-import { Call } from "./call.js";
+import { ASKED, Call } from "./call.js";
 import * as headers from "./headers.js";
 
 const TAG = "x-ahp", HTTP = "http/1";
@@ -165,7 +165,7 @@ export class Lane {
     if (data && !whole) call.queue.push(data);
     call.sending = call.upload && !whole;
     if (call.sending) this.#uploads++;
-    const message = { type: "request", id: call.id, method, path, headers: list, length, end: call.sending ? undefined : true };
+    const message = { type: "request", id: call.id, method, path, headers: list, length, chunk: ASKED, end: call.sending ? undefined : true };
     if (whole) {
       this.#room -= data.length;
       call.room -= data.length;
