@@ -8,15 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OneCore keeps a side on the first processor, or lets it go back to all of them.
-// Two sides on one processor wake each other in the same way every time; on
-// several it depends on where the kernel happens to have put them.
-func (p *Process) OneCore(on bool) error {
+// Keep keeps a side on one of the processors that this process may use, counted
+// from 0 (and from 0 again behind the last), or lets it go back to all of them
+// (AnyCore). Two sides that are kept wake each other in the same way every time;
+// otherwise it depends on where the kernel happens to have put them.
+func (p *Process) Keep(core int) error {
 	var set unix.CPUSet
-	if on {
-		set.Set(0)
-	} else if err := unix.SchedGetaffinity(0, &set); err != nil {
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return err
+	}
+	if core != AnyCore {
+		set = nth(set, core%set.Count())
 	}
 	// A thread that begins meanwhile inherits from one that may not be done yet.
 	for range 2 {
@@ -35,4 +37,18 @@ func (p *Process) OneCore(on bool) error {
 		}
 	}
 	return nil
+}
+
+// nth is the set of the n-th processor of a set.
+func nth(of unix.CPUSet, n int) (one unix.CPUSet) {
+	for cpu := 0; ; cpu++ {
+		if !of.IsSet(cpu) {
+			continue
+		}
+		if n == 0 {
+			one.Set(cpu)
+			return one
+		}
+		n--
+	}
 }

@@ -2,5 +2,5 @@
 
 package proc
 
-// OneCore does nothing here.
-func (p *Process) OneCore(bool) error { return nil }
+// Keep does nothing here.
+func (p *Process) Keep(int) error { return nil }

@@ -49,6 +49,9 @@ type Side struct {
 	Close func()
 }
 
+// AnyCore is no core in particular; see [Process.Keep].
+const AnyCore = -1
+
 // Kinds are the sides by name. A kind is called in the child.
 type Kinds map[string]func() (*Side, error)
 
