@@ -14,45 +14,52 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
+// perSession is how many canvases are opened in a session before the next session's
+// turn: its limit is 256.
+const perSession = 240
+
 // durable does one round of N: for Name "sync" it appends 300 bytes to a file
 // beside the store and syncs it, N times; for "open" it opens N canvases with
-// Size callers at a time. Closing them is not measured. Took is the time of all.
+// Size callers at a time, in the default session and then, in turn, in those that
+// "sessions" made. Closing them is not measured. Took is the time of all.
 func (o *ours) durable(ask proc.Ask) (proc.Answer, error) {
 	if ask.Name == "sync" {
 		return o.sync(ask.N)
 	}
-	names := make(chan string, ask.N)
-	var args []canvas.OpenArgs
-	for range ask.N {
+	var all []canvas.OpenArgs
+	for i := range ask.N {
 		o.opens++
-		names <- fmt.Sprint("i", o.opens)
-		args = append(args, canvas.OpenArgs{Session: host.DefaultSession, InstanceID: fmt.Sprint("i", o.opens)})
+		in := host.DefaultSession
+		if i >= perSession {
+			in = SessionURI(i/perSession - 1)
+		}
+		all = append(all, canvas.OpenArgs{Session: in, CanvasID: "pages", InstanceID: fmt.Sprint("i", o.opens)})
 	}
-	close(names)
 	begun := time.Now()
-	err := workers(ask.Size, names, func(name string) error {
-		_, err := o.host.Canvases().Open(context.Background(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "pages", InstanceID: name})
+	err := workers(ask.Size, all, func(a canvas.OpenArgs) error {
+		_, err := o.host.Canvases().Open(context.Background(), a)
 		return err
 	})
 	took := time.Since(begun)
-	again := make(chan string, len(args))
-	for _, a := range args {
-		again <- a.InstanceID
-	}
-	close(again)
-	err = errors.Join(err, workers(64, again, func(name string) error {
-		return o.host.Canvases().Close(context.Background(), host.DefaultSession, name)
+	err = errors.Join(err, workers(64, all, func(a canvas.OpenArgs) error {
+		return o.host.Canvases().Close(context.Background(), a.Session, a.InstanceID)
 	}))
 	return proc.Answer{Took: took}, err
 }
 
-func workers(n int, names <-chan string, do func(string) error) error {
+// workers has n callers do all, in their order.
+func workers(n int, all []canvas.OpenArgs, do func(canvas.OpenArgs) error) error {
+	queue := make(chan canvas.OpenArgs, len(all))
+	for _, a := range all {
+		queue <- a
+	}
+	close(queue)
 	var wg sync.WaitGroup
 	errs := make([]error, n)
 	for i := range n {
 		wg.Go(func() {
-			for name := range names {
-				errs[i] = errors.Join(errs[i], do(name))
+			for a := range queue {
+				errs[i] = errors.Join(errs[i], do(a))
 			}
 		})
 	}
