@@ -35,7 +35,7 @@ func ParseContentURI(uri string) (instanceID string, p ContentPath, err error) {
 		end = len(rest)
 	}
 	instanceID, rest = rest[:end], rest[end:]
-	if !instancePattern.MatchString(instanceID) {
+	if !isInstanceID(instanceID) {
 		return "", p, errors.New("the instance id is none")
 	}
 	if !strings.HasPrefix(rest, "/") {

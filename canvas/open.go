@@ -3,7 +3,6 @@ package canvas
 import (
 	"bytes"
 	"context"
-	"regexp"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -18,18 +17,6 @@ type OpenArgs struct {
 	CanvasID    string
 	InstanceID  string    // the panel's name; "" has one made up
 	Input       ahp.Value // a JSON object; nil where absent
-}
-
-var instancePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-
-// CheckInstanceID says what is wrong with an instance id that a caller chose
-// (canvas.md section 2), as an *[Error]; the empty one is none.
-func CheckInstanceID(id string) error {
-	if instancePattern.MatchString(id) {
-		return nil
-	}
-	return &Error{Code: CodeInputInvalid, Path: "/instanceId", Rule: "pattern",
-		Message: "an instanceId has 1 to 128 letters, digits, '.', '_' and '-', and begins with a letter or digit"}
 }
 
 // opening is an open flow on its way through planning, the provider and

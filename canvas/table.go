@@ -11,4 +11,4 @@ var Methods = []ahp.MethodRow{
 func DefaultLimits() Limits { return Limits{}.withDefaults() }
 
 // InstanceIDPattern is what an instance id looks like: RE2, and ECMAScript too.
-func InstanceIDPattern() string { return instancePattern.String() }
+func InstanceIDPattern() string { return instancePattern }
