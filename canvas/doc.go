@@ -75,5 +75,6 @@
 //   - An instance that is no [Messenger] hears nothing; a View's message to it is
 //     accepted, for to the protocol the payload is opaque.
 //
-// It imports session, channels, channels/together, ahp and a JSON Schema validator.
+// It imports session, channels, channels/together, ahp, ahp/mark, a JSON Schema
+// validator, and segmentio/asm for base64.
 package canvas

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,20 +20,20 @@ type layer struct {
 }
 
 // layers is who may import whom: the picture of the README as data. Imports run
-// down only. A package that is not a row, an import that its row does not name
-// and a row without a package all fail.
+// down only. A package that is not a row, an import that its row does not name, what
+// a row names and its package does not import, and a row without a package all fail.
 var layers = []layer{
 	{"ahp", "", "github.com/go-json-experiment/json", "the vocabulary is pure data"},
-	{"ahp/ws", "ahp", "github.com/gorilla/websocket", "what a peer and a relay need of a WebSocket"},
+	{"ahp/ws", "", "github.com/gorilla/websocket", "what a peer and a relay need of a WebSocket"},
 	{"ahp/proof", "", "", "that a host knows a token, before it is sent there"},
 	{"ahp/mark", "", "golang.org/x/sys", "the inside of a JSON string, many bytes at a time"},
-	{"ahp/peer", "ahp ahp/mark ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2 golang.org/x/time", "JSON-RPC stands in one place"},
+	{"ahp/peer", "ahp ahp/mark ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2", "JSON-RPC stands in one place"},
 	{"ahp/relay", "ahp ahp/ws", "github.com/cenkalti/backoff/v5 golang.org/x/time", "forwards, and understands nothing"},
-	{"ahp/ahptest", "ahp", "", "the test kit"},
+	{"ahp/ahptest", "", "", "the test kit"},
 	{"channels", "ahp", "", "the log has no socket"},
 	{"channels/together", "", "", "callers that share a sync"},
-	{"channels/storetest", "channels ahp", "", "what every store must pass"},
-	{"channels/sqlitestore", "channels channels/together ahp", "modernc.org/sqlite", "the store in one file"},
+	{"channels/storetest", "channels", "", "what every store must pass"},
+	{"channels/sqlitestore", "channels channels/together", "modernc.org/sqlite", "the store in one file"},
 	{"channels/server", "channels ahp/peer ahp/ws ahp", "", "the only place where peers meet the log"},
 	{"session", "channels ahp", "", "a channel kind"},
 	{"canvas", "session channels channels/together ahp ahp/mark", "github.com/santhosh-tekuri/jsonschema/v6 github.com/segmentio/asm", "a channel kind, its registry and its flows"},
@@ -41,18 +42,18 @@ var layers = []layer{
 	{"canvas/sample/sampletest", "canvas canvas/host canvas/host/hosttest canvas/sample canvas/web/webtest ahp", "github.com/google/go-cmp", "a browser for their tests"},
 	{"canvas/form", "canvas canvas/sample ahp", "", "a provider"},
 	{"canvas/chart", "canvas canvas/sample ahp", "", "a provider"},
-	{"canvas/view", "canvas channels ahp", "", "view/1: pages that answer for a provider"},
+	{"canvas/view", "canvas ahp", "", "view/1: pages that answer for a provider"},
 	{"canvas/bridge", "canvas channels ahp", "github.com/segmentio/asm", "http/1: HTTP inside canvas/message"},
 	{"canvas/loopback", "canvas canvas/bridge ahp", "", "a provider"},
-	{"canvas/folder", "canvas canvas/view channels ahp", "github.com/fsnotify/fsnotify", "a provider"},
+	{"canvas/folder", "canvas canvas/view channels ahp", "", "a provider"},
 	{"canvas/extension", "canvas canvas/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5", "a provider: processes"},
 	{"canvas/canvastest", "canvas session channels ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
-	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go", "the agent's door"},
-	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/go-json-experiment/json", "the Go client"},
+	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk", "the agent's door"},
+	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5", "the Go client"},
 	{"canvas/local", "canvas canvas/bridge canvas/client canvas/web session ahp", "", "a renderer without a page"},
-	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/peer ahp/proof ahp/ws ahp", "github.com/google/uuid", "the assembly"},
+	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/proof ahp/ws ahp", "github.com/google/uuid", "the assembly"},
 	{"canvas/host/hosttest", "canvas/host", "", "serves a host for the length of a test"},
 	{"schema", "canvas session ahp", "github.com/invopop/jsonschema", "what the tables say, for other languages"},
 	{"cmd/ahp-schema", "schema", "", "writes schema's files"},
@@ -61,7 +62,7 @@ var layers = []layer{
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
-	{"cmd/ahp-canvas", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/board canvas/chart canvas/client canvas/extension canvas/folder canvas/form canvas/host canvas/local canvas/loopback canvas/mcp canvas/web channels channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra github.com/modelcontextprotocol/go-sdk github.com/adrg/xdg golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},
+	{"cmd/ahp-canvas", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/board canvas/chart canvas/client canvas/extension canvas/folder canvas/form canvas/host canvas/local canvas/loopback canvas/mcp canvas/web channels channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},
 }
 
 type goPackage struct {
@@ -87,6 +88,10 @@ func listPackages(t *testing.T) []goPackage {
 	}
 }
 
+// gate is where a row must name nothing that is not imported: elsewhere files are
+// left out, with what they import.
+const gate = "linux/amd64"
+
 func TestLayers(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range listPackages(t) {
@@ -102,6 +107,12 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%s imports %s, which its row (%s) does not allow", name, imp, layers[i].why)
 			}
 		}
+		if runtime.GOOS+"/"+runtime.GOARCH != gate {
+			continue
+		}
+		for _, spare := range unused(p.Imports, layers[i]) {
+			t.Errorf("the row of %s allows %s, which it does not import", name, spare)
+		}
 	}
 	for _, l := range layers {
 		if !seen[l.pkg] {
@@ -110,6 +121,23 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// unused returns what a row allows and the imports do not have.
+func unused(imports []string, l layer) (spare []string) {
+	for _, ours := range strings.Fields(l.ours) {
+		if !slices.Contains(imports, module+ours) {
+			spare = append(spare, ours)
+		}
+	}
+	for _, m := range strings.Fields(l.foreign) {
+		if !slices.ContainsFunc(imports, func(imp string) bool { return under(imp, m) }) {
+			spare = append(spare, m)
+		}
+	}
+	return spare
+}
+
+func under(imp, module string) bool { return imp == module || strings.HasPrefix(imp, module+"/") }
+
 func allowed(imp, ours, foreign string) bool {
 	if rest, ok := strings.CutPrefix(imp, module); ok {
 		return slices.Contains(strings.Fields(ours), rest)
@@ -117,7 +145,5 @@ func allowed(imp, ours, foreign string) bool {
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
 		return true // standard library
 	}
-	return slices.ContainsFunc(strings.Fields(foreign), func(m string) bool {
-		return imp == m || strings.HasPrefix(imp, m+"/")
-	})
+	return slices.ContainsFunc(strings.Fields(foreign), func(m string) bool { return under(imp, m) })
 }

@@ -7,6 +7,5 @@
 // testing/synctest bubble, where a keep-alive of a minute takes no time. A Net
 // that is used in a bubble must be made in it.
 //
-// It is imported by tests and the conformance command only, and imports the
-// standard library alone.
+// It is imported by tests alone, and imports the standard library alone.
 package ahptest

@@ -45,5 +45,5 @@
 // however many frames it is, and a mask is undone with the machine's widest
 // registers. That is what reaches the kernel's splice (ahp/relay's benchmark).
 //
-// The package imports ahp (not yet needed) and gorilla/websocket.
+// The package imports gorilla/websocket and nothing of ours.
 package ws

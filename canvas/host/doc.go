@@ -7,7 +7,7 @@
 //	/ahp       the AHP WebSocket                 view or agent token
 //	/mcp       the agent's door                  agent token
 //	/healthz   200 while the host serves         no token
-//	/proof     that the host knows its tokens    no token; it tells none
+//	/proof     that the host knows its tokens    no token; it tells none (ahp/proof)
 //
 // Every request passes the exact Host list first, then Origin, then the token.
 // Content hosts serve the page's frame files and nothing else.
@@ -18,7 +18,8 @@
 // ws.CodeTryLater; pages and clients try again by themselves. The listener's other
 // connections are bounded by a web.Crowd (Options.MaxHTTP): page files, agents, and
 // those that have yet to say what they want, of which a quiet one makes room.
-// Load says how full the host is.
+// One that nobody opens with a handshake ends after Options.Server.Handshake. Load says
+// how full the host is.
 //
 // # Life
 //
@@ -29,4 +30,7 @@
 // committed, and returns.
 //
 // It chooses nothing: which providers there are is the caller's business.
+//
+// The package imports canvas, canvas/web, canvas/mcp, session, channels,
+// channels/server, ahp/proof, ahp/ws, ahp and google/uuid.
 package host

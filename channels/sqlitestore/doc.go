@@ -88,5 +88,5 @@
 // The evidence is in the package's tests and benchmarks, which print what they
 // measure; AHP_LONG=1 runs their long forms.
 //
-// The package imports ahp, channels, channels/together, modernc.org/sqlite and the standard library.
+// The package imports channels, channels/together, modernc.org/sqlite and the standard library.
 package sqlitestore

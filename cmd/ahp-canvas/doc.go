@@ -6,7 +6,10 @@
 //	ahp-canvas invoke     run an action of an open canvas
 //	ahp-canvas close      close an open canvas
 //	ahp-canvas events     what people did in canvases
+//	ahp-canvas new        make a folder that is a small canvas to start from
+//	ahp-canvas lint       what is wrong with a folder as a canvas
 //	ahp-canvas extension logs  what extensions have said
+//	ahp-canvas relay      join clients with hosts that nobody can dial
 //	ahp-canvas doctor     what a canvas needs on its way to a person, checked
 //	ahp-canvas completion the words of a shell: bash, zsh, fish, powershell
 //	ahp-canvas link       print the link again
@@ -16,6 +19,7 @@
 //	ahp-canvas conform    test an AHP host against the published transcripts
 //	ahp-canvas check      run a folder of reducer and round-trip fixtures
 //	ahp-canvas record     write down what clients and a host say to each other
+//	ahp-canvas version    print the version
 //
 // ls, open, invoke, close and events are an agent's calls: they speak MCP to a running
 // host and to nothing else.
@@ -29,7 +33,9 @@
 // by whoever meets it. Of several running hosts the one that started last is
 // driven; --host URL picks another. For a host of another user or machine, the
 // token comes from --token-file or AHP_CANVAS_TOKEN. No command goes through a
-// proxy that the environment names: the token is for the host alone.
+// proxy that the environment names: the token is for the host alone. Who stays
+// connected sends it to that host alone, too, when it has to connect again (package
+// ahp/proof).
 //
 // # What is kept
 //

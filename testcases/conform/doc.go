@@ -42,5 +42,5 @@
 // (ahp-canvas record) or spoiled (the tests' seeded faults).
 //
 // The package imports testcases, testcases/demo, testcases/wire, canvas, session,
-// canvas/client, ahp/ws and ahp.
+// canvas/client, ahp/proof, ahp/ws and ahp.
 package conform
