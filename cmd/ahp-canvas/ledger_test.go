@@ -59,7 +59,8 @@ func (l *ledger) ask(where map[string]told, id string, after told, do func() err
 	return true
 }
 
-// worker is one agent and one client that ask for things until the host is gone.
+// worker is one agent or one client that asks for things until the host is gone. One
+// goroutine has it.
 type worker struct {
 	ledger *ledger
 	name   string
@@ -77,20 +78,23 @@ func (l *ledger) work(t *testing.T, s *server, life int, end func()) {
 	defer cancel()
 	var wg sync.WaitGroup
 	for n := range 4 {
-		w := &worker{ledger: l, name: fmt.Sprintf("l%dw%d", life, n), rnd: rand.New(rand.NewPCG(uint64(life), uint64(n)))}
-		var err error
-		if w.door, err = mcp.Dial(ctx, mcp.ClientOptions{URL: s.MCP, Token: s.AgentToken}); err != nil {
+		door, err := mcp.Dial(ctx, mcp.ClientOptions{URL: s.MCP, Token: s.AgentToken})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if w.client, err = client.Dial(ctx, s.AHP, client.Options{Token: s.AgentToken}); err != nil {
+		person, err := client.Dial(ctx, s.AHP, client.Options{Token: s.AgentToken})
+		if err != nil {
 			t.Fatal(err)
 		}
-		defer w.client.Close()
+		defer person.Close()
+		name := fmt.Sprintf("l%dw%d", life, n)
 		wg.Go(func() {
+			w := &worker{ledger: l, name: name, door: door, rnd: rand.New(rand.NewPCG(uint64(life), uint64(2*n)))}
 			for w.boardStep(ctx) && w.cardStep(ctx) {
 			}
 		})
 		wg.Go(func() {
+			w := &worker{ledger: l, name: name, client: person, rnd: rand.New(rand.NewPCG(uint64(life), uint64(2*n+1)))}
 			for w.sessionStep(ctx) {
 			}
 		})
