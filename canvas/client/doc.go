@@ -51,11 +51,12 @@
 // A host that is gone leaves its port to anybody. So Reconnect sends the token to a
 // host that has proven itself before only where it proves itself again, on the same
 // socket and within five seconds; otherwise it fails with [ErrStranger], and the
-// next attempt asks again. Dial asks too, and refuses nobody: it learns whether the
-// host is one that proves. That is so on plain ws at the path /ahp. On wss the
-// certificate says who it is; at a relay, whose clients' tokens are not the host's,
-// and with a token that stands in Options.Header nothing is asked. Package ahp/proof
-// has the reasons.
+// next attempt asks again. A host that was started anew with other tokens is such a
+// stranger, too. Dial asks as well, and refuses nobody: it learns whether the host is
+// one that proves. That is so on plain ws at the path /ahp. On wss the certificate
+// says who it is; at a relay, whose clients' tokens are not the host's, and with a
+// token that stands in Options.Header nothing is asked. Package ahp/proof has the
+// reasons.
 //
 // A client id may have several clients at a time. Refusals and echoes are told
 // apart by the number of the dispatch alone, so two of one id that dispatch to
