@@ -123,12 +123,12 @@ func TestLayers(t *testing.T) {
 
 // unused returns what a row allows and the imports do not have.
 func unused(imports []string, l layer) (spare []string) {
-	for _, ours := range strings.Fields(l.ours) {
+	for ours := range strings.FieldsSeq(l.ours) {
 		if !slices.Contains(imports, module+ours) {
 			spare = append(spare, ours)
 		}
 	}
-	for _, m := range strings.Fields(l.foreign) {
+	for m := range strings.FieldsSeq(l.foreign) {
 		if !slices.ContainsFunc(imports, func(imp string) bool { return under(imp, m) }) {
 			spare = append(spare, m)
 		}
