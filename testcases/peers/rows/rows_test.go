@@ -31,6 +31,11 @@ func TestCrowd(t *testing.T) {
 			if err := c.join(e.Ctx, kind, p, 5, p.Hello.Channel); err != nil {
 				t.Fatal(err)
 			}
+			if kind == "notify" { // the others have answered a subscription
+				if err := await(p, 5); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for i := range 10 {
 				if _, err := p.Ask(proc.Ask{Do: "publish", N: 7}); err != nil {
 					t.Fatal(err)
