@@ -75,11 +75,9 @@ type pair struct {
 }
 
 // newPair shows an app's page both ways.
-func newPair(b *testing.B, path string) *pair {
+func newPair(b *testing.B, a *app, path string) *pair {
 	b.Helper()
-	p := &pair{app: liveApp(b)}
-	p.app.page("/x", `<title>x</title>`)
-	p.app.HandleFunc("/frames", frames)
+	p := &pair{app: a}
 	through := appSite("one", p.app)
 	through.path = path
 	through.path += "?bridged"
@@ -96,7 +94,7 @@ func newPair(b *testing.B, path string) *pair {
 // benchTransfer times a script behind the channel and another in the direct page,
 // each of which leaves in n how many bytes there were.
 func benchTransfer(b *testing.B, size int, through, plain string) {
-	p := newPair(b, "/x")
+	p := newPair(b, startApp(b), "/x")
 	timed := func(script string) string {
 		return fmt.Sprintf(`const size = %d, body = new Uint8Array(size), t = performance.now(); %s return n === size ? performance.now() - t : -1`, size, script)
 	}
@@ -122,7 +120,7 @@ func benchTransfer(b *testing.B, size int, through, plain string) {
 // with the browser's frames: without the pause, an event would follow a frame at a
 // distance that a poll's timer sets.
 func benchEvents(b *testing.B) {
-	p := newPair(b, "/live")
+	p := newPair(b, benchApp(b), "/live")
 	p.bridged.Wait(b, win+`.log?.includes('from ""')`)
 	p.direct.Wait(b, `window.log?.includes('from ""')`)
 	random := rand.New(rand.NewPCG(1, 2))
