@@ -1,4 +1,5 @@
 #include "textflag.h"
+#include "avx2_amd64.h"
 
 // What has a short escape of the control characters, by its lower four bits: the
 // character, and what it differs in from its letter.
@@ -8,13 +9,6 @@ GLOBL controls<>(SB), RODATA, $16
 DATA names<>+0(SB)/8, $0x0000000000000000
 DATA names<>+8(SB)/8, $0x00007f6a00647d6a
 GLOBL names<>(SB), RODATA, $16
-
-// FILL puts a byte thirty-two times into y, whose lower half is x; eight is the
-// byte eight times.
-#define FILL(eight, x, y) \
-	MOVQ         eight, AX; \
-	VMOVQ        AX, x;     \
-	VPBROADCASTQ x, y
 
 // FIND marks in thirty-two bytes, x, what needs an escape (marks). c are then the
 // control characters. It spoils t.
@@ -59,9 +53,7 @@ TEXT ·escapeAVX2(SB), NOSPLIT, $64-56
 	LEAQ -128(DI)(DX*1), DX // the last place to begin a block at
 	MOVQ n+24(FP), CX
 	MOVQ widenings+32(FP), R11
-	FILL($0x5c5c5c5c5c5c5c5c, X14, Y14) // backslash
-	FILL($0x2222222222222222, X13, Y13) // quote
-	FILL($0x1f1f1f1f1f1f1f1f, X12, Y12) // the last control character
+	FILL_SPECIAL
 	VBROADCASTI128 controls<>(SB), Y11
 	VBROADCASTI128 names<>(SB), Y10
 

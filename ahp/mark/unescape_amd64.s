@@ -1,4 +1,5 @@
 #include "textflag.h"
+#include "avx2_amd64.h"
 
 // What a letter behind a backslash is, by its lower four bits: the letter, and
 // what it differs in from what it stands for. A quote and an r have those bits of
@@ -17,13 +18,6 @@ DATA spread<>+8(SB)/8, $0x0101010101010101
 DATA spread<>+16(SB)/8, $0x0202020202020202
 DATA spread<>+24(SB)/8, $0x0303030303030303
 GLOBL spread<>(SB), RODATA, $32
-
-// FILL puts a byte thirty-two times into y, whose lower half is x; eight is the
-// byte eight times.
-#define FILL(eight, x, y) \
-	MOVQ         eight, AX; \
-	VMOVQ        AX, x;     \
-	VPBROADCASTQ x, y
 
 // MARK finds in thirty-two bytes, x, the quotes (q), the backslashes (slashes) and
 // all else that cannot stand for itself, quotes included (others). It spoils t.
@@ -79,9 +73,7 @@ TEXT ·unescapeAVX2(SB), NOSPLIT, $64-49
 	MOVQ squeezes+24(FP), R11
 	MOVQ $0x5555555555555555, R13
 	XORL DX, DX                   // 1 where the block's first byte is a letter
-	FILL($0x5c5c5c5c5c5c5c5c, X14, Y14) // backslash
-	FILL($0x2222222222222222, X13, Y13) // quote
-	FILL($0x1f1f1f1f1f1f1f1f, X12, Y12) // the last control character
+	FILL_SPECIAL
 	FILL($0x7272727272727272, X9, Y9)   // r
 	FILL($0x1515151515151515, X6, Y6)   // what r's change differs in from b's
 	FILL($0x8040201008040201, X8, Y8)
