@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -57,6 +58,16 @@ func (c crowding) within(files uint64) (crowding, error) {
 	}
 	c.ahp = min(c.ahp, room)
 	return c, nil
+}
+
+// fit is within, and says so where fewer are taken than usual.
+func (c crowding) fit(files uint64, logger *slog.Logger) (crowding, error) {
+	fits, err := c.within(files)
+	if err == nil && fits.ahp < c.ahp {
+		logger.Warn("fewer connections than usual are taken: this program may have too few open files (ulimit -n, or LimitNOFILE of its systemd unit)",
+			"files", files, "max_connections", fits.ahp, "max_http", fits.http)
+	}
+	return fits, err
 }
 
 func checkHTTP(n int) error {

@@ -64,13 +64,8 @@ func (a *app) start(o hosting) (_ *started, err error) {
 		return nil, err
 	}
 	logger := newLogger(a.errs, o.logLevel)
-	asked := o.crowding
-	if o.crowding, err = asked.within(openFiles()); err != nil {
+	if o.crowding, err = o.crowding.fit(openFiles(), logger); err != nil {
 		return nil, err
-	}
-	if o.crowding.ahp < asked.ahp {
-		logger.Warn("fewer connections than usual are taken: this program may have too few open files (ulimit -n, or LimitNOFILE of its systemd unit)",
-			"files", openFiles(), "max_connections", o.crowding.ahp, "max_http", o.crowding.http)
 	}
 	dir := o.state
 	if dir == "" {
