@@ -47,8 +47,9 @@ type channel struct {
 	parent string
 	kind   *Kind
 	state  State
-	full   *encodedState // of state; replaced with it
-	subs   []*Subscriber
+	full   *encodedState       // of state; replaced with it
+	owns   map[string]*channel // by URI; nil while there are none
+	subs   listeners
 	lost   int64 // highest seq of this channel that fell out of a ring
 }
 

@@ -348,3 +348,17 @@ func TestReasonQuotesAnything(t *testing.T) {
 		t.Errorf("%s: %v", e.Envelope(), err)
 	}
 }
+
+// A channel has an owner that is there, which forgets it when it goes first.
+func TestOwner(t *testing.T) {
+	l, _ := newToyLog(t, Options{})
+	err := l.Do(func(tx *Tx) error { return tx.Create("toy:/nobody/1", "toy:/nobody", count{}) })
+	if err == nil {
+		t.Error("a channel was made without its owner")
+	}
+	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
+	mustDo(t, l, func(tx *Tx) error { tx.Remove("toy:/a/1"); return nil })
+	if owns := l.channels["toy:/a"].owns; len(owns) > 0 {
+		t.Errorf("its owner still has %v", owns)
+	}
+}

@@ -64,16 +64,15 @@ func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	if c == nil || !s.Caps.Has(kind.Capability) {
 		return nil, kind.notFound()
 	}
-	at := len(c.subs)
-	if sub, ok := s.subs[c]; ok {
-		at = sub.at
-	} else {
-		c.subs = append(c.subs, s)
+	sub, again := s.subs[c]
+	if !again {
+		sub.at = c.subs.add(s)
 	}
 	if s.subs == nil {
 		s.subs = map[*channel]subscription{}
 	}
-	s.subs[c] = subscription{at: at, fromSeq: tx.l.seq}
+	sub.fromSeq = tx.l.seq
+	s.subs[c] = sub
 	if c.state == nil {
 		return nil, nil
 	}
@@ -116,17 +115,14 @@ func (tx *Tx) Leave(s *Subscriber) Bookmark {
 	return mark
 }
 
-// end takes s out of c by moving the last subscriber into its place.
+// end takes s out of c.
 func (tx *Tx) end(s *Subscriber, c *channel) {
-	at, last := s.subs[c].at, len(c.subs)-1
-	if moved := c.subs[last]; moved != s {
-		c.subs[at] = moved
+	at := s.subs[c].at
+	if moved := c.subs.remove(at); moved != nil {
 		sub := moved.subs[c]
 		sub.at = at
 		moved.subs[c] = sub
 	}
-	c.subs[last] = nil
-	c.subs = c.subs[:last]
 	delete(s.subs, c)
 	if c.kind.Left != nil {
 		tx.Later(func() { c.kind.Left(s, c.uri) })
@@ -159,7 +155,7 @@ func (tx *Tx) SubscriptionCount(s *Subscriber) int { return len(s.subs) }
 // Subscribers returns the connections that are subscribed to uri.
 func (tx *Tx) Subscribers(uri string) []*Subscriber {
 	if c := tx.l.channels[uri]; c != nil {
-		return slices.Clone(c.subs)
+		return slices.Clone(c.subs.all)
 	}
 	return nil
 }
@@ -168,5 +164,5 @@ func (tx *Tx) Subscribers(uri string) []*Subscriber {
 // to uri.
 func (tx *Tx) ClientSubscribed(clientID, uri string) bool {
 	c := tx.l.channels[uri]
-	return c != nil && slices.ContainsFunc(c.subs, func(s *Subscriber) bool { return s.ClientID == clientID })
+	return c != nil && c.subs.has(clientID)
 }

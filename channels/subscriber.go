@@ -29,7 +29,7 @@ type Subscriber struct {
 }
 
 type subscription struct {
-	at      int   // index in channel.subs
+	at      int   // its place among the channel's listeners
 	fromSeq int64 // of the snapshot that opened it
 }
 
@@ -66,9 +66,9 @@ func Sender(s *Subscriber) Audience { return Audience{Conn: s.ID, Keeper: s.Clie
 
 func (a *Audience) everybody() bool { return a.Conn == 0 && len(a.Clients) == 0 }
 
-// live reports whether a connection hears an entry when it is appended.
-func (a *Audience) live(s *Subscriber) bool {
-	return a.everybody() || (a.Conn != 0 && a.Conn == s.ID) || slices.Contains(a.Clients, s.ClientID)
+// names reports whether an audience that is not everybody holds a connection.
+func (a *Audience) names(s *Subscriber) bool {
+	return (a.Conn != 0 && a.Conn == s.ID) || slices.Contains(a.Clients, s.ClientID)
 }
 
 // replayed reports whether a client's reconnect gets it.

@@ -3,6 +3,7 @@ package channels
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -49,7 +50,7 @@ func (tx *Tx) Channels(scheme string) []string {
 }
 
 // Create makes a channel subscribable. It takes no sequence number. parent is
-// the channel that owns it, or "".
+// the channel that owns it, which is there already, or "".
 func (tx *Tx) Create(uri, parent string, state State) error {
 	kind := tx.l.Kind(uri)
 	if kind == nil {
@@ -58,10 +59,24 @@ func (tx *Tx) Create(uri, parent string, state State) error {
 	if tx.l.channels[uri] != nil {
 		return ErrExists
 	}
+	owner := tx.l.channels[parent]
+	if parent != "" && owner == nil {
+		return fmt.Errorf("channels: %q, which is to own %q, is not there", parent, uri)
+	}
 	c := &channel{uri: uri, parent: parent, kind: kind}
 	c.setState(state)
 	tx.l.channels[uri] = c
+	if owner != nil {
+		owner.own(c)
+	}
 	return nil
+}
+
+func (c *channel) own(child *channel) {
+	if c.owns == nil {
+		c.owns = map[string]*channel{}
+	}
+	c.owns[child.uri] = child
 }
 
 // Remove ends a channel, its subscriptions, and the channels that it owns. No
@@ -72,25 +87,17 @@ func (tx *Tx) Remove(uri string) {
 		return
 	}
 	delete(tx.l.channels, uri)
-	for _, s := range slices.Clone(c.subs) {
+	if owner := tx.l.channels[c.parent]; owner != nil {
+		delete(owner.owns, uri)
+	}
+	for _, s := range slices.Clone(c.subs.all) {
 		tx.end(s, c)
 	}
-	for _, child := range tx.children(uri) {
+	for _, child := range slices.Sorted(maps.Keys(c.owns)) {
 		tx.Remove(child)
 	}
 	// Entries and bookmarks may hold the incarnation; they need not hold its state.
 	c.state, c.full = nil, nil
-}
-
-func (tx *Tx) children(uri string) []string {
-	var out []string
-	for _, c := range tx.l.channels {
-		if c.parent == uri {
-			out = append(out, c.uri)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // Append applies a host action to a channel and publishes it to all its
@@ -125,15 +132,28 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 	e := newEntry(tx.l.seq, c.uri, enc, origin, "", to)
 	e.of = c
 	tx.keep(e)
-	for _, s := range c.subs {
-		if s.sees(e.row) && e.Audience.live(s) {
-			s.Sink.Deliver(e.frame)
-		}
-	}
+	c.deliver(e)
 	if c.kind.After != nil {
 		c.kind.After(tx, c.uri, before, c.state, enc.Action)
 	}
 	return nil
+}
+
+// deliver hands an entry to those of the channel's subscribers who hear it.
+func (c *channel) deliver(e *Entry) {
+	if e.Audience.everybody() {
+		for _, s := range c.subs.all {
+			if s.sees(e.row) {
+				s.Sink.Deliver(e.frame)
+			}
+		}
+		return
+	}
+	for s := range c.subs.named(&e.Audience) {
+		if s.sees(e.row) {
+			s.Sink.Deliver(e.frame)
+		}
+	}
 }
 
 func (tx *Tx) keep(e *Entry) {
@@ -150,7 +170,7 @@ func (tx *Tx) keep(e *Entry) {
 // kin) to the channel's subscribers. It takes no number and is never replayed.
 func (tx *Tx) Notify(uri, method string, params any) {
 	c := tx.l.channels[uri]
-	if c == nil || len(c.subs) == 0 {
+	if c == nil || len(c.subs.all) == 0 {
 		return
 	}
 	frame := NewFrame(ahp.MustMarshal(struct {
@@ -158,7 +178,7 @@ func (tx *Tx) Notify(uri, method string, params any) {
 		Method  string `json:"method"`
 		Params  any    `json:"params"`
 	}{"2.0", method, params}))
-	for _, s := range c.subs {
+	for _, s := range c.subs.all {
 		s.Sink.Deliver(frame)
 	}
 }
