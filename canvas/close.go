@@ -29,10 +29,8 @@ func (s *Service) CloseSession(ctx context.Context, uri string) (after func(gone
 			}
 		}
 		s.disposing[uri] = true
-		for k := range s.instances {
-			if k.session == uri {
-				open = append(open, k)
-			}
+		for i := range s.instances.in(uri) {
+			open = append(open, i.key)
 		}
 	})
 	errs := make([]error, len(open))
@@ -118,7 +116,7 @@ func (s *Service) close(ctx context.Context, k key, meant func(*instance) bool) 
 	})
 	if err != nil {
 		// Its provider has let it go; it would be back after a restart.
-		s.must(func(tx *channels.Tx) { s.makeStale(tx, func(o *instance) bool { return o == i }) })
+		s.must(func(tx *channels.Tx) { s.makeStale(tx, i) })
 		return err
 	}
 	s.cache.forget(i.channel)

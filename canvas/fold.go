@@ -122,7 +122,7 @@ func (s *Service) foldClient(tx *channels.Tx, uri string, c session.SessionActiv
 	r.gone = r.gone || s.restoring
 	r.ext.Name = deref(c.DisplayName)
 	r.decls = decls
-	s.makeStale(tx, func(i *instance) bool { return i.reg == r && r.find(i.canvasID) == nil })
+	s.lose(tx, r, r.takenBack)
 	tx.Later(func() { s.reviveAll(r) })
 }
 

@@ -226,7 +226,7 @@ func (h *Handle) Gone() {
 		case h.inst == nil:
 			h.cancel() // its open, which is under way, fails
 		default:
-			s.makeStale(tx, func(i *instance) bool { return i == h.inst })
+			s.makeStale(tx, h.inst)
 		}
 	})
 }

@@ -1,9 +1,7 @@
 package canvas
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,21 +84,6 @@ func (i *instance) state(tx *channels.Tx) (CanvasState, bool) {
 	state, _ := tx.State(i.channel)
 	st, ok := state.(CanvasState)
 	return st, ok
-}
-
-// makeStale marks instances whose provider is not there any more.
-func (s *Service) makeStale(tx *channels.Tx, which func(*instance) bool) {
-	for _, i := range slices.SortedFunc(maps.Values(s.instances), byKey) {
-		st, ok := i.state(tx)
-		if ok && st.Availability == session.Ready && which(i) {
-			i.handle.cancel()
-			i.box.close()
-			var u Updated
-			stale := session.Stale
-			u.Availability.Present, u.Availability.Value = true, &stale
-			s.append(tx, i.channel, u)
-		}
-	}
 }
 
 // sameInstance reports whether two answers of a provider are one value; values

@@ -74,7 +74,7 @@ func (s *Service) find(tx *channels.Tx, k key) (*instance, error) {
 	if _, ok := sessionState(tx, k.session); !ok {
 		return nil, sessionNotFound(k.session)
 	}
-	i := s.instances[k]
+	i := s.instances.at(k)
 	if i == nil {
 		return nil, errorf(CodeInstanceNotFound, "no canvas is open as %q", k.instance)
 	}

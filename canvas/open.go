@@ -200,7 +200,8 @@ func (s *Service) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *op
 	if err := tx.Create(i.channel, k.session, st); err != nil {
 		return err
 	}
-	s.instances[k], s.byChannel[i.channel] = i, i
+	s.instances.add(i)
+	s.byChannel[i.channel] = i
 	s.unreserve(k.session) // from here on it is counted as what it is
 	o.inst, o.reserved = i, false
 	s.adopt(o, opened)
@@ -256,7 +257,7 @@ func (s *Service) dropOpened(o *opening, opened Opened) {
 	}
 	inUse := false
 	s.must(func(*channels.Tx) {
-		inUse = o.inst != nil && sameInstance(o.inst.current, opened.Instance) && s.instances[o.inst.key] == o.inst
+		inUse = o.inst != nil && sameInstance(o.inst.current, opened.Instance) && s.instances.at(o.inst.key) == o.inst
 	})
 	if inUse {
 		return

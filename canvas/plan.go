@@ -17,7 +17,7 @@ func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err 
 		if !ok || s.disposing[k.session] {
 			return sessionNotFound(k.session)
 		}
-		inst := s.instances[k]
+		inst := s.instances.at(k)
 		r, d, err := s.resolve(a, inst)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Service) reserve(uri string, open []session.OpenCanvasRef) error {
 	if n := len(open) + s.opening[uri]; n >= s.limits.SessionInstances {
 		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, staleNames(open))
 	}
-	if n := len(s.instances) + s.openings; n >= s.limits.Instances {
+	if n := s.instances.count + s.openings; n >= s.limits.Instances {
 		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, staleNames(open))
 	}
 	s.opening[uri]++

@@ -194,7 +194,7 @@ func (r *Registration) Set(set ...Declaration) error {
 		}
 		r.decls = decls
 		s.publishRegistry(tx)
-		s.makeStale(tx, func(i *instance) bool { return i.reg == r && r.find(i.canvasID) == nil })
+		s.lose(tx, r, r.takenBack)
 		return nil
 	})
 	if err == nil {
@@ -247,8 +247,11 @@ func (r *Registration) lose(tx *channels.Tx) {
 	for c := range r.calls {
 		c.cancel(errUnavailable)
 	}
-	r.service.makeStale(tx, func(i *instance) bool { return i.reg == r })
+	r.service.lose(tx, r, func(*instance) bool { return true })
 }
+
+// takenBack reports whether an instance is of a canvas that is not declared any more.
+func (r *Registration) takenBack(i *instance) bool { return r.find(i.canvasID) == nil }
 
 func (r *Registration) serves(session string) bool {
 	return r.ext.Session == "" || r.ext.Session == session

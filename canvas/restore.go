@@ -95,7 +95,7 @@ func (s *Service) Restore(ctx context.Context) error {
 func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	rec := r.record
 	k := key{rec.Session, rec.InstanceID}
-	if s.instances[k] != nil {
+	if s.instances.at(k) != nil {
 		return fmt.Errorf("%w: two canvases are open as %q", channels.ErrStoreDamaged, rec.InstanceID)
 	}
 	st := CanvasState{
@@ -114,7 +114,8 @@ func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	i.handle = newHandle(s, k, ext)
 	i.box = newMailbox(s.tasks, i.handle.ctx, s.limits.MailboxBytes, nil)
 	i.quiet() // until it is opened again
-	s.instances[k], s.byChannel[r.channel] = i, i
+	s.instances.add(i)
+	s.byChannel[r.channel] = i
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (s *Service) staleOf(r *Registration) (stale []*instance) {
 		if r.gone || r.closed {
 			return
 		}
-		for _, i := range s.instances {
+		for i := range s.instances.in(r.ext.Session) {
 			st, ok := i.state(tx)
 			if ok && st.Availability == session.Stale && i.ext.ID == r.ext.ID && r.serves(i.key.session) && r.find(i.canvasID) != nil {
 				stale = append(stale, i)
@@ -48,7 +48,7 @@ func (s *Service) revive(i *instance) {
 	}
 	defer release()
 	here := false
-	s.must(func(*channels.Tx) { here = s.instances[i.key] == i })
+	s.must(func(*channels.Tx) { here = s.instances.at(i.key) == i })
 	if !here {
 		return
 	}

@@ -69,7 +69,7 @@ func (s *Service) writeRows(tx *channels.Tx, r *rowChanges) {
 	}
 	for _, i := range r.removed {
 		tx.Remove(i.channel)
-		delete(s.instances, i.key)
+		s.instances.remove(i)
 		delete(s.byChannel, i.channel)
 		i.quiet()
 	}

@@ -60,7 +60,7 @@ type Service struct {
 
 	// Guarded by the log's mutex: touched in transactions only.
 	regs      []*Registration
-	instances map[key]*instance
+	instances instances
 	byChannel map[string]*instance
 	opening   map[string]int         // opens under way that may add an instance, by session
 	openings  int                    // the sum of them
@@ -76,7 +76,7 @@ func New(opts Options) *Service {
 		log: opts.Log, caller: opts.Caller, newID: opts.NewID, now: opts.Now, logger: opts.Logger,
 		limits: opts.Limits.withDefaults(), timeouts: opts.Timeouts.withDefaults(),
 		tasks: newTasks(), store: opts.Store,
-		instances: map[key]*instance{}, byChannel: map[string]*instance{},
+		instances: instances{sessions: map[string]map[string]*instance{}}, byChannel: map[string]*instance{},
 		opening: map[string]int{}, disposing: map[string]bool{},
 	}
 	if s.store == nil {
@@ -125,7 +125,7 @@ func (s *Service) Shutdown(ctx context.Context) error {
 				c.cancel(errShuttingDown)
 			}
 		}
-		for _, i := range s.instances {
+		for i := range s.instances.in("") {
 			i.quiet()
 		}
 	})

@@ -1,9 +1,9 @@
 package session
 
 import (
+	"maps"
 	"slices"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -24,13 +24,8 @@ func (s *Service) ClientGone(clientID string, keep func(uri string) bool) {
 // client's end come late: where a connection of it is subscribed again, it stays.
 func (s *Service) leave(clientID string, uris []string, keep func(string) bool) {
 	err := s.log.Do(func(tx *channels.Tx) error {
-		if uris == nil {
-			uris = tx.Channels(ahp.SchemeSession)
-		}
-		for _, uri := range uris {
-			state, _ := tx.State(uri)
-			st, ok := state.(State)
-			if !ok || keep(uri) || tx.ClientSubscribed(clientID, uri) || !slices.ContainsFunc(st.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == clientID }) {
+		for _, uri := range s.activeIn(tx, clientID, uris) {
+			if keep(uri) || tx.ClientSubscribed(clientID, uri) {
 				continue
 			}
 			if err := tx.Append(uri, ActiveClientRemoved{ClientID: clientID}); err != nil {
@@ -42,4 +37,22 @@ func (s *Service) leave(clientID string, uris []string, keep func(string) bool) 
 	if err != nil {
 		s.logger.Error("active client not removed", "client", clientID, "err", err)
 	}
+}
+
+// activeIn returns which of the given sessions, or of all for nil, have the client
+// among their active ones, sorted. Few do, and everybody is asked for who reconnects.
+func (s *Service) activeIn(tx *channels.Tx, clientID string, uris []string) (active []string) {
+	among := slices.Values(uris)
+	if uris == nil {
+		among = maps.Keys(s.sessions)
+	}
+	for uri := range among {
+		state, _ := tx.State(uri)
+		st, _ := state.(State)
+		if slices.ContainsFunc(st.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == clientID }) {
+			active = append(active, uri)
+		}
+	}
+	slices.Sort(active)
+	return active
 }
