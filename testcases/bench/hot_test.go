@@ -89,6 +89,6 @@ func TestHotPathAllocations(t *testing.T) {
 }
 
 const (
-	deliverCeiling  = 22 // measured 20
-	dispatchCeiling = 28 // measured 25
+	deliverCeiling  = 11 // measured 10
+	dispatchCeiling = 13 // measured 12
 )
