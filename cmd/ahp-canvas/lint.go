@@ -14,7 +14,7 @@ func (a *app) lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint DIR",
 		Short: "Say what is wrong with a folder as a canvas",
-		Long: `Says what is wrong with a folder as a canvas, with file and line: in canvas.json,
+		Long: `Say what is wrong with a folder as a canvas, with file and line: in canvas.json,
 in what its pages, style sheets and scripts refer to, and between the actions
 that are declared and those that are handled. It runs nothing.
 

@@ -15,7 +15,7 @@ func (a *app) newCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new DIR",
 		Short: "Make a folder that is a small canvas to start from",
-		Long: `Makes a folder that is a small working canvas: a list of notes with one action
+		Long: `Make a folder that is a small working canvas: a list of notes with one action
 for the agent and one message to it. No file is overwritten.`,
 		Example: `  ahp-canvas new notes
   ahp-canvas serve --canvas notes --open notes`,

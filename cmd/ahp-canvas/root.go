@@ -31,6 +31,7 @@ From another terminal:
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("ahp-canvas {{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", terminalWidth(a.out))))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usage{err.Error(), cmd} })
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.serveCommand(), a.lsCommand(), a.openCommand(), a.invokeCommand(), a.closeCommand(), a.eventsCommand(),

@@ -20,7 +20,8 @@ func (a *app) serveCommand() *cobra.Command {
 
 Without --open, the folders that --canvas names are opened, the web apps that
 --canvas-url names and the first canvas of each extension that --extension names;
-and without those the bundled board. Agents enter at the printed MCP address, or through ahp-canvas mcp.
+and without those the bundled board. Agents enter at the printed MCP address, or
+through ahp-canvas mcp.
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}
