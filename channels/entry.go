@@ -28,7 +28,10 @@ const (
 // the hot path, and every value in it but the strings is a number.
 func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string, to Audience) *Entry {
 	size := len(notificationHead) + action.Size() + len(ch) + len(reason) + 160
-	lent := space(size, &to)
+	var lent *[]byte
+	if reason == "" { // a refusal is kept, whoever it is for
+		lent = space(size, &to)
+	}
 	var b []byte
 	if lent != nil {
 		b = *lent

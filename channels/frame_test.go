@@ -43,3 +43,24 @@ func TestLent(t *testing.T) {
 		})
 	}
 }
+
+// keeper is a sink that keeps the last frame.
+type keeper struct{ last *Frame }
+
+func (k *keeper) Deliver(f *Frame) { k.last = f }
+
+// TestARefusalKeepsItsMemory: it is kept for replay whatever its audience, also
+// where the connection has no client id that it could be kept for.
+func TestARefusalKeepsItsMemory(t *testing.T) {
+	l, _ := newToyLog(t, Options{})
+	var sink keeper
+	raw := ahp.MustMarshal(shout{strings.Repeat("x", lentFrom)})
+	mustDo(t, l, func(tx *Tx) error {
+		tx.Refuse(&Subscriber{ID: 7, Sink: &sink}, "toy:/a", &ahp.EncodedAction{Raw: raw}, nil, "no")
+		return nil
+	})
+	sink.last.Written()
+	if len(sink.last.Bytes()) == 0 {
+		t.Error("somebody else has the memory of an entry that is kept")
+	}
+}
