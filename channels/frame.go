@@ -2,30 +2,19 @@ package channels
 
 import "sync"
 
-// Frame is one complete JSON text on its way to one or many connections. It is
-// encoded at most once; a lazy one is encoded by whoever writes it first,
-// outside every lock. A Frame is safe for concurrent use.
+// Frame is one complete JSON text on its way to one or many connections, encoded
+// once. It is safe for concurrent use.
 type Frame struct {
-	once   sync.Once
-	encode func() []byte
-	bytes  []byte
-	space  *[]byte // what bytes lie in, where it is used again
+	bytes []byte
+	space *[]byte // what bytes lie in, where it is used again
 }
 
 // NewFrame returns a frame of bytes that are encoded already. They must not be
 // changed afterwards.
 func NewFrame(b []byte) *Frame { return &Frame{bytes: b} }
 
-// LazyFrame returns a frame that calls encode once, when it is first written.
-func LazyFrame(encode func() []byte) *Frame { return &Frame{encode: encode} }
-
 // Bytes returns the text; the caller must not change it.
-func (f *Frame) Bytes() []byte {
-	if f.encode != nil {
-		f.once.Do(func() { f.bytes = f.encode() })
-	}
-	return f.bytes
-}
+func (f *Frame) Bytes() []byte { return f.bytes }
 
 // Written is called by the writer of a frame that went to one connection alone,
 // when it needs the bytes no more; they are gone then. Other frames keep theirs.
@@ -37,14 +26,8 @@ func (f *Frame) Written() {
 	}
 }
 
-// Size returns the length in bytes of an eager frame, and 0 for a lazy one,
-// whose size is known only when it is written.
-func (f *Frame) Size() int {
-	if f.encode != nil {
-		return 0
-	}
-	return len(f.bytes)
-}
+// Size returns the length in bytes.
+func (f *Frame) Size() int { return len(f.bytes) }
 
 // spaces keep the memory of long frames that one connection alone gets: a flood
 // of them would have the garbage collector at work all the time.
