@@ -9,7 +9,7 @@ import (
 // all locks, and its result is not changed by anybody. Size is the length in
 // bytes where it is known without encoding, and 0 where it is not. A long frame of
 // one peer may have a method Written too: it is called once, when its bytes are
-// needed no more.
+// needed no more, and never where the connection ends before.
 type Frame interface {
 	Bytes() []byte
 	Size() int
