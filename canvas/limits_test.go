@@ -56,3 +56,26 @@ func TestEveryPlaceCanBeTaken(t *testing.T) {
 	_, err := open(h, "more", "")
 	wantCode(t, err, canvas.CodeLimitExceeded)
 }
+
+// TestManyInstances: 256 in a session and 4,096 in a host (canvas.md section 8).
+func TestManyInstances(t *testing.T) {
+	h, _, _ := newFake(t, canvas.Options{})
+	const sessions, each = 16, 256
+	openIn := func(n int) error {
+		uri := fmt.Sprint("ahp-session:/", n)
+		ok(t, h.Sessions.Ensure(uri, ""))
+		_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: uri, CanvasID: "fake"})
+		return err
+	}
+	for n := range sessions {
+		for range each {
+			ok(t, openIn(n))
+		}
+		if n == 0 {
+			e := wantCode(t, openIn(n), canvas.CodeLimitExceeded)
+			equal(t, "256 canvases are open in this session, which is the limit: close one first", e.Message)
+		}
+	}
+	e := wantCode(t, openIn(sessions), canvas.CodeLimitExceeded)
+	equal(t, "4096 canvases are open in this host, which is the limit: close one first", e.Message)
+}

@@ -115,6 +115,30 @@ func TestCreateRefusals(t *testing.T) {
 	}
 }
 
+// TestManySessions: 1,024 at a time (canvas.md section 8), and one that ends leaves
+// its place.
+func TestManySessions(t *testing.T) {
+	b := newBench(t, session.Options{})
+	s, _ := b.connect(1, "c1")
+	create := func(n int) error {
+		return b.create(s, session.CreateSessionParams{Channel: fmt.Sprint("ahp-session:/", n)})
+	}
+	for n := range 1024 {
+		if err := create(n); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := create(1024); !errors.Is(err, &ahp.Error{Code: ahp.CodePermissionDenied}) {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := b.svc.DisposeSession(t.Context(), s, ahp.ChannelParams{Channel: "ahp-session:/7"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(1024); err != nil {
+		t.Errorf("after one has ended: %v", err)
+	}
+}
+
 func TestDisposeEndsWhatLivesInItFirst(t *testing.T) {
 	var b *bench
 	var box *inbox
