@@ -76,5 +76,5 @@
 //     accepted, for to the protocol the payload is opaque.
 //
 // It imports session, channels, channels/together, ahp, ahp/mark, a JSON Schema
-// validator, and segmentio/asm for base64.
+// validator, and segmentio/asm for base64 and UTF-8.
 package canvas

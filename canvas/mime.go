@@ -2,7 +2,8 @@ package canvas
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/segmentio/asm/utf8"
 )
 
 // contentTypes maps extensions to media types: a table of our own, because the

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -42,5 +43,25 @@ func BenchmarkDecodeText(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkScan is what a message costs before anybody looks at its params: a
+// short one, and a long one.
+func BenchmarkScan(b *testing.B) {
+	for name, text := range benchTexts() {
+		for _, size := range []int{300, 60 << 10} {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				text := strings.ToValidUTF8(strings.Repeat(text, size/len(text)+1)[:size], "")
+				msg := ahp.MustMarshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "m", "params": map[string]any{"text": text}})
+				b.SetBytes(int64(len(msg)))
+				for b.Loop() {
+					var env envelope
+					if _, err := scan(msg, 64, 1000, &env); err != nil || env.params == nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

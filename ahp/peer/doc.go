@@ -87,5 +87,5 @@
 // its Handle runs on the read loop, so requests never reach it.
 //
 // The package imports ahp, ahp/ws, ahp/mark, sourcegraph/jsonrpc2, and segmentio/asm
-// for base64.
+// for base64 and UTF-8.
 package peer

@@ -7,6 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/segmentio/asm/utf8"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/mark"
 )
 
 // scanner checks a message in one pass and notes where the members of its top
@@ -24,6 +28,7 @@ type scanner struct {
 	maxNodes int // negative is no limit
 	names    []name
 	top      *envelope
+	seen     uint64 // all bytes of strings, eight to a word, one over the other
 
 	// Where the text ends inside a string value, or is none in it: where that
 	// begins, and the way from it to the top.
@@ -71,13 +76,17 @@ func scan(data []byte, maxDepth, maxNodes int, env *envelope) (kind byte, err er
 	s.space()
 	s.top, s.data = nil, nil
 	clear(s.names)
-	if s.pos != len(data) {
+	switch {
+	case s.pos != len(data):
 		return kind, errSyntax
+	case s.seen&mark.Highs != 0 && !utf8.Valid(data): // at once it costs a tenth
+		return kind, errUTF8
 	}
 	return kind, nil
 }
 
-// opening scans the beginning of a message. Where that ends inside a string that
+// opening scans the beginning of a message, which may end within a letter: whether
+// it is UTF-8 is seen when the rest has come. Where that ends inside a string that
 // is a value, it returns where the string begins, and its JSON Pointer. env has
 // the members that stand before.
 func opening(data []byte, maxDepth, maxNodes int, env *envelope) (at int, pointer string) {

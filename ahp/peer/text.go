@@ -6,6 +6,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	asmutf8 "github.com/segmentio/asm/utf8"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp/mark"
 )
 
@@ -34,7 +36,7 @@ func decodeText(dst, src []byte) (n, taken int, closed bool, err error) {
 			begun := begunRune(src[:taken])
 			n, taken = n-begun, taken-begun
 		}
-		if !utf8.Valid(dst[:n]) {
+		if !asmutf8.Valid(dst[:n]) {
 			return 0, 0, false, errUTF8
 		}
 	}

@@ -76,29 +76,27 @@ func (s *scanner) str() (name, error) {
 			}
 		case c < ' ':
 			return name{}, errSyntax
-		case c < utf8.RuneSelf:
-			s.pos += plainRun(s.data[s.pos:])
 		default:
-			r, size := utf8.DecodeRune(s.data[s.pos:])
-			if r == utf8.RuneError && size == 1 {
-				return name{}, errUTF8
-			}
-			s.pos += size
+			s.pos += s.plainRun(s.data[s.pos:])
 		}
 	}
 	return name{}, errSyntax
 }
 
-// plainRun returns how many bytes at the beginning of b need no look of their
-// own: printable ASCII that is neither a quote nor a backslash. It looks at
-// eight at a time, for payloads are long; at least the first byte is one.
-func plainRun(b []byte) int {
-	n := 1
+// plainRun returns how many bytes at the beginning of b need no look of their own;
+// the first is one. It looks at eight at a time, for strings are long.
+func (s *scanner) plainRun(b []byte) int {
+	n := 0
 	for ; n+8 <= len(b); n += 8 {
 		w := binary.LittleEndian.Uint64(b[n:])
-		if not := mark.Eight(w) | w&mark.Highs; not != 0 {
-			return n + bits.TrailingZeros64(not)/8
+		s.seen |= w
+		if marks := mark.Eight(w); marks != 0 {
+			return n + bits.TrailingZeros64(marks)/8
 		}
+	}
+	if n == 0 {
+		s.seen |= uint64(b[0])
+		return 1
 	}
 	return n
 }
