@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"time"
 
@@ -57,6 +58,15 @@ type started struct {
 	notes    []string
 }
 
+// place is where a host is going to be, and who else is there.
+type place struct {
+	dir, runtimeDir string // of the state, and of endpoint files
+	kept            *state
+	others          []endpointFile
+	ln              net.Listener
+	note            string // for the person, or ""
+}
+
 // start makes a host that is ready to serve, and lists it for other commands.
 // Whoever starts it must serve and end it.
 func (a *app) start(o hosting) (_ *started, err error) {
@@ -67,40 +77,40 @@ func (a *app) start(o hosting) (_ *started, err error) {
 	if o.crowding, err = o.crowding.fit(openFiles(), logger); err != nil {
 		return nil, err
 	}
-	dir := o.state
-	if dir == "" {
-		if dir, err = stateFolder(a.getenv); err != nil {
+	p := place{dir: o.state, runtimeDir: runtimeFolder(a.getenv)}
+	if p.dir == "" {
+		if p.dir, err = stateFolder(a.getenv); err != nil {
 			return nil, err
 		}
 	}
-	kept, err := loadState(dir)
-	if err != nil {
+	if p.kept, err = loadState(p.dir); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			kept.release()
-		}
-	}()
-	runtimeDir := runtimeFolder(a.getenv)
-	others, err := running(runtimeDir)
+	s, err := p.start(o, logger)
 	if err != nil {
+		p.kept.release()
 		return nil, err
 	}
-	ln, note, err := listen(o.listen, kept, others)
-	if err != nil {
+	return s, nil
+}
+
+func (p *place) start(o hosting, logger *slog.Logger) (_ *started, err error) {
+	if p.others, err = running(p.runtimeDir); err != nil {
 		return nil, err
 	}
-	s := &started{kept: kept}
-	if s.store, err = openStore(dir, logger); err != nil {
-		return nil, errors.Join(err, ln.Close())
+	if p.ln, p.note, err = listen(o.listen, p.kept, p.others); err != nil {
+		return nil, err
 	}
-	if note != "" {
-		s.notes = append(s.notes, note)
+	s := &started{kept: p.kept}
+	if s.store, err = openStore(p.dir, logger); err != nil {
+		return nil, errors.Join(err, p.ln.Close())
+	}
+	if p.note != "" {
+		s.notes = append(s.notes, p.note)
 	}
 	s.host, err = host.New(host.Options{
-		Listener: ln, Origins: o.origins, ContentOrigin: o.contentOrigin,
-		ViewToken: kept.ViewToken, AgentToken: kept.AgentToken, Version: buildVersion(),
+		Listener: p.ln, Origins: o.origins, ContentOrigin: o.contentOrigin,
+		ViewToken: p.kept.ViewToken, AgentToken: p.kept.AgentToken, Version: buildVersion(),
 		Canvas: canvas.Options{AllowSchemes: o.schemes},
 		Store:  s.store, Logger: logger,
 		MaxConnections: o.crowding.ahp, MaxHTTP: o.crowding.http,
@@ -108,23 +118,29 @@ func (a *app) start(o hosting) (_ *started, err error) {
 	if err != nil { // New closed the listener
 		return nil, errors.Join(storeError(err), s.store.Close())
 	}
+	if err := s.settle(p, o, logger); err != nil {
+		return nil, s.abandon(err)
+	}
+	return s, nil
+}
+
+// settle gives a host what it offers, and lists it.
+func (s *started) settle(p *place, o hosting, logger *slog.Logger) (err error) {
 	if s.offers, err = offer(s.host.Canvases(), o.canvases); err != nil {
-		return nil, s.abandon(err)
+		return err
 	}
-	if s.carried, err = carry(s.host.Canvases(), o.carrying, dir, runtimeDir, logger); err != nil {
-		return nil, s.abandon(err)
+	if s.carried, err = carry(s.host.Canvases(), o.carrying, p.dir, p.runtimeDir, logger); err != nil {
+		return err
 	}
-	if err := keepPort(ln, kept, others); err != nil {
-		return nil, s.abandon(err)
+	if err := keepPort(p.ln, p.kept, p.others); err != nil {
+		return err
 	}
 	s.endpoint = endpointOf(s.host)
 	if o.reach != nil {
 		s.endpoint.Link = cmp.Or(o.reach.link(host.DefaultSession), s.endpoint.Link)
 	}
-	if s.unlist, err = publish(runtimeDir, endpointFile{endpoint: s.endpoint, Started: time.Now(), Content: o.carrying.shownIn()}); err != nil {
-		return nil, s.abandon(err)
-	}
-	return s, nil
+	s.unlist, err = publish(p.runtimeDir, endpointFile{endpoint: s.endpoint, Started: time.Now(), Content: o.carrying.shownIn()})
+	return err
 }
 
 // abandon ends a host that will not serve after all: it drains at once.
