@@ -17,16 +17,17 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Run a folder of reducer and round-trip fixtures",
-		Long: `Run the fixtures in a folder and its subfolders (*.json) through the reducers and
-types of this program, and say where these give something else. The formats are
-those of testcases/: a file with "reducer" is a reducer fixture, one with "type" a
-round-trip. What is for a channel or a type that is not known here is skipped.
+		Long: `Run the fixtures in a folder and its subfolders (*.json) through the reducers
+and types of this program, and say where these give something else. The formats
+are those of testcases/: a file with "reducer" is a reducer fixture, one with
+"type" a round-trip. What is for a channel or a type that is not known here is
+skipped.
 
 In reducer fixtures null and absent are the same, as upstream has it, except in
 files whose name ends in -null-kept; --nulls tells them apart everywhere.
 
-With --json each line is one object: a case, and at the end {"summary"}. The exit
-status is 0 where no case failed, 1 where one did, 2 for wrong usage.`,
+With --json each line is one object: a case, and at the end {"summary"}. The
+exit status is 0 where no case failed, 1 where one did, 2 for wrong usage.`,
 		Args: takes("DIR"),
 		RunE: does(func(_ context.Context, args []string) error {
 			out, err := a.newReport(junit, "check", everything)

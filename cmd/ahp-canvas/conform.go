@@ -37,12 +37,12 @@ func (a *app) conformCommand() *cobra.Command {
 		Long: `Play the transcripts of this project against an AHP host, over its WebSocket and
 in real time, and say where the host does not do what they say.
 
-Each case is about one rule, named with its place in the documents, and is played
-in sessions of its own: the host's own sessions are left alone. It is best that
-nobody else uses the host meanwhile. A rule that MUST hold and does not is a
-failure; one that SHOULD hold deviates, which is no failure unless --strict. What
-needs something that the host does not have, or that was not given here, is skipped,
-and the reasons are counted.
+Each case is about one rule, named with its place in the documents, and is
+played in sessions of its own: the host's own sessions are left alone. It is
+best that nobody else uses the host meanwhile. A rule that MUST hold and does
+not is a failure; one that SHOULD hold deviates, which is no failure unless
+--strict. What needs something that the host does not have, or that was not
+given here, is skipped, and the reasons are counted.
 
 Cases in which an agent opens canvases need a way to do so:
   --mcp URL      the host's agent door, with the tools that ahp-canvas has
@@ -51,11 +51,11 @@ Cases in which an agent opens canvases need a way to do so:
                  JSON, and exits with 0; or prints {"code","message"} and exits
                  with 1 where the tool fails
 
-Tokens come from --token-file and --agent-token-file, and for a host of this user
-that is running from its own files.
+Tokens come from --token-file and --agent-token-file, and for a host of this
+user that is running from its own files.
 
-With --json each line is one object: a case, and at the end {"summary"}. The exit
-status is 0 where no case failed, 1 where one did, 2 for wrong usage.`,
+With --json each line is one object: a case, and at the end {"summary"}. The
+exit status is 0 where no case failed, 1 where one did, 2 for wrong usage.`,
 		Example: `  ahp-canvas conform ws://localhost:8080/ahp --mcp http://localhost:8080/mcp
   ahp-canvas conform wss://host.example/ahp --token-file token --only reconnect/
   ahp-canvas conform ws://localhost:9000/ --junit report.xml --without canvas`,

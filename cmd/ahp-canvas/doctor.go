@@ -34,11 +34,11 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check host, tokens, browser and folders",
 		Long: `Check what a canvas needs on its way to a person, say what was found and what to
-do: the folders that hold secrets, the running host, its listener and tokens, the
-origins of canvases, the browser and its service workers.
+do: the folders that hold secrets, the running host, its listener and tokens,
+the origins of canvases, the browser and its service workers.
 
-The service worker is checked in a headless Chromium, with a small page of doctor's
-own that holds no token.
+The service worker is checked in a headless Chromium, with a small page of
+doctor's own that holds no token.
 
 With --json each line is one object: {"check","status","found","advice"?}, where
 status is ok, warning or failed. The exit status is 1 where a check failed.`,

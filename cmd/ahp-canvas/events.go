@@ -37,9 +37,9 @@ func (a *app) eventsCommand() *cobra.Command {
 		Long: `Print the events of a session, the oldest first: what people did in canvases, as
 far as the canvas tells the agent. A host keeps the newest ones in memory.
 
-With --json each line is one object: {"type":"event","cursor",…} for an event, and
-{"type":"dropped","count"} where events were lost before they were read. The cursor
-of the last line, given as --after, goes on from there.`,
+With --json each line is one object: {"type":"event","cursor",…} for an event,
+and {"type":"dropped","count"} where events were lost before they were read. The
+cursor of the last line, given as --after, goes on from there.`,
 		Example: `  ahp-canvas events
   ahp-canvas events --follow --json
   ahp-canvas events --after 12 --timeout 1m`,

@@ -31,9 +31,9 @@ func (a *app) extensionLogsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [NAME]",
 		Short: "Print what extensions have said",
-		Long: `Print the newest of what the extensions of a running host wrote to their standard
-error, or one extension's: half a MiB each is kept. It is read from the machine's
-own files, so the host must run here.
+		Long: `Print the newest of what the extensions of a running host wrote to their
+standard error, or one extension's: half a MiB each is kept. It is read from the
+machine's own files, so the host must run here.
 
 With --json each line is one object: {"extension","line"}.`,
 		Example: `  ahp-canvas extension logs

@@ -21,12 +21,14 @@ func (a *app) lsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List what can be opened, and what is open",
-		Long: `List the canvases that can be opened, with their actions, and those that are open.
+		Long: `List the canvases that can be opened, with their actions, and those that are
+open.
 
 With --json each line is one object: {"type":"canvas", …} with the schemas of
-inputs for what can be opened, {"type":"open", …} for what is open. Of a host that
-shows extensions or web apps of its machine, {"type":"host","content":"channel"} says
-how their pages come: over the host's channel, or "direct".`,
+inputs for what can be opened, {"type":"open", …} for what is open. Of a host
+that shows extensions or web apps of its machine,
+{"type":"host","content":"channel"} says how their pages come: over the host's
+channel, or "direct".`,
 		Args: takes(),
 		RunE: does(func(ctx context.Context, _ []string) error { return a.ls(ctx) }),
 	}
@@ -94,7 +96,7 @@ func (a *app) lsTables(all []session.SessionCanvasDeclaration, open []session.Op
 		for _, action := range d.Actions {
 			actions = append(actions, action.Name)
 		}
-		first, more := wrap(actions, 64)
+		first, more := wrap(actions, 48) // with the columns before it, a terminal's 80
 		canvases.add(d.CanvasID, d.ExtensionID, d.DisplayName, first)
 		for _, line := range more {
 			canvases.add("", "", "", line)

@@ -21,9 +21,10 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: `Speak MCP on standard input and output, for agents that start their tools
 themselves.
 
-With a host running, it is that host's door. Without one, it starts a host in this
-process and says its link on standard error and in the answer of open_canvas; that
-host ends with the agent. The flags of a host matter only then.`,
+With a host running, it is that host's door. Without one, it starts a host in
+this process and says its link on standard error and in the answer of
+open_canvas; that host ends with the agent. The flags of a host matter only
+then.`,
 		Example: `  {"mcpServers": {"canvas": {"command": "ahp-canvas", "args": ["mcp"]}}}`,
 		Args:    takes(),
 		RunE:    does(func(ctx context.Context, _ []string) error { return a.mcp(ctx, o) }),

@@ -27,20 +27,20 @@ func (a *app) recordCommand() *cobra.Command {
 		Use:   "record --to WS-URL FILE",
 		Short: "Write down what clients and a host say to each other",
 		Long: `Listen for AHP clients, pass what they say on to a host and back, and write the
-exchange as a transcript, when Ctrl-C ends it. The address to give to clients is the
-first line of output. What was recorded can be played again:
+exchange as a transcript, when Ctrl-C ends it. The address to give to clients is
+the first line of output. What was recorded can be played again:
 
   ahp-canvas conform WS-URL --case FILE
 
-Messages of clients stand in the file to the letter, with their ids. In those of the
-host, what is another one each time (sequence numbers, times, canvas channels, texts
-of errors) is written as a name or as "$*". Tokens are never written: not the one of
-the connection, and not what authenticate carries. Everything else is: look through
-the file before you give it away.
+Messages of clients stand in the file to the letter, with their ids. In those of
+the host, what is another one each time (sequence numbers, times, canvas
+channels, texts of errors) is written as a name or as "$*". Tokens are never
+written: not the one of the connection, and not what authenticate carries.
+Everything else is: look through the file before you give it away.
 
-Clients present the host's token to this address as they would to the host; one that
-presents none gets the token of --token-file. Any program on this machine can connect;
-a web page needs a token of its own.`,
+Clients present the host's token to this address as they would to the host; one
+that presents none gets the token of --token-file. Any program on this machine
+can connect; a web page needs a token of its own.`,
 		Example: `  ahp-canvas record --to ws://localhost:8080/ahp exchange.txt`,
 		Args:    takes("FILE"),
 		RunE: does(func(ctx context.Context, args []string) error {

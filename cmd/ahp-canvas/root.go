@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ From another terminal:
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("ahp-canvas {{.Version}}\n")
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", terminalWidth(a.out))))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth(a.out))))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usage{err.Error(), cmd} })
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.serveCommand(), a.lsCommand(), a.openCommand(), a.invokeCommand(), a.closeCommand(), a.eventsCommand(),
@@ -39,6 +40,15 @@ From another terminal:
 		a.conformCommand(), a.checkCommand(), a.recordCommand(),
 		a.stateCommand(), a.relayCommand())
 	return root
+}
+
+// helpWidth is where the words of flags end: at the terminal's edge, or where a
+// pager is likely to have one.
+func helpWidth(w io.Writer) int {
+	if !isTerminal(w) {
+		return 80
+	}
+	return terminalWidth(w)
 }
 
 // knownCommand sees only what is no command.

@@ -19,9 +19,9 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Start a host and print the link that a person opens.
 
 Without --open, the folders that --canvas names are opened, the web apps that
---canvas-url names and the first canvas of each extension that --extension names;
-and without those the bundled board. Agents enter at the printed MCP address, or
-through ahp-canvas mcp.
+--canvas-url names and the first canvas of each extension that --extension
+names; and without those the bundled board. Agents enter at the printed MCP
+address, or through ahp-canvas mcp.
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}

@@ -21,9 +21,9 @@ func (a *app) stateCommand() *cobra.Command {
 		Long: `Check, show and copy what a host keeps: its sessions, open canvases and what
 providers saved. The tokens are not among it.
 
-Nothing is changed, and a host may run meanwhile. To restore a copy, stop the host,
-move store.db and the files that begin with its name away, and copy the backup to
-store.db.`,
+Nothing is changed, and a host may run meanwhile. To restore a copy, stop the
+host, move store.db and the files that begin with its name away, and copy the
+backup to store.db.`,
 		Args: knownStateCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

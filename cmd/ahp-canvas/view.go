@@ -29,16 +29,17 @@ func (a *app) viewCommand() *cobra.Command {
 	var native bool
 	cmd := &cobra.Command{
 		Use:   "view [LINK] | view --native FILE",
-		Short: "Offer open canvases at urls of this machine, or edit a file as a canvas",
-		Long: `Look at a host from this machine: each of its open canvases gets a loopback url of
-its own here, for apps that embed only those. LINK is what serve prints, of a host
-anywhere, also behind a relay; without one it is the host that runs here. It holds a
-token, and other users of this machine can read command lines: as - it is read from
-standard input.
+		Short: "Offer open canvases at urls of this machine, or a file as one",
+		Long: `Look at a host from this machine: each of its open canvases gets a loopback url
+of its own here, for apps that embed only those. LINK is what serve prints, of a
+host anywhere, also behind a relay; without one it is the host that runs here.
+It holds a token, and other users of this machine can read command lines: as -
+it is read from standard input.
 
-With --native, declare an editor canvas on a file, as a native client does: the agent
-opens it, reads and changes the text and saves it, and this terminal shows what
-happens. Who looks at the host's page sees the text too. Ctrl-C takes it away.
+With --native, declare an editor canvas on a file, as a native client does: the
+agent opens it, reads and changes the text and saves it, and this terminal shows
+what happens. Who looks at the host's page sees the text too. Ctrl-C takes it
+away.
 
 With --json each change is one object:
   {"instanceId","canvasId","title"?,"availability","url"?,"closed"?}`,
