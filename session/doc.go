@@ -19,8 +19,8 @@
 //
 // canvases and openCanvases are two fields with a full-replacement action each
 // (#297 sections 2 and 7). This package stores and redacts them; what stands in
-// them is the business of package canvas, which is handed to the service as two
-// functions and never imported.
+// them is the business of package canvas, which is handed to the service as
+// functions ([Options]) and never imported.
 //
 // # Over a restart
 //

@@ -10,10 +10,10 @@ import (
 )
 
 // Call sends a request to a client, on its newest connection, and waits for the
-// answer, for so long from the moment of sending (ahp-host.md section 1c). The request is sent once or not at all; the
-// answer counts from that connection only, whose end fails the call at once. The
-// error is the client's *ahp.Error, or what wraps a *ws.CloseError where the
-// client is not there, or the context's.
+// answer, for so long from the moment of sending (ahp-host.md section 1c). The
+// request is sent once or not at all; the answer counts from that connection only,
+// whose end fails the call at once. The error is the client's *ahp.Error, or what
+// wraps a *ws.CloseError where the client is not there, or the context's.
 func (s *Server) Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error) {
 	c := s.clients.newest(clientID)
 	if c == nil {
