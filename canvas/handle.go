@@ -99,15 +99,25 @@ func (h *Handle) SetStatus(status string) error {
 func (h *Handle) Post(payload ahp.Value) error { return h.post(payload, channels.Audience{}) }
 
 // PostTo sends a payload to one View. It is not kept: that lane is dead with its
-// connection, of which the instance hears by ViewGone.
+// connection, of which the instance hears by ViewGone. The zero View is an error.
 func (h *Handle) PostTo(to View, payload ahp.Value) error {
+	if to.Conn == 0 {
+		return errNobody
+	}
 	return h.post(payload, channels.OnlyConn(to.Conn))
 }
+
+// errNobody keeps what is for one from everybody, whom an audience of no connection
+// means.
+var errNobody = errors.New("canvas: a message to one View names none")
 
 // PostWritten is PostTo for a payload that an encoder wrote which is trusted to
 // write valid, compact JSON: it is bounded in size, and not looked at. What a
 // provider was given by somebody else goes through PostTo. It copies the bytes.
 func (h *Handle) PostWritten(to View, payload ahp.Value) error {
+	if to.Conn == 0 {
+		return errNobody
+	}
 	if err := h.service.limits.size(payload); err != nil {
 		return err
 	}

@@ -248,6 +248,21 @@ func TestWithoutTheCapability(t *testing.T) {
 	}
 }
 
+// TestNobodyIsNotEverybody: what is said to the zero View reaches no View.
+func TestNobodyIsNotEverybody(t *testing.T) {
+	h, f, _ := newFake(t, canvas.Options{})
+	o, err := open(h, "one", "")
+	ok(t, err)
+	v := h.Connect("v")
+	v.Subscribe(o.Channel)
+	for name, post := range map[string]func(canvas.View, ahp.Value) error{"PostTo": f.latest().h.PostTo, "PostWritten": f.latest().h.PostWritten} {
+		if post(canvas.View{}, ahp.Value(`"secret"`)) == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	equal(t, 0, len(v.Take()))
+}
+
 // TestRetention: what all hear is replayed, what one View hears is not.
 func TestRetention(t *testing.T) {
 	h, f, _ := newFake(t, canvas.Options{})
