@@ -37,6 +37,23 @@ func readAll(c *Conn, n int) ([][]byte, error) {
 	return got, nil
 }
 
+// arriveWhole writes messages at one end of a way and reads them at the other.
+func arriveWhole(t *testing.T, from, to *Conn, msgs [][]byte) {
+	t.Helper()
+	failed := make(chan error, 1)
+	go func() { failed <- from.WriteBatch(msgs) }()
+	got, err := readAll(to, len(msgs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(msgs, got, cmp.Comparer(bytes.Equal)); diff != "" {
+		t.Error("messages differ")
+	}
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
+}
+
 // Every header form, the edges of a piece, and messages larger than one, in
 // both directions: the client's are masked.
 func TestMessagesArriveWhole(t *testing.T) {
@@ -44,20 +61,7 @@ func TestMessagesArriveWhole(t *testing.T) {
 		pieceSize-maxHeader, pieceSize-maxHeader+1, pieceSize, pieceSize+1, 3*pieceSize+7, 1<<20, 5)
 	p := connect(t, Options{ReadLimit: 2 << 20}, Options{})
 	for name, ends := range map[string][2]*Conn{"host to client": {p.host, p.client}, "client to host": {p.client, p.host}} {
-		t.Run(name, func(t *testing.T) {
-			failed := make(chan error, 1)
-			go func() { failed <- ends[0].WriteBatch(msgs) }()
-			got, err := readAll(ends[1], len(msgs))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(msgs, got, cmp.Comparer(bytes.Equal)); diff != "" {
-				t.Error("messages differ")
-			}
-			if err := <-failed; err != nil {
-				t.Error(err)
-			}
-		})
+		t.Run(name, func(t *testing.T) { arriveWhole(t, ends[0], ends[1], msgs) })
 	}
 }
 

@@ -41,20 +41,7 @@ func TestForwardedMessagesArriveWhole(t *testing.T) {
 		pieceSize, pieceSize+1, 3*pieceSize+7, 1<<20, 5, largeBuffer, 2*largeBuffer+1, 7)
 	j := join(t, Options{ReadLimit: 3 * largeBuffer})
 	for name, ends := range map[string][2]*Conn{"one way": {j.a.client, j.b.client}, "other way": {j.b.client, j.a.client}} {
-		t.Run(name, func(t *testing.T) {
-			failed := make(chan error, 1)
-			go func() { failed <- ends[0].WriteBatch(msgs) }()
-			got, err := readAll(ends[1], len(msgs))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(msgs, got, cmp.Comparer(bytes.Equal)); diff != "" {
-				t.Error("messages differ")
-			}
-			if err := <-failed; err != nil {
-				t.Error(err)
-			}
-		})
+		t.Run(name, func(t *testing.T) { arriveWhole(t, ends[0], ends[1], msgs) })
 	}
 	t.Run("a fragmented one", func(t *testing.T) {
 		chunks := texts(10, 3*pieceSize, 5, pieceSize)
