@@ -33,7 +33,7 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 		if s.ending {
 			return errShuttingDown
 		}
-		if r.gone || r.closed {
+		if r.away() {
 			return errUnavailable
 		}
 		r.calls[c] = struct{}{}

@@ -52,7 +52,9 @@
 // session/activeClientSet (fold.go); it is vetted, and its schemas compiled,
 // before that transaction. A client's last connection's end makes its instances
 // stale, its return opens them again, in one transaction each; a request to it
-// is sent once or not at all.
+// is sent once or not at all. What a client declared is withheld while the connection
+// that counts for it lacks the capability; its entry in the session stays, and so its
+// declarations are back by themselves when a capable one counts.
 //
 // # Departures from the design, and choices that it leaves
 //

@@ -54,14 +54,15 @@ func (v *vetted) prepare(l *Limits, set []Declaration) ([]*declared, error) {
 // Fold follows a change of a session's active clients in the same transaction:
 // what capable clients declare is in the registry, what they took back or left
 // behind is not, and their instances are stale (#297 section 2, canvas.md
-// section 5).
+// section 5). Whether a client is capable may change; then [Service.ClientBack]
+// looks again.
 func (s *Service) Fold(tx *channels.Tx, uri string, before, now session.State) {
 	if sameClients(before.ActiveClients, now.ActiveClients) {
 		return
 	}
 	declaring := map[string]bool{}
 	for _, c := range now.ActiveClients {
-		if len(c.CanvasProviders) > 0 && s.caller != nil && s.caller.Capable(c.ClientID, ahp.CapabilityCanvas) {
+		if len(c.CanvasProviders) > 0 && s.caller != nil {
 			declaring[c.ClientID] = true
 			if !unchanged(before.ActiveClients, c) {
 				s.foldClient(tx, uri, c)
@@ -120,10 +121,19 @@ func (s *Service) foldClient(tx *channels.Tx, uri string, c session.SessionActiv
 		s.regs = append(s.regs, r)
 	}
 	r.gone = r.gone || s.restoring
+	if r.withheld = !s.capable(r); r.withheld {
+		r.lose(tx)
+	}
 	r.ext.Name = deref(c.DisplayName)
 	r.decls = decls
 	s.lose(tx, r, r.takenBack)
 	tx.Later(func() { s.reviveAll(r) })
+}
+
+// capable reports whether a client may provide canvases: its connection that counts
+// declared the capability (canvas.md section 1).
+func (s *Service) capable(r *Registration) bool {
+	return s.caller != nil && s.caller.Capable(r.ext.ClientID, ahp.CapabilityCanvas)
 }
 
 // unfold takes a client's declarations out of the registry.
@@ -156,24 +166,29 @@ func (s *Service) ClientLost(clientID string) {
 	})
 }
 
-// ClientBack says that a client has a connection again, whose handshake is
-// answered: its stale instances are opened again with the input that they had.
+// ClientBack says that a client can be asked, on a connection whose handshake is
+// answered: a new one, or an older one that counts again because a newer one has
+// ended. Where it is capable, what it declared is in the registry and its stale
+// instances are opened again with the input that they had; where it is not, that is
+// as if it had taken its declarations back.
 func (s *Service) ClientBack(clientID string) {
-	var back, lost []*Registration
+	var back []*Registration
 	s.must(func(tx *channels.Tx) {
 		for _, r := range s.regs {
-			switch {
-			case r.ext.ClientID != clientID || !r.gone:
-			case s.caller.Capable(clientID, ahp.CapabilityCanvas):
-				r.gone = false
-				back = append(back, r)
-			default: // it was restored, and does not want to provide any more
-				lost = append(lost, r)
+			if r.ext.ClientID != clientID {
+				continue
 			}
-		}
-		for _, r := range lost {
-			s.unfold(tx, r)
-			s.publishSession(tx, r.ext.Session)
+			away, withheld := r.away(), r.withheld
+			r.gone, r.withheld = false, !s.capable(r)
+			if r.withheld && !away {
+				r.lose(tx)
+			}
+			if r.withheld != withheld {
+				s.publishSession(tx, r.ext.Session)
+			}
+			if away && !r.away() {
+				back = append(back, r)
+			}
 		}
 	})
 	for _, r := range back {

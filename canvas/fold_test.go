@@ -17,16 +17,26 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// clients is a Caller: every client is capable but "plain", and answers with
-// what the test says.
+// clients is a Caller: every client is capable but plain, which is named "plain"
+// at first, and answers with what the test says.
 type clients struct {
 	mu     sync.Mutex
+	plain  string
 	asked  []string
 	answer func(ctx context.Context, method string) (ahp.Value, error)
 }
 
 func (c *clients) Capable(clientID, capability string) bool {
-	return clientID != "plain" && capability == ahp.CapabilityCanvas
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return clientID != c.plain && capability == ahp.CapabilityCanvas
+}
+
+// onlyPlain is from now on the one that is not capable.
+func (c *clients) onlyPlain(clientID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.plain = clientID
 }
 
 func (c *clients) Call(ctx context.Context, clientID string, _ time.Duration, method string, params any) (ahp.Value, error) {
@@ -62,7 +72,7 @@ var editor = canvas.Declaration{CanvasID: "editor", DisplayName: "Editor", Descr
 	Actions: []canvas.Action{{Name: "save", InputSchema: ahp.Value(`{"type":"object","required":["to"]}`)}}}
 
 func newClients(t *testing.T) (*canvastest.Host, *clients) {
-	c := &clients{}
+	c := &clients{plain: "plain"}
 	return canvastest.New(t, canvas.Options{Caller: c}), c
 }
 
@@ -152,6 +162,56 @@ func TestLostAndBack(t *testing.T) {
 		if strings.Count(asked, "canvasOpen") != 2 || !strings.Contains(asked, `"input":{"path":"a"}`) || strings.Contains(asked, "canvasInvokeAction") {
 			t.Errorf("asked again: %s", asked)
 		}
+	})
+}
+
+// A client provides while the connection of its own that counts has the capability:
+// what it declared leaves with a newer one that has not, and is back with the end of
+// that one, or with the next that has, without a new set.
+func TestTheConnectionThatCountsChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, c := newClients(t)
+		join(t, h, "c1", editor)
+		h.Open("editor", "e1", ahp.Value(`{"path":"a"}`))
+		c.answers(func(ctx context.Context, _ string) (ahp.Value, error) { <-ctx.Done(); return nil, ctx.Err() })
+		save := make(chan error, 1)
+		go func() {
+			_, err := h.Canvases.Invoke(t.Context(), canvas.InvokeArgs{Session: canvastest.Session, InstanceID: "e1", ActionName: "save", Input: ahp.Value(`{"to":"x"}`)})
+			save <- err
+		}()
+		synctest.Wait()
+		for _, lost := range []bool{false, true} {
+			c.onlyPlain("c1")
+			if lost {
+				h.Canvases.ClientLost("c1")
+			}
+			h.Canvases.ClientBack("c1")
+			if !lost {
+				wantCode(t, <-save, canvas.CodeProviderUnavailable)
+				c.answers(nil)
+			}
+			join(t, h, "c2", editor)
+			equal(t, "client:c2/editor, e1 stale", registry(h))
+			leave(t, h, "c2")
+			_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "editor", InstanceID: "e1"})
+			wantCode(t, err, canvas.CodeProviderUnavailable)
+			c.took()
+			c.onlyPlain("plain")
+			h.Canvases.ClientBack("c1")
+			synctest.Wait()
+			equal(t, "client:c1/editor, e1 ready", registry(h))
+			equal(t, `c1 canvasOpen {"channel":"ahp-session:/test","canvasId":"editor","extensionId":"client:c1","instanceId":"e1","input":{"path":"a"}}`, strings.Join(c.took(), ";"))
+			h.Canvases.ClientBack("c1") // it is told again
+			synctest.Wait()
+			equal(t, 0, len(c.took()))
+		}
+		join(t, h, "plain", editor)
+		equal(t, "client:c1/editor, e1 ready", registry(h))
+		c.onlyPlain("")
+		h.Canvases.ClientBack("plain")
+		equal(t, "client:c1/editor, client:plain/editor, e1 ready", registry(h))
+		leave(t, h, "plain")
+		equal(t, "client:c1/editor, e1 ready", registry(h))
 	})
 }
 

@@ -65,10 +65,22 @@ type Registration struct {
 	provider Provider
 
 	// Guarded by the log's mutex.
-	decls  []*declared
-	gone   bool
-	closed bool
-	calls  map[*call]struct{}
+	decls    []*declared
+	gone     bool
+	closed   bool
+	withheld bool // a client whose connection that counts is not capable: it declares nothing now
+	calls    map[*call]struct{}
+}
+
+// away reports whether the provider cannot be asked anything.
+func (r *Registration) away() bool { return r.gone || r.closed || r.withheld }
+
+// declares is what the provider offers now.
+func (r *Registration) declares() []*declared {
+	if r.withheld {
+		return nil
+	}
+	return r.decls
 }
 
 // declared is a declaration with its schemas compiled.
@@ -258,7 +270,7 @@ func (r *Registration) serves(session string) bool {
 }
 
 func (r *Registration) find(canvasID string) *declared {
-	for _, d := range r.decls {
+	for _, d := range r.declares() {
 		if d.CanvasID == canvasID {
 			return d
 		}
@@ -282,7 +294,7 @@ func (s *Service) registryOf(uri string) []session.SessionCanvasDeclaration {
 		if !r.serves(uri) {
 			continue
 		}
-		for _, d := range r.decls {
+		for _, d := range r.declares() {
 			list = append(list, session.SessionCanvasDeclaration{
 				ExtensionID: r.ext.ID, ExtensionName: r.ext.Name, CanvasID: d.CanvasID,
 				DisplayName: d.DisplayName, Description: d.Description,

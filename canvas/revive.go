@@ -18,7 +18,7 @@ func (s *Service) reviveAll(r *Registration) {
 
 func (s *Service) staleOf(r *Registration) (stale []*instance) {
 	s.must(func(tx *channels.Tx) {
-		if r.gone || r.closed {
+		if r.away() {
 			return
 		}
 		for i := range s.instances.in(r.ext.Session) {

@@ -24,8 +24,9 @@ type Presence interface {
 
 // Connectivity hears whether a client can be reached: not any more, when its last
 // connection ended; again, when the answer to the handshake of a new one is
-// queued. The calls come one at a time, without any other lock held, and must
-// not wait; one may tell again what is known.
+// queued, or when one ended and another counts now, whose capabilities may be others.
+// The calls come one at a time, without any other lock held, and must not wait; one may
+// tell again what is known.
 type Connectivity interface {
 	ClientLost(clientID string)
 	ClientBack(clientID string)
@@ -87,25 +88,24 @@ func (t *clients) expect(id string, caps ahp.Capabilities) {
 	}
 }
 
-// left records that a connection ended, and reports whether it was the client's
-// last: then the grace begins.
-func (t *clients) left(c *conn, mark channels.Bookmark) (last bool) {
+// left records that a connection ended. If it was the client's last, the grace
+// begins.
+func (t *clients) left(c *conn, mark channels.Bookmark) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cl := t.known[c.sub.ClientID]
 	if cl == nil {
-		return false
+		return
 	}
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
 	if len(cl.conns) > 0 {
-		return false
+		return
 	}
 	cl.bookmark = mark
 	cl.version, cl.caps = c.sub.Version, c.sub.Caps
 	if !t.closed {
 		t.leave(cl)
 	}
-	return true
 }
 
 // leave starts the timers of a client that has no connection.

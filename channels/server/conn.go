@@ -109,9 +109,8 @@ func (c *conn) Closed(error) {
 		c.mark = tx.Leave(c.sub)
 		return nil
 	})
-	if s.clients.left(c, c.mark) {
-		s.tell(c.sub.ClientID)
-	}
+	s.clients.left(c, c.mark)
+	s.tell(c.sub.ClientID)
 }
 
 // neverOpened ends a connection whose handshake did not come.

@@ -38,7 +38,8 @@
 // [Server.Call] asks a client on its newest connection, once or not at all; the
 // end of that connection fails the call at once. [Connectivity] hears when a
 // client's last connection ended and when it is back, the latter once its
-// handshake's answer is queued.
+// handshake's answer is queued; and of every end that leaves it another connection,
+// for the capabilities of that one count now.
 //
 // It imports channels, ahp/peer, ahp/ws and ahp.
 package server

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -58,6 +59,35 @@ func TestBackWhileLostIsTold(t *testing.T) {
 	wg.Wait()
 	if !ear.here {
 		t.Error("the client counts as lost, and has a connection")
+	}
+}
+
+// ear is a Connectivity that notes what it heard.
+type ear struct{ heard []string }
+
+func (e *ear) ClientLost(string) { e.heard = append(e.heard, "lost") }
+func (e *ear) ClientBack(string) { e.heard = append(e.heard, "back") }
+
+// TestEveryEndIsTold: with the end of the newest connection an older one counts
+// again, or none that has been answered.
+func TestEveryEndIsTold(t *testing.T) {
+	var e ear
+	s := New(Options{Log: channels.New(channels.Options{}), Connectivity: &e})
+	defer s.clients.close()
+	var conns []*conn
+	for range 3 {
+		c := connOf("c")
+		c.server = s
+		s.clients.joined(c)
+		conns = append(conns, c)
+	}
+	conns[0].reachable()
+	conns[1].reachable()
+	for _, n := range []int{1, 0, 2} {
+		conns[n].Closed(nil)
+	}
+	if got, want := strings.Join(e.heard, " "), "back back back lost lost"; got != want {
+		t.Errorf("heard %q, want %q", got, want)
 	}
 }
 
