@@ -10,6 +10,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
+// How many lanes, and control connections of hosts, an edge has at a time, where
+// EdgeOptions do not say.
+const (
+	DefaultMaxLanes = 4096
+	DefaultMaxHosts = 1024
+)
+
 // EdgeOptions configures an [Edge]. Hosts and Authorizer must be given; the
 // zero value of the rest has the defaults that stand beside the fields.
 type EdgeOptions struct {
@@ -29,8 +36,8 @@ type EdgeOptions struct {
 
 	LanesPerHost   int // 256
 	LanesPerClient int // 8; a token may have a number of its own
-	MaxLanes       int // of all hosts: 4,096
-	MaxHosts       int // 1,024
+	MaxLanes       int // of all hosts: DefaultMaxLanes; each costs two sockets
+	MaxHosts       int // control connections: DefaultMaxHosts
 	// HostRate and ClientRate are new lanes a second (64, 4); HostBurst and
 	// ClientBurst may come at once (LanesPerHost, 16).
 	HostRate, ClientRate   float64
@@ -52,8 +59,8 @@ type EdgeOptions struct {
 func (o EdgeOptions) withDefaults() EdgeOptions {
 	o.LanesPerHost = cmp.Or(o.LanesPerHost, 256)
 	o.LanesPerClient = cmp.Or(o.LanesPerClient, 8)
-	o.MaxLanes = cmp.Or(o.MaxLanes, 4096)
-	o.MaxHosts = cmp.Or(o.MaxHosts, 1024)
+	o.MaxLanes = cmp.Or(o.MaxLanes, DefaultMaxLanes)
+	o.MaxHosts = cmp.Or(o.MaxHosts, DefaultMaxHosts)
 	o.HostRate = cmp.Or(o.HostRate, 64)
 	o.HostBurst = cmp.Or(o.HostBurst, o.LanesPerHost)
 	o.ClientRate = cmp.Or(o.ClientRate, 4)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -86,10 +87,35 @@ func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
 		{256, all, http, "", [2]int{192, 32}},
 		{8, all, http, "", [2]int{6, 1}},
 	} {
-		asked := crowding{tc.ahp, tc.http, func(flag string) bool { return slices.Contains(strings.Fields(tc.given), flag) }}
+		asked := crowding{ahp: tc.ahp, http: tc.http, sockets: 1, given: func(flag string) bool { return slices.Contains(strings.Fields(tc.given), flag) }}
 		c, err := asked.within(tc.files)
 		if refused := tc.want == [2]int{}; refused != (err != nil) || !refused && [2]int{c.ahp, c.http} != tc.want {
 			t.Errorf("%d files, %d and %d (given: %s): %d and %d, %v", tc.files, tc.ahp, tc.http, tc.given, c.ahp, c.http, err)
+		}
+	}
+}
+
+// A relay has two sockets for each of its clients, and one for each of its hosts.
+func TestARelayWithinTheLimitOfFiles(t *testing.T) {
+	const lanes, hosts, http = relay.DefaultMaxLanes, relay.DefaultMaxHosts, web.DefaultMaxHTTP
+	for _, tc := range []struct {
+		files uint64
+		http  int
+		given bool
+		want  [3]int // clients, hosts and http; all 0: refused
+	}{
+		{0, http, false, [3]int{lanes, hosts, http}},
+		{2*lanes + hosts + http + 512, http, false, [3]int{lanes, hosts, http}},
+		{2*lanes + hosts + http + 511, http, false, [3]int{lanes - 1, hosts, http}},
+		{4096, http, false, [3]int{(4096 - 3*512) / 2, 512, 512}},
+		{4096, 3070, true, [3]int{1, 512, 3070}},
+		{4096, 3071, true, [3]int{}},
+		{256, http, false, [3]int{80, 32, 32}},
+	} {
+		asked := crowding{ahp: lanes, http: tc.http, hosts: hosts, sockets: 2, given: func(flag string) bool { return tc.given && flag == "max-http" }}
+		c, err := asked.within(tc.files)
+		if refused := tc.want == [3]int{}; refused != (err != nil) || !refused && [3]int{c.ahp, c.hosts, c.http} != tc.want {
+			t.Errorf("%d files, --max-http %d: %d clients, %d hosts, %d others, %v", tc.files, tc.http, c.ahp, c.hosts, c.http, err)
 		}
 	}
 }

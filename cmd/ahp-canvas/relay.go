@@ -28,7 +28,7 @@ type relaying struct {
 	origins       []string
 	contentOrigin string
 	admin         admin
-	maxHTTP       int
+	crowding      crowding
 	logLevel      slog.Level
 }
 
@@ -63,7 +63,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 	f.StringArrayVar(&o.origins, "origin", nil, "address under which people reach the relay, as in https://relay.example (repeatable)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (plain loopback needs none)")
 	o.admin.flags(cmd)
-	httpFlag(cmd, &o.maxHTTP)
+	o.crowding.relayFlags(cmd)
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "what is logged to standard error: debug, info, warn or error")
 	must(cmd.MarkFlagRequired("tokens"))
 	for _, name := range []string{"tokens", "tls-cert", "tls-key"} {
@@ -83,7 +83,11 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 		a.errs = line
 	}
 	logger := newLogger(a.errs, o.logLevel)
-	if err := errors.Join(o.admin.check(), checkHTTP(o.maxHTTP)); err != nil {
+	err := errors.Join(o.admin.check(), o.crowding.check())
+	if err != nil {
+		return err
+	}
+	if o.crowding, err = o.crowding.fit(openFiles(), logger); err != nil {
 		return err
 	}
 	tokens, err := relay.NewFileAuthorizer(o.tokens, logger)
@@ -101,12 +105,15 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 	if err != nil {
 		return err
 	}
-	edge := relay.New(relay.EdgeOptions{Hosts: at.hosts, Origins: at.origins, QueryToken: at.loopback && len(o.origins) == 0, Authorizer: tokens, Logger: logger})
+	edge := relay.New(relay.EdgeOptions{
+		Hosts: at.hosts, Origins: at.origins, QueryToken: at.loopback && len(o.origins) == 0, Authorizer: tokens,
+		MaxLanes: o.crowding.ahp, MaxHosts: o.crowding.hosts, Logger: logger,
+	})
 	page, err := web.New(web.Options{AppOrigins: at.origins, ContentOrigin: o.contentOrigin, App: edge})
 	if err != nil {
 		return err
 	}
-	crowd := &web.Crowd{Max: o.maxHTTP}
+	crowd := &web.Crowd{Max: o.crowding.http}
 	stopAdmin, err := o.admin.start(logger, edgeMetrics{edge}, crowdMetrics("ahp_relay_", crowd.Stats))
 	if err != nil {
 		return err
