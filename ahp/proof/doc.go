@@ -19,7 +19,9 @@
 //     the error is [ErrStranger]. It is waited for at most five seconds.
 //   - The first connection is not refused: hosts of others have no /proof, and what
 //     is said there is how a Door learns which kind this is. Whoever stands at the
-//     address at that time is trusted, as by somebody who opens a link.
+//     address at that time is trusted, as by somebody who opens a link. One that takes
+//     the question and never answers it costs two seconds, and half a second each time
+//     after that: it is asked every time, for a host of ours may have been busy.
 //   - Nothing is asked over TLS, where a certificate says who it is, nor at a relay
 //     (any path but /ahp and /mcp): a relay's token is not the host's, a host cannot
 //     prove what it does not know, and a relay that others reach stands behind TLS. A

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ErrStranger says that a host has proven itself before, and that what listens at
@@ -33,9 +35,24 @@ type kind int
 
 const (
 	unknown kind = iota // nobody has answered yet
+	silent              // took the question, and let its time run out
 	other               // answers, and has no proofs
 	proving
 )
+
+// patience is how long an answer is waited for. A host that has proven itself has as
+// long as the page gives it: it gets no token without. Any other gets the token after
+// that, so what is waited for is only to learn what it is; hosts of ours need
+// milliseconds.
+func (k kind) patience() time.Duration {
+	switch k {
+	case proving:
+		return 5 * time.Second
+	case silent:
+		return 500 * time.Millisecond
+	}
+	return 2 * time.Second
+}
 
 // NewDoor makes the door of a host: the ws, wss, http or https URL at which the token
 // is presented, whose path is /ahp or /mcp. A token that is "" is taken from the
@@ -67,7 +84,7 @@ func (d *Door) Dial(ctx context.Context, network, addr string) (net.Conn, error)
 	if err != nil || d.at == "" || d.learnt(unknown) == other {
 		return nc, err
 	}
-	err = ask(ctx, nc, d.at, d.token)
+	err = ask(ctx, nc, d.at, d.token, d.learnt(unknown).patience())
 	if err == nil {
 		d.learnt(proving)
 		return nc, nil
@@ -82,6 +99,8 @@ func (d *Door) Dial(ctx context.Context, network, addr string) (net.Conn, error)
 		return nil, fmt.Errorf("the host was asked to prove itself: %w", err)
 	case answered:
 		d.learnt(other)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		d.learnt(silent)
 	}
 	return d.open(ctx, network, addr)
 }

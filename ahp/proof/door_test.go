@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,6 +186,42 @@ func TestDoorOfAnother(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A host of others that does not even answer the question keeps nobody waiting for
+// long, the second time less; it is asked again all the same, and one that proves itself
+// then is held to it.
+func TestDoorOfOneThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s street
+		var ours atomic.Bool
+		defer s.moveIn(t, func(w http.ResponseWriter, r *http.Request) {
+			if ours.Load() {
+				prover(token)(w, r)
+			} else if r.URL.Path == proof.Path {
+				<-r.Context().Done()
+			}
+		})()
+		d := proof.NewDoor("ws://"+address+"/ahp", token, s.Dial)
+		for n, want := range []time.Duration{2 * time.Second, 500 * time.Millisecond, 500 * time.Millisecond} {
+			began := time.Now()
+			if err := use(t, d); err != nil || time.Since(began) != want {
+				t.Errorf("dial %d took %v, want %v: %v", n, time.Since(began), want, err)
+			}
+		}
+		ours.Store(true)
+		if err := use(t, d); err != nil {
+			t.Fatal(err)
+		}
+		ours.Store(false)
+		began := time.Now()
+		if err := use(t, d); err == nil || time.Since(began) != 5*time.Second {
+			t.Errorf("a proven host that hangs is entered after %v: %v", time.Since(began), err)
+		}
+		if last := s.heard(); strings.Contains(last[len(last)-1], token) {
+			t.Error("it was told the token")
+		}
+	})
 }
 
 // Where a certificate, or nobody, can say who that is, nothing is asked.

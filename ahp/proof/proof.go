@@ -32,19 +32,17 @@ func Of(token, at, nonce string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-const (
-	patience  = 5 * time.Second // for an answer, as the page has
-	maxAnswer = 64 << 10        // bytes with its head: a thousand tokens
-)
+const maxAnswer = 64 << 10 // bytes with its head: a thousand tokens
 
 // errNoProof is an answer without the proof.
 var errNoProof = errors.New("the answer is no proof")
 
 // ask asks who is at the other end of a new connection to prove the token. The error
-// wraps errNoProof where that one answers, and cannot; after nil the connection is
-// as it was, and may carry something else.
-func ask(ctx context.Context, nc net.Conn, at, token string) error {
-	if err := nc.SetDeadline(time.Now().Add(patience)); err != nil {
+// wraps errNoProof where that one answers, and cannot, and os.ErrDeadlineExceeded where
+// it takes longer than it may; after nil the connection is as it was, and may carry
+// something else.
+func ask(ctx context.Context, nc net.Conn, at, token string, within time.Duration) error {
+	if err := nc.SetDeadline(time.Now().Add(within)); err != nil {
 		return err
 	}
 	cut := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
