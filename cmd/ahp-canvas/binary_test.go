@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -17,23 +19,55 @@ import (
 	"testing"
 )
 
-// binary is the program, built once: the tests run it as a person does.
+// binary is the program, built once: the tests run it as a person does. Under the race
+// detector it is built with it, and a race in any process of it fails the tests.
 var binary string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		os.Exit(m.Run()) // nothing runs it
+	}
 	dir, err := os.MkdirTemp("", "ahp-canvas-test-")
 	if err != nil {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "ahp-canvas")
-	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Stderr = os.Stderr
 	code := 1
-	if err = build.Run(); err == nil {
-		code = m.Run()
+	if err = build(dir); err == nil {
+		code = max(m.Run(), races(dir))
 	}
 	os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+func build(dir string) error {
+	args := []string{"build", "-o", binary, "."}
+	if raced() {
+		args = slices.Insert(args, 1, "-race")
+		os.Setenv("GORACE", "log_path="+filepath.Join(dir, "race"))
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+// raced reports whether these tests were built with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// races prints what the race detector said in processes of the program, and returns 1
+// where it said anything.
+func races(dir string) (code int) {
+	reports, _ := filepath.Glob(filepath.Join(dir, "race.*"))
+	for _, file := range reports {
+		text, _ := os.ReadFile(file)
+		os.Stderr.Write(text)
+		code = 1
+	}
+	return code
 }
 
 // machine is a user's account: where its programs keep things.
