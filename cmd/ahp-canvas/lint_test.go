@@ -20,7 +20,7 @@ func alone(t *testing.T, command func(*app) *cobra.Command, args ...string) (sta
 	a := &app{out: &o, errs: &e, getenv: func(string) string { return "" }}
 	cmd := command(a)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // of nil it would take the test's own
 	cmd.SetOut(&o)
 	cmd.SetErr(&e)
 	status = a.report(cmd.ExecuteContext(t.Context()))
