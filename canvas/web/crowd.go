@@ -67,7 +67,9 @@ func (c *Crowd) max() int { return cmp.Or(c.Max, DefaultMaxHTTP) }
 // Watch bounds the connections of a server that does not serve yet. It puts itself
 // before the server's Handler, and takes its ConnState and ConnContext.
 func (c *Crowd) Watch(srv *http.Server) {
+	c.mu.Lock() // Stats may be asked meanwhile
 	c.guests = map[net.Conn]*guest{}
+	c.mu.Unlock()
 	srv.Handler = c.counted(srv.Handler)
 	srv.ConnState = c.changed
 	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {

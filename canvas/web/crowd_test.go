@@ -246,3 +246,15 @@ func TestCrowdOverTLS(t *testing.T) {
 		b.Close()
 	}
 }
+
+// Who asks for the numbers need not know whether the server serves yet: an admin
+// listener is there first.
+func TestStatsBeforeTheServer(t *testing.T) {
+	var c web.Crowd
+	asked := make(chan web.CrowdStats)
+	go func() { asked <- c.Stats() }()
+	c.Watch(&http.Server{Handler: http.NotFoundHandler()})
+	if got := <-asked; got.Open != 0 || got.Max != web.DefaultMaxHTTP {
+		t.Errorf("%+v", got)
+	}
+}
