@@ -22,6 +22,8 @@
 //     address at that time is trusted, as by somebody who opens a link. One that takes
 //     the question and never answers it costs two seconds, and half a second each time
 //     after that: it is asked every time, for a host of ours may have been busy.
+//   - Who answers 503 has too many connections just now (canvas/web.Crowd): nothing is
+//     learnt of him, and he is asked again the next time.
 //   - Nothing is asked over TLS, where a certificate says who it is, nor at a relay
 //     (any path but /ahp and /mcp): a relay's token is not the host's, a host cannot
 //     prove what it does not know, and a relay that others reach stands behind TLS. A

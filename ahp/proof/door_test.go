@@ -224,6 +224,35 @@ func TestDoorOfOneThatHangs(t *testing.T) {
 	})
 }
 
+// A host that has too many connections just now says nothing of what it knows: it
+// is asked again, before and after it has proven itself.
+func TestDoorOfAHostThatIsFull(t *testing.T) {
+	full := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		http.Error(w, "too many connections", http.StatusServiceUnavailable)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var s street
+		d := proof.NewDoor("ws://"+address+"/ahp", token, s.Dial)
+		for _, h := range []http.HandlerFunc{full, prover(token)} {
+			leave := s.moveIn(t, h)
+			if err := use(t, d); err != nil {
+				t.Fatal(err)
+			}
+			leave()
+		}
+		leave := s.moveIn(t, full)
+		if err := use(t, d); err == nil || errors.Is(err, proof.ErrStranger) {
+			t.Errorf("full: %v", err)
+		}
+		leave()
+		defer s.moveIn(t, prover("another"))()
+		if err := use(t, d); !errors.Is(err, proof.ErrStranger) {
+			t.Errorf("a stranger: %v", err)
+		}
+	})
+}
+
 // Where a certificate, or nobody, can say who that is, nothing is asked.
 func TestDoorThatDoesNotAsk(t *testing.T) {
 	for url, want := range map[string]bool{

@@ -77,6 +77,8 @@ func exchange(nc net.Conn, at, token string) error {
 	switch {
 	case err != nil:
 		return err
+	case resp.StatusCode == http.StatusServiceUnavailable:
+		return errors.New("what listens there has no time to answer")
 	case !contains(string(said), Of(token, at, nonce)):
 		return errNoProof
 	case resp.Close || r.Buffered() > 0:
