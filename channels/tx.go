@@ -96,8 +96,8 @@ func (tx *Tx) Remove(uri string) {
 	for _, child := range slices.Sorted(maps.Keys(c.owns)) {
 		tx.Remove(child)
 	}
-	// Entries and bookmarks may hold the incarnation; they need not hold its state.
-	c.state, c.full = nil, nil
+	// Entries and bookmarks may hold the incarnation; they need not hold what it had.
+	c.state, c.full, c.owns = nil, nil, nil
 }
 
 // Append applies a host action to a channel and publishes it to all its

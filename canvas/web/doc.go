@@ -111,8 +111,8 @@
 // # Before the network
 //
 // A Handler bounds how long a body may stand still ([InTime]), and how long its own
-// files may take to be read. How many connections
-// there are is bounded by a [Crowd], which whoever has the http.Server puts there.
+// files may take to be read. How many connections there are is bounded by a [Crowd],
+// which whoever has the http.Server puts there.
 //
 // # Ownership
 //
