@@ -47,42 +47,59 @@ func (s *stranger) saw() string {
 	return strings.Join(s.seen, "\n")
 }
 
-// A page whose host is gone gives its token to nobody who takes the port, and
-// knows the host when it is back.
-func TestTheTokenIsNotForAStranger(t *testing.T) {
-	b := webtest.Start(t)
-	run := func(address string) (*host.Host, func() error) {
-		t.Helper()
-		ln, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := host.New(host.Options{Listener: ln, ViewToken: viewToken})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return h, hosttest.Serve(t, h)
+// hostAt runs a host at an address, until the test ends or stop is called.
+func hostAt(t *testing.T, address string) (h *host.Host, stop func() error) {
+	t.Helper()
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
 	}
-	h, stop := run("127.0.0.1:0")
+	if h, err = host.New(host.Options{Listener: ln, ViewToken: viewToken}); err != nil {
+		t.Fatal(err)
+	}
+	return h, hosttest.Serve(t, h)
+}
+
+const connected = `document.getElementById("connection").textContent === "Connected"`
+
+// leftBehind opens a host's page, ends the host, and returns the page and the address
+// that is free now.
+func leftBehind(t *testing.T, b *webtest.Browser) (p *webtest.Page, address string) {
+	t.Helper()
+	h, stop := hostAt(t, "127.0.0.1:0")
 	_, port, _ := strings.Cut(strings.TrimSuffix(h.Endpoints().Page, "/"), "localhost:")
-	p := b.Open(t, h.Link(host.DefaultSession))
-	const connected = `document.getElementById("connection").textContent === "Connected"`
+	p = b.Open(t, h.Link(host.DefaultSession))
 	p.Wait(t, connected)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	moved, _ := run("127.0.0.1:0")
+	return p, "127.0.0.1:" + port
+}
+
+// takeOver has somebody else listen at an address, until end is called.
+func takeOver(t *testing.T, address string, h http.Handler) (end func()) {
+	t.Helper()
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ahptest.Serve(t, ln, &http.Server{Handler: h})
+}
+
+const strangerSaid = "What answers here now is not the host of this link."
+
+// A page whose host is gone gives its token to nobody who takes the port, and
+// knows the host when it is back.
+func TestTheTokenIsNotForAStranger(t *testing.T) {
+	p, address := leftBehind(t, webtest.Start(t))
+	moved, _ := hostAt(t, "127.0.0.1:0")
 	at, err := url.Parse(moved.Endpoints().Page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &stranger{elsewhere: at.Host}
-	ln, err := net.Listen("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	end := ahptest.Serve(t, ln, &http.Server{Handler: s})
-	said := p.WaitAtMost(20*time.Second, fmt.Sprintf("(%s).includes(%q)", words, "What answers here now is not the host of this link."))
+	end := takeOver(t, address, s)
+	said := p.WaitAtMost(20*time.Second, fmt.Sprintf("(%s).includes(%q)", words, strangerSaid))
 	if saw := s.saw(); strings.Contains(saw, viewToken) || !strings.Contains(saw, "/proof") {
 		t.Errorf("the stranger saw\n%s", saw)
 	}
@@ -90,6 +107,31 @@ func TestTheTokenIsNotForAStranger(t *testing.T) {
 		t.Error("the person is not told")
 	}
 	end()
-	run("127.0.0.1:" + port)
+	hostAt(t, address)
+	p.Wait(t, connected)
+}
+
+// A host that has too many connections when a page comes back is no stranger to it;
+// it is asked again, and is not told the token either.
+func TestAFullHostIsNoStranger(t *testing.T) {
+	p, address := leftBehind(t, webtest.Start(t))
+	asked := make(chan *http.Request)
+	end := takeOver(t, address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "too many connections", http.StatusServiceUnavailable)
+		select {
+		case asked <- r:
+		case <-r.Context().Done():
+		}
+	}))
+	for range 3 {
+		if r := <-asked; strings.Contains(fmt.Sprint(r.URL, r.Header), viewToken) {
+			t.Errorf("it saw the token: %v", r.URL)
+		}
+		if webtest.Eval[bool](t, p, fmt.Sprintf("(%s).includes(%q)", words, strangerSaid)) {
+			t.Fatal("the host is called a stranger")
+		}
+	}
+	end()
+	hostAt(t, address)
 	p.Wait(t, connected)
 }

@@ -17,12 +17,13 @@ const hex = (bytes) => Array.from(new Uint8Array(bytes), (b) => b.toString(16).p
 /** @param {URL} door of the WebSocket @returns {boolean} whether its host can be asked: it is no relay, and the browser has HMAC here */
 export const provable = (door) => door.pathname === "/ahp" && location.protocol === "http:" && !!crypto.subtle;
 
-/** @param {string} token @returns {Promise<boolean | undefined>} undefined where nobody answers */
+/** @param {string} token @returns {Promise<boolean | undefined>} undefined where nobody answers, or somebody who has too many connections just now (503) */
 export async function proven(token) {
   const nonce = hex(crypto.getRandomValues(new Uint8Array(16)));
   const utf8 = new TextEncoder();
   try {
     const r = await fetch(`/proof?at=${encodeURIComponent(location.host)}&nonce=${nonce}`, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+    if (r.status === 503) return undefined;
     const said = await r.text();
     const key = await crypto.subtle.importKey("raw", utf8.encode(token), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
     const want = hex(await crypto.subtle.sign("HMAC", key, utf8.encode(`${CONTEXT}${location.host}\n${nonce}`)));
