@@ -220,6 +220,9 @@ func (e *EncodedAction) Bytes() Value {
 
 // ActionTag reads the type member of an action.
 func ActionTag(raw Value) (string, error) {
+	if tag, ok := firstTag(raw); ok {
+		return tag, nil
+	}
 	var tag struct {
 		Type string `json:"type"`
 	}
@@ -230,4 +233,18 @@ func ActionTag(raw Value) (string, error) {
 		return "", fmt.Errorf("action: /type: must not be empty")
 	}
 	return tag.Type, nil
+}
+
+// firstTag reads the type where it comes first, in the plainest spelling, without a
+// look at what follows. A second type is found by whoever decodes the action.
+func firstTag(raw Value) (string, bool) {
+	rest, ok := bytes.CutPrefix(raw, []byte(`{"type":"`))
+	if !ok {
+		return "", false
+	}
+	tag, _, ok := bytes.Cut(rest[:min(len(rest), 64)], []byte{'"'})
+	if !ok || len(tag) == 0 || bytes.ContainsFunc(tag, func(r rune) bool { return r == '\\' || r < ' ' || r > '~' }) {
+		return "", false
+	}
+	return string(tag), true
 }
