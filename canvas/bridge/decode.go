@@ -3,6 +3,8 @@ package bridge
 import (
 	"encoding/base64"
 	"unicode/utf8"
+
+	wide "github.com/segmentio/asm/base64"
 )
 
 // fields are a message's members as they stand in the text; nil is absent.
@@ -214,12 +216,18 @@ func (m *message) readData(v []byte) *Error {
 	for padding < 2 && v[len(v)-1-padding] == '=' {
 		padding++
 	}
-	out := make([]byte, len(v)/4*3)
-	n, err := base64.StdEncoding.Strict().Decode(out, v)
-	if err != nil || n != len(out)-padding { // it would step over line breaks
+	// All but the end by the machine's widest registers; the end strictly, for what
+	// its padding may hide. Either would step over line breaks, and come out short.
+	out, end := make([]byte, len(v)/4*3), len(v)-4
+	n, err := wide.StdEncoding.Decode(out, v[:end])
+	if err != nil || n != end/4*3 {
 		return errMalformed
 	}
-	m.data = out[:n]
+	last, err := base64.StdEncoding.Strict().Decode(out[n:], v[end:])
+	if err != nil || last != 3-padding {
+		return errMalformed
+	}
+	m.data = out[:n+last]
 	return nil
 }
 
