@@ -218,7 +218,8 @@ func (e *EncodedAction) Bytes() Value {
 	return raw
 }
 
-// ActionTag reads the type member of an action.
+// ActionTag reads the type member of an action. It need not look at the rest, which
+// may be no JSON: [ActionTable.Decode] does.
 func ActionTag(raw Value) (string, error) {
 	if tag, ok := firstTag(raw); ok {
 		return tag, nil
