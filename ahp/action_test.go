@@ -43,6 +43,7 @@ func TestDecodeAction(t *testing.T) {
 		{`{"type":"toy/titled"}`, "", "toy/titled: /title: required"},
 		{`{"type":"toy/titled","title":"bad"}`, "", "toy/titled: /title: bad"},
 		{`{"type":"toy/none"}`, "", `unknown action type "toy/none"`},
+		{`{"type":"toy/none"`, "", "action: invalid JSON at byte 18: unexpected EOF"},
 		{`{"type":"toy\/titled","title":"x"}`, `{"type":"toy\/titled","title":"x"}`, ""},
 		{`{ "type":"toy/empty"}`, `{ "type":"toy/empty"}`, ""},
 		{`{"type":"toy/titled","title":"x","type":"toy/empty"}`, "", "toy/titled: invalid JSON at byte 33: duplicate object member name"},
