@@ -223,10 +223,16 @@ func sendFails(t *testing.T, body io.ReadCloser) {
 
 func TestTooManyRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // at the end, all that is under way is told at once
 		var errs []ahp.Value
 		s, err := NewServer(Options{
 			Origin: "http://localhost", RoundTripper: &script{}, Requests: 8, Uploads: 3,
-			Send: func(_ canvas.View, p ahp.Value) error { errs = append(errs, p.Clone()); return nil },
+			Send: func(_ canvas.View, p ahp.Value) error {
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, p.Clone())
+				return nil
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
