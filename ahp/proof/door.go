@@ -81,10 +81,11 @@ func NewDoor(rawURL, token string, dial DialFunc) *Door {
 // is an error as well.
 func (d *Door) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	nc, err := d.open(ctx, network, addr)
-	if err != nil || d.at == "" || d.learnt(unknown) == other {
+	known := d.learnt(unknown)
+	if err != nil || d.at == "" || known == other {
 		return nc, err
 	}
-	err = ask(ctx, nc, d.at, d.token, d.learnt(unknown).patience())
+	err = ask(ctx, nc, d.at, d.token, known.patience())
 	if err == nil {
 		d.learnt(proving)
 		return nc, nil

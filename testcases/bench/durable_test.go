@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -100,11 +98,7 @@ func newDurableHost(b *testing.B) *canvastest.Host {
 			b.Error(err)
 		}
 	})
-	h := canvastest.New(b, canvas.Options{
-		Store: store, Limits: canvas.Limits{SessionInstances: 2000}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	h.Register(canvas.Extension{ID: "still"}, still{}, canvas.Declaration{CanvasID: "still", DisplayName: "Still"})
-	return h
+	return hostWith(b, canvas.Options{Store: store, Limits: canvas.Limits{SessionInstances: 2000}})
 }
 
 func names(prefix string, n int) []string {

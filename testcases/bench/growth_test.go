@@ -3,8 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -126,10 +124,7 @@ func (reached) Call(context.Context, string, time.Duration, string, any) (ahp.Va
 func (reached) Capable(string, string) bool { return true }
 
 func crowded(b *testing.B, n int) *canvastest.Host {
-	h := canvastest.New(b, canvas.Options{
-		Caller: reached{}, Limits: canvas.Limits{Instances: 2 * n}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	h.Register(canvas.Extension{ID: "still"}, still{}, canvas.Declaration{CanvasID: "still", DisplayName: "Still"})
+	h := hostWith(b, canvas.Options{Caller: reached{}, Limits: canvas.Limits{Instances: 2 * n}})
 	subscribe(b, h.Log, ensure(b, h, 0), n)
 	for i := range n {
 		_, err := h.Canvases.Open(b.Context(), canvas.OpenArgs{Session: ensure(b, h, i/200), CanvasID: "still", InstanceID: fmt.Sprint("i", i)})

@@ -31,7 +31,14 @@ func (still) Close(context.Context) error                                  { ret
 // newHost is a host without a wire, with one kind of canvas.
 func newHost(t testing.TB) *canvastest.Host {
 	t.Helper()
-	h := canvastest.New(t, canvas.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	return hostWith(t, canvas.Options{})
+}
+
+// hostWith is newHost with options.
+func hostWith(t testing.TB, opts canvas.Options) *canvastest.Host {
+	t.Helper()
+	opts.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	h := canvastest.New(t, opts)
 	h.Register(canvas.Extension{ID: "still"}, still{}, canvas.Declaration{CanvasID: "still", DisplayName: "Still"})
 	return h
 }
