@@ -156,6 +156,14 @@ func (l *Limits) payload(p ahp.Value) error {
 	if !p.IsValid() {
 		return errors.New("the payload is not JSON")
 	}
+	return l.decoded(p)
+}
+
+// decoded is payload for what was decoded, and so is JSON.
+func (l *Limits) decoded(p ahp.Value) error {
+	if err := l.size(p); err != nil {
+		return err
+	}
 	if err := l.shape(p); err != nil {
 		return fmt.Errorf("the payload %w", err)
 	}

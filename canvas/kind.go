@@ -61,11 +61,8 @@ func (s *Service) permitUpdate(st CanvasState, i *instance, a Updated, provides 
 // permitMessage also decides who hears it: what a provider says all subscribers
 // do; what a View says, its sender (as the echo) and the provider.
 func (s *Service) permitMessage(tx *channels.Tx, d *channels.Dispatch, st CanvasState, i *instance, a Message, provides bool) error {
-	if err := s.limits.size(a.Payload); err != nil {
+	if err := s.limits.decoded(a.Payload); err != nil {
 		return fmt.Errorf("/payload: %w", err)
-	}
-	if err := s.limits.shape(a.Payload); err != nil { // that it is JSON, its decoding has shown
-		return fmt.Errorf("/payload: the payload %w", err)
 	}
 	if st.Availability != session.Ready {
 		return errors.New("this canvas is stale: its provider is not there now")
