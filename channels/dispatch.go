@@ -85,5 +85,6 @@ func (tx *Tx) Refuse(from *Subscriber, uri string, enc *ahp.EncodedAction, origi
 	// A refused message is kept with the state changes: it answers a dispatch,
 	// and must not fall out under a flood of messages.
 	tx.l.states.add(e)
+	tx.l.fanout.settle()
 	from.Sink.Deliver(e.frame)
 }

@@ -49,6 +49,8 @@ type keeper struct{ last *Frame }
 
 func (k *keeper) Deliver(f *Frame) { k.last = f }
 
+func (k *keeper) DeliverAll(all *Batch) { all.Each(k.Deliver) }
+
 // TestARefusalKeepsItsMemory: it is kept for replay whatever its audience, also
 // where the connection has no client id that it could be kept for.
 func TestARefusalKeepsItsMemory(t *testing.T) {

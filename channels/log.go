@@ -30,6 +30,7 @@ type Log struct {
 	kinds       map[string]*Kind
 	replayBytes int
 	numbers     *Numbers // nil: any number may be given out
+	fanout      fanout
 
 	mu       sync.Mutex
 	tx       Tx // the one that there is
@@ -79,6 +80,11 @@ func (l *Log) AddKind(k *Kind) {
 	}
 	l.kinds[k.Scheme] = k
 }
+
+// Settle hands what was published to many over to their sinks. What a connection
+// is told for itself alone comes behind what was published before: whoever tells
+// it calls Settle first, inside of Do or outside.
+func (l *Log) Settle() { l.fanout.settle() }
 
 func or(v, def int) int {
 	if v == 0 {

@@ -103,6 +103,8 @@ type inbox struct{ frames []string }
 
 func (b *inbox) Deliver(f *Frame) { b.frames = append(b.frames, string(f.Bytes())) }
 
+func (b *inbox) DeliverAll(all *Batch) { all.Each(b.Deliver) }
+
 // take returns and forgets what came, without the wrapping that all share.
 func (b *inbox) take() []string {
 	var out []string

@@ -66,6 +66,7 @@ func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	}
 	sub, again := s.subs[c]
 	if !again {
+		tx.l.fanout.settle()
 		sub.at = c.subs.add(s)
 	}
 	if s.subs == nil {
@@ -117,6 +118,7 @@ func (tx *Tx) Leave(s *Subscriber) Bookmark {
 
 // end takes s out of c.
 func (tx *Tx) end(s *Subscriber, c *channel) {
+	tx.l.fanout.settle()
 	at := s.subs[c].at
 	if moved := c.subs.remove(at); moved != nil {
 		sub := moved.subs[c]

@@ -9,10 +9,15 @@ import (
 // ConnID names a connection for the life of the process; 0 is none.
 type ConnID uint64
 
-// Sink takes a connection's frames. Deliver is called under the log's lock: it
-// must return at once and must not call the log. A sink that is full closes
-// its connection with a typed reason; it never drops a frame and goes on.
-type Sink interface{ Deliver(*Frame) }
+// Sink takes a connection's frames. It is called under the log's locks: it must
+// return at once and must not call the log. A sink that is full closes its
+// connection with a typed reason; it never drops a frame and goes on. What many
+// hear may come after the Do that published it has returned (see [Log.Settle]).
+type Sink interface {
+	Deliver(*Frame)
+	// DeliverAll takes several frames, which go to many sinks.
+	DeliverAll(*Batch)
+}
 
 // Subscriber is a connection as the log sees it. Its exported fields are set
 // before it is first used and never change.

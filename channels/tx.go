@@ -132,16 +132,23 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 	e := newEntry(tx.l.seq, c.uri, enc, origin, "", to)
 	e.of = c
 	tx.keep(e)
-	c.deliver(e)
+	tx.deliver(c, e)
 	if c.kind.After != nil {
 		c.kind.After(tx, c.uri, before, c.state, enc.Action)
 	}
 	return nil
 }
 
-// deliver hands an entry to those of the channel's subscribers who hear it.
-func (c *channel) deliver(e *Entry) {
-	if e.Audience.everybody() {
+// deliver hands an entry to those of the channel's subscribers who hear it: at
+// once where they are few, and where they are many with what follows it shortly.
+func (tx *Tx) deliver(c *channel, e *Entry) {
+	everybody := e.Audience.everybody()
+	if everybody && len(c.subs.all) >= many {
+		tx.l.fanout.add(c, e)
+		return
+	}
+	tx.l.fanout.settle()
+	if everybody {
 		for _, s := range c.subs.all {
 			if s.sees(e.row) {
 				s.Sink.Deliver(e.frame)
@@ -178,6 +185,7 @@ func (tx *Tx) Notify(uri, method string, params any) {
 		Method  string `json:"method"`
 		Params  any    `json:"params"`
 	}{"2.0", method, params}))
+	tx.l.fanout.settle()
 	for _, s := range c.subs.all {
 		s.Sink.Deliver(frame)
 	}

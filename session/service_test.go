@@ -19,6 +19,8 @@ type inbox struct{ frames []string }
 
 func (b *inbox) Deliver(f *channels.Frame) { b.frames = append(b.frames, string(f.Bytes())) }
 
+func (b *inbox) DeliverAll(all *channels.Batch) { all.Each(b.Deliver) }
+
 func (b *inbox) take() string {
 	all := strings.Join(b.frames, "\n")
 	b.frames = nil

@@ -39,6 +39,10 @@
 // ignored. An answer has exactly one of result and error; a null result is
 // explicit.
 //
+// What goes to many peers may be pushed as a [Shared]: messages that are framed once
+// for all of them. A frame of one peer alone asks Options.Before first, so that it
+// stays behind what is published and not pushed yet.
+//
 // # Payloads
 //
 // A result may be one long string with little around it: the content of a

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
 // Frame is one complete JSON text on its way to one or many peers. Bytes may
@@ -30,10 +31,23 @@ func tell(f Frame, n int) {
 	}
 }
 
-func tellAll(frames []Frame, written [][]byte) {
-	for i, f := range frames {
-		tell(f, len(written[i]))
-	}
+// Shared are messages that go to many peers, one behind the other. Framed returns
+// what frame makes of them: once, for all the peers, by whoever needs it first.
+type Shared interface {
+	Messages() [][]byte
+	Size() int // of the messages, in bytes
+	Framed(frame func(messages [][]byte) []byte) []byte
+}
+
+// together is a Shared in the queue of a peer whose frames are not masked. Its
+// bytes are no JSON text but frames of the WebSocket.
+type together struct{ Shared }
+
+func (t together) Bytes() []byte { return t.Framed(ws.Framed) }
+
+func isFramed(f Frame) bool {
+	_, ok := f.(together)
+	return ok
 }
 
 // text is a frame that is encoded already.

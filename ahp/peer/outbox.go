@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"io"
 	"sync"
 
@@ -44,12 +45,27 @@ var queues = sync.Pool{New: func() any { q := make([]Frame, 0, 16); return &q }}
 // Push queues a frame; it never waits. A queue above Options.QueueBytes closes
 // the connection with CodeSlow: no frame is dropped from a connection that
 // lives. After the end it does nothing.
-func (p *Peer) Push(f Frame) { p.push(f) }
+func (p *Peer) Push(f Frame) {
+	if begin, _ := p.enqueue(f, true); begin {
+		p.startWriter()
+	}
+}
 
-// PushExempt queues a frame outside the byte budget, in the same order. It is
-// for answers that the other side asked for and waits for, one at a time:
-// initialize, reconnect, subscribe.
-func (p *Peer) PushExempt(f Frame) { p.push(exempt{f}) }
+// PushShared is Push for messages that go to many.
+func (p *Peer) PushShared(s Shared) {
+	if !p.conn.Masks() {
+		p.Push(together{s})
+		return
+	}
+	for _, m := range s.Messages() {
+		p.Push(text(m))
+	}
+}
+
+// PushExempt queues a frame of this peer alone outside the byte budget, in the
+// same order. It is for answers that the other side asked for and waits for, one
+// at a time: initialize, reconnect, subscribe.
+func (p *Peer) PushExempt(f Frame) { p.pushOwn(exempt{f}) }
 
 // Notify pushes a notification of one peer; nil params leave the member out.
 func (p *Peer) Notify(method string, params any) error {
@@ -57,21 +73,21 @@ func (p *Peer) Notify(method string, params any) error {
 	if err != nil {
 		return err
 	}
-	p.Push(f)
+	p.pushOwn(f)
 	return nil
 }
 
-func (p *Peer) push(f Frame) bool {
-	begin, ok := p.enqueue(f, true)
-	if begin {
-		p.startWriter()
-	}
-	return ok
+// pushOwn queues a frame that is this peer's alone: behind what was published to
+// many before.
+func (p *Peer) pushOwn(f Frame) {
+	p.opts.Before()
+	p.Push(f)
 }
 
-// pushQuietly queues a frame and starts no writer: the caller calls flush, once
-// it holds no lock. Somebody else's push may take the frame along before.
+// pushQuietly is pushOwn, but starts no writer: the caller calls flush, once it
+// holds no lock. Somebody else's push may take the frame along before.
 func (p *Peer) pushQuietly(f Frame) bool {
+	p.opts.Before()
 	_, ok := p.enqueue(f, false)
 	return ok
 }
@@ -124,6 +140,7 @@ func (p *Peer) tooSlow() {
 
 // pushBulk queues a large result in the second lane.
 func (p *Peer) pushBulk(b bulk) bool {
+	p.opts.Before()
 	o := &p.out
 	o.mu.Lock()
 	if o.closed {
@@ -188,6 +205,15 @@ func (o *outbox) take() (queue *[]Frame, result *bulk, drained func()) {
 	o.writing = false
 	drained, o.drained = o.drained, nil
 	return nil, nil, drained
+}
+
+// wrote counts a frame whose bytes are on their way, and tells it. It is called by
+// who has the writer's role.
+func (o *outbox) wrote(f Frame, b []byte) {
+	if !isExempt(f) {
+		o.written += cmp.Or(f.Size(), len(b))
+	}
+	tell(f, len(b))
 }
 
 // charge counts a lazy frame that has been encoded.

@@ -51,6 +51,11 @@ type Options struct {
 	// (see [Peer.CallThen]) into one order. What Handle holds up is the reading.
 	Prompt bool
 
+	// Before is called before a frame that is one peer's alone is queued (an answer,
+	// a call, the end), so that what was published to many before can be pushed
+	// first. Like Push it must not wait, and may come under the caller's locks.
+	Before func()
+
 	// QueueBytes bounds what waits to be written, exempt frames apart (8 MiB).
 	QueueBytes int
 	// InboxMessages and InboxBytes bound what waits to be handled (4,096; 16 MiB).
@@ -82,6 +87,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Before == nil {
+		o.Before = func() {}
 	}
 	o.QueueBytes = cmp.Or(o.QueueBytes, 8<<20)
 	o.InboxMessages = cmp.Or(o.InboxMessages, 4096)
@@ -171,6 +179,7 @@ func (p *Peer) SetReadLimit(n int64) { p.conn.SetReadLimit(n) }
 // Options.FlushTimeout is over. It returns at once; nothing can be pushed any
 // more.
 func (p *Peer) Close(code ws.CloseCode, reason string) {
+	p.opts.Before()
 	if p.out.drain(func() { p.conn.Close(code, reason) }) {
 		time.AfterFunc(p.opts.FlushTimeout, func() { p.conn.Close(code, reason) })
 		return

@@ -138,7 +138,7 @@ func (r *Request) Fail(err error) {
 // when Handle has returned, and holds no lock any more.
 func (r *Request) answer(f text) {
 	if r.detached {
-		r.peer.push(f)
+		r.peer.pushOwn(f)
 	} else {
 		r.peer.pushQuietly(f)
 	}

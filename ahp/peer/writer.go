@@ -66,19 +66,33 @@ func (p *Peer) tryWrite() {
 func (p *Peer) tryQueue(frames []Frame) (taken int) {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
+	for taken < len(frames) {
+		n := p.tryRun(frames[taken:], batch)
+		if taken += n; n < len(*batch) || n == 0 {
+			break
+		}
+	}
+	return taken
+}
+
+// tryRun is tryQueue for the first frames of a sort: texts, or what is framed.
+func (p *Peer) tryRun(frames []Frame, batch *[][]byte) (taken int) {
+	clear(*batch)
+	*batch = (*batch)[:0]
+	framed := isFramed(frames[0])
 	for _, f := range frames {
-		if f.Size() == 0 {
+		if f.Size() == 0 || isFramed(f) != framed {
 			break
 		}
 		*batch = append(*batch, f.Bytes())
 	}
-	taken = p.conn.TryWriteBatch(*batch)
+	if framed {
+		taken = p.conn.TryWriteFramed(*batch)
+	} else {
+		taken = p.conn.TryWriteBatch(*batch)
+	}
 	for i, f := range frames[:taken] {
-		n := len((*batch)[i])
-		if !isExempt(f) {
-			p.out.written += n
-		}
-		tell(f, n)
+		p.out.wrote(f, (*batch)[i])
 	}
 	return taken
 }
@@ -139,30 +153,38 @@ func recycleBatch(batch *[][]byte) {
 func (p *Peer) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
-	size := 0
-	for i, f := range frames {
+	for from, size := 0, 0; from < len(frames); {
+		f := frames[from+len(*batch)]
 		b := f.Bytes()
-		if !isExempt(f) {
-			p.out.written += len(b)
-			if f.Size() == 0 && !p.out.charge(len(b), p.opts.QueueBytes) {
-				p.tooSlow()
-				return p.Err()
-			}
+		if f.Size() == 0 && !isExempt(f) && !p.out.charge(len(b), p.opts.QueueBytes) {
+			p.tooSlow()
+			return p.Err()
 		}
 		*batch = append(*batch, b)
-		if size += len(b); size < batchSize {
+		next := from + len(*batch)
+		if size += len(b); size < batchSize && next < len(frames) && isFramed(frames[next]) == isFramed(f) {
 			continue
 		}
-		if err := p.conn.WriteBatch(*batch); err != nil {
+		if err := p.writeRun(frames[from:next], *batch); err != nil {
 			return err
 		}
-		tellAll(frames[i+1-len(*batch):i+1], *batch)
 		clear(*batch)
-		*batch, size = (*batch)[:0], 0
+		*batch, size, from = (*batch)[:0], 0, next
 	}
-	if err := p.conn.WriteBatch(*batch); err != nil {
+	return nil
+}
+
+// writeRun writes the bytes of frames of one sort.
+func (p *Peer) writeRun(frames []Frame, batch [][]byte) error {
+	write := p.conn.WriteBatch
+	if isFramed(frames[0]) {
+		write = p.conn.WriteFramed
+	}
+	if err := write(batch); err != nil {
 		return err
 	}
-	tellAll(frames[len(frames)-len(*batch):], *batch)
+	for i, f := range frames {
+		p.out.wrote(f, batch[i])
+	}
 	return nil
 }

@@ -94,6 +94,9 @@ func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Con
 // message that is being read, too.
 func (c *Conn) SetReadLimit(n int64) { c.readLimit.Store(n) }
 
+// Masks reports whether the frames of this side are masked: it dialled.
+func (c *Conn) Masks() bool { return c.client }
+
 // Subprotocol returns what the handshake selected, or "".
 func (c *Conn) Subprotocol() string { return c.ws.Subprotocol() }
 

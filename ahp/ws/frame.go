@@ -57,6 +57,20 @@ func appendFrame(b []byte, first byte, payload []byte, client bool) []byte {
 	return b
 }
 
+// Framed returns messages as the frames in which a server sends them, for
+// [Conn.WriteFramed]: what goes to many connections is framed once.
+func Framed(messages [][]byte) []byte {
+	size := 0
+	for _, m := range messages {
+		size += maxHeader + len(m)
+	}
+	b := make([]byte, 0, size)
+	for _, m := range messages {
+		b = appendFrame(b, opText|bitFinal, m, false)
+	}
+	return b
+}
+
 // maskBytes masks b, whose first byte is at position pos of the payload, and
 // returns the position after it.
 func maskBytes(key [4]byte, pos int, b []byte) int {

@@ -57,25 +57,27 @@ func (c *Conn) CanTry() bool { return c.nc.raw != nil }
 // the others the caller writes with WriteBatch. It takes none where somebody else
 // is writing, the connection has ended, or a message is above 64 KiB. Like
 // WriteBatch it belongs to the one goroutine that writes at a time.
-func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) {
+func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) { return c.try(msgs, c.gather) }
+
+// TryWriteFramed is TryWriteBatch for what [Framed] returned, of whatever length.
+func (c *Conn) TryWriteFramed(parts [][]byte) (taken int) { return c.try(parts, merge) }
+
+// try writes one after the other what next makes of the first messages in the
+// room that it is given.
+func (c *Conn) try(msgs [][]byte, next func(room []byte, msgs [][]byte) ([]byte, int)) (taken int) {
 	if !c.CanTry() || !c.beginTry() {
 		return 0
 	}
 	piece := pieces.Get().(*[]byte)
 	for taken < len(msgs) {
-		buf := (*piece)[:0]
-		next := taken
-		for next < len(msgs) && len(buf)+maxHeader+len(msgs[next]) <= cap(buf) {
-			buf = appendFrame(buf, opText|bitFinal, msgs[next], c.client)
-			next++
-		}
-		n := tryWrite(c.nc.raw, buf)
-		if n == 0 {
+		buf, n := next((*piece)[:0], msgs[taken:])
+		wrote := tryWrite(c.nc.raw, buf)
+		if wrote == 0 {
 			break
 		}
-		taken = next
-		if n < len(buf) {
-			go c.completeTry(piece, buf[n:])
+		taken += n
+		if wrote < len(buf) {
+			go c.completeTry(piece, buf[wrote:])
 			return taken
 		}
 	}

@@ -22,23 +22,62 @@ func (c *Conn) WriteBatch(msgs [][]byte) error {
 	defer pieces.Put(piece)
 	c.writing <- struct{}{}
 	defer func() { <-c.writing }()
-	buf := (*piece)[:0]
-	for _, m := range msgs {
-		if len(buf)+maxHeader+len(m) <= cap(buf) {
-			buf = appendFrame(buf, opText|bitFinal, m, c.client)
-			continue
+	for len(msgs) > 0 {
+		buf, n := c.gather((*piece)[:0], msgs)
+		if n > 0 {
+			if err := c.write(buf); err != nil {
+				return err
+			}
+		} else if err := c.writeLarge(buf, opText|bitFinal, msgs[0]); err != nil {
+			return err
 		}
+		msgs = msgs[max(n, 1):]
+	}
+	return nil
+}
+
+// gather appends as many whole messages to buf, each as a frame, as it has room
+// for, and returns how many those are.
+func (c *Conn) gather(buf []byte, msgs [][]byte) ([]byte, int) {
+	for n, m := range msgs {
+		if len(buf)+maxHeader+len(m) > cap(buf) {
+			return buf, n
+		}
+		buf = appendFrame(buf, opText|bitFinal, m, c.client)
+	}
+	return buf, len(msgs)
+}
+
+// WriteFramed is WriteBatch for what [Framed] returned. It is for an accepted
+// connection: a client's frames are masked, each with a key of its own.
+func (c *Conn) WriteFramed(parts [][]byte) error {
+	piece := pieces.Get().(*[]byte)
+	defer pieces.Put(piece)
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
+	for len(parts) > 0 {
+		buf, n := merge((*piece)[:0], parts)
 		if err := c.write(buf); err != nil {
 			return err
 		}
-		buf = buf[:0]
-		if maxHeader+len(m) <= cap(buf) {
-			buf = appendFrame(buf, opText|bitFinal, m, c.client)
-		} else if err := c.writeLarge(buf, opText|bitFinal, m); err != nil {
-			return err
-		}
+		parts = parts[n:]
 	}
-	return c.write(buf)
+	return nil
+}
+
+// merge returns the first parts in one, as many as room holds and at least one,
+// and how many those are. One alone is not copied.
+func merge(room []byte, parts [][]byte) ([]byte, int) {
+	if len(parts) == 1 || len(parts[0])+len(parts[1]) > cap(room) {
+		return parts[0], 1
+	}
+	for n, part := range parts {
+		if len(room)+len(part) > cap(room) {
+			return room, n
+		}
+		room = append(room, part...)
+	}
+	return room, len(parts)
 }
 
 // writeLarge writes one frame that does not fit a piece. A server's payload

@@ -162,6 +162,9 @@ func (v *View) Deliver(f *channels.Frame) {
 	v.more = make(chan struct{})
 }
 
+// DeliverAll keeps several.
+func (v *View) DeliverAll(b *channels.Batch) { b.Each(v.Deliver) }
+
 // Subscribe subscribes and returns the snapshot, or fails the test.
 func (v *View) Subscribe(uri string) ahp.Snapshot {
 	v.host.t.Helper()

@@ -28,6 +28,8 @@ type benchPage struct {
 
 func (p *benchPage) Deliver(f *channels.Frame) { p.frames <- f }
 
+func (p *benchPage) DeliverAll(all *channels.Batch) { all.Each(p.Deliver) }
+
 func (p *benchPage) listen() {
 	prefix := []byte(`"payload":`)
 	for f := range p.frames {

@@ -40,6 +40,9 @@ type conn struct {
 // Deliver hands an envelope to the connection's queue.
 func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }
 
+// DeliverAll hands several envelopes to the connection's queue.
+func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
+
 // Handle takes the connection's messages one at a time. It counts before it looks
 // whether the host is closing: what goes on after that is waited for.
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {

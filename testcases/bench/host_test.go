@@ -19,6 +19,8 @@ type sink struct{ n int }
 
 func (s *sink) Deliver(*channels.Frame) { s.n++ }
 
+func (s *sink) DeliverAll(all *channels.Batch) { s.n += len(all.Messages()) }
+
 // still is a canvas that does nothing.
 type still struct{}
 

@@ -17,6 +17,7 @@ func deliver(t testing.TB, log *channels.Log) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	log.Settle()
 }
 
 // BenchmarkDeliver is an action of the host's from the reducer to every
@@ -47,6 +48,7 @@ func BenchmarkDispatch(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				h.Log.Dispatch(from, p)
+				h.Log.Settle()
 			}
 			if got.n == 0 {
 				b.Fatal("nothing was echoed")
@@ -55,8 +57,8 @@ func BenchmarkDispatch(b *testing.B) {
 	}
 }
 
-// The ceilings are what was measured and a little. They hold with one subscriber
-// and with a thousand: nothing is allocated for a recipient.
+// The ceilings are what was measured and a little. Nothing is allocated for a
+// recipient: a thousand cost what the batch is that they share.
 func TestHotPathAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -69,6 +71,7 @@ func TestHotPathAllocations(t *testing.T) {
 		{"deliver", deliverCeiling, func(log *channels.Log, _ *channels.Subscriber) { deliver(t, log) }},
 		{"dispatch", dispatchCeiling, func(log *channels.Log, from *channels.Subscriber) {
 			log.Dispatch(from, dispatched(canvastest.Session))
+			log.Settle()
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -80,8 +83,12 @@ func TestHotPathAllocations(t *testing.T) {
 				if got.n < 200 {
 					t.Fatalf("%d of 201 actions arrived", got.n)
 				}
-				if allocs > tc.ceiling {
-					t.Errorf("%d subscribers: %.0f allocations, want at most %.0f", n, allocs, tc.ceiling)
+				ceiling := tc.ceiling
+				if n > 1 {
+					ceiling += batchCost
+				}
+				if allocs > ceiling {
+					t.Errorf("%d subscribers: %.0f allocations, want at most %.0f", n, allocs, ceiling)
 				}
 			}
 		})
@@ -91,4 +98,5 @@ func TestHotPathAllocations(t *testing.T) {
 const (
 	deliverCeiling  = 11 // measured 10
 	dispatchCeiling = 13 // measured 12
+	batchCost       = 3
 )

@@ -1,0 +1,128 @@
+package channels
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// crowd is a log with many listeners, and what each of them has to hear, in order.
+type crowd struct {
+	t    *testing.T
+	log  *Log
+	all  []*Subscriber
+	box  map[*Subscriber]*inbox
+	want map[*Subscriber][]string
+	said int
+}
+
+var crowdChannels = []string{"toy:/a", "toy:/b"}
+
+func newCrowd(t *testing.T, r *rand.Rand, n int) *crowd {
+	l, _ := newToyLog(t, Options{})
+	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
+	c := &crowd{t: t, log: l, box: map[*Subscriber]*inbox{}, want: map[*Subscriber][]string{}}
+	for i := range n {
+		var caps []string
+		if r.IntN(3) == 0 {
+			caps = []string{"toys"}
+		}
+		s, box := subscriber(ConnID(i+1), fmt.Sprint("client", i%10), caps...)
+		c.all, c.box[s] = append(c.all, s), box
+	}
+	return c
+}
+
+// say publishes something that a test of an audience hears, if it is subscribed.
+func (c *crowd) say(uri string, secret bool, to Audience) {
+	c.said++
+	text := fmt.Sprintf("%s %d", uri, c.said)
+	mustDo(c.t, c.log, func(tx *Tx) error {
+		for _, s := range c.all {
+			hears := tx.Subscribed(s, uri) && (to.everybody() || to.names(s))
+			if hears && (!secret || s.Caps.Has("toys")) {
+				c.want[s] = append(c.want[s], text)
+			}
+		}
+		if secret {
+			return tx.AppendTo(uri, whisper{Text: text}, to)
+		}
+		return tx.AppendTo(uri, shout{Text: text}, to)
+	})
+}
+
+func (c *crowd) step(r *rand.Rand) {
+	s, uri := c.all[r.IntN(len(c.all))], crowdChannels[r.IntN(2)]
+	switch n := r.IntN(20); {
+	case n < 12:
+		for range 1 + r.IntN(6) {
+			c.say(uri, r.IntN(5) == 0, Audience{})
+		}
+	case n == 12:
+		c.say(uri, false, Audience{Conn: s.ID, Clients: []string{"client3"}})
+	case n == 13:
+		c.log.Dispatch(s, ahp.DispatchActionParams{Channel: uri, Action: ahp.Value(`{"type":"toy/reset"}`)})
+		c.want[s] = append(c.want[s], "refused")
+	case n < 16:
+		mustDo(c.t, c.log, func(tx *Tx) error { tx.Unsubscribe(s, uri); return nil })
+	case n == 16 || n == 17:
+		mustDo(c.t, c.log, func(tx *Tx) error { _, err := tx.Subscribe(s, uri); return err })
+	case n == 18: // a frame of its own, which comes behind what was published
+		c.log.Settle()
+		c.heard(s)
+	default:
+		synctest.Wait() // the goroutine's turn
+	}
+}
+
+// heard compares what a connection got with what it had to.
+func (c *crowd) heard(s *Subscriber) {
+	c.t.Helper()
+	var got []string
+	for _, text := range c.box[s].take() {
+		var e struct {
+			Action          whisper
+			RejectionReason string
+		}
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			c.t.Fatal(err)
+		}
+		if e.RejectionReason != "" {
+			e.Action.Text = "refused"
+		}
+		got = append(got, e.Action.Text)
+	}
+	if !slices.Equal(got, c.want[s]) {
+		c.t.Fatalf("%d heard %q, want %q", s.ID, got, c.want[s])
+	}
+	c.want[s] = nil
+}
+
+// However what is published is gathered, each connection hears what it would have
+// heard one by one: in its order, without what it may not see, and before anything
+// that it is told for itself alone.
+func TestFanOut(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			c := newCrowd(t, r, 3*many)
+			for i, s := range c.all {
+				for _, uri := range crowdChannels[:1+i%2] {
+					subscribeTo(t, c.log, s, uri)
+				}
+			}
+			for range 100 {
+				c.step(r)
+			}
+			synctest.Wait()
+			for _, s := range c.all {
+				c.heard(s)
+			}
+		})
+	}
+}
