@@ -39,11 +39,11 @@ func stuck(e *Env) ([]figure.Figure, error) {
 	}
 	p99 := figure.Figure{What: "p99 of 100 subscribers beside a stuck one", Unit: "µs", Peer: "all healthy", Target: figure.Target{AtMost: 1.2}}
 	p50 := figure.Figure{What: "p50 of 100 subscribers beside a stuck one", Unit: "µs", Peer: "all healthy"}
-	n := e.Pick(500, 150)
+	n := e.Pick(250, 150)
 	if _, err := l.hear(host, n/4); err != nil { // warm
 		return nil, err
 	}
-	for range e.Rounds(7) {
+	for range e.Rounds(15) {
 		alone, err := l.hear(host, n)
 		if err != nil {
 			return nil, err
