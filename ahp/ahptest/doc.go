@@ -1,6 +1,7 @@
 // Package ahptest is the test kit: an in-memory network that a test can freeze
 // and cut, HTTP servers for the length of a test ([Serve], [Kept]), a proxy that
-// nobody may look for ([WithProxy]), and gates for leaked goroutines and descriptors.
+// nobody may look for ([WithProxy]), gates for leaked goroutines and descriptors, and
+// what the process has used of the processors ([CPU]).
 //
 // Everything waits on conditions and timers that are made where it is used, so
 // a whole stack (net/http, the WebSocket, the peer) runs inside a

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -97,7 +97,7 @@ func fanOut(b *testing.B, n, burst int) {
 	f := sharedFrame(b)
 	framed := int64(f.Size() + 4)
 	sent := int64(0)
-	cpu := cpuTime()
+	cpu := ahptest.CPU()
 	start := time.Now()
 	for b.Loop() {
 		for range burst {
@@ -112,7 +112,7 @@ func fanOut(b *testing.B, n, burst int) {
 	}
 	deliveries := float64(sent / framed)
 	b.ReportMetric(deliveries/time.Since(start).Seconds(), "deliveries/s")
-	b.ReportMetric(float64(cpuTime()-cpu)/deliveries, "cpu-ns/delivery")
+	b.ReportMetric(float64(ahptest.CPU()-cpu)/deliveries, "cpu-ns/delivery")
 	for _, p := range peers { // all at once: nobody answers their close frames
 		p.Close(ws.CodeNormal, "")
 	}
@@ -120,13 +120,6 @@ func fanOut(b *testing.B, n, burst int) {
 		p.Wait()
 	}
 	wg.Wait()
-}
-
-// cpuTime is what the process has used, both sides of a benchmark.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 var (
@@ -161,7 +154,7 @@ func (c cost) plus(d cost) cost { return cost{c.wall + d.wall, c.cpu + d.cpu, c.
 func measure(n, flight int, trip func() error) cost {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	cpu, start := cpuTime(), time.Now()
+	cpu, start := ahptest.CPU(), time.Now()
 	var wg sync.WaitGroup
 	for range flight {
 		wg.Go(func() {
@@ -173,7 +166,7 @@ func measure(n, flight int, trip func() error) cost {
 		})
 	}
 	wg.Wait()
-	c := cost{wall: float64(time.Since(start)) / float64(n), cpu: float64(cpuTime()-cpu) / float64(n)}
+	c := cost{wall: float64(time.Since(start)) / float64(n), cpu: float64(ahptest.CPU()-cpu) / float64(n)}
 	runtime.ReadMemStats(&after)
 	c.allocs = float64(after.Mallocs-before.Mallocs) / float64(n)
 	return c

@@ -58,8 +58,6 @@ func (f *far) relayKilled(t *testing.T) {
 	f.screenshot(t, "after")
 }
 
-func since(at time.Time) float64 { return float64(time.Since(at).Milliseconds()) }
-
 // followed waits until the client's mirror shows an instance.
 func (f *far) followed(t *testing.T, c *client.Client, instance string) {
 	t.Helper()

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -175,7 +175,11 @@ func veiled(title string) string {
 func (e *evidence) killedComesBack(t *testing.T) {
 	in[any](t, e, "Counters", `window.kept = "kept"; document.querySelector("[name=name]").value = "typed"`)
 	at := time.Now()
-	if err := syscall.Kill(e.pid(t, "counter"), syscall.SIGKILL); err != nil {
+	p, err := os.FindProcess(e.pid(t, "counter"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	e.tab.Wait(t, veiled("Counters"))

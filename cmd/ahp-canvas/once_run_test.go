@@ -107,6 +107,9 @@ func TestRelayKilledUnderRequests(t *testing.T) {
 	}
 }
 
+// since is in milliseconds, as spread wants it.
+func since(at time.Time) float64 { return float64(time.Since(at).Milliseconds()) }
+
 // back waits until a client is connected.
 func (a *asking) back(t *testing.T, c *client.Client) {
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
@@ -36,9 +36,9 @@ func BenchmarkDurableOpen(b *testing.B) {
 				for b.Loop() {
 					round := names("i", 64+3*callers)
 					syncs += timed(func() { syncAll(b, len(round)) })
-					cpu -= cpuTime()
+					cpu -= ahptest.CPU()
 					opens += timed(func() { openAll(b, h, round, callers) })
-					cpu += cpuTime()
+					cpu += ahptest.CPU()
 					closes += timed(func() { closeAll(b, h, round, callers) })
 					n += len(round)
 				}
@@ -107,13 +107,6 @@ func names(prefix string, n int) []string {
 		all[i] = fmt.Sprint(prefix, i)
 	}
 	return all
-}
-
-// cpuTime is what the process has used, garbage collection and kernel included.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func timed(fn func()) time.Duration {

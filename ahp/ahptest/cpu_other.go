@@ -1,0 +1,7 @@
+//go:build !unix
+
+package ahptest
+
+import "time"
+
+func CPU() time.Duration { return 0 }
