@@ -1,10 +1,11 @@
 package testcases_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +33,9 @@ var layers = []layer{
 	{"ahp/ahptest", "", "", "the test kit"},
 	{"channels", "ahp", "", "the log has no socket"},
 	{"channels/together", "", "", "callers that share a sync"},
+	{"channels/lockfile", "", "golang.org/x/sys", "a file that one process has"},
 	{"channels/storetest", "channels", "", "what every store must pass"},
-	{"channels/sqlitestore", "channels channels/together", "modernc.org/sqlite", "the store in one file"},
+	{"channels/sqlitestore", "channels channels/lockfile channels/together", "modernc.org/sqlite", "the store in one file"},
 	{"channels/server", "channels ahp/peer ahp/ws ahp", "", "the only place where peers meet the log"},
 	{"session", "channels ahp", "", "a channel kind"},
 	{"canvas", "session channels channels/together ahp ahp/mark", "github.com/santhosh-tekuri/jsonschema/v6 github.com/segmentio/asm", "a channel kind, its registry and its flows"},
@@ -62,7 +64,7 @@ var layers = []layer{
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
-	{"cmd/ahp-canvas", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/board canvas/chart canvas/client canvas/extension canvas/folder canvas/form canvas/host canvas/local canvas/loopback canvas/mcp canvas/web channels channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},
+	{"cmd/ahp-canvas", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/board canvas/chart canvas/client canvas/extension canvas/folder canvas/form canvas/host canvas/local canvas/loopback canvas/mcp canvas/web channels channels/lockfile channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},
 }
 
 type goPackage struct {
@@ -70,47 +72,48 @@ type goPackage struct {
 	Imports    []string
 }
 
-func listPackages(t *testing.T) []goPackage {
+// listPackages returns what each package imports, on whatever system.
+func listPackages(t *testing.T) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	var pkgs []goPackage
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p goPackage
-		if err := dec.Decode(&p); err == io.EOF {
-			return pkgs
-		} else if err != nil {
-			t.Fatal(err)
+	all := map[string][]string{}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")
+		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
 		}
-		pkgs = append(pkgs, p)
+		for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p goPackage
+			if err := dec.Decode(&p); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			all[p.ImportPath] = append(all[p.ImportPath], p.Imports...)
+		}
 	}
+	return all
 }
-
-// gate is where a row must name nothing that is not imported: elsewhere files are
-// left out, with what they import.
-const gate = "linux/amd64"
 
 func TestLayers(t *testing.T) {
 	seen := map[string]bool{}
-	for _, p := range listPackages(t) {
-		name := strings.TrimPrefix(p.ImportPath, module)
+	for path, imports := range listPackages(t) {
+		name := strings.TrimPrefix(path, module)
 		seen[name] = true
 		i := slices.IndexFunc(layers, func(l layer) bool { return l.pkg == name })
 		if i < 0 {
 			t.Errorf("%s is not a row of the layers: say what it may import, and why", name)
 			continue
 		}
-		for _, imp := range p.Imports {
+		slices.Sort(imports)
+		imports = slices.Compact(imports)
+		for _, imp := range imports {
 			if !allowed(imp, layers[i].ours, layers[i].foreign) {
 				t.Errorf("%s imports %s, which its row (%s) does not allow", name, imp, layers[i].why)
 			}
 		}
-		if runtime.GOOS+"/"+runtime.GOARCH != gate {
-			continue
-		}
-		for _, spare := range unused(p.Imports, layers[i]) {
+		for _, spare := range unused(imports, layers[i]) {
 			t.Errorf("the row of %s allows %s, which it does not import", name, spare)
 		}
 	}

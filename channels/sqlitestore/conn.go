@@ -41,9 +41,6 @@ func connect(ctx context.Context, path, mode string) (*conn, error) {
 	}
 	at := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}
 	query := url.Values{"_defensive": {"1"}, "_pragma": pragmas}
-	if sqliteLocks && mode == readWrite {
-		query["_pragma"] = append([]string{"locking_mode(EXCLUSIVE)"}, pragmas...)
-	}
 	connector, err := sqlite.NewConnector(at.String() + "?" + mode + "&" + query.Encode())
 	if err != nil {
 		return nil, err

@@ -79,8 +79,7 @@
 //   - database/sql makes and holds the connection; commits run the driver's own
 //     statements on it (statements.go), which take half of database/sql's time.
 //   - SQLite's locking_mode=EXCLUSIVE would keep readers away. The lock file does
-//     not; where the system has no flock, the mode is used, and Check beside a host
-//     answers ErrStoreBusy.
+//     not.
 //   - fsync, not fdatasync: it is what this SQLite is built with.
 //
 // # Figures
@@ -88,5 +87,5 @@
 // The evidence is in the package's tests and benchmarks, which print what they
 // measure; AHP_LONG=1 runs their long forms.
 //
-// The package imports channels, channels/together, modernc.org/sqlite and the standard library.
+// The package imports channels, channels/lockfile, channels/together, modernc.org/sqlite and the standard library.
 package sqlitestore

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 )
 
 // lock is the file beside the store that a host has locked while it has the
@@ -37,7 +38,7 @@ func takeLock(path string) (*lock, error) {
 		return nil, err
 	}
 	l := &lock{f: f, path: path}
-	held, err := tryLock(f)
+	held, err := lockfile.Try(f)
 	switch {
 	case held:
 		defer f.Close()
@@ -66,7 +67,7 @@ func peekLock(path string) (l *lock, held bool, pid int, err error) {
 		return nil, false, 0, err
 	}
 	l = &lock{f: f, path: path}
-	held, err = tryLock(f)
+	held, err = lockfile.Try(f)
 	pid = l.read()
 	if held || err != nil {
 		return nil, held, pid, errors.Join(err, f.Close())

@@ -23,7 +23,7 @@ func survey(ctx context.Context, path string) (r Report, records []record, err e
 	}
 	defer l.release()
 	var m manifest
-	if held || sqliteLocks {
+	if held {
 		m, records, err = readFile(ctx, path, path, readOnly)
 	} else {
 		m, records, err = surveyAlone(ctx, path, l.found())

@@ -46,7 +46,7 @@
 // restore a backup, move store.db* away and copy it there. --state memory keeps
 // nothing. The folder is one
 // host's at a time: its file "lock" is locked while that host lives, and holds
-// its process id. On systems without flock nothing is locked.
+// its process id.
 //
 // # Output
 //

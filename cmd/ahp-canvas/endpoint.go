@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 )
 
 // endpoint is a running host as its endpoint file and the first line of
@@ -59,14 +61,14 @@ func publish(dir string, e endpointFile) (remove func(), err error) {
 }
 
 // writeHeld is writePrivate for a file that is open and locked before anybody can
-// see it. Where there is no lock, data is told so.
+// see it. Where the file system has no locks, data is told so.
 func writeHeld(name string, data func(locked bool) []byte) (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // made with mode 0600
+	f, err := lockfile.Create(filepath.Dir(name))
 	if err != nil {
 		return nil, err
 	}
-	_, err = tryLock(f)
-	_, err = f.Write(data(hasLocks && err == nil))
+	_, err = lockfile.Try(f)
+	_, err = f.Write(data(err == nil))
 	if err == nil {
 		err = os.Rename(f.Name(), name)
 	}
@@ -128,7 +130,7 @@ func readEndpoint(name string) (e endpointFile, held bool, err error) {
 	if err == nil {
 		err = ahp.Unmarshal(data, &e)
 	}
-	held, lockErr := tryLock(f)
+	held, lockErr := lockfile.Try(f)
 	return e, held || lockErr != nil, err
 }
 
@@ -139,6 +141,9 @@ func alive(pid int) bool {
 		return false
 	}
 	defer p.Release()
+	if runtime.GOOS == "windows" {
+		return true // only one that exists is found there, and it takes no such signal
+	}
 	err = p.Signal(syscall.Signal(0))
 	return err == nil || errors.Is(err, os.ErrPermission)
 }

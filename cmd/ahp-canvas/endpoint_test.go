@@ -16,9 +16,6 @@ import (
 // A host that was killed leaves its file, with its tokens and its port. Whoever
 // has its process id and its port later is not given a token.
 func TestATokenIsNotGivenToWhoeverHasTheNumber(t *testing.T) {
-	if !hasLocks {
-		t.Skip("no locks on this system")
-	}
 	m := newMachine(t)
 	asked := make(chan string, 16)
 	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

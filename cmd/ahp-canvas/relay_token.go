@@ -11,6 +11,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 )
 
 // relayKey is what relay token prints, and what serve --relay-token-file reads:
@@ -103,7 +104,7 @@ func addTokens(name string, rows []relay.TokenRow) error {
 		return fmt.Errorf("token file: %w", err)
 	}
 	defer lock.Close()
-	if held, err := tryLock(lock); held {
+	if held, err := lockfile.Try(lock); held {
 		return errors.New("token file: somebody else is changing it: try again")
 	} else if err != nil {
 		return fmt.Errorf("token file: lock: %w", err)

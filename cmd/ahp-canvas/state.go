@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 )
 
 // memory is the --state that keeps nothing.
@@ -55,7 +56,7 @@ func (s *state) take(dir string) error {
 	if err != nil {
 		return stateFolderError(dir, err)
 	}
-	held, err := tryLock(f)
+	held, err := lockfile.Try(f)
 	switch {
 	case held:
 		defer f.Close()
