@@ -48,7 +48,7 @@ var layers = []layer{
 	{"canvas/bridge", "canvas channels ahp", "github.com/segmentio/asm", "http/1: HTTP inside canvas/message"},
 	{"canvas/loopback", "canvas canvas/bridge ahp", "", "a provider"},
 	{"canvas/folder", "canvas canvas/view channels ahp", "", "a provider"},
-	{"canvas/extension", "canvas canvas/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5", "a provider: processes"},
+	{"canvas/extension", "canvas canvas/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 golang.org/x/sys", "a provider: processes"},
 	{"canvas/canvastest", "canvas session channels ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},

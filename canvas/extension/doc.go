@@ -72,8 +72,9 @@
 // of the group is killed at once. On Linux the kernel kills the leader
 // when the host is killed (PR_SET_PDEATHSIG, set by one thread that lives as long as
 // the runner); its children then have their closed standard input only. A child
-// that leaves the group is not found. On systems without process groups only
-// the process itself is ended.
+// that leaves the group is not found. On Windows the group is a job, which
+// is ended after half a second, without a SIGTERM, and ends with the host however
+// that ends.
 //
 // # Its log
 //
@@ -91,6 +92,6 @@
 // owns its processes, one after the other; a process has goroutines for its end, its
 // standard error, its reader and its writer, and is over when all have ended.
 //
-// It imports canvas, canvas/loopback, ahp, sourcegraph/jsonrpc2 and
-// cenkalti/backoff.
+// It imports canvas, canvas/loopback, ahp, sourcegraph/jsonrpc2,
+// cenkalti/backoff, and golang.org/x/sys on Windows.
 package extension

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
@@ -78,7 +79,10 @@ func (f *fakeExtension) run(script string) {
 			f.deaf = true
 			signal.Ignore(syscall.SIGTERM)
 		case "child":
-			cmd := exec.Command("sh", "-c", "trap '' TERM; exec sleep 1000")
+			if err := os.WriteFile("child.mjs", []byte("deaf\nhang"), 0o600); err != nil {
+				panic(err)
+			}
+			cmd := exec.Command(os.Args[0], "child.mjs")
 			if err := cmd.Start(); err != nil {
 				panic(err)
 			}
@@ -86,12 +90,16 @@ func (f *fakeExtension) run(script string) {
 				panic(err)
 			}
 		case "hang":
-			select {}
+			hang()
 		case "serve":
 			f.serve(strings.Fields(rest))
 		}
 	}
 }
+
+// hang waits longer than any test. The runtime would end a program that waits for
+// nothing.
+func hang() { <-time.After(24 * time.Hour) }
 
 type fakeMessage struct {
 	ID     any             `json:"id,omitempty"`
@@ -116,7 +124,7 @@ func (f *fakeExtension) read() fakeMessage {
 		line, err := f.in.ReadString('\n')
 		if err != nil {
 			if f.deaf {
-				select {} // as an extension does whose server keeps it alive
+				hang() // as an extension does whose server keeps it alive
 			}
 			os.Exit(0)
 		}

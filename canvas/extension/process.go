@@ -26,6 +26,7 @@ const (
 type process struct {
 	worker *worker
 	cmd    *exec.Cmd
+	group  *group   // cmd and its children
 	stdin  *os.File // ours, the other ends of its streams
 	stdout *os.File
 	stderr *os.File
@@ -54,14 +55,13 @@ type process struct {
 func (w *worker) launch() (*process, error) {
 	r := w.ext.runner
 	p := &process{
-		worker: w, slots: make(chan struct{}, maxCalls),
+		worker: w, group: &group{}, slots: make(chan struct{}, maxCalls),
 		lost: make(chan struct{}), over: make(chan struct{}), exited: make(chan struct{}),
 		declared: make(chan struct{}), drained: make(chan struct{}),
 	}
 	p.cmd = exec.Command(r.opts.Node, w.ext.folder.main)
 	p.cmd.Dir = w.ext.folder.Dir
 	p.cmd.Env = append(r.environment(), "SESSION_ID="+w.id)
-	asGroup(p.cmd)
 	if err := p.start(r.starter); err != nil {
 		return nil, notStarted(r.opts.Node, err)
 	}
@@ -96,7 +96,7 @@ func (p *process) start(s *starter) (err error) {
 		return err
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	return s.start(p.cmd)
+	return p.group.start(p.cmd, s.start)
 }
 
 func (p *process) closePipes() {
@@ -154,7 +154,7 @@ func (p *process) wait() {
 	p.exit = p.cmd.Wait()
 	close(p.exited)
 	p.breaks(io.EOF)
-	kill(p.cmd.Process)
+	p.group.kill()
 	_ = p.stderr.SetReadDeadline(time.Now().Add(drainTime))
 	<-p.drained
 	_ = p.stdout.SetReadDeadline(time.Now().Add(drainTime)) // a child that left the group may hold it
@@ -193,9 +193,9 @@ func (p *process) end() {
 			return
 		}
 	}
-	terminate(p.cmd.Process)
+	p.group.terminate()
 	if !p.exits(termTime) {
-		kill(p.cmd.Process)
+		p.group.kill()
 	}
 }
 

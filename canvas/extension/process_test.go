@@ -3,6 +3,7 @@ package extension
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,12 +100,15 @@ func TestChildrenEndWithTheProcess(t *testing.T) {
 		t.Error("the process lives")
 	}
 	eventually(t, "the child's end", func() bool { return !alive(child) })
-	if took := time.Since(begun); took < termTime || took > termTime+5*time.Second {
+	if took := time.Since(begun); runtime.GOOS != "windows" && took < termTime || took > termTime+5*time.Second {
 		t.Errorf("a process that does not heed SIGTERM took %v to end", took)
 	}
 }
 
 func TestSIGTERMIsEnough(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be asked to end")
+	}
 	b := newBench(t, nil)
 	b.serving("kanban", "stay\nserve board")
 	begun := time.Now()
