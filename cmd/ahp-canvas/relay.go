@@ -2,22 +2,18 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
-	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
 // relaying is what a relay is started with.
@@ -76,24 +72,13 @@ With --json the first line is one object: {"page","relay","pid"}`,
 }
 
 // relay serves until ctx is done.
-func (a *app) relay(ctx context.Context, o relaying) error {
-	var line *statusLine
-	if isTerminal(a.errs) {
-		line = &statusLine{w: a.errs}
-		a.errs = line
-	}
+func (a *app) relay(ctx context.Context, o relaying) (err error) {
+	line := a.withStatusLine()
 	logger := newLogger(a.errs, o.logLevel)
-	err := errors.Join(o.admin.check(), o.crowding.check())
-	if err != nil {
+	if err := errors.Join(o.admin.check(), o.crowding.check()); err != nil {
 		return err
 	}
 	if o.crowding, err = o.crowding.fit(openFiles(), logger); err != nil {
-		return err
-	}
-	tokens, err := relay.NewFileAuthorizer(o.tokens, logger)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: there is no such file: ahp-canvas relay token --tokens %s --host NAME makes it", o.tokens, o.tokens)
-	} else if err != nil {
 		return err
 	}
 	ln, err := net.Listen("tcp", o.listen)
@@ -101,70 +86,19 @@ func (a *app) relay(ctx context.Context, o relaying) error {
 		return startError(codeRelayNotStarted, o.listen, err)
 	}
 	defer ln.Close()
-	at, err := o.addresses(ln.Addr())
+	s, err := o.server(ln, logger)
 	if err != nil {
 		return err
 	}
-	edge := relay.New(relay.EdgeOptions{
-		Hosts: at.hosts, Origins: at.origins, QueryToken: at.loopback && len(o.origins) == 0, Authorizer: tokens,
-		MaxLanes: o.crowding.ahp, MaxHosts: o.crowding.hosts, Logger: logger,
-	})
-	page, err := web.New(web.Options{AppOrigins: at.origins, ContentOrigin: o.contentOrigin, App: edge})
-	if err != nil {
-		return err
-	}
-	crowd := &web.Crowd{Max: o.crowding.http}
-	stopAdmin, err := o.admin.start(logger, edgeMetrics{edge}, crowdMetrics("ahp_relay_", crowd.Stats))
+	stopAdmin, err := o.admin.start(logger, edgeMetrics{s.edge}, crowdMetrics("ahp_relay_", s.crowd.Stats))
 	if err != nil {
 		return err
 	}
 	defer stopAdmin()
-	if err := a.greetRelay(at); err != nil {
+	if err := a.greetRelay(s.at); err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	// The end of Watch withdraws all tokens, which nobody is to be told of a relay
-	// that stops: so it comes last.
-	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
-	defer unwatch()
-	wg.Go(func() { tokens.Watch(watched) })
-	if line != nil {
-		wg.Go(func() { line.followEdge(ctx, edge) })
-	}
-	return o.serve(ctx, ln, page, edge, crowd, logger)
-}
-
-// serve serves until ctx is done and then drains.
-func (o relaying) serve(ctx context.Context, ln net.Listener, page http.Handler, edge *relay.Edge, crowd *web.Crowd, logger *slog.Logger) error {
-	srv := &http.Server{
-		Handler: page, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
-	}
-	crowd.Watch(srv)
-	served := make(chan error, 1)
-	if o.cert == "" {
-		go func() { served <- srv.Serve(ln) }()
-	} else {
-		pair := &certificate{cert: o.cert, key: o.key, logger: logger}
-		if err := pair.load(); err != nil {
-			return err
-		}
-		srv.TLSConfig = &tls.Config{GetCertificate: pair.get}
-		go func() { served <- srv.ServeTLS(ln, "", "") }()
-	}
-	select {
-	case err := <-served:
-		return errors.Join(err, edge.Close(context.Background()))
-	case <-ctx.Done():
-	}
-	within, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	err := errors.Join(edge.Close(within), srv.Shutdown(within), srv.Close())
-	<-served
-	return err
+	return s.run(ctx, line)
 }
 
 // relayAddresses is under which names a relay is known.

@@ -42,11 +42,7 @@ accepted; a second one stops it at once.`,
 }
 
 func (a *app) serve(ctx context.Context, o hosting, open []string) (err error) {
-	var line *statusLine
-	if isTerminal(a.errs) {
-		line = &statusLine{w: a.errs}
-		a.errs = line // what is logged goes above it
-	}
+	line := a.withStatusLine()
 	if err := o.reach.load(); err != nil {
 		return err
 	}
@@ -68,17 +64,7 @@ func (a *app) serve(ctx context.Context, o hosting, open []string) (err error) {
 		return errors.Join(err, <-served)
 	}
 	defer func() { stop(); err = errors.Join(err, outside()) }()
-	s.notes = append(s.notes, s.carried.settle(ctx)...)
-	if len(open) == 0 {
-		open, err = s.openShown(ctx)
-	} else {
-		err = s.openAll(ctx, open)
-	}
-	if err != nil && ctx.Err() == nil {
-		stop()
-		return errors.Join(err, <-served)
-	}
-	if err := a.greet(s, open); err != nil {
+	if err := a.show(ctx, s, open); err != nil {
 		stop()
 		return errors.Join(err, <-served)
 	}
@@ -89,6 +75,20 @@ func (a *app) serve(ctx context.Context, o hosting, open []string) (err error) {
 		defer stop()
 	}
 	return <-served
+}
+
+// show opens what is to be seen first, and says where.
+func (a *app) show(ctx context.Context, s *started, open []string) (err error) {
+	s.notes = append(s.notes, s.carried.settle(ctx)...)
+	if len(open) == 0 {
+		open, err = s.openShown(ctx)
+	} else {
+		err = s.openAll(ctx, open)
+	}
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	return a.greet(s, open)
 }
 
 // greet says where the host is: one line for a script, the link alone where

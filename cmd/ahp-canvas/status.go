@@ -24,6 +24,17 @@ type statusLine struct {
 	text string // "" shows none
 }
 
+// withStatusLine gives standard error a status line where it is a terminal; nil
+// elsewhere.
+func (a *app) withStatusLine() *statusLine {
+	if !isTerminal(a.errs) {
+		return nil
+	}
+	line := &statusLine{w: a.errs}
+	a.errs = line
+	return line
+}
+
 // Write writes whole lines above the status.
 func (l *statusLine) Write(p []byte) (int, error) {
 	l.mu.Lock()
