@@ -77,14 +77,7 @@ type agentAnswer struct {
 
 func (r *run) step(ctx context.Context, s Step) error {
 	r.have = nil
-	// What one connection sends in a row is pipelined; whoever else acts comes
-	// after it.
-	if actor := s.actor(); actor != "" {
-		if actor != r.actor {
-			r.env.Settle()
-		}
-		r.actor = actor
-	}
+	r.turn(s.actor())
 	switch s.Op {
 	case OpClock:
 		r.env.Pass(s.Wait)
@@ -102,6 +95,23 @@ func (r *run) step(ctx context.Context, s Step) error {
 	if err != nil {
 		return err
 	}
+	return r.on(c, s)
+}
+
+// turn gives somebody the turn, "" nobody. What one connection sends in a row is
+// pipelined; whoever else acts comes after it.
+func (r *run) turn(actor string) {
+	if actor == "" {
+		return
+	}
+	if actor != r.actor {
+		r.env.Settle()
+	}
+	r.actor = actor
+}
+
+// on does what a step wants of a connection.
+func (r *run) on(c Conn, s Step) error {
 	switch s.Op {
 	case OpSend:
 		frame, err := r.bound.Expand(s.Text)

@@ -33,7 +33,23 @@ type alone struct{ cpu, p50 []float64 }
 // calls compares a call of the host and its answer by the client: both ends use
 // the same library, in a process each.
 func calls(e *Env) ([]figure.Figure, error) {
-	var pairs []*pair
+	pairs, err := measure(e)
+	if err != nil {
+		return nil, err
+	}
+	ours := pairs[0]
+	figures := besideBare(ours, pairs[1])
+	for i, name := range []string{"x/exp/jsonrpc2", "creachadair/jrpc2", "MCP go-sdk", "jsonrpc2 stock"} {
+		other := pairs[i+2]
+		figures = append(figures,
+			figure.Figure{What: "CPU of both ends, one call at a time", Unit: "µs/call", Peer: name, Ours: ours.free.cpu, Theirs: other.free.cpu, Target: figure.Target{AtMost: 1}},
+			figure.Figure{What: "throughput, 16 in flight", Unit: "calls/s", Peer: name, Ours: ours.rate, Theirs: other.rate, Target: figure.Target{AtLeast: 1}})
+	}
+	return figures, nil
+}
+
+// measure lets each pair have its turns: ours, the bare WebSocket, and the others.
+func measure(e *Env) (pairs []*pair, err error) {
 	for _, name := range []string{"peer", "bare", "xexp", "jrpc2", "mcp", "stock"} {
 		p := &pair{name: name}
 		if err := p.begin(e); err != nil {
@@ -48,8 +64,12 @@ func calls(e *Env) ([]figure.Figure, error) {
 			}
 		}
 	}
-	ours, limit := pairs[0], pairs[1]
-	bare := "bare WebSocket"
+	return pairs, nil
+}
+
+// besideBare compares ours with the limit, wherever the two ends are.
+func besideBare(ours, limit *pair) []figure.Figure {
+	const bare = "bare WebSocket"
 	figures := []figure.Figure{
 		{What: "CPU of both ends, 16 in flight", Unit: "µs/call", Peer: bare, Ours: ours.cpuMany, Theirs: limit.cpuMany, Target: figure.Target{AtMost: 1.8}},
 		{What: "throughput, 16 in flight", Unit: "calls/s", Peer: bare, Ours: ours.rate, Theirs: limit.rate, Target: figure.Target{AtLeast: 0.55}},
@@ -69,13 +89,7 @@ func calls(e *Env) ([]figure.Figure, error) {
 			figure.Figure{What: "CPU of both ends, one call at a time" + a.where, Unit: "µs/call", Peer: bare, Ours: a.ours.cpu, Theirs: a.theirs.cpu, Target: a.cpu},
 			figure.Figure{What: "p50, one call at a time" + a.where, Unit: "µs", Peer: bare, Ours: a.ours.p50, Theirs: a.theirs.p50, Target: a.p50})
 	}
-	for i, name := range []string{"x/exp/jsonrpc2", "creachadair/jrpc2", "MCP go-sdk", "jsonrpc2 stock"} {
-		other := pairs[i+2]
-		figures = append(figures,
-			figure.Figure{What: "CPU of both ends, one call at a time", Unit: "µs/call", Peer: name, Ours: ours.free.cpu, Theirs: other.free.cpu, Target: figure.Target{AtMost: 1}},
-			figure.Figure{What: "throughput, 16 in flight", Unit: "calls/s", Peer: name, Ours: ours.rate, Theirs: other.rate, Target: figure.Target{AtLeast: 1}})
-	}
-	return figures, nil
+	return figures
 }
 
 // begin connects two pairs of processes of one library: what was used for calls

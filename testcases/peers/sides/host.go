@@ -33,30 +33,16 @@ type ours struct {
 }
 
 func hostSide(durable bool) (*proc.Side, error) {
-	o := &ours{dir: os.Getenv(StoreDir)}
-	opts := host.Options{Server: server.Options{MaxClients: 1 << 20}}
-	if durable {
-		store, err := sqlitestore.Open(context.Background(), filepath.Join(o.dir, sqlitestore.FileName), sqlitestore.Options{})
-		if err != nil {
-			return nil, err
-		}
-		o.store, opts.Store = store, store
-	}
-	h, err := host.New(opts)
-	if err != nil {
-		return nil, err
-	}
-	o.host = h
-	_, err = h.Canvases().Register(canvas.Extension{ID: "peers"}, pages{}, canvas.Declaration{CanvasID: "pages", DisplayName: "Pages"})
+	o, err := newOurs(durable)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- h.Serve(ctx) }()
-	view, _ := h.Tokens()
+	go func() { done <- o.host.Serve(ctx) }()
+	view, _ := o.host.Tokens()
 	return &proc.Side{
-		Hello: proc.Answer{Addr: h.Endpoints().AHP, Token: view, Channel: host.DefaultSession},
+		Hello: proc.Answer{Addr: o.host.Endpoints().AHP, Token: view, Channel: host.DefaultSession},
 		Do: map[string]func(proc.Ask) (proc.Answer, error){
 			"publish":     o.publish,
 			"pace":        o.pace,
@@ -69,18 +55,40 @@ func hostSide(durable bool) (*proc.Side, error) {
 		},
 		Close: func() {
 			cancel()
-			err := <-done
-			for _, a := range o.apps {
-				a.Close()
-			}
-			if o.store != nil {
-				err = errors.Join(err, o.store.Close())
-			}
-			if err != nil {
+			if err := errors.Join(<-done, o.close()); err != nil {
 				fmt.Fprintln(os.Stderr, "host:", err)
 			}
 		},
 	}, nil
+}
+
+// newOurs makes a host with a canvas, durable with its store in a file.
+func newOurs(durable bool) (o *ours, err error) {
+	o = &ours{dir: os.Getenv(StoreDir)}
+	opts := host.Options{Server: server.Options{MaxClients: 1 << 20}}
+	if durable {
+		o.store, err = sqlitestore.Open(context.Background(), filepath.Join(o.dir, sqlitestore.FileName), sqlitestore.Options{})
+		if err != nil {
+			return nil, err
+		}
+		opts.Store = o.store
+	}
+	if o.host, err = host.New(opts); err != nil {
+		return nil, err
+	}
+	_, err = o.host.Canvases().Register(canvas.Extension{ID: "peers"}, pages{}, canvas.Declaration{CanvasID: "pages", DisplayName: "Pages"})
+	return o, err
+}
+
+// close lets go what the host had, once it has served.
+func (o *ours) close() error {
+	for _, a := range o.apps {
+		a.Close()
+	}
+	if o.store == nil {
+		return nil
+	}
+	return o.store.Close()
 }
 
 // publish appends N titles to the default session, a transaction each, and
