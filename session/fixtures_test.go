@@ -9,25 +9,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
+	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 	"github.com/google/go-cmp/cmp"
 )
 
-// reducer is a channel kind as a fixture sees it.
-type reducer struct {
-	table  *ahp.ActionTable
-	decode func(ahp.Value) (channels.State, error)
-	reduce func(channels.State, ahp.Action) (channels.State, channels.Outcome, error)
-}
+// reducer is a channel kind of this package.
+type reducer struct{ wire.Kind }
 
-func decodeAs[S any](raw ahp.Value) (channels.State, error) {
-	var s S
-	err := ahp.Unmarshal(raw, &s)
-	return s, err
-}
+var reducers = map[string]reducer{"root": reducerOf("root"), "session": reducerOf("session")}
 
-var reducers = map[string]reducer{
-	"root":    {session.RootActions, decodeAs[session.RootState], session.ReduceRoot},
-	"session": {session.Actions, decodeAs[session.State], session.Reduce},
+func reducerOf(name string) reducer {
+	kind, _ := wire.KindOf(name)
+	return reducer{kind}
 }
 
 // apply runs actions over a state, and checks at each that the state before it
@@ -35,15 +28,15 @@ var reducers = map[string]reducer{
 func (r reducer) apply(t testing.TB, state channels.State, actions []ahp.Value) channels.State {
 	t.Helper()
 	for _, raw := range actions {
-		enc, err := r.table.Decode(raw)
+		enc, err := r.Actions.Decode(raw)
 		if err != nil {
-			if tag, _ := ahp.ActionTag(raw); r.table.Row(tag) != nil {
+			if tag, _ := ahp.ActionTag(raw); r.Actions.Row(tag) != nil {
 				t.Fatalf("%s: %v", raw, err)
 			}
 			continue
 		}
 		before := ahp.MustMarshal(state)
-		after, _, err := r.reduce(state, enc.Action)
+		after, _, err := r.Reduce(state, enc.Action)
 		if err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
@@ -57,7 +50,7 @@ func (r reducer) apply(t testing.TB, state channels.State, actions []ahp.Value) 
 
 func (r reducer) mustDecode(t testing.TB, raw ahp.Value) channels.State {
 	t.Helper()
-	state, err := r.decode(raw)
+	state, err := r.Decode(raw)
 	if err != nil {
 		t.Fatalf("initial state: %v", err)
 	}
@@ -135,7 +128,7 @@ func TestReducerFixtures(t *testing.T) {
 		})
 	}
 	for _, r := range reducers {
-		for _, row := range r.table.Rows() {
+		for _, row := range r.Actions.Rows() {
 			if !row.Alias && !covered[row.Type] {
 				t.Errorf("no fixture in testcases/reducers has %s", row.Type)
 			}

@@ -62,17 +62,17 @@ func TestAnySequenceLeavesAState(t *testing.T) {
 
 // applyAny is apply for actions that may be refused, from and to JSON.
 func applyAny(t interface{ Fatalf(string, ...any) }, r reducer, raw ahp.Value, actions []ahp.Value) ahp.Value {
-	state, err := r.decode(raw)
+	state, err := r.Decode(raw)
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
 	for _, a := range actions {
-		enc, err := r.table.Decode(a)
+		enc, err := r.Actions.Decode(a)
 		if err != nil {
 			continue
 		}
 		before := string(ahp.MustMarshal(state))
-		next, _, err := r.reduce(state, enc.Action)
+		next, _, err := r.Reduce(state, enc.Action)
 		if now := string(ahp.MustMarshal(state)); now != before {
 			t.Fatalf("%s changed its input\nfrom %s\nto   %s", a, before, now)
 		}
@@ -99,7 +99,7 @@ func FuzzActions(f *testing.F) {
 			name = "root"
 		}
 		end := applyAny(t, reducers[name], ahp.Value(startStates[name]), []ahp.Value{action})
-		if _, err := reducers[name].decode(end); err != nil {
+		if _, err := reducers[name].Decode(end); err != nil {
 			t.Fatal(fmt.Errorf("the state after %s cannot be read: %w", action, err))
 		}
 	})

@@ -98,7 +98,7 @@ func notOurs(name string) bool {
 
 func (res *Result) reduce(f fixture, opts CheckOptions) error {
 	res.Place, res.Area = "reducer "+f.Reducer, "reducer "+f.Reducer
-	if !wire.HasReducer(f.Reducer) {
+	if _, ours := wire.KindOf(f.Reducer); !ours {
 		res.Status, res.Reason = Skipped, "no channel of kind "+f.Reducer+" here"
 		return nil
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// kind is a channel kind as a fixture sees it.
-type kind struct {
-	table  *ahp.ActionTable
-	decode func(ahp.Value) (channels.State, error)
-	reduce func(channels.State, ahp.Action) (channels.State, channels.Outcome, error)
+// Kind is a channel kind as a fixture sees it.
+type Kind struct {
+	Actions *ahp.ActionTable
+	Decode  func(ahp.Value) (channels.State, error)
+	Reduce  func(channels.State, ahp.Action) (channels.State, channels.Outcome, error)
 }
 
 func decodeAs[S any](raw ahp.Value) (channels.State, error) {
@@ -22,20 +22,20 @@ func decodeAs[S any](raw ahp.Value) (channels.State, error) {
 	return s, err
 }
 
-var kinds = map[string]kind{
+var kinds = map[string]Kind{
 	"root":    {session.RootActions, decodeAs[session.RootState], session.ReduceRoot},
 	"session": {session.Actions, decodeAs[session.State], session.Reduce},
 	"canvas":  {canvas.Actions, decodeAs[canvas.CanvasState], canvas.Reduce},
 }
 
-// HasReducer reports whether this project has the channel kind at all.
-func HasReducer(name string) bool {
-	_, ok := kinds[name]
-	return ok
+// KindOf returns a channel kind: "root", "session" or "canvas". ours is false where
+// this project does not have it.
+func KindOf(name string) (k Kind, ours bool) {
+	k, ours = kinds[name]
+	return k, ours
 }
 
-// Reduce applies actions in order to a state of a channel kind ("root",
-// "session", "canvas") and returns the state after them, all as JSON. A type
+// Reduce applies actions in order to a state of a channel kind and returns the state after them, all as JSON. A type
 // that the kind does not know changes nothing; a known one that cannot be read
 // is an error, because no host sends it.
 func Reduce(name string, initial ahp.Value, actions []ahp.Value) (ahp.Value, error) {
@@ -43,7 +43,7 @@ func Reduce(name string, initial ahp.Value, actions []ahp.Value) (ahp.Value, err
 	if !ok {
 		return nil, fmt.Errorf("no reducer %q", name)
 	}
-	state, err := k.decode(initial)
+	state, err := k.Decode(initial)
 	if err != nil {
 		return nil, fmt.Errorf("initial state: %w", err)
 	}
@@ -52,14 +52,14 @@ func Reduce(name string, initial ahp.Value, actions []ahp.Value) (ahp.Value, err
 		if err != nil {
 			return nil, fmt.Errorf("action %d: %w", i, err)
 		}
-		if k.table.Row(tag) == nil {
+		if k.Actions.Row(tag) == nil {
 			continue
 		}
-		read, err := k.table.Decode(raw)
+		read, err := k.Actions.Decode(raw)
 		if err != nil {
 			return nil, fmt.Errorf("action %d: %w", i, err)
 		}
-		if state, _, err = k.reduce(state, read.Action); err != nil {
+		if state, _, err = k.Reduce(state, read.Action); err != nil {
 			return nil, fmt.Errorf("action %d: %w", i, err)
 		}
 	}
