@@ -16,11 +16,24 @@ const (
 	rounds  = 25
 )
 
-// Each caller moves a pair of records on, round by round: both are always of the
-// same round, and the pair of the round before is gone.
+// Callers move pairs of records on; all are of the last round in the end.
 func testConcurrent(t *testing.T, p *place) {
 	p.start(t)
 	var wg sync.WaitGroup
+	p.movePairs(t, &wg)
+	wg.Wait()
+	want := map[string]string{}
+	for i := range callers {
+		addPair(want, i, rounds-1)
+	}
+	check(t, p.load(t), want)
+	check(t, p.again(t), want)
+	p.stop(t)
+}
+
+// movePairs has each caller move a pair of records on, round by round: both are always
+// of the same round, and the pair of the round before is gone.
+func (p *place) movePairs(t *testing.T, wg *sync.WaitGroup) {
 	for i := range callers {
 		wg.Go(func() {
 			for round := range rounds {
@@ -30,14 +43,6 @@ func testConcurrent(t *testing.T, p *place) {
 			}
 		})
 	}
-	wg.Wait()
-	want := map[string]string{}
-	for i := range callers {
-		addPair(want, i, rounds-1)
-	}
-	check(t, p.load(t), want)
-	check(t, p.again(t), want)
-	p.stop(t)
 }
 
 func pair(caller, round int) []channels.Change {
@@ -97,15 +102,7 @@ func testSuccessive(t *testing.T, p *place) {
 		})
 	}
 	// Others share the syncs.
-	for i := range callers {
-		wg.Go(func() {
-			for round := range rounds {
-				if err := p.s.Commit(t.Context(), pair(i, round)...); err != nil {
-					t.Errorf("commit: %v", err)
-				}
-			}
-		})
-	}
+	p.movePairs(t, &wg)
 	wg.Wait()
 	want := map[string]string{"last": strconv.Itoa(last)}
 	for n := last - 6; n <= last; n++ {
