@@ -274,6 +274,7 @@ func TestAHostDoesNotUseUpTheRelay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		synctest.Wait() // they are counted after their handshake
 		for range 30 {
 			conn, err := tryDial(t, n, "host/laptop", ws.DialOptions{Token: hostToken})
 			if err != nil {
