@@ -87,7 +87,7 @@ func (c crowding) words() string {
 // fit is within, and says so where fewer are taken than usual.
 func (c crowding) fit(files uint64, logger *slog.Logger) (crowding, error) {
 	fits, err := c.within(files)
-	if err == nil && fits.ahp < c.ahp {
+	if err == nil && (fits.ahp < c.ahp || fits.http < c.http || fits.hosts < c.hosts) {
 		numbers := []any{"files", files, "max_connections", fits.ahp, "max_http", fits.http}
 		if c.hosts > 0 {
 			numbers = append(numbers, "max_hosts", fits.hosts)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"math"
 	"net"
 	"net/url"
@@ -64,7 +66,15 @@ func judge(t *testing.T, admin, prefix string) {
 	}
 }
 
-// Defaults give way to the limit of open files, and what was given does not.
+// fitting is fit, with what it logs.
+func fitting(c crowding, files uint64) (fits crowding, said string, err error) {
+	var log strings.Builder
+	fits, err = c.fit(files, slog.New(slog.NewTextHandler(&log, nil)))
+	return fits, log.String(), err
+}
+
+// Defaults give way to the limit of open files and the log says to what, and what was
+// given does not.
 func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
 	const all, http = host.DefaultMaxConnections, web.DefaultMaxHTTP
 	for _, tc := range []struct {
@@ -88,9 +98,12 @@ func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
 		{8, all, http, "", [2]int{6, 1}},
 	} {
 		asked := crowding{ahp: tc.ahp, http: tc.http, sockets: 1, given: func(flag string) bool { return slices.Contains(strings.Fields(tc.given), flag) }}
-		c, err := asked.within(tc.files)
+		c, said, err := fitting(asked, tc.files)
 		if refused := tc.want == [2]int{}; refused != (err != nil) || !refused && [2]int{c.ahp, c.http} != tc.want {
 			t.Errorf("%d files, %d and %d (given: %s): %d and %d, %v", tc.files, tc.ahp, tc.http, tc.given, c.ahp, c.http, err)
+		}
+		if less := err == nil && tc.want != [2]int{tc.ahp, tc.http}; less != strings.Contains(said, fmt.Sprintf("max_connections=%d max_http=%d", c.ahp, c.http)) {
+			t.Errorf("%d files, %d and %d (given: %s) became %d and %d, and the log says %q", tc.files, tc.ahp, tc.http, tc.given, c.ahp, c.http, said)
 		}
 	}
 }
@@ -113,9 +126,12 @@ func TestARelayWithinTheLimitOfFiles(t *testing.T) {
 		{256, http, false, [3]int{80, 32, 32}},
 	} {
 		asked := crowding{ahp: lanes, http: tc.http, hosts: hosts, sockets: 2, given: func(flag string) bool { return tc.given && flag == "max-http" }}
-		c, err := asked.within(tc.files)
+		c, said, err := fitting(asked, tc.files)
 		if refused := tc.want == [3]int{}; refused != (err != nil) || !refused && [3]int{c.ahp, c.hosts, c.http} != tc.want {
 			t.Errorf("%d files, --max-http %d: %d clients, %d hosts, %d others, %v", tc.files, tc.http, c.ahp, c.hosts, c.http, err)
+		}
+		if less := err == nil && tc.want != [3]int{lanes, hosts, tc.http}; less != strings.Contains(said, fmt.Sprint("max_hosts=", c.hosts)) {
+			t.Errorf("%d files: %d clients, %d hosts, %d others, and the log says %q", tc.files, c.ahp, c.hosts, c.http, said)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type fewerLine struct {
 	Msg            string
 	Files          int
 	MaxConnections int `json:"max_connections"`
+	MaxHTTP        int `json:"max_http"`
 	MaxHosts       int `json:"max_hosts"`
 }
 
@@ -53,7 +54,12 @@ func TestOpenFiles(t *testing.T) {
 			t.Errorf("no %q in %s", want, m.err)
 		}
 	}
-	if s := m.serve("--state", "memory", "--max-connections", "600"); s.stop(syscall.SIGTERM) != 0 || s.errs.String() != "" {
+	s = m.serve("--state", "memory", "--max-connections", "600")
+	s.stop(syscall.SIGTERM)
+	if said := fewer(t, s.errs.String()); said.MaxConnections != 600 || said.MaxHTTP != 100 { // that one was not given, and gives way
+		t.Errorf("%s", s.errs)
+	}
+	if s := m.serve("--state", "memory", "--max-connections", "600", "--max-http", "100"); s.stop(syscall.SIGTERM) != 0 || s.errs.String() != "" {
 		t.Error(s.errs)
 	}
 }
