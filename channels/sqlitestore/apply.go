@@ -161,7 +161,7 @@ func (w *writer) begin() (err error) {
 	if err != nil {
 		return writing(w.path, err)
 	}
-	return opening(w.path, layOut(w.path))
+	return writing(w.path, layOut(w.path))
 }
 
 // end closes the file, so that it is whole without a log. It is the last that the

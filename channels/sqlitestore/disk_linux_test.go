@@ -191,3 +191,45 @@ func TestReadOnly(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A full disk leaves the log to grow as it is needed. Anything else that keeps it from
+// being laid out, here a limit on the size of files, is told at the start, and the
+// next start has everything.
+func TestLogThatCannotBeLaidOut(t *testing.T) {
+	ahptest.Leaks(t)
+	path := filepath.Join(t.TempDir(), sqlitestore.FileName)
+	s := open(t, path)
+	if err := errors.Join(s.Commit(t.Context(), channels.Change{Key: "a"}), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openWithFilesOf(t, path, 1<<20)
+	if err == nil {
+		s.Close()
+	}
+	if !errors.Is(err, channels.ErrStoreBroken) || !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("open: %v", err)
+	}
+	s = open(t, path)
+	(&kept{records: map[string]string{"a": ""}}).check(t, s)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// openWithFilesOf opens a store while no file may be larger.
+func openWithFilesOf(t *testing.T, path string, size uint64) (*sqlitestore.Store, error) {
+	t.Helper()
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	return sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
+}

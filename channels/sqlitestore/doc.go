@@ -8,8 +8,8 @@
 //     next sync; no lock is held meanwhile.
 //   - Open reads and verifies everything. It returns the right state or refuses:
 //     ErrStoreDamaged, ErrStoreNewer, ErrStoreBusy, ErrStoreReadOnly, ErrStoreFull,
-//     each naming the file and what a person can do. A store that is refused is
-//     left as it was, with its log.
+//     ErrStoreBroken (the disk fails), each naming the file and what a person can do.
+//     A store that is refused is left as it was, with its log.
 //   - A full disk fails the batches for which there is no room (ErrStoreFull) and
 //     no other, and the store goes on. Any other failure to write or sync is
 //     ErrStoreBroken, for good: the system may have dropped what it could not

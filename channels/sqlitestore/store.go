@@ -34,8 +34,8 @@ var _ channels.Store = (*Store)(nil)
 
 // Open opens the store in the file path, and makes an empty one where none is;
 // its folder must be there. It reads and verifies all of it. It fails with channels.ErrStoreBusy,
-// ErrStoreDamaged, ErrStoreNewer, ErrStoreReadOnly or ErrStoreFull, which name
-// the file and what to do, and changes nothing then. Whoever opens a store must
+// ErrStoreDamaged, ErrStoreNewer, ErrStoreReadOnly, ErrStoreFull or ErrStoreBroken,
+// which name the file and what to do, and changes nothing then. Whoever opens a store must
 // close it.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	w, err := open(ctx, path)

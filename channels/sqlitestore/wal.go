@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // walBytes is how much the log may grow before it is copied into the file.
@@ -24,17 +26,26 @@ const (
 // and zeros behind its last page are its end. It closes the log, which is safe:
 // SQLite's locks are on the other two files.
 //
-// Where the disk has no room for it, the log grows as it is needed.
+// Where the disk has no room for it, the log grows as it is needed. Any other failure
+// would come back at a commit, and is told before one is acknowledged.
 func layOut(path string) error {
 	f, err := os.OpenFile(path+"-wal", os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	err = zero(f)
+	if kindOf(err) == channels.ErrStoreFull {
+		return f.Truncate(0)
+	}
+	return err
+}
+
+func zero(f *os.File) error {
 	zeros := make([]byte, 64<<10)
 	for at := int64(0); at < walBytes; at += int64(len(zeros)) {
 		if _, err := f.WriteAt(zeros, at); err != nil {
-			return f.Truncate(0)
+			return err
 		}
 	}
 	return f.Sync()
