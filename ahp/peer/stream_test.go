@@ -30,7 +30,7 @@ var badInput = []struct{ name, say, hear string }{
 	{"duplicate by escape", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1,"\u0061":1}}`, limit("duplicate member name")},
 	{"duplicate among many", `{"jsonrpc":"2.0","id":1,"method":"x","params":{` + numbered(100) + `,"m\u00373":0}}`, limit("duplicate member name")},
 	{"too deep", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat(`{"a":`, 64) + `1` + strings.Repeat(`}`, 64) + `}`, limit("nested too deep")},
-	{"too many values", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[` + strings.Repeat("0,", 16384) + `0]}}`, limit("too many values")},
+	{"too many values", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[` + strings.Repeat("0,", 16384-6) + `0]}}`, limit("too many values")},
 
 	{"batch", `[{"jsonrpc":"2.0","id":1,"method":"x"}]`, invalid("null", "batches are not part of the protocol: send one object per message")},
 	{"empty batch", `[]`, invalid("null", "batches are not part of the protocol: send one object per message")},
@@ -76,6 +76,7 @@ var badInput = []struct{ name, say, hear string }{
 	{"escaped names", `{"\u006asonrpc":"2\u002e0","\u0069d":1,"method":"x"}`, `{"jsonrpc":"2.0","id":1,"result":null}`},
 	{"white space around", " \t\r\n{ \"jsonrpc\" : \"2.0\" , \"id\" : 1 , \"method\" : \"x\" } ", `{"jsonrpc":"2.0","id":1,"result":null}`},
 	{"as deep as may be", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat(`{"a":`, 63) + `1` + strings.Repeat(`}`, 63) + `}`, `{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat(`{"a":`, 63) + `1` + strings.Repeat(`}`, 63) + `}`},
+	{"as many values as may be", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[` + strings.Repeat("0,", 16384-7) + `0]}}`, `{"jsonrpc":"2.0","id":1,"result":{"a":[` + strings.Repeat("0,", 16384-7) + `0]}}`},
 	{"schemas count apart", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"inputSchema":[` + strings.Repeat("0,", 20000) + `0]}}`, `{"jsonrpc":"2.0","id":1,"result":{"inputSchema":[` + strings.Repeat("0,", 20000) + `0]}}`},
 }
 

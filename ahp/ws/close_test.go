@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
 // connectGorilla is a host's Conn with a client that is plain gorilla.
@@ -107,9 +109,13 @@ func TestSlowPeer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := connect(t, Options{}, Options{})
 			p.wire.Freeze()
+			const header = 10
+			if err := p.host.WriteBatch(texts(ahptest.DefaultBuffer - header)); err != nil { // fills the socket
+				t.Fatal(err)
+			}
 			start := time.Now()
-			wantClosed(t, p.host.WriteBatch(texts(4<<20)), CodeSlow, false)
-			if d := time.Since(start); d < 10*time.Second || d > 20*time.Second {
+			wantClosed(t, p.host.WriteBatch(texts(1)), CodeSlow, false)
+			if d := time.Since(start); d != 10*time.Second {
 				t.Errorf("given up after %s", d)
 			}
 			p.host.Wait()

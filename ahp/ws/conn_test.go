@@ -121,6 +121,20 @@ func wantClosed(t *testing.T, err error, code CloseCode, remote bool) {
 	}
 }
 
+// The limits of canvas.md section 8, before the handshake of AHP and after it.
+func TestDefaultReadLimits(t *testing.T) {
+	for _, tc := range []struct {
+		opts Options
+		most int
+	}{{Options{}, 256 << 10}, {Options{ReadLimit: MessageReadLimit}, 4 << 20}} {
+		p := connect(t, tc.opts, Options{})
+		arriveWhole(t, p.client, p.host, texts(tc.most))
+		go func() { _ = p.client.WriteBatch(texts(tc.most + 1)) }()
+		_, err := p.host.ReadMessage()
+		wantClosed(t, err, CodeTooBig, false)
+	}
+}
+
 func TestReadLimit(t *testing.T) {
 	t.Run("at the limit", func(t *testing.T) {
 		p := connect(t, Options{ReadLimit: 5000}, Options{})
@@ -220,11 +234,11 @@ func TestKeepAlive(t *testing.T) {
 			p := connect(t, Options{}, Options{PingAfter: time.Hour, DeadAfter: 2 * time.Hour})
 			go func() { _, _ = p.host.ReadMessage() }()
 			go func() { _, _ = p.client.ReadMessage() }()
-			time.Sleep(10 * time.Minute)
+			time.Sleep(10*time.Minute - 1)
 			if err := p.host.Err(); err != nil {
 				t.Error(err)
 			}
-			if s := p.client.nc.silence(); s > 30*time.Second {
+			if s := p.client.nc.silence(); s != 30*time.Second-1 { // the next ping is due
 				t.Errorf("no ping for %s", s)
 			}
 		})

@@ -1,0 +1,68 @@
+package peer
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+// TestDefaults: the figures of canvas.md section 8, and those that stand beside the
+// fields. What each does at its limit is tested with smaller ones.
+func TestDefaults(t *testing.T) {
+	want := Options{
+		QueueBytes: 8 << 20, InboxMessages: 4096, InboxBytes: 16 << 20, MessageBurst: 1,
+		MaxNodes: 16384, MaxDepth: 64, CallTimeout: 30 * time.Second, Calls: 32, CallQueue: 4096, Abandoned: 64,
+		Tasks: 32, Contents: 2, TaskQueue: 1024, FlushTimeout: 5 * time.Second,
+	}
+	have := Options{}.withDefaults()
+	if have.Logger = nil; have != want {
+		t.Errorf("have %+v, want %+v", have, want)
+	}
+}
+
+// What waits for a peer that does not read has 8 MiB, and not a byte more.
+func TestTheQueueHas8MiB(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, echo, Options{})
+		host, _ := s.raw(t)
+		s.wires[0].Freeze()
+		for range 8 {
+			host.Push(text(strings.Repeat("x", 1<<20)))
+		}
+		synctest.Wait()
+		if err := host.Err(); err != nil {
+			t.Fatal(err)
+		}
+		host.Push(text("x"))
+		synctest.Wait()
+		if ws.CodeOf(host.Err()) != ws.CodeSlow {
+			t.Errorf("8 MiB and a byte: %v", host.Err())
+		}
+	})
+}
+
+// 32 calls are in flight; the next one is sent when one of them was answered.
+func TestThirtyTwoCallsAreInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, echo, Options{})
+		host, c := s.raw(t)
+		for range 33 {
+			go func() { _, _ = host.Call(t.Context(), "m", nil) }()
+		}
+		for range 31 {
+			_ = c.hear()
+		}
+		last := c.hear()
+		next := make(chan string, 1)
+		go func() { next <- c.hear() }()
+		synctest.Wait()
+		if len(next) > 0 {
+			t.Fatalf("33 calls are in flight: %s", <-next)
+		}
+		c.say(`{"jsonrpc":"2.0","id":` + idOf(t, last) + `,"result":1}`)
+		<-next
+	})
+}
