@@ -1,7 +1,6 @@
 package server
 
 import (
-	"container/list"
 	"fmt"
 	"sync"
 	"testing"
@@ -13,17 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// newTable is the table of a server with the defaults, or with another limit.
 func newTable(limit int, gone *[]string) *clients {
 	var mu sync.Mutex // timers fire on goroutines of their own
-	return &clients{
-		grace: 30 * time.Second, remember: 10 * time.Minute, limit: limit,
-		onGone: func(id string) {
-			mu.Lock()
-			defer mu.Unlock()
-			*gone = append(*gone, id)
-		},
-		known: map[string]*client{}, absent: list.New(),
+	table := &New(Options{MaxClients: limit}).clients
+	table.onGone = func(id string) {
+		mu.Lock()
+		defer mu.Unlock()
+		*gone = append(*gone, id)
 	}
+	return table
 }
 
 func connOf(id string, caps ...string) *conn {
@@ -54,10 +52,11 @@ func TestGraceAndMemory(t *testing.T) {
 		if diff := cmp.Diff([]string{"c"}, gone); diff != "" {
 			t.Error(diff)
 		}
+		pass(10*time.Minute - 30*time.Second - 1)
 		if known, ok := table.recall("c"); !ok || known.version != ahp.V0_6_0 {
 			t.Errorf("after the grace: known = %v %v", known.version, ok)
 		}
-		pass(10 * time.Minute)
+		pass(1)
 		if _, ok := table.recall("c"); ok {
 			t.Error("still known after 10 minutes")
 		}
@@ -120,6 +119,28 @@ func TestCapabilitiesOfTwoConnections(t *testing.T) {
 			}
 		})
 	}
+}
+
+// 4,096 absent clients are remembered (canvas.md section 1), those that left last.
+func TestRememberedClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var gone []string
+		table := newTable(0, &gone)
+		defer table.close()
+		for i, want := range []int{4096, 1} {
+			for n := range want {
+				c := connOf(fmt.Sprint(i, "/", n))
+				table.joined(c)
+				table.left(c, nil)
+			}
+			if _, first := table.recall("0/0"); first != (i == 0) {
+				t.Errorf("after %d clients the first is known: %t", 4096+i, first)
+			}
+		}
+		if _, second := table.recall("0/1"); !second {
+			t.Error("the second one is not known")
+		}
+	})
 }
 
 func TestTooManyAbsentClients(t *testing.T) {

@@ -118,3 +118,29 @@ func TestAConnectionIsOpenedInTime(t *testing.T) {
 		})
 	}
 }
+
+// The first frames have 256 KiB, those behind the handshake 4 MiB (canvas.md section 8).
+func TestFramesAreBounded(t *testing.T) {
+	const head, tail = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://","x":"`, `"}}`
+	for name, tc := range map[string]struct {
+		first string
+		most  int
+	}{
+		"before": {pinging, 256 << 10},
+		"behind": {initializing, 4 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := connect(t, server.Options{})
+			frames := [][]byte{[]byte(tc.first)}
+			for _, size := range []int{tc.most, tc.most + 1} {
+				frames = append(frames, []byte(head+strings.Repeat("x", size-len(head)-len(tail))+tail))
+			}
+			for n, frame := range frames {
+				go func() { _ = c.WriteBatch([][]byte{frame}) }()
+				if _, err := c.ReadMessage(); n < 2 && err != nil || n == 2 && ws.CodeOf(err) != ws.CodeTooBig {
+					t.Errorf("after %d bytes: %v", len(frame), err)
+				}
+			}
+		})
+	}
+}
