@@ -46,6 +46,32 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+// TestEventsThatAreKept: 1,024 a session or 1 MiB of them (canvas.md section 7), the
+// newest.
+func TestEventsThatAreKept(t *testing.T) {
+	const besides = 256 // bytes that an event counts for beside its own
+	for name, tc := range map[string]struct{ kept, size int }{
+		"1,024": {1024, 1},
+		"1 MiB": {1 << 20 / (16 << 10), 16<<10 - besides},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, _, _ := newFake(t, canvas.Options{})
+			event := ahp.Value("1" + strings.Repeat(" ", tc.size-1))
+			for range tc.kept {
+				ok(t, h.Canvases.Raise(canvastest.Session, event))
+			}
+			for dropped := range int64(2) {
+				page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
+				ok(t, err)
+				if len(page.Events) != tc.kept || page.Dropped != dropped {
+					t.Errorf("%d kept, %d dropped, want %d and %d", len(page.Events), page.Dropped, tc.kept, dropped)
+				}
+				ok(t, h.Canvases.Raise(canvastest.Session, event))
+			}
+		})
+	}
+}
+
 // TestRaiseOfNoCanvas: a session's agent hears what is of no canvas, too.
 func TestRaiseOfNoCanvas(t *testing.T) {
 	h, _, _ := newFake(t, canvas.Options{})

@@ -39,6 +39,73 @@ func TestShapeIsBounded(t *testing.T) {
 	}
 }
 
+// TestSizesAreExact: the sizes of canvas.md section 8, each with what just fits and
+// what just does not. Without a code any error will do.
+func TestSizesAreExact(t *testing.T) {
+	h, f, reg := newFake(t, canvas.Options{})
+	o, err := open(h, "one", "")
+	ok(t, err)
+	hd, v := f.latest().h, h.Connect("v")
+	v.Subscribe(o.Channel)
+	text := func(n int) ahp.Value { return ahp.Value(`"` + strings.Repeat("x", n-2) + `"`) }
+	input := func(n int) string { return `{"x":"` + strings.Repeat("x", n-8) + `"}` }
+	deep := func(n int) string { return `{"x":` + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + `}` }
+	wide := func(n int) string { return `{"x":[` + strings.Repeat("1,", n-3) + `1]}` }
+	schema := func(raw string) error {
+		return reg.Set(fakeDeclaration, canvas.Declaration{CanvasID: "more", DisplayName: "x", InputSchema: ahp.Value(raw)})
+	}
+	run := func(input string, answer ahp.Value) error {
+		f.invoke = func(context.Context, *canvas.Handle, string, ahp.Value) (ahp.Value, error) { return answer, nil }
+		_, err := invoke(h, "one", "go", input)
+		return err
+	}
+	for name, tc := range map[string]struct {
+		most int
+		code string
+		try  func(n int) error
+	}{
+		"bytes of a schema":  {64 << 10, canvas.CodeInputInvalid, func(n int) error { return schema(`{"title":` + string(text(n-10)) + `}`) }},
+		"depth of a schema":  {8, canvas.CodeInputInvalid, func(n int) error { return schema(strings.Repeat(`{"not":`, n-1) + `{}` + strings.Repeat(`}`, n-1)) }},
+		"actions":            {64, canvas.CodeLimitExceeded, func(n int) error { return reg.Set(fakeDeclaration, withActions(n)) }},
+		"instance id":        {128, canvas.CodeInputInvalid, func(n int) error { _, err := open(h, strings.Repeat("x", n), ""); return err }},
+		"input of an open":   {256 << 10, canvas.CodeInputInvalid, func(n int) error { _, err := open(h, "one", input(n)); return err }},
+		"input of an action": {256 << 10, canvas.CodeInputInvalid, func(n int) error { return run(input(n), nil) }},
+		"depth of an input":  {64, canvas.CodeInputInvalid, func(n int) error { return run(deep(n), nil) }},
+		"values of an input": {16384, canvas.CodeInputInvalid, func(n int) error { return run(wide(n), nil) }},
+		"answer":             {64 << 10, canvas.CodeHandlerError, func(n int) error { return run("", text(n)) }},
+		"title":              {512, "", func(n int) error { return hd.SetTitle(strings.Repeat("ä", n)) }},
+		"status":             {512, "", func(n int) error { return hd.SetStatus(strings.Repeat("ä", n)) }},
+		"message":            {64 << 10, "", func(n int) error { return hd.Post(text(n)) }},
+		"event":              {64 << 10, "", func(n int) error { return hd.Raise(text(n)) }},
+		"saved":              {256 << 10, "", func(n int) error { return hd.Save(make([]byte, n)) }},
+		"content": {16 << 20, "", func(n int) error {
+			f.read = func(context.Context, canvas.ReadRequest) (canvas.Content, error) {
+				return canvas.Content{Data: make([]byte, n)}, nil
+			}
+			_, err := readResource(h, v, o.Channel, "ahp-canvas-content:/one/a", "")
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ok(t, tc.try(tc.most))
+			err := tc.try(tc.most + 1)
+			if tc.code != "" {
+				wantCode(t, err, tc.code)
+			} else if err == nil {
+				t.Errorf("%d were taken", tc.most+1)
+			}
+		})
+	}
+}
+
+func withActions(n int) canvas.Declaration {
+	d := canvas.Declaration{CanvasID: "more", DisplayName: "x"}
+	for i := range n {
+		d.Actions = append(d.Actions, canvas.Action{Name: fmt.Sprint(i)})
+	}
+	return d
+}
+
 // TestEveryPlaceCanBeTaken: as many canvases open at once as the limit allows, and
 // none of them is counted twice on its way.
 func TestEveryPlaceCanBeTaken(t *testing.T) {

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -94,10 +95,15 @@ func (s *sheet) Close(context.Context) error {
 	return nil
 }
 
+// photo is as large as content of a client has to be able to be (canvas.md section 6).
+var photo = bytes.Repeat([]byte{0x89, 0xff, 0}, 1_000_000)
+
 func (s *sheet) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	switch req.Path.Name() {
 	case "dot.png":
 		return canvas.Content{Data: []byte{0x89, 0xff, 0}}, nil
+	case "photo.png":
+		return canvas.Content{Data: photo}, nil
 	case "broken":
 		return canvas.Content{}, canvas.Errorf("torn", "it is torn")
 	}
@@ -218,12 +224,13 @@ func TestProviderContent(t *testing.T) {
 		o := must(h.openEditor("e1", ""))
 		v := h.dial(t, client.Options{Subscriptions: []string{o.Channel}})
 		for path, want := range map[string]client.Content{
-			"":        {ContentType: "text/html", Data: []byte("<p>text")},
-			"dot.png": {ContentType: "image/png", Data: []byte{0x89, 0xff, 0}},
+			"":          {ContentType: "text/html", Data: []byte("<p>text")},
+			"dot.png":   {ContentType: "image/png", Data: []byte{0x89, 0xff, 0}},
+			"photo.png": {ContentType: "image/png", Data: photo},
 		} {
 			got, err := v.ReadResource(t.Context(), o.Channel, canvas.ContentURL("e1", path))
 			if err != nil || string(got.Data) != string(want.Data) || !strings.HasPrefix(got.ContentType, want.ContentType) {
-				t.Errorf("%q: %+v, %v", path, got, err)
+				t.Errorf("%q: %s of %d bytes, %v", path, got.ContentType, len(got.Data), err)
 			}
 		}
 		_, err := v.ReadResource(t.Context(), o.Channel, canvas.ContentURL("e1", "none"))
