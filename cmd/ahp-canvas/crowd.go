@@ -23,7 +23,7 @@ type crowding struct {
 }
 
 func (c *crowding) flags(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&c.ahp, "max-connections", host.DefaultMaxConnections, "AHP connections at a time: pages and clients, a relay's included")
+	cmd.Flags().IntVar(&c.ahp, "max-connections", host.DefaultMaxConnections, "AHP connections at a time: pages and clients, a relay's included; the default gives way to the limit of open files")
 	httpFlag(cmd, &c.http)
 	c.sockets, c.given, c.refused = 1, cmd.Flags().Changed, codeNotStarted
 }
@@ -47,7 +47,7 @@ func (c *crowding) check() error {
 
 // httpFlag adds the flag of what a web.Crowd counts.
 func httpFlag(cmd *cobra.Command, into *int) {
-	cmd.Flags().IntVar(into, "max-http", web.DefaultMaxHTTP, "HTTP connections at a time that are no WebSockets: of pages, of agents, and of whoever has shown no token yet")
+	cmd.Flags().IntVar(into, "max-http", web.DefaultMaxHTTP, "HTTP connections at a time that are no WebSockets: of pages, of agents, and of whoever has shown no token yet; the default gives way to the limit of open files")
 }
 
 // spareFiles are for what is no connection of people or agents: the store, listeners,

@@ -37,6 +37,16 @@
 // connected sends it to that host alone, too, when it has to connect again (package
 // ahp/proof).
 //
+// # Addresses and bounds
+//
+// What stands behind the listener of serve is in package host, with /proof; a relay's
+// three doors are in package relay. --admin gives both a second listener, with
+// /healthz and /metrics and 64 connections; it answers to numbers, to localhost and,
+// beyond loopback, to the machine's name, and to each --admin-name. --max-connections
+// (serve) and --max-http (both) bound the first one. They fit the limit of open files
+// (crowd.go): a default gives way, which the log says, and what was given is met or
+// refused.
+//
 // # What is kept
 //
 // The state folder ($XDG_STATE_HOME/ahp-canvas, or the system's own place for
