@@ -53,7 +53,7 @@ var layers = []layer{
 	{"canvas/web", "ahp", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk", "the agent's door"},
-	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5", "the Go client"},
+	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/segmentio/asm", "the Go client"},
 	{"canvas/local", "canvas canvas/bridge canvas/client canvas/web session ahp", "", "a renderer without a page"},
 	{"canvas/host", "canvas canvas/web canvas/mcp session channels channels/server ahp/proof ahp/ws ahp", "github.com/google/uuid", "the assembly"},
 	{"canvas/host/hosttest", "canvas/host", "", "serves a host for the length of a test"},

@@ -2,11 +2,12 @@ package client
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"io/fs"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/segmentio/asm/base64"
+	"github.com/segmentio/asm/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"

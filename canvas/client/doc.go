@@ -89,6 +89,6 @@
 // are taken, where nothing may be asked and waited for, and "a canvas was
 // opened, so subscribe to it" is the first thing that everybody wants to do.
 //
-// The package imports canvas, session, ahp/peer, ahp/proof, ahp/ws, ahp and
-// cenkalti/backoff.
+// The package imports canvas, session, ahp/peer, ahp/proof, ahp/ws, ahp,
+// cenkalti/backoff, and segmentio/asm for base64 and UTF-8.
 package client
