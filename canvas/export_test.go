@@ -58,3 +58,6 @@ func CacheBytes(s *Service) int {
 
 // PutStore replaces the store from now on.
 func (s *Service) PutStore(store channels.Store) { s.store = store }
+
+// Defaults are the limits and times of who gives none.
+func Defaults() (Limits, Timeouts) { return Limits{}.withDefaults(), Timeouts{}.withDefaults() }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -37,6 +38,19 @@ func TestShapeIsBounded(t *testing.T) {
 			ok(t, err)
 		})
 	}
+}
+
+// TestDefaults: the figures of canvas.md sections 3, 4, 7 and 8, and those that stand
+// beside the fields.
+func TestDefaults(t *testing.T) {
+	limits, times := canvas.Defaults()
+	equal(t, canvas.Limits{
+		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
+		SessionInstances: 256, Instances: 4096, Waiting: 64, Depth: 64, Values: 16384,
+		InputBytes: 256 << 10, AnswerBytes: 64 << 10, TextLength: 512, MessageBytes: 64 << 10, MailboxBytes: 1 << 20,
+		SaveBytes: 256 << 10, TitleRate: 20, ContentBytes: 16 << 20, CacheBytes: 64 << 20, Events: 1024, EventBytes: 1 << 20,
+	}, limits)
+	equal(t, canvas.Timeouts{Open: 30 * time.Second, Invoke: 30 * time.Second, Close: 5 * time.Second, Read: 30 * time.Second}, times)
 }
 
 // TestSizesAreExact: the sizes of canvas.md section 8, each with what just fits and

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -118,6 +119,17 @@ func TestCapabilitiesOfTwoConnections(t *testing.T) {
 				t.Errorf("counts %t, resumes %t", counts, !tc.resumes)
 			}
 		})
+	}
+}
+
+// A connection asks for 4,096 subscriptions at once, and no more.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	c := &conn{server: New(Options{})}
+	if err := c.admit("c", 4096); err != nil {
+		t.Error(err)
+	}
+	if err := c.admit("c", 4097); !errors.Is(err, &ahp.Error{Code: ahp.CodeInvalidParams}) {
+		t.Errorf("4,097 subscriptions: %v", err)
 	}
 }
 
