@@ -15,9 +15,10 @@
 //   - Close returns at once and a close frame is never put inside another frame.
 //     The first cause wins, and every read and write after it returns that
 //     cause as a *[CloseError].
-//   - Every wait has an end: a write without progress (10 s, CodeSlow), silence
-//     (60 s, CodeDead), a closing handshake (1 s each way). The waits are such
-//     that testing/synctest's clock sees them.
+//   - Every wait has an end: a write without progress (10 s, and up to 20 where the
+//     socket took something in the first of them; CodeSlow), silence (60 s, CodeDead),
+//     a closing handshake (1 s each way). The waits are such that testing/synctest's
+//     clock sees them.
 //   - Forward copies from one accepted connection to another with its own frame
 //     reader, through bounded memory, and never completes what was cut. While a
 //     direction waits for a message it holds no buffer.
