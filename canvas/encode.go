@@ -20,13 +20,17 @@ type resource struct {
 	text        bool
 }
 
+// wordRoom is how many bytes a byte of a provider's word may become: a control
+// character is written as \u0017, and a byte that is no UTF-8 as three.
+const wordRoom = 6
+
 const etagMember = `,"_meta":{"x-ahp-canvas/etag":`
 
 // encodeRead writes the result of canvasReadResource in one pass, into one
 // buffer of the right size: the data is escaped, or turned into base64, straight
 // into it (performance.md section 3).
 func (r *resource) encodeRead() ahp.Value {
-	b := make([]byte, 0, r.dataSize()+escapeRoom+3*(len(r.uri)+len(r.contentType)+len(r.etag))+128)
+	b := make([]byte, 0, r.dataSize()+escapeRoom+wordRoom*(len(r.uri)+len(r.contentType)+len(r.etag))+128)
 	b = append(b, `{"contents":[{"uri":`...)
 	b = appendString(b, r.uri)
 	b = append(b, `,"mimeType":`...)
@@ -99,7 +103,7 @@ func (r *resource) encodeInto(dst, data []byte) (n, taken int) {
 
 // encodeResource writes the result of resourceRead.
 func (r *resource) encodeResource() ahp.Value {
-	b := make([]byte, 0, r.dataSize()+escapeRoom+3*len(r.contentType)+128)
+	b := make([]byte, 0, r.dataSize()+escapeRoom+wordRoom*len(r.contentType)+128)
 	b = append(b, `{"data":`...)
 	b = r.appendData(b)
 	if r.text {

@@ -18,9 +18,10 @@ func FuzzEncode(f *testing.F) {
 	f.Add([]byte("plain\n\"\\\x00\x1f\u2028</script>"), "text/html")
 	f.Add([]byte{0xff, 0}, "image/png")
 	f.Add([]byte{0xff}, strings.Repeat("\x8e", 5000))
+	f.Add(make([]byte, 1<<20), strings.Repeat("\x17", 5000))
 	f.Fuzz(func(t *testing.T, data []byte, contentType string) {
 		raw := canvas.EncodeRead("ahp-canvas-content:/i/x", contentType, "etag", data)
-		if room := cap(raw) - len(raw); room < 0 || room > 256+3*len(contentType) {
+		if room := cap(raw) - len(raw); room < 0 || room > 256+6*len(contentType) {
 			t.Fatalf("%d bytes were written into a buffer of %d", len(raw), cap(raw))
 		}
 		var r struct {
