@@ -21,6 +21,7 @@
 //
 // Plain ES modules without a build step, type-checked by JSDoc (npm run check):
 //
+//	first.js    what is said where the modules do not run
 //	app.js      one session mirrored, its canvases kept mounted
 //	ahp.js      the AHP client: handshake, subscriptions, coming back
 //	wire.js     a message as an object; what is long in it is not looked at twice

@@ -6,6 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/google/go-cmp/cmp"
+	"net/http"
 	"testing"
 )
 
@@ -85,4 +86,21 @@ func TestAbsentDocument(t *testing.T) {
 	e := start(t, nil, s)
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 1)[0].Wait(t, document+`.body.innerText.startsWith("This canvas has no such file.")`)
+}
+
+// TestPageThatDoesNotRun: a browser that cannot run the page's scripts is told so,
+// and not left before a page that connects for ever.
+func TestPageThatDoesNotRun(t *testing.T) {
+	b := webtest.Start(t)
+	for _, tt := range []struct{ name, path, old, text, want string }{
+		{"too new to be read", "/app.js", "// @ts-check", "let it be;", "SyntaxError"},
+		{"something is lacking", "/timeline.js", "// @ts-check", "navigator.lacking.use();", "TypeError"},
+		{"a module is lacking", "/app.js", "./theme.js", "./none.js", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			broken := func(next http.Handler) http.Handler { return rewritten(next, tt.path, tt.old, tt.text) }
+			p := b.Open(t, start(t, broken).link)
+			p.Wait(t, fmt.Sprintf(`(%s).startsWith("This page does not run in this browser.") && (%[1]s).includes(%q)`, words, tt.want))
+		})
+	}
 }
