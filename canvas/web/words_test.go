@@ -104,3 +104,16 @@ func TestPageThatDoesNotRun(t *testing.T) {
 		})
 	}
 }
+
+// TestALanguageThatIsNone: a browser may call its language by a name that no
+// browser knows, as WebKitGTK does with the locale C.
+func TestALanguageThatIsNone(t *testing.T) {
+	named := func(next http.Handler) http.Handler {
+		return rewritten(next, "/first.js", "// @ts-check", `Object.defineProperty(navigator, "language", { value: "C" });`)
+	}
+	p := webtest.Start(t).Open(t, start(t, named, helloSite("one")).link)
+	if got := webtest.Eval[string](t, p, "navigator.language"); got != "C" {
+		t.Fatalf("the language is %q", got)
+	}
+	shown(t, p, 1)
+}

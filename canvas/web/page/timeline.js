@@ -5,7 +5,7 @@
 const KEPT = 100; // the older ones go
 const LONGEST = 160; // of one line, in characters
 
-const clock = new Intl.DateTimeFormat(navigator.language, { timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 /** @typedef {"agent" | "you" | "canvas" | "host"} Who */
 const WHO = { agent: "Agent", you: "You", canvas: "Canvas", host: "Host" };
