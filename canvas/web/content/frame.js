@@ -63,9 +63,15 @@
     inner.setAttribute("sandbox", SANDBOX);
     inner.setAttribute("allow", "");
     inner.title = document.title;
+    let again = false;
     inner.addEventListener("load", () => {
       try {
-        if (inner?.contentWindow?.location.origin !== location.origin) throw new Error();
+        const view = inner?.contentWindow;
+        if (view?.location.origin !== location.origin) throw new Error();
+        if (!again && !view.navigator.serviceWorker.controller) {
+          again = true; // once: it was read past the worker, as Firefox does where a person has everything loaded anew
+          return view.location.replace(url.href);
+        }
         paint();
         tell({ t: "live" });
       } catch {
