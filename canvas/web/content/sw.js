@@ -16,6 +16,7 @@
   const MAX_LASTS = 64;
   const READS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
   const SHIM = '<script src="/.ahp/shim.js"></script>';
+  const readable = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // a body as a Blob: not in WebKit's workers
   const sw = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
   /** @type {MessagePort | undefined} */ let app;
@@ -110,15 +111,15 @@
       };
     }
 
-    /** Reads the body, which the browser keeps wherever it likes: an app without chunked requests needs its length. */
+    /** Reads the body, which the browser keeps wherever it likes, if it can: an app without chunked requests needs its length. */
     async prepare() {
       const { method } = this.request;
       if (method === "GET" || method === "HEAD") return;
-      const body = await this.request.blob();
-      if (body.size === 0) return;
-      this.ask.length = body.size;
-      if (body.size <= CHUNK) this.ask.bytes = await body.arrayBuffer();
-      else this.body = body;
+      const body = await readable ? await this.request.blob() : await this.request.arrayBuffer();
+      const length = "size" in body ? body.size : body.byteLength;
+      if (length > 0) this.ask.length = length;
+      if (length > CHUNK) this.body = new Response(body).body;
+      else if (length > 0) this.ask.bytes = await new Response(body).arrayBuffer();
     }
 
     /** @param {(r: Response) => void} resolve */
@@ -128,7 +129,7 @@
       if (!app) return this.hear({ t: "lost" });
       app.postMessage(this.ask);
       this.#wait();
-      if (this.body) this.#upload(this.body.stream().getReader()).catch(() => this.#cancel());
+      if (this.body) this.#upload(this.body.getReader()).catch(() => this.#cancel());
     }
 
     /** @param {any} m of the app page */
