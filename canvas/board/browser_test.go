@@ -29,9 +29,13 @@ func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
+	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox)
+}
+
+func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
 	b := sampletest.New(t, board.New(), board.Declaration(), `{"title":"Release 2.0"}`)
-	one, two := page{b.View(browser)}, page{b.View(browser)}
+	two, one := page{b.View(browser)}, page{b.View(browser)} // the newest window has the keyboard
 	b.Invoke("add_card", `{"list":"todo","title":"Write notes","notes":"What changed\nand why"}`)
 	b.Invoke("add_card", `{"list":"todo","title":"<b>Tag</b> & sign"}`)
 	b.Invoke("add_card", `{"list":"doing","title":"Fix build"}`)

@@ -30,9 +30,13 @@ func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
+	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox)
+}
+
+func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
 	b := sampletest.New(t, chart.New(), chart.Declaration(), `{}`)
-	one, two := b.View(browser), b.View(browser)
+	two, one := b.View(browser), b.View(browser) // the newest window has the keyboard
 	agree := func(expression, text string) {
 		t.Helper()
 		one.Shows(expression, text)

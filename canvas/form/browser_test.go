@@ -26,9 +26,13 @@ func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
+	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox)
+}
+
+func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
 	b := sampletest.New(t, form.New(), form.Declaration(), trip)
-	one, two := b.View(browser), b.View(browser)
+	two, one := b.View(browser), b.View(browser) // the newest window has the keyboard
 	one.Shows(`at("field-0-input").value`, "Ada <script>")
 	one.Shows(`at("status").textContent`, "2 of 4 required filled in")
 	one.Look("form-light")

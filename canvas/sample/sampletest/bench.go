@@ -83,6 +83,16 @@ func (p *Page) find() {
 	p.t.Helper()
 	p.frame = p.Tab.Frames(p.t, 1, webtest.ContentFrame)[0]
 	p.Wait(`d.body.getAttribute("aria-busy") === "false"`)
+	p.enter()
+}
+
+// enter presses the mouse beside what is in the canvas, as a person does who wants
+// to type: until then WebKit lets no frame of another origin take the focus.
+func (p *Page) enter() {
+	p.t.Helper()
+	at := webtest.Eval[[2]float64](p.t, p.Tab, `(() => { const r = document.querySelector(".card iframe").getBoundingClientRect(); return [r.x + 4, r.y + 4]; })()`)
+	p.Tab.ClickAt(p.t, at[0], at[1])
+	p.Tab.Wait(p.t, `document.activeElement.localName === "iframe"`)
 }
 
 // Reload loads the page again.

@@ -17,21 +17,22 @@ func Main(m *testing.M) int {
 }
 
 // shared are the browsers of a package whose TestMain is Main.
-var shared browsers
+var shared = browsers{kind: Chromium}
 
 type browsers struct {
-	on bool // set before any test runs
+	on   bool // set before any test runs
+	kind Kind // that Start starts
 
 	mu      sync.Mutex
 	byFlags map[string]*Browser
 	ends    []func()
 }
 
-func (s *browsers) start(exe string, more []string) (*Browser, error) {
+func (s *browsers) start(kind Kind, exe string, more []string) (*Browser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := strings.Join(more, " ")
-	if b := s.byFlags[key]; b != nil && b.ctx.Err() == nil {
+	key := strings.Join(append([]string{string(kind)}, more...), " ")
+	if b := s.byFlags[key]; b != nil && !b.engine.ended() {
 		return b, nil
 	}
 	profile, err := os.MkdirTemp("", "webtest-")
@@ -39,15 +40,15 @@ func (s *browsers) start(exe string, more []string) (*Browser, error) {
 		return nil, err
 	}
 	s.ends = append(s.ends, func() { _ = os.RemoveAll(profile) })
-	ctx, stop, err := launch(exe, profile, more)
-	s.ends = append(s.ends, stop)
+	e, err := kinds[kind].launch(exe, profile, more)
 	if err != nil {
 		return nil, err
 	}
+	s.ends = append(s.ends, e.close)
 	if s.byFlags == nil {
 		s.byFlags = map[string]*Browser{}
 	}
-	s.byFlags[key] = &Browser{ctx}
+	s.byFlags[key] = &Browser{e}
 	return s.byFlags[key], nil
 }
 

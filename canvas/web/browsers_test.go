@@ -1,0 +1,55 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// TestInOtherBrowsers: the main ways through the page, in the browsers that the
+// other tests do not run.
+func TestInOtherBrowsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("browsers take their time")
+	}
+	webtest.Each(t, func(t *testing.T) {
+		t.Run("canvas", TestCanvas)
+		t.Run("actions", TestActions)
+		t.Run("close by keyboard", TestClose)
+		t.Run("theme", TestTheme)
+		t.Run("loaded anew", TestLoadedAnew)
+		t.Run("narrow", TestNarrow)
+		t.Run("host gone and back", TestComesBack)
+		t.Run("host forgot", TestHostForgot)
+		t.Run("app fetch", TestFetch)
+		t.Run("app upload", TestUpload)
+		t.Run("app form", TestForm)
+		t.Run("app abort", TestAbort)
+		t.Run("app event stream", TestEventStreamEnds)
+		t.Run("app away", TestConnectionComesBack)
+		t.Run("single document", TestSingleDocument)
+		t.Run("no content origins", TestNoContentOrigin)
+		t.Run("does not run", TestPageThatDoesNotRun)
+	}, webtest.Firefox, webtest.WebKit)
+}
+
+// TestLoadedAnew: a page that a person has loaded again, past every cache, shows
+// its canvases again. Firefox then goes past their service workers too.
+func TestLoadedAnew(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	for range 2 {
+		shown(t, p, 1)[0].Wait(t, document+`.getElementById("said").textContent === 'input {"start":7}'`)
+		p.Reload(t)
+	}
+}
+
+// TestNarrow: nothing of the page is wider than a narrow window.
+func TestNarrow(t *testing.T) {
+	e := start(t, nil, helloSite("one"), helloSite("two"))
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 2)
+	p.Resize(t, 460, 860) // the narrowest that Firefox is
+	p.Wait(t, `innerWidth < 520 && document.documentElement.scrollWidth <= innerWidth && new Set([...document.querySelectorAll(".card")].map((c) => c.offsetLeft)).size === 1`)
+	save(t, "narrow", p)
+}

@@ -1,0 +1,204 @@
+package webtest
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/serviceworker"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium is a Chromium, driven by its DevTools protocol.
+type chromium struct {
+	ctx  context.Context
+	stop func()
+}
+
+// launchChromium starts a browser with a profile in a folder.
+func launchChromium(exe, profile string, more []string) (engine, error) {
+	flags := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(exe), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun,
+		chromedp.UserDataDir(profile), chromedp.WindowSize(1280, 860),
+	}
+	for _, name := range append([]string{
+		"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update",
+		"disable-sync", "disable-dev-shm-usage", "disable-backgrounding-occluded-windows",
+		"disable-renderer-backgrounding", "disable-background-timer-throttling",
+	}, more...) {
+		if name, value, ok := strings.Cut(name, "="); ok {
+			flags = append(flags, chromedp.Flag(name, value))
+			continue
+		}
+		flags = append(flags, chromedp.Flag(name, true))
+	}
+	ctx, free := chromedp.NewExecAllocator(context.Background(), flags...)
+	ctx, closeTab := chromedp.NewContext(ctx)
+	c := &chromium{ctx, func() { closeTab(); free() }}
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *chromium) ended() bool { return c.ctx.Err() != nil }
+
+func (c *chromium) close() { c.stop() }
+
+// open opens a tab with cookies and storage of its own.
+func (c *chromium) open() (view, error) {
+	ctx, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
+	return attached(ctx, stop)
+}
+
+// chromiumView is a tab, or a frame of another site in one.
+type chromiumView struct {
+	ctx  context.Context
+	stop context.CancelFunc
+}
+
+// attached opens the tab now: it would otherwise live as long as the first step.
+func attached(ctx context.Context, stop context.CancelFunc) (view, error) {
+	if err := chromedp.Do(ctx); err != nil {
+		stop()
+		return nil, err
+	}
+	return &chromiumView{ctx, stop}, nil
+}
+
+func (v *chromiumView) close() { v.stop() }
+
+// in is a context of the tab that ends with another one.
+func (v *chromiumView) in(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, _ := ctx.Deadline()
+	return context.WithDeadline(v.ctx, end)
+}
+
+func (v *chromiumView) do(ctx context.Context, steps ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := v.in(ctx)
+	defer cancel()
+	for _, step := range steps {
+		if err := chromedp.Do(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *chromiumView) navigate(ctx context.Context, address string) error {
+	return v.do(ctx, chromedp.Navigate(address))
+}
+
+func (v *chromiumView) reload(ctx context.Context) error { return v.do(ctx, chromedp.Reload()) }
+
+func (v *chromiumView) resize(ctx context.Context, width, height int64) error {
+	return v.do(ctx, chromedp.EmulateViewport(width, height))
+}
+
+func (v *chromiumView) keys(ctx context.Context, keys string) error {
+	return v.do(ctx, chromedp.KeyEvent(keys))
+}
+
+func (v *chromiumView) click(ctx context.Context, selector string) error {
+	return v.do(ctx, chromedp.Click(chromedp.CSS(selector)))
+}
+
+func (v *chromiumView) mouse(ctx context.Context, way ...point) error {
+	if len(way) == 1 {
+		return v.do(ctx, chromedp.MouseClickXY(way[0].x, way[0].y))
+	}
+	var steps []chromedp.Action[chromedp.Void]
+	step := func(kind input.DispatchMouseEventType, at point) {
+		steps = append(steps, chromedp.MouseEvent(kind, at.x, at.y, chromedp.ButtonLeft))
+	}
+	step(input.DispatchMouseEventTypeMousePressed, way[0])
+	for _, at := range way[1:] {
+		step(input.DispatchMouseEventTypeMouseMoved, at)
+	}
+	step(input.DispatchMouseEventTypeMouseReleased, way[len(way)-1])
+	return v.do(ctx, steps...)
+}
+
+func (v *chromiumView) screenshot(ctx context.Context) ([]byte, error) {
+	ctx, cancel := v.in(ctx)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.CaptureScreenshot())
+}
+
+func (v *chromiumView) eval(ctx context.Context, expression string) ([]byte, error) {
+	ctx, cancel := v.in(ctx)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
+}
+
+// frames are those of other sites.
+func (v *chromiumView) frames(ctx context.Context, n int, match func(*url.URL) bool) ([]view, error) {
+	ctx, cancel := v.in(ctx)
+	defer cancel()
+	infos, err := chromedp.Targets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := matching(infos, chromedp.FromContext(v.ctx).BrowserContextID, match)
+	if len(ids) < n {
+		return nil, nil
+	}
+	var views []view
+	for _, id := range ids {
+		frame, err := attached(chromedp.NewContext(v.ctx, chromedp.WithTargetID(id)))
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, frame)
+	}
+	return views, nil
+}
+
+func matching(infos []*target.Info, tab cdp.BrowserContextID, match func(*url.URL) bool) []target.ID {
+	var ids []target.ID
+	for _, i := range infos {
+		u, err := url.Parse(i.URL)
+		if i.Type == "iframe" && i.BrowserContextID == tab && err == nil && match(u) {
+			ids = append(ids, i.TargetID)
+		}
+	}
+	return ids
+}
+
+// StopWorkers ends the service workers of the page's site, as a browser may at
+// any time. Chromium only.
+func (p *Page) StopWorkers(t testing.TB) {
+	t.Helper()
+	p.devTools(t, "stop workers", func(ctx context.Context, to *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, to, serviceworker.Enable, cdp.Empty{}); err != nil {
+			return err
+		}
+		_, err := cdp.Call(ctx, to, serviceworker.StopAllWorkers, cdp.Empty{})
+		return err
+	})
+}
+
+// Unwatched stops the browser from reporting the page's traffic, of which every
+// WebSocket frame is otherwise sent to the test too: for measurements. Chromium only.
+func (p *Page) Unwatched(t testing.TB) {
+	t.Helper()
+	p.devTools(t, "watch no traffic", func(ctx context.Context, to *chromedp.Target) error {
+		_, err := cdp.Call(ctx, to, network.Disable, cdp.Empty{})
+		return err
+	})
+}
+
+func (p *Page) devTools(t testing.TB, what string, step func(context.Context, *chromedp.Target) error) {
+	t.Helper()
+	v, ok := p.view.(*chromiumView)
+	if !ok {
+		t.Skipf("%s: only Chromium can be told so", what)
+	}
+	p.do(t, what, func(ctx context.Context) error { return v.do(ctx, chromedp.Func(step)) })
+}

@@ -1,0 +1,135 @@
+package webtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+)
+
+// command is a command of W3C WebDriver: its name, which is what Firefox's own
+// door goes by, and its way over HTTP below the session.
+type command struct{ name, method, path string }
+
+var (
+	cmdNavigate   = command{"Navigate", "POST", "/url"}
+	cmdReload     = command{"Refresh", "POST", "/refresh"}
+	cmdWindows    = command{"GetWindowHandles", "GET", "/window/handles"}
+	cmdNewWindow  = command{"NewWindow", "POST", "/window/new"}
+	cmdToWindow   = command{"SwitchToWindow", "POST", "/window"}
+	cmdClose      = command{"CloseWindow", "DELETE", "/window"}
+	cmdSize       = command{"SetWindowRect", "POST", "/window/rect"}
+	cmdToFrame    = command{"SwitchToFrame", "POST", "/frame"}
+	cmdExecute    = command{"ExecuteAsyncScript", "POST", "/execute/async"}
+	cmdActions    = command{"PerformActions", "POST", "/actions"}
+	cmdScreenshot = command{"TakeScreenshot", "GET", "/screenshot"}
+	cmdEnd        = command{"DeleteSession", "DELETE", ""}
+)
+
+// object is parameters of a command, or what stands in them.
+type object = map[string]any
+
+// driver is a browser with a session of WebDriver. It has one current window and
+// frame, so one command at a time.
+type driver struct {
+	call func(ctx context.Context, c command, params object) (json.RawMessage, error)
+	quit func()
+
+	mu sync.Mutex
+	at *driven // where it is; nil where that is not known
+}
+
+// element is a reference to one, as the browser gave it.
+type element = json.RawMessage
+
+// driven is a window, or a frame in one.
+type driven struct {
+	d      *driver
+	window string
+	path   []element // to the frame, each in the document of the one before
+}
+
+func (d *driver) open() (view, error) {
+	ctx, cancel := patience()
+	defer cancel()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.home(ctx); err != nil {
+		return nil, err
+	}
+	raw, err := d.call(ctx, cmdNewWindow, object{"type": "window", "focus": true})
+	if err != nil {
+		return nil, err
+	}
+	var made struct{ Handle string }
+	if err := json.Unmarshal(raw, &made); err != nil {
+		return nil, err
+	}
+	v := &driven{d: d, window: made.Handle}
+	_, err = v.run(ctx, cmdSize, object{"width": 1280, "height": 860})
+	return v, err
+}
+
+func (d *driver) ended() bool {
+	ctx, cancel := patience()
+	defer cancel()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.home(ctx) != nil
+}
+
+// home goes to the window that the browser began with: a new one needs one to be
+// asked for in.
+func (d *driver) home(ctx context.Context) error {
+	d.at = nil
+	raw, err := d.call(ctx, cmdWindows, nil)
+	if err != nil {
+		return err
+	}
+	var handles []string
+	if err := json.Unmarshal(raw, &handles); err != nil || len(handles) == 0 {
+		return fmt.Errorf("no window: %w", err)
+	}
+	_, err = d.call(ctx, cmdToWindow, object{"handle": handles[0]})
+	return err
+}
+
+func (d *driver) close() { d.quit() }
+
+// do runs a command in the window or frame.
+func (v *driven) do(ctx context.Context, c command, params object) (json.RawMessage, error) {
+	v.d.mu.Lock()
+	defer v.d.mu.Unlock()
+	return v.run(ctx, c, params)
+}
+
+// run is do under the lock.
+func (v *driven) run(ctx context.Context, c command, params object) (json.RawMessage, error) {
+	if v.d.at != v {
+		if err := v.enter(ctx); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := v.d.call(ctx, c, params)
+	if err != nil || c == cmdNavigate || c == cmdReload || c == cmdClose {
+		v.d.at = nil // what it was in may be gone
+	}
+	return raw, err
+}
+
+func (v *driven) enter(ctx context.Context) error {
+	v.d.at = nil
+	if _, err := v.d.call(ctx, cmdToWindow, object{"handle": v.window}); err != nil {
+		return err
+	}
+	if _, err := v.d.call(ctx, cmdToFrame, object{"id": nil}); err != nil {
+		return err
+	}
+	for _, frame := range v.path {
+		if _, err := v.d.call(ctx, cmdToFrame, object{"id": frame}); err != nil {
+			return err
+		}
+	}
+	v.d.at = v
+	return nil
+}
