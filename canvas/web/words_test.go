@@ -117,3 +117,12 @@ func TestALanguageThatIsNone(t *testing.T) {
 	}
 	shown(t, p, 1)
 }
+
+// TestNamesThatAreNotFound: a browser that does not find the content hosts, which
+// below localhost is its own business, says so.
+func TestNamesThatAreNotFound(t *testing.T) {
+	b := webtest.Start(t, "host-resolver-rules=MAP *.localhost ~NOTFOUND")
+	p := b.Open(t, start(t, nil, helloSite("one")).link)
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "this browser does not find the names that canvases get"))
+	save(t, "not-found", p)
+}

@@ -26,10 +26,13 @@ const WORDS = {
   "worker-late": "The service worker of this canvas did not start.",
 };
 
+const NOT_FOUND = "The frame of this canvas did not load. Either the host is gone, or this browser does not find the names that canvases get (“ahp-canvas view” does without them; Chrome, Edge and Firefox find those below localhost):";
+
 export class Mount {
   /** @type {MessagePort | undefined} */ #port;
   #late = 0;
   #live = false;
+  #known = false; // the frame was there once
   #unanswered = 0;
   /** A frame that crashed or hangs says nothing of it, so it is asked. */
   #pulse = setInterval(() => this.#ask(), PULSE);
@@ -77,7 +80,7 @@ export class Mount {
     this.#port = port1;
     port1.onmessage = (event) => { if (this.#port === port1) this.#hear(event); };
     this.#phase("starting");
-    this.#late = setTimeout(() => this.#phase("failed", "The canvas left its frame."), SILENCE);
+    this.#late = setTimeout(() => this.#phase("failed", this.#known ? "The canvas left its frame." : `${NOT_FOUND} ${new URL(this.element.src).host}`), SILENCE);
     this.element.contentWindow?.postMessage({ "x-ahp": "mount", ...this.#order }, this.#origin, [port2]);
   }
 
@@ -91,6 +94,7 @@ export class Mount {
   #hear({ data, ports: [port] }) {
     switch (data?.t) {
       case "here":
+        this.#known = true;
         clearTimeout(this.#late);
         this.#late = setTimeout(() => this.#phase("failed", "The canvas did not load."), PATIENCE);
         return;
