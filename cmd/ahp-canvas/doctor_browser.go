@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -19,33 +20,32 @@ const isWindows = runtime.GOOS == "windows"
 // browserPatience bounds the start of a browser and its probe.
 const browserPatience = 30 * time.Second
 
-// browsers are the programs that show the page; headless ones can be asked.
-var browsers = []struct {
+// browserProgram is a browser that shows the page, and how it shows an address without a
+// window, with a folder as its profile.
+type browserProgram struct {
 	name     string
-	headless bool
-}{
-	{"chromium", true}, {"chromium-browser", true}, {"google-chrome", true}, {"google-chrome-stable", true}, {"chrome", true},
-	{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", true},
-	{"firefox", false}, {"/Applications/Firefox.app/Contents/MacOS/firefox", false},
+	headless func(profile string) []string
+}
+
+var browsers = []browserProgram{
+	{"chromium", asChromium}, {"chromium-browser", asChromium}, {"google-chrome", asChromium}, {"google-chrome-stable", asChromium}, {"chrome", asChromium},
+	{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", asChromium},
+	{"firefox", asFirefox}, {"firefox-esr", asFirefox}, {"/Applications/Firefox.app/Contents/MacOS/firefox", asFirefox},
 }
 
 // browser looks for a browser and asks it for a service worker.
 func (d *doctor) browser(ctx context.Context) {
 	const check = "service worker"
-	exe, headless := findBrowser()
-	if exe == "" {
+	browser, ok := findBrowser()
+	if !ok {
 		d.warn("browser", "neither Chromium, Chrome nor Firefox is on the PATH",
 			"The page can be opened on another machine, or with another browser that has service workers.")
-		d.warn(check, "not checked: that takes a Chromium", "")
+		d.warn(check, "not checked: that takes a Chromium or a Firefox", "")
 		return
 	}
-	d.ok("browser", "%s", exe)
-	if !headless {
-		d.warn(check, "not checked: that takes a Chromium. Firefox has service workers, but not in private windows", "")
-		return
-	}
+	d.ok("browser", "%s", browser.name)
 	done := d.progress("Asking the browser for a service worker")
-	said, err := probeWorker(ctx, exe)
+	said, err := probeWorker(ctx, browser)
 	done()
 	switch {
 	case err != nil:
@@ -58,13 +58,13 @@ func (d *doctor) browser(ctx context.Context) {
 	}
 }
 
-func findBrowser() (exe string, headless bool) {
+func findBrowser() (browserProgram, bool) {
 	for _, b := range browsers {
 		if found, err := exec.LookPath(b.name); err == nil {
-			return found, b.headless
+			return browserProgram{found, b.headless}, true
 		}
 	}
-	return "", false
+	return browserProgram{}, false
 }
 
 // The probe is a page on a content host's name, as a canvas gets it. It reports
@@ -87,7 +87,7 @@ self.onfetch = (e) => { if (new URL(e.request.url).pathname === "/asked") e.resp
 
 // probeWorker shows the probe to a browser and returns what it reports: "ok", or
 // what is wrong. The error says why it could not be asked.
-func probeWorker(ctx context.Context, exe string) (string, error) {
+func probeWorker(ctx context.Context, browser browserProgram) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, browserPatience)
 	defer cancel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -103,7 +103,7 @@ func probeWorker(ctx context.Context, exe string) (string, error) {
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- runBrowser(running, exe, "http://"+probeName+".localhost:"+port+"/") }()
+	go func() { ended <- runBrowser(running, browser, "http://"+probeName+".localhost:"+port+"/") }()
 	select {
 	case text := <-said:
 		stop()
@@ -141,20 +141,18 @@ func probeHandler(said chan<- string) http.Handler {
 	return mux
 }
 
-// runBrowser shows an address in a headless Chromium with a profile of its own,
-// until ctx is done.
-func runBrowser(ctx context.Context, exe, address string) error {
+// runBrowser shows an address without a window and with a profile of its own, until
+// ctx is done.
+func runBrowser(ctx context.Context, browser browserProgram, address string) error {
 	profile, err := os.MkdirTemp("", "ahp-canvas-doctor-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(profile)
-	args := []string{"--headless", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--disable-background-networking",
-		"--no-proxy-server", "--remote-debugging-port=0", "--user-data-dir=" + profile}
-	if os.Getuid() == 0 {
-		args = append(args, "--no-sandbox") // it does not start as root with one; the page is ours
+	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(firefoxPrefs), 0o600); err != nil {
+		return err
 	}
-	cmd := exec.CommandContext(ctx, exe, append(args, address)...)
+	cmd := exec.CommandContext(ctx, browser.name, append(browser.headless(profile), address)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends its own processes
 	cmd.WaitDelay = patience
 	err = cmd.Run()
@@ -163,3 +161,27 @@ func runBrowser(ctx context.Context, exe, address string) error {
 	}
 	return err
 }
+
+func asChromium(profile string) []string {
+	args := []string{"--headless", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--disable-background-networking",
+		"--no-proxy-server", "--remote-debugging-port=0", "--user-data-dir=" + profile}
+	if os.Getuid() == 0 {
+		args = append(args, "--no-sandbox") // it does not start as root with one; the page is ours
+	}
+	return args
+}
+
+func asFirefox(profile string) []string {
+	return []string{"--headless", "--no-remote", "--profile", profile}
+}
+
+// firefoxPrefs keep Firefox, which reads them in its profile, from the network and
+// from questions.
+const firefoxPrefs = `user_pref("network.proxy.type", 0);
+user_pref("app.update.enabled", false);
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("datareporting.policy.firstRunURL", "");
+user_pref("network.captive-portal-service.enabled", false);
+user_pref("network.connectivity-service.enabled", false);
+`

@@ -43,28 +43,28 @@ func ends(all map[string]finding) map[string]string {
 	return short
 }
 
-// withBrowser makes a program the only browser of a machine; "" leaves none.
-func (m *machine) withBrowser(script string) {
+// withBrowser makes a program the only browser of a machine; an empty script leaves none.
+func (m *machine) withBrowser(name, script string) {
 	m.t.Helper()
 	bin := m.t.TempDir()
 	m.env = append(m.env, "PATH="+bin)
 	if script == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(bin, "chromium"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		m.t.Fatal(err)
 	}
 }
 
 func TestDoctor(t *testing.T) {
 	m := newMachine(t)
-	m.withBrowser("exit 3")
+	m.withBrowser("chromium", "exit 3")
 	want := map[string]string{"state folder": "ok", "runtime folder": "ok", "host": "failed", "browser": "ok", "service worker": "warning"}
 	if diff := cmp.Diff(want, ends(m.findings(1))); diff != "" || !strings.Contains(m.err, "checks_failed") {
 		t.Errorf("without a host: %s: %s", diff, m.err)
 	}
 	s := m.serve()
-	m.withBrowser("")
+	m.withBrowser("", "")
 	all := m.findings(0)
 	delete(want, "host")
 	for _, check := range []string{"host", "state file", "endpoint files", "listener", "health", "agent token", "AHP, view token"} {
@@ -124,7 +124,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)
-			m.withBrowser("")
+			m.withBrowser("", "")
 			args := tc.arrange(m, m.serve())
 			code := 1
 			if tc.status == "warning" && tc.name != "a killed host" {
@@ -147,14 +147,18 @@ func try(t *testing.T, err error) []string {
 
 // A real browser is asked.
 func TestDoctorAsksTheBrowser(t *testing.T) {
-	m := newMachine(t)
-	exe, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no Chromium on this machine")
-	}
-	m.withBrowser("exec " + exe + ` "$@"`)
-	if f := m.findings(1)["service worker"]; f.Status != "ok" {
-		t.Errorf("%+v", f)
+	for _, name := range []string{"chromium", "firefox-esr"} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			exe, err := exec.LookPath(name)
+			if err != nil {
+				t.Skipf("no %s on this machine", name)
+			}
+			m.withBrowser(name, "exec "+exe+` "$@"`)
+			if f := m.findings(1)["service worker"]; f.Status != "ok" {
+				t.Errorf("%+v", f)
+			}
+		})
 	}
 }
 
