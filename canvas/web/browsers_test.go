@@ -27,6 +27,7 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("app abort", TestAbort)
 		t.Run("app event stream", TestEventStreamEnds)
 		t.Run("app away", TestConnectionComesBack)
+		t.Run("app silent", TestHostIsSilent)
 		t.Run("single document", TestSingleDocument)
 		t.Run("no content origins", TestNoContentOrigin)
 		t.Run("does not run", TestPageThatDoesNotRun)

@@ -12,8 +12,7 @@
 
   const PATIENCE = 35_000; // ms without a word of the app page; its own deadlines are shorter
   const WINDOW = 512 * 1024; // bytes of one body that may wait here for their reader
-  const CHUNK = 32 * 1024; // bytes of an upload in one message
-  const MAX_LASTS = 64;
+  const CHUNK = 32 * 1024, MAX_LASTS = 64; // bytes of an upload in one message; event streams whose last event is kept
   const READS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
   const SHIM = '<script src="/.ahp/shim.js"></script>';
   const readable = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // a body as a Blob: not in WebKit's workers
@@ -142,9 +141,7 @@
           for (const bytes of m.chunks ?? [m.bytes]) this.#data(new Uint8Array(bytes));
           return;
         case "end": return this.#end(() => { this.#flush(); this.#controller?.close(); });
-        case "more":
-          this.#room += m.n;
-          return this.#go();
+        case "more": this.#room += m.n; return this.#go();
         case "words": return this.#fail(() => words(m.status, m.word, this.document), m.status === 501);
         case "late": return this.#fail(() => words(504, "The app of this canvas did not answer in time.", this.document));
         case "lost": return this.#fail(() => words(503, "This canvas is not connected to its page any more. Load it again.", this.document));
@@ -239,7 +236,7 @@
     /** Ends without an answer, or in the middle of one. An event stream is closed, never failed: the page's EventSource then tries again. @param {() => Response} inWords @param {boolean} [final] it will never be there */
     #fail(inWords, final) {
       this.#end(() => {
-        if (!this.#controller) this.#resolve(this.events && !final ? Response.error() : inWords());
+        if (!this.#controller) this.#resolve(this.events && !final ? again() : inWords());
         else if (this.events) this.#controller.close();
         else this.#controller.error(new TypeError("the connection to the host was lost"));
       });
@@ -254,6 +251,8 @@
     }
   }
 
+  /** What an event stream is opened again after. Firefox closes one for good that has a network error. */
+  const again = () => (/Firefox\//.test(navigator.userAgent) ? new Response("", { headers: { ...POLICY, "Content-Type": "text/event-stream" } }) : Response.error());
   /** @param {string} type */
   const isHTML = (type) => /^text\/html\b/i.test(type) && !/charset=["']?utf-16/i.test(type);
 
