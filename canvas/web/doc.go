@@ -109,6 +109,33 @@
 // is lacking. Module specifiers are found by pattern, not by a parser: a computed
 // import() finds nothing.
 //
+// # Browsers
+//
+// All tests run in Chromium; the main ways through the page, the board, the form and
+// the chart were also run in Firefox ESR 153.7, and the main ways in WebKitGTK 2.50.6,
+// on Linux (webtest.Each). Safari itself was not run. What is known to be otherwise there:
+//
+//   - Connection-Allowlist is Chromium's alone. Of the rows of the attack tests that are
+//     files, <link rel=preconnect> opens a connection from a canvas in Firefox 153, over
+//     which nothing is said but whose host name is looked up. The proof that each row can
+//     fail was made in Chromium only, and WebKit was not put to them to the end.
+//   - Below localhost canvases share a process with each other in Firefox and WebKitGTK: one
+//     that hangs holds up the others, and the page, which then cannot name it.
+//   - A body that nobody reads does not stop its sender as early: after 30 MB in WebKitGTK, 730
+//     MB in Firefox (12 MiB at most in Chromium).
+//   - Firefox sends a fetch with keepalive past the service worker, so no app gets it;
+//     navigator.sendBeacon arrives. It loads frames past it too where a person loads everything
+//     anew; frame.js then loads the canvas again.
+//   - Firefox opens an event stream that had a network error no more, so sw.js has one that
+//     cannot be reached end empty: its page hears "open" once more than elsewhere.
+//   - A canvas that navigates to another address before it was loaded is "did not load" in
+//     Firefox; WebKit goes nowhere and shows what there was.
+//   - WebKit cannot read a request's Blob in a worker (bodies are in memory there), does not say
+//     that a fetch was redirected, asks for media once more, and lets no canvas take the
+//     focus by script until a person has pressed something in it.
+//
+// Where content hosts are not found or there is no service worker, the card says so.
+//
 // # Before the network
 //
 // A Handler bounds how long a body may stand still ([InTime]), and how long its own
@@ -134,5 +161,5 @@
 // does not ask for an origin-keyed agent cluster: its service worker shares its process.
 //
 // The package imports ahp. Its tests stand on canvas/host and canvas/loopback;
-// canvas/web/webtest is the browser in them, one for the whole package.
+// canvas/web/webtest is the browsers in them, one of a kind for the whole package.
 package web
