@@ -45,7 +45,7 @@ var layers = []layer{
 	{"canvas/form", "canvas canvas/sample ahp", "", "a provider"},
 	{"canvas/chart", "canvas canvas/sample ahp", "", "a provider"},
 	{"canvas/view", "canvas ahp", "", "view/1: pages that answer for a provider"},
-	{"canvas/bridge", "canvas channels ahp", "github.com/segmentio/asm", "http/1: HTTP inside canvas/message"},
+	{"canvas/bridge", "canvas channels ahp", "github.com/segmentio/asm github.com/andybalholm/brotli github.com/klauspost/compress", "http/1: HTTP inside canvas/message"},
 	{"canvas/loopback", "canvas canvas/bridge ahp", "", "a provider"},
 	{"canvas/folder", "canvas canvas/view channels ahp", "", "a provider"},
 	{"canvas/extension", "canvas canvas/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 golang.org/x/sys", "a provider: processes"},

@@ -14,6 +14,8 @@
 //     other. What a slow reader holds up is its own request.
 //   - Memory is bounded: 512 KiB wait in each direction of a request (its window),
 //     and what a request has sent of its own is one chunk: 32 KiB, or 48,000 bytes where the page takes those.
+//   - What an app sends compressed is decoded as it comes, at most two codings deep,
+//     with a window of 16 MiB each at most (8 for zstd).
 //   - Message never waits for a View or for an app.
 //   - Nothing is sent twice. A request that was lost is lost.
 //   - cancel, and a View that goes away, reach the app at once.
@@ -41,5 +43,6 @@
 //   - A response's first chunk waits at most 2 ms for the rest of a small body, so
 //     that most answers are one message. An event stream's head waits for nothing.
 //
-// It imports canvas (View), channels (ConnID), ahp, and segmentio/asm for base64.
+// It imports canvas (View), channels (ConnID), ahp, segmentio/asm for base64, and
+// brotli and zstd for what an app has only compressed.
 package bridge

@@ -1,49 +1,15 @@
 package bridge
 
 import (
-	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 )
-
-func TestContentCoding(t *testing.T) {
-	plain := strings.Repeat("canvas ", 1000)
-	var zipped, deflated bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	_, _ = io.WriteString(z, plain)
-	_ = z.Close()
-	d := zlib.NewWriter(&deflated)
-	_, _ = io.WriteString(d, plain)
-	_ = d.Close()
-	for _, test := range []struct {
-		coding string
-		body   string
-		length bool
-	}{
-		{"", plain, true}, {"identity", plain, true}, {"gzip", zipped.String(), false}, {"x-gzip", zipped.String(), false}, {"Deflate", deflated.String(), false},
-	} {
-		_, c := pair(t, Options{RoundTripper: roundTrip(func(*http.Request) (*http.Response, error) {
-			h := []string{"Content-Length", strconv.Itoa(len(test.body))}
-			if test.coding != "" {
-				h = append(h, "Content-Encoding", test.coding)
-			}
-			return answerWith(200, io.NopCloser(strings.NewReader(test.body)), h...), nil
-		})})
-		resp, body := do(t, c, "GET", "/", "")
-		if body != plain || resp.Header.Get("Content-Encoding") != "" || (resp.Header.Get("Content-Length") != "") != test.length {
-			t.Errorf("%q: got %d bytes, %v", test.coding, len(body), resp.Header)
-		}
-	}
-}
 
 func TestRelocate(t *testing.T) {
 	for _, test := range []struct{ location, want string }{
