@@ -1,8 +1,9 @@
 // @ts-check
 // Put by the service worker before everything else in the canvas's document:
-// the theme is there before the first paint, an event stream outlives the
-// worker, and a page that asks whether there is WebRTC hears no: Chromium ends
-// the process of a page that uses it under our policies.
+// the theme is there before the first paint, the answer to a form that was sent
+// on has its own address, an event stream outlives the worker, and a page that
+// asks whether there is WebRTC hears no: Chromium ends the process of a page that
+// uses it under our policies.
 "use strict";
 {
   const theme = (() => {
@@ -17,6 +18,9 @@
     root.dataset.colorMode = theme.mode;
     for (const [name, value] of Object.entries(theme.tokens)) root.style.setProperty(name, /** @type {string} */ (value));
   }
+
+  const at = document.currentScript?.dataset.at;
+  if (at) history.replaceState(history.state, "", at.includes("#") ? at : at + location.hash);
 
   const Native = globalThis.EventSource;
   const AGAIN = 500; // ms until a stream that was cut is opened again

@@ -70,10 +70,7 @@
   /** A worker that was put to sleep has lost its port: it asks the outer frame for another, once for all that wait. */
   function connect() {
     connecting ??= (async () => {
-      const renewed = new Promise((resolve) => {
-        connected = () => resolve(undefined);
-        setTimeout(resolve, 5_000);
-      });
+      const renewed = new Promise((resolve) => { connected = () => resolve(undefined); setTimeout(resolve, 5_000); });
       for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) {
         if (new URL(client.url).pathname === "/.ahp/frame.html") client.postMessage({ t: "port?" });
       }
@@ -87,7 +84,7 @@
   class Exchange {
     /** @type {(r: Response) => void} */ #resolve = () => {};
     /** @type {ReadableStreamDefaultController<Uint8Array> | undefined} */ #controller;
-    /** @type {Uint8Array[] | undefined} The start of a document, until the shim can be put into it */ #start;
+    /** @type {Uint8Array | undefined} The start of a document, until the shim can be put into it */ #start;
     #enqueued = 0;
     #credited = 0;
     #room = 0; // bytes of the upload that the app page takes
@@ -99,7 +96,8 @@
       this.request = request;
       this.document = request.mode === "navigate";
       this.events = request.headers.get("Accept") === "text/event-stream";
-      this.nonce = "";
+      this.nonce = this.at = ""; // at: where a form went, if not where it was sent
+      this.forwards = 20; // that a form may still go from address to address, as in a browser
       /** @type {[string, string][]} */ const headers = [];
       request.headers.forEach((value, name) => headers.push([name, value]));
       if (last) headers.push(["last-event-id", last]);
@@ -151,7 +149,7 @@
     /** @param {{ type: string, body: ArrayBuffer }} m */
     #whole({ type, body }) {
       const bytes = new Uint8Array(body);
-      const parts = this.document && isHTML(type) ? shimmed(bytes, "") : [bytes];
+      const parts = this.document && isHTML(type) ? shimmed(bytes, "", "") : [bytes];
       return new Response(new Blob(/** @type {BlobPart[]} */ (parts)), { headers: { ...POLICY, "Content-Type": type } });
     }
 
@@ -163,9 +161,9 @@
         if (/^content-security-policy$/i.test(name) || !Object.keys(POLICY).some((p) => p.toLowerCase() === name)) headers.append(name, value);
       }
       const location = headers.get("Location");
-      if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#resolve(redirect(status, location, this.request.method)));
+      if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#redirected(status, location));
       if (this.document && isHTML(headers.get("Content-Type") ?? "") && !empty) {
-        this.#start = [];
+        this.#start = new Uint8Array();
         headers.delete("Content-Length");
       }
       const stream = empty ? null : new ReadableStream({
@@ -178,18 +176,29 @@
       this.#resolve(new Response(stream, { status, statusText: text, headers }));
     }
 
+    /** A navigation may not be redirected under our policies: its document goes on by itself, and a form that keeps its method is sent again from here. @param {number} status @param {string} location */
+    #redirected(status, location) {
+      if (status < 307 || ["GET", "HEAD"].includes(this.request.method)) return this.#resolve(onward(location));
+      if (this.forwards === 0) return this.#resolve(words(502, "The app of this canvas sends a form on from address to address without an end.", true));
+      const url = new URL(location, sw.location.origin);
+      const next = new Exchange(this.request, url);
+      Object.assign(next, { at: next.ask.path + url.hash, forwards: this.forwards - 1, body: this.body });
+      Object.assign(next.ask, { length: this.ask.length, bytes: this.ask.bytes });
+      next.start(this.#resolve);
+    }
+
     /** @param {Uint8Array} bytes */
     #data(bytes) {
       if (!this.#start) return this.#enqueue(bytes);
-      this.#start.push(bytes);
-      if (this.#start.reduce((n, b) => n + b.length, 0) >= 1024) this.#flush();
+      this.#start = new Uint8Array([...this.#start, ...bytes]);
+      if (this.#start.length >= 1024) this.#flush();
     }
 
     /** Lets the start of a document go on, with the shim in it. */
     #flush() {
       const start = this.#start;
       this.#start = undefined;
-      if (start) for (const part of shimmed(joined(start), this.nonce ?? "")) this.#enqueue(part);
+      if (start) for (const part of shimmed(start, this.nonce, this.at)) this.#enqueue(part);
     }
 
     /** @param {Uint8Array} bytes */
@@ -256,37 +265,29 @@
   /** @param {string} type */
   const isHTML = (type) => /^text\/html\b/i.test(type) && !/charset=["']?utf-16/i.test(type);
 
-  /** @param {Uint8Array[]} parts */
-  function joined(parts) {
-    const all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
-    let at = 0;
-    for (const p of parts) { all.set(p, at); at += p.length; }
-    return all;
-  }
-
-  /** Puts shim.js before everything of the page, but behind its doctype. @param {Uint8Array} bytes @param {string} nonce of the app's own policy */
-  function shimmed(bytes, nonce) {
+  /** Puts shim.js before everything of the page, but behind its doctype. @param {Uint8Array} bytes @param {string} nonce of the app's own policy @param {string} place where the page is, if not where it was asked for */
+  function shimmed(bytes, nonce, place) {
     if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return [bytes]; // UTF-16: no place for ours
     const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
     const at = /^(\u00ef\u00bb\u00bf)?\s*(<!--[^]*?-->\s*)*<!doctype[^>]*>/i.exec(start)?.[0].length ?? 0;
-    const shim = nonce ? SHIM.replace(" ", ` nonce="${nonce}" `) : SHIM;
+    const shim = SHIM.replace(" ", () => ` ${nonce && `nonce="${nonce}" `}${place && `data-at="${escaped(place)}" `}`);
     return [bytes.subarray(0, at), new TextEncoder().encode(shim), bytes.subarray(at)];
   }
 
-  /** A navigation may not be redirected under our policies, so its document goes on by itself. @param {number} status @param {string} location @param {string} method */
-  function redirect(status, location, method) {
-    if (status >= 307 && method !== "GET" && method !== "HEAD") return words(501, "The app of this canvas asks for a form to be sent again to another address, which is not done here.", true);
+  /** A document that goes on to another address. @param {string} location */
+  function onward(location) {
     const to = JSON.stringify(location).replace(/</g, "\\u003c");
-    const go = `<!doctype html><meta charset="utf-8"><title></title>${SHIM}<script>{ const to = ${to}; location.replace(to.includes("#") ? to : to + location.hash) }</script>`;
-    return new Response(go, { headers: { ...POLICY, "Content-Type": "text/html; charset=utf-8" } });
+    return new Response(`<!doctype html><meta charset="utf-8"><title></title>${SHIM}<script>{ const to = ${to}; location.replace(to.includes("#") ? to : to + location.hash) }</script>`, { headers: { ...POLICY, "Content-Type": "text/html; charset=utf-8" } });
   }
 
   /** A failure in plain words: blank is never an answer. @param {number} status @param {string} word @param {boolean} document */
   function words(status, word, document) {
-    const headers = { ...POLICY, "Content-Type": document ? "text/html; charset=utf-8" : "text/plain; charset=utf-8" };
-    const text = word.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
-    return new Response(document ? page(status, text) : `${word}\n`, { status, headers });
+    const type = document ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
+    return new Response(document ? page(status, escaped(word)) : `${word}\n`, { status, headers: { ...POLICY, "Content-Type": type } });
   }
+
+  /** @param {string} text */
+  const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
   /** @param {number} status @param {string} text */
   const page = (status, text) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>${status}</title>
