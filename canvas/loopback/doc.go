@@ -35,7 +35,9 @@
 //   - localhost, 127.0.0.1 and [::1] are different origins, as in a browser.
 //   - A direct url on [::1] is refused by the host: a page's policy cannot name it.
 //   - document.cookie of a page is inert; an app that reads its own cookies there
-//     does not find them.
+//     does not find them. The exception are those that only go back in a header, as
+//     proof that a request is of the app's own page (csrf or xsrf in their names):
+//     a document gets a stand-in, for which the host puts the cookie into the header.
 //
 // It imports canvas, canvas/bridge and ahp.
 package loopback

@@ -10,11 +10,12 @@ type upstream struct {
 	refused   func(error)
 }
 
-// RoundTrip sends a request with the jar's cookies and keeps those of the answer.
-// It follows no redirects.
+// RoundTrip sends a request with the jar's cookies and keeps those of the answer; a
+// document hears of the stand-ins for some. It follows no redirects.
 func (u *upstream) RoundTrip(req *http.Request) (*http.Response, error) {
 	if cookies := u.jar.Cookies(req.URL); len(cookies) > 0 {
 		req = req.Clone(req.Context())
+		substitute(req.Header, cookies)
 		for _, c := range cookies {
 			req.AddCookie(c)
 		}
@@ -28,6 +29,10 @@ func (u *upstream) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if set := resp.Cookies(); len(set) > 0 {
 		u.jar.SetCookies(req.URL, set)
+	}
+	resp.Header.Del(standInsHeader)
+	if list := standIns(u.jar.Cookies(req.URL)); list != "" && isDocument(resp.Header) {
+		resp.Header.Set(standInsHeader, list)
 	}
 	return resp, nil
 }

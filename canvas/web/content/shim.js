@@ -1,9 +1,10 @@
 // @ts-check
 // Put by the service worker before everything else in the canvas's document:
 // the theme is there before the first paint, the answer to a form that was sent
-// on has its own address, an event stream outlives the worker, and a page that
-// asks whether there is WebRTC hears no: Chromium ends the process of a page that
-// uses it under our policies.
+// on has its own address, the app's script finds what it sends back as proof that
+// it is the app's, an event stream outlives the worker, and a page that asks whether
+// there is WebRTC hears no: Chromium ends the process of a page that uses it under
+// our policies.
 "use strict";
 {
   const theme = (() => {
@@ -19,8 +20,12 @@
     for (const [name, value] of Object.entries(theme.tokens)) root.style.setProperty(name, /** @type {string} */ (value));
   }
 
-  const at = document.currentScript?.dataset.at;
+  const { at, cookies } = document.currentScript?.dataset ?? {};
   if (at) history.replaceState(history.state, "", at.includes("#") ? at : at + location.hash);
+  if (cookies) {
+    const inert = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(Document.prototype, "cookie"));
+    Object.defineProperty(document, "cookie", { ...inert, get: () => [cookies, inert.get?.call(document)].filter(Boolean).join("; ") });
+  }
 
   const Native = globalThis.EventSource;
   const AGAIN = 500; // ms until a stream that was cut is opened again

@@ -96,7 +96,7 @@
       this.request = request;
       this.document = request.mode === "navigate";
       this.events = request.headers.get("Accept") === "text/event-stream";
-      this.nonce = this.at = ""; // at: where a form went, if not where it was sent
+      /** @type {Record<string, string>} What the shim is told */ this.marks = {};
       this.forwards = 20; // that a form may still go from address to address, as in a browser
       /** @type {[string, string][]} */ const headers = [];
       request.headers.forEach((value, name) => headers.push([name, value]));
@@ -149,7 +149,7 @@
     /** @param {{ type: string, body: ArrayBuffer }} m */
     #whole({ type, body }) {
       const bytes = new Uint8Array(body);
-      const parts = this.document && isHTML(type) ? shimmed(bytes, "", "") : [bytes];
+      const parts = this.document && isHTML(type) ? shimmed(bytes, {}) : [bytes];
       return new Response(new Blob(/** @type {BlobPart[]} */ (parts)), { headers: { ...POLICY, "Content-Type": type } });
     }
 
@@ -172,7 +172,8 @@
         cancel: () => this.#cancel(),
       }, { highWaterMark: WINDOW, size: (c) => c.byteLength });
       // The shim has to pass the app's own policy too.
-      this.nonce = /'nonce-([\w+/=-]+)'/.exec(given.find(([n]) => n === "content-security-policy")?.[1] ?? "")?.[1] ?? "";
+      this.marks.nonce = /'nonce-([\w+/=-]+)'/.exec(headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
+      this.marks["data-cookies"] = headers.get("X-Ahp-Cookies") ?? "";
       this.#resolve(new Response(stream, { status, statusText: text, headers }));
     }
 
@@ -182,7 +183,7 @@
       if (this.forwards === 0) return this.#resolve(words(502, "The app of this canvas sends a form on from address to address without an end.", true));
       const url = new URL(location, sw.location.origin);
       const next = new Exchange(this.request, url);
-      Object.assign(next, { at: next.ask.path + url.hash, forwards: this.forwards - 1, body: this.body });
+      Object.assign(next, { marks: { "data-at": next.ask.path + url.hash }, forwards: this.forwards - 1, body: this.body });
       Object.assign(next.ask, { length: this.ask.length, bytes: this.ask.bytes });
       next.start(this.#resolve);
     }
@@ -198,7 +199,7 @@
     #flush() {
       const start = this.#start;
       this.#start = undefined;
-      if (start) for (const part of shimmed(start, this.nonce, this.at)) this.#enqueue(part);
+      if (start) for (const part of shimmed(start, this.marks)) this.#enqueue(part);
     }
 
     /** @param {Uint8Array} bytes */
@@ -265,12 +266,12 @@
   /** @param {string} type */
   const isHTML = (type) => /^text\/html\b/i.test(type) && !/charset=["']?utf-16/i.test(type);
 
-  /** Puts shim.js before everything of the page, but behind its doctype. @param {Uint8Array} bytes @param {string} nonce of the app's own policy @param {string} place where the page is, if not where it was asked for */
-  function shimmed(bytes, nonce, place) {
+  /** Puts shim.js before everything of the page, but behind its doctype. @param {Uint8Array} bytes @param {Record<string, string>} marks nonce: of the app's own policy; data-at: where a form went, if not where it was sent */
+  function shimmed(bytes, marks) {
     if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return [bytes]; // UTF-16: no place for ours
     const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
     const at = /^(\u00ef\u00bb\u00bf)?\s*(<!--[^]*?-->\s*)*<!doctype[^>]*>/i.exec(start)?.[0].length ?? 0;
-    const shim = SHIM.replace(" ", () => ` ${nonce && `nonce="${nonce}" `}${place && `data-at="${escaped(place)}" `}`);
+    const shim = SHIM.replace(" ", () => Object.entries(marks).map(([name, value]) => value && ` ${name}="${escaped(value)}"`).join("") + " ");
     return [bytes.subarray(0, at), new TextEncoder().encode(shim), bytes.subarray(at)];
   }
 
