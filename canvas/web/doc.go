@@ -45,7 +45,7 @@
 //
 // and on a content host: frame.js (outer frame), sw.js (service worker),
 // shim.js (theme before the first paint, event streams that outlive the worker,
-// and no WebRTC: Chromium ends the process of a page that uses it under our
+// links for a new window, which a canvas has not, in the same one, and no WebRTC: Chromium ends the process of a page that uses it under our
 // policies), canvas.js (what a canvas imports: onAction, send, onMessage, input,
 // onInput, onTheme).
 //

@@ -2,9 +2,9 @@
 // Put by the service worker before everything else in the canvas's document:
 // the theme is there before the first paint, the answer to a form that was sent
 // on has its own address, the app's script finds what it sends back as proof that
-// it is the app's, an event stream outlives the worker, and a page that asks whether
-// there is WebRTC hears no: Chromium ends the process of a page that uses it under
-// our policies.
+// it is the app's, a link that wants a new window is no dead one, an event stream
+// outlives the worker, and a page that asks whether there is WebRTC hears no: Chromium
+// ends the process of a page that uses it under our policies.
 "use strict";
 {
   const theme = (() => {
@@ -97,6 +97,38 @@
       for (const type of this.#types) this.#other.addEventListener(type, this.#forward);
     }
   };
+
+  /** The frames of the canvas have a common ancestor of its origin. @param {any} from @returns {any} */
+  function outermost(from) {
+    try {
+      return from.parent !== from && from.parent.origin ? outermost(from.parent) : from;
+    } catch {
+      return from;
+    }
+  }
+
+  /** Whether a window or a frame in it has a name. @param {any} window @param {string} name @returns {boolean} */
+  const has = (window, name) => {
+    try {
+      return window.name === name || Array.from({ length: window.length }, (_, i) => window[i]).some((frame) => has(frame, name));
+    } catch {
+      return false; // of another origin
+    }
+  };
+
+  /** A canvas opens no windows: what the app's own page wants to have in a new one comes in this one. @param {{ target: string }} element @param {string} url */
+  function stay(element, url) {
+    const { target } = element;
+    if (!target || /^_(self|parent|top)$/i.test(target) || has(outermost(self), target)) return;
+    if (new URL(url, document.baseURI).origin === location.origin) element.target = "_self";
+  }
+  addEventListener("click", (event) => {
+    const link = /** @type {HTMLAnchorElement | undefined} */ (event.composedPath().find((node) => node instanceof HTMLAnchorElement || node instanceof HTMLAreaElement));
+    if (link?.href && !event.defaultPrevented) stay(link, link.href);
+  });
+  addEventListener("submit", ({ target, defaultPrevented }) => {
+    if (target instanceof HTMLFormElement && !defaultPrevented) stay(target, target.getAttribute("action") ?? "");
+  });
 
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Reflect.deleteProperty(globalThis, name);
   document.currentScript?.remove();
