@@ -26,6 +26,29 @@ func TestNoHead(t *testing.T) {
 	frame.Wait(t, document+`.body?.innerText.includes("Status 504")`)
 }
 
+// TestPrompt: a browser asks nobody for a password in the place of a service worker,
+// and a page may ask for one by itself.
+func TestPrompt(t *testing.T) {
+	a := newApp(t)
+	a.HandleFunc("/prompt", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		http.Error(w, "who are you?", http.StatusUnauthorized)
+	})
+	a.HandleFunc("/ask", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `<title>Log in</title>`)
+	})
+	_, _, frame := showApp(t, a)
+	if got := inCanvas[string](t, frame, `const r = await fetch("/prompt"); return r.status + " " + await r.text()`); got != "401 who are you?\n" {
+		t.Errorf("a fetch: %s", got)
+	}
+	inCanvas[any](t, frame, `location.href = "/ask"`)
+	frame.Wait(t, document+`.title === "Log in"`)
+	inCanvas[any](t, frame, `location.href = "/prompt"`)
+	frame.Wait(t, document+`.body?.innerText.includes("HTTP authentication") && `+document+`.body.innerText.includes("Status 401")`)
+}
+
 // TestHostIsSilent: a host that says nothing at all is given up by the worker,
 // and an event stream is never told a status for it.
 func TestHostIsSilent(t *testing.T) {

@@ -95,7 +95,8 @@
 //
 // Not bridged, for no browser shows them to a service worker: synchronous XHR,
 // clicks on <a download href> (a blob: one works), WebSocket, frames of an opaque
-// origin. Trailers end at the app page. Chromium empties request header values
+// origin. Nor does it ask for a password (HTTP authentication) or tell how far an XHR's
+// upload is. Trailers end at the app page. Chromium empties request header values
 // beyond ASCII. The answer to a form that is redirected with its method (307, 308) comes
 // at the first address, and takes the last one as soon as its document is read, if it is HTML.
 // An EventSource in a Worker is the browser's own: it ends with the service worker.

@@ -14,6 +14,7 @@
   const WINDOW = 512 * 1024; // bytes of one body that may wait here for their reader
   const CHUNK = 32 * 1024, MAX_LASTS = 64; // bytes of an upload in one message; event streams whose last event is kept
   const READS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
+  const PROMPT = "The app of this canvas asks for a name and a password in the browser's own window (HTTP authentication). A canvas has no such window.";
   const SHIM = '<script src="/.ahp/shim.js"></script>';
   const readable = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // a body as a Blob: not in WebKit's workers
   const sw = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
@@ -85,8 +86,7 @@
     /** @type {(r: Response) => void} */ #resolve = () => {};
     /** @type {ReadableStreamDefaultController<Uint8Array> | undefined} */ #controller;
     /** @type {Uint8Array | undefined} The start of a document, until the shim can be put into it */ #start;
-    #enqueued = 0;
-    #credited = 0;
+    #enqueued = 0; #credited = 0; // bytes of the answer: that came, and that the reader took
     #room = 0; // bytes of the upload that the app page takes
     #go = () => {};
     #late = 0;
@@ -135,9 +135,7 @@
       switch (m.t) {
         case "whole": return this.#end(() => this.#resolve(this.#whole(m)));
         case "head": return this.#head(m);
-        case "data": // bytes: of a page that was loaded before the host was replaced
-          for (const bytes of m.chunks ?? [m.bytes]) this.#data(new Uint8Array(bytes));
-          return;
+        case "data": return (m.chunks ?? [m.bytes]).forEach((/** @type {ArrayBuffer} */ b) => this.#data(new Uint8Array(b))); // bytes: of a page that was loaded before the host was replaced
         case "end": return this.#end(() => { this.#flush(); this.#controller?.close(); });
         case "more": this.#room += m.n; return this.#go();
         case "words": return this.#fail(() => words(m.status, m.word, this.document), m.status === 501);
@@ -162,6 +160,7 @@
       }
       const location = headers.get("Location");
       if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#redirected(status, location));
+      if (this.document && status === 401 && headers.has("WWW-Authenticate")) { this.#cancel(); return this.#resolve(words(401, PROMPT, true)); }
       if (this.document && isHTML(headers.get("Content-Type") ?? "") && !empty) {
         this.#start = new Uint8Array();
         headers.delete("Content-Length");
