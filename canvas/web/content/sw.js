@@ -110,12 +110,11 @@
 
     /** Reads the body, which the browser keeps wherever it likes, if it can: an app without chunked requests needs its length. */
     async prepare() {
-      const { method } = this.request;
-      if (method === "GET" || method === "HEAD") return;
+      if (["GET", "HEAD"].includes(this.request.method)) return;
       const body = await readable ? await this.request.blob() : await this.request.arrayBuffer();
       const length = "size" in body ? body.size : body.byteLength;
       if (length > 0) this.ask.length = length;
-      if (length > CHUNK) this.body = new Response(body).body;
+      if (length > CHUNK) this.body = body;
       else if (length > 0) this.ask.bytes = await new Response(body).arrayBuffer();
     }
 
@@ -126,7 +125,8 @@
       if (!app) return this.hear({ t: "lost" });
       app.postMessage(this.ask);
       this.#wait();
-      if (this.body) this.#upload(this.body.getReader()).catch(() => this.#cancel());
+      const body = this.body && new Response(this.body).body; // anew: a form may be sent on
+      if (body) this.#upload(body.getReader()).catch(() => this.#cancel());
     }
 
     /** @param {any} m of the app page */
