@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
@@ -129,6 +130,34 @@ func TestAFullHostIsNoStranger(t *testing.T) {
 		}
 		if webtest.Eval[bool](t, p, fmt.Sprintf("(%s).includes(%q)", words, strangerSaid)) {
 			t.Fatal("the host is called a stranger")
+		}
+	}
+	end()
+	hostAt(t, address)
+	p.Wait(t, connected)
+}
+
+// A host that is known and does not open the WebSocket is not sent the token in
+// another way: who answers by then may be somebody else.
+func TestTheTokenGoesThroughTheSocketAlone(t *testing.T) {
+	p, address := leftBehind(t, webtest.Start(t))
+	refused := make(chan string)
+	mux := http.NewServeMux()
+	mux.HandleFunc(proof.Path, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		fmt.Fprintln(w, proof.Of(viewToken, q.Get("at"), q.Get("nonce")))
+	})
+	mux.HandleFunc("/ahp", func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "not now", http.StatusInternalServerError)
+		select {
+		case refused <- r.Header.Get("Upgrade") + r.Header.Get("Authorization"):
+		case <-r.Context().Done():
+		}
+	})
+	end := takeOver(t, address, mux)
+	for range 3 {
+		if how := <-refused; how != "websocket" {
+			t.Errorf("asked with %q", how)
 		}
 	}
 	end()

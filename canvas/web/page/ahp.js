@@ -122,7 +122,8 @@ export class Client {
   async #connect() {
     this.#retry = 0;
     this.#listener.status({ state: "connecting" });
-    if (this.#dialled && provable(this.#url)) {
+    const again = this.#dialled;
+    if (again && provable(this.#url)) {
       const known = await proven(this.#token);
       if (!known) return this.#wait(known === false ? STRANGER : 1006);
     }
@@ -132,7 +133,7 @@ export class Client {
     let opened = false;
     socket.onopen = () => { opened = true; this.#handshake(); };
     socket.onmessage = ({ data }) => this.#receive(parse(data));
-    socket.onclose = ({ code }) => this.#lost(opened, code);
+    socket.onclose = ({ code }) => this.#lost(opened, code, again);
   }
 
   async #handshake() {
@@ -231,12 +232,12 @@ export class Client {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
   }
 
-  /** @param {boolean} opened whether the socket had been open @param {number} code of its close */
-  async #lost(opened, code) {
+  /** @param {boolean} opened whether the socket had been open @param {number} code of its close @param {boolean} again there was one before */
+  async #lost(opened, code, again) {
     this.#ready = false;
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(new Error("the connection to the host was lost"));
     if (this.#tries === Infinity) return;
-    if (!opened && (await this.#tokenIsRefused())) return this.#refuse("token");
+    if (!opened && (await this.#tokenIsRefused(again))) return this.#refuse("token");
     if (Date.now() - this.#since >= STABLE) this.#tries = 0;
     this.#wait(code);
   }
@@ -249,8 +250,13 @@ export class Client {
     this.#listener.status({ state: "waiting", retryAt: Date.now() + wait, code });
   }
 
-  /** A browser does not say why a WebSocket was refused, so the same door is asked in plain HTTP. */
-  async #tokenIsRefused() {
+  /**
+   * A browser does not say why a WebSocket was refused, so the same door is asked in plain HTTP, or, where it can be, whether it knows the token:
+   * who does not is a stranger by now, or, at the first time, the host that gave us this page.
+   * @param {boolean} again
+   */
+  async #tokenIsRefused(again) {
+    if (provable(this.#url)) return !again && (await proven(this.#token)) === false;
     const door = new URL(this.#url);
     door.protocol = door.protocol.replace("ws", "http");
     try {
