@@ -6,7 +6,7 @@
 //
 //   - A request is routed by its exact Host. App hosts serve the page's files
 //     and hand the rest to Options.App; content hosts (c-, 32 hex digits) serve
-//     five files below /.ahp/ and answer 404 to everything else, so that AHP,
+//     six files below /.ahp/ and answer 404 to everything else, so that AHP,
 //     MCP and health cannot be reached there; any other name gets 421.
 //   - Every response of ours, errors included, carries the headers of its kind.
 //     They stand as data in one table (policies); the service worker gets its
@@ -43,10 +43,11 @@
 //	timeline.js what happened, bounded
 //	theme.js, ui.js, direct.js
 //
-// and on a content host: frame.js (outer frame), sw.js (service worker),
-// shim.js (theme before the first paint, event streams that outlive the worker,
-// links for a new window, which a canvas has not, in the same one, and no WebRTC: Chromium ends the process of a page that uses it under our
-// policies), canvas.js (what a canvas imports: onAction, send, onMessage, input,
+// and on a content host: frame.js (outer frame), sw.js (service worker, with
+// documents.js in front of it: what it says of its own), shim.js (theme before the
+// first paint, event streams that outlive the worker, links for a new window, which
+// a canvas has not, in the same one, and no WebRTC: Chromium ends the process of a
+// page that uses it under our policies), canvas.js (what a canvas imports: onAction, send, onMessage, input,
 // onInput, onTheme).
 //
 // # view/1

@@ -64,11 +64,7 @@ func load(dir embed.FS, name, root string, fill func(name string, body []byte) (
 	}
 	files := map[string]*file{}
 	for _, e := range entries {
-		raw, err := dir.ReadFile(name + "/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		body, headers := fill(e.Name(), raw)
+		body, headers := fill(e.Name(), []byte(embedded(dir, name+"/"+e.Name())))
 		headers["Content-Type"] = mediaTypes[path.Ext(e.Name())]
 		files[root+e.Name()] = &file{body, headers}
 	}
@@ -95,18 +91,19 @@ func pageFiles(a addresses) map[string]*file {
 	return files
 }
 
+func embedded(dir embed.FS, name string) string {
+	raw, err := dir.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded: cannot fail on a machine if it passed a test
+	}
+	return string(raw)
+}
+
 // singleScript is single.js with the texts that it puts into documents. It has to
 // stand in its page: an opaque origin may load no script of ours.
 func singleScript() string {
-	read := func(dir embed.FS, name string) string {
-		raw, err := dir.ReadFile(name)
-		if err != nil {
-			panic(err) // embedded
-		}
-		return string(raw)
-	}
-	script := read(page, "page/single.js")
-	for slot, text := range map[string]string{"CANVAS": read(content, "content/canvas.js"), "SHIM": read(page, "page/singleshim.js")} {
+	script := embedded(page, "page/single.js")
+	for slot, text := range map[string]string{"CANVAS": embedded(content, "content/canvas.js"), "SHIM": embedded(page, "page/singleshim.js")} {
 		quoted := strings.ReplaceAll(string(ahp.MustMarshal(text)), "<", `\u003c`) // ends no script element
 		script = strings.Replace(script, "const "+slot+` = "";`, "const "+slot+" = "+quoted+";", 1)
 	}
@@ -126,7 +123,7 @@ func contentFiles(a addresses) map[string]*file {
 			return body, a.headers(outerFrame)
 		case "sw.js":
 			row := ahp.MustMarshal(a.headers(answer))
-			body = []byte(strings.Replace(string(body), policySlot, "const POLICY = "+string(row)+";", 1))
+			body = []byte(embedded(content, "content/documents.js") + strings.Replace(string(body), policySlot, "const POLICY = "+string(row)+";", 1))
 			headers := a.headers(outerFile)
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers

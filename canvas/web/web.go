@@ -138,7 +138,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusMisdirectedRequest, "this host is not known under that name", h.unknown)
 }
 
-// serve answers on a content host: our five files, and nothing that a service
+// serve answers on a content host: our six files, and nothing that a service
 // worker may be made of but sw.js.
 func (c *contentHosts) serve(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.files[r.URL.Path]

@@ -9,13 +9,14 @@
   // Filled in by the host: the headers of every answer, errors included.
   /** @type {Record<string, string>} */
   const POLICY = {};
+  const { again, isHTML, onward, shimmed, words } = documents(POLICY);
 
   const PATIENCE = 35_000; // ms without a word of the app page; its own deadlines are shorter
   const WINDOW = 512 * 1024; // bytes of one body that may wait here for their reader
-  const CHUNK = 32 * 1024, MAX_LASTS = 64; // bytes of an upload in one message; event streams whose last event is kept
+  const CHUNK = 32 * 1024; // bytes of an upload in one message
+  const MAX_LASTS = 64; // event streams whose last event is kept
   const READS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
   const PROMPT = "The app of this canvas asks for a name and a password in the browser's own window (HTTP authentication). A canvas has no such window.";
-  const SHIM = '<script src="/.ahp/shim.js"></script>';
   const readable = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // a body as a Blob: not in WebKit's workers
   const sw = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
@@ -86,7 +87,8 @@
     /** @type {(r: Response) => void} */ #resolve = () => {};
     /** @type {ReadableStreamDefaultController<Uint8Array> | undefined} */ #controller;
     /** @type {Uint8Array | undefined} The start of a document, until the shim can be put into it */ #start;
-    #enqueued = 0; #credited = 0; // bytes of the answer: that came, and that the reader took
+    /** Bytes of the answer: that came, and that the reader took */ #enqueued = 0;
+    #credited = 0;
     #room = 0; // bytes of the upload that the app page takes
     #go = () => {};
     #late = 0;
@@ -135,9 +137,13 @@
       switch (m.t) {
         case "whole": return this.#end(() => this.#resolve(this.#whole(m)));
         case "head": return this.#head(m);
-        case "data": return (m.chunks ?? [m.bytes]).forEach((/** @type {ArrayBuffer} */ b) => this.#data(new Uint8Array(b))); // bytes: of a page that was loaded before the host was replaced
+        case "data": // bytes: of a page that was loaded before the host was replaced
+          for (const bytes of m.chunks ?? [m.bytes]) this.#data(new Uint8Array(bytes));
+          return;
         case "end": return this.#end(() => { this.#flush(); this.#controller?.close(); });
-        case "more": this.#room += m.n; return this.#go();
+        case "more":
+          this.#room += m.n;
+          return this.#go();
         case "words": return this.#fail(() => words(m.status, m.word, this.document), m.status === 501);
         case "late": return this.#fail(() => words(504, "The app of this canvas did not answer in time.", this.document));
         case "lost": return this.#fail(() => words(503, "This canvas is not connected to its page any more. Load it again.", this.document));
@@ -160,7 +166,10 @@
       }
       const location = headers.get("Location");
       if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#redirected(status, location));
-      if (this.document && status === 401 && headers.has("WWW-Authenticate")) { this.#cancel(); return this.#resolve(words(401, PROMPT, true)); }
+      if (this.document && status === 401 && headers.has("WWW-Authenticate")) {
+        this.#cancel();
+        return this.#resolve(words(401, PROMPT, true));
+      }
       if (this.document && isHTML(headers.get("Content-Type") ?? "") && !empty) {
         this.#start = new Uint8Array();
         headers.delete("Content-Length");
@@ -259,42 +268,4 @@
       this.#go();
     }
   }
-
-  /** What an event stream is opened again after. Firefox closes one for good that has a network error. */
-  const again = () => (/Firefox\//.test(navigator.userAgent) ? new Response("", { headers: { ...POLICY, "Content-Type": "text/event-stream" } }) : Response.error());
-  /** @param {string} type */
-  const isHTML = (type) => /^text\/html\b/i.test(type) && !/charset=["']?utf-16/i.test(type);
-
-  /** Puts shim.js before everything of the page, but behind its doctype. @param {Uint8Array} bytes @param {Record<string, string>} marks nonce: of the app's own policy; data-at: where a form went, if not where it was sent */
-  function shimmed(bytes, marks) {
-    if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return [bytes]; // UTF-16: no place for ours
-    const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
-    const at = /^(\u00ef\u00bb\u00bf)?\s*(<!--[^]*?-->\s*)*<!doctype[^>]*>/i.exec(start)?.[0].length ?? 0;
-    const shim = SHIM.replace(" ", () => Object.entries(marks).map(([name, value]) => value && ` ${name}="${escaped(value)}"`).join("") + " ");
-    return [bytes.subarray(0, at), new TextEncoder().encode(shim), bytes.subarray(at)];
-  }
-
-  /** A document that goes on to another address. @param {string} location */
-  function onward(location) {
-    const to = JSON.stringify(location).replace(/</g, "\\u003c");
-    return new Response(`<!doctype html><meta charset="utf-8"><title></title>${SHIM}<script>{ const to = ${to}; location.replace(to.includes("#") ? to : to + location.hash) }</script>`, { headers: { ...POLICY, "Content-Type": "text/html; charset=utf-8" } });
-  }
-
-  /** A failure in plain words: blank is never an answer. @param {number} status @param {string} word @param {boolean} document */
-  function words(status, word, document) {
-    const type = document ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
-    return new Response(document ? page(status, escaped(word)) : `${word}\n`, { status, headers: { ...POLICY, "Content-Type": type } });
-  }
-
-  /** @param {string} text */
-  const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-
-  /** @param {number} status @param {string} text */
-  const page = (status, text) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>${status}</title>
-<script src="/.ahp/shim.js"></script>
-<style>
-html { height: 100%; background: var(--background-color-default, #fff); color: var(--text-color-default, #1f2328); font: 1rem/1.5 var(--font-sans, system-ui, sans-serif) }
-body { margin: 0; min-height: 100%; display: grid; place-content: center; padding: 2rem; box-sizing: border-box; text-align: center }
-p { margin: 0; max-width: 34ch; text-wrap: balance } small { display: block; margin-block-start: .5rem; color: var(--text-color-muted, #59636e) }
-</style><p>${text}</p><small>Status ${status}</small>`;
 }
