@@ -68,6 +68,9 @@ func Start(t testing.TB, more ...string) *Browser {
 // Each runs a test once for each kind of browser: what calls [Start] in it gets that
 // kind, so it must not run beside others.
 func Each(t *testing.T, test func(*testing.T), of ...Kind) {
+	if len(of) == 0 {
+		t.Fatal("in which browsers?") // a test that runs in none would pass
+	}
 	for _, kind := range of {
 		t.Run(string(kind), func(t *testing.T) {
 			before := shared.kind
