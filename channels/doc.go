@@ -21,17 +21,18 @@
 // Few subscribers are handed a frame in that step. Where they are many, entries of
 // one channel that follow each other wait for a goroutine that is on its way, a few
 // microseconds, and are handed over together as a [Batch], whose bytes all
-// connections share: a burst costs a connection one look and one write. Nothing can
-// tell: whoever else would put something before them settles first (fanout.go).
+// connections share. It waits for nothing but the sinks, and ends, so nobody waits
+// for it. Nothing can tell: who would put something before them settles first, the
+// log by itself (fanout.go), and a connection with [Log.Settle].
 // With a push for each action and connection, bursts of 32 to 1,000 subscribers
 // took twice the CPU.
 //
 // # What runs under the lock
 //
 // Pure reducers ([Kind].Reduce, Permit, After, Redact), the encoding of an
-// envelope (once, shared by all recipients and by replay), and the [Sink]'s,
-// which must not block, call back or take a lock that is held while calling the
-// log. Effects run after the lock, in the order of the log, one at a time; they
+// envelope (once, shared by all recipients and by replay), and the calls of a
+// [Sink], which must not block, call back or take a lock that is held while calling
+// the log; those of a Batch come under a lock of their own, below the log's. Effects run after the lock, in the order of the log, one at a time; they
 // must not wait, but start or feed a flow that somebody else owns.
 //
 // # States are values

@@ -1,7 +1,6 @@
 package channels
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -68,7 +67,7 @@ func (f *fanout) handOver() {
 	if f.of == nil {
 		return
 	}
-	all := newBatch(f.entries)
+	all := newBatch(f.entries, f.bytes)
 	for _, s := range f.of.subs.all {
 		if s.seesAll(all.rows) {
 			s.Sink.DeliverAll(all)
@@ -97,48 +96,4 @@ func (s *Subscriber) deliverSeen(entries []*Entry) {
 			s.Sink.Deliver(e.frame)
 		}
 	}
-}
-
-// Batch is frames that follow each other on their way to many connections. It is
-// safe for concurrent use.
-type Batch struct {
-	messages [][]byte
-	size     int
-	rows     []*ahp.ActionRow // each once
-
-	once   sync.Once
-	framed []byte
-}
-
-func newBatch(entries []*Entry) *Batch {
-	b := &Batch{messages: make([][]byte, 0, len(entries))}
-	for _, e := range entries {
-		b.messages = append(b.messages, e.frame.Bytes())
-		b.size += e.frame.Size()
-		if !slices.Contains(b.rows, e.row) {
-			b.rows = append(b.rows, e.row)
-		}
-	}
-	return b
-}
-
-// Messages returns the texts in their order; the caller must not change them.
-func (b *Batch) Messages() [][]byte { return b.messages }
-
-// Each delivers the texts one by one: what a sink does that does not write to a
-// socket.
-func (b *Batch) Each(deliver func(*Frame)) {
-	for _, m := range b.messages {
-		deliver(NewFrame(m))
-	}
-}
-
-// Size returns the length of the texts in bytes.
-func (b *Batch) Size() int { return b.size }
-
-// Framed returns what frame makes of the messages. It is made once, by whoever
-// asks first: all connections write the same bytes.
-func (b *Batch) Framed(frame func(messages [][]byte) []byte) []byte {
-	b.once.Do(func() { b.framed = frame(b.messages) })
-	return b.framed
 }

@@ -11,6 +11,9 @@
 //     content results above 32 KiB: they follow in a lane of their own, one
 //     being written at a time, when nothing else is queued. A frame that was
 //     queued before the writer took such a result is never behind it.
+//   - What goes to many peers may be published and not pushed yet: whatever is one
+//     peer's alone, its end too, calls Options.Before first, and so is behind it. As
+//     a [Shared] it is framed once for all of them.
 //   - A message that could not be read is answered in its place in that order.
 //   - An answer that is given in Handle leaves when Handle returns, or before.
 //   - When the connection ends, calls fail first, then what was read before is
@@ -38,10 +41,6 @@
 // Member names match by case: "Method" is an unknown member, and those are
 // ignored. An answer has exactly one of result and error; a null result is
 // explicit.
-//
-// What goes to many peers may be pushed as a [Shared]: messages that are framed once
-// for all of them. A frame of one peer alone asks Options.Before first, so that it
-// stays behind what is published and not pushed yet.
 //
 // # Payloads
 //

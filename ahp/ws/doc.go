@@ -28,10 +28,10 @@
 //
 // # Ownership
 //
-// One goroutine calls ReadMessage, NextMessage or Forward, one calls WriteBatch, TryWriteBatch
-// and Stream. What TryWriteBatch has begun and the socket did not take is
-// completed by a goroutine that Wait waits for, before anything else. Close,
-// SetReadLimit and Err are anybody's. A deadline that fires spoils the
+// One goroutine calls ReadMessage, NextMessage or Forward, one writes: WriteBatch,
+// TryWriteBatch, WriteFramed, TryWriteFramed and Stream. What a try has begun and
+// the socket did not take is completed by a goroutine that Wait waits for, before
+// anything else. Close, SetReadLimit and Err are anybody's. A deadline that fires spoils the
 // connection for good: it is closed.
 //
 // # Departures from the design
