@@ -148,30 +148,43 @@ func recycleBatch(batch *[][]byte) {
 }
 
 // writeQueue hands the frames to the connection in batches and counts how many
-// bytes of the budget they were. Lazy frames are encoded when their turn comes,
-// so that at most one large one is in memory, and count from then on.
+// bytes of the budget they were.
 func (p *Peer) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
-	for from, size := 0, 0; from < len(frames); {
-		f := frames[from+len(*batch)]
+	for len(frames) > 0 {
+		n, err := p.fill(batch, frames)
+		if err == nil {
+			err = p.writeRun(frames[:n], *batch)
+		}
+		if err != nil {
+			return err
+		}
+		frames = frames[n:]
+	}
+	return nil
+}
+
+// fill makes a batch of the first frames of a sort and returns how many they are.
+// Lazy frames are encoded when their turn comes, so that at most one large one is in
+// memory, and count from then on.
+func (p *Peer) fill(batch *[][]byte, frames []Frame) (int, error) {
+	clear(*batch)
+	*batch = (*batch)[:0]
+	size, framed := 0, isFramed(frames[0])
+	for n, f := range frames {
+		if size >= batchSize || isFramed(f) != framed {
+			return n, nil
+		}
 		b := f.Bytes()
 		if f.Size() == 0 && !isExempt(f) && !p.out.charge(len(b), p.opts.QueueBytes) {
 			p.tooSlow()
-			return p.Err()
+			return 0, p.Err()
 		}
 		*batch = append(*batch, b)
-		next := from + len(*batch)
-		if size += len(b); size < batchSize && next < len(frames) && isFramed(frames[next]) == isFramed(f) {
-			continue
-		}
-		if err := p.writeRun(frames[from:next], *batch); err != nil {
-			return err
-		}
-		clear(*batch)
-		*batch, size, from = (*batch)[:0], 0, next
+		size += len(b)
 	}
-	return nil
+	return len(frames), nil
 }
 
 // writeRun writes the bytes of frames of one sort.
