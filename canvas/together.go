@@ -79,11 +79,12 @@ func (s *Service) lead(own *change) {
 		group[i] = p.Of
 	}
 	word := byItself
-	if s.commitAll(group) == nil {
+	err := s.commitAll(group)
+	s.line.Pass() // the next group's commit begins while this one is published
+	if err == nil {
 		word = settled
 		s.publish(group)
 	}
-	s.line.Pass()
 	for _, p := range places {
 		p.Tell(word)
 	}

@@ -2,6 +2,7 @@ package together
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -97,15 +98,24 @@ func (l *Line[T]) Take(fits func(T) bool) []*Place[T] {
 	return group
 }
 
-// Pass gives the turn to the first who waits. Whoever was told to lead calls it
-// once, after Take.
+// Pass gives the turn to the first who waits, and lets it begin before the caller
+// goes on: whoever waits for the turn is what everybody waits for, and without that
+// it would stand in the caller's queue until the caller itself waits. Whoever was told
+// to lead calls it once, after Take.
 func (l *Line[T]) Pass() {
+	if l.next() {
+		runtime.Gosched()
+	}
+}
+
+func (l *Line[T]) next() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.busy = len(l.waiting) > 0; l.busy {
 		l.waiting[0].led = true
 		l.waiting[0].told <- Lead
 	}
+	return l.busy
 }
 
 // Tell ends the waiting of one that was taken along. It does nothing to the leader.
