@@ -8,27 +8,61 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// call is one request to a provider. It is over when the provider is lost, the
-// deadline has passed, the caller is gone or the service ends, whichever is first.
-// A provider is lost in a transaction, which ends its calls: one that is not over
-// in the transaction that publishes its answer was asked of the provider that is
-// there.
+// call is one request to a provider, and the context in which it is asked. It is
+// over when the provider is lost, the deadline has passed, the caller is gone or the
+// service ends, whichever is first. A provider is lost in a transaction, which ends
+// its calls: one that is not over in the transaction that publishes its answer was
+// asked of the provider that is there.
+//
+// It has the deadline itself: a context for it below or above the one that a lost
+// provider ends would cost every open and invoke as much again.
 type call struct {
-	reg    *Registration
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	ended  func()
+	context.Context
+	reg      *Registration
+	cancel   context.CancelCauseFunc
+	deadline time.Time   // the zero time for a client's, which runs from sending (see [Caller])
+	timer    *time.Timer // ends it then
 }
 
-// begin notes a call to a provider that is there; end forgets it. The deadline
-// runs from here, but for a client's, whose runs from sending (see [Caller]).
-func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
-	stop := func() {}
+func newCall(ctx context.Context, r *Registration, timeout time.Duration) *call {
+	c := &call{reg: r}
+	c.Context, c.cancel = context.WithCancelCause(ctx)
 	if r.ext.ClientID == "" {
-		ctx, stop = context.WithTimeoutCause(ctx, timeout, errTimeout)
+		c.deadline = time.Now().Add(timeout)
+		c.timer = time.AfterFunc(timeout, func() { c.cancel(errTimeout) })
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	c := &call{reg: r, ctx: ctx, cancel: cancel, ended: func() { cancel(nil); stop() }}
+	return c
+}
+
+// Deadline implements context.Context.
+func (c *call) Deadline() (at time.Time, ok bool) {
+	at, ok = c.Context.Deadline()
+	if !c.deadline.IsZero() && (!ok || c.deadline.Before(at)) {
+		return c.deadline, true
+	}
+	return at, ok
+}
+
+// Err implements context.Context.
+func (c *call) Err() error {
+	err := c.Context.Err()
+	if err != nil && context.Cause(c.Context) == error(errTimeout) {
+		return context.DeadlineExceeded
+	}
+	return err
+}
+
+// end frees what the call holds.
+func (c *call) end() {
+	c.cancel(nil)
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}
+
+// begin notes a call to a provider that is there; end forgets it.
+func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
+	c := newCall(ctx, r, timeout)
 	err := s.log.Do(func(*channels.Tx) error {
 		if s.ending {
 			return errShuttingDown
@@ -40,7 +74,7 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 		return nil
 	})
 	if err != nil {
-		c.ended()
+		c.end()
 		return nil, err
 	}
 	return c, nil
@@ -48,15 +82,15 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 
 func (s *Service) end(c *call) {
 	s.must(func(*channels.Tx) { delete(c.reg.calls, c) })
-	c.ended()
+	c.end()
 }
 
 // over says why an answer does not count any more; nil where it does.
 func (c *call) over() error {
-	if c.ctx.Err() == nil {
+	if c.Err() == nil {
 		return nil
 	}
-	return ended(c.ctx)
+	return ended(c)
 }
 
 // ask runs fn and waits for it no longer than the call lasts. An answer that
@@ -70,7 +104,7 @@ func ask[T any](s *Service, c *call, fn func(context.Context) (T, error), late f
 	answers := make(chan answer, 1)
 	var settled atomic.Bool // by the answer, or by the end of waiting
 	started := s.tasks.start(func() {
-		v, err := fn(c.ctx)
+		v, err := fn(c)
 		if settled.CompareAndSwap(false, true) {
 			answers <- answer{v, err}
 		} else if err == nil && late != nil {
@@ -83,17 +117,17 @@ func ask[T any](s *Service, c *call, fn func(context.Context) (T, error), late f
 	var a answer
 	select {
 	case a = <-answers:
-	case <-c.ctx.Done():
+	case <-c.Done():
 		if settled.CompareAndSwap(false, true) {
-			return zero, ended(c.ctx)
+			return zero, ended(c)
 		}
 		a = <-answers // it was faster by a hair
 	}
 	if a.err == nil {
 		return a.value, nil
 	}
-	if c.ctx.Err() != nil {
-		return zero, ended(c.ctx) // it gave up because it was told to
+	if c.Err() != nil {
+		return zero, ended(c) // it gave up because it was told to
 	}
 	return zero, providerError(a.err)
 }

@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -14,51 +15,66 @@ type flows struct {
 	limit int // of turns that wait at one key
 
 	mu    sync.Mutex
-	turns map[key]*turn
-}
-
-// turn is the queue of one key; it exists while somebody holds or wants it.
-type turn struct {
-	free   chan struct{} // holds one token while nobody is at it
-	wanted int           // holder and waiters
+	turns map[key][]chan struct{} // who waits at a key that somebody has; no entry where nobody does
 }
 
 // acquire waits for the key's turn. The returned function ends it and must be
 // called once.
 func (f *flows) acquire(ctx context.Context, k key) (release func(), err error) {
-	t, err := f.want(k)
-	if err != nil {
-		return nil, err
+	release = func() { f.release(k) }
+	mine, err := f.want(k)
+	if err != nil || mine == nil {
+		return release, err
 	}
 	select {
-	case <-t.free:
-		return func() { t.free <- struct{}{}; f.unwant(k, t) }, nil
+	case <-mine:
+		return release, nil
 	case <-ctx.Done():
-		f.unwant(k, t)
-		return nil, ended(ctx)
 	}
+	if !f.leave(k, mine) {
+		f.release(k) // it was given to it meanwhile
+	}
+	return nil, ended(ctx)
 }
 
-func (f *flows) want(k key) (*turn, error) {
+// want takes the turn where nobody has it. Else it returns what is closed when the
+// turn is the caller's.
+func (f *flows) want(k key) (mine chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.turns[k]
-	if t == nil {
-		t = &turn{free: make(chan struct{}, 1)}
-		t.free <- struct{}{}
-		f.turns[k] = t
+	waiting, taken := f.turns[k]
+	if !taken {
+		f.turns[k] = nil
+		return nil, nil
 	}
-	if t.wanted > f.limit {
+	if len(waiting) >= f.limit {
 		return nil, errorf(CodeLimitExceeded, "%d operations wait for canvas %q already: wait for them first", f.limit, k.instance)
 	}
-	t.wanted++
-	return t, nil
+	mine = make(chan struct{})
+	f.turns[k] = append(waiting, mine)
+	return mine, nil
 }
 
-func (f *flows) unwant(k key, t *turn) {
+// leave reports whether mine still waited.
+func (f *flows) leave(k key, mine chan struct{}) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if t.wanted--; t.wanted == 0 {
-		delete(f.turns, k)
+	at := slices.Index(f.turns[k], mine)
+	if at >= 0 {
+		f.turns[k] = slices.Delete(f.turns[k], at, at+1)
 	}
+	return at >= 0
+}
+
+// release gives the turn to the first who waits.
+func (f *flows) release(k key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	waiting := f.turns[k]
+	if len(waiting) == 0 {
+		delete(f.turns, k)
+		return
+	}
+	f.turns[k] = waiting[1:]
+	close(waiting[0])
 }

@@ -2,12 +2,14 @@ package canvas_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
 // TestFlowsOfOneInstanceAreSerialised, and those of different ones are not.
@@ -47,5 +49,37 @@ func TestTooManyWait(t *testing.T) {
 		_, err := open(h, "one", "")
 		wantCode(t, err, canvas.CodeLimitExceeded)
 		time.Sleep(5 * time.Second)
+	})
+}
+
+// TestWhoGivesUp: who waits behind one that gives up has the turn all the same.
+func TestWhoGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, canvas.Options{})
+		goOn := make(chan struct{})
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			<-goOn
+			return canvas.Opened{}, nil
+		}
+		var flows flowsOf
+		start := func(name string, ctx context.Context) {
+			flows.start(name, func() error {
+				_, err := h.Canvases.Open(ctx, canvas.OpenArgs{Session: canvastest.Session, CanvasID: "fake", InstanceID: "one"})
+				return err
+			})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		start("first", t.Context())
+		start("gone", ctx)
+		start("last", t.Context())
+		cancel()
+		synctest.Wait()
+		close(goOn)
+		errs := flows.wait()
+		ok(t, errs["first"])
+		ok(t, errs["last"])
+		if !errors.Is(errs["gone"], context.Canceled) {
+			t.Errorf("gave up with %v", errs["gone"])
+		}
 	})
 }

@@ -30,11 +30,11 @@ type Handle struct {
 	pending Update        // until then
 	saved   []byte        // likewise
 	keeping bool          // the open is on its way to disk: saved is part of it
-	settled chan struct{} // closed when the open is published
+	settled chan struct{} // closed when the open is published; nil while nobody waits for that
 }
 
 func newHandle(s *Service, k key, ext Extension) *Handle {
-	h := &Handle{service: s, key: k, ext: ext, settled: make(chan struct{})}
+	h := &Handle{service: s, key: k, ext: ext}
 	h.ctx, h.cancel = context.WithCancel(s.tasks.ctx)
 	return h
 }
@@ -213,22 +213,25 @@ func (h *Handle) Save(b []byte) error {
 // instance. Once the open is on its way to disk, it waits until it is there.
 func (h *Handle) saveEarly(b []byte) (inst *instance, err error) {
 	for {
-		wait := false
+		var settled chan struct{}
 		err := h.do(func(_ *channels.Tx, i *instance) error {
 			switch inst = i; {
 			case i != nil:
 			case h.keeping:
-				wait = true
+				if h.settled == nil {
+					h.settled = make(chan struct{})
+				}
+				settled = h.settled
 			default:
 				h.saved = b
 			}
 			return nil
 		})
-		if err != nil || !wait {
+		if err != nil || settled == nil {
 			return inst, err
 		}
 		select {
-		case <-h.settled:
+		case <-settled:
 		case <-h.ctx.Done():
 		}
 	}

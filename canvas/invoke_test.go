@@ -10,6 +10,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
 // TestInvoke: the provider's updates are applied before its answer is seen.
@@ -98,4 +99,27 @@ func TestInvokeDeadlineGoneAndGeneration(t *testing.T) {
 		equal(t, 3*time.Second, time.Since(begun)) // at once, not at the deadline
 		time.Sleep(time.Minute)
 	})
+}
+
+// TestDeadlineAsTheProviderSeesIt: it is the earlier one of the host's and the
+// caller's, and looks like any other when it is over.
+func TestDeadlineAsTheProviderSeesIt(t *testing.T) {
+	for _, callers := range []time.Duration{time.Second, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			h, f, _ := newFake(t, canvas.Options{})
+			want := min(callers, 30*time.Second)
+			f.open = func(ctx context.Context, _ canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
+				deadline, _ := ctx.Deadline()
+				equal(t, want, time.Until(deadline))
+				<-ctx.Done()
+				equal(t, 0, time.Until(deadline))
+				equal(t, true, errors.Is(ctx.Err(), context.DeadlineExceeded))
+				return canvas.Opened{}, ctx.Err()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), callers)
+			defer cancel()
+			_, err := h.Canvases.Open(ctx, canvas.OpenArgs{Session: canvastest.Session, CanvasID: "fake", InstanceID: "one"})
+			wantCode(t, err, canvas.CodeTimeout)
+		})
+	}
 }

@@ -114,7 +114,7 @@ func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open Op
 	}
 	s.must(func(tx *channels.Tx) { s.beginKeeping(tx, k, o, opened) })
 	changes, back := o.openChanges(k)
-	kept, err := s.settle(c.ctx, changes, func(tx *channels.Tx, rows *rowChanges) (err error) {
+	kept, err := s.settle(c, changes, func(tx *channels.Tx, rows *rowChanges) (err error) {
 		open, err = s.publishOpen(tx, rows, k, c, o, opened)
 		return err
 	})
@@ -122,7 +122,7 @@ func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open Op
 		if isNew {
 			back = forget(o.channel)
 		}
-		s.takeBack(c.ctx, k, back)
+		s.takeBack(c, k, back)
 	}
 	return open, err
 }
@@ -242,7 +242,9 @@ func (s *Service) adopt(o *opening, opened Opened) {
 	}
 	i.handle = o.handle
 	i.handle.inst = i
-	close(i.handle.settled)
+	if i.handle.settled != nil {
+		close(i.handle.settled)
+	}
 	if o.handle.saved != nil {
 		i.saved = o.handle.saved
 	}

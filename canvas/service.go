@@ -95,7 +95,7 @@ func New(opts Options) *Service {
 	for _, scheme := range opts.AllowSchemes {
 		s.policy.allowed = append(s.policy.allowed, strings.ToLower(strings.TrimSuffix(scheme, ":")))
 	}
-	s.flows = flows{limit: s.limits.Waiting, turns: map[key]*turn{}}
+	s.flows = flows{limit: s.limits.Waiting, turns: map[key][]chan struct{}{}}
 	s.cache.limit = s.limits.CacheBytes
 	s.events = events{maxCount: s.limits.Events, maxBytes: s.limits.EventBytes, now: s.now, rings: map[string]*eventRing{}}
 	s.log.AddKind(s.kind())
