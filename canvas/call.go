@@ -2,7 +2,6 @@ package canvas
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -101,33 +100,29 @@ func ask[T any](s *Service, c *call, fn func(context.Context) (T, error), late f
 		err   error
 	}
 	var zero T
-	answers := make(chan answer, 1)
-	var settled atomic.Bool // by the answer, or by the end of waiting
+	answers := make(chan answer) // without room: who sends knows whether it was heard
 	started := s.tasks.start(func() {
 		v, err := fn(c)
-		if settled.CompareAndSwap(false, true) {
-			answers <- answer{v, err}
-		} else if err == nil && late != nil {
-			late(v)
+		select {
+		case answers <- answer{v, err}:
+		case <-c.Done():
+			if err == nil && late != nil {
+				late(v)
+			}
 		}
 	})
 	if !started {
 		return zero, errShuttingDown
 	}
-	var a answer
 	select {
-	case a = <-answers:
-	case <-c.Done():
-		if settled.CompareAndSwap(false, true) {
-			return zero, ended(c)
+	case a := <-answers:
+		switch {
+		case a.err == nil:
+			return a.value, nil
+		case c.Err() == nil:
+			return zero, providerError(a.err)
 		}
-		a = <-answers // it was faster by a hair
+	case <-c.Done():
 	}
-	if a.err == nil {
-		return a.value, nil
-	}
-	if c.Err() != nil {
-		return zero, ended(c) // it gave up because it was told to
-	}
-	return zero, providerError(a.err)
+	return zero, ended(c) // also where it gave up because it was told to
 }

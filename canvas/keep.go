@@ -82,7 +82,7 @@ func (s *Service) firstState(k key, o *opening, opened Opened) CanvasState {
 	if opened.HTTP {
 		st.Meta = httpMeta
 	}
-	return merge(st, opened.update().action())
+	return merge(st, o.shown.action())
 }
 
 // httpMeta says in a state's _meta that the provider answers http/1 (canvas.md

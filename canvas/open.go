@@ -31,6 +31,7 @@ type opening struct {
 	// reserved says that a place among the open canvases is kept for it.
 	reserved bool
 	saved    []byte // what the instance's provider saved before
+	shown    Update // what the provider's answer says of the state
 
 	// From beginKeeping on.
 	state CanvasState // what a new instance will be, or one was
@@ -93,6 +94,7 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 	drop := func(opened Opened) { s.dropOpened(o, opened) }
 	opened, err := ask(s, c, func(ctx context.Context) (Opened, error) { return o.reg.provider.Open(ctx, req, o.handle) }, drop)
 	if err == nil {
+		o.shown = opened.update()
 		if err = s.checkOpened(k, o, opened); err == nil {
 			open, err = s.settleOpen(k, c, o, opened)
 		}
@@ -132,7 +134,7 @@ func (s *Service) checkOpened(k key, o *opening, opened Opened) error {
 	if opened.Instance == nil {
 		return errorf(CodeHandlerError, "the provider opened nothing")
 	}
-	if err := s.checkUpdate(k.instance, opened.update(), o.reg.ext.source()); err != nil {
+	if err := s.checkUpdate(k.instance, o.shown, o.reg.ext.source()); err != nil {
 		return errorf(CodeHandlerError, "the provider's answer was refused: %v", err)
 	}
 	return nil
@@ -194,7 +196,7 @@ func (s *Service) publishOpen(tx *channels.Tx, rows *rowChanges, k key, c *call,
 
 func (s *Service) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *opening, opened Opened) error {
 	// The provider may have said more since the state was kept; its answer wins.
-	u, _ := effective(o.state, opened.update().over(o.handle.pending).action())
+	u, _ := effective(o.state, o.shown.over(o.handle.pending).action())
 	st := merge(o.state, u)
 	i := &instance{key: k, channel: o.channel, ext: o.reg.ext, canvasID: o.decl.CanvasID, opened: o.opened}
 	if err := tx.Create(i.channel, k.session, st); err != nil {
@@ -215,9 +217,9 @@ func (s *Service) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *op
 
 func (s *Service) reopenInstance(tx *channels.Tx, o *opening, opened Opened) {
 	st, _ := o.inst.state(tx)
-	u := opened.update().over(Update{}).action()
+	u := o.shown.action()
 	if o.fresh {
-		u = opened.update().over(o.handle.pending).action()
+		u = o.shown.over(o.handle.pending).action()
 	}
 	ready := session.Ready
 	u.Availability.Present, u.Availability.Value = true, &ready
