@@ -87,7 +87,10 @@ func checks(t *testing.T, n int) {
 // runModel does the steps of a plan, and adds to heard what providers were asked.
 func runModel(t *testing.T, plan []modelStep, heard map[string]int) (failed error) {
 	r := newModelRun(t)
-	defer func() { failed = errors.Join(failed, r.stop()) }()
+	defer func() {
+		failed = errors.Join(failed, r.stop())
+		time.Sleep(2 * time.Minute) // what was under way when a step failed is over, too
+	}()
 	for i, s := range plan {
 		r.do(i, s)
 		synctest.Wait()
