@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"iter"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -48,6 +50,31 @@ func (t together) Bytes() []byte { return t.Framed(ws.Framed) }
 func isFramed(f Frame) bool {
 	_, ok := f.(together)
 	return ok
+}
+
+// joined is a frame of one peer whose parts lie in many places. A host writes it piece
+// by piece, so that the other side reads its beginning while its end is gathered.
+type joined struct {
+	size  int // of the parts, in bytes
+	parts iter.Seq[[]byte]
+}
+
+func (j joined) Bytes() []byte {
+	b := make([]byte, 0, j.size)
+	for part := range j.parts {
+		b = append(b, part...)
+	}
+	return b
+}
+
+func (j joined) Size() int { return 0 }
+
+// asJoined is what such a frame is made of.
+func asJoined(f Frame) (j joined, ok bool) {
+	if e, is := f.(exempt); is {
+		j, ok = e.Frame.(joined)
+	}
+	return j, ok
 }
 
 // text is a frame that is encoded already.

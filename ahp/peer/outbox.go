@@ -30,7 +30,8 @@ type bulk struct {
 	after  func() // it was written, or never will be
 }
 
-// exempt is a frame that does not count.
+// exempt is a frame that does not count: an answer that the other side asked for and
+// waits for, one at a time (initialize, reconnect, subscribe).
 type exempt struct{ Frame }
 
 func isExempt(f Frame) bool {
@@ -61,11 +62,6 @@ func (p *Peer) PushShared(s Shared) {
 		p.Push(text(m))
 	}
 }
-
-// PushExempt queues a frame of this peer alone outside the byte budget, in the
-// same order. It is for answers that the other side asked for and waits for, one
-// at a time: initialize, reconnect, subscribe.
-func (p *Peer) PushExempt(f Frame) { p.pushOwn(exempt{f}) }
 
 // Notify pushes a notification of one peer; nil params leave the member out.
 func (p *Peer) Notify(method string, params any) error {

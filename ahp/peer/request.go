@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"io"
+	"iter"
 	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -66,26 +67,34 @@ func (r *Request) ReplyLazy(encode func() (ahp.Value, error)) {
 	if !r.claim() {
 		return
 	}
-	r.peer.PushExempt(lazy(func() []byte {
+	r.answer(exempt{lazy(func() []byte {
 		raw, err := encode()
 		if err != nil {
 			return r.failure(err)
 		}
 		return resultFrame(r.id, raw)
-	}))
+	})})
 }
 
-// ReplyJoined is ReplyLazy for a large result whose size in bytes is known and
-// whose parts are encoded already: join appends them to the frame that is sent,
-// so that they are copied once. What it appends must be one valid JSON value.
-func (r *Request) ReplyJoined(size int, join func(b []byte) []byte) {
+// ReplyJoined is ReplyLazy for a large result whose parts are encoded already, size
+// bytes in all: they leave one behind the other, and are not copied together before.
+// They must make one valid JSON value.
+func (r *Request) ReplyJoined(size int, parts iter.Seq[[]byte]) {
 	if !r.claim() {
 		return
 	}
-	r.peer.PushExempt(lazy(func() []byte {
-		b := make([]byte, 0, len(versionMember)+5+len(r.id)+10+size+1)
-		return append(join(appendResultHead(b, r.id)), '}')
-	}))
+	head, tail := appendResultHead(nil, r.id), []byte{'}'}
+	r.answer(exempt{joined{len(head) + size + len(tail), func(yield func([]byte) bool) {
+		if !yield(head) {
+			return
+		}
+		for part := range parts {
+			if !yield(part) {
+				return
+			}
+		}
+		yield(tail)
+	}}})
 }
 
 // ReplyContent answers with a content result. Above 32 KiB it takes the lane
@@ -136,7 +145,7 @@ func (r *Request) Fail(err error) {
 
 // answer queues an answer. One that is given in Handle is written by the runner
 // when Handle has returned, and holds no lock any more.
-func (r *Request) answer(f text) {
+func (r *Request) answer(f Frame) {
 	if r.detached {
 		r.peer.pushOwn(f)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -114,7 +115,7 @@ func TestBefore(t *testing.T) {
 		"a late answer":  func(p *Peer) { r := request(p); r.detached = true; r.Reply(nil) },
 		"a refusal":      func(p *Peer) { request(p).Fail(ahp.Errorf(ahp.CodeNotFound, "no")) },
 		"a snapshot":     func(p *Peer) { request(p).ReplyLazy(func() (ahp.Value, error) { return ahp.Null, nil }) },
-		"a replay":       func(p *Peer) { request(p).ReplyJoined(2, func(b []byte) []byte { return append(b, "[]"...) }) },
+		"a replay":       func(p *Peer) { request(p).ReplyJoined(2, slices.Values([][]byte{[]byte("["), []byte("]")})) },
 		"a notification": func(p *Peer) { _ = p.Notify("m", nil) },
 		"a call":         func(p *Peer) { go p.Call(context.Background(), "m", nil) },
 		"a large content": func(p *Peer) {

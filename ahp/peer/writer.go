@@ -153,6 +153,13 @@ func (p *Peer) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	for len(frames) > 0 {
+		if j, ok := asJoined(frames[0]); ok && !p.conn.Masks() {
+			if err := p.conn.WriteParts(j.size, j.parts); err != nil {
+				return err
+			}
+			frames = frames[1:]
+			continue
+		}
 		n, err := p.fill(batch, frames)
 		if err == nil {
 			err = p.writeRun(frames[:n], *batch)
@@ -173,7 +180,7 @@ func (p *Peer) fill(batch *[][]byte, frames []Frame) (int, error) {
 	*batch = (*batch)[:0]
 	size, framed := 0, isFramed(frames[0])
 	for n, f := range frames {
-		if size >= batchSize || isFramed(f) != framed {
+		if _, parts := asJoined(f); size >= batchSize || isFramed(f) != framed || n > 0 && parts {
 			return n, nil
 		}
 		b := f.Bytes()

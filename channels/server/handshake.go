@@ -186,7 +186,7 @@ type snapshotResult struct {
 
 // replyResumption answers reconnect with one of two variants: each has its arrays
 // even when they are empty, and not the other's. The envelopes of a replay are
-// encoded already; they are joined and not read again.
+// encoded already; they are sent as they are and not read again.
 func replyResumption(req *peer.Request, r channels.Resumption) {
 	if !r.Replay {
 		req.ReplyLazy(func() (ahp.Value, error) {
@@ -195,24 +195,29 @@ func replyResumption(req *peer.Request, r channels.Resumption) {
 		return
 	}
 	missing := ahp.MustMarshal(append([]string{}, r.Missing...))
-	size := len(replayHead) + len(replayMissing) + len(missing) + 1
+	size := len(replayHead) + len(replayMissing) + len(missing) + len(replayEnd) + max(0, len(r.Entries)-1)
 	for _, e := range r.Entries {
-		size += len(e.Envelope()) + 1
+		size += len(e.Envelope())
 	}
-	req.ReplyJoined(size, func(b []byte) []byte {
-		b = append(b, replayHead...)
-		for i, e := range r.Entries {
-			if i > 0 {
-				b = append(b, ',')
+	req.ReplyJoined(size, func(yield func([]byte) bool) {
+		before := replayHead
+		for _, e := range r.Entries {
+			if !yield(before) || !yield(e.Envelope()) {
+				return
 			}
-			b = append(b, e.Envelope()...)
+			before = comma
 		}
-		b = append(b, replayMissing...)
-		return append(append(b, missing...), '}')
+		if len(r.Entries) == 0 && !yield(replayHead) {
+			return
+		}
+		_ = yield(replayMissing) && yield(missing) && yield(replayEnd)
 	})
 }
 
-const (
-	replayHead    = `{"type":"` + ahp.ReconnectReplay + `","actions":[`
-	replayMissing = `],"missing":`
+// The parts of a replay between what is encoded already.
+var (
+	replayHead    = []byte(`{"type":"` + ahp.ReconnectReplay + `","actions":[`)
+	comma         = []byte(",")
+	replayMissing = []byte(`],"missing":`)
+	replayEnd     = []byte("}")
 )
