@@ -76,8 +76,8 @@ func (o *opening) openChanges(k key) (changes, back []channels.Change) {
 // firstState is what a new instance begins with. It runs under the log's lock.
 func (s *Service) firstState(k key, o *opening, opened Opened) CanvasState {
 	st := merge(CanvasState{
-		InstanceID: k.instance, CanvasID: o.decl.CanvasID, ExtensionID: o.reg.ext.ID, ExtensionName: o.reg.ext.Name,
-		DisplayName: o.decl.DisplayName, Input: o.input, Availability: session.Ready, Provider: o.reg.ext.source(),
+		InstanceID: k.instance, CanvasID: o.decl.CanvasID, ExtensionID: o.ext.ID, ExtensionName: o.ext.Name,
+		DisplayName: o.decl.DisplayName, Input: o.input, Availability: session.Ready, Provider: o.ext.source(),
 	}, o.handle.pending.action())
 	if opened.HTTP {
 		st.Meta = httpMeta

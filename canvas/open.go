@@ -23,6 +23,7 @@ type OpenArgs struct {
 // publishing.
 type opening struct {
 	reg    *Registration
+	ext    Extension // the provider's at planning: a client that declares again changes its name
 	decl   *declared
 	inst   *instance // nil for a new one
 	input  ahp.Value // what the canvas will have been opened with
@@ -83,11 +84,11 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 	defer s.end(c)
 	defer s.asking(o.inst)()
 	req := OpenRequest{
-		Session: k.session, ExtensionID: o.reg.ext.ID, CanvasID: o.decl.CanvasID, InstanceID: k.instance,
+		Session: k.session, ExtensionID: o.ext.ID, CanvasID: o.decl.CanvasID, InstanceID: k.instance,
 		Input: o.input, Saved: bytes.Clone(o.saved),
 	}
 	if o.handle == nil {
-		o.fresh, o.handle = true, newHandle(s, k, o.reg.ext)
+		o.fresh, o.handle = true, newHandle(s, k, o.ext)
 	} else {
 		req.Current = o.inst.current
 	}
@@ -134,7 +135,7 @@ func (s *Service) checkOpened(k key, o *opening, opened Opened) error {
 	if opened.Instance == nil {
 		return errorf(CodeHandlerError, "the provider opened nothing")
 	}
-	if err := s.checkUpdate(k.instance, o.shown, o.reg.ext.source()); err != nil {
+	if err := s.checkUpdate(k.instance, o.shown, o.ext.source()); err != nil {
 		return errorf(CodeHandlerError, "the provider's answer was refused: %v", err)
 	}
 	return nil
@@ -198,7 +199,7 @@ func (s *Service) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *op
 	// The provider may have said more since the state was kept; its answer wins.
 	u, _ := effective(o.state, o.shown.over(o.handle.pending).action())
 	st := merge(o.state, u)
-	i := &instance{key: k, channel: o.channel, ext: o.reg.ext, canvasID: o.decl.CanvasID, opened: o.opened}
+	i := &instance{key: k, channel: o.channel, ext: o.ext, canvasID: o.decl.CanvasID, opened: o.opened}
 	if err := tx.Create(i.channel, k.session, st); err != nil {
 		return err
 	}

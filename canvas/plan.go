@@ -29,7 +29,7 @@ func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err 
 			return errUnavailable
 		}
 		if inst == nil {
-			o = &opening{reg: r, decl: d, input: a.Input, reserved: true}
+			o = &opening{reg: r, ext: r.ext, decl: d, input: a.Input, reserved: true}
 			return s.reserve(k.session, sess.OpenCanvases)
 		}
 		st, _ := inst.state(tx)
@@ -37,7 +37,7 @@ func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err 
 			open = openCanvas(inst.channel, st)
 			return nil
 		}
-		o = &opening{reg: r, decl: d, inst: inst, input: a.Input, saved: inst.saved}
+		o = &opening{reg: r, ext: r.ext, decl: d, inst: inst, input: a.Input, saved: inst.saved}
 		if a.Input == nil {
 			o.input = st.Input
 		}
