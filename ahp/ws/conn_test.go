@@ -121,20 +121,6 @@ func wantClosed(t *testing.T, err error, code CloseCode, remote bool) {
 	}
 }
 
-// The limits of canvas.md section 8, before the handshake of AHP and after it.
-func TestDefaultReadLimits(t *testing.T) {
-	for _, tc := range []struct {
-		opts Options
-		most int
-	}{{Options{}, 256 << 10}, {Options{ReadLimit: MessageReadLimit}, 4 << 20}} {
-		p := connect(t, tc.opts, Options{})
-		arriveWhole(t, p.client, p.host, texts(tc.most))
-		go func() { _ = p.client.WriteBatch(texts(tc.most + 1)) }()
-		_, err := p.host.ReadMessage()
-		wantClosed(t, err, CodeTooBig, false)
-	}
-}
-
 func TestReadLimit(t *testing.T) {
 	t.Run("at the limit", func(t *testing.T) {
 		p := connect(t, Options{ReadLimit: 5000}, Options{})

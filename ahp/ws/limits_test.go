@@ -1,0 +1,100 @@
+package ws
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+)
+
+// The limits of canvas.md section 8, before the handshake of AHP and after it, and
+// what a client takes of a host.
+func TestDefaultReadLimits(t *testing.T) {
+	for _, tc := range []struct {
+		host     Options
+		toClient bool
+		most     int
+	}{{Options{}, false, 256 << 10}, {Options{ReadLimit: MessageReadLimit}, false, 4 << 20}, {Options{}, true, 32 << 20}} {
+		p := connect(t, tc.host, Options{})
+		from, to := p.client, p.host
+		if tc.toClient {
+			from, to = to, from
+		}
+		arriveWhole(t, from, to, texts(tc.most))
+		go func() { _ = from.WriteBatch(texts(tc.most + 1)) }()
+		_, err := to.ReadMessage()
+		wantClosed(t, err, CodeTooBig, false)
+	}
+}
+
+// A dial waits 10 s for the answer to its upgrade.
+func TestDialTime(t *testing.T) {
+	for answer, want := range map[time.Duration]time.Duration{10*time.Second - 1: 10*time.Second - 1, time.Minute: 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				select {
+				case <-time.After(answer):
+				case <-r.Context().Done():
+					return
+				}
+				if c, err := Upgrade(w, r, Options{}); err != nil {
+					t.Error(err)
+				} else {
+					c.Close(CodeNormal, "")
+					c.Wait()
+				}
+			})
+			start := time.Now()
+			c, err := Dial(t.Context(), testURL, DialOptions{NetDial: s.net.Dial})
+			if d := time.Since(start); d != want || (err == nil) != (want == answer) {
+				t.Errorf("an answer after %s: %v after %s", answer, err, d)
+			}
+			if err == nil {
+				c.Close(CodeNormal, "")
+				c.Wait()
+			}
+		})
+	}
+}
+
+// At its end a connection waits a second for the frame under way, for its close
+// frame, and for the peer to close: a peer that takes it up just before loses
+// nothing, and one that does so then is too late.
+func TestCloseGrace(t *testing.T) {
+	for name, tc := range map[string]struct {
+		message int       // bytes that the peer has not read
+		late    CloseCode // what it finds when it is too late
+	}{
+		"the frame under way": {1 << 20, CodeLost},
+		"the close frame":     {ahptest.DefaultBuffer - 10, CodeLost}, // the message with its header fills the socket
+		"the peer's end":      {1, CodeRestart},
+	} {
+		for wakes, code := range map[time.Duration]CloseCode{time.Second - 1: CodeRestart, time.Second: tc.late} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := connect(t, Options{}, Options{})
+					p.wire.Freeze()
+					go func() { _ = p.host.WriteBatch(texts(tc.message)) }()
+					synctest.Wait()
+					start := time.Now()
+					p.host.Close(CodeRestart, "")
+					time.AfterFunc(wakes, p.wire.Thaw)
+					ended := make(chan error, 1)
+					go func() {
+						_, err := readAll(p.client, 2)
+						ended <- err
+					}()
+					p.host.Wait()
+					if d := time.Since(start); d != wakes {
+						t.Errorf("the peer woke after %s, the end was after %s", wakes, d)
+					}
+					if err := <-ended; CodeOf(err) != code {
+						t.Errorf("a peer that wakes after %s finds %v, want %d", wakes, err, code)
+					}
+				})
+			})
+		}
+	}
+}
