@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -143,4 +144,42 @@ func TestFramesAreBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A client id has 256 bytes.
+func TestClientIDsAreBounded(t *testing.T) {
+	for id, want := range map[string]string{
+		strings.Repeat("é", 128):       `"result"`,
+		strings.Repeat("é", 128) + "x": "/clientId: longer than 256 bytes",
+	} {
+		c := connect(t, server.Options{})
+		tell(t, c, "%s", strings.Replace(initializing, `"c"`, `"`+id+`"`, 1))
+		hear(t, c, want)
+	}
+}
+
+// A connection may say 40,000 messages at once, and 20,000 a second behind them;
+// one more ends it. A thousand are handled before the next come, so that what
+// counts is not how many wait.
+func TestTheRateOfMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := connect(t, server.Options{})
+		say := func(n int) {
+			for ; n > 0; n -= 1000 {
+				if err := c.WriteBatch(slices.Repeat([][]byte{[]byte(pinging)}, 1000)); err != nil {
+					t.Fatal(err)
+				}
+				for range 1000 {
+					hear(t, c, `"id":1`)
+				}
+			}
+		}
+		say(40_000)
+		<-time.After(time.Second)
+		say(20_000)
+		tell(t, c, pinging)
+		if _, err := c.ReadMessage(); ws.CodeOf(err) != ws.CodePolicy || !strings.Contains(err.Error(), "messages a second") {
+			t.Errorf("one more: %v", err)
+		}
+	})
 }

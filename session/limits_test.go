@@ -1,0 +1,50 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// TestManySessions: 1,024 at a time (canvas.md section 8), and one that ends leaves
+// its place.
+func TestManySessions(t *testing.T) {
+	b := newBench(t, session.Options{})
+	s, _ := b.connect(1, "c1")
+	create := func(n int) error {
+		return b.create(s, session.CreateSessionParams{Channel: fmt.Sprint("ahp-session:/", n)})
+	}
+	for n := range 1024 {
+		if err := create(n); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := create(1024); !errors.Is(err, &ahp.Error{Code: ahp.CodePermissionDenied}) {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := b.svc.DisposeSession(t.Context(), s, ahp.ChannelParams{Channel: "ahp-session:/7"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(1024); err != nil {
+		t.Errorf("after one has ended: %v", err)
+	}
+}
+
+// TestLongName: a client's name for a session has 2,048 bytes with its scheme.
+func TestLongName(t *testing.T) {
+	b := newBench(t, session.Options{})
+	s, _ := b.connect(1, "c1")
+	const scheme = "ahp-session:/"
+	name := scheme + "x" + strings.Repeat("é", (2048-len(scheme)-1)/2)
+	err := b.create(s, session.CreateSessionParams{Channel: name + "x"})
+	if !errors.Is(err, &ahp.Error{Code: ahp.CodeInvalidParams}) || !strings.Contains(err.Error(), "2048 bytes") {
+		t.Errorf("%d bytes: %v", len(name)+1, err)
+	}
+	if err := b.create(s, session.CreateSessionParams{Channel: name}); err != nil {
+		t.Errorf("%d bytes: %v", len(name), err)
+	}
+}
