@@ -1,12 +1,14 @@
 package peer
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -66,4 +68,51 @@ func TestThirtyTwoCallsAreInFlight(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":` + idOf(t, last) + `,"result":1}`)
 		<-next
 	})
+}
+
+// Where nobody says how many messages may come at once, they are four seconds' worth.
+func TestTheBurstIsFourSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStack(t, echo, Options{MessageRate: 10})
+		host, c := s.raw(t)
+		for range 40 {
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+			_ = c.hear()
+		}
+		c.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		synctest.Wait()
+		if ws.CodeOf(host.Err()) != ws.CodePolicy {
+			t.Errorf("the 41st: %v", host.Err())
+		}
+	})
+}
+
+// A content result of 32 KiB keeps its place; with a byte more what is ready after
+// it goes first.
+func TestContentsAbove32KiBYield(t *testing.T) {
+	for size, want := range map[int]string{32 << 10: "full content after", 32<<10 + 1: "full after content"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
+				req.GoContent(func(context.Context) {
+					req.ReplyContent(ahp.Value(`"` + strings.Repeat("c", size-2) + `"`))
+					req.Peer().Push(text("after"))
+				})
+			}), Options{})
+			host, c := s.raw(t)
+			host.Push(text("full" + strings.Repeat(" ", 1<<20))) // the socket
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"read"}`)
+			synctest.Wait()
+			var got []string
+			for range 3 {
+				msg := strings.TrimSpace(c.hear())
+				if strings.Contains(msg, "ccc") {
+					msg = "content"
+				}
+				got = append(got, msg)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%d bytes: have %q, want %q", size, got, want)
+			}
+		})
+	}
 }
