@@ -100,19 +100,19 @@ func TestUnreachableOnce(t *testing.T) {
 	})
 }
 
+// An App of its own tries every 2 s.
 func TestUnreachableByProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, hello)
-		var at atomic.Pointer[time.Time]
+		begun := time.Now()
+		reported := make(chan time.Duration, 1)
 		opts := s.options()
-		opts.Unreachable = func(error) { now := time.Now(); at.Store(&now) }
+		opts.Unreachable = func(error) { reported <- time.Since(begun) }
 		newApp(t, "http://127.0.0.1:3000/", opts)
-		time.Sleep(5 * time.Second)
+		time.Sleep(4*time.Second + 1)
 		s.down()
-		gone := time.Now()
-		time.Sleep(3 * time.Second)
-		if when := at.Load(); when == nil || when.Sub(gone) > 2*time.Second {
-			t.Errorf("it was reported at %v", when)
+		if at := <-reported; at != 6*time.Second {
+			t.Errorf("an app that went after 4 s was reported at %s", at)
 		}
 	})
 }

@@ -86,6 +86,7 @@ func TestLargeCookies(t *testing.T) {
 	set(t, jar, root, "d99=small")
 	many(t, jar, "d99", 1, 4097) // d990, with a byte more
 	set(t, jar, root, "long=path; Path=/"+strings.Repeat("p", 1024))
+	set(t, jar, root, "longest=path; Path=/"+strings.Repeat("p", 1023))
 	set(t, jar, root, "d99="+strings.Repeat("v", 4094))
 	got = sent(t, jar, root)
 	if slices.Contains(got, "d990") {
@@ -98,6 +99,9 @@ func TestLargeCookies(t *testing.T) {
 	}
 	if got := sent(t, jar, root+strings.Repeat("p", 1024)); slices.Contains(got, "long") {
 		t.Error("a cookie with a path that is too long was taken")
+	}
+	if got := sent(t, jar, root+strings.Repeat("p", 1023)); !slices.Contains(got, "longest") {
+		t.Error("a cookie with a path of 1024 bytes was not taken")
 	}
 }
 

@@ -84,31 +84,39 @@ func TestProvider(t *testing.T) {
 
 func (h *host) availability() session.CanvasAvailability { return h.State(h.channel).Availability }
 
-// A probe sees that the app is gone and that it is back; pages live on.
+// A probe every 2 s, also where Options.Probe asks for none of an App's own, sees
+// that the app is gone and that it is back; pages live on.
 func TestGoneAndBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := serve(t, hello)
-		p := newProvider(t, "http://127.0.0.1:3000/", s.options())
-		h := open(t, p)
-		if _, got, err := h.page.get(t, "/"); err != nil || got != "<p>hello" {
-			t.Fatalf("got %q, %v", got, err)
-		}
-		s.down()
-		time.Sleep(2100 * time.Millisecond)
-		synctest.Wait()
-		if a := h.availability(); a != session.Stale {
-			t.Fatalf("it is %s, 2.1 s after the app went away", a)
-		}
-		s.up()
-		time.Sleep(2100 * time.Millisecond)
-		synctest.Wait()
-		if a := h.availability(); a != session.Ready {
-			t.Fatalf("it is %s, 2.1 s after the app came back", a)
-		}
-		if _, got, err := h.look().get(t, "/"); err != nil || got != "<p>hello" {
-			t.Fatalf("got %q, %v", got, err)
-		}
-	})
+	for _, probe := range []time.Duration{0, -1} {
+		synctest.Test(t, func(t *testing.T) {
+			s := serve(t, hello)
+			opts := s.options()
+			opts.Probe = probe
+			p := newProvider(t, "http://127.0.0.1:3000/", opts)
+			begun := time.Now()
+			h := open(t, p)
+			is := func(at time.Duration, want session.CanvasAvailability) {
+				t.Helper()
+				time.Sleep(at - time.Since(begun))
+				synctest.Wait()
+				if a := h.availability(); a != want {
+					t.Fatalf("after %s it is %s, want %s", at, a, want)
+				}
+			}
+			if _, got, err := h.page.get(t, "/"); err != nil || got != "<p>hello" {
+				t.Fatalf("got %q, %v", got, err)
+			}
+			s.down()
+			is(2*time.Second-1, session.Ready)
+			is(2*time.Second, session.Stale)
+			s.up()
+			is(4*time.Second-1, session.Stale)
+			is(4*time.Second, session.Ready)
+			if _, got, err := h.look().get(t, "/"); err != nil || got != "<p>hello" {
+				t.Fatalf("got %q, %v", got, err)
+			}
+		})
+	}
 }
 
 // A request sees it at once.

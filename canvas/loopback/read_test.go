@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,6 +108,21 @@ func TestRead(t *testing.T) {
 	s.down()
 	if _, err := read(t, app, "/tag", ""); !errors.Is(err, &canvas.Error{Code: canvas.CodeProviderUnavailable}) {
 		t.Errorf("an app that is not there: %v", err)
+	}
+}
+
+// A resource of 16 MiB is read, one of a byte more is not (canvas.md section 8).
+func TestReadIsBounded(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		size, _ := strconv.Atoi(r.URL.RawQuery)
+		_, _ = w.Write(make([]byte, size))
+	})
+	app := newApp(t, "http://127.0.0.1:3000/", s.options())
+	if c, err := read(t, app, "/?16777216", ""); err != nil || len(c.Data) != 16<<20 {
+		t.Errorf("16 MiB: %d bytes, %v", len(c.Data), err)
+	}
+	if _, err := read(t, app, "/?16777217", ""); !errors.Is(err, &canvas.Error{Code: canvas.CodeLimitExceeded}) {
+		t.Errorf("a byte more: %v", err)
 	}
 }
 
