@@ -100,45 +100,51 @@ func TestDigitsOnTheWire(t *testing.T) {
 	}
 }
 
+// ask does one request of a session without a socket, which would keep a fake clock
+// from moving.
+func ask(t *testing.T, door http.Handler, body, session string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	w := httptest.NewRecorder()
+	door.ServeHTTP(w, r)
+	return w
+}
+
 // A session ends by itself when nothing was asked in it for its time, and a
-// request that comes before begins that time anew. The handler is called
-// directly: a socket would keep the fake clock from moving.
+// request that comes before begins that time anew.
 func TestSessionTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const timeout = time.Minute
-		door := mcp.New(newFake(), mcp.Options{SessionTimeout: timeout})
-		handler := mcp.Handler(door)
-		ask := func(body, session string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
-			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set("Accept", "application/json, text/event-stream")
-			if session != "" {
-				r.Header.Set("Mcp-Session-Id", session)
-			}
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
-			return w
+	for given, timeout := range map[time.Duration]time.Duration{0: 30 * time.Minute, time.Minute: time.Minute} {
+		synctest.Test(t, func(t *testing.T) { testSessionTimeout(t, mcp.Options{SessionTimeout: given}, timeout) })
+	}
+}
+
+func testSessionTimeout(t *testing.T, opts mcp.Options, timeout time.Duration) {
+	door := mcp.New(newFake(), opts)
+	handler := mcp.Handler(door)
+	session := ask(t, handler, initialize, "").Header().Get("Mcp-Session-Id")
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	for _, step := range []struct {
+		wait time.Duration
+		want int
+	}{
+		{timeout - time.Nanosecond, http.StatusOK},
+		{timeout - time.Nanosecond, http.StatusOK},
+		{timeout, http.StatusNotFound},
+	} {
+		<-time.After(step.wait)
+		synctest.Wait() // what the session's own timer does is done
+		if got := ask(t, handler, ping, session); got.Code != step.want {
+			t.Errorf("after %v: status %d, want %d: %s", step.wait, got.Code, step.want, got.Body)
 		}
-		session := ask(initialize, "").Header().Get("Mcp-Session-Id")
-		const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
-		for _, step := range []struct {
-			wait time.Duration
-			want int
-		}{
-			{timeout - time.Nanosecond, http.StatusOK},
-			{timeout - time.Nanosecond, http.StatusOK},
-			{timeout, http.StatusNotFound},
-		} {
-			<-time.After(step.wait)
-			synctest.Wait() // what the session's own timer does is done
-			if got := ask(ping, session); got.Code != step.want {
-				t.Errorf("after %v: status %d, want %d: %s", step.wait, got.Code, step.want, got.Body)
-			}
-		}
-		if err := door.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
+	}
+	if err := door.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 // A client that gives a call up ends the flow, whichever way it came.

@@ -1,0 +1,103 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+// padded is a message of a size, in bytes.
+func padded(message string, size int) string {
+	return strings.Repeat(" ", size-len(message)) + message
+}
+
+// The bounds that hold where nobody says others: a body of 1 MiB, 256 sessions.
+func TestDefaultBounds(t *testing.T) {
+	door := mcp.New(newFake(), mcp.Options{})
+	handler := mcp.Handler(door)
+	enters := func(body string) int { return ask(t, handler, body, "").Code }
+	if status := enters(padded(initialize, 1<<20+1)); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body of 1 MiB and a byte: status %d", status)
+	}
+	if status := enters(padded(initialize, 1<<20)); status != http.StatusOK {
+		t.Errorf("a body of 1 MiB: status %d", status)
+	}
+	for n := range 255 {
+		if status := enters(initialize); status != http.StatusOK {
+			t.Fatalf("session %d: status %d", n+2, status)
+		}
+	}
+	if status := enters(initialize); status != http.StatusServiceUnavailable {
+		t.Errorf("the 257th session: status %d", status)
+	}
+	if err := door.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A line of standard input has 1 MiB, as a body has; a longer one ends the session.
+func TestLinesAreBounded(t *testing.T) {
+	in, agentOut := io.Pipe()
+	agentIn, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.New(newFake(), mcp.Options{}).ServeStdio(t.Context(), in, out) }()
+	defer agentOut.Close()
+	answers := bufio.NewReader(agentIn)
+	say := func(size int) (string, error) {
+		go func() { _, _ = io.WriteString(agentOut, padded(initialize, size)+"\n") }()
+		return answers.ReadString('\n')
+	}
+	if line, err := say(1 << 20); err != nil || !strings.Contains(line, `"result"`) {
+		t.Fatalf("a line of 1 MiB is answered with %q, %v", line, err)
+	}
+	if line, err := say(1<<20 + 1); err == nil {
+		t.Fatalf("a byte more is answered with %q", line)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "maximum line length") {
+		t.Errorf("a byte more: %v", err)
+	}
+}
+
+// A call has 10 s to be answered when the program is told to stop.
+func TestDrainTime(t *testing.T) {
+	for takes, want := range map[time.Duration]error{10*time.Second - 1: nil, time.Minute: context.DeadlineExceeded} {
+		synctest.Test(t, func(t *testing.T) {
+			service := newFake()
+			service.block = func(ctx context.Context) error {
+				select {
+				case <-time.After(takes):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			in, agentOut := io.Pipe()
+			agentIn, out := io.Pipe()
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- mcp.New(service, mcp.Options{}).ServeStdio(ctx, in, out) }()
+			agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
+			answered := calling(t.Context(), agent, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
+			synctest.Wait()
+			began := time.Now()
+			stop()
+			err := <-ended
+			if d := time.Since(began); !errors.Is(err, want) || d != min(takes, 10*time.Second) {
+				t.Errorf("a call of %s: %v after %s", takes, err, d)
+			}
+			if err := <-answered; (err == nil) != (want == nil) {
+				t.Errorf("a call of %s got %v", takes, err)
+			}
+		})
+	}
+}
