@@ -2,6 +2,7 @@ package ws
 
 import (
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,4 +98,33 @@ func TestCloseGrace(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What Forward holds of a long frame is 1 MiB for four of them at a time, and 64 KiB
+// for the fifth.
+func TestForwardHoldsLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var wg sync.WaitGroup
+		patient := Options{ReadLimit: 8 << 20, WriteStall: time.Hour, PingAfter: time.Hour, DeadAfter: 2 * time.Hour}
+		frame := texts(6 << 20)
+		var ends []*pair
+		for n, most := range []int{1 << 20, 1 << 20, 1 << 20, 1 << 20, 64 << 10} {
+			src, dst := connectOver(t, 2<<20, patient, patient), connectOver(t, 2<<20, patient, patient)
+			ends = append(ends, src, dst)
+			dst.wire.Freeze()
+			go func() { _ = src.client.WriteBatch(frame) }()
+			synctest.Wait() // the socket is full
+			held := 0
+			wg.Go(func() { _ = Forward(dst.host, src.host, func(bytes int) { held = max(held, bytes) }) })
+			synctest.Wait() // and so is the other one
+			if held > most || held < most-maxHeader {
+				t.Errorf("frame %d: %d bytes are held, want %d", n+1, held, most)
+			}
+		}
+		for _, p := range ends {
+			p.wire.Thaw()
+			p.host.Close(CodeNormal, "")
+		}
+		wg.Wait()
+	})
 }

@@ -54,6 +54,12 @@ type pair struct {
 
 func connect(t testing.TB, host, client Options) *pair {
 	t.Helper()
+	return connectOver(t, ahptest.DefaultBuffer, host, client)
+}
+
+// connectOver is connect with sockets that take so many bytes.
+func connectOver(t testing.TB, socket int, host, client Options) *pair {
+	t.Helper()
 	accepted := make(chan *Conn, 1)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		c, _, err := Accept(w, r, AcceptOptions{Guard: testGuard(), Conn: host})
@@ -63,6 +69,7 @@ func connect(t testing.TB, host, client Options) *pair {
 		}
 		accepted <- c
 	})
+	s.net.Buffer = socket
 	p := &pair{}
 	c, err := Dial(t.Context(), testURL, DialOptions{Token: testToken, Conn: client, NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		nc, err := s.net.Dial(ctx, network, addr)
