@@ -1,5 +1,10 @@
 package ahp
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Origin names the dispatch that an envelope answers: the connection's client
 // id, and the sequence number that the client gave.
 type Origin struct {
@@ -40,17 +45,17 @@ type InitializeParams struct {
 // Validate refuses empty ids and versions (checklist rule 5).
 func (p InitializeParams) Validate() error {
 	if p.ClientID == "" {
-		return Errorf(CodeInvalidParams, "/clientId: must not be empty")
+		return errors.New("/clientId: must not be empty")
 	}
 	if len(p.ClientID) > MaxClientID {
-		return Errorf(CodeInvalidParams, "/clientId: longer than %d bytes", MaxClientID)
+		return fmt.Errorf("/clientId: longer than %d bytes", MaxClientID)
 	}
 	if len(p.ProtocolVersions) == 0 {
-		return Errorf(CodeInvalidParams, "/protocolVersions: must not be empty")
+		return errors.New("/protocolVersions: must not be empty")
 	}
 	for i, v := range p.ProtocolVersions {
 		if v == "" {
-			return Errorf(CodeInvalidParams, "/protocolVersions/%d: must be a non-empty string", i)
+			return fmt.Errorf("/protocolVersions/%d: must be a non-empty string", i)
 		}
 	}
 	return nil
@@ -96,7 +101,7 @@ type ReconnectParams struct {
 // Validate refuses an empty client id.
 func (p ReconnectParams) Validate() error {
 	if p.ClientID == "" {
-		return Errorf(CodeInvalidParams, "/clientId: must not be empty")
+		return errors.New("/clientId: must not be empty")
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func TestFramesAreBounded(t *testing.T) {
 func TestClientIDsAreBounded(t *testing.T) {
 	for id, want := range map[string]string{
 		strings.Repeat("é", 128):       `"result"`,
-		strings.Repeat("é", 128) + "x": "/clientId: longer than 256 bytes",
+		strings.Repeat("é", 128) + "x": `{"code":-32602,"message":"initialize: /clientId: longer than 256 bytes"}`,
 	} {
 		c := connect(t, server.Options{})
 		tell(t, c, "%s", strings.Replace(initializing, `"c"`, `"`+id+`"`, 1))
