@@ -40,7 +40,10 @@ type engine interface {
 }
 
 // Browser is one browser.
-type Browser struct{ engine engine }
+type Browser struct {
+	Kind   Kind
+	engine engine
+}
 
 // Start returns a browser, of the length of the test or, under [Main], of the
 // package: a Chromium, or under [Each] what that is at. more are further flags of
@@ -50,13 +53,16 @@ func Start(t testing.TB, more ...string) *Browser {
 	t.Helper()
 	kind := shared.kind
 	exe := find(t, kind)
+	if kind != Chromium {
+		more = nil // the others know no flags, and are one
+	}
 	if !shared.on {
 		e, err := kinds[kind].launch(exe, t.TempDir(), more)
 		if err != nil {
 			t.Fatalf("start %s: %v", kinds[kind].name, err)
 		}
 		t.Cleanup(e.close)
-		return &Browser{e}
+		return &Browser{kind, e}
 	}
 	b, err := shared.start(kind, exe, more)
 	if err != nil {

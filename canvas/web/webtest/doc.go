@@ -8,6 +8,8 @@
 // Chromium is driven by its DevTools protocol. Firefox (by Marionette) and WebKitGTK
 // (by WebKitWebDriver, under Xvfb) take the commands of W3C WebDriver; they share
 // cookies and storage among tabs, know no flags, and [Page.Reload] loads past the
-// caches in Firefox. What Firefox evaluates has globals of its own: an ArrayBuffer
+// caches in Firefox. In both a page may open windows unasked, and in Firefox WebRTC
+// reaches this machine: a test that wants to see that stopped must not see it stopped by
+// the browser's own habits. What Firefox evaluates has globals of its own: an ArrayBuffer
 // that it makes is none to the page.
 package webtest

@@ -15,14 +15,16 @@ import (
 	"time"
 )
 
-// firefoxPrefs make a profile quiet. Port 0 is a free one, which Firefox writes
-// into its profile.
+// firefoxPrefs make a profile quiet, and undo habits that would hide what a page may
+// do. Port 0 is a free one, which Firefox writes into its profile.
 const firefoxPrefs = `user_pref("marionette.port", 0);
 user_pref("app.update.enabled", false);
 user_pref("browser.shell.checkDefaultBrowser", false);
 user_pref("browser.startup.page", 0);
 user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("dom.disable_open_during_load", false);
 user_pref("dom.max_script_run_time", 0);
+user_pref("media.peerconnection.ice.loopback", true);
 user_pref("network.captive-portal-service.enabled", false);
 user_pref("network.connectivity-service.enabled", false);
 user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);

@@ -48,7 +48,7 @@ func (s *browsers) start(kind Kind, exe string, more []string) (*Browser, error)
 	if s.byFlags == nil {
 		s.byFlags = map[string]*Browser{}
 	}
-	s.byFlags[key] = &Browser{e}
+	s.byFlags[key] = &Browser{kind, e}
 	return s.byFlags[key], nil
 }
 

@@ -109,7 +109,7 @@ func (w *webDriver) begin(browser string) error {
 	ctx, cancel := patience()
 	defer cancel()
 	raw, err := w.ask(ctx, http.MethodPost, w.base+"/session", object{"capabilities": object{"alwaysMatch": object{
-		"webkitgtk:browserOptions": object{"binary": browser, "args": []string{"--automation"}},
+		"webkitgtk:browserOptions": object{"binary": browser, "args": []string{"--automation", "--javascript-can-open-windows-automatically=true"}},
 	}}})
 	if err != nil {
 		return err
