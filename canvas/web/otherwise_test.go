@@ -1,0 +1,120 @@
+package web_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// What is said at most where a browser lets a row out.
+var (
+	nothing  = func(said string) bool { return said == "" }
+	greeting = func(said string) bool { return strings.HasPrefix(said, "\x16\x03") }                                // TLS: it has the host's name in it
+	stun     = func(said string) bool { return len(said) >= 20 && said[0] == 0 && said[4:8] == "\x21\x12\xa4\x42" } // and TURN, which has the canvas's own words in it
+)
+
+// reached are the rows that a browser lets out of any page, whatever its policies
+// are, and what each connection and each datagram of theirs says.
+var reached = map[webtest.Kind]map[string]func(said string) bool{
+	webtest.Firefox: {
+		"preconnect": nothing, "preconnect over TLS": greeting, "preconnect of the outer frame": nothing,
+		"link that is pointed at": nothing,
+		"webrtc stun":             stun, "webrtc turn over tcp": stun, "outer frame webrtc": stun,
+	},
+	webtest.WebKit: {
+		"preconnect": nothing, "preconnect over TLS": greeting, "preconnect of the outer frame": nothing,
+		"link to a new window": nothing, "link to a new window over TLS": greeting,
+	},
+}
+
+// leaves are the rows that a browser takes out of their document before that is
+// loaded, although it goes nowhere: nobody is left to say that they had their time.
+var leaves = map[webtest.Kind][]string{
+	webtest.Firefox: {"location", "link", "download", "outer frame link"},
+	webtest.WebKit:  {"location"},
+}
+
+// quiet are the rows that reach nothing in a browser without our protections
+// either, and why.
+var quiet = map[webtest.Kind]map[string]string{
+	webtest.Chromium: {
+		"xslt stylesheet": "it is asked of the same origin alone",
+		"xslt import":     "it is asked of the same origin alone",
+	},
+	webtest.Firefox: {
+		"playlist":            "it plays none",
+		"fetch later":         "there is none",
+		"ping":                "a person has to allow it",
+		"outer frame refresh": "it comes after the document, which is too late",
+	},
+	webtest.WebKit: {
+		"playlist":             "nothing more is asked for than the list",
+		"xslt stylesheet":      "it is asked of the same origin alone",
+		"xslt import":          "it is asked of the same origin alone",
+		"fetch later":          "there is none",
+		"webtransport":         "there is none",
+		"prefetch":             "there is none",
+		"webrtc stun":          "there is none in WebKitGTK",
+		"webrtc turn over tcp": "there is none in WebKitGTK",
+		"outer frame webrtc":   "there is none in WebKitGTK",
+		"top location":         "it wants to be pressed first",
+		"meta refresh":         "it does not go there",
+		"outer frame refresh":  "it does not go there",
+	},
+}
+
+// everything is what a row can fall to in a browser that is not told by one header
+// what it may reach, and so is held by several.
+func everything(falls []strip) []strip {
+	all := []strip{"app: Content-Security-Policy"}
+	for _, s := range slices.Concat(frameBare, assetBare, falls) {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// judge says whether a row reached what it may not, or no more what it was known to;
+// settled is when all those beside it had had their time.
+func (a attack) judge(t *testing.T, kind webtest.Kind, c *canary, settled time.Time) {
+	t.Helper()
+	want, lets := reached[kind][a.name]
+	var patience time.Duration
+	switch {
+	case lets:
+		patience = webtest.Patience / 2
+	case slices.Contains(leaves[kind], a.name):
+		patience = time.Until(settled.Add(time.Second))
+	}
+	switch hit := sung(c, patience); {
+	case !lets && hit:
+		t.Errorf("the canary was reached by %s", c.heard())
+	case lets && !hit:
+		t.Errorf("%s keeps this row in now: say so here, and in doc.go", kind)
+	case lets:
+		c.shut()
+		for _, said := range c.lines() {
+			if !want(said) {
+				t.Errorf("the canary heard %q, which is more than is known to come", said)
+			}
+		}
+	}
+}
+
+// TestAttacksInOtherBrowsers: what no other browser lets out of a canvas, and what
+// each is known to.
+func TestAttacksInOtherBrowsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("browsers take their time")
+	}
+	webtest.Each(t, func(t *testing.T) {
+		t.Run("reach nothing", TestAttacksReachNothing)
+		if long {
+			t.Run("are real", TestAttacksAreReal)
+		}
+	}, webtest.Firefox, webtest.WebKit)
+}
