@@ -142,6 +142,7 @@ func TestHeadersOfAnApp(t *testing.T) {
 	want := object{
 		"x-own": "kept", "etag": `"v1"`, "content-disposition": `attachment; filename="a.txt"`, "cache-control": "no-store", "content-type": "text/plain; charset=utf-8", "content-length": "4", "date": got["date"],
 		"connection-allowlist": "(response-origin)", "cross-origin-resource-policy": "same-origin", "origin-agent-cluster": "?1", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "permissions-policy": got["permissions-policy"],
+		"x-dns-prefetch-control": "off",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)

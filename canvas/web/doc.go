@@ -128,7 +128,9 @@
 //     in about:config. WebKitGTK has none; Safari has.
 //     <link rel=preconnect> in both, a link that is pointed at (by script, too) in Firefox
 //     and one that wants a new window in WebKit open a connection over which nothing is
-//     said, or the greeting of TLS; the host's name is in that, and is looked up.
+//     said, or the greeting of TLS; the host's name is in that, and is looked up. WebKitGTK
+//     looks up the names of <link rel=dns-prefetch> too, whatever X-Dns-Prefetch-Control
+//     says; Firefox heeds it, also against a meta element.
 //   - Below localhost canvases share a process with each other in Firefox and WebKitGTK: one
 //     that hangs holds up the others, and the page, which then cannot name it.
 //   - A body that nobody reads does not stop its sender as early: after 30 MB in WebKitGTK, 730

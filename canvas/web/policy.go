@@ -31,6 +31,7 @@ var common = map[string]string{
 	"Origin-Agent-Cluster":         "?1",
 	"Permissions-Policy":           deny,
 	"Cache-Control":                "no-store",
+	"X-Dns-Prefetch-Control":       "off",
 }
 
 // confined closes what a Content-Security-Policy does not reach (WebRTC,

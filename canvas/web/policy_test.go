@@ -19,6 +19,7 @@ var common = map[string]string{
 	"Origin-Agent-Cluster":         "?1",
 	"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), clipboard-read=(), payment=(), usb=(), serial=(), display-capture=()",
 	"Cache-Control":                "no-store",
+	"X-Dns-Prefetch-Control":       "off",
 }
 
 const (
