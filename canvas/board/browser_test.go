@@ -29,7 +29,7 @@ func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
-	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox)
+	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox, webtest.WebKit)
 }
 
 func inTheBrowser(t *testing.T) {

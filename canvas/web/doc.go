@@ -115,8 +115,8 @@
 // # Browsers
 //
 // All tests run in Chromium; the main ways through the page, the board, the form and
-// the chart were also run in Firefox ESR 153.7, and the main ways in WebKitGTK 2.50.6,
-// on Linux (webtest.Each). Safari itself was not run. What is known to be otherwise there:
+// the chart were also run in Firefox ESR 153.7, the main ways and the board in WebKitGTK
+// 2.50.6, on Linux (webtest.Each). Safari itself was not run. What is known to be otherwise there:
 //
 //   - Connection-Allowlist is Chromium's alone. The attack tests are put to the others too
 //     (the rows with an app behind them, and the proof that each row can fail, with

@@ -130,7 +130,7 @@ func (p *Page) Eval(expression string) string {
 // Keys types on what has the focus.
 func (p *Page) Keys(keys string) {
 	p.t.Helper()
-	p.Tab.Keys(p.t, keys)
+	p.frame.Keys(p.t, keys)
 }
 
 // Press is a key that the page handles itself: a browser that is driven types the

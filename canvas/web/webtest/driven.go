@@ -118,10 +118,15 @@ var named = map[rune]rune{
 	[]rune(kb.Home)[0]: '\ue011', []rune(kb.ArrowLeft)[0]: '\ue012', []rune(kb.ArrowUp)[0]: '\ue013', []rune(kb.ArrowRight)[0]: '\ue014', []rune(kb.ArrowDown)[0]: '\ue015',
 }
 
-// keys types in the frame that has the focus.
+// keys types in the frame that has the focus. In WebKit a driver that goes to another
+// frame takes the focus with it: a frame then counts whose document still knows where
+// it was.
 func (v *driven) keys(ctx context.Context, keys string) error {
 	var frame element
-	if err := v.execute(ctx, `done(document.activeElement?.localName === "iframe" ? document.activeElement : null)`, &frame); err != nil {
+	if err := v.execute(ctx, `const has = document.activeElement;
+	const had = (d) => d?.activeElement && d.activeElement !== d.body;
+	if (has && has !== document.body) done(has.localName === "iframe" ? has : null);
+	else done([...document.querySelectorAll("iframe")].find((f) => had(f.contentDocument)) ?? null);`, &frame); err != nil {
 		return err
 	}
 	if string(frame) != "null" {
