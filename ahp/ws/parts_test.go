@@ -9,7 +9,7 @@ import (
 
 // What is written in parts arrives as one message, wherever the pieces end.
 func TestPartsArriveAsOneMessage(t *testing.T) {
-	p := connectTCP(t, Options{})
+	p := connect(t, Options{}, Options{})
 	many := make([]int, 3000)
 	for i := range many {
 		many[i] = i % 200
@@ -46,7 +46,7 @@ func TestPartsOfAnotherSize(t *testing.T) {
 		"too few, and begun":  {2 * pieceSize, []int{pieceSize, pieceSize - 1}, CodeLost},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := connectTCP(t, Options{})
+			p := connect(t, Options{}, Options{})
 			go p.host.WriteParts(c.size, slices.Values(texts(c.parts...)))
 			_, err := readAll(p.client, 1)
 			if e, ok := errors.AsType[*CloseError](err); !ok || e.Code != c.code {
