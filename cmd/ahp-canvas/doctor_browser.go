@@ -25,13 +25,16 @@ const browserPatience = 30 * time.Second
 type browserProgram struct {
 	name     string
 	headless func(profile string) []string
+	lets     string // what a hostile canvas reaches in it; "" where that is nothing
 }
 
 var browsers = []browserProgram{
-	{"chromium", asChromium}, {"chromium-browser", asChromium}, {"google-chrome", asChromium}, {"google-chrome-stable", asChromium}, {"chrome", asChromium},
-	{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", asChromium},
-	{"firefox", asFirefox}, {"firefox-esr", asFirefox}, {"/Applications/Firefox.app/Contents/MacOS/firefox", asFirefox},
+	{"chromium", asChromium, ""}, {"chromium-browser", asChromium, ""}, {"google-chrome", asChromium, ""}, {"google-chrome-stable", asChromium, ""}, {"chrome", asChromium, ""},
+	{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", asChromium, ""},
+	{"firefox", asFirefox, byWebRTC}, {"firefox-esr", asFirefox, byWebRTC}, {"/Applications/Firefox.app/Contents/MacOS/firefox", asFirefox, byWebRTC},
 }
+
+const byWebRTC = "a canvas can reach servers by WebRTC in Firefox, which no page can prevent"
 
 // browser looks for a browser and asks it for a service worker.
 func (d *doctor) browser(ctx context.Context) {
@@ -43,7 +46,12 @@ func (d *doctor) browser(ctx context.Context) {
 		d.warn(check, "not checked: that takes a Chromium or a Firefox", "")
 		return
 	}
-	d.ok("browser", "%s", browser.name)
+	if browser.lets == "" {
+		d.ok("browser", "%s", browser.name)
+	} else {
+		d.warn("browser", browser.name+": "+browser.lets,
+			"Where you do not trust a canvas, set media.peerconnection.enabled to false in about:config, or open the page in Chromium or Chrome.")
+	}
 	done := d.progress("Asking the browser for a service worker")
 	said, err := probeWorker(ctx, browser)
 	done()
@@ -61,7 +69,7 @@ func (d *doctor) browser(ctx context.Context) {
 func findBrowser() (browserProgram, bool) {
 	for _, b := range browsers {
 		if found, err := exec.LookPath(b.name); err == nil {
-			return browserProgram{found, b.headless}, true
+			return browserProgram{found, b.headless, b.lets}, true
 		}
 	}
 	return browserProgram{}, false

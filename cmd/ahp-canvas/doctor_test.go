@@ -63,6 +63,11 @@ func TestDoctor(t *testing.T) {
 	if diff := cmp.Diff(want, ends(m.findings(1))); diff != "" || !strings.Contains(m.err, "checks_failed") {
 		t.Errorf("without a host: %s: %s", diff, m.err)
 	}
+	m.withBrowser("firefox", "exit 3")
+	want["browser"] = "warning" // of what a canvas reaches there
+	if all := m.findings(1); !cmp.Equal(want, ends(all)) || !strings.Contains(all["browser"].Found+all["browser"].Advice, "WebRTC") {
+		t.Errorf("with Firefox: %+v", all["browser"])
+	}
 	s := m.serve()
 	m.withBrowser("", "")
 	all := m.findings(0)
