@@ -9,11 +9,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// What is said at most where a browser lets a row out.
+// What is said at most where a browser lets a row out. A connection may also end
+// before anything is said on it.
 var (
 	nothing  = func(said string) bool { return said == "" }
-	greeting = func(said string) bool { return strings.HasPrefix(said, "\x16\x03") }                                // TLS: it has the host's name in it
-	stun     = func(said string) bool { return len(said) >= 20 && said[0] == 0 && said[4:8] == "\x21\x12\xa4\x42" } // and TURN, which has the canvas's own words in it
+	greeting = func(said string) bool { return said == "" || strings.HasPrefix(said, "\x16\x03") } // TLS: it has the host's name in it
+	stun     = func(said string) bool {                                                            // and TURN, which has the canvas's own words in it
+		return said == "" || len(said) >= 20 && said[0] == 0 && said[4:8] == "\x21\x12\xa4\x42"
+	}
 )
 
 // reached are the rows that a browser lets out of any page, whatever its policies
