@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -13,50 +14,32 @@ import (
 // its calls: one that is not over in the transaction that publishes its answer was
 // asked of the provider that is there.
 //
-// It has the deadline itself: a context for it below or above the one that a lost
-// provider ends would cost every open and invoke as much again.
+// It is one context, with the deadline; who loses the provider leaves its reason
+// beside it (see [ended]). A second context for that reason would cost every open and
+// invoke as much again.
 type call struct {
 	context.Context
-	reg      *Registration
-	cancel   context.CancelCauseFunc
-	deadline time.Time   // the zero time for a client's, which runs from sending (see [Caller])
-	timer    *time.Timer // ends it then
+	reg    *Registration
+	cancel context.CancelFunc
+	lost   atomic.Pointer[Error] // why it was over before its time
 }
 
 func newCall(ctx context.Context, r *Registration, timeout time.Duration) *call {
 	c := &call{reg: r}
-	c.Context, c.cancel = context.WithCancelCause(ctx)
 	if r.ext.ClientID == "" {
-		c.deadline = time.Now().Add(timeout)
-		c.timer = time.AfterFunc(timeout, func() { c.cancel(errTimeout) })
+		c.Context, c.cancel = context.WithTimeoutCause(ctx, timeout, errTimeout)
+	} else { // a client's time runs from sending (see [Caller])
+		c.Context, c.cancel = context.WithCancel(ctx)
 	}
 	return c
 }
 
-// Deadline implements context.Context.
-func (c *call) Deadline() (at time.Time, ok bool) {
-	at, ok = c.Context.Deadline()
-	if !c.deadline.IsZero() && (!ok || c.deadline.Before(at)) {
-		return c.deadline, true
+// lose ends a call whose provider is not there any more.
+func (c *call) lose(why *Error) {
+	if c.Err() == nil {
+		c.lost.Store(why)
 	}
-	return at, ok
-}
-
-// Err implements context.Context.
-func (c *call) Err() error {
-	err := c.Context.Err()
-	if err != nil && context.Cause(c.Context) == error(errTimeout) {
-		return context.DeadlineExceeded
-	}
-	return err
-}
-
-// end frees what the call holds.
-func (c *call) end() {
-	c.cancel(nil)
-	if c.timer != nil {
-		c.timer.Stop()
-	}
+	c.cancel()
 }
 
 // begin notes a call to a provider that is there; end forgets it.
@@ -73,7 +56,7 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 		return nil
 	})
 	if err != nil {
-		c.end()
+		c.cancel()
 		return nil, err
 	}
 	return c, nil
@@ -81,7 +64,7 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 
 func (s *Service) end(c *call) {
 	s.must(func(*channels.Tx) { delete(c.reg.calls, c) })
-	c.end()
+	c.cancel()
 }
 
 // over says why an answer does not count any more; nil where it does.

@@ -79,9 +79,15 @@ var (
 // provider went away, or the open that it was made for failed.
 var ErrHandleDead = errors.New("canvas: this handle's canvas is closed or was opened again")
 
-// ended says why a context is done: a cause that is an *Error stays, a deadline
-// is canvas_timeout, and a caller who went away gets his own context's error.
+// ended says why a context is done: a call whose provider was lost says that, a cause
+// that is an *Error stays, a deadline is canvas_timeout, and a caller who went away gets
+// his own context's error.
 func ended(ctx context.Context) error {
+	if c, ok := ctx.(*call); ok {
+		if why := c.lost.Load(); why != nil {
+			return why
+		}
+	}
 	cause := context.Cause(ctx)
 	if e, ok := errors.AsType[*Error](cause); ok {
 		return e

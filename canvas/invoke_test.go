@@ -109,11 +109,15 @@ func TestDeadlineAsTheProviderSeesIt(t *testing.T) {
 			h, f, _ := newFake(t, canvas.Options{})
 			want := min(callers, 30*time.Second)
 			f.open = func(ctx context.Context, _ canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
+				derived, cancel := context.WithCancel(ctx)
+				defer cancel()
 				deadline, _ := ctx.Deadline()
 				equal(t, want, time.Until(deadline))
 				<-ctx.Done()
 				equal(t, 0, time.Until(deadline))
-				equal(t, true, errors.Is(ctx.Err(), context.DeadlineExceeded))
+				for _, ctx := range []context.Context{ctx, derived} {
+					equal(t, true, errors.Is(ctx.Err(), context.DeadlineExceeded))
+				}
 				return canvas.Opened{}, ctx.Err()
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), callers)

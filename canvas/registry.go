@@ -170,7 +170,7 @@ func (s *Service) forget(r *Registration) {
 // lose ends calls and instances of a provider that is gone, in one transaction.
 func (r *Registration) lose(tx *channels.Tx) {
 	for c := range r.calls {
-		c.cancel(errUnavailable)
+		c.lose(errUnavailable)
 	}
 	r.service.lose(tx, r, func(*instance) bool { return true })
 }

@@ -122,7 +122,7 @@ func (s *Service) Shutdown(ctx context.Context) error {
 		s.ending = true
 		for _, r := range s.regs {
 			for c := range r.calls {
-				c.cancel(errShuttingDown)
+				c.lose(errShuttingDown)
 			}
 		}
 		for i := range s.instances.in("") {
