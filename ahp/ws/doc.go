@@ -29,7 +29,7 @@
 // # Ownership
 //
 // One goroutine calls ReadMessage, NextMessage or Forward, one writes: WriteBatch,
-// TryWriteBatch, WriteFramed, TryWriteFramed and Stream. What a try has begun and
+// TryWriteBatch, WriteFramed, TryWriteFramed, WriteParts and Stream. What a try has begun and
 // the socket did not take is completed by a goroutine that Wait waits for, before
 // anything else. Close, SetReadLimit and Err are anybody's. A deadline that fires spoils the
 // connection for good: it is closed.

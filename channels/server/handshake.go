@@ -200,15 +200,13 @@ func replyResumption(req *peer.Request, r channels.Resumption) {
 		size += len(e.Envelope())
 	}
 	req.ReplyJoined(size, func(yield func([]byte) bool) {
-		before := replayHead
-		for _, e := range r.Entries {
-			if !yield(before) || !yield(e.Envelope()) {
+		if !yield(replayHead) {
+			return
+		}
+		for i, e := range r.Entries {
+			if i > 0 && !yield(comma) || !yield(e.Envelope()) {
 				return
 			}
-			before = comma
-		}
-		if len(r.Entries) == 0 && !yield(replayHead) {
-			return
 		}
 		_ = yield(replayMissing) && yield(missing) && yield(replayEnd)
 	})
