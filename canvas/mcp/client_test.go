@@ -241,13 +241,18 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-func TestServeStdio(t *testing.T) {
-	door := mcp.New(newFake(), mcp.Options{})
+// serveStdio has a door serve an agent's pipe; ended tells how that ended.
+func serveStdio(ctx context.Context, service mcp.Service) (agent *sdk.IOTransport, ended <-chan error) {
 	in, agentOut := io.Pipe()
 	agentIn, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- door.ServeStdio(t.Context(), in, out) }()
-	agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
+	done := make(chan error, 1)
+	go func() { done <- mcp.New(service, mcp.Options{}).ServeStdio(ctx, in, out) }()
+	return &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, done
+}
+
+func TestServeStdio(t *testing.T) {
+	pipe, ended := serveStdio(t.Context(), newFake())
+	agent := enter(t, pipe, "")
 	call(t, agent, mcp.ToolOpen, `{"canvasId":"counter"}`)
 	agent.Close()
 	if err := <-ended; err != nil {
@@ -260,12 +265,9 @@ func TestServeStdioDrains(t *testing.T) {
 	service := newFake()
 	begun, proceed := make(chan struct{}), make(chan struct{})
 	service.block = func(context.Context) error { close(begun); <-proceed; return nil }
-	in, agentOut := io.Pipe()
-	agentIn, out := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- mcp.New(service, mcp.Options{}).ServeStdio(ctx, in, out) }()
-	agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
+	pipe, ended := serveStdio(ctx, service)
+	agent := enter(t, pipe, "")
 	answered := calling(t.Context(), agent, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 	<-begun
 	stop()

@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
@@ -47,14 +45,11 @@ func TestDefaultBounds(t *testing.T) {
 
 // A line of standard input has 1 MiB, as a body has; a longer one ends the session.
 func TestLinesAreBounded(t *testing.T) {
-	in, agentOut := io.Pipe()
-	agentIn, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() { ended <- mcp.New(newFake(), mcp.Options{}).ServeStdio(t.Context(), in, out) }()
-	defer agentOut.Close()
-	answers := bufio.NewReader(agentIn)
+	pipe, ended := serveStdio(t.Context(), newFake())
+	defer pipe.Writer.Close()
+	answers := bufio.NewReader(pipe.Reader)
 	say := func(size int) (string, error) {
-		go func() { _, _ = io.WriteString(agentOut, padded(initialize, size)+"\n") }()
+		go func() { _, _ = io.WriteString(pipe.Writer, padded(initialize, size)+"\n") }()
 		return answers.ReadString('\n')
 	}
 	if line, err := say(1 << 20); err != nil || !strings.Contains(line, `"result"`) {
@@ -81,12 +76,9 @@ func TestDrainTime(t *testing.T) {
 					return ctx.Err()
 				}
 			}
-			in, agentOut := io.Pipe()
-			agentIn, out := io.Pipe()
 			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
-			go func() { ended <- mcp.New(service, mcp.Options{}).ServeStdio(ctx, in, out) }()
-			agent := enter(t, &sdk.IOTransport{Reader: agentIn, Writer: agentOut}, "")
+			pipe, ended := serveStdio(ctx, service)
+			agent := enter(t, pipe, "")
 			answered := calling(t.Context(), agent, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 			synctest.Wait()
 			began := time.Now()
