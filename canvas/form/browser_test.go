@@ -26,7 +26,7 @@ func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
-	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox)
+	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox, webtest.WebKit)
 }
 
 func inTheBrowser(t *testing.T) {
@@ -67,7 +67,11 @@ func inTheBrowser(t *testing.T) {
 		t.Errorf("the agent was told %q", events)
 	}
 	one.Eval(`at("field-2-input").focus()`)
-	one.Keys("03042026")
+	if browser.Kind == webtest.WebKit { // its date field takes no digits from a driver, on the plainest page either
+		one.Eval(`at("field-2-input").value = "2026-03-04", at("field-2-input").dispatchEvent(new InputEvent("input", { bubbles: true }))`)
+	} else {
+		one.Keys("03042026")
+	}
 	one.Eval(`at("field-3-input").focus()`)
 	one.Keys(" ")
 	one.Shows(`at("problems").textContent`, "")
