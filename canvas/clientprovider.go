@@ -30,9 +30,13 @@ type clientProvider struct {
 	within   Timeouts
 }
 
-// Open asks the client with canvasOpen.
+// Open asks the client with canvasOpen. An instance that is open stays the one that it
+// is: where the answer does not count, closing what came with it would close that.
 func (p *clientProvider) Open(ctx context.Context, req OpenRequest, _ *Handle) (Opened, error) {
-	i := &clientInstance{provider: p, canvasID: req.CanvasID, extensionID: req.ExtensionID, instanceID: req.InstanceID}
+	i, live := req.Current.(*clientInstance)
+	if !live {
+		i = &clientInstance{provider: p, canvasID: req.CanvasID, extensionID: req.ExtensionID, instanceID: req.InstanceID}
+	}
 	var answer CanvasOpenResult
 	err := p.call(ctx, CanvasOpen.Name, CanvasOpenParams{
 		Channel: p.session, CanvasID: req.CanvasID, ExtensionID: req.ExtensionID, InstanceID: req.InstanceID, Input: req.Input,
