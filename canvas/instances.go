@@ -66,9 +66,11 @@ func (s *Service) lose(tx *channels.Tx, r *Registration, fits func(*instance) bo
 		}
 	}
 	slices.SortFunc(lost, byKey)
-	for _, i := range lost {
-		s.makeStale(tx, i)
-	}
+	s.together(tx, func(*rowChanges) {
+		for _, i := range lost {
+			s.makeStale(tx, i)
+		}
+	})
 }
 
 // makeStale marks an instance that is ready.

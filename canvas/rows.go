@@ -17,14 +17,15 @@ type rowChanges struct {
 
 // rowChange is what changes in one session's catalogue.
 type rowChange struct {
-	added []session.OpenCanvasRef
-	gone  map[string]bool // by channel
+	added   []session.OpenCanvasRef
+	gone    map[string]bool // by channel
+	changed map[string]CanvasState
 }
 
 func (r *rowChanges) in(uri string) *rowChange {
 	c := r.of[uri]
 	if c == nil {
-		c = &rowChange{gone: map[string]bool{}}
+		c = &rowChange{gone: map[string]bool{}, changed: map[string]CanvasState{}}
 		r.of[uri], r.sessions = c, append(r.sessions, uri)
 	}
 	return c
@@ -44,6 +45,9 @@ func rowOf(channel string, st CanvasState) session.OpenCanvasRef {
 	}.Encoded()
 }
 
+// change brings an instance's row up to date with its state.
+func (r *rowChanges) change(i *instance, st CanvasState) { r.in(i.key.session).changed[i.channel] = st }
+
 // remove takes an instance out of its session's catalogue, and then its channel:
 // nobody sees a row whose channel is gone.
 func (r *rowChanges) remove(i *instance) {
@@ -58,14 +62,9 @@ func (s *Service) writeRows(tx *channels.Tx, r *rowChanges) {
 		if !ok {
 			continue
 		}
-		c, rows := r.of[uri], sess.OpenCanvases
-		if len(c.gone) > 0 {
-			rows = slices.DeleteFunc(slices.Clone(rows), func(r session.OpenCanvasRef) bool { return c.gone[r.Channel] })
+		if rows, any := r.of[uri].over(sess.OpenCanvases); any {
+			s.append(tx, uri, session.OpenCanvasesChanged{OpenCanvases: rows})
 		}
-		// It may write behind what earlier states see of the same array, and each
-		// state is followed by one.
-		rows = append(rows, c.added...)
-		s.append(tx, uri, session.OpenCanvasesChanged{OpenCanvases: rows})
 	}
 	for _, i := range r.removed {
 		tx.Remove(i.channel)
@@ -75,19 +74,58 @@ func (s *Service) writeRows(tx *channels.Tx, r *rowChanges) {
 	}
 }
 
+// over returns rows with all that changes, and whether anything does.
+func (c *rowChange) over(rows []session.OpenCanvasRef) (out []session.OpenCanvasRef, any bool) {
+	any = len(c.added)+len(c.gone) > 0
+	if len(c.gone)+len(c.changed) > 0 {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r session.OpenCanvasRef) bool { return c.gone[r.Channel] })
+	}
+	for n, r := range rows {
+		if st, ok := c.changed[r.Channel]; ok {
+			rows[n], ok = follow(r, st)
+			any = any || ok
+		}
+	}
+	// It may write behind what earlier states see of the same array, and each state
+	// is followed by one.
+	return append(rows, c.added...), any
+}
+
+// follow brings a row up to date with its instance's state, and reports whether it
+// was not.
+func follow(row session.OpenCanvasRef, st CanvasState) (session.OpenCanvasRef, bool) {
+	if same(row.Title, st.Title) && row.Availability == st.Availability {
+		return row, false
+	}
+	row.Title, row.Availability = st.Title, st.Availability
+	return row.Encoded(), true
+}
+
+// together collects the rows that fn's changes lead to, and writes them behind those.
+func (s *Service) together(tx *channels.Tx, fn func(rows *rowChanges)) {
+	rows := rowChanges{of: map[string]*rowChange{}}
+	s.collecting = &rows
+	fn(&rows)
+	s.collecting = nil
+	s.writeRows(tx, &rows)
+}
+
 // writeRow brings an instance's catalogue row up to date with its state.
 func (s *Service) writeRow(tx *channels.Tx, i *instance, st CanvasState) {
+	if s.collecting != nil {
+		s.collecting.change(i, st)
+		return
+	}
 	sess, ok := sessionState(tx, i.key.session)
 	at := slices.IndexFunc(sess.OpenCanvases, func(r session.OpenCanvasRef) bool { return r.Channel == i.channel })
 	if !ok || at < 0 {
 		return
 	}
-	row := sess.OpenCanvases[at]
-	if same(row.Title, st.Title) && row.Availability == st.Availability {
+	row, changed := follow(sess.OpenCanvases[at], st)
+	if !changed {
 		return
 	}
-	row.Title, row.Availability = st.Title, st.Availability
 	rows := slices.Clone(sess.OpenCanvases)
-	rows[at] = row.Encoded()
+	rows[at] = row
 	s.append(tx, i.key.session, session.OpenCanvasesChanged{OpenCanvases: rows})
 }

@@ -59,15 +59,16 @@ type Service struct {
 	sweep    []channels.Change // records that belong to nobody; between Load and Restore
 
 	// Guarded by the log's mutex: touched in transactions only.
-	regs      []*Registration
-	instances instances
-	byChannel map[string]*instance
-	opening   map[string]int         // opens under way that may add an instance, by session
-	openings  int                    // the sum of them
-	disposing map[string]bool        // sessions that take no more instances
-	loaded    map[string][]*restored // by session, between Load and Restore
-	restoring bool                   // likewise: clients are listed, and not there
-	ending    bool                   // no provider is asked any more
+	regs       []*Registration
+	instances  instances
+	byChannel  map[string]*instance
+	opening    map[string]int         // opens under way that may add an instance, by session
+	openings   int                    // the sum of them
+	disposing  map[string]bool        // sessions that take no more instances
+	loaded     map[string][]*restored // by session, between Load and Restore
+	restoring  bool                   // likewise: clients are listed, and not there
+	ending     bool                   // no provider is asked any more
+	collecting *rowChanges            // the rows of a transaction that writes them at its end; nil writes each at once
 }
 
 // New makes the service and teaches the log the canvas kind.

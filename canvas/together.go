@@ -121,11 +121,11 @@ func (s *Service) alone(c *change) {
 // the catalogues, then the end of channels.
 func (s *Service) publish(group []*change) {
 	err := s.log.Do(func(tx *channels.Tx) error {
-		rows := rowChanges{of: map[string]*rowChange{}}
-		for _, c := range group {
-			c.err = c.publish(tx, &rows)
-		}
-		s.writeRows(tx, &rows)
+		s.together(tx, func(rows *rowChanges) {
+			for _, c := range group {
+				c.err = c.publish(tx, rows)
+			}
+		})
 		return nil
 	})
 	if err != nil {
