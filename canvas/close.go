@@ -18,9 +18,10 @@ func (s *Service) Close(ctx context.Context, uri, instanceID string) error {
 }
 
 // CloseSession closes every canvas of a session, side by side, and lets no other
-// be opened in it: the hook BeforeDispose of package session. after is told
-// whether the session is gone then; where it is not, canvases open in it again.
-func (s *Service) CloseSession(ctx context.Context, uri string) (after func(gone bool), err error) {
+// be opened in it: the hook BeforeDispose of package session. after is called in
+// the transaction that removes the session, or tells that it stays; then canvases
+// open in it again.
+func (s *Service) CloseSession(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error) {
 	var open []key
 	s.must(func(tx *channels.Tx) {
 		for gone := range s.disposing {
@@ -42,30 +43,27 @@ func (s *Service) CloseSession(ctx context.Context, uri string) (after func(gone
 		})
 	}
 	wg.Wait()
-	after = func(gone bool) { s.sessionClosed(uri, gone) }
+	after = func(tx *channels.Tx, gone bool) { s.sessionClosed(tx, uri, gone) }
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, &Error{Code: CodeInstanceNotFound}) {
-			after(false)
+			s.must(func(tx *channels.Tx) { after(tx, false) })
 			return nil, err
 		}
 	}
 	return after, nil
 }
 
-// sessionClosed lets what clients declared in a session go with it.
-func (s *Service) sessionClosed(uri string, gone bool) {
-	s.must(func(tx *channels.Tx) {
-		if !gone {
-			delete(s.disposing, uri)
-			return
-		}
-		for _, r := range s.clientsOf(uri) {
-			s.unfold(tx, r)
-		}
-	})
-	if gone {
-		s.events.drop(uri)
+// sessionClosed lets what clients declared in a session go with it, and what the
+// agent was to hear of it. Whoever waits for that looks when the session is gone.
+func (s *Service) sessionClosed(tx *channels.Tx, uri string, gone bool) {
+	if !gone {
+		delete(s.disposing, uri)
+		return
 	}
+	for _, r := range s.clientsOf(uri) {
+		s.unfold(tx, r)
+	}
+	s.events.drop(uri)
 }
 
 // closeAsked starts the close flow for a person who clicked the ✕. However often

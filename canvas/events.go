@@ -42,20 +42,23 @@ type eventRing struct {
 	more  chan struct{} // closed when an event comes; nil while nobody waits
 }
 
-func (e *events) ring(session string) *eventRing {
-	r := e.rings[session]
-	if r == nil {
-		r = &eventRing{}
-		e.rings[session] = r
-	}
-	return r
+// begin makes room for a session's events. Without it there are none: what comes
+// when a session is gone must not bring its ring back.
+func (e *events) begin(session string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rings[session] = &eventRing{}
 }
 
-func (e *events) add(k key, event ahp.Value) {
+// add keeps an event, and reports whether its session is there.
+func (e *events) add(k key, event ahp.Value) bool {
 	at := e.now().UTC().Format(time.RFC3339Nano)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.ring(k.session)
+	r := e.rings[k.session]
+	if r == nil {
+		return false
+	}
 	r.list = append(r.list, Event{InstanceID: k.instance, Time: at, Event: event.Clone()})
 	r.bytes += len(event) + letterCost
 	for len(r.list) > e.maxCount || r.bytes > e.maxBytes {
@@ -67,6 +70,7 @@ func (e *events) add(k key, event ahp.Value) {
 		close(r.more)
 		r.more = nil
 	}
+	return true
 }
 
 // Raise tells a session's agent something that is of no canvas in particular: what
@@ -75,10 +79,9 @@ func (s *Service) Raise(uri string, event ahp.Value) error {
 	if err := s.limits.payload(event); err != nil {
 		return err
 	}
-	if _, err := s.session(uri); err != nil {
-		return err
+	if !s.events.add(key{session: uri}, event) {
+		return sessionNotFound(uri)
 	}
-	s.events.add(key{session: uri}, event)
 	return nil
 }
 
@@ -93,11 +96,14 @@ func (e *events) drop(session string) {
 }
 
 // after returns what came after a cursor, and a channel that is closed when more
-// comes.
+// comes or the session goes; nil where it is not there.
 func (e *events) after(session string, cursor int64) (EventPage, <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.ring(session)
+	r := e.rings[session]
+	if r == nil {
+		return EventPage{}, nil
+	}
 	last := r.first + int64(len(r.list))
 	if cursor < 0 || cursor > last {
 		cursor = 0 // of a host that is no more: this one's events are all new
@@ -117,21 +123,18 @@ func (e *events) after(session string, cursor int64) (EventPage, <-chan struct{}
 // and waits up to timeout for the first where there is none. They are in memory
 // only: a crash loses them, and a cursor of before it means the beginning.
 func (s *Service) Events(ctx context.Context, uri string, after int64, timeout time.Duration) (EventPage, error) {
-	if _, err := s.session(uri); err != nil {
-		return EventPage{}, err
-	}
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	for {
 		page, more := s.events.after(uri, after)
+		if more == nil {
+			return EventPage{}, sessionNotFound(uri)
+		}
 		if len(page.Events) > 0 || page.Dropped > 0 || timeout <= 0 {
 			return page, nil
 		}
 		select {
 		case <-more:
-			if _, err := s.session(uri); err != nil {
-				return EventPage{}, err
-			}
 		case <-deadline.C:
 			return page, nil
 		case <-s.tasks.ctx.Done():

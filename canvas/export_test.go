@@ -61,3 +61,10 @@ func (s *Service) PutStore(store channels.Store) { s.store = store }
 
 // Defaults are the limits and times of who gives none.
 func Defaults() (Limits, Timeouts) { return Limits{}.withDefaults(), Timeouts{}.withDefaults() }
+
+// EventRings is of how many sessions events are kept.
+func EventRings(s *Service) int {
+	s.events.mu.Lock()
+	defer s.events.mu.Unlock()
+	return len(s.events.rings)
+}

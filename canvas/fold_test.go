@@ -332,22 +332,6 @@ func TestDisposedSessionForgetsItsClients(t *testing.T) {
 	equal(t, "", registry(h))
 }
 
-// TestDeclaredInASessionThatEnds: what a client declares between the close of a
-// session's canvases and the session's end is not there when a session of the
-// same name begins (canvas.md section 5: declarations leave with their client).
-func TestDeclaredInASessionThatEnds(t *testing.T) {
-	h, _ := newClients(t)
-	after, err := h.Canvases.CloseSession(t.Context(), canvastest.Session)
-	ok(t, err)
-	after(true)
-	join(t, h, "c1", editor)
-	ok(t, h.Log.Do(func(tx *channels.Tx) error { tx.Remove(canvastest.Session); return nil }))
-	ok(t, h.Sessions.Ensure(canvastest.Session, "Again"))
-	equal(t, "", registry(h))
-	join(t, h, "c1", editor)
-	equal(t, "client:c1/editor", registry(h))
-}
-
 // TestDeclaredNamesOfTheHost: what a client sends for members that are the host's
 // to say is ignored (canvas.md section 2); what nobody knows is kept.
 func TestDeclaredNamesOfTheHost(t *testing.T) {

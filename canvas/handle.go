@@ -176,10 +176,9 @@ func (h *Handle) Raise(event ahp.Value) error {
 	if err := h.service.limits.payload(event); err != nil {
 		return err
 	}
-	if h.ctx.Err() != nil {
+	if h.ctx.Err() != nil || !h.service.events.add(h.key, event) {
 		return ErrHandleDead
 	}
-	h.service.events.add(h.key, event)
 	return nil
 }
 

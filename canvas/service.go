@@ -105,11 +105,9 @@ func New(opts Options) *Service {
 
 // Prepare gives a new session its registry. It is the hook of that name of
 // package session, and runs under the log's lock.
-func (s *Service) Prepare(tx *channels.Tx, uri string, st session.State) session.State {
+func (s *Service) Prepare(_ *channels.Tx, uri string, st session.State) session.State {
 	delete(s.disposing, uri)
-	for _, r := range s.clientsOf(uri) {
-		s.unfold(tx, r) // declared while the session of this name before was ending
-	}
+	s.events.begin(uri)
 	st.Canvases = s.registryOf(uri)
 	st.OpenCanvases = s.rows(uri)
 	return st

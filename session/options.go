@@ -39,9 +39,10 @@ type Options struct {
 	// append to it. Nil does nothing.
 	After func(tx *channels.Tx, uri string, before, now State)
 	// BeforeDispose ends what lives in a session before it is removed, and may
-	// wait. Where it fails the session stays; else after is called, with whether
-	// the session's end is durable or it stays after all. Nil does nothing.
-	BeforeDispose func(ctx context.Context, uri string) (after func(gone bool), err error)
+	// wait. Where it fails the session stays; else after is called, in the
+	// transaction that removes the session, or where its end could not be kept with
+	// gone false: it stays after all. Nil does nothing.
+	BeforeDispose func(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error)
 }
 
 func (o Options) withDefaults() Options {

@@ -117,8 +117,8 @@ func (c *choosy) Commit(ctx context.Context, changes ...channels.Change) error {
 func TestStoreRefuses(t *testing.T) {
 	store := &choosy{Store: channels.NewMemory(), refuse: func([]channels.Change) bool { return true }}
 	var after []bool
-	b := newBench(t, session.Options{Store: store, BeforeDispose: func(context.Context, string) (func(bool), error) {
-		return func(gone bool) { after = append(after, gone) }, nil
+	b := newBench(t, session.Options{Store: store, BeforeDispose: func(context.Context, string) (func(*channels.Tx, bool), error) {
+		return func(_ *channels.Tx, gone bool) { after = append(after, gone) }, nil
 	}})
 	s, box := b.connect(1, "c", ahp.RootURI)
 	const uri = "ahp-session:/a"

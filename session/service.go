@@ -22,7 +22,7 @@ type Service struct {
 	limit   int
 	logger  *slog.Logger
 	prepare func(tx *channels.Tx, uri string, s State) State
-	dispose func(ctx context.Context, uri string) (after func(gone bool), err error)
+	dispose func(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error)
 	store   channels.Store
 	behind  *channels.Behind
 	newID   func() string
@@ -190,11 +190,13 @@ func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p 
 	if err != nil {
 		return ahp.None{}, err
 	}
-	if err := s.end(ctx, p.Channel, e); err != nil {
-		_ = s.log.Do(func(*channels.Tx) error { e.ending = false; return nil })
-		return ahp.None{}, err
-	}
+	after, err := s.end(ctx, p.Channel, e)
 	return ahp.None{}, s.log.Do(func(tx *channels.Tx) error {
+		after(tx, err == nil)
+		if err != nil {
+			e.ending = false
+			return err
+		}
 		tx.Remove(p.Channel)
 		delete(s.sessions, p.Channel)
 		tx.Notify(ahp.RootURI, SessionRemoved.Name, SessionRemovedParams{Channel: ahp.RootURI, Session: p.Channel})
@@ -204,18 +206,17 @@ func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p 
 
 // end ends what lives in a session, and makes its end durable. The session goes
 // whether or not the caller still waits.
-func (s *Service) end(ctx context.Context, uri string, e *entry) error {
+func (s *Service) end(ctx context.Context, uri string, e *entry) (after func(tx *channels.Tx, gone bool), err error) {
 	ctx = context.WithoutCancel(ctx)
-	after := func(bool) {}
+	after = func(*channels.Tx, bool) {}
 	if s.dispose != nil {
-		var err error
-		if after, err = s.dispose(ctx, uri); err != nil {
-			return refused(err)
+		then, err := s.dispose(ctx, uri)
+		if err != nil {
+			return after, refused(err)
 		}
+		after = then
 	}
-	err := s.keepGone(ctx, uri, e)
-	after(err == nil)
-	return err
+	return after, s.keepGone(ctx, uri, e)
 }
 
 // ListSessions answers the request of that name.

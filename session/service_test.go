@@ -119,7 +119,7 @@ func TestCreateRefusals(t *testing.T) {
 func TestDisposeEndsWhatLivesInItFirst(t *testing.T) {
 	var b *bench
 	var box *inbox
-	b = newBench(t, session.Options{BeforeDispose: func(ctx context.Context, uri string) (func(bool), error) {
+	b = newBench(t, session.Options{BeforeDispose: func(ctx context.Context, uri string) (func(*channels.Tx, bool), error) {
 		if _, there := b.log.State(uri); !there {
 			t.Error("removed before what lives in it was ended")
 		}
@@ -128,7 +128,7 @@ func TestDisposeEndsWhatLivesInItFirst(t *testing.T) {
 			t.Errorf("a second dispose: %v", err)
 		}
 		box.take()
-		return func(bool) {}, nil
+		return func(*channels.Tx, bool) {}, nil
 	}})
 	s, box2 := b.connect(1, "c1", ahp.RootURI)
 	box = box2
