@@ -3,6 +3,7 @@ package canvas
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -14,7 +15,7 @@ import (
 // begun, the end of ctx does not stop it. A close that cannot be kept (a full
 // disk) fails and leaves the canvas stale: after a restart it would be there again.
 func (s *Service) Close(ctx context.Context, uri, instanceID string) error {
-	return s.close(ctx, key{uri, instanceID}, func(*instance) bool { return true })
+	return s.close(ctx, key{uri, instanceID}, s.flows.limit, whichever)
 }
 
 // CloseSession closes every canvas of a session, side by side, and lets no other
@@ -39,7 +40,7 @@ func (s *Service) CloseSession(ctx context.Context, uri string) (after func(tx *
 	for n, k := range open {
 		// The session goes away whether or not the caller still waits.
 		wg.Go(func() {
-			errs[n] = s.close(context.WithoutCancel(ctx), k, func(*instance) bool { return true })
+			errs[n] = s.close(context.WithoutCancel(ctx), k, anyway, whichever)
 		})
 	}
 	wg.Wait()
@@ -76,17 +77,24 @@ func (s *Service) closeAsked(channel string) {
 	}
 	s.tasks.start(func() {
 		defer i.closing.Store(false) // it is gone now, or the host is
-		err := s.close(s.tasks.ctx, i.key, func(now *instance) bool { return now == i })
+		err := s.close(s.tasks.ctx, i.key, anyway, func(now *instance) bool { return now == i })
 		if err != nil && !errors.Is(err, &Error{Code: CodeInstanceNotFound}) {
 			s.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
 		}
 	})
 }
 
+// anyway is the limit of who waits for a close that is asked for once an instance,
+// by a person or a session's end, and must not be lost among an agent's operations.
+const anyway = math.MaxInt
+
+// whichever is open is meant by who names no instance but its id.
+func whichever(*instance) bool { return true }
+
 // close is the close flow of the instance under a key, if it is still the one
 // that was meant.
-func (s *Service) close(ctx context.Context, k key, meant func(*instance) bool) error {
-	release, err := s.flows.acquire(ctx, k)
+func (s *Service) close(ctx context.Context, k key, limit int, meant func(*instance) bool) error {
+	release, err := s.flows.within(ctx, k, limit)
 	if err != nil {
 		return err
 	}

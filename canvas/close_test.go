@@ -147,3 +147,37 @@ func TestShutdownEndsWhatWaits(t *testing.T) {
 		equal(t, []string{"open one ", "invoke one go"}, f.took()) // instances outlive the process
 	})
 }
+
+// TestCloseAmongTooMany: as many operations wait for a canvas as may, and a person's
+// ✕, or the end of its session, is not lost among them.
+func TestCloseAmongTooMany(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *canvastest.Host, string) error{
+		"a person's ✕": func(_ *testing.T, h *canvastest.Host, channel string) error {
+			v := h.Connect("view")
+			v.Subscribe(channel)
+			v.Dispatch(channel, `{"type":"canvas/closeRequested"}`)
+			time.Sleep(time.Minute)
+			return nil
+		},
+		"the session's end": func(t *testing.T, h *canvastest.Host, _ string) error { return dispose(t, h) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, f, _ := newFake(t, canvas.Options{Limits: canvas.Limits{Waiting: 2}})
+				o, err := open(h, "one", "")
+				ok(t, err)
+				f.invoke = func(context.Context, *canvas.Handle, string, ahp.Value) (ahp.Value, error) {
+					time.Sleep(time.Second)
+					return nil, nil
+				}
+				for range 3 {
+					go invoke(h, "one", "go", "")
+				}
+				synctest.Wait()
+				wantCode(t, closeCanvas(h, "one"), canvas.CodeLimitExceeded) // the agent's own is one too many
+				ok(t, end(t, h, o.Channel))
+				equal(t, []string{"open one ", "invoke one go", "invoke one go", "invoke one go", "close one"}, f.took())
+			})
+		})
+	}
+}

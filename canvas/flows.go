@@ -21,8 +21,13 @@ type flows struct {
 // acquire waits for the key's turn. The returned function ends it and must be
 // called once.
 func (f *flows) acquire(ctx context.Context, k key) (release func(), err error) {
+	return f.within(ctx, k, f.limit)
+}
+
+// within is acquire where fewer than limit wait.
+func (f *flows) within(ctx context.Context, k key, limit int) (release func(), err error) {
 	release = func() { f.release(k) }
-	mine, err := f.want(k)
+	mine, err := f.want(k, limit)
 	if err != nil || mine == nil {
 		return release, err
 	}
@@ -39,7 +44,7 @@ func (f *flows) acquire(ctx context.Context, k key) (release func(), err error) 
 
 // want takes the turn where nobody has it. Else it returns what is closed when the
 // turn is the caller's.
-func (f *flows) want(k key) (mine chan struct{}, err error) {
+func (f *flows) want(k key, limit int) (mine chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	waiting, taken := f.turns[k]
@@ -47,8 +52,8 @@ func (f *flows) want(k key) (mine chan struct{}, err error) {
 		f.turns[k] = nil
 		return nil, nil
 	}
-	if len(waiting) >= f.limit {
-		return nil, errorf(CodeLimitExceeded, "%d operations wait for canvas %q already: wait for them first", f.limit, k.instance)
+	if len(waiting) >= limit {
+		return nil, errorf(CodeLimitExceeded, "%d operations wait for canvas %q already: wait for them first", limit, k.instance)
 	}
 	mine = make(chan struct{})
 	f.turns[k] = append(waiting, mine)
