@@ -114,6 +114,7 @@ func TestDeadlineAsTheProviderSeesIt(t *testing.T) {
 				deadline, _ := ctx.Deadline()
 				equal(t, want, time.Until(deadline))
 				<-ctx.Done()
+				<-derived.Done() // which is a moment later
 				equal(t, 0, time.Until(deadline))
 				for _, ctx := range []context.Context{ctx, derived} {
 					equal(t, true, errors.Is(ctx.Err(), context.DeadlineExceeded))
