@@ -3,6 +3,7 @@ package canvas
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 
@@ -45,10 +46,10 @@ func (s *Service) CloseSession(ctx context.Context, uri string) (after func(tx *
 	}
 	wg.Wait()
 	after = func(tx *channels.Tx, gone bool) { s.sessionClosed(tx, uri, gone) }
-	for _, err := range errs {
+	for n, err := range errs {
 		if err != nil && !errors.Is(err, &Error{Code: CodeInstanceNotFound}) {
 			s.must(func(tx *channels.Tx) { after(tx, false) })
-			return nil, err
+			return nil, fmt.Errorf("canvas %q: %w", open[n].instance, err)
 		}
 	}
 	return after, nil
@@ -116,10 +117,10 @@ func (s *Service) close(ctx context.Context, k key, limit int, meant func(*insta
 	if ready {
 		s.tellClosed(ctx, i)
 	}
-	_, err = s.settle(ctx, forget(i.channel), func(_ *channels.Tx, rows *rowChanges) error {
+	_, err = s.settle(&change{ctx: ctx, records: forget(i.channel), otherwise: listed, publish: func(_ *channels.Tx, rows *rowChanges) error {
 		rows.remove(i)
 		return nil
-	})
+	}})
 	if err != nil {
 		// Its provider has let it go; it would be back after a restart.
 		s.must(func(tx *channels.Tx) { s.makeStale(tx, i) })
@@ -128,6 +129,9 @@ func (s *Service) close(ctx context.Context, k key, limit int, meant func(*insta
 	s.cache.forget(i.channel)
 	return nil
 }
+
+// listed is what is said of a canvas whose close the store refuses.
+const listed = "the canvas is stale now and still listed, for the host could not keep its end"
 
 // tellClosed tells the provider, which has a few seconds to answer: from now on,
 // also where its requests wait for each other, for a person is looking at the ✕.

@@ -25,7 +25,8 @@ const (
 	CodeTimeout             = "canvas_timeout"
 	CodeLimitExceeded       = "canvas_limit_exceeded"
 	// CodeStoreFailed is this host's own: what was asked for could not be kept (a
-	// full disk), so nothing was changed.
+	// full disk), so nothing was changed, but that a canvas that was to be closed is
+	// stale.
 	CodeStoreFailed = "canvas_store_failed"
 )
 

@@ -96,13 +96,21 @@ func forget(channel string) []channels.Change {
 	}
 }
 
+// asBefore is what is said where the store refuses what nobody has seen any of.
+const asBefore = "nothing was changed, for the host could not keep it"
+
 // commit asks the store, and says to people why nothing happened.
 func (s *Service) commit(ctx context.Context, changes ...channels.Change) error {
+	return s.commitOr(ctx, asBefore, changes)
+}
+
+// commitOr is commit for what leaves more behind where the store refuses it.
+func (s *Service) commitOr(ctx context.Context, otherwise string, changes []channels.Change) error {
 	if err := s.store.Commit(ctx, changes...); err != nil {
 		if ctx.Err() != nil {
 			return ended(ctx)
 		}
-		return errorf(CodeStoreFailed, "nothing was changed, for the host could not keep it: %v", err)
+		return errorf(CodeStoreFailed, "%s: %v", otherwise, err)
 	}
 	return nil
 }

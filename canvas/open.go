@@ -117,10 +117,10 @@ func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open Op
 	}
 	s.must(func(tx *channels.Tx) { s.beginKeeping(tx, k, o, opened) })
 	changes, back := o.openChanges(k)
-	kept, err := s.settle(c, changes, func(tx *channels.Tx, rows *rowChanges) (err error) {
+	kept, err := s.settle(&change{ctx: c, records: changes, otherwise: asBefore, publish: func(tx *channels.Tx, rows *rowChanges) (err error) {
 		open, err = s.publishOpen(tx, rows, k, c, o, opened)
 		return err
-	})
+	}})
 	if err != nil && kept {
 		if isNew {
 			back = forget(o.channel)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -33,7 +32,8 @@ func TestFullDisk(t *testing.T) {
 		wantCode(t, err, canvas.CodeStoreFailed)
 		equal(t, `{"n":1}`, string(h.State(h.SessionState().OpenCanvases[0].Channel).Input))
 		wantCode(t, f.latest().h.Save([]byte("more")), canvas.CodeStoreFailed)
-		wantCode(t, closeCanvas(h, "one"), canvas.CodeStoreFailed)
+		e := wantCode(t, closeCanvas(h, "one"), canvas.CodeStoreFailed)
+		equal(t, "the canvas is stale now and still listed, for the host could not keep its end: state: the disk is full", e.Message)
 
 		h = l.next()
 		equal(t, 1, len(h.SessionState().OpenCanvases))
@@ -50,17 +50,12 @@ func TestDisposeOnFullDisk(t *testing.T) {
 		_, err := open(h, "one", "")
 		ok(t, err)
 		h.Canvases.PutStore(full{l.store})
-		dispose := func() error {
-			_, err := h.Sessions.DisposeSession(t.Context(), nil, ahp.ChannelParams{Channel: canvastest.Session})
-			return err
-		}
-		if dispose() == nil {
-			t.Error("disposed of, and its canvas would be back")
-		}
+		equal(t, `the session is still there, though canvases in it may be closed: canvas "one": the canvas is stale now and still listed, `+
+			`for the host could not keep its end: state: the disk is full (canvas_store_failed) (-32603)`, fmt.Sprint(dispose(t, h)))
 		h.Canvases.PutStore(l.store)
 		_, err = open(h, "two", "")
 		ok(t, err)
-		ok(t, dispose())
+		ok(t, dispose(t, h))
 		equal(t, nil, l.keys("canvas"))
 		equal(t, nil, l.keys("session"))
 	})

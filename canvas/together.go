@@ -20,9 +20,10 @@ const (
 
 // change is what one flow wants to be kept and then shown.
 type change struct {
-	ctx     context.Context // ends the waiting for the store to take it in
-	records []channels.Change
-	publish func(tx *channels.Tx, rows *rowChanges) error
+	ctx       context.Context // ends the waiting for the store to take it in
+	records   []channels.Change
+	otherwise string // what is said where they cannot be kept
+	publish   func(tx *channels.Tx, rows *rowChanges) error
 
 	kept bool // the records are in the store
 	err  error
@@ -41,21 +42,20 @@ const (
 	byItself = together.Done + 1 // the group could not be kept: each goes by itself
 )
 
-// settle commits records and then runs publish in a transaction. kept says that the
-// records are in the store, also where publish failed.
-func (s *Service) settle(ctx context.Context, records []channels.Change, publish func(*channels.Tx, *rowChanges) error) (kept bool, err error) {
-	c := &change{ctx: ctx, records: records, publish: publish}
-	if len(records) == 0 {
+// settle commits a change's records and then runs its publish in a transaction. kept
+// says that the records are in the store, also where publish failed.
+func (s *Service) settle(c *change) (kept bool, err error) {
+	if len(c.records) == 0 {
 		s.publish([]*change{c})
 		return true, c.err
 	}
-	switch s.line.Join(ctx, nil, &together.Place[*change]{Of: c}) {
+	switch s.line.Join(c.ctx, nil, &together.Place[*change]{Of: c}) {
 	case together.Lead:
 		s.lead(c)
 	case byItself:
 		s.alone(c)
 	case together.Left:
-		c.err = ended(ctx)
+		c.err = ended(c.ctx)
 	}
 	return c.kept, c.err
 }
@@ -111,7 +111,7 @@ func (s *Service) commitAll(group []*change) error {
 }
 
 func (s *Service) alone(c *change) {
-	if c.err = s.commit(c.ctx, c.records...); c.err == nil {
+	if c.err = s.commitOr(c.ctx, c.otherwise, c.records); c.err == nil {
 		c.kept = true
 		s.publish([]*change{c})
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -69,7 +70,10 @@ func (s *Service) keepGone(ctx context.Context, uri string, e *entry) error {
 			changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Gone: true})
 		}
 	}
-	return refused(s.store.Commit(ctx, changes...))
+	if err := s.store.Commit(ctx, changes...); err != nil {
+		return stays(fmt.Errorf("the host could not keep its end: %w", err))
+	}
+	return nil
 }
 
 // refused tells a client why nothing happened.
@@ -78,6 +82,11 @@ func refused(err error) error {
 		return nil
 	}
 	return ahp.Errorf(ahp.CodeInternal, "nothing was changed, for the host could not keep it: %v", err)
+}
+
+// stays tells a client why a session is still there. What lived in it may have ended.
+func stays(err error) error {
+	return ahp.Errorf(ahp.CodeInternal, "the session is still there, though canvases in it may be closed: %v", err)
 }
 
 // markChanged notes which of a session's records an action put out of date. It

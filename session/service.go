@@ -212,7 +212,7 @@ func (s *Service) end(ctx context.Context, uri string, e *entry) (after func(tx 
 	if s.dispose != nil {
 		then, err := s.dispose(ctx, uri)
 		if err != nil {
-			return after, refused(err)
+			return after, stays(err)
 		}
 		after = then
 	}
