@@ -89,6 +89,7 @@ var (
 	superseded = &ws.CloseError{Code: CodeSuperseded, Reason: "the host started anew"}
 	offline    = &ws.CloseError{Code: CodeHostOffline, Reason: "host offline"}
 	noAnswer   = &ws.CloseError{Code: CodeHostOffline, Reason: "the host did not answer"}
+	clientGone = &ws.CloseError{Code: CodePeerLost, Reason: "the client is gone"}
 )
 
 func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
@@ -207,7 +208,7 @@ func (e *Edge) laneDoor(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	e.mu.Unlock()
 	if late {
-		conn.Close(CodePeerLost, "the client is gone")
+		conn.Close(clientGone.Code, clientGone.Reason)
 		conn.Wait()
 	}
 }
@@ -226,15 +227,20 @@ func (e *Edge) claim(id, secret string) *lane {
 	return l
 }
 
-// forget ends a lane's place in the books.
+// forget ends a lane's place in the books, and a host's end that came just when its
+// client was turned away.
 func (e *Edge) forget(l *lane) {
 	l.end(nil)
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	l.over = true
 	delete(e.lanes, l.id)
 	if l.data == nil {
 		e.waiting--
+	}
+	e.mu.Unlock()
+	if l.data != nil {
+		l.data.Close(clientGone.Code, clientGone.Reason) // changes nothing after join
+		l.data.Wait()
 	}
 }
 

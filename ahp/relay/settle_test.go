@@ -83,6 +83,48 @@ func (g granting) Authorize(context.Context, Audience, string, string) (Grant, e
 	return Grant(g), nil
 }
 
+// hasty is a directory whose host has dialled back before its client is heard of
+// again.
+type hasty struct {
+	Directory
+	dialled func(Offer)
+}
+
+func (d hasty) Signal(_ context.Context, _ string, o Offer) (int64, error) {
+	d.dialled(o)
+	return 1, nil
+}
+
+// A host that has dialled back for a client that is turned away at that moment is
+// told so, and not left with a lane that nobody reads.
+func TestAHostIsToldThatItsClientWasTurnedAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		valid, withdraw := context.WithCancel(context.Background())
+		lanes := make(chan *ws.Conn, 1)
+		directory := hasty{NewDirectory(), func(o Offer) {
+			lane, err := tryDial(t, n, "lane/"+o.Lane, ws.DialOptions{Token: o.Secret})
+			if err == nil {
+				_, err = lane.ReadMessage() // who the client is
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			lanes <- lane
+			withdraw()
+			synctest.Wait()
+		}}
+		startEdge(t, n, EdgeOptions{Directory: directory, Authorizer: granting{Subject: "ann", Valid: valid}})
+		client := dialHost(t, n, "laptop", userToken, ws.Options{})
+		began := time.Now()
+		wantClose(t, client, CodeWithdrawn, withdrawn.Reason)
+		wantClose(t, <-lanes, CodePeerLost, "the client is gone")
+		if d := time.Since(began); d != 0 {
+			t.Errorf("after %s", d)
+		}
+	})
+}
+
 // After a relay was away, host and client are back soon: the waits of the two do
 // not add up. Client and host have the waits that they have in life.
 func TestComingBack(t *testing.T) {
