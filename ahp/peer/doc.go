@@ -55,8 +55,9 @@
 // # Bounds
 //
 // Outgoing bytes (a typed close, CodeSlow), messages that wait to be handled,
-// tasks and content reads that wait, messages a second, and calls left
-// unanswered (CodePolicy), calls in flight (the rest waits, then [ErrBusy]).
+// tasks and content reads that wait, both by number and by bytes, messages a second,
+// and calls left unanswered (CodePolicy), calls in flight (the rest waits, then
+// [ErrBusy]).
 //
 // # Who is prompt
 //

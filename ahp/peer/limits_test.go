@@ -116,3 +116,42 @@ func TestContentsAbove32KiBYield(t *testing.T) {
 		})
 	}
 }
+
+// Requests that wait for somebody, or whose turn has not come, hold 16 MiB, and not a
+// byte more, however few they are.
+func TestWhatTasksHoldHas16MiB(t *testing.T) {
+	for name, leave := range map[string]func(*Request, func(context.Context)){"Go": (*Request).Go, "GoContent": (*Request).GoContent} {
+		synctest.Test(t, func(t *testing.T) {
+			var end context.CancelFunc
+			s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
+				leave(req, func(ctx context.Context) {
+					mine, cancel := context.WithCancel(ctx)
+					defer cancel()
+					if end == nil {
+						end = cancel
+					}
+					<-mine.Done()
+				})
+			}), Options{Tasks: 3, Contents: 3})
+			host, c := s.raw(t)
+			message := `{"jsonrpc":"2.0","id":1,"method":"m"}`
+			say := func(size int) error {
+				c.say(message + strings.Repeat(" ", size-len(message)))
+				synctest.Wait()
+				return host.Err()
+			}
+			for n := range 16 {
+				if err := say(1 << 20); err != nil {
+					t.Fatalf("%s: %d MiB: %v", name, n+1, err)
+				}
+			}
+			end() // which gives its own back
+			if err := say(1 << 20); err != nil {
+				t.Fatalf("%s: 16 MiB after one has ended: %v", name, err)
+			}
+			if err := say(len(message)); ws.CodeOf(err) != ws.CodePolicy {
+				t.Errorf("%s: 16 MiB and one: %v", name, err)
+			}
+		})
+	}
+}

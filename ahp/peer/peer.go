@@ -58,7 +58,8 @@ type Options struct {
 
 	// QueueBytes bounds what waits to be written, exempt frames apart (8 MiB).
 	QueueBytes int
-	// InboxMessages and InboxBytes bound what waits to be handled (4,096; 16 MiB).
+	// InboxMessages and InboxBytes bound what waits to be handled (4,096; 16 MiB);
+	// the same bytes bound the requests that Go has taken, and those of GoContent.
 	InboxMessages, InboxBytes int
 	// MessageRate is how many messages a second the other side may send on
 	// average, MessageBurst how many at once (4 seconds' worth). A zero rate is

@@ -171,29 +171,29 @@ func (r *Request) settle() {
 	}
 }
 
-// Go runs fn off the ordered runner, for what has to wait; at most
-// Options.Tasks at once, others in order behind them. A waiting queue above
-// Options.TaskQueue closes the connection with CodePolicy. fn must answer the
-// request; ctx ends with the connection, and Wait waits for fn. It is called
-// once, inside Handle.
+// Go runs fn off the ordered runner, for what has to wait; at most Options.Tasks at
+// once, others in order behind them. A waiting queue above Options.TaskQueue, or
+// requests above Options.InboxBytes, close the connection with CodePolicy. fn must
+// answer the request; ctx ends with the connection, and Wait waits for fn. It is
+// called once, inside Handle.
 func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.launch(&r.peer.tasks, r.peer.opts.Tasks, func() {
+	r.peer.launch(&r.peer.tasks, r.peer.opts.Tasks, task{size: r.size, run: func() {
 		fn(r.peer.ctx)
 		r.settle()
-	})
+	}})
 }
 
 // GoContent is Go for content reads: at most Options.Contents at once, and one
 // counts until its result has been written.
 func (r *Request) GoContent(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.launch(&r.peer.reads, r.peer.opts.Contents, func() {
+	r.peer.launch(&r.peer.reads, r.peer.opts.Contents, task{size: r.size, run: func() {
 		r.slot = &slot{}
 		written := r.slot.hold()
 		fn(r.peer.ctx)
 		r.settle()
 		written()
 		r.slot.wait()
-	})
+	}})
 }

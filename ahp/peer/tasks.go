@@ -10,26 +10,36 @@ import (
 var errUnanswered = errors.New("the handler gave no answer")
 
 // lane runs functions on goroutines of their own, a bounded number at once and
-// the others in order.
+// the others in order. What they hold of messages is bounded too: a function that
+// waits keeps its request.
 type lane struct {
 	mu      sync.Mutex
 	running int32
 	stopped bool
-	waiting []func()
+	bytes   int // of the requests that run or wait
+	waiting []task
 }
 
-// launch runs fn in the lane, now or later; after the end not at all.
-func (p *Peer) launch(l *lane, limit int, fn func()) {
+// task is a function with the size of the request that it keeps.
+type task struct {
+	run  func()
+	size int
+}
+
+// launch runs t in the lane, now or later; after the end not at all.
+func (p *Peer) launch(l *lane, limit int, t task) {
 	l.mu.Lock()
-	full := false
+	full := l.bytes+t.size > p.opts.InboxBytes
 	switch {
-	case l.stopped:
+	case l.stopped, full:
 	case int(l.running) < limit:
 		l.running++
+		l.bytes += t.size
 		p.wg.Add(1)
-		go p.runLane(l, fn)
+		go p.runLane(l, t)
 	case len(l.waiting) < p.opts.TaskQueue:
-		l.waiting = append(l.waiting, fn)
+		l.bytes += t.size
+		l.waiting = append(l.waiting, t)
 	default:
 		full = true
 	}
@@ -39,26 +49,28 @@ func (p *Peer) launch(l *lane, limit int, fn func()) {
 	}
 }
 
-func (p *Peer) runLane(l *lane, fn func()) {
+func (p *Peer) runLane(l *lane, t task) {
 	defer p.wg.Done()
-	for fn != nil {
-		fn()
-		fn = l.next()
+	for more := true; more; {
+		t.run()
+		t, more = l.next(t.size)
 	}
 }
 
-func (l *lane) next() func() {
+// next returns the task that waits longest; freed is what the last one held.
+func (l *lane) next(freed int) (t task, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.bytes -= freed
 	if len(l.waiting) == 0 {
 		l.running--
 		l.waiting = nil
-		return nil
+		return task{}, false
 	}
-	fn := l.waiting[0]
-	l.waiting[0] = nil
+	t = l.waiting[0]
+	l.waiting[0] = task{}
 	l.waiting = l.waiting[1:]
-	return fn
+	return t, true
 }
 
 // stop forgets what waits; what runs sees its context end.
