@@ -20,7 +20,7 @@ func (c ClientCapabilities) Set() (Capabilities, error) {
 			names = append(names, name)
 		case 'n':
 		default:
-			return nil, Errorf(CodeInvalidParams, "/capabilities/%s: want an object, have %s", name, kindName(v.Kind()))
+			return nil, Errorf(CodeInvalidParams, "/capabilities/%s: want an object, have %s", name, kindName(v.Kind(), "an object"))
 		}
 	}
 	slices.Sort(names)

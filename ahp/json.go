@@ -60,9 +60,9 @@ func Unmarshal(data []byte, v any) error {
 	return checkRequired(data, reflect.TypeOf(v).Elem())
 }
 
-// Equal reports whether two JSON texts hold the same value: order of members
-// and white space do not count, numbers are compared by their digits after
-// canonical formatting where they are exact in float64, else by their text.
+// Equal reports whether two JSON texts hold the same value: order of members,
+// white space and how a string is escaped do not count. Numbers are compared as they
+// are written: 1 and 1.0 may be two things to who reads them.
 func Equal(a, b Value) bool {
 	ca, errA := canonical(a)
 	cb, errB := canonical(b)
@@ -97,7 +97,7 @@ func describe(err error) error {
 		case se.Err != nil && se.JSONKind == 0:
 			return fmt.Errorf("%s: %w", place, se.Err)
 		default:
-			return fmt.Errorf("%s: want %s, have %s", place, want, kindName(se.JSONKind))
+			return fmt.Errorf("%s: want %s, have %s", place, want, kindName(se.JSONKind, want))
 		}
 	}
 	if se, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -113,7 +113,8 @@ func errText(err error) string {
 	return err.Error()
 }
 
-func kindName(k jsontext.Kind) string {
+// kindName says what there is, where want was wanted.
+func kindName(k jsontext.Kind, want string) string {
 	switch k {
 	case 'n':
 		return "null"
@@ -122,7 +123,10 @@ func kindName(k jsontext.Kind) string {
 	case '"':
 		return "a string"
 	case '0':
-		return "a number of another form"
+		if want == "a number" || strings.HasSuffix(want, "integer") {
+			return "a number of another form"
+		}
+		return "a number"
 	case '{':
 		return "an object"
 	case '[':

@@ -36,7 +36,7 @@ func TestUnmarshalIsStrict(t *testing.T) {
 		{"missing in empty object", `{"channel":"c","payload":1,"inner":{}}`, "/inner/name: required"},
 		{"missing in element", `{"channel":"c","payload":1,"list":[{"name":"a"},{}]}`, "/list/1/name: required"},
 		{"missing in value", `{"channel":"c","payload":1,"named":{"a~/b":{}}}`, "/named/a~0~1b/name: required"},
-		{"wrong type", `{"channel":1,"payload":1}`, "/channel: want a string, have a number of another form"},
+		{"wrong type", `{"channel":1,"payload":1}`, "/channel: want a string, have a number"},
 		{"wrong type below", `{"channel":"c","payload":1,"list":[{"name":true}]}`, "/list/0/name: want a string, have a boolean"},
 		{"not an integer", `{"channel":"c","payload":1,"count":1.5}`, "/count: want an integer, have a number of another form"},
 		{"duplicate", `{"channel":"c","channel":"d","payload":1}`, `invalid JSON at byte 15: duplicate object member name`},
