@@ -232,8 +232,12 @@ func TestProxy(t *testing.T) {
 	}
 	srv.CloseClientConnections()
 	srv.Close()
-	if e := mcp.Failure(call(t, agent, mcp.ToolList, `{}`)); e == nil || e.Code != mcp.CodeUnreachable {
+	r = call(t, agent, mcp.ToolList, `{}`)
+	if e := mcp.Failure(r); e == nil || e.Code != mcp.CodeUnreachable {
 		t.Errorf("%+v", e)
+	}
+	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "may still have happened") {
+		t.Errorf("the model is told %q", text)
 	}
 	agent.Close()
 	if err := <-ended; err != nil {

@@ -75,7 +75,7 @@ func TestErrors(t *testing.T) {
 		{&canvas.Error{Code: canvas.CodeSessionNotFound, Message: "m"}, `{"code":"canvas_session_not_found","message":"m"}`, "default session"},
 		{&canvas.Error{Code: canvas.CodeAmbiguous, Message: "m", Candidates: []string{"a", "client:b"}}, `{"code":"canvas_ambiguous","message":"m","candidates":["a","client:b"]}`, "one of: a, client:b"},
 		{&canvas.Error{Code: canvas.CodeAlreadyOpen, Message: "m"}, `{"code":"canvas_already_open","message":"m"}`, "another instanceId"},
-		{&canvas.Error{Code: canvas.CodeInputInvalid, Message: "m", Path: "/input/n", Rule: "minimum"}, `{"code":"canvas_input_invalid","message":"m","path":"/input/n","rule":"minimum"}`, "Correct /input/n"},
+		{&canvas.Error{Code: canvas.CodeInputInvalid, Message: "m", Path: "/input/n", Rule: "minimum"}, `{"code":"canvas_input_invalid","message":"m","path":"/input/n","rule":"minimum"}`, "Correct /input/n and call again; what fits is in list_canvas_capabilities"},
 		{&canvas.Error{Code: canvas.CodeNoHandler, Message: "m"}, `{"code":"canvas_action_no_handler","message":"m"}`, "actions of this canvas"},
 		{&canvas.Error{Code: canvas.CodeProviderUnavailable, Message: "m"}, `{"code":"canvas_provider_unavailable","message":"m"}`, "not there now"},
 		{&canvas.Error{Code: canvas.CodeHandlerError, Message: "m"}, `{"code":"canvas_handler_error","message":"m"}`, "canvas_handler_error: m"},
@@ -124,9 +124,14 @@ func TestBadArguments(t *testing.T) {
 		{mcp.ToolWait, `{"timeout":"1"}`, "/timeout", "type"},
 		{mcp.ToolWait, `{"instanceId":"x"}`, "/instanceId", "additionalProperties"},
 	} {
-		e := mcp.Failure(call(t, c, tc.tool, tc.args))
+		r := call(t, c, tc.tool, tc.args)
+		e := mcp.Failure(r)
 		if e == nil || e.Code != canvas.CodeInputInvalid || e.Path != tc.path || e.Rule != tc.rule {
 			t.Errorf("%s %s: %+v", tc.tool, tc.args, e)
+		}
+		// The capabilities say nothing of a tool's own arguments.
+		if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "schema of this tool") || strings.Contains(text, mcp.ToolList) {
+			t.Errorf("%s %s: the model is told %q", tc.tool, tc.args, text)
 		}
 	}
 }
