@@ -16,10 +16,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// The codes of failures to reach a host at all.
+// The codes of failures to reach a host at all, and of a host that does not know
+// what it is asked, as one of another version.
 const (
 	CodeUnreachable  = "host_unreachable"
 	CodeTokenRefused = "host_token_refused"
+	CodeRefused      = "host_refused"
 	CodeCancelled    = "cancelled"
 )
 
@@ -151,13 +153,26 @@ func (c *Client) forward(ctx context.Context, tool string, args ahp.Value) (*sdk
 	if ctx.Err() != nil {
 		return nil, errCancelled
 	}
-	if _, ok := errors.AsType[*jsonrpc.Error](err); !ok {
-		c.drop(session)
-	}
-	return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
+	return nil, c.unanswered(session, err)
 }
 
-var errCancelled = &canvas.Error{Code: CodeCancelled, Message: "the call was cancelled; it may still have happened"}
+// unanswered says why a call has no result. What the library itself has for an error
+// of JSON-RPC, as of a request that did not leave, is above the protocol's own codes.
+func (c *Client) unanswered(session *sdk.ClientSession, err error) error {
+	refused, ok := errors.AsType[*jsonrpc.Error](err)
+	if ok && refused.Code <= jsonrpc.CodeInvalidRequest {
+		return &canvas.Error{Code: CodeRefused, Message: "the host does not take this call: " + legible(refused.Message)}
+	}
+	if !ok {
+		c.drop(session)
+	}
+	return &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
+}
+
+var (
+	errCancelled = &canvas.Error{Code: CodeCancelled, Message: "the call was cancelled; it may still have happened"}
+	errNoHost    = &canvas.Error{Code: CodeUnreachable, Message: "what answers there is no canvas host"}
+)
 
 // Close leaves the host. No call may be under way.
 func (c *Client) Close() {
@@ -200,7 +215,7 @@ func (b *bearer) explain(err error) *canvas.Error {
 	case 0:
 		return &canvas.Error{Code: CodeUnreachable, Message: "no canvas host answers: " + plain(err).Error()}
 	}
-	return &canvas.Error{Code: CodeUnreachable, Message: "what answers there is no canvas host"}
+	return errNoHost
 }
 
 // plain takes what a network error means out of what it says: the address is

@@ -24,13 +24,30 @@ func (c *Client) Proxy(ctx context.Context, opts Options) (*Server, error) {
 		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
 	}
 	host := session.InitializeResult()
+	if host.ServerInfo == nil {
+		return nil, errNoHost
+	}
 	s := newServer(opts, host.ServerInfo, host.Instructions)
 	for _, t := range tools.Tools {
-		s.add(t, func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
-			return c.pass(ctx, t.Name, args)
-		})
+		if err := c.offer(s, t); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
+}
+
+// offer adds a tool of the host. The library panics where it is none, which of a
+// stranger at the host's address is no bug of ours.
+func (c *Client) offer(s *Server, t *sdk.Tool) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errNoHost
+		}
+	}()
+	s.add(t, func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
+		return c.pass(ctx, t.Name, args)
+	})
+	return nil
 }
 
 // pass hands a call on. A host that is gone is a result that the model can

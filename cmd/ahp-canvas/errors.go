@@ -107,6 +107,7 @@ var hints = map[string]string{
 	codeLinkRefused:                "Take the link that serve prints now, or ask for a new one.",
 	codeNoHost:                     "Start one with: ahp-canvas serve",
 	mcp.CodeUnreachable:            "Look whether it still runs, or start one with: ahp-canvas serve",
+	mcp.CodeRefused:                "It may be of another version than this command: restart it with the same one.",
 	mcp.CodeTokenRefused:           "Give its agent token with --token-file or in AHP_CANVAS_TOKEN.",
 }
 
