@@ -35,8 +35,9 @@ type tool struct {
 	name, title, description string
 	arguments                []argument
 	readOnly                 bool
-	destructive              bool // takes something away from the person
+	destructive              bool // may take something away from the person
 	idempotent               bool
+	openWorld                bool // runs a provider, which may reach anything
 	run                      func(s *Server, ctx context.Context, args ahp.Value) (answer, error)
 }
 
@@ -65,7 +66,7 @@ var tools = []tool{
 		run:       (*Server).list,
 	},
 	{
-		name: ToolOpen, title: "Open a canvas", idempotent: true,
+		name: ToolOpen, title: "Open a canvas", openWorld: true, // and each without an instanceId is one more
 		description: "Show a canvas to the person, or update one that is open. Use a canvasId from list_canvas_capabilities and an input that fits its inputSchema. " +
 			"The answer has the instanceId for invoke_canvas_action and close_canvas, and a link: give the link to the person if they may not have the page open. " +
 			"Opening the same canvas again under the same instanceId is safe: an equal input changes nothing, another input updates that panel in place.",
@@ -79,7 +80,7 @@ var tools = []tool{
 		run: (*Server).open,
 	},
 	{
-		name: ToolInvoke, title: "Use a canvas",
+		name: ToolInvoke, title: "Use a canvas", destructive: true, openWorld: true,
 		description: "Run one of an open canvas's actions and get its value. Action names and the JSON Schema of their inputs are in list_canvas_capabilities. " +
 			"The person sees the effect at once. After canvas_timeout the action may still have happened: look before you repeat it.",
 		arguments: []argument{
@@ -123,7 +124,7 @@ var tools = []tool{
 func (t tool) describe(opts Options) *sdk.Tool {
 	hints := &sdk.ToolAnnotations{
 		Title: t.title, ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent,
-		DestructiveHint: new(t.destructive), OpenWorldHint: new(false),
+		DestructiveHint: new(t.destructive), OpenWorldHint: new(t.openWorld),
 	}
 	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.description, Annotations: hints, InputSchema: json.RawMessage(t.schema(opts))}
 }

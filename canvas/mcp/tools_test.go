@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -165,6 +166,34 @@ func TestDescriptions(t *testing.T) {
 	}
 	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "no_such_tool", Arguments: json.RawMessage(`{}`)}); err == nil {
 		t.Error("a tool that is not there answered")
+	}
+}
+
+// The hints are promises to a client that calls some tools without asking: an action
+// may take something away, a panel without a name is another one each time, and what
+// an extension or a web app does reaches further than this host.
+func TestHints(t *testing.T) {
+	type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+	want := map[string]hints{
+		mcp.ToolList:     {readOnly: true, idempotent: true},
+		mcp.ToolListOpen: {readOnly: true, idempotent: true},
+		mcp.ToolWait:     {readOnly: true, idempotent: true},
+		mcp.ToolOpen:     {openWorld: true},
+		mcp.ToolInvoke:   {destructive: true, openWorld: true},
+		mcp.ToolClose:    {destructive: true},
+	}
+	c := ways["in memory"](t, mcp.New(newFake(), mcp.Options{}))
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]hints{}
+	for _, tool := range list.Tools {
+		a := tool.Annotations
+		have[tool.Name] = hints{a.ReadOnlyHint, *a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint}
+	}
+	if !maps.Equal(have, want) {
+		t.Errorf("have %+v\nwant %+v", have, want)
 	}
 }
 

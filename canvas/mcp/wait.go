@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,9 +66,13 @@ func eventWords(page canvas.EventPage) string {
 	}
 	var where []string
 	for id, n := range count {
-		where = append(where, fmt.Sprintf("%d in %s", n, id))
+		place := "in " + id
+		if id == "" { // of an extension, or of the host
+			place = "of no canvas in particular"
+		}
+		where = append(where, fmt.Sprintf("%d %s", n, place))
 	}
-	slices.SortFunc(where, cmp.Compare[string])
+	slices.Sort(where)
 	fmt.Fprintf(&b, "Events: %s. Call again with after %d for what comes next.", strings.Join(where, ", "), page.Next)
 	return b.String()
 }

@@ -49,6 +49,16 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// An event that is of no canvas is not said to be in one.
+func TestWaitOfNoCanvas(t *testing.T) {
+	service := newFake()
+	service.events = []canvas.Event{{InstanceID: "c1", Event: ahp.Value(`1`)}, {Event: ahp.Value(`2`)}, {Event: ahp.Value(`3`)}}
+	r := call(t, ways["in memory"](t, mcp.New(service, mcp.Options{})), mcp.ToolWait, ``)
+	if text := r.Content[0].(*sdk.TextContent).Text; !strings.HasPrefix(text, "Events: 1 in c1, 2 of no canvas in particular. Call") {
+		t.Errorf("the text is %q", text)
+	}
+}
+
 // How long a call waits, and what a model is told about it.
 func TestWaitTimes(t *testing.T) {
 	for _, tc := range []struct {
