@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // binary is the program, built once: the tests run it as a person does. Under the race
@@ -193,6 +194,18 @@ func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// await waits for a text, as on standard error.
+func (l *lockedBuffer) await(t *testing.T, text string) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(l.String(), text); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("%q was not said:\n%s", text, l)
+		}
+	}
 }
 
 // webFolder is a canvas of a person's own.

@@ -34,14 +34,39 @@ then.`,
 	return cmd
 }
 
+// startPatience is how long an agent's door waits for a host that holds the state
+// folder and is not listed: one that starts just now, or ends. Agents that are started
+// together, as when a person logs in, all find that no host is running.
+const startPatience = 5 * time.Second
+
 func (a *app) mcp(ctx context.Context, o hosting) error {
-	to, err := a.resolve()
-	switch {
-	case errors.Is(err, &canvas.Error{Code: codeNoHost}):
-		return a.mcpHere(ctx, o)
-	case err != nil:
-		return err
+	waiting, enough := context.WithTimeout(ctx, startPatience)
+	defer enough()
+	for first := true; ; first = false {
+		to, err := a.resolve()
+		switch {
+		case err == nil:
+			return a.mcpThere(ctx, to)
+		case !errors.Is(err, &canvas.Error{Code: codeNoHost}):
+			return err
+		}
+		err = a.mcpHere(ctx, o)
+		if _, held := errors.AsType[*heldError](err); !held {
+			return err
+		}
+		if first {
+			fmt.Fprintln(a.errs, "Note: a host that starts or ends has the state folder: waiting for it.")
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-waiting.Done():
+			return err
+		}
 	}
+}
+
+// mcpThere is the door of a host that runs.
+func (a *app) mcpThere(ctx context.Context, to door) error {
 	c, err := mcp.Dial(ctx, mcp.ClientOptions{URL: to.url, Token: to.token, Version: buildVersion()})
 	if err != nil {
 		return at(to, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,14 @@ type agent struct {
 
 func (m *machine) agent(args ...string) *agent {
 	m.t.Helper()
+	a := m.startAgent(args...)
+	a.hello()
+	return a
+}
+
+// startAgent starts the program, and says nothing yet.
+func (m *machine) startAgent(args ...string) *agent {
+	m.t.Helper()
 	a := &agent{t: m.t, cmd: m.command(m.t.Context(), append([]string{"mcp"}, args...)...), errs: &lockedBuffer{}}
 	a.cmd.Stderr = a.errs
 	var err error
@@ -37,9 +46,13 @@ func (m *machine) agent(args ...string) *agent {
 	if err := a.cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}
+	return a
+}
+
+func (a *agent) hello() {
+	a.t.Helper()
 	a.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
 	fmt.Fprintln(a.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	return a
 }
 
 func (a *agent) request(method, params string) string {
@@ -114,6 +127,45 @@ func TestMCPStartsAHost(t *testing.T) {
 		t.Errorf("link %s, said %s", o.Link, a.errs)
 	}
 	m.do(1, "link")
+}
+
+// Agents that start at the same time do not fight for the state folder: one that
+// finds a host at its start waits for it.
+func TestMCPWaitsForAHostThatStarts(t *testing.T) {
+	m := newMachine(t)
+	starting, err := loadState(filepath.Join(m.state, "ahp-canvas"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer starting.release()
+	a := m.startAgent()
+	a.errs.await(t, "waiting for it")
+	s := m.serve("--state", "memory") // which lists itself, as that one would now
+	a.hello()
+	var o opened
+	if err := json.Unmarshal(a.tool("open_canvas", `{"canvasId":"board"}`), &o); err != nil || o.Link != s.Link {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if got := a.leave(); got != 0 {
+		t.Errorf("exit status %d: %s", got, a.errs)
+	}
+}
+
+// One whose state folder is free after all, because a host has just ended, starts
+// its own.
+func TestMCPWaitsForAHostThatEnds(t *testing.T) {
+	m := newMachine(t)
+	ending, err := loadState(filepath.Join(m.state, "ahp-canvas"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := m.startAgent()
+	a.errs.await(t, "waiting for it")
+	ending.release()
+	a.hello()
+	if got := a.leave(); got != 0 || !strings.Contains(a.errs.String(), "No host was running") {
+		t.Errorf("exit status %d: %s", got, a.errs)
+	}
 }
 
 func TestMCPStops(t *testing.T) {

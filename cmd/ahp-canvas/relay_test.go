@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
@@ -60,18 +59,6 @@ func (m *machine) start(args ...string) *program {
 	return p
 }
 
-// await waits for a text on standard error.
-func (p *program) await(t *testing.T, text string) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.errs.String(), text); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("%q was not said:\n%s", text, p.errs)
-		}
-	}
-}
-
 func body(t *testing.T, address string) string {
 	t.Helper()
 	resp, err := http.Get(address)
@@ -110,7 +97,7 @@ func TestRelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := m.serve("--state", "memory", "--relay", at.Relay, "--relay-token-file", key, "--admin", hostAdmin, "--log-level", "info")
-	r.await(t, `"host registered"`)
+	r.errs.await(t, `"host registered"`)
 
 	link, err := url.Parse(s.Link)
 	if err != nil || !strings.HasPrefix(s.Link, at.Page+"#") {

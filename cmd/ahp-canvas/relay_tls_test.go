@@ -64,7 +64,7 @@ func TestRelayWithTLS(t *testing.T) {
 	}
 	m.env = append(m.env, "SSL_CERT_FILE="+cert)
 	s := m.serve("--state", "memory", "--relay", strings.TrimSpace(r.line), "--relay-token-file", laptop)
-	r.await(t, `"host registered"`)
+	r.errs.await(t, `"host registered"`)
 	if !strings.HasPrefix(s.Link, "https://localhost:"+port+"/#tkn=") {
 		t.Errorf("the link is %s", s.Link)
 	}

@@ -60,7 +60,7 @@ func (s *state) take(dir string) error {
 	switch {
 	case held:
 		defer f.Close()
-		return failf(codeNotStarted, "%s uses the state folder %s: ahp-canvas link prints its link; stop it, or give this one a --state of its own", holder(f), dir)
+		return &heldError{failf(codeNotStarted, "%s uses the state folder %s: ahp-canvas link prints its link; stop it, or give this one a --state of its own", holder(f), dir)}
 	case err != nil:
 		f.Close()
 		return fmt.Errorf("state folder: lock: %w", err)
@@ -70,6 +70,11 @@ func (s *state) take(dir string) error {
 	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
 	return nil
 }
+
+// heldError says that another host has the state folder.
+type heldError struct{ error }
+
+func (e *heldError) Unwrap() error { return e.error }
 
 // stateFolderError says what to do about a folder that cannot be used.
 func stateFolderError(dir string, err error) error {
