@@ -19,11 +19,11 @@ type (
 	TitleChanged struct {
 		Title string `json:"title"`
 	}
-	// IsReadChanged sets one bit of the status.
+	// IsReadChanged sets or clears bit 32 of the status.
 	IsReadChanged struct {
 		IsRead bool `json:"isRead"`
 	}
-	// IsArchivedChanged sets one bit of the status.
+	// IsArchivedChanged sets or clears bit 64 of the status.
 	IsArchivedChanged struct {
 		IsArchived bool `json:"isArchived"`
 	}
@@ -43,7 +43,8 @@ type (
 	ActiveClientRemoved struct {
 		ClientID string `json:"clientId"`
 	}
-	// ConfigChanged merges values, or replaces all of them.
+	// ConfigChanged merges values by name, or replaces all of them; null is a
+	// value like any other. Without a config it changes nothing.
 	ConfigChanged struct {
 		Config  map[string]ahp.Value `json:"config"`
 		Replace bool                 `json:"replace,omitzero"`
@@ -64,7 +65,8 @@ type (
 	ChatRemoved struct {
 		Chat string `json:"chat"`
 	}
-	// ChatUpdated merges changes into a chat; its resource never changes.
+	// ChatUpdated changes members of a chat: null clears one, an object replaces
+	// the whole of the one before. Its resource never changes.
 	ChatUpdated struct {
 		Chat    string               `json:"chat"`
 		Changes map[string]ahp.Value `json:"changes"`
@@ -77,11 +79,14 @@ type (
 	CustomizationsChanged struct {
 		Customizations []Customization `json:"customizations"`
 	}
-	// CustomizationUpdated adds or replaces a top-level customization.
+	// CustomizationUpdated adds a top-level customization, or replaces the whole
+	// of the one with that id.
 	CustomizationUpdated struct {
 		Customization Customization `json:"customization"`
 	}
-	// CustomizationRemoved removes a customization, wherever it stands.
+	// CustomizationRemoved removes the customization of an id: the one at the top
+	// level, or, where there is none, each that is a child. Whatever has children
+	// is a container, but for an MCP server.
 	CustomizationRemoved struct {
 		ID string `json:"id"`
 	}
@@ -90,8 +95,9 @@ type (
 		ID      string `json:"id"`
 		Enabled bool   `json:"enabled"`
 	}
-	// McpServerStateChanged sets the state of an MCP server among the
-	// customizations, and its channel; an absent channel clears it.
+	// McpServerStateChanged sets the state of an MCP server and its channel, which
+	// clears where it is absent. Its id finds it as CustomizationRemoved does; what
+	// is no MCP server stays as it is.
 	McpServerStateChanged struct {
 		ID      string    `json:"id"`
 		State   ahp.Value `json:"state"`

@@ -37,7 +37,7 @@ const (
 type State struct {
 	Provider         string                     `json:"provider"`
 	Title            string                     `json:"title"`
-	Status           Status                     `json:"status"`
+	Status           Status                     `json:"status"` // bits: 1 idle, 2 error, 8 in progress, 24 input needed, 32 read, 64 archived
 	Activity         *string                    `json:"activity,omitzero"`
 	Project          ahp.Value                  `json:"project,omitzero"`
 	WorkingDirectory *string                    `json:"workingDirectory,omitzero"`

@@ -1446,7 +1446,7 @@ export interface SessionTitleChangedAction {
   [k: string]: unknown;
 }
 /**
- * SessionIsReadChangedAction sets one bit of the status. From: host, client. Since 0.5.0.
+ * SessionIsReadChangedAction sets or clears bit 32 of the status. From: host, client. Since 0.5.0.
  */
 export interface SessionIsReadChangedAction {
   type: "session/isReadChanged";
@@ -1454,7 +1454,7 @@ export interface SessionIsReadChangedAction {
   [k: string]: unknown;
 }
 /**
- * SessionIsArchivedChangedAction sets one bit of the status. From: host, client. Since 0.5.0.
+ * SessionIsArchivedChangedAction sets or clears bit 64 of the status. From: host, client. Since 0.5.0.
  */
 export interface SessionIsArchivedChangedAction {
   type: "session/isArchivedChanged";
@@ -1494,7 +1494,7 @@ export interface SessionActiveClientRemovedAction {
   [k: string]: unknown;
 }
 /**
- * SessionConfigChangedAction merges values, or replaces all of them. From: host, client. Since 0.5.0.
+ * SessionConfigChangedAction merges values by name, or replaces all of them; null is a value like any other. Without a config it changes nothing. From: host, client. Since 0.5.0.
  */
 export interface SessionConfigChangedAction {
   type: "session/configChanged";
@@ -1537,7 +1537,7 @@ export interface SessionChatRemovedAction {
   [k: string]: unknown;
 }
 /**
- * SessionChatUpdatedAction merges changes into a chat; its resource never changes. From: host. Since 0.5.0.
+ * SessionChatUpdatedAction changes members of a chat: null clears one, an object replaces the whole of the one before. Its resource never changes. From: host. Since 0.5.0.
  */
 export interface SessionChatUpdatedAction {
   type: "session/chatUpdated";
@@ -1569,7 +1569,7 @@ export interface SessionCustomizationsChangedAction {
   [k: string]: unknown;
 }
 /**
- * SessionCustomizationUpdatedAction adds or replaces a top-level customization. From: host. Since 0.5.0.
+ * SessionCustomizationUpdatedAction adds a top-level customization, or replaces the whole of the one with that id. From: host. Since 0.5.0.
  */
 export interface SessionCustomizationUpdatedAction {
   type: "session/customizationUpdated";
@@ -1579,7 +1579,7 @@ export interface SessionCustomizationUpdatedAction {
   [k: string]: unknown;
 }
 /**
- * SessionCustomizationRemovedAction removes a customization, wherever it stands. From: host. Since 0.5.0.
+ * SessionCustomizationRemovedAction removes the customization of an id: the one at the top level, or, where there is none, each that is a child. Whatever has children is a container, but for an MCP server. From: host. Since 0.5.0.
  */
 export interface SessionCustomizationRemovedAction {
   type: "session/customizationRemoved";
@@ -1596,7 +1596,7 @@ export interface SessionCustomizationToggledAction {
   [k: string]: unknown;
 }
 /**
- * SessionMcpServerStateChangedAction sets the state of an MCP server among the customizations, and its channel; an absent channel clears it. From: host. Since 0.5.0.
+ * SessionMcpServerStateChangedAction sets the state of an MCP server and its channel, which clears where it is absent. Its id finds it as CustomizationRemoved does; what is no MCP server stays as it is. From: host. Since 0.5.0.
  */
 export interface SessionMcpServerStateChangedAction {
   type: "session/mcpServerStateChanged";
@@ -1661,6 +1661,9 @@ export interface SessionConfigCompletionsResponse {
 export interface SessionState {
   provider: string;
   title: string;
+  /**
+   * bits: 1 idle, 2 error, 8 in progress, 24 input needed, 32 read, 64 archived
+   */
   status: number;
   activity?: string;
   project?: unknown;
