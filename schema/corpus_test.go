@@ -76,6 +76,27 @@ func tripCheck(c testcases.RoundTripCase) check {
 	return out
 }
 
+// actionTag finds what may be the type of an action in a value.
+var actionTag = regexp.MustCompile(`"type":\s*"([^"/]+/[^"]+)"`)
+
+// TestRefusedTripsSayWhy: whoever has no Go sees by the two rules of
+// testcases/README.md which round-trips a schema refuses.
+func TestRefusedTripsSayWhy(t *testing.T) {
+	trips, err := testcases.RoundTrips()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range trips {
+		says := bytes.Contains(c.Input, laterValue)
+		for _, m := range actionTag.FindAllSubmatch(c.Input, -1) {
+			says = says || !slices.ContainsFunc(slices.Collect(maps.Values(tables)), func(t *ahp.ActionTable) bool { return t.Row(string(m[1])) != nil })
+		}
+		if check := tripCheck(c); !check.Valid && !says {
+			t.Errorf("%s: the schema refuses it, and nothing in it says why", check.Name)
+		}
+	}
+}
+
 func tagOf(action ahp.Value) string {
 	tag, _ := ahp.ActionTag(action)
 	return tag
