@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -68,6 +69,10 @@ func (s *Service) sessionClosed(tx *channels.Tx, uri string, gone bool) {
 	s.events.drop(uri)
 }
 
+// closedByPerson is what the agent hears of an instance that a person has closed: what
+// it waits for there does not come any more.
+var closedByPerson = ahp.Value(`{"type":"` + CloseRequested{}.ActionType() + `"}`)
+
 // closeAsked starts the close flow for a person who clicked the ✕. However often
 // it is asked of one instance, one flow is started.
 func (s *Service) closeAsked(channel string) {
@@ -78,8 +83,15 @@ func (s *Service) closeAsked(channel string) {
 	}
 	s.tasks.start(func() {
 		defer i.closing.Store(false) // it is gone now, or the host is
-		err := s.close(s.tasks.ctx, i.key, anyway, func(now *instance) bool { return now == i })
-		if err != nil && !errors.Is(err, &Error{Code: CodeInstanceNotFound}) {
+		there := false
+		err := s.close(s.tasks.ctx, i.key, anyway, func(now *instance) bool {
+			there = now == i
+			return there
+		})
+		switch {
+		case err == nil && there:
+			s.events.add(i.key, closedByPerson)
+		case err != nil && !errors.Is(err, &Error{Code: CodeInstanceNotFound}):
 			s.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
 		}
 	})

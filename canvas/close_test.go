@@ -181,3 +181,32 @@ func TestCloseAmongTooMany(t *testing.T) {
 		})
 	}
 }
+
+// TestAgentHearsOfAPersonsClose: what the agent waits for in a canvas does not come any
+// more, so it hears of the ✕, once. Of its own close, and of a session's end, it does
+// not: who asked for those knows.
+func TestAgentHearsOfAPersonsClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _, _ := newFake(t, canvas.Options{})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		_, err = open(h, "two", "")
+		ok(t, err)
+		v := h.Connect("view")
+		v.Subscribe(o.Channel)
+		ok(t, closeCanvas(h, "two"))
+		time.AfterFunc(time.Second, func() {
+			for range 3 {
+				v.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+			}
+		})
+		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, time.Hour)
+		ok(t, err)
+		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:01Z", Event: ahp.Value(`{"type":"canvas/closeRequested"}`)}}, page.Events)
+		equal(t, 0, len(h.SessionState().OpenCanvases)) // it hears of it when it is so
+		synctest.Wait()
+		page, err = h.Canvases.Events(t.Context(), canvastest.Session, page.Next, time.Minute)
+		ok(t, err)
+		equal(t, 0, len(page.Events))
+	})
+}

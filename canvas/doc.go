@@ -74,6 +74,8 @@
 //     it waits for that too.
 //   - A provider that begins to answer http/1 only after a restart keeps the
 //     _meta of before: canvas/updated cannot change it.
+//   - That a person has closed an instance is an event for the agent, the one that the
+//     host itself makes: it may wait there for what does not come any more.
 //   - An instance that is no [Messenger] hears nothing; a View's message to it is
 //     accepted, for to the protocol the payload is opaque.
 //

@@ -57,7 +57,7 @@ func eventWords(page canvas.EventPage) string {
 		fmt.Fprintf(&b, "%d earlier events are lost: look at the canvases for how things stand. ", page.Dropped)
 	}
 	if len(page.Events) == 0 {
-		fmt.Fprintf(&b, "Nothing happened in the meantime. Call again with after %d to go on waiting; a canvas that the person closed says no more: %s says whether it is still open.", page.Next, ToolListOpen)
+		fmt.Fprintf(&b, "Nothing happened in the meantime. Call again with after %d to go on waiting.", page.Next)
 		return b.String()
 	}
 	count := map[string]int{}

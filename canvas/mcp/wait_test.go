@@ -31,7 +31,7 @@ func TestWait(t *testing.T) {
 			for _, step := range []struct{ args, want, text string }{
 				{``, `{"events":[` + first + `,` + second + `],"next":2,"dropped":0}`, "2 in c1. Call again with after 2"},
 				{`{"after":1,"timeout":null}`, `{"events":[` + second + `],"next":2,"dropped":0}`, "1 in c1"},
-				{`{"after":2,"timeout":0}`, `{"events":[],"next":2,"dropped":0}`, "list_open_canvases says whether it is still open"},
+				{`{"after":2,"timeout":0}`, `{"events":[],"next":2,"dropped":0}`, "Nothing happened"},
 				{`{"after":5}`, `{"events":[],"next":2,"dropped":3}`, "3 earlier events are lost"},
 			} {
 				r := call(t, c, mcp.ToolWait, step.args)
