@@ -170,7 +170,7 @@ func TestRelayRefuses(t *testing.T) {
 		say  string
 	}{
 		{2, "relay", "required"},
-		{1, "relay --tokens " + dir + "/absent.json", "makes it"},
+		{1, "relay --tokens " + dir + "/absent.json --listen 127.0.0.1:0", "makes it"},
 		{2, "relay --tokens " + tokens + " --listen 0.0.0.0:0", "wants TLS"},
 		{2, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x", "tls-key"},
 		{1, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x --tls-key y", "certificate"},
