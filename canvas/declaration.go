@@ -31,6 +31,7 @@ func (l *Limits) prepare(set []Declaration) ([]*declared, error) {
 	}
 	out := make([]*declared, 0, len(set))
 	seen := map[string]bool{}
+	spent := spending{known: map[string]pattern{}}
 	for _, d := range set {
 		if d.CanvasID == "" || len(d.CanvasID) > maxName || seen[d.CanvasID] {
 			return nil, errorf(CodeInputInvalid, "canvas id %q: want 1 to %d bytes, and each id once", d.CanvasID, maxName)
@@ -42,7 +43,7 @@ func (l *Limits) prepare(set []Declaration) ([]*declared, error) {
 		if _, err := ahp.Marshal(d); err != nil {
 			return nil, errorf(CodeInputInvalid, "canvas %q cannot be written as JSON: %v", d.CanvasID, err)
 		}
-		dd, err := l.declare(d)
+		dd, err := l.declare(d, &spent)
 		if err != nil {
 			return nil, err
 		}
@@ -51,11 +52,11 @@ func (l *Limits) prepare(set []Declaration) ([]*declared, error) {
 	return out, nil
 }
 
-func (l *Limits) declare(d Declaration) (*declared, error) {
+func (l *Limits) declare(d Declaration, spent *spending) (*declared, error) {
 	if len(d.Actions) > l.Actions {
 		return nil, errorf(CodeLimitExceeded, "canvas %q declares %d actions, at most %d are allowed", d.CanvasID, len(d.Actions), l.Actions)
 	}
-	input, err := l.compile(d.InputSchema)
+	input, err := l.compile(d.InputSchema, spent)
 	if err != nil {
 		return nil, errorf(CodeInputInvalid, "canvas %q: its input schema %v", d.CanvasID, err)
 	}
@@ -68,7 +69,7 @@ func (l *Limits) declare(d Declaration) (*declared, error) {
 		if _, twice := dd.actions[a.Name]; twice || a.Name == "" || len(a.Name) > maxName {
 			return nil, errorf(CodeInputInvalid, "canvas %q: action %q: want 1 to %d bytes, and each name once", d.CanvasID, a.Name, maxName)
 		}
-		if dd.actions[a.Name], err = l.compile(a.InputSchema); err != nil {
+		if dd.actions[a.Name], err = l.compile(a.InputSchema, spent); err != nil {
 			return nil, errorf(CodeInputInvalid, "canvas %q: action %q: its input schema %v", d.CanvasID, a.Name, err)
 		}
 	}

@@ -65,7 +65,9 @@
 //   - An empty member of a provider's answer to a re-open keeps what was there.
 //   - A declaration that its provider takes back makes its instances stale.
 //   - Paths of canvas_input_invalid are pointers into the arguments: "/input/n".
-//   - The depth of a schema counts levels of JSON.
+//   - The depth of a schema counts levels of JSON. What it costs is bounded too: how
+//     many parts it has, how far its patterns repeat, and how long an input may be held
+//     against it, which is canvas_input_invalid then. $dynamicRef is not followed.
 //   - A close that the store refuses (a full disk) fails with
 //     canvas_store_failed, a code of ours, and leaves the canvas stale: gone from
 //     sight, it would be back after a restart.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -12,7 +13,12 @@ import (
 )
 
 // schema is a declared JSON Schema, compiled. A nil one accepts any object.
-type schema struct{ compiled *jsonschema.Schema }
+type schema struct {
+	compiled *jsonschema.Schema
+
+	mu   sync.Mutex // held over a check: one input at a time
+	left int        // looks at parts that the check may still take
+}
 
 // noRemote refuses every reference that leaves the schema itself.
 type noRemote struct{}
@@ -25,9 +31,10 @@ func (noRemote) Load(url string) (any, error) {
 // names nothing that exists.
 const schemaURL = "ahp-canvas-schema:///schema"
 
-// compile checks a declared schema against the limits and compiles it. Size and
-// depth bound what compiling costs; patterns are RE2, so matching is linear.
-func (l *Limits) compile(raw ahp.Value) (*schema, error) {
+// compile checks a declared schema against the limits and compiles it. What that
+// costs, and holding an input against it, is bounded (schemacost.go); patterns are
+// RE2, so matching is linear.
+func (l *Limits) compile(raw ahp.Value, spent *spending) (*schema, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -44,16 +51,32 @@ func (l *Limits) compile(raw ahp.Value) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := spent.doc(doc); err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noRemote{})
+	s := &schema{}
+	c.UseRegexpEngine(spent.patterns(s))
 	if err := c.AddResource(schemaURL, doc); err != nil {
 		return nil, err
 	}
-	compiled, err := c.Compile(schemaURL)
-	if err != nil {
+	if s.compiled, err = c.Compile(schemaURL); err != nil {
 		return nil, fmt.Errorf("is no JSON Schema that this host can use: %s", oneLine(err.Error()))
 	}
-	return &schema{compiled}, nil
+	return s, s.count()
+}
+
+// check holds an input against the schema.
+func (s *schema) check(doc any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = maxLooks
+	err := s.compiled.Validate(doc)
+	if s.left < 0 {
+		return &Error{Code: CodeInputInvalid, Path: "/input", Rule: "limit", Message: errCostly.Error()}
+	}
+	return invalidInput(err)
 }
 
 // validate holds an input against the schema. An absent input counts as an empty
@@ -79,7 +102,7 @@ func (l *Limits) validate(s *schema, input ahp.Value) error {
 	if err != nil {
 		return &Error{Code: CodeInputInvalid, Path: "/input", Rule: "type", Message: "the input is not JSON"}
 	}
-	return invalidInput(s.compiled.Validate(doc))
+	return s.check(doc)
 }
 
 // invalidInput finds the one violation that tells most: the first leaf.
