@@ -17,18 +17,29 @@ func (s *Service) Vet(c session.SessionActiveClient) error {
 	if len(c.CanvasProviders) == 0 {
 		return nil
 	}
+	s.vetted.compiling.Lock()
+	defer s.vetted.compiling.Unlock()
 	_, err := s.vetted.prepare(&s.limits, c.CanvasProviders)
 	return err
 }
 
-// vetted keeps the newest sets that were compiled, by their bytes.
+// vetted keeps the newest sets that were compiled, by their bytes: the fold that
+// follows runs under the log's lock.
 type vetted struct {
-	mu   sync.Mutex
-	sets map[string][]*declared
+	compiling sync.Mutex // held over a Vet: clients that declare take one processor
+
+	mu    sync.Mutex
+	sets  map[string][]*declared
+	order []string // oldest first
+	bytes int
 }
 
-// maxVetted bounds how many sets are kept between Vet and fold.
-const maxVetted = 64
+// The bounds of what is kept between Vet and fold. Compiled, a set takes up to three
+// hundred times its size. A single set may be larger.
+const (
+	maxVetted      = 64
+	maxVettedBytes = 1 << 20
+)
 
 func (v *vetted) prepare(l *Limits, set []Declaration) ([]*declared, error) {
 	key := string(ahp.MustMarshal(set))
@@ -42,13 +53,25 @@ func (v *vetted) prepare(l *Limits, set []Declaration) ([]*declared, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.keep(key, decls)
+	return decls, nil
+}
+
+func (v *vetted) keep(key string, decls []*declared) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.sets == nil || len(v.sets) >= maxVetted {
+	if v.sets == nil {
 		v.sets = map[string][]*declared{}
 	}
+	if v.sets[key] != nil {
+		return
+	}
 	v.sets[key] = decls
-	return decls, nil
+	v.order, v.bytes = append(v.order, key), v.bytes+len(key)
+	for len(v.order) > 1 && (len(v.order) > maxVetted || v.bytes > maxVettedBytes) {
+		delete(v.sets, v.order[0])
+		v.order, v.bytes = v.order[1:], v.bytes-len(v.order[0])
+	}
 }
 
 // Fold follows a change of a session's active clients in the same transaction:
