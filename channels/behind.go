@@ -21,7 +21,7 @@ const (
 // a session shows. A key is marked when its record is out of date; soon after,
 // the newest values of all marked keys are collected and committed in one batch,
 // one batch at a time. What a store refuses is tried again, with its newest
-// value, until Flush.
+// value, until Flush; what none may take ([Change.Check]) is left out.
 //
 // A record that Behind writes is never one that a flow commits itself: the two
 // would overtake each other.
@@ -78,9 +78,21 @@ func (b *Behind) write(ctx context.Context) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	err := b.store.Commit(ctx, b.collect(keys)...)
+	err := b.store.Commit(ctx, b.fitting(b.collect(keys))...)
 	b.settle(keys, err)
 	return err
+}
+
+// fitting leaves out what no store takes: tried again for ever, it would keep the
+// others of its batch from being kept.
+func (b *Behind) fitting(changes []Change) []Change {
+	return slices.DeleteFunc(changes, func(c Change) bool {
+		err := c.Check()
+		if err != nil {
+			b.logger.Error("record not kept", "err", err)
+		}
+		return err != nil
+	})
 }
 
 // settle marks again what was refused. The first refusal is logged, and that it

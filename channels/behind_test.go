@@ -97,6 +97,29 @@ func TestBehind(t *testing.T) {
 	})
 }
 
+// TestBehindLeavesOut: a record that no store takes keeps no other from being kept.
+func TestBehindLeavesOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := NewMemory()
+		b := NewBehind(store, func(keys []string) (out []Change) {
+			for _, k := range keys {
+				out = append(out, Change{Key: k, Value: make([]byte, MaxValue+len(k)-1)})
+			}
+			return out
+		}, nil)
+		b.Mark("large")
+		b.Mark("a")
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		if _, kept := held(t, store)["a"]; !kept {
+			t.Error("what is beside a record that is too large is not kept")
+		}
+		if err := b.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestRecordsUnder finds a kind's records and no other's.
 func TestRecordsUnder(t *testing.T) {
 	r := Records{{Key: "a"}, {Key: "b-c/1"}, {Key: "b/1"}, {Key: "b/2"}, {Key: "c"}}
