@@ -40,6 +40,9 @@ func (l *Limits) prepare(set []Declaration) ([]*declared, error) {
 		if d.DisplayName == "" {
 			return nil, errorf(CodeInputInvalid, "canvas %q has no displayName", d.CanvasID)
 		}
+		if err := l.text("displayName", &d.DisplayName); err != nil {
+			return nil, errorf(CodeInputInvalid, "canvas %q: its %v", d.CanvasID, err)
+		}
 		if _, err := ahp.Marshal(d); err != nil {
 			return nil, errorf(CodeInputInvalid, "canvas %q cannot be written as JSON: %v", d.CanvasID, err)
 		}

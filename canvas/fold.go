@@ -17,6 +17,10 @@ func (s *Service) Vet(c session.SessionActiveClient) error {
 	if len(c.CanvasProviders) == 0 {
 		return nil
 	}
+	// It stands beside each canvas that the client declares or has open.
+	if err := s.limits.text("displayName", c.DisplayName); err != nil {
+		return errorf(CodeInputInvalid, "the client's %v", err)
+	}
 	s.vetted.compiling.Lock()
 	defer s.vetted.compiling.Unlock()
 	_, err := s.vetted.prepare(&s.limits, c.CanvasProviders)

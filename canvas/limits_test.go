@@ -10,6 +10,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // What would be refused in a frame is refused wherever else it comes from: an
@@ -78,8 +79,15 @@ func TestSizesAreExact(t *testing.T) {
 		code string
 		try  func(n int) error
 	}{
-		"bytes of a schema":  {64 << 10, canvas.CodeInputInvalid, func(n int) error { return schema(`{"title":` + string(text(n-10)) + `}`) }},
-		"depth of a schema":  {8, canvas.CodeInputInvalid, func(n int) error { return schema(strings.Repeat(`{"not":`, n-1) + `{}` + strings.Repeat(`}`, n-1)) }},
+		"bytes of a schema": {64 << 10, canvas.CodeInputInvalid, func(n int) error { return schema(`{"title":` + string(text(n-10)) + `}`) }},
+		"depth of a schema": {8, canvas.CodeInputInvalid, func(n int) error { return schema(strings.Repeat(`{"not":`, n-1) + `{}` + strings.Repeat(`}`, n-1)) }},
+		"name of a canvas": {512, canvas.CodeInputInvalid, func(n int) error {
+			return reg.Set(fakeDeclaration, canvas.Declaration{CanvasID: "more", DisplayName: strings.Repeat("ä", n)})
+		}},
+		"name of a client": {512, canvas.CodeInputInvalid, func(n int) error {
+			name := strings.Repeat("ä", n)
+			return h.Canvases.Vet(session.SessionActiveClient{ClientID: "c", DisplayName: &name, CanvasProviders: []canvas.Declaration{fakeDeclaration}})
+		}},
 		"actions":            {64, canvas.CodeLimitExceeded, func(n int) error { return reg.Set(fakeDeclaration, withActions(n)) }},
 		"instance id":        {128, canvas.CodeInputInvalid, func(n int) error { _, err := open(h, strings.Repeat("x", n), ""); return err }},
 		"input of an open":   {256 << 10, canvas.CodeInputInvalid, func(n int) error { _, err := open(h, "one", input(n)); return err }},
