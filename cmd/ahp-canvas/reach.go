@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -53,6 +54,16 @@ func (r *reach) load() (err error) {
 	}
 	_, err = relay.NewUplink(r.uplink(nil, nil))
 	return err
+}
+
+// notes are what a person is to know of the file of tokens: a shell that wrote it
+// lets others read it.
+func (r *reach) notes() []string {
+	info, err := os.Stat(r.tokenFile)
+	if r.relay == "" || err != nil || isWindows || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s holds tokens, and is open to other users: run chmod 600 on it", r.tokenFile)}
 }
 
 // link is the page at the relay for this host; "" where there is no relay, or no

@@ -170,13 +170,15 @@ func TestRelayRefuses(t *testing.T) {
 		say  string
 	}{
 		{2, "relay", "required"},
-		{1, "relay --tokens " + dir + "/absent.json --listen 127.0.0.1:0", "makes it"},
+		{1, "relay --listen 127.0.0.1:0 --tokens " + dir + "/absent.json", "makes it"},
 		{2, "relay --tokens " + tokens + " --listen 0.0.0.0:0", "wants TLS"},
 		{2, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x", "tls-key"},
 		{1, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x --tls-key y", "certificate"},
 		{2, "relay token --tokens " + tokens + " --host LAPTOP", "a name is"},
 		{2, "relay token --tokens " + tokens + " --host *", "a name is"},
 		{2, "relay token --tokens " + tokens + " --host a --kind other", "host, client or both"},
+		{2, "relay token --tokens " + tokens + " --host a --valid -1h", "for ever"},
+		{2, "relay token --tokens " + tokens + " --host a --valid 0s", "for ever"},
 		{2, "serve --state memory --relay wss://relay.example/", "relay-token-file"},
 		{1, "serve --state memory --relay wss://relay.example/ --relay-token-file " + key, "no host token"},
 		{1, "serve --state memory --relay https://relay.example/ --relay-token-file " + wrong, "of the form wss"},
@@ -186,5 +188,35 @@ func TestRelayRefuses(t *testing.T) {
 		if !strings.Contains(m.err, tc.say) || strings.Contains(m.err, "not-a-token") {
 			t.Errorf("%s: %s", tc.args, m.err)
 		}
+	}
+}
+
+// The file with a host's tokens is its owner's alone, and a host says where it is not.
+func TestRelayKeyIsPrivate(t *testing.T) {
+	m := newMachine(t)
+	dir := t.TempDir()
+	tokens, key := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "laptop.json")
+	if err := os.WriteFile(key, []byte("an old one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out := m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop", "--out", key); out != "" {
+		t.Errorf("it said %s", out)
+	}
+	info, err := os.Stat(key)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	if k, err := readRelayKey(key); err != nil || k.Host != "laptop" || k.ClientToken == "" {
+		t.Errorf("it holds %+v, %v", k, err)
+	}
+	relays := []string{"--state", "memory", "--relay", "ws://127.0.0.1:1/", "--relay-token-file", key}
+	if said := m.serve(relays...).noise(); said != "" {
+		t.Errorf("a private one: %s", said)
+	}
+	if err := os.Chmod(key, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if said := m.serve(relays...).noise(); !strings.Contains(said, "Note: ") || !strings.Contains(said, "chmod 600") {
+		t.Errorf("an open one: %q", said)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,13 @@ type minting struct {
 	subject, clientID string
 	lanes             int
 	valid             time.Duration
+	out               string // file; "" is standard output
 }
 
 func (a *app) relayTokenCommand() *cobra.Command {
 	var m minting
-	cmd := &cobra.Command{
+	var cmd *cobra.Command
+	cmd = &cobra.Command{
 		Use:   "token --tokens FILE --host NAME",
 		Short: "Make tokens for a host behind the relay",
 		Long: `Make a token that lets a host register under a name, one that lets clients reach
@@ -40,11 +43,17 @@ it, or both, and print them once: the file keeps their hashes only. The relay pi
 the change up by itself. To withdraw a token, remove its row from the file: what it
 opened ends within seconds.
 
-What is printed for a host is what serve --relay-token-file reads.`,
-		Example: `  ahp-canvas relay token --tokens tokens.json --host laptop > laptop.json
+What is printed for a host is what serve --relay-token-file reads. With --out it goes
+into a file that nobody else can read.`,
+		Example: `  ahp-canvas relay token --tokens tokens.json --host laptop --out laptop.json
   ahp-canvas relay token --tokens tokens.json --host laptop --kind client --subject ann --valid 720h`,
 		Args: takes(),
-		RunE: does(func(_ context.Context, _ []string) error { return a.mint(m) }),
+		RunE: does(func(_ context.Context, _ []string) error {
+			if cmd.Flags().Changed("valid") && m.valid <= 0 {
+				return &usage{text: fmt.Sprintf("--valid %s: give a time above 0, or none for a token that is good for ever", m.valid)}
+			}
+			return a.mint(m)
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&m.file, "tokens", "", "the relay's token file; it is made where there is none")
@@ -54,7 +63,9 @@ What is printed for a host is what serve --relay-token-file reads.`,
 	f.StringVar(&m.clientID, "client-id", "", "the only client id that a client may claim (default: any)")
 	f.IntVar(&m.lanes, "lanes", 0, "how many connections a client may have at once (default: the relay's limit, 8)")
 	f.DurationVar(&m.valid, "valid", 0, "how long the token is good, as in 720h (default: for ever)")
+	f.StringVar(&m.out, "out", "", "file to write to, readable by you alone (default: standard output)")
 	must(cmd.MarkFlagFilename("tokens"))
+	must(cmd.MarkFlagFilename("out"))
 	must(cmd.MarkFlagRequired("tokens"))
 	must(cmd.MarkFlagRequired("host"))
 	return cmd
@@ -68,16 +79,25 @@ func (a *app) mint(m minting) error {
 	case !relay.ValidName(m.host) && (m.host != relay.AnyHost || m.kind != "client"):
 		return &usage{text: fmt.Sprintf("--host %s: a name is 1 to 63 of a-z, 0-9, dot, hyphen and underscore", m.host)}
 	}
-	row := relay.TokenRow{Subject: m.subject, Hosts: []string{m.host}}
-	if row.Subject == "" {
-		row.Subject = m.host
+	key, rows := m.tokens(wants)
+	if err := addTokens(m.file, rows); err != nil {
+		return err
 	}
+	if m.out != "" {
+		return writePrivate(m.out, append(ahp.MustMarshal(key), '\n'))
+	}
+	return printLine(a.out, key)
+}
+
+// tokens makes a token for each audience, and the rows that know them.
+func (m minting) tokens(audiences []relay.Audience) (relayKey, []relay.TokenRow) {
+	row := relay.TokenRow{Subject: cmp.Or(m.subject, m.host), Hosts: []string{m.host}}
 	if m.valid > 0 {
 		row.Expires = time.Now().Add(m.valid).UTC().Truncate(time.Second)
 	}
 	key := relayKey{Host: m.host}
 	var rows []relay.TokenRow
-	for _, audience := range wants {
+	for _, audience := range audiences {
 		row := row
 		row.Audience = audience
 		if audience == relay.ForClient {
@@ -91,10 +111,7 @@ func (a *app) mint(m minting) error {
 			key.ClientToken = token
 		}
 	}
-	if err := addTokens(m.file, rows); err != nil {
-		return err
-	}
-	return printLine(a.out, key)
+	return key, rows
 }
 
 // addTokens adds rows to a token file, which is replaced whole.

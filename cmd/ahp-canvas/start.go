@@ -137,6 +137,7 @@ func (s *started) settle(p *place, o hosting, logger *slog.Logger) (err error) {
 	}
 	s.endpoint = endpointOf(s.host)
 	if o.reach != nil {
+		s.notes = append(s.notes, o.reach.notes()...)
 		s.endpoint.Link = cmp.Or(o.reach.link(host.DefaultSession), s.endpoint.Link)
 	}
 	s.unlist, err = publish(p.runtimeDir, endpointFile{endpoint: s.endpoint, Started: time.Now(), Content: o.carrying.shownIn()})
