@@ -67,5 +67,7 @@
 // standard output, where a person or script asked for them, and never in a log.
 //
 // Exit status: 0 done; 1 the operation failed, and the message has its code, its
-// cause and what to do next; 2 wrong usage.
+// cause and what to do next; 2 wrong usage. What is of this program alone, as a file
+// that is absent, has no code for people; with --json, where each failure is one object
+// on standard error, it is "failed".
 package main

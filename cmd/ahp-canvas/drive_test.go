@@ -162,6 +162,22 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// What has no code of its own is one object with --json too, for who reads lines.
+func TestFailuresWithoutACode(t *testing.T) {
+	m := newMachine(t)
+	for _, args := range []string{"open board --input @absent.json", "ls --token-file absent", "ls --token-file \xff", "serve --state /dev/null/x"} {
+		m.do(1, strings.Fields(args)...)
+		if !strings.HasPrefix(m.err, "ahp-canvas: ") || strings.Contains(m.err, codeFailed+":") {
+			t.Errorf("%s: %s", args, m.err)
+		}
+		m.do(1, append(strings.Fields(args), "--json")...)
+		var e errorLine
+		if err := json.Unmarshal([]byte(m.err), &e); err != nil || e.Code != codeFailed || e.Message == "" {
+			t.Errorf("%s --json: %s, %v", args, m.err, err)
+		}
+	}
+}
+
 func TestWrongUsage(t *testing.T) {
 	m := newMachine(t)
 	empty := filepath.Join(t.TempDir(), "empty")

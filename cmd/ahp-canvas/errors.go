@@ -40,6 +40,7 @@ const (
 	codeRelayRefused    = "relay_refused"
 	codeOffline         = "host_offline"
 	codeLinkRefused     = "link_refused"
+	codeFailed          = "failed" // a file that is absent, and whatever else the words alone say
 )
 
 // report prints an error and returns the exit status that says the same. The
@@ -56,13 +57,17 @@ func (a *app) report(err error) int {
 		a.reportUsage(&usage{text: err.Error()})
 		return exitUsage
 	}
-	e, ok := errors.AsType[*canvas.Error](err)
-	if !ok {
-		fmt.Fprintf(a.errs, "ahp-canvas: %s\n", printableLines(err.Error()))
-		return exitFailed
+	e, coded := errors.AsType[*canvas.Error](err)
+	if !coded {
+		e = &canvas.Error{Code: codeFailed, Message: err.Error()}
 	}
-	if a.json {
-		_ = printLine(a.errs, errorLine{e.Code, e.Message, e.Path, e.Rule, e.Candidates})
+	switch {
+	case a.json:
+		words := strings.ToValidUTF8(e.Message, "\uFFFD") // a file's name may be any bytes
+		_ = printLine(a.errs, errorLine{e.Code, words, e.Path, e.Rule, e.Candidates})
+		return exitFailed
+	case !coded:
+		fmt.Fprintf(a.errs, "ahp-canvas: %s\n", printableLines(e.Message))
 		return exitFailed
 	}
 	fmt.Fprintf(a.errs, "ahp-canvas: %s: %s\n", printable(e.Code), printableLines(e.Message))
