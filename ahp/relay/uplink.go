@@ -25,7 +25,9 @@ type UplinkOptions struct {
 	Token string // of audience "host"
 	Host  string // the host's name, see [ValidName]
 	// Generation tells this run of the host from earlier ones: it must grow from
-	// run to run. 0 takes the time in nanoseconds.
+	// run to run. 0 takes the time in nanoseconds, which does where no clock goes
+	// back: a run with a lower number than one that the relay still holds for alive
+	// ends with ErrSuperseded.
 	Generation int64
 	// Edges are further hosts (name or name:port) where lanes may wait, beside
 	// URL's own: a relay of several edges names one of them in an offer.

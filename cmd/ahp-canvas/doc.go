@@ -50,8 +50,9 @@
 // # What is kept
 //
 // The state folder ($XDG_STATE_HOME/ahp-canvas, or the system's own place for
-// such) holds the two tokens and the last port in host.json, so that a page
-// survives a restart of the host, and sessions, open canvases and what they saved in
+// such) holds the two tokens and the last port in host.json, so that a page survives a
+// restart of the host, with the number of the last run, by which a relay knows the
+// newest; and sessions, open canvases and what they saved in
 // store.db, with store.db-wal, -shm and -lock beside it (package sqlitestore). To
 // restore a backup, move store.db* away and copy it there. --state memory keeps
 // nothing. The folder is one

@@ -26,6 +26,7 @@ type reach struct {
 	relay, tokenFile string
 	admin            admin
 	key              relayKey // after load
+	generation       int64    // of this run, after prepare; 0 before
 
 	mu    sync.Mutex
 	state relay.Progress
@@ -56,6 +57,14 @@ func (r *reach) load() (err error) {
 	return err
 }
 
+// prepare takes the number of this run, which must be on disk before a relay sees it.
+func (r *reach) prepare(kept *state) (err error) {
+	if r.relay != "" {
+		r.generation, err = kept.newGeneration(time.Now())
+	}
+	return err
+}
+
 // notes are what a person is to know of the file of tokens: a shell that wrote it
 // lets others read it.
 func (r *reach) notes() []string {
@@ -82,7 +91,7 @@ func (r *reach) link(session string) string {
 
 func (r *reach) uplink(h *host.Host, logger *slog.Logger) relay.UplinkOptions {
 	return relay.UplinkOptions{
-		URL: r.relay, Token: r.key.HostToken, Host: r.key.Host, Logger: logger, Progress: r.progress,
+		URL: r.relay, Token: r.key.HostToken, Host: r.key.Host, Generation: r.generation, Logger: logger, Progress: r.progress,
 		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) { h.ServeSocket(socket, lane.ClientID) },
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
@@ -218,5 +219,40 @@ func TestRelayKeyIsPrivate(t *testing.T) {
 	}
 	if said := m.serve(relays...).noise(); !strings.Contains(said, "Note: ") || !strings.Contains(said, "chmod 600") {
 		t.Errorf("an open one: %q", said)
+	}
+}
+
+// A host whose clock went back registers as the newest run all the same: the relay may
+// not know yet that the last one is gone.
+func TestTheClockOfAHostGoesBack(t *testing.T) {
+	m := newMachine(t)
+	dir := t.TempDir()
+	tokens, key, state := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "laptop.json"), filepath.Join(dir, "state")
+	m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop", "--out", key)
+	r := m.start("relay", "--listen", "127.0.0.1:0", "--tokens", tokens)
+	through := []string{"--relay", strings.TrimSpace(r.line), "--relay-token-file", key, "--log-level", "info"}
+	const registered = `"registered with the relay"`
+
+	kept, err := loadState(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := kept.newGeneration(time.Now().Add(time.Hour)) // as it was an hour ago, by a wrong clock
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, err := kept.newGeneration(time.Now()); err != nil || next != last+1 {
+		t.Errorf("the next run is %d, after %d: %v", next, last, err)
+	}
+	kept.release()
+	lost := m.serve(append([]string{"--state", "memory"}, through...)...) // as if it were still there
+	lost.errs.await(t, registered)
+	back := m.serve(append([]string{"--state", state}, through...)...)
+	back.errs.await(t, registered)
+	lost.errs.await(t, "a newer one registered")
+	again := m.serve(append([]string{"--state", "memory"}, through...)...) // newer by the clock alone
+	again.errs.await(t, "a newer one registered")
+	if said := back.errs.String(); strings.Contains(said, "a newer one") {
+		t.Errorf("the host that came back:\n%s", said)
 	}
 }

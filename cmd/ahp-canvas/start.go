@@ -137,6 +137,9 @@ func (s *started) settle(p *place, o hosting, logger *slog.Logger) (err error) {
 	}
 	s.endpoint = endpointOf(s.host)
 	if o.reach != nil {
+		if err := o.reach.prepare(p.kept); err != nil {
+			return err
+		}
 		s.notes = append(s.notes, o.reach.notes()...)
 		s.endpoint.Link = cmp.Or(o.reach.link(host.DefaultSession), s.endpoint.Link)
 	}

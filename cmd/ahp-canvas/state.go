@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
@@ -23,6 +24,8 @@ type state struct {
 	ViewToken  string `json:"viewToken"`
 	AgentToken string `json:"agentToken"`
 	Port       int    `json:"port,omitzero"` // the last one; 0 before the first
+	// Generation is what the last run registered with at a relay; 0 before the first.
+	Generation int64 `json:"generation,omitzero"`
 
 	file string   // "" keeps nothing
 	lock *os.File // nil where nothing is kept
@@ -135,6 +138,13 @@ func (s *state) save() error {
 		return fmt.Errorf("state folder: %w", err)
 	}
 	return nil
+}
+
+// newGeneration is how a relay tells this run from earlier ones: by the time, and by
+// one more than the last where the clock went back.
+func (s *state) newGeneration(now time.Time) (int64, error) {
+	s.Generation = max(now.UnixNano(), s.Generation+1)
+	return s.Generation, s.save()
 }
 
 // newToken is 256 bits that fit into a header, a subprotocol and a fragment.
