@@ -10,7 +10,7 @@ import (
 
 // InvokeArgs says which action of which open canvas to run.
 type InvokeArgs struct {
-	Session    string
+	Session    string // its URI
 	InstanceID string
 	ActionName string
 	Input      ahp.Value // a JSON object; nil where absent

@@ -12,7 +12,7 @@ import (
 
 // OpenArgs says what to open.
 type OpenArgs struct {
-	Session     string
+	Session     string // its URI: a host's own is host.DefaultSession
 	ExtensionID string // "" where CanvasID alone tells
 	CanvasID    string
 	InstanceID  string    // the panel's name; "" has one made up

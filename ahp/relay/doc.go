@@ -14,14 +14,16 @@
 //
 // Each looks at Host (421), then at Origin (403), then at the token (401, 403
 // where it is good for another host). /host and /lane are no place for a web
-// page: they refuse every Origin. Tokens stand in Authorization or, for
-// browsers, in Sec-WebSocket-Protocol; in the query they are refused, except by
-// a listener on loopback. What is wrong after these checks is said by a typed
-// close, because a browser sees the code of a close but not an HTTP status.
+// page: they refuse every Origin. Tokens, and a lane's secret, stand in
+// Authorization (Bearer) or, for browsers, in Sec-WebSocket-Protocol ("ahp,
+// bearer.TOKEN"); in the query they are refused, except by a listener on
+// loopback. The subprotocol that is chosen, where one is offered, is ahp. What is
+// wrong after these checks is said by a typed close, because a browser sees the
+// code of a close but not an HTTP status.
 //
 // # Messages of the control connection
 //
-// JSON texts ([message]), none above 4 KiB:
+// JSON texts, none above 4 KiB:
 //
 //	host: {"type":"register","generation":7}          edge: {"type":"registered"}
 //	edge: {"type":"lane","lane":"…","secret":"…"}     host: {"type":"decline","lane":"…"}
