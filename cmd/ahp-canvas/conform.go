@@ -38,11 +38,11 @@ func (a *app) conformCommand() *cobra.Command {
 in real time, and say where the host does not do what they say.
 
 Each case is about one rule, named with its place in the documents, and is
-played in sessions of its own: the host's own sessions are left alone. It is
-best that nobody else uses the host meanwhile. A rule that MUST hold and does
-not is a failure; one that SHOULD hold deviates, which is no failure unless
---strict. What needs something that the host does not have, or that was not
-given here, is skipped, and the reasons are counted.
+played in sessions of its own, which the host makes by createSession: its own
+are left alone. It is best that nobody else uses the host meanwhile. A rule that
+MUST hold and does not is a failure; one that SHOULD hold deviates, which is no
+failure unless --strict. What needs something that the host does not have, or
+that was not given here, is skipped, and the reasons are counted.
 
 Cases in which an agent opens canvases need a way to do so:
   --mcp URL      the host's agent door, with the tools that ahp-canvas has

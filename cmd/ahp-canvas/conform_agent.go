@@ -33,6 +33,9 @@ func unreachable(url string, err error) error {
 		}
 		return failf(codeNoConform, "the host refuses a WebSocket with HTTP %d", e.Status)
 	}
+	if _, ok := errors.AsType[*ahp.Error](err); ok {
+		return failf(codeNoConform, "no case can be played: %v: each needs a host that answers initialize, createSession, subscribe and disposeSession", err)
+	}
 	return failf(codeNoConform, "no case can be played: %v: look whether a host listens there and speaks AHP", err)
 }
 

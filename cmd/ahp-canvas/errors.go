@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,6 +77,49 @@ func (a *app) report(err error) int {
 		fmt.Fprintln(a.errs, "  "+printable(hint))
 	}
 	return exitFailed
+}
+
+// What cobra says of required flags, of flags that belong together, and of a
+// flag's value.
+var (
+	required = regexp.MustCompile(`^required flag\(s\) "(.+)" not set$`)
+	together = regexp.MustCompile(`the group \[(.+)\] .* missing \[(.+)\]$`)
+	invalid  = regexp.MustCompile(`^invalid argument "(.*)" for ".*--(.+)" flag: `)
+)
+
+// lacking says which flags a command line lacks, as takes does of arguments;
+// other errors stay as they are.
+func lacking(cmd *cobra.Command, err error) error {
+	dashed := func(names []string) string { return "--" + strings.Join(names, " and --") }
+	if err == nil {
+		return nil
+	}
+	if m := required.FindStringSubmatch(err.Error()); m != nil {
+		return &usage{cmd.Name() + " needs " + dashed(strings.Split(m[1], `", "`)), cmd}
+	}
+	m := together.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	missing := strings.Fields(m[2])
+	given := slices.DeleteFunc(strings.Fields(m[1]), func(name string) bool { return slices.Contains(missing, name) })
+	return &usage{cmd.Name() + " needs " + dashed(missing) + " with " + dashed(given), cmd}
+}
+
+// misread says which value a flag does not take, without Go's names for it.
+func misread(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if m := invalid.FindStringSubmatch(text); m != nil {
+		if want := kinds[cmd.Flag(m[2]).Value.Type()]; want != "" {
+			text = fmt.Sprintf("--%s %s: want %s", m[2], m[1], want)
+		}
+	}
+	return &usage{text, cmd}
+}
+
+// kinds are what flags take, by the type of their value; a level's has no name.
+var kinds = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "bool": "true or false", "duration": "a time, as in 30s or 5m", "": "debug, info, warn or error",
 }
 
 func (a *app) reportUsage(u *usage) {

@@ -60,7 +60,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (plain loopback needs none)")
 	o.admin.flags(cmd)
 	o.crowding.relayFlags(cmd)
-	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "what is logged to standard error: debug, info, warn or error")
+	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged to standard error: debug, info, warn or error")
 	must(cmd.MarkFlagRequired("tokens"))
 	for _, name := range []string{"tokens", "tls-cert", "tls-key"} {
 		must(cmd.MarkFlagFilename(name))

@@ -33,7 +33,7 @@ From another terminal:
 	}
 	root.SetVersionTemplate("ahp-canvas {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth(a.out))))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usage{err.Error(), cmd} })
+	root.SetFlagErrorFunc(misread)
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.serveCommand(), a.lsCommand(), a.openCommand(), a.invokeCommand(), a.closeCommand(), a.eventsCommand(),
 		a.linkCommand(), a.mcpCommand(), a.viewCommand(), a.newCommand(), a.lintCommand(), a.doctorCommand(), a.versionCommand(), a.extensionCommand(),

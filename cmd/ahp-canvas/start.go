@@ -43,7 +43,7 @@ func (o *hosting) flags(cmd *cobra.Command) {
 	must(cmd.MarkFlagDirname("canvas"))
 	o.carrying.flags(cmd)
 	o.crowding.flags(cmd)
-	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "what is logged to standard error: debug, info, warn or error")
+	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "the least `level` that is logged to standard error: debug, info, warn or error")
 }
 
 // started is a host with its place among the others.
