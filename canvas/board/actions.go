@@ -45,7 +45,7 @@ type (
 	}
 	addList struct {
 		Title    string    `json:"title"`
-		Position *int      `json:"position,omitzero"`
+		Position *position `json:"position,omitzero"`
 		Cards    []newCard `json:"cards,omitzero"`
 	}
 	renameList struct {
@@ -53,18 +53,18 @@ type (
 		Title string `json:"title"`
 	}
 	moveList struct {
-		List     string `json:"list"`
-		Position *int   `json:"position"`
+		List     string    `json:"list"`
+		Position *position `json:"position"`
 	}
 	ofList struct {
 		List string `json:"list"`
 	}
 	addCard struct {
-		List     string `json:"list"`
-		Title    string `json:"title"`
-		Notes    string `json:"notes,omitzero"`
-		Done     bool   `json:"done,omitzero"`
-		Position *int   `json:"position,omitzero"`
+		List     string    `json:"list"`
+		Title    string    `json:"title"`
+		Notes    string    `json:"notes,omitzero"`
+		Done     bool      `json:"done,omitzero"`
+		Position *position `json:"position,omitzero"`
 	}
 	editCard struct {
 		Card  string  `json:"card"`
@@ -72,9 +72,9 @@ type (
 		Notes *string `json:"notes,omitzero"`
 	}
 	moveCard struct {
-		Card     string  `json:"card"`
-		List     *string `json:"list,omitzero"`
-		Position *int    `json:"position,omitzero"`
+		Card     string    `json:"card"`
+		List     *string   `json:"list,omitzero"`
+		Position *position `json:"position,omitzero"`
 	}
 	ofCard struct {
 		Card string `json:"card"`
@@ -276,18 +276,10 @@ func (b *board) removeCard(in ofCard) (any, error) {
 	return removedCard{in.Card}, nil
 }
 
-func (b *board) insert(c Card, list int, position *int) cardPlace {
-	at := place(position, len(b.Lists[list].Cards))
+func (b *board) insert(c Card, list int, to *position) cardPlace {
+	at := place(to, len(b.Lists[list].Cards))
 	b.Lists[list].Cards = slices.Insert(b.Lists[list].Cards, at, c)
 	return cardPlace{c, b.name(list), at}
 }
 
 func (b *board) name(list int) listName { return listName{b.Lists[list].ID, b.Lists[list].Title} }
-
-// place is a position among n things: the end where it is absent or beyond.
-func place(position *int, n int) int {
-	if position == nil || *position > n {
-		return n
-	}
-	return max(*position, 0)
-}

@@ -70,6 +70,8 @@ func TestActions(t *testing.T) {
 		{`uncheck_card {"card":"c3"}`, "To do: b c | Done: a* d"},
 		{`edit_card {"card":"c6","title":"D","notes":"more\ntext"}`, "To do: b c | Done: a* D"},
 		{`move_list {"list":"Done","position":0}`, "Done: a* D | To do: b c"},
+		{`move_card {"card":"c5","position":0.0}`, "Done: a* D | To do: c b"},
+		{`move_card {"card":"c5","position":1e30}`, "Done: a* D | To do: b c"},
 		{`rename_list {"list":"l4","title":"Shipped"}`, "Shipped: a* D | To do: b c"},
 		{`remove_card {"card":"c6"}`, "Shipped: a* | To do: b c"},
 		{`remove_list {"list":"shipped"}`, "To do: b c"},
@@ -180,7 +182,7 @@ func TestModel(t *testing.T) {
 					t.Skip()
 				}
 				at := rapid.IntRange(0, len(model)).Draw(t, "at")
-				v := run("add_list", addList{Title: "L", Position: &at}).(listValue)
+				v := run("add_list", addList{Title: "L", Position: new(position(at))}).(listValue)
 				model = slices.Insert(model, at, column{id: v.List.ID})
 			},
 			"add card": func(t *rapid.T) {
@@ -201,7 +203,7 @@ func TestModel(t *testing.T) {
 				model[i].cards = slices.Delete(slices.Clone(model[i].cards), at, at+1)
 				place := rapid.IntRange(0, len(model[to].cards)).Draw(t, "place")
 				model[to].cards = slices.Insert(slices.Clone(model[to].cards), place, id)
-				v := run("move_card", moveCard{Card: id, List: &model[to].id, Position: &place}).(cardPlace)
+				v := run("move_card", moveCard{Card: id, List: &model[to].id, Position: new(position(place))}).(cardPlace)
 				if v.Position != place || v.List.ID != model[to].id {
 					t.Fatalf("moved to %+v", v)
 				}
@@ -230,7 +232,7 @@ func TestModel(t *testing.T) {
 				i, to := pickList(), pickList()
 				c := model[i]
 				model = slices.Insert(slices.Delete(slices.Clone(model), i, i+1), to, c)
-				run("move_list", moveList{List: c.id, Position: &to})
+				run("move_list", moveList{List: c.id, Position: new(position(to))})
 			},
 			"remove list": func(t *rapid.T) {
 				if len(model) == 0 {
