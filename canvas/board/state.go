@@ -58,31 +58,48 @@ func (s State) clone() State {
 	return s
 }
 
-// list finds a list by its id, or by its title where that is one list's alone:
-// letters and digits count, so "todo" is "To do".
+// list finds a list by its id, or by its title where that is one list's alone: as
+// it is written, else by letters and digits, so that "todo" is "To do".
 func (s *State) list(ref string) (int, error) {
 	if i := slices.IndexFunc(s.Lists, func(l List) bool { return l.ID == ref }); i >= 0 {
 		return i, nil
 	}
-	found := -1
+	called := s.called(ref)
+	if len(called) == 1 {
+		return called[0], nil
+	}
 	var titles []string
-	for i, l := range s.Lists {
+	for _, l := range s.Lists {
 		titles = append(titles, fmt.Sprintf("%s (%q)", l.ID, l.Title))
-		if key := letters(l.Title); key != "" && key == letters(ref) {
-			if found >= 0 {
-				return 0, canvas.Errorf(CodeNoList, "two lists are called %q: use an id: %s", ref, strings.Join(titles, ", "))
-			}
-			found = i
-		}
 	}
-	if found < 0 {
-		if titles == nil {
-			titles = []string{"none, call add_list first"}
-		}
-		return 0, canvas.Errorf(CodeNoList, "no list is called %q; there are: %s", ref, strings.Join(titles, ", "))
+	switch {
+	case len(called) > 1:
+		return 0, canvas.Errorf(CodeNoList, "two lists are called %q: use an id: %s", ref, strings.Join(titles, ", "))
+	case titles == nil:
+		titles = []string{"none, call add_list first"}
 	}
-	return found, nil
+	return 0, canvas.Errorf(CodeNoList, "no list is called %q; there are: %s", ref, strings.Join(titles, ", "))
 }
+
+// called are the lists with a title.
+func (s *State) called(title string) []int {
+	where := func(is func(string) bool) (all []int) {
+		for i, l := range s.Lists {
+			if is(l.Title) {
+				all = append(all, i)
+			}
+		}
+		return all
+	}
+	if exact := where(func(t string) bool { return t == oneLine(title) }); exact != nil {
+		return exact
+	}
+	key := letters(title)
+	return where(func(t string) bool { return key != "" && letters(t) == key })
+}
+
+// oneLine is how a title is kept.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
