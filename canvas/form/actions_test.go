@@ -66,6 +66,10 @@ func TestActions(t *testing.T) {
 		{`get_answer {}`, `declined t="c" | no`},
 		{`reset {}`, `pending b=true`},
 		{`decide {"version":3,"decision":"approved","values":{"b":false}}`, `approved b=false`},
+		{`reset {}`, `pending b=true`},
+		{`set_fields {"fields":[{"name":"c","label":"C","type":"choice","options":["A  b "," c"],"value":"A  b "}]}`, `pending c="A b"`},
+		{`edit {"version":5,"name":"c","value":" c"}`, `pending c="c"`},
+		{`edit {"version":5,"name":"c","value":" "}`, `pending`},
 	} {
 		after, _, err := do(s, step.call)
 		if err != nil {

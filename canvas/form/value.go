@@ -62,7 +62,11 @@ func (f Field) number(v Value) (Value, error) {
 
 func (f Field) choice(v Value) (Value, error) {
 	var s string
-	if ahp.Unmarshal(v, &s) != nil || (s != "" && !slices.Contains(f.Options, s)) {
+	if ahp.Unmarshal(v, &s) != nil {
+		return nil, f.wrong("one of its options")
+	}
+	s, err := texts.Line("“"+f.Label+"”", s, MaxLabel) // as options are kept
+	if err != nil || (s != "" && !slices.Contains(f.Options, s)) {
 		return nil, f.wrong("one of its options")
 	}
 	if s == "" {
