@@ -118,3 +118,24 @@ func inTheBrowser(t *testing.T) {
 	two.Wait(points + ` === 3`)
 	two.Look("chart-narrow")
 }
+
+// names are what every JavaScript object has. The table of a race has such a column.
+const names = `{"columns":[{"name":"constructor","type":"text"},{"name":"toString","type":"text"},{"name":"points","type":"number"}],
+	"rows":[["A","x",25],["B","y",18]],"query":{"filter":{"toString":["x"]}}}`
+
+// TestColumnsThatObjectsHave: a column can be drawn and filtered by, whatever it is
+// called.
+func TestColumnsThatObjectsHave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	browser := webtest.Start(t)
+	b := sampletest.New(t, chart.New(), chart.Declaration(), names)
+	p := b.View(browser)
+	p.Shows(status, "points by constructor, only toString x")
+	p.Shows(`all(".filter summary").map((s) => s.textContent).join()`, "constructorall,toStringx")
+	p.Eval(`at("filter-toString").querySelector("button").click()`)
+	p.Shows(status, "points by constructor")
+	p.Eval(`at("filter-constructor").querySelector("input").click()`)
+	p.Shows(status, "points by constructor, only constructor B")
+}

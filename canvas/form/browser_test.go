@@ -113,3 +113,24 @@ func inTheBrowser(t *testing.T) {
 	one.Shows(`at("decided").textContent`, "Declined")
 	one.Look("form-declined")
 }
+
+// names are what every JavaScript object has. An agent may call its fields so.
+const names = `{"title":"Race","fields":[{"name":"constructor","label":"Constructor","type":"text"},{"name":"toString","label":"Text","type":"choice","options":["a","b"]},
+	{"name":"valueOf","label":"Value","type":"number"},{"name":"hasOwnProperty","label":"Own","type":"boolean"}]}`
+
+// TestFieldsThatObjectsHave: an empty field is empty, whatever it is called.
+func TestFieldsThatObjectsHave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	browser := webtest.Start(t)
+	b := sampletest.New(t, form.New(), form.Declaration(), names)
+	p := b.View(browser)
+	p.Shows(`all("#fields input").map((i) => i.type === "text" || i.type === "number" ? i.value : String(i.checked)).join()`, ",false,false,true,,false")
+	p.Eval(`at("approve").click()`)
+	p.Shows(`at("decided").textContent`, "Approved")
+	want := []string{`{"form":"b","decision":"approved","values":{"hasOwnProperty":false}}`}
+	if diff := cmp.Diff(want, b.Events()); diff != "" {
+		t.Errorf("the agent heard (-want +got)\n%s", diff)
+	}
+}

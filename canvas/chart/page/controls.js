@@ -22,7 +22,8 @@ export function drawControls(s, change) {
     select.value = /** @type {any} */ (s.query)[select.name];
   }
   for (const [kind] of KINDS) byId(`kind-${kind}`).setAttribute("aria-pressed", String(s.query.kind === kind));
-  for (const c of s.columns) showFilter(c, s.query.filter[c.name]);
+  // A column may be called what every object has: "constructor", of a race.
+  for (const c of s.columns) showFilter(c, Object.hasOwn(s.query.filter, c.name) ? s.query.filter[c.name] : undefined);
 }
 
 /** @param {State} s @param {Change} change */

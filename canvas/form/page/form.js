@@ -26,13 +26,16 @@ function show(next) {
   write(byId("approve"), next.approveLabel);
   write(byId("decline"), next.declineLabel);
   if (before?.version !== next.version) build(next, before);
-  for (const c of controls.values()) c.show(next.values[c.field.name]);
+  for (const c of controls.values()) c.show(valueOf(next, c.field.name));
   showDecision(next, before);
   count();
   byId("word").hidden = true;
   byId("form").hidden = false;
   document.body.setAttribute("aria-busy", "false");
 }
+
+/** A field may be called what every object has: "constructor". @param {State} s @param {string} name */
+const valueOf = (s, name) => (Object.hasOwn(s.values, name) ? s.values[name] : undefined);
 
 /** Makes the controls of a question. What had the focus gets it back, and what was typed and not sent goes on. @param {State} next @param {State} [before] */
 function build(next, before) {
