@@ -172,9 +172,12 @@ func (w *writer) end() error {
 		m := w.m
 		m.Open = false
 		m.Commits++
-		err := w.transact(nil, m)
+		whole, err := true, w.transact(nil, m)
 		if err == nil {
-			_, err = w.c.checkpoint(context.Background(), "TRUNCATE")
+			whole, err = w.c.checkpoint(context.Background(), "TRUNCATE")
+		}
+		if err == nil && !whole {
+			err = stillRead(w.path)
 		}
 		errs = append(errs, writing(w.path, err))
 	}

@@ -76,6 +76,13 @@ func explain(path string, kind, cause error) error {
 	return fmt.Errorf("%s: %w: %w; %s", path, kind, cause, advice[kind])
 }
 
+// stillRead is what Close says of a log that cannot go into the file, because
+// another process, as a check or a backup, reads the store.
+func stillRead(path string) error {
+	return fmt.Errorf("%s: %w: another process reads it, so that its log (-wal) stays beside it; nothing is lost, but copy neither without the other until a host has run again",
+		path, channels.ErrStoreBusy)
+}
+
 // known reports whether err says already what it means.
 func known(err error) bool {
 	for _, kind := range []error{

@@ -23,28 +23,31 @@ func survey(ctx context.Context, path string) (r Report, records []record, err e
 	}
 	defer l.release()
 	var m manifest
+	logged := held
 	if held {
 		m, records, err = readFile(ctx, path, path, readOnly)
 	} else {
-		m, records, err = surveyAlone(ctx, path, l.found())
+		m, records, logged, err = surveyAlone(ctx, path, l.found())
 	}
-	return report(path, pid, m, records), records, err
+	r = report(path, pid, m, records)
+	r.Closed = r.Closed && !logged // a host that was read when it ended left its log
+	return r, records, err
 }
 
-// surveyAlone reads a store that no host has.
-func surveyAlone(ctx context.Context, path string, at mark) (m manifest, records []record, err error) {
+// surveyAlone reads a store that no host has. logged says that there is a log.
+func surveyAlone(ctx context.Context, path string, at mark) (m manifest, records []record, logged bool, err error) {
 	if err := checkHead(path); err != nil {
-		return m, nil, err
+		return m, nil, false, err
 	}
 	log, err := logSize(path)
 	if err != nil {
-		return m, nil, err
+		return m, nil, false, err
 	}
-	logged := log >= wholeLog
+	logged = log >= wholeLog
 	var alone *manifest
 	if logged {
 		if alone, err = readAlone(ctx, path); err != nil {
-			return m, nil, err
+			return m, nil, logged, err
 		}
 		m, records, err = readCopy(ctx, path)
 	} else {
@@ -53,7 +56,7 @@ func surveyAlone(ctx context.Context, path string, at mark) (m manifest, records
 	if err == nil {
 		err = judge(path, m, at, alone, logged)
 	}
-	return m, records, err
+	return m, records, logged, err
 }
 
 // readCopy recovers a copy of a store with its log.

@@ -128,7 +128,7 @@ func (a *app) printReport(word string, r sqlitestore.Report) error {
 	case r.PID != 0:
 		use = fmt.Sprintf("the host of process %d uses it", r.PID)
 	case !r.Closed:
-		use = "its host was killed: the next one recovers it with the -wal file beside it"
+		use = "its host did not close it: the next one recovers it with the -wal file beside it"
 	}
 	_, err := fmt.Fprintf(a.out, "%s: %s: %s, %s, %d commits; %s\n", printable(r.Path), word,
 		counted(r.Records, "record", "records"), counted(int(r.Bytes), "byte", "bytes"), r.Commits, use)
