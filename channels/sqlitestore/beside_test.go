@@ -2,6 +2,10 @@ package sqlitestore
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
@@ -46,5 +50,32 @@ func TestCloseBesideAReader(t *testing.T) {
 	}
 	if r, err := Check(t.Context(), path); err != nil || r.Records != 4 || !r.Closed {
 		t.Errorf("check of a closed store: %+v %v", r, err)
+	}
+}
+
+// A copy that cannot be written says so of the copy, and takes nothing away that is
+// beside it.
+func TestBackupElsewhere(t *testing.T) {
+	ahptest.Leaks(t)
+	path := made(t, "")
+	dir := t.TempDir()
+	before := filepath.Join(dir, "copy.db-new")
+	if err := os.WriteFile(before, []byte("somebody's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Backup(t.Context(), path, filepath.Join(dir, "copy.db")); err != nil || r.Records != 3 {
+		t.Errorf("%+v %v", r, err)
+	}
+	if text, err := os.ReadFile(before); string(text) != "somebody's" {
+		t.Errorf("beside the copy: %q %v", text, err)
+	}
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 2 {
+		t.Errorf("left: %v %v", all, err)
+	}
+	for _, to := range []string{filepath.Join(dir, "none", "copy.db"), filepath.Join(before, "copy.db"), filepath.Join(dir, strings.Repeat("x", 300))} {
+		_, err := Backup(t.Context(), path, to)
+		if err == nil || known(err) || errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), to+": the copy cannot be written there: ") {
+			t.Errorf("%v", err)
+		}
 	}
 }

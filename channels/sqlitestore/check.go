@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // Report says what a store is.
@@ -56,8 +57,13 @@ func Backup(ctx context.Context, path, to string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	if err := create(ctx, to, records); err != nil {
-		return Report{}, writing(to, err)
+	// A name that nobody has: what is beside the copy is somebody else's.
+	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+"-new*")
+	if err == nil {
+		err = become(ctx, f, to, records)
+	}
+	if err != nil {
+		return Report{}, copying(to, err)
 	}
 	return Check(ctx, to)
 }

@@ -76,6 +76,18 @@ func explain(path string, kind, cause error) error {
 	return fmt.Errorf("%s: %w: %w; %s", path, kind, cause, advice[kind])
 }
 
+// copying says what an error means that came up while a copy was written, which is
+// about the copy's place and not about the store.
+func copying(to string, err error) error {
+	switch kind := kindOf(err); {
+	case errors.Is(err, fs.ErrExist) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return err
+	case kind == channels.ErrStoreFull:
+		return explain(to, kind, err)
+	}
+	return fmt.Errorf("%s: the copy cannot be written there: %v; give it another place", to, err)
+}
+
 // stillRead is what Close says of a log that cannot go into the file, because
 // another process, as a check or a backup, reads the store.
 func stillRead(path string) error {

@@ -36,6 +36,12 @@ func create(ctx context.Context, path string, records []record) (err error) {
 	if err != nil {
 		return err
 	}
+	return become(ctx, f, path, records)
+}
+
+// become makes a new file a store of records, and then gives it its name.
+func become(ctx context.Context, f *os.File, path string, records []record) error {
+	made := f.Name()
 	defer os.Remove(made) // it has the right name then
 	if err := f.Close(); err != nil {
 		return err
