@@ -15,7 +15,7 @@ import (
 // saves; what it shows follows soon. A record that comes later than the end
 // belongs to nobody and is swept at the next start.
 //
-//	canvas/<channel>        instanceRecord
+//	canvas/<channel>        instanceRecord; a mark of it is of one that failed to open
 //	canvas-shown/<channel>  shownRecord, from the first change on
 //	canvas-saved/<channel>  the provider's bytes
 const (
@@ -31,6 +31,9 @@ func (s *Service) takeBack(ctx context.Context, k key, back []channels.Change) {
 	}
 	if err := s.commit(context.WithoutCancel(ctx), back...); err != nil {
 		s.logger.Error("the store has an open that failed", "id", k.instance, "err", err)
+		if back[0].Gone { // of a new instance, or of nothing that collect knows
+			s.behind.Mark(back[0].Key)
+		}
 	}
 }
 
@@ -115,10 +118,15 @@ func (s *Service) commitOr(ctx context.Context, otherwise string, changes []chan
 	return nil
 }
 
-// collect brings marked records up to date: what instances show.
+// collect brings marked records up to date: what instances show, and those that
+// belong to none.
 func (s *Service) collect(keys []string) (changes []channels.Change) {
 	s.must(func(tx *channels.Tx) {
 		for _, key := range keys {
+			if channel, failed := strings.CutPrefix(key, instanceKey); failed {
+				changes = append(changes, forget(channel)...)
+				continue
+			}
 			i := s.byChannel[strings.TrimPrefix(key, shownKey)]
 			if i == nil {
 				continue

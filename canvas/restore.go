@@ -2,7 +2,6 @@ package canvas
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -49,11 +48,28 @@ func (s *Service) Load(records channels.Records) error {
 	for _, r := range byChannel {
 		loaded[r.record.Session] = append(loaded[r.record.Session], r)
 	}
-	for _, list := range loaded {
+	for uri, list := range loaded {
 		slices.SortFunc(list, inOrder)
+		loaded[uri] = s.newest(list)
 	}
 	s.must(func(*channels.Tx) { s.loaded, s.restoring = loaded, true })
 	return nil
+}
+
+// newest leaves out of a session's canvases, which are in their order, those whose
+// name a later one has: an open that failed and that the store did not take back.
+func (s *Service) newest(list []*restored) []*restored {
+	last := map[string]*restored{}
+	for _, r := range list {
+		last[r.record.InstanceID] = r
+	}
+	return slices.DeleteFunc(list, func(r *restored) bool {
+		old := last[r.record.InstanceID] != r
+		if old {
+			s.sweep = append(s.sweep, forget(r.channel)...)
+		}
+		return old
+	})
 }
 
 func inOrder(a, b *restored) int {
@@ -95,9 +111,6 @@ func (s *Service) Restore(ctx context.Context) error {
 func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	rec := r.record
 	k := key{rec.Session, rec.InstanceID}
-	if s.instances.at(k) != nil {
-		return fmt.Errorf("%w: two canvases are open as %q", channels.ErrStoreDamaged, rec.InstanceID)
-	}
 	st := CanvasState{
 		InstanceID: rec.InstanceID, CanvasID: rec.CanvasID, ExtensionID: rec.ExtensionID, ExtensionName: rec.ExtensionName,
 		DisplayName: rec.DisplayName, Input: rec.Input, Title: rec.Shown.Title, Status: rec.Shown.Status,

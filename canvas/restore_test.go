@@ -196,6 +196,45 @@ func TestUnpublishedOpenIsTakenBack(t *testing.T) {
 	})
 }
 
+// TestOpenThatIsNotTakenBack: the store refused to take back an open that could not
+// be shown. It does so a moment later; until then a restart finds both that one and
+// what was answered since, which is no damage: the latter counts.
+func TestOpenThatIsNotTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		reg := registerFake(h, f)
+		during := &hooked{Store: l.store}
+		h.Canvases.PutStore(during)
+		during.then = func() {
+			reg.Gone()
+			reg.Back()
+			h.Canvases.PutStore(full{})
+		}
+		_, err := open(h, "one", `{"n":1}`)
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+		h.Canvases.PutStore(l.store)
+		time.Sleep(time.Millisecond)
+		o, err := open(h, "one", `{"n":2}`)
+		ok(t, err)
+		equal(t, 2, len(l.keys("canvas/")))
+		records, err := channels.LoadRecords(t.Context(), l.store)
+		ok(t, err)
+		time.Sleep(time.Minute)
+		equal(t, []string{o.Channel}, l.keys("canvas/"))
+
+		crashed := &lives{t: t, store: channels.NewMemory()}
+		for _, r := range records {
+			ok(t, crashed.store.Commit(t.Context(), channels.Change{Key: r.Key, Value: r.Value}))
+		}
+		h = crashed.next()
+		equal(t, 1, len(h.SessionState().OpenCanvases))
+		equal(t, o.Channel, h.SessionState().OpenCanvases[0].Channel)
+		equal(t, `{"n":2}`, string(h.State(o.Channel).Input))
+		equal(t, []string{o.Channel}, crashed.keys("canvas/"))
+	})
+}
+
 // hooked does something once, when a commit has succeeded.
 type hooked struct {
 	channels.Store
