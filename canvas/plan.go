@@ -1,6 +1,7 @@
 package canvas
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err 
 		}
 		if inst == nil {
 			o = &opening{reg: r, ext: r.ext, decl: d, input: a.Input, reserved: true}
-			return s.reserve(k.session, sess.OpenCanvases)
+			return s.reserve(tx, k.session, sess.OpenCanvases)
 		}
 		st, _ := inst.state(tx)
 		if st.Availability == session.Ready && (a.Input == nil || ahp.Equal(a.Input, st.Input)) {
@@ -84,12 +85,13 @@ func (s *Service) resolve(a OpenArgs, inst *instance) (*Registration, *declared,
 }
 
 // reserve makes room for an instance that is about to be opened.
-func (s *Service) reserve(uri string, open []session.OpenCanvasRef) error {
+func (s *Service) reserve(tx *channels.Tx, uri string, open []session.OpenCanvasRef) error {
 	if n := len(open) + s.opening[uri]; n >= s.limits.SessionInstances {
-		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, staleNames(open))
+		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, listOf(staleNames(open)))
 	}
 	if n := s.instances.count + s.openings; n >= s.limits.Instances {
-		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, staleNames(open))
+		names := append(staleNames(open), s.staleElsewhere(tx, uri)...)
+		return errorf(CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, listOf(names))
 	}
 	s.opening[uri]++
 	s.openings++
@@ -104,15 +106,31 @@ func (s *Service) unreserve(uri string) {
 }
 
 // staleNames names stale instances: the first ones to close.
-func staleNames(open []session.OpenCanvasRef) string {
-	var names []string
+func staleNames(open []session.OpenCanvasRef) (names []string) {
 	for _, r := range open {
-		if r.Availability == session.Stale && len(names) < 8 {
+		if r.Availability == session.Stale {
 			names = append(names, r.InstanceID)
 		}
 	}
-	if names == nil {
+	return names
+}
+
+// staleElsewhere names those of other sessions.
+func (s *Service) staleElsewhere(tx *channels.Tx, but string) (names []string) {
+	for _, uri := range slices.Sorted(maps.Keys(s.instances.sessions)) {
+		if sess, ok := sessionState(tx, uri); ok && uri != but {
+			for _, name := range staleNames(sess.OpenCanvases) {
+				names = append(names, name+" of "+uri)
+			}
+		}
+	}
+	return names
+}
+
+// listOf is the first few of those that are stale, for an error's end.
+func listOf(stale []string) string {
+	if stale == nil {
 		return ""
 	}
-	return " (stale: " + strings.Join(names, ", ") + ")"
+	return " (stale: " + strings.Join(stale[:min(len(stale), 8)], ", ") + ")"
 }
