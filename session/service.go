@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -134,6 +135,8 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: want ahp-session:/<id>")
 	case len(p.Channel) > ahp.MaxURI:
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: longer than %d bytes", ahp.MaxURI)
+	case strings.ContainsFunc(p.Channel, unicode.IsControl): // marks of records are cut at one
+		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: must not hold control characters")
 	case p.WorkingDirectory != nil && len(*p.WorkingDirectory) > maxShown:
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /workingDirectory: longer than %d bytes", maxShown)
 	case p.Provider != nil && *p.Provider != s.agent.Provider:

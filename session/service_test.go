@@ -98,6 +98,7 @@ func TestCreateRefusals(t *testing.T) {
 		{"other scheme", session.CreateSessionParams{Channel: "ahp-canvas:/a"}, ahp.CodeInvalidParams},
 		{"no id", session.CreateSessionParams{Channel: "ahp-session:/"}, ahp.CodeInvalidParams},
 		{"slashes only", session.CreateSessionParams{Channel: "ahp-session://"}, ahp.CodeInvalidParams},
+		{"control character", session.CreateSessionParams{Channel: "ahp-session:/b\x00c"}, ahp.CodeInvalidParams},
 		{"unknown provider", session.CreateSessionParams{Channel: "ahp-session:/b", Provider: &other}, ahp.CodeProviderNotFound},
 		{"fork", session.CreateSessionParams{Channel: "ahp-session:/b", Fork: ahp.Value(`{}`)}, ahp.CodeInvalidParams},
 		{"somebody else", session.CreateSessionParams{Channel: "ahp-session:/b", ActiveClient: &session.SessionActiveClient{ClientID: "c2"}}, ahp.CodeInvalidParams},
