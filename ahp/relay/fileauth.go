@@ -58,8 +58,21 @@ func (a *FileAuthorizer) Watch(ctx context.Context) {
 		select {
 		case <-tick.C:
 			a.look()
+			a.expire(time.Now())
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// expire ends what has run out by the clock. The rows' own timers do not see one that
+// jumps, as after a machine was suspended.
+func (a *FileAuthorizer) expire(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, row := range a.rows {
+		if !row.Expires.IsZero() && !now.Before(row.Expires) {
+			row.end()
 		}
 	}
 }

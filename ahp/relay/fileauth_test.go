@@ -88,6 +88,32 @@ func TestFileAuthorizer(t *testing.T) {
 	}
 }
 
+// A token runs out by the clock that people read, also where that one jumped: a
+// machine that was suspended, or set right.
+func TestATokenRunsOutByTheClock(t *testing.T) {
+	f := newTokenFile(t)
+	soon := f.mint(TokenRow{Audience: ForClient, Subject: "ann", Hosts: []string{AnyHost}, Expires: time.Now().Add(time.Hour)})
+	later := f.mint(TokenRow{Audience: ForClient, Subject: "bob", Hosts: []string{AnyHost}, Expires: time.Now().Add(3 * time.Hour)})
+	f.save()
+	a, err := NewFileAuthorizer(f.name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.replace(nil)
+	var ended []bool
+	for _, token := range []string{soon, later} {
+		grant, err := a.Authorize(t.Context(), ForClient, token, "laptop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.expire(time.Now().Add(2 * time.Hour))
+		ended = append(ended, grant.Valid.Err() != nil)
+	}
+	if !ended[0] || ended[1] {
+		t.Errorf("two hours later the tokens for one and for three have ended: %v", ended)
+	}
+}
+
 func TestParseTokensRefuses(t *testing.T) {
 	_, good := Mint(TokenRow{Audience: ForHost, Subject: "s", Hosts: []string{"h"}})
 	for want, change := range map[string]func(*TokenRow){
