@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
 // A flag that is lacking, or has a value that it does not take, is named as it is
@@ -38,5 +39,14 @@ func TestNotTestable(t *testing.T) {
 	err := unreachable("ws://host", fmt.Errorf("createSession: %w", &ahp.Error{Code: ahp.CodeMethodNotFound, Message: "no"}))
 	if text := err.Error(); !strings.Contains(text, "createSession, subscribe") || strings.Contains(text, "listens") {
 		t.Error(text)
+	}
+}
+
+// A relay's link that a shell cut at its & still has the token, and names no host.
+func TestCutLink(t *testing.T) {
+	for path, want := range map[string]string{"/ahp": "put it into quotes", "/ahp/laptop": `for the host "laptop"`} {
+		if err := (link{ahp: "wss://relay.example" + path}).explain(&ws.HandshakeError{Status: 403}); !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }

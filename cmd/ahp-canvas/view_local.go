@@ -178,6 +178,8 @@ func (l link) explain(err error) error {
 	switch {
 	case refused != nil && refused.Status == http.StatusUnauthorized:
 		return failf(codeLinkRefused, "%s does not take this link's token: it was withdrawn, has run out, or is another host's", at)
+	case refused != nil && refused.Status == http.StatusForbidden && name == "":
+		return failf(codeLinkRefused, "%s: this link names no host: put it into quotes, for a shell ends it at its first &", at)
 	case refused != nil && refused.Status == http.StatusForbidden:
 		return failf(codeLinkRefused, "%s: this link's token is not good for the host %q", at, name)
 	case refused != nil:
