@@ -69,9 +69,14 @@ func inTheBrowser(t *testing.T) {
 	one.focus("Fix build")
 	one.Press("Enter")
 	one.Wait(`d.activeElement.matches("input[type=text]")`)
-	b.Invoke("check_card", `{"card":"c5"}`) // the agent goes on meanwhile
+	b.Invoke("check_card", `{"card":"c5"}`) // the agent goes on meanwhile, in this card too
+	b.Invoke("edit_card", `{"card":"c6","notes":"It is red"}`)
+	one.Shows(`at("c6").querySelector(".notes").textContent`, "It is red")
 	one.Keys("Fix the build" + kb.Enter)
 	agree("To do: <b>Tag</b> & sign* | Doing: Fix the build Write notes* | Done: Plan*")
+	if got := b.Invoke("get_board", `{}`); !strings.Contains(got, `"title":"Fix the build","notes":"It is red"`) {
+		t.Errorf("a person's new title took the agent's notes away: %s", got)
+	}
 	one.Press("n")
 	one.Wait(`d.activeElement.matches("input[type=text]")`)
 	one.Keys("New one" + kb.Enter)

@@ -103,14 +103,17 @@ export function editCard(id) {
   const found = cardOf(id);
   const el = byId(id);
   if (!found || el.hidden) return;
-  const name = field("Title", found.card.title, 200);
-  const notes = make("textarea", { value: found.card.notes ?? "", maxLength: 2000, placeholder: "Notes", "aria-label": "Notes" });
+  const was = { title: found.card.title, notes: found.card.notes ?? "" };
+  const name = field("Title", was.title, 200);
+  const notes = make("textarea", { value: was.notes, maxLength: 2000, placeholder: "Notes", "aria-label": "Notes" });
   inPlace(el, [name, notes], "Save", async () => {
     if (!cardOf(id)) {
       toast("Somebody has removed this card.");
       return true;
     }
-    return change("edit_card", { card: id, title: name.value, notes: notes.value }, "Saved.");
+    // What is as it was here may be another by now: only what was changed is sent.
+    const title = name.value === was.title ? undefined : name.value;
+    return change("edit_card", { card: id, title, notes: notes.value === was.notes ? undefined : notes.value }, "Saved.");
   });
 }
 
