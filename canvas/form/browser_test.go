@@ -46,6 +46,8 @@ func inTheBrowser(t *testing.T) {
 	two.Shows(`all("[type=radio]:checked").map((r) => r.value).join()`, "Double")
 
 	// The agent asks for more while the person types: nothing of it is lost.
+	one.Eval(`at("reason").focus()`)
+	one.Keys("Quiet room")
 	one.Eval(`at("field-0-input").focus()`)
 	one.Keys(kb.End + " Lovelace")
 	b.Invoke("set_fields", `{"fields":[{"name":"who","label":"Full name","type":"text","required":true},
@@ -54,6 +56,7 @@ func inTheBrowser(t *testing.T) {
 	two.Shows(`d.querySelector("#field-0 label").firstChild.data`, "Full name")
 	two.Wait(`at("field-0-input").value === "Ada <script> Lovelace" && at("field-1-input").value === "12"`)
 	one.Wait(`d.activeElement === at("field-0-input")`)
+	one.Shows(`at("reason").value`, "Quiet room")
 
 	// Approving says what is missing, and where.
 	one.Press("Ctrl+Enter")
@@ -80,7 +83,7 @@ func inTheBrowser(t *testing.T) {
 	one.Eval(`at("field-0-input").select()`)
 	one.Keys("Ada Lovelace" + kb.Enter) // Enter decides nothing
 	one.Eval(`at("reason").focus()`)
-	one.Keys("Quiet room, please")
+	one.Keys(kb.End + ", please")
 	two.Shows(`at("field-0-input").value`, "Ada Lovelace") // all that was typed is at the host
 	two.Shows(`at("field-2-input").value`, "2026-03-04")
 	one.Shows(`at("reason").value`, "Quiet room, please")
@@ -107,6 +110,7 @@ func inTheBrowser(t *testing.T) {
 
 	b.Invoke("reset", `{}`)
 	two.Wait(`!at("foot").hidden && at("field-0-input").value === ""`)
+	one.Shows(`at("reason").value`, "") // that was of the last decision
 	two.Tab.Resize(t, 420, 860)
 	two.Look("form-narrow")
 	two.Eval(`at("decline").click()`) // what is missing does not keep a person from it

@@ -47,7 +47,7 @@ function build(next, before) {
     const same = controls.get(field.name);
     if (value !== undefined && next.decision === "pending" && same?.field.type === field.type) same.take(value);
   }
-  byId("reason").value = "";
+  if (before?.decision !== "pending") byId("reason").value = ""; // it was of a decision; else it is being typed
   tried = false;
   problems();
   if (before) announce(next.decision === "pending" ? "The agent has changed the form." : "");
