@@ -75,6 +75,25 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// Numbers are what they are, small ones too, but for the dust of binary fractions.
+func TestTidy(t *testing.T) {
+	for _, test := range []struct{ rows, want string }{
+		{`["x",0.1],["x",0.2]`, "0.3"},
+		{`["x",0.3],["x",-0.1],["x",-0.2]`, "0"}, // and not -0
+		{`["x",3e-7],["x",4.5e-9]`, "3.045e-7"},
+		{`["x",1e-300],["x",2e-300]`, "3e-300"},
+		{`["x",0.000123456789]`, "0.0001234568"},
+		{`["x",123456789.123456]`, "123456789.123456"},
+		{`["x",999999999999999],["x",0.5]`, "999999999999999.5"},
+		{`["x",0]`, "0"},
+	} {
+		s := opened(t, `{"columns":[{"name":"A","type":"text"},{"name":"N","type":"number"}],"rows":[`+test.rows+`]}`)
+		if got := ahp.MustMarshal(s.result().Series[0].Values[0]); !ahp.Equal(got, ahp.Value(test.want)) || got[0] == '-' {
+			t.Errorf("%s: %s, want %s", test.rows, got, test.want)
+		}
+	}
+}
+
 func TestActionsRefuse(t *testing.T) {
 	s := opened(t, small)
 	table := func(columns, rows string) string {

@@ -119,6 +119,21 @@ func inTheBrowser(t *testing.T) {
 	two.Look("chart-narrow")
 }
 
+// TestSmallNumbers: a rate is drawn and read as what it is, on the axis too.
+func TestSmallNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	browser := webtest.Start(t)
+	b := sampletest.New(t, chart.New(), chart.Declaration(), `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.00421],["two",-0.5]]}`)
+	p := b.View(browser)
+	p.Shows(`all("#table td").map((c) => c.textContent).join(" ")`, "0.00421 -0.5")
+	b.Invoke("set_data", `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.004],["two",3e-7]]}`)
+	p.Shows(`all(".point").map((c) => c.getAttribute("aria-label")).join()`, "one: 0.004,two: 0.0000003")
+	p.Wait(`new Set(all(".axes text[text-anchor=end]").map((l) => l.textContent)).size === all(".axes line").length`) // no two labels are one
+	p.Look("chart-small")
+}
+
 // names are what every JavaScript object has. The table of a race has such a column.
 const names = `{"columns":[{"name":"constructor","type":"text"},{"name":"toString","type":"text"},{"name":"points","type":"number"}],
 	"rows":[["A","x",25],["B","y",18]],"query":{"filter":{"toString":["x"]}}}`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -117,16 +118,20 @@ func (s sum) value(aggregate string) *float64 {
 	v := map[string]float64{
 		"sum": s.total, "average": s.total / float64(s.n), "smallest": s.smallest, "largest": s.largest, "count": float64(s.n),
 	}[aggregate]
-	v = tidy(v)
+	v = tidy(v, max(math.Abs(s.smallest), math.Abs(s.largest)))
 	return &v
 }
 
-// tidy takes away the dust of binary fractions: 0.1+0.2 is 0.3.
-func tidy(v float64) float64 {
-	if r := math.Round(v*1e6) / 1e6; math.Abs(v) < 1e9 {
-		return r
+// tidy takes away the dust of binary fractions, 0.1+0.2 is 0.3: what is left is six
+// digits after the point, or after the first digit of what the largest number that
+// went into it has there.
+func tidy(v, largest float64) float64 {
+	if math.Abs(v) >= 1e9 || largest == 0 {
+		return v
 	}
-	return v
+	digits := 6 + max(0, -int(math.Floor(math.Log10(largest))))
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', digits, 64), 64) // it was written as a number
+	return r + 0                                                            // which makes 0 of -0
 }
 
 // sort orders groups by all that is drawn of them.

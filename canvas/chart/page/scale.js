@@ -11,13 +11,17 @@ export function ticks(min, max, count) {
 }
 
 const exact = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const small = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 2 });
 
+/** A rate of 0.0042 is not 0. @param {number} v */
+const written = (v) => (Math.abs(v) < 1 ? small : exact).format(v);
+
 /** @param {number | null} v @param {string} [unit] */
-export const inWords = (v, unit) => (v === null ? "no data" : `${exact.format(v)}${unit ? `\u00a0${unit}` : ""}`);
+export const inWords = (v, unit) => (v === null ? "no data" : `${written(v)}${unit ? `\u00a0${unit}` : ""}`);
 
 /** @param {number} v */
-export const onAxis = (v) => (Math.abs(v) >= 10_000 ? short : exact).format(v);
+export const onAxis = (v) => (Math.abs(v) >= 10_000 ? short.format(v) : written(v));
 
 /** @param {string} text @param {number} max */
 export const cut = (text, max) => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
