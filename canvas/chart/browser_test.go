@@ -119,7 +119,8 @@ func inTheBrowser(t *testing.T) {
 	two.Look("chart-narrow")
 }
 
-// TestSmallNumbers: a rate is drawn and read as what it is, on the axis too.
+// TestSmallNumbers: a rate is drawn and read as what it is, on the axis too, and
+// every series has a look of its own.
 func TestSmallNumbers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
@@ -130,8 +131,12 @@ func TestSmallNumbers(t *testing.T) {
 	p.Shows(`all("#table td").map((c) => c.textContent).join(" ")`, "0.00421 -0.5")
 	b.Invoke("set_data", `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.004],["two",3e-7]]}`)
 	p.Shows(`all(".point").map((c) => c.getAttribute("aria-label")).join()`, "one: 0.004,two: 0.0000003")
-	p.Wait(`new Set(all(".axes text[text-anchor=end]").map((l) => l.textContent)).size === all(".axes line").length`) // no two labels are one
+	p.Wait(`new Set(all(".axes text[text-anchor=end]").map((l) => l.textContent)).size === all(".axes line").length`)                                                       // no two labels are one
+	p.Wait(`all(".point rect").every((r) => Number(r.getAttribute("y")) + Number(r.getAttribute("height")) <= Number(d.querySelector(".zero").getAttribute("y1")) + 0.01)`) // above 0, however small
 	p.Look("chart-small")
+	// Rows without a value are a series of their own, and look like no other.
+	b.Invoke("set_data", `{"columns":[{"name":"Step","type":"text"},{"name":"Of","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",null,1],["one","a",2],["one","b",3]],"query":{"splitBy":"Of"}}`)
+	p.Shows(`all("#legend li").map((l) => l.textContent + " " + l.querySelector(".sign").classList[1]).join()`, "(empty) series-2,a series-0,b series-1")
 }
 
 // names are what every JavaScript object has. The table of a race has such a column.

@@ -30,7 +30,8 @@ const MARKS = [
  * @param {State} s @param {number} n
  */
 export function looks(s, n) {
-  const all = s.columns.find((c) => c.name === s.query.splitBy)?.values ?? [];
+  const values = s.columns.find((c) => c.name === s.query.splitBy)?.values ?? [];
+  const all = s.result.series.some((one) => !one.name) ? [...values, ""] : values; // rows without a value are a series too
   const at = all.length <= MARKS.length ? all.indexOf(s.result.series[n].name) : -1;
   return at < 0 ? n : at;
 }
@@ -108,7 +109,7 @@ function bars(s, f, n) {
   const g = draw("g", { class: `series-${looks(s, n)}` });
   s.result.series[n].values.forEach((v, at) => {
     if (v === null) return;
-    const x = f.left + f.band * (at + 0.5) - (width * all) / 2 + n * width, top = f.y(Math.max(v, 0)), tall = Math.max(Math.abs(f.y(v) - f.y(0)), 2);
+    const x = f.left + f.band * (at + 0.5) - (width * all) / 2 + n * width, zero = f.y(0), tall = Math.max(Math.abs(f.y(v) - zero), 2), top = v < 0 ? zero : zero - tall;
     g.append(point(s, n, at, { x: x + width / 2, y: top }, draw("rect", { class: "fill", x: x + 0.75, y: top, width: Math.max(width - 1.5, 2), height: tall, rx: Math.min(3, width / 4) })));
   });
   return g;
