@@ -71,3 +71,34 @@ func TestALockedFileCanBeRemoved(t *testing.T) {
 		t.Errorf("left: %v, %v", entries, err)
 	}
 }
+
+// Those who share a lock keep out who wants it alone, and the other way round.
+func TestSharedLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "name")
+	open := func() *os.File {
+		t.Helper()
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	one, two := open(), open()
+	for _, f := range []*os.File{one, two} {
+		if held, err := lockfile.TryShared(f); held || err != nil {
+			t.Errorf("shared: %t, %v", held, err)
+		}
+	}
+	if !held(t, name) {
+		t.Error("a shared lock is free for who wants it alone")
+	}
+	one.Close()
+	two.Close()
+	if held, err := lockfile.Try(open()); held || err != nil {
+		t.Fatalf("alone: %t, %v", held, err)
+	}
+	if held, err := lockfile.TryShared(open()); !held || err != nil {
+		t.Errorf("beside one that is alone: %t, %v", held, err)
+	}
+}

@@ -10,8 +10,13 @@ import (
 
 // Try takes the lock of a file for as long as the file is open. held says that
 // somebody else has it.
-func Try(f *os.File) (held bool, err error) {
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+func Try(f *os.File) (held bool, err error) { return try(f, syscall.LOCK_EX) }
+
+// TryShared is Try for who shares the lock with others that do the same.
+func TryShared(f *os.File) (held bool, err error) { return try(f, syscall.LOCK_SH) }
+
+func try(f *os.File, how int) (held bool, err error) {
+	err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return true, nil
 	}

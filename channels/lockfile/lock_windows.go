@@ -15,10 +15,14 @@ const lockedByte = 1 << 30 // times 4 GiB
 
 // Try takes the lock of a file for as long as the file is open. held says that
 // somebody else has it.
-func Try(f *os.File) (held bool, err error) {
+func Try(f *os.File) (held bool, err error) { return try(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+
+// TryShared is Try for who shares the lock with others that do the same.
+func TryShared(f *os.File) (held bool, err error) { return try(f, 0) }
+
+func try(f *os.File, how uint32) (held bool, err error) {
 	at := windows.Overlapped{OffsetHigh: lockedByte}
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &at)
+	err = windows.LockFileEx(windows.Handle(f.Fd()), how|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return true, nil
 	}

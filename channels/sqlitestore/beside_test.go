@@ -79,3 +79,34 @@ func TestBackupElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Two who look at a closed store are not in each other's way, and take the other one
+// for no host. A host that comes meanwhile is told that somebody looks.
+func TestTwoWhoLook(t *testing.T) {
+	ahptest.Leaks(t)
+	path := made(t, "")
+	s, err := Open(t.Context(), path, Options{})
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, path)
+	looks, held, _, err := peekLock(path)
+	if held || err != nil {
+		t.Fatalf("%t %v", held, err)
+	}
+	if r, err := Check(t.Context(), path); err != nil || r.PID != 0 || !r.Closed {
+		t.Errorf("check: %+v %v", r, err)
+	}
+	if after := names(t, path); after != before {
+		t.Errorf("%s, before: %s", after, before)
+	}
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, channels.ErrStoreBusy) || !strings.Contains(err.Error(), "a check or a backup reads it") {
+		t.Errorf("open: %v", err)
+	}
+	if err := looks.release(); err != nil {
+		t.Error(err)
+	}
+}

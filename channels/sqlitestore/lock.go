@@ -42,6 +42,9 @@ func takeLock(path string) (*lock, error) {
 	switch {
 	case held:
 		defer f.Close()
+		if hosts, err := lockfile.TryShared(f); !hosts && err == nil {
+			return nil, fmt.Errorf("%s: %w: a check or a backup reads it; start this host again when that is done", path, channels.ErrStoreBusy)
+		}
 		return nil, busy(path, l.read())
 	case err != nil:
 		f.Close()
@@ -55,9 +58,10 @@ func takeLock(path string) (*lock, error) {
 	return l, nil
 }
 
-// peekLock is takeLock for who only looks: it makes no file and changes none. It
-// returns nil where no host ever had the store. Where one has it now, held is
-// true, and pid is that one's process id as far as it is known.
+// peekLock is takeLock for who only looks: it makes no file and changes none, and
+// keeps hosts away, but nobody else who looks. It returns nil where no host ever had
+// the store. Where one has it now, held is true, and pid is that one's process id as
+// far as it is known.
 func peekLock(path string) (l *lock, held bool, pid int, err error) {
 	f, err := os.Open(lockName(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +71,7 @@ func peekLock(path string) (l *lock, held bool, pid int, err error) {
 		return nil, false, 0, err
 	}
 	l = &lock{f: f, path: path}
-	held, err = lockfile.Try(f)
+	held, err = lockfile.TryShared(f)
 	pid = l.read()
 	if held || err != nil {
 		return nil, held, pid, errors.Join(err, f.Close())
