@@ -20,16 +20,40 @@ import (
 // be there or not, in any combination, by sectors of 512 bytes. What the process
 // wrote, synced and acknowledged is known from a trace of its calls; the disk is
 // built from it as it may be at a moment, and opened. Every acknowledged batch
-// must be there, and of the others each whole or not at all.
+// must be there, and of the others each whole or not at all. The store was closed
+// before, or its host was killed, so that its log is taken up first.
 func TestPowerCut(t *testing.T) {
 	needsStrace(t)
 	ahptest.Leaks(t)
-	dir := t.TempDir()
-	path, trace := filepath.Join(dir, sqlitestore.FileName), filepath.Join(dir, "trace")
-	if err := open(t, path).Close(); err != nil {
-		t.Fatal(err)
+	for _, before := range []string{"closed", "killed"} {
+		t.Run(before, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), sqlitestore.FileName)
+			if before == "killed" {
+				c := startChild(t, path, 8, 1<<30)
+				c.acks(200)
+				c.kill(t)
+			} else if err := open(t, path).Close(); err != nil {
+				t.Fatal(err)
+			}
+			kept := map[string]string{}
+			if _, err := sqlitestore.Dump(t.Context(), path, func(key string, value []byte) error { kept[key] = string(value); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			at, err := roundsOf(kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cutPower(t, path, at)
+		})
 	}
-	d := newPowered(t, path)
+}
+
+// cutPower lets a host commit and builds what a power cut leaves: at each moment
+// until the first acknowledgement, and at some of those after it.
+func cutPower(t *testing.T, path string, acked map[int]int) {
+	t.Helper()
+	trace := filepath.Join(t.TempDir(), "trace")
+	d := newPowered(t, path, acked)
 	c := startChild(t, path, 8, 120, "strace", "-f", "-y", "-xx", "-s", "65536", "-o", trace, "-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,unlink")
 	if acks := c.acks(1 << 30); acks != 8*120 {
 		t.Fatalf("%d acknowledgements: %s", acks, &c.errs)
@@ -40,21 +64,7 @@ func TestPowerCut(t *testing.T) {
 	calls := readCalls(t, read(t, trace))
 	seed := rand.Uint64()
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	var rare []int // moments while the log is copied into the file and cut
-	for i := 1; i < len(calls); i++ {
-		if before := calls[i-1]; before.file == path || before.name == "ftruncate" {
-			rare = append(rare, i)
-		}
-	}
-	if len(rare) == 0 {
-		t.Fatal("the log was not copied into the file")
-	}
-	cuts := map[int]int{} // how often before which call
-	n := long(60, 1000)
-	for range n / 2 {
-		cuts[rnd.IntN(len(calls))]++
-		cuts[rare[rnd.IntN(len(rare))]]++
-	}
+	cuts, n := whenToCut(t, path, calls, rnd)
 	lost, pieces, copying := 0, 0, 0
 	for i, call := range calls {
 		for range cuts[i] {
@@ -72,6 +82,34 @@ func TestPowerCut(t *testing.T) {
 	}
 	t.Logf("%d power cuts, %d of them while the log is copied into the file, among %d calls and %d syncs: of %d sectors not yet synced %d were lost; 0 acknowledged batches lost, 0 half",
 		n, copying, len(calls), d.syncs, pieces, lost)
+}
+
+// whenToCut says how often before which call.
+func whenToCut(t *testing.T, path string, calls []call, rnd *rand.Rand) (cuts map[int]int, n int) {
+	t.Helper()
+	cuts = map[int]int{}
+	for i, c := range calls { // the store is being opened
+		if strings.HasPrefix(string(c.data), "ack ") {
+			break
+		}
+		cuts[i]++
+		n++
+	}
+	var rare []int // moments while the log is copied into the file and cut
+	for i := 1; i < len(calls); i++ {
+		if before := calls[i-1]; before.file == path || before.name == "ftruncate" {
+			rare = append(rare, i)
+		}
+	}
+	if len(rare) == 0 {
+		t.Fatal("the log was not copied into the file")
+	}
+	for range long(30, 500) {
+		cuts[rnd.IntN(len(calls))]++
+		cuts[rare[rnd.IntN(len(rare))]]++
+		n += 2
+	}
+	return cuts, n
 }
 
 // call is one system call that changes a file, or says something.
@@ -143,8 +181,8 @@ type powered struct {
 
 var storeFiles = []string{"", "-wal", "-lock"}
 
-func newPowered(t *testing.T, path string) *powered {
-	d := &powered{path: path, synced: map[string][]byte{}, later: map[string][]call{}, acked: map[int]int{}}
+func newPowered(t *testing.T, path string, acked map[int]int) *powered {
+	d := &powered{path: path, synced: map[string][]byte{}, later: map[string][]call{}, acked: acked}
 	for _, end := range storeFiles {
 		if data, err := os.ReadFile(path + end); err == nil {
 			d.synced[end] = data

@@ -42,6 +42,12 @@ func layOut(path string) error {
 }
 
 func zero(f *os.File) error {
+	// What the log held is in the file, and was cut off. That comes first on the disk:
+	// zeros in the middle of what was cut would leave its first part by itself, which
+	// is older than the file.
+	if err := f.Sync(); err != nil {
+		return err
+	}
 	zeros := make([]byte, 64<<10)
 	for at := int64(0); at < walBytes; at += int64(len(zeros)) {
 		if _, err := f.WriteAt(zeros, at); err != nil {
