@@ -167,6 +167,39 @@ func TestEventStreamEnds(t *testing.T) {
 	}
 }
 
+// TestQuiet: an app that has said its head may be silent for as long as it likes,
+// in an event stream and in any other body.
+func TestQuiet(t *testing.T) {
+	a := liveApp(t)
+	more := make(chan bool)
+	a.HandleFunc("/quiet", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-more:
+			fmt.Fprint(w, "data: late\n\n")
+		case <-r.Context().Done():
+		}
+	})
+	patience := func(next http.Handler) http.Handler {
+		return rewritten(next, "/.ahp/sw.js", "const PATIENCE = 35_000;", "const PATIENCE = 300;")
+	}
+	p := webtest.Start(t).Open(t, start(t, patience, appSite("one", a)).link)
+	frame := shown(t, p, 1)[0]
+	inCanvas[any](t, frame, `window.body = (await fetch("/quiet")).text();
+		window.said = []; const s = window.s = new EventSource("/quiet?type=text/event-stream"); s.onerror = () => said.push("error"); s.onmessage = (e) => { said.push(e.data); s.close(); };
+		await new Promise((r) => { s.onopen = r; });`)
+	// Longer than the worker's patience: what never had a head is given up meanwhile.
+	if got := inCanvas[int](t, frame, `await fetch("/hang"); return (await fetch("/hang")).status`); got != 504 {
+		t.Fatalf("a request without a head is answered %d", got)
+	}
+	close(more)
+	frame.Wait(t, win+`.said.length > 0`)
+	if got := inCanvas[string](t, frame, `return said + " " + await body`); got != "late data: late\n\n" {
+		t.Errorf("after the silence the canvas heard %q", got)
+	}
+}
+
 // TestStaleComesBack: the provider is gone, and the frame stays below the words
 // of it; it is back, and the page's stream comes back by itself.
 func TestStaleComesBack(t *testing.T) {

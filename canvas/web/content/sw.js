@@ -133,7 +133,6 @@
 
     /** @param {any} m of the app page */
     hear(m) {
-      this.#wait();
       switch (m.t) {
         case "whole": return this.#end(() => this.#resolve(this.#whole(m)));
         case "head": return this.#head(m);
@@ -143,6 +142,7 @@
         case "end": return this.#end(() => { this.#flush(); this.#controller?.close(); });
         case "more":
           this.#room += m.n;
+          this.#wait();
           return this.#go();
         case "words": return this.#fail(() => words(m.status, m.word, this.document), m.status === 501);
         case "late": return this.#fail(() => words(504, "The app of this canvas did not answer in time.", this.document));
@@ -159,6 +159,7 @@
 
     /** @param {{ status: number, text: string, headers: [string, string][], empty: boolean }} m */
     #head({ status, text, headers: given, empty }) {
+      clearTimeout(this.#late); // what follows takes the time that it takes: an event stream may be silent
       const headers = new Headers(POLICY);
       for (const [name, value] of given) {
         // What is ours stays; the app's own policy comes on top of it.
