@@ -20,11 +20,11 @@ const PULSE = 3_000; // ms between two questions whether a canvas still answers
  * }} Keeper who a mount works for; worker: what asks for the canvas's content, a new one each time; lacks: what a single document cannot show; unworkable: there is no service worker
  */
 
-/** What the frame may say of its failures, in plain words. @type {Record<string, string>} */
-const WORDS = {
-  "no-document": "The document of this canvas could not be read: there is no such file, or its provider is not running.",
-  "worker-late": "The service worker of this canvas did not start.",
-};
+/** What the frame may say of its failures, in plain words. @type {Map<unknown, string>} */
+const WORDS = new Map([
+  ["no-document", "The document of this canvas could not be read: there is no such file, or its provider is not running."],
+  ["worker-late", "The service worker of this canvas did not start."],
+]);
 
 const NOT_FOUND = "The frame of this canvas did not load. Either the host is gone, or this browser does not find the names that canvases get (“ahp-canvas view” does without them; Chrome, Edge and Firefox find those below localhost):";
 
@@ -112,11 +112,11 @@ export class Mount {
       case "left":
         return this.#phase("failed", "The canvas tried to go to another address, which is not shown here.");
       case "lacks":
-        if (Array.isArray(data.what)) this.#keeper.lacks(data.what.slice(0, MAX_LACKS).map((/** @type {unknown} */ w) => String(w).slice(0, 200)));
+        if (Array.isArray(data.what)) this.#keeper.lacks(data.what.slice(0, MAX_LACKS).filter((/** @type {unknown} */ w) => typeof w === "string").map((/** @type {string} */ w) => w.slice(0, 200)));
         return;
       case "failed":
         if (data.reason === "no-service-worker") return this.#keeper.unworkable();
-        return this.#phase("failed", WORDS[data.reason] ?? "The frame of this canvas could not be set up.");
+        return this.#phase("failed", WORDS.get(data.reason) ?? "The frame of this canvas could not be set up.");
     }
   }
 

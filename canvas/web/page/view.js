@@ -7,6 +7,7 @@ const TAG = "x-ahp", VIEW = "view/1";
 const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
 const MAX_CALLS = 256; // actions under way
+const TOO_LONG = " "; // no JSON text
 
 /** Sends an action to the canvas's channel. @typedef {(action: any) => number | undefined} Dispatch its clientSeq */
 
@@ -97,7 +98,7 @@ export class View {
         if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "result", id: m.id, value: m.value });
         return;
       case "error":
-        if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "error", id: m.id, error: { code: String(m.code).slice(0, 128), message: String(m.message).slice(0, 4096) } });
+        if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "error", id: m.id, error: { code: limited(m.code, 128) || "canvas_handler_error", message: limited(m.message, 4096) || "the page gave no reason" } });
     }
   }
 
@@ -113,7 +114,7 @@ export class View {
   #objection(value) {
     const text = json(value);
     if (text === undefined) return "only a JSON value can be sent";
-    if (new TextEncoder().encode(text).length > MAX_BYTES) return "a message may have at most 64 KiB";
+    if (text === TOO_LONG) return "a message may have at most 64 KiB";
     if (typeof value === "object" && value !== null && TAG in value) return `the member "${TAG}" is the protocol's own`;
     const now = performance.now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#filled) / 1000) * RATE);
@@ -125,8 +126,8 @@ export class View {
 
   /** @param {unknown} id @param {any} message */
   #answer(id, message) {
-    const text = json(message);
-    if (text !== undefined && new TextEncoder().encode(text).length <= MAX_BYTES) return this.#post(message);
+    const text = json({ [TAG]: VIEW, ...message });
+    if (text !== undefined && text !== TOO_LONG) return this.#post(message);
     this.#post({ type: "error", id, error: { code: "canvas_handler_error", message: "the answer is no JSON of at most 64 KiB" } });
   }
 
@@ -136,11 +137,26 @@ export class View {
   }
 }
 
-/** @param {any} value @returns {string | undefined} undefined where it cannot be said in JSON */
+/** Only a string: what else there is may take for ever to become one. @param {unknown} said @param {number} most */
+const limited = (said, most) => (typeof said === "string" ? said.slice(0, most) : "");
+
+/**
+ * A small value may have no end as JSON: an array of four thousand million holes,
+ * or thirty levels that name the next one twice. So what it says is counted.
+ * @param {any} value @returns {string | undefined} undefined where it cannot be said in JSON, TOO_LONG where it has more than 64 KiB
+ */
 function json(value) {
+  let size = 0;
+  /** @this {any} @param {string} key @param {any} v */
+  function counted(key, v) {
+    size += (Array.isArray(this) ? 0 : key.length) + (typeof v === "string" ? v.length : 1);
+    if (size > MAX_BYTES) throw new RangeError(); // it is longer than that already
+    return v;
+  }
   try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
+    const text = JSON.stringify(value, counted);
+    return text === undefined || new TextEncoder().encode(text).length <= MAX_BYTES ? text : TOO_LONG;
+  } catch (err) {
+    return err instanceof RangeError ? TOO_LONG : undefined;
   }
 }

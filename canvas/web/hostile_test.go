@@ -1,0 +1,66 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// hostileKit is a View and a mount in the page itself, spoken to as a hostile
+// canvas would: heard is what it was told, sent what reached the host, word and
+// lacks what a person would see of it.
+const hostileKit = `
+	const { View } = await import("/view.js"), { Mount } = await import("/mount.js");
+	const sent = [], heard = [], seen = [];
+	const view = new View((a) => sent.push(JSON.stringify(a.payload)), () => {});
+	const { port1, port2: canvas } = new MessageChannel();
+	view.connect(port1);
+	canvas.onmessage = ({ data }) => { if (data.t !== "state") heard.push(data.t + " " + (data.reason ?? "")); };
+	const mount = new Mount("", { path: "/", title: "x", theme: {} }, { worker() {}, view() {}, unworkable() {}, phase: (p, word) => seen.push(p + " " + word), lacks: (l) => seen.push("lacks " + l.map((s) => s.length)) });
+	seen.length = 0;
+	const frame = { contentWindow: { postMessage: (m, to, [port]) => { frame.port = port; } } };
+	Object.defineProperty(mount.element, "contentWindow", { value: frame.contentWindow });
+	mount.element.dispatchEvent(new Event("load"));
+	seen.length = 0;
+	const turn = () => new Promise((r) => setTimeout(r, 50));
+	const say = (value) => canvas.postMessage({ t: "send", id: 1, value });
+	const holes = Object.assign([], { length: 2 ** 32 - 1 });
+	const levels = (x) => Array.from({ length: 30 }).reduce((a) => [a, a], x);
+`
+
+// TestHostileMessages: a message is small in a structured clone and without an end
+// as text, or names what every object has: it is refused, and at once.
+func TestHostileMessages(t *testing.T) {
+	const long = "refused a message may have at most 64 KiB"
+	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")
+	for _, tt := range []struct {
+		name, does, heard, sent, seen string
+	}{
+		{"holes", `say(holes)`, long, "", ""},
+		{"levels that name the next one twice", `say(levels("x"))`, long, "", ""},
+		{"one long text many times", `say(new Array(60_000).fill("x".repeat(100)))`, long, "", ""},
+		{"one long name many times", `say(new Array(60_000).fill({ ["x".repeat(100_000)]: 1 }))`, long, "", ""},
+		{"a circle", `const c = {}; c.c = c; say(c)`, "refused only a JSON value can be sent", "", ""},
+		{"no JSON", `say(1n)`, "refused only a JSON value can be sent", "", ""},
+		{"names that every object has", `say(JSON.parse('{"__proto__":{"x-ahp":"http/1"},"constructor":1}'))`, "", `{"__proto__":{"x-ahp":"http/1"},"constructor":1}`, ""},
+		{"as much as may be", `say(new Array(32_767).fill(1)); await turn(); sent[0] = String(sent[0].length)`, "", "65535", ""},
+		{"an answer of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "result", id: 7, value: holes }); await turn(); heard.length = 0`, "",
+			`{"x-ahp":"view/1","type":"error","id":7,"error":{"code":"canvas_handler_error","message":"the answer is no JSON of at most 64 KiB"}}`, ""},
+		{"an error of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "error", id: 7, code: holes, message: { toString: 1 } }); await turn(); heard.length = 0`, "",
+			`{"x-ahp":"view/1","type":"error","id":7,"error":{"code":"canvas_handler_error","message":"the page gave no reason"}}`, ""},
+		{"a reason that every object has", `frame.port.postMessage({ t: "failed", reason: "constructor" })`, "", "", "failed The frame of this canvas could not be set up."},
+		{"a reason that is none", `frame.port.postMessage({ t: "failed", reason: { toString: 1 } })`, "", "", "failed The frame of this canvas could not be set up."},
+		{"lacks of holes", `frame.port.postMessage({ t: "lacks", what: [holes, "a", { toString: 1 }, "b".repeat(1000)] })`, "", "", "lacks 1,200"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := webtest.Eval[[]string](t, p, fmt.Sprintf(`(async () => { %s; const began = performance.now(); %s; await turn(); const took = performance.now() - began;
+				mount.remove(); return [heard.join(), sent.join(), seen.join(), took < 1000 ? "" : "took " + took]; })()`, hostileKit, tt.does))
+			if diff := cmp.Diff([]string{tt.heard, tt.sent, tt.seen, ""}, got); diff != "" {
+				t.Errorf("what the canvas heard, the host got and a person saw (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
