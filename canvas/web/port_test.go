@@ -42,6 +42,7 @@ func TestPort(t *testing.T) {
 		{"without http/1 anything else is refused in words", `http = false; ask(1, { method: "POST" }); ask(2, { headers: [["range", "bytes=0-"]] }); ask(3, { events: true })`, "", "words 1 501,words 2 501,words 3 501"},
 		{"only a GET without a range is read", `ask(1, { read: true, method: "POST" }); ask(2, { read: true, headers: [["range", "bytes=0-"]] }); ask(3, { read: true, events: true })`, "request POST /x,request GET /x,request GET /x", ""},
 		{"what is no request", `say(null, 7, {}, { t: "ask" }, { t: "ask", id: "1" }); ask(1, { path: "x" }); ask(2, { path: 3 }); ask(3, { method: 4 }); say({ t: "data", id: 9 }, { t: "more", id: 9, n: 1 }, { t: "cancel", id: 9 })`, "", ""},
+		{"a method that is none", `ask(1, { method: "A".repeat(33) }); ask(2, { method: "" }); ask(3, { method: "G T" }); ask(4, { method: "M-SEARCH" })`, "request M-SEARCH /x", "words 1 405,words 2 405,words 3 405"},
 		{"headers that are none", `ask(1, { headers: [["a", "b\nc"]] }); ask(2, { headers: "a" }); ask(3, { headers: [["a", "b".repeat(17_000)]] })`, "", "words 1 431,words 2 431,words 3 431"},
 		{"a long address", `ask(1, { path: "/" + "x".repeat(9000) }); ask(2, { path: "/" + "x".repeat(5000), read: true }); ask(3, { path: "/ü" })`, "", "words 1 414,words 2 414,words 3 414"},
 		{"the one character that the wire has not", `ask(1, { path: "/?a=\\b" })`, "request GET /?a=%5Cb", ""},

@@ -77,6 +77,7 @@ export class Bridge {
   /** Section 3 of the renderer's design: which request goes where. @param {any} m */
   #ask(m) {
     if (typeof m.path !== "string" || !m.path.startsWith("/") || typeof m.method !== "string") return;
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/.test(m.method)) return this.#words(m.id, 405, "There is no such method."); // a long one is a frame that the host ends the connection for
     const list = headers.parse(m.headers);
     if (!list) return this.#words(m.id, 431, "The headers of this request are too large.");
     const plain = m.method === "GET" && !m.events && !list.some(([name]) => name === "range");
