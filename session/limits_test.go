@@ -48,25 +48,3 @@ func TestLongName(t *testing.T) {
 		t.Errorf("%d bytes: %v", len(name), err)
 	}
 }
-
-// TestWhatIsShownIsBounded: a session's title and its working directory have 4,096
-// bytes: a thousand sessions are listed in one answer.
-func TestWhatIsShownIsBounded(t *testing.T) {
-	b := newBench(t, session.Options{})
-	const uri = "ahp-session:/a"
-	long := strings.Repeat("é", 2048)
-	s, _ := b.connect(1, "c1")
-	for _, dir := range []string{long + "x", long} {
-		err := b.create(s, session.CreateSessionParams{Channel: uri, WorkingDirectory: &dir})
-		if refused := errors.Is(err, &ahp.Error{Code: ahp.CodeInvalidParams}); refused != (dir != long) {
-			t.Errorf("a working directory of %d bytes: %v", len(dir), err)
-		}
-	}
-	s, box := b.connect(2, "c2", uri)
-	for _, title := range []string{long + "x", long} {
-		b.send(s, uri, `{"type":"session/titleChanged","title":"`+title+`"}`)
-		if refused := strings.Contains(box.take(), `"rejectionReason":"/title: longer than 4096 bytes"`); refused != (title != long) {
-			t.Errorf("a title of %d bytes: refused %t", len(title), refused)
-		}
-	}
-}

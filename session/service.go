@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -137,8 +136,6 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: longer than %d bytes", ahp.MaxURI)
 	case strings.ContainsFunc(p.Channel, unicode.IsControl): // marks of records are cut at one
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: must not hold control characters")
-	case p.WorkingDirectory != nil && len(*p.WorkingDirectory) > maxShown:
-		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /workingDirectory: longer than %d bytes", maxShown)
 	case p.Provider != nil && *p.Provider != s.agent.Provider:
 		return ahp.Errorf(ahp.CodeProviderNotFound, "no such agent provider")
 	case p.Fork != nil && p.Fork.Kind() != 'n':
@@ -154,22 +151,13 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 	return nil
 }
 
-// check holds an active client's declaration against its user's rules, and bounds
-// what stands in every answer to listSessions.
+// check holds an active client's declaration against its user's rules.
 func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
-	switch a := a.(type) {
-	case ActiveClientSet:
-		return s.vet(a.ActiveClient)
-	case TitleChanged:
-		if len(a.Title) > maxShown {
-			return fmt.Errorf("/title: longer than %d bytes", maxShown)
-		}
+	if set, ok := a.(ActiveClientSet); ok {
+		return s.vet(set.ActiveClient)
 	}
 	return nil
 }
-
-// maxShown bounds a session's title and working directory, in bytes.
-const maxShown = 4096
 
 // create publishes a session: channel, catalogue notification and count are one
 // transaction.
