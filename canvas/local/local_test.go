@@ -3,12 +3,14 @@ package local_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +35,7 @@ type stage struct {
 	app     *httptest.Server
 	changes chan local.Canvas
 	http    *http.Client
+	busy    atomic.Int32 // how often the host takes no connection for a canvas
 }
 
 func newStage(t *testing.T, app http.HandlerFunc) *stage {
@@ -51,6 +54,9 @@ func newStage(t *testing.T, app http.HandlerFunc) *stage {
 	go func() {
 		ran <- local.Run(ctx, local.Options{Session: host.DefaultSession, Changed: func(c local.Canvas) { s.changes <- c },
 			Dial: func(ctx context.Context, uris ...string) (*client.Client, error) {
+				if uris[0] != host.DefaultSession && s.busy.Add(-1) >= 0 {
+					return nil, errors.New("the host is busy")
+				}
 				return client.Dial(ctx, s.host.Endpoints().AHP, client.Options{Token: "view-token", Subscriptions: uris, Backoff: client.NewBackoff()})
 			}})
 	}()
@@ -158,6 +164,17 @@ func TestReads(t *testing.T) {
 }
 
 // TestStrangers: who embeds a canvas may show it and nothing else.
+// TestOfferedWhenTheHostTakesIt: a canvas for which the host has no connection at the
+// moment is offered a little later.
+func TestOfferedWhenTheHostTakesIt(t *testing.T) {
+	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
+	s.busy.Store(2)
+	c := s.open("board")
+	if res, body := s.do(http.MethodGet, c.URL); res.StatusCode != http.StatusOK {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
 func TestStrangers(t *testing.T) {
 	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
 	c := s.open("board")

@@ -44,11 +44,8 @@ type lane struct {
 func (p *panel) run() {
 	defer p.cancel()
 	log := p.renderer.opts.Logger
-	c, err := p.renderer.opts.Dial(p.ctx, p.channel)
-	if err != nil {
-		if p.ctx.Err() == nil {
-			log.Warn("canvas not offered", "id", p.instanceID, "err", err)
-		}
+	c := p.dial()
+	if c == nil {
 		return
 	}
 	p.client = c
@@ -72,6 +69,24 @@ func (p *panel) run() {
 	_ = srv.Close()
 	<-served
 	p.report(func(c *Canvas) { c.Closed, c.URL = true, "" })
+}
+
+// dial makes the canvas's connection, for which the host may have no room at the
+// moment, or be away. It returns nil where the canvas ended first.
+func (p *panel) dial() *client.Client {
+	waits := client.NewBackoff()
+	for {
+		c, err := p.renderer.opts.Dial(p.ctx, p.channel)
+		if err == nil {
+			return c
+		}
+		select {
+		case <-p.ctx.Done():
+			return nil
+		case <-time.After(waits.NextBackOff()):
+			p.renderer.opts.Logger.Warn("canvas not offered yet", "id", p.instanceID, "err", err)
+		}
+	}
 }
 
 // follow keeps the state and hears the provider, until the canvas is closed or
