@@ -35,18 +35,10 @@ type instance struct {
 	left bool   // closed, or its process is lost
 }
 
-// shown is an instance with a page that is carried: it reads and hears.
-type shown struct{ *instance }
-
 // currentOf is the instance that is open already, or nil.
 func currentOf(req canvas.OpenRequest) *instance {
-	switch i := req.Current.(type) {
-	case *instance:
-		return i
-	case shown:
-		return i.instance
-	}
-	return nil
+	i, _ := req.Current.(*instance)
+	return i
 }
 
 // show puts the answer of an open before people. A page whose url did not change
@@ -68,7 +60,7 @@ func (i *instance) show(answer openResult) (canvas.Opened, error) {
 		}
 		i.replace(answer.URL, p)
 	}
-	opened.Instance, opened.URL, opened.HTTP = shown{i}, p.URL(), true
+	opened.URL, opened.HTTP = p.URL(), true
 	return opened, nil
 }
 
@@ -138,30 +130,33 @@ func (i *instance) Close(ctx context.Context) error {
 // errNoPage is what a page's requests end with once it is gone.
 var errNoPage = canvas.Errorf(canvas.CodeProviderUnavailable, "the extension's process is not there now")
 
-func (i *instance) carried() page {
+func (i *instance) carried() (p page, left bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.page
+	return i.page, i.left
 }
 
 // Read reads from the page's own server.
-func (s shown) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
-	if p := s.carried(); p != nil {
+func (i *instance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+	switch p, left := i.carried(); {
+	case p != nil:
 		return p.Read(ctx, req)
+	case left:
+		return canvas.Content{}, errNoPage
 	}
-	return canvas.Content{}, errNoPage
+	return canvas.Content{}, ahp.ErrNotFound // a browser may load its url itself
 }
 
 // Message carries what a View asks of the page's server.
-func (s shown) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
-	if p := s.carried(); p != nil {
+func (i *instance) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
+	if p, _ := i.carried(); p != nil {
 		p.Message(ctx, from, payload)
 	}
 }
 
 // ViewGone ends what a View asked.
-func (s shown) ViewGone(from canvas.View) {
-	if p := s.carried(); p != nil {
+func (i *instance) ViewGone(from canvas.View) {
+	if p, _ := i.carried(); p != nil {
 		p.ViewGone(from)
 	}
 }

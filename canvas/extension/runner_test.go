@@ -99,6 +99,29 @@ func TestPagesFollowTheUrl(t *testing.T) {
 	}
 }
 
+// TestReopenThatFailsClosesNothing: an extension whose canvas is open and could not be
+// opened with another input is not told that it is closed, whatever page it answered.
+func TestReopenThatFailsClosesNothing(t *testing.T) {
+	b := newBench(t, nil)
+	x := b.serving("kanban", "serve board")
+	b.Open("board", "one", ahp.Value(`{"url":"http://127.0.0.1:1/"}`))
+	_, err := b.Canvases.Open(t.Context(), canvas.OpenArgs{
+		Session: canvastest.Session, CanvasID: "board", InstanceID: "one", Input: ahp.Value(`{"url":"file:///etc/passwd"}`),
+	})
+	if code(err) != canvas.CodeHandlerError {
+		t.Errorf("opened again: %v", err)
+	}
+	if _, err := b.invoke("one", "echo", ""); err != nil {
+		t.Error(err)
+	}
+	if err := b.Canvases.Shutdown(t.Context()); err != nil { // everything that was to come has come
+		t.Error(err)
+	}
+	if got, want := asked(x), "canvas.open one\ncanvas.open one\ncanvas.action.invoke one\n"; got != want {
+		t.Errorf("it was asked\n%swant\n%s", got, want)
+	}
+}
+
 var number int
 
 // fresh makes an input that was not there before.
