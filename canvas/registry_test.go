@@ -199,6 +199,35 @@ func TestGoneWhileOpening(t *testing.T) {
 	})
 }
 
+// TestTakenBackWhileOpening: what its provider does not declare any more is not opened,
+// though it answers; a canvas that is declared again before the answer is.
+func TestTakenBackWhileOpening(t *testing.T) {
+	for name, again := range map[string]bool{"taken back": false, "and declared again": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, f, reg := newFake(t, canvas.Options{})
+				f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+					ok(t, reg.Set(declare("other")...))
+					if again {
+						ok(t, reg.Set(fakeDeclaration))
+					}
+					return canvas.Opened{}, nil
+				}
+				_, err := open(h, "one", "")
+				synctest.Wait()
+				if again {
+					ok(t, err)
+					equal(t, []string{"open one "}, f.took())
+					return
+				}
+				wantCode(t, err, canvas.CodeProviderUnavailable)
+				equal(t, []string{"open one ", "close one"}, f.took())
+				equal(t, 0, len(h.SessionState().OpenCanvases))
+			})
+		})
+	}
+}
+
 // TestDeclaredAgain: what was declared and left is stale until the same
 // extension declares the same canvas again.
 func TestDeclaredAgain(t *testing.T) {
