@@ -17,7 +17,7 @@ var advices = map[string]string{
 	canvas.CodeNoHandler:           "Call " + ToolList + " to see the actions of this canvas.",
 	canvas.CodeProviderUnavailable: "What provides this canvas is not there now. Try again later, or call " + ToolClose + ".",
 	canvas.CodeTimeout:             "It may still have happened: look at the canvas before you repeat it.",
-	canvas.CodeLimitExceeded:       "Close what is of no more use (" + ToolListOpen + ", " + ToolClose + ") and call again.",
+	canvas.CodeLimitExceeded:       "Where too many canvases are open, " + ToolClose + " those of no more use (" + ToolListOpen + ").",
 	CodeUnreachable:                "The host is away, and what was called may still have happened: look before you repeat it. A person starts a host with: ahp-canvas serve",
 }
 

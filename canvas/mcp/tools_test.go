@@ -81,7 +81,7 @@ func TestErrors(t *testing.T) {
 		{&canvas.Error{Code: canvas.CodeProviderUnavailable, Message: "m"}, `{"code":"canvas_provider_unavailable","message":"m"}`, "not there now"},
 		{&canvas.Error{Code: canvas.CodeHandlerError, Message: "m"}, `{"code":"canvas_handler_error","message":"m"}`, "canvas_handler_error: m"},
 		{&canvas.Error{Code: canvas.CodeTimeout, Message: "m"}, `{"code":"canvas_timeout","message":"m"}`, "before you repeat"},
-		{&canvas.Error{Code: canvas.CodeLimitExceeded, Message: "m"}, `{"code":"canvas_limit_exceeded","message":"m"}`, "close_canvas"},
+		{&canvas.Error{Code: canvas.CodeLimitExceeded, Message: "m"}, `{"code":"canvas_limit_exceeded","message":"m"}`, "Where too many canvases are open, close_canvas"},
 		{&canvas.Error{Code: canvas.CodeReservedActionName, Message: "m"}, `{"code":"canvas_reserved_action_name","message":"m"}`, "m"},
 		{&canvas.Error{Code: "acme_out_of_paper", Message: "m"}, `{"code":"acme_out_of_paper","message":"m"}`, "acme_out_of_paper: m"},
 		{&canvas.Error{Code: "acme\xff", Message: "no \xfe file"}, "{\"code\":\"acme\uFFFD\",\"message\":\"no \uFFFD file\"}", "no \uFFFD file"},

@@ -151,7 +151,7 @@ var hints = map[string]string{
 	canvas.CodeNoHandler:           "ahp-canvas ls shows the actions of each canvas.",
 	canvas.CodeProviderUnavailable: "What provides this canvas is not there now: start it, or close the canvas.",
 	canvas.CodeTimeout:             "It may still have happened: look at the canvas before you repeat it.",
-	canvas.CodeLimitExceeded:       "Close what is of no more use; ahp-canvas ls shows what is open.",
+	canvas.CodeLimitExceeded:       "Where too many canvases are open, close those of no more use: ahp-canvas ls shows them.",
 	codeUnwell:                     "The lines above say what to do.",
 	codeOffline:                    "Start it where it belongs, with ahp-canvas serve --relay …; the link stays the same.",
 	codeLinkRefused:                "Take the link that serve prints now, or ask for a new one.",
