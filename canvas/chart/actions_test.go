@@ -75,6 +75,19 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// A name or value may be written as the agent wrote it in the table, and what is none
+// is answered with those that there are.
+func TestNamesAsTheyWereWritten(t *testing.T) {
+	s := opened(t, `{"columns":[{"name":" A  a","type":"text"},{"name":"Net  n ","type":"number"}],"rows":[["x  y ",1],["z",2]],
+		"query":{"measure":"Net  n ","groupBy":" A  a","filter":{" A  a":["x  y "]}}}`)
+	if got := sketch(s.result()); got != "x y: Net n 1" {
+		t.Errorf("drawn: %s", got)
+	}
+	if _, _, err := do(s, `set_query {"filter":{"A a":["X"]}}`); err == nil || !strings.Contains(err.Error(), `it has: ["x y" "z"]`) {
+		t.Errorf("a value that there is not: %v", err)
+	}
+}
+
 // Numbers are what they are, small ones too, but for the dust of binary fractions.
 func TestTidy(t *testing.T) {
 	for _, test := range []struct{ rows, want string }{

@@ -1,8 +1,10 @@
 package chart
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
@@ -37,6 +39,10 @@ var (
 	sorts      = []string{"data", "largest", "smallest"}
 )
 
+// line is how a table keeps a name or a text: an agent may write it as it wrote the
+// table.
+func line(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // with is a query after a change; it need not fit the table.
 func (q Query) with(c change) Query {
 	for _, f := range []struct {
@@ -47,7 +53,7 @@ func (q Query) with(c change) Query {
 		{&q.SplitBy, c.SplitBy}, {&q.Kind, c.Kind}, {&q.Sort, c.Sort},
 	} {
 		if f.from != nil {
-			*f.to = *f.from
+			*f.to = line(*f.from)
 		}
 	}
 	if c.Filter != nil {
@@ -82,22 +88,38 @@ func (q Query) fits(t Table) (Query, error) {
 	}
 	filter := map[string][]string{}
 	for name, values := range q.Filter {
-		at, err := t.column(name, text)
-		if err != nil {
+		var err error
+		if filter[line(name)], err = t.keep(line(name), values); err != nil {
 			return q, err
-		}
-		have := t.values(at)
-		for _, v := range values {
-			if !slices.Contains(have, v) {
-				return q, canvas.Errorf(CodeInvalid, "column %q never has %.110q", name, v)
-			}
-		}
-		if filter[name] = slices.DeleteFunc(have, func(v string) bool { return !slices.Contains(values, v) }); len(values) == 0 {
-			filter[name] = []string{} // nothing is kept: the page says so
 		}
 	}
 	q.Filter = filter
 	return q, nil
+}
+
+// keep is a filter as it is kept: values of a column, in the order of its rows. With
+// none nothing is drawn: the page says so.
+func (t Table) keep(name string, values []string) ([]string, error) {
+	at, err := t.column(name, text)
+	if err != nil {
+		return nil, err
+	}
+	have, wanted := t.values(at), map[string]bool{}
+	for _, v := range values {
+		wanted[line(v)] = true
+		if !slices.Contains(have, line(v)) {
+			return nil, canvas.Errorf(CodeInvalid, "column %q never has %.110q%s", name, v, instead(have))
+		}
+	}
+	return append([]string{}, slices.DeleteFunc(have, func(v string) bool { return !wanted[v] })...), nil
+}
+
+// instead names the values of a column, where they are few.
+func instead(values []string) string {
+	if len(values) > maxChoices {
+		return ": get_data shows its values"
+	}
+	return fmt.Sprintf("; it has: %q", values)
 }
 
 // fallBack is a query that fits the table, as like q as can be.
