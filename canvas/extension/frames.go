@@ -24,10 +24,11 @@ var errFraming = errors.New("it wrote what is no message")
 type frames struct {
 	r     *bufio.Reader
 	stray func([]byte)
+	kept  []byte // the end of a piece of text, in which a header may begin
 }
 
 func newFrames(r io.Reader, stray func([]byte)) *frames {
-	return &frames{bufio.NewReaderSize(r, maxLine), stray}
+	return &frames{r: bufio.NewReaderSize(r, maxLine), stray: stray}
 }
 
 var lengthName = []byte("Content-Length:")
@@ -37,17 +38,20 @@ var lengthName = []byte("Content-Length:")
 func (f *frames) next() ([]byte, error) {
 	length, headers := -1, 0
 	for {
-		line, err := f.r.ReadSlice('\n')
+		line, err := f.line()
 		if errors.Is(err, bufio.ErrBufferFull) && headers == 0 && !isHeader(line) {
-			f.stray(line)
+			cut := len(line) - longestStart
+			f.stray(line[:cut])
+			f.kept = append(f.kept, line[cut:]...)
 			continue
 		}
 		if err != nil {
 			return nil, f.broken(line, headers, err)
 		}
 		if headers == 0 {
-			// What was printed without a line's end stands before the header.
-			if at := bytes.Index(line, lengthName); at > 0 {
+			// What was printed without a line's end stands before the header, whose
+			// line ends as no printed one does: text may name it.
+			if at := bytes.LastIndex(line, lengthName); at > 0 && bytes.HasSuffix(line, []byte("\r\n")) {
 				f.stray(line[:at])
 				line = line[at:]
 			}
@@ -67,6 +71,19 @@ func (f *frames) next() ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// longestStart is more than a Content-Length header has, to its line's end.
+const longestStart = 64
+
+// line returns the next line, or a piece of one.
+func (f *frames) line() ([]byte, error) {
+	line, err := f.r.ReadSlice('\n')
+	if len(f.kept) > 0 {
+		line = append(f.kept, line...)
+		f.kept = nil
+	}
+	return line, err
 }
 
 // isHeader reports whether a message begins with the line.

@@ -44,6 +44,7 @@ func TestFrames(t *testing.T) {
 		{"text before, between and after", "hi\n" + message("{}") + "there\r\n" + message("[]") + "bye", "{}|[]", "hi\nthere\r\nbye", "EOF"},
 		{"text without a line's end", "hi" + message("{}"), "{}", "hi", "EOF"},
 		{"a long line of text", strings.Repeat("x", 3*maxLine) + "\n" + message("{}"), "{}", strings.Repeat("x", 3*maxLine) + "\n", "EOF"},
+		{"text that names a header", "got Content-Length: 5\nof 7 Content-Length: 5 " + message("{}"), "{}", "got Content-Length: 5\nof 7 Content-Length: 5 ", "EOF"},
 		{"text with a colon", "warning: careful\n" + message("{}"), "{}", "warning: careful\n", "EOF"},
 		{"no number", "Content-Length: two\r\n\r\n{}", "", "", "is no number"},
 		{"a negative number", "Content-Length: -2\r\n\r\n{}", "", "", "is no number"},
@@ -69,6 +70,18 @@ func TestFrames(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Text without a line's end may end anywhere in what is read at once: the message
+// behind it is found.
+func TestFramesBehindLongText(t *testing.T) {
+	for n := 2*maxLine - 100; n < 2*maxLine+100; n++ {
+		text := strings.Repeat("x", n)
+		bodies, stray, err := split(strings.NewReader(text + message("{}") + text))
+		if len(bodies) != 1 || bodies[0] != "{}" || stray != text+text || !errors.Is(err, io.EOF) {
+			t.Fatalf("after %d bytes: %q, %d bytes of text, %v", n, bodies, len(stray), err)
+		}
 	}
 }
 
