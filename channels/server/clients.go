@@ -37,10 +37,13 @@ type client struct {
 	id string
 	// version and caps are what a reconnect resumes: what was said last, or by the
 	// connection that ended last. No version is one of before a restart.
-	version  ahp.Version
-	caps     ahp.Capabilities
-	conns    []*conn           // live, oldest first
-	bookmark channels.Bookmark // of the connection that ended last
+	version ahp.Version
+	caps    ahp.Capabilities
+	conns   []*conn // live, oldest first
+	// ended says that the connection that version and caps are of is over; bookmark
+	// is what it was subscribed to. Older ones may live.
+	ended    bool
+	bookmark channels.Bookmark
 
 	// All nil while there is a connection.
 	absent *list.Element // in clients.absent
@@ -72,7 +75,7 @@ func (t *clients) joined(c *conn) {
 		t.known[cl.id] = cl
 	}
 	t.present(cl)
-	cl.version, cl.caps = c.sub.Version, c.sub.Caps
+	cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, false
 	cl.conns = append(cl.conns, c)
 }
 
@@ -97,13 +100,12 @@ func (t *clients) left(c *conn, mark channels.Bookmark) {
 	if cl == nil {
 		return
 	}
+	newest := slices.Index(cl.conns, c) == len(cl.conns)-1
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
-	if len(cl.conns) > 0 {
-		return
+	if newest && !cl.ended || len(cl.conns) == 0 {
+		cl.version, cl.caps, cl.ended, cl.bookmark = c.sub.Version, c.sub.Caps, true, mark
 	}
-	cl.bookmark = mark
-	cl.version, cl.caps = c.sub.Version, c.sub.Caps
-	if !t.closed {
+	if len(cl.conns) == 0 && !t.closed {
 		t.leave(cl)
 	}
 }

@@ -21,10 +21,10 @@ type said struct {
 
 func (said) ActionType() string { return "ahp-toy/said" }
 
-// crowdOf serves a host with one channel to so many connections, all subscribed.
-func crowdOf(t *testing.T, n int) (log *channels.Log, all []*ws.Conn) {
+// toys is a log with some channels.
+func toys(t *testing.T, uris ...string) *channels.Log {
 	t.Helper()
-	log = channels.New(channels.Options{})
+	log := channels.New(channels.Options{})
 	log.AddKind(&channels.Kind{
 		Scheme:  "ahp-toy",
 		Actions: ahp.NewActionTable(ahp.Row[said](ahp.FromHost | ahp.FromClient)),
@@ -32,9 +32,18 @@ func crowdOf(t *testing.T, n int) (log *channels.Log, all []*ws.Conn) {
 			return s, channels.Signal, nil
 		},
 	})
-	if err := log.Do(func(tx *channels.Tx) error { return tx.Create("ahp-toy:/a", "", nil) }); err != nil {
-		t.Fatal(err)
+	for _, uri := range uris {
+		if err := log.Do(func(tx *channels.Tx) error { return tx.Create(uri, "", nil) }); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return log
+}
+
+// crowdOf serves a host with one channel to so many connections, all subscribed.
+func crowdOf(t *testing.T, n int) (log *channels.Log, all []*ws.Conn) {
+	t.Helper()
+	log = toys(t, "ahp-toy:/a")
 	s := server.New(server.Options{Log: log})
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := ws.Upgrade(w, r, ws.Options{}); err == nil {

@@ -115,8 +115,8 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 	c.open(p.ClientID, known.version, known.caps)
 	c.server.log.Do(func(tx *channels.Tx) error {
 		mark := known.bookmark
-		if n := len(known.conns); n > 0 {
-			mark = known.conns[n-1].bookmark(tx)
+		if !known.ended {
+			mark = known.conns[len(known.conns)-1].bookmark(tx)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
 		replyResumption(req, r)

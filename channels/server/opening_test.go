@@ -17,31 +17,41 @@ import (
 
 func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
 
-// connect serves a host for the length of the test and connects to it.
-func connect(t *testing.T, opts server.Options) *ws.Conn {
+// serve serves a host for the length of the test; dial connects to it.
+func serve(t *testing.T, opts server.Options) (s *server.Server, dial func() *ws.Conn) {
 	t.Helper()
 	var n ahptest.Net
 	l, err := n.Listen("host.test:80")
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Log = channels.New(channels.Options{})
-	s := server.New(opts)
+	if opts.Log == nil {
+		opts.Log = channels.New(channels.Options{})
+	}
+	s = server.New(opts)
 	ahptest.Serve(t, l, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := ws.Upgrade(w, r, ws.Options{}); err == nil {
 			s.Serve(c, "")
 		}
 	})})
-	c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp", ws.DialOptions{NetDial: n.Dial})
-	if err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	return s, func() *ws.Conn {
+		t.Helper()
+		c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp", ws.DialOptions{NetDial: n.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Wait)
+		t.Cleanup(func() { c.Close(ws.CodeNormal, "") })
+		return c
 	}
-	t.Cleanup(func() {
-		c.Close(ws.CodeNormal, "")
-		c.Wait()
-		_ = s.Close(context.Background())
-	})
-	return c
+}
+
+// connect serves a host and connects to it.
+func connect(t *testing.T, opts server.Options) *ws.Conn {
+	t.Helper()
+	_, dial := serve(t, opts)
+	return dial()
 }
 
 // talk sends a message every second until the connection ends or a minute is over,

@@ -1,0 +1,45 @@
+package server_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
+)
+
+// A client has two connections and the newer one ends: a reconnect resumes that
+// one. What only the older one follows has no base there, and a replay would leave
+// it without one.
+func TestReconnectResumesTheNewest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := toys(t, "ahp-toy:/a", "ahp-toy:/b")
+		_, dial := serve(t, server.Options{Log: log})
+		open := func(uris string) *ws.Conn {
+			c := dial()
+			tell(t, c, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c","initialSubscriptions":[%s]}}`, uris)
+			hear(t, c, `"id":0`)
+			return c
+		}
+		end := func(c *ws.Conn) {
+			c.Close(ws.CodeNormal, "")
+			c.Wait()
+			synctest.Wait()
+		}
+		open(`"ahp-toy:/a","ahp-toy:/b"`)
+		newer := open(`"ahp-toy:/b"`)
+		_ = log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/b", said{Text: "x"}) })
+		hear(t, newer, `"serverSeq":2`)
+		end(newer)
+		for _, tc := range []struct{ uris, want string }{
+			{`"ahp-toy:/b"`, `"type":"replay"`},
+			{`"ahp-toy:/a","ahp-toy:/b"`, `"type":"snapshot"`},
+		} {
+			c := dial()
+			tell(t, c, `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"c","lastSeenServerSeq":2,"subscriptions":[%s]}}`, tc.uris)
+			hear(t, c, tc.want)
+			end(c)
+		}
+	})
+}
