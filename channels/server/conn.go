@@ -98,12 +98,11 @@ func (c *conn) mismatched(m Method, req *peer.Request) {
 	}
 }
 
-// Closed runs once, when the connection is over and its last handler returned.
+// Closed runs once, when the connection is over and its last handler returned. The
+// server's Close waits for it.
 func (c *conn) Closed(error) {
 	s := c.server
-	s.mu.Lock()
-	delete(s.live, c)
-	s.mu.Unlock()
+	defer s.ended(c)
 	if c.sub == nil {
 		c.opening.Stop()
 		return

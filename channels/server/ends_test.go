@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
@@ -40,6 +41,45 @@ func TestReconnectResumesTheNewest(t *testing.T) {
 			tell(t, c, `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"c","lastSeenServerSeq":2,"subscriptions":[%s]}}`, tc.uris)
 			hear(t, c, tc.want)
 			end(c)
+		}
+	})
+}
+
+// held is a Connectivity that is not done with a client's end until it may be.
+type held struct{ may chan struct{} }
+
+func (h held) ClientLost(string) { <-h.may }
+func (h held) ClientBack(string) {}
+
+// Close waits for the connections that are ending by themselves, too: what hears of
+// it may not be there any more afterwards.
+func TestCloseWaitsForWhatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := held{make(chan struct{})}
+		s, dial := serve(t, server.Options{Connectivity: h})
+		c := dial()
+		tell(t, c, initializing)
+		hear(t, c, `"id":2`)
+		c.Close(ws.CodeNormal, "")
+		c.Wait()
+		synctest.Wait()
+		closed := make(chan error, 1)
+		go func() { closed <- s.Close(context.Background()) }()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Error("closed, and the end of a connection is still being told")
+		default:
+		}
+		close(h.may)
+		synctest.Wait()
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Error("not closed")
 		}
 	})
 }

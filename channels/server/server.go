@@ -130,6 +130,12 @@ func (s *Server) Serve(socket *ws.Conn, clientID string) {
 	c.peer.Start()
 }
 
+func (s *Server) ended(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.live, c)
+}
+
 const shuttingDown = "the host is shutting down"
 
 // Stats are the counters of what is deliberately not answered.
