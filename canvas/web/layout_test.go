@@ -9,6 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
 )
 
 // titles are the canvases in the order of the eye and, as a second list, of the document.
@@ -65,6 +66,51 @@ func TestLayout(t *testing.T) {
 	p.Resize(t, 390, 844)
 	p.Wait(t, `new Set([...document.querySelectorAll(".card")].map((c) => c.offsetLeft)).size === 1 && document.documentElement.scrollWidth <= 390`)
 	save(t, "narrow", p)
+}
+
+// TestClosedInTheHand: a canvas that an agent closes while a person drags it takes
+// nothing along: the others can be pressed.
+func TestClosedInTheHand(t *testing.T) {
+	e := start(t, nil, helloSite("a"), helloSite("b"))
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 2)
+	webtest.Eval[any](t, p, `void document.querySelector(".card header").addEventListener("pointermove", () => document.querySelector(".card").remove())`)
+	at := webtest.Eval[[]float64](t, p, `(({ x, y, height }) => [x + 60, y + height / 2])(document.querySelector(".card header").getBoundingClientRect())`)
+	p.Drag(t, at[0], at[1], at[0]+40, at[1]+40)
+	p.Wait(t, `document.querySelectorAll(".card").length === 1 && document.body.className === ""`)
+	webtest.Eval[any](t, p, `void document.querySelector(".card header").addEventListener("pointermove", () => { document.seen = document.body.className; })`)
+	by := webtest.Eval[[]float64](t, p, `(({ x, y, height }) => [x + 60, y + height / 2])(document.querySelector(".card header").getBoundingClientRect())`)
+	p.Drag(t, by[0], by[1], by[0]+40, by[1])
+	p.Wait(t, `document.seen === "dragging" && document.body.className === ""`)
+}
+
+// TestForgets: what was closed long ago is not kept for as long as the page lives.
+func TestForgets(t *testing.T) {
+	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")
+	got := webtest.Eval[[]any](t, p, `(async () => {
+		const { Layout } = await import("/layout.js");
+		const main = document.createElement("main"), layout = new Layout(main, "forgets"), order = () => JSON.parse(localStorage.getItem("layout forgets")).order;
+		const adopt = (id) => {
+			const card = document.createElement("article");
+			card.innerHTML = '<header></header><button class="later"></button><div class="grip"></div>';
+			main.append(card);
+			layout.adopt(id, card);
+			return card;
+		};
+		const stays = adopt("stays");
+		let looked = 0;
+		for (let i = 0; i < 500; i++) { adopt("c" + i).remove(); layout.release("c" + i); }
+		const filter = Array.prototype.filter;
+		Array.prototype.filter = function (...a) { looked = Math.max(looked, this.length); return filter.apply(this, a); };
+		layout.apply();
+		Array.prototype.filter = filter;
+		adopt("new");
+		stays.querySelector(".later").click();
+		return [looked, order().length, order().at(-1), order().includes("c499")];
+	})()`)
+	if diff := cmp.Diff([]any{65.0, 64.0, "stays", true}, got); diff != "" {
+		t.Errorf("names looked at, kept, the last, and one that was closed just now (-want +got):\n%s", diff)
+	}
 }
 
 // TestTimeline: what the agent, the person and the host did, in words.

@@ -46,6 +46,9 @@ export class Layout {
   release(id) {
     this.#cards.delete(id);
     if (this.#maximised === id) this.#maximised = undefined;
+    const old = this.#order.length - REMEMBERED;
+    this.#order = this.#order.filter((one, i) => i >= old || this.#cards.has(one));
+    for (const one of Object.keys(this.#sizes)) if (!this.#order.includes(one)) delete this.#sizes[one];
     this.apply();
   }
 
@@ -152,11 +155,16 @@ export class Layout {
       if (e.button !== 0 || /** @type {Element} */ (e.target).closest("button")) return;
       handle.setPointerCapture(e.pointerId);
       document.body.classList.add("dragging");
-      handle.addEventListener("pointermove", moved);
-      handle.addEventListener("lostpointercapture", () => {
-        document.body.classList.remove("dragging");
-        handle.removeEventListener("pointermove", moved);
-      }, { once: true });
+      const over = new AbortController(), { signal } = over;
+      handle.addEventListener("pointermove", moved, { signal });
+      // Heard here: a handle whose canvas is closed meanwhile hears nothing any more, and the frames would stay dead.
+      for (const end of ["lostpointercapture", "pointerup", "pointercancel"]) {
+        addEventListener(end, (/** @type {any} */ { pointerId }) => {
+          if (pointerId !== e.pointerId) return;
+          document.body.classList.remove("dragging");
+          over.abort();
+        }, { signal });
+      }
     });
   }
 
