@@ -7,7 +7,8 @@
 // canvas has this origin), it lives through a reload, which a person expects to
 // work, and it ends with the tab. Kept in a variable alone, every reload would
 // ask for the link again; localStorage and cookies would outlive the tab, and a
-// cookie would be sent by itself.
+// cookie would be sent by itself. Where a person lets this site keep nothing, it
+// is in the variable alone.
 
 const TOKEN = "tkn";
 const DEFAULT_SESSION = "ahp-session:/default";
@@ -24,14 +25,23 @@ export function takeKey() {
   const session = given.get("session") ?? DEFAULT_SESSION;
   const host = given.get("host") ?? "";
   if (token !== null) {
-    sessionStorage.setItem(TOKEN, token);
     const rest = new URLSearchParams();
     if (host) rest.set("host", host);
     if (session !== DEFAULT_SESSION) rest.set("session", session);
     history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
+    kept((tab) => tab.setItem(TOKEN, token));
   }
-  return { token: token ?? sessionStorage.getItem(TOKEN) ?? "", session, host };
+  return { token: token ?? kept((tab) => tab.getItem(TOKEN)) ?? "", session, host };
 }
 
 /** Forgets a token that the host does not take. */
-export const dropKey = () => sessionStorage.removeItem(TOKEN);
+export const dropKey = () => kept((tab) => tab.removeItem(TOKEN));
+
+/** @template T @param {(tab: Storage) => T} use @returns {T | undefined} undefined where the browser refuses */
+function kept(use) {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return undefined;
+  }
+}

@@ -12,11 +12,11 @@ const TOKENS = [
 const root = document.documentElement;
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 
-/** @returns {string} */
-const choice = () => {
+let chosen = "system";
+try {
   const kept = localStorage.getItem(KEY) ?? "";
-  return CHOICES.includes(kept) ? kept : "system";
-};
+  if (CHOICES.includes(kept)) chosen = kept;
+} catch {} // this site may keep nothing
 
 /** What a canvas gets of the theme. */
 export function currentTheme() {
@@ -31,14 +31,16 @@ export function currentTheme() {
 /** Wires the button, and calls changed whenever the theme is another one. @param {HTMLButtonElement} button @param {() => void} changed */
 export function startTheme(button, changed) {
   const apply = () => {
-    const chosen = choice();
     root.dataset.colorMode = chosen === "system" ? (systemDark.matches ? "dark" : "light") : chosen;
     button.textContent = `Theme: ${chosen}`;
     changed();
   };
   button.addEventListener("click", () => {
-    localStorage.setItem(KEY, CHOICES[(CHOICES.indexOf(choice()) + 1) % CHOICES.length]);
+    chosen = CHOICES[(CHOICES.indexOf(chosen) + 1) % CHOICES.length];
     apply();
+    try {
+      localStorage.setItem(KEY, chosen);
+    } catch {} // full, or not allowed: it is so until the page is left
   });
   systemDark.addEventListener("change", apply);
   addEventListener("languagechange", changed);
