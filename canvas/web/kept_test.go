@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,5 +30,34 @@ func TestNothingIsKept(t *testing.T) {
 			p.Keys(t, "\r")
 			p.Wait(t, titles+` === "two,one two,one"`)
 		})
+	}
+}
+
+// TestAnotherLink: a link that is opened where the page is already is taken, though
+// the browser loads nothing for it.
+func TestAnotherLink(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.origin+"/#tkn=wrong")
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "The link is not valid here."))
+	webtest.Eval[any](t, p, fmt.Sprintf(`void (location.href = %q)`, e.link))
+	for range 50 { // a wait ends with the page that it began in
+		if p.WaitAtMost(webtest.Patience/50, `document.querySelector(".card .words[hidden]")`) {
+			break
+		}
+	}
+	shown(t, p, 1)
+	if got := webtest.Eval[string](t, p, `location.href`); strings.Contains(got, viewToken) {
+		t.Errorf("the address bar still has the token: %s", got)
+	}
+}
+
+// TestSkip: the way past the head of the page leaves what the address says of host
+// and session, which a reload needs.
+func TestSkip(t *testing.T) {
+	p := webtest.Start(t).Open(t, start(t, nil).origin+"/#session=ahp-session%3A%2Fx&host=y")
+	p.Keys(t, "\t\r")
+	p.Wait(t, `document.activeElement.id === "canvases"`)
+	if got := webtest.Eval[string](t, p, `location.hash`); got != "#session=ahp-session%3A%2Fx&host=y" {
+		t.Errorf("the address says %s", got)
 	}
 }

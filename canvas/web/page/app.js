@@ -217,6 +217,11 @@ function retitled() {
   document.title = [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
 }
 
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address keeps its fragment: host and session are there
+  byId("canvases").focus();
+});
+addEventListener("hashchange", () => location.reload()); // another link, with a key of its own
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
 if (token) {
   client.start([session]);
