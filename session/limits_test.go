@@ -48,3 +48,17 @@ func TestLongName(t *testing.T) {
 		t.Errorf("%d bytes: %v", len(name), err)
 	}
 }
+
+// TestWorkingDirectoryIsBounded: it has 4,096 bytes, for it stands in every answer to
+// listSessions.
+func TestWorkingDirectoryIsBounded(t *testing.T) {
+	b := newBench(t, session.Options{})
+	long := strings.Repeat("é", 2048)
+	s, _ := b.connect(1, "c1")
+	for _, dir := range []string{long + "x", long} {
+		err := b.create(s, session.CreateSessionParams{Channel: "ahp-session:/a", WorkingDirectory: &dir})
+		if refused := errors.Is(err, &ahp.Error{Code: ahp.CodeInvalidParams}); refused != (dir != long) {
+			t.Errorf("a working directory of %d bytes: %v", len(dir), err)
+		}
+	}
+}

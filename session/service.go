@@ -136,6 +136,8 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: longer than %d bytes", ahp.MaxURI)
 	case strings.ContainsFunc(p.Channel, unicode.IsControl): // marks of records are cut at one
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: must not hold control characters")
+	case p.WorkingDirectory != nil && len(*p.WorkingDirectory) > maxPath:
+		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /workingDirectory: longer than %d bytes", maxPath)
 	case p.Provider != nil && *p.Provider != s.agent.Provider:
 		return ahp.Errorf(ahp.CodeProviderNotFound, "no such agent provider")
 	case p.Fork != nil && p.Fork.Kind() != 'n':
@@ -158,6 +160,9 @@ func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
 	}
 	return nil
 }
+
+// maxPath bounds a session's working directory, in bytes.
+const maxPath = 4096
 
 // create publishes a session: channel, catalogue notification and count are one
 // transaction.
