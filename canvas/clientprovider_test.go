@@ -1,10 +1,12 @@
 package canvas_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
@@ -35,4 +37,31 @@ func TestReopenThatFailsClosesNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBackOnAnotherConnection: a client comes back twice, and the connection that was
+// asked to open its canvas again ends without an answer. The one that counts then is
+// asked, for nobody else would (canvas.md section 5).
+func TestBackOnAnotherConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, c := newClients(t)
+		join(t, h, "c1", editor)
+		h.Open("editor", "one", nil)
+		h.Canvases.ClientLost("c1")
+		c.took()
+		older := make(chan struct{})
+		c.answers(func(context.Context, string) (ahp.Value, error) {
+			<-older
+			return nil, &ws.CloseError{Code: ws.CodeLost}
+		})
+		h.Canvases.ClientBack("c1")
+		synctest.Wait()
+		h.Canvases.ClientBack("c1") // on a newer connection
+		c.answers(always(`{}`, nil))
+		close(older)
+		h.Canvases.ClientBack("c1") // for the older one has ended
+		synctest.Wait()
+		equal(t, "client:c1/editor, one ready", registry(h))
+		equal(t, 2, len(c.took()))
+	})
 }

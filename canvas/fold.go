@@ -197,9 +197,10 @@ func (s *Service) ClientLost(clientID string) {
 // answered: a new one, or an older one that counts again because a newer one has
 // ended. Where it is capable, what it declared is in the registry and its stale
 // instances are opened again with the input that they had; where it is not, that is
-// as if it had taken its declarations back.
+// as if it had taken its declarations back. Where it was there all the time, those are
+// that a connection was asked to open which has ended.
 func (s *Service) ClientBack(clientID string) {
-	var back []*Registration
+	var back, there []*Registration
 	s.must(func(tx *channels.Tx) {
 		for _, r := range s.regs {
 			if r.ext.ClientID != clientID {
@@ -213,12 +214,17 @@ func (s *Service) ClientBack(clientID string) {
 			if r.withheld != withheld {
 				s.publishSession(tx, r.ext.Session)
 			}
-			if away && !r.away() {
+			if !r.away() && away {
 				back = append(back, r)
+			} else if !r.away() {
+				there = append(there, r)
 			}
 		}
 	})
 	for _, r := range back {
 		s.reviveAll(r)
+	}
+	for _, r := range there {
+		s.reviveUnheard(r)
 	}
 }

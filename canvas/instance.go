@@ -56,6 +56,7 @@ type instance struct {
 	saved   []byte
 	mirror  mirror
 	asked   bool // its provider is being asked to open it again
+	unheard bool // it was asked, and went away before it answered
 
 	opened time.Time  // the first time; never changes
 	saving sync.Mutex // held over a commit of saved: one at a time

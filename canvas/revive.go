@@ -1,6 +1,7 @@
 package canvas
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -13,6 +14,13 @@ import (
 func (s *Service) reviveAll(r *Registration) {
 	for _, i := range s.staleOf(r) {
 		s.tasks.start(func() { s.revive(i) })
+	}
+}
+
+// reviveUnheard does that for those for which the provider was asked and not heard.
+func (s *Service) reviveUnheard(r *Registration) {
+	for _, i := range s.staleOf(r) {
+		s.tasks.start(func() { s.reviveIf(i, func() bool { return i.unheard }) })
 	}
 }
 
@@ -41,14 +49,17 @@ func byKey(a, b *instance) int {
 
 // revive is the open flow, asked for by nobody: a failure leaves the instance
 // stale, and the next open or the provider's next return tries again.
-func (s *Service) revive(i *instance) {
+func (s *Service) revive(i *instance) { s.reviveIf(i, func() bool { return true }) }
+
+// reviveIf asks when its turn has come, under the log's lock.
+func (s *Service) reviveIf(i *instance, wanted func() bool) {
 	release, err := s.flows.acquire(s.tasks.ctx, i.key)
 	if err != nil {
 		return
 	}
 	defer release()
 	here := false
-	s.must(func(*channels.Tx) { here = s.instances.at(i.key) == i })
+	s.must(func(*channels.Tx) { here = s.instances.at(i.key) == i && wanted() })
 	if !here {
 		return
 	}
@@ -56,6 +67,7 @@ func (s *Service) revive(i *instance) {
 	if o != nil {
 		_, err = s.runOpen(s.tasks.ctx, i.key, o)
 	}
+	s.must(func(*channels.Tx) { i.unheard = errors.Is(err, errUnavailable) })
 	if err != nil {
 		s.logger.Warn("canvas not opened again", "channel", i.channel, "id", i.key.instance, "err", err)
 	}

@@ -133,6 +133,8 @@ func (r *modelRun) cut(c *provider, n int) {
 	if len(c.conns) == 0 {
 		c.lostAt = time.Now()
 		r.lose(c, func(*modelInstance) bool { return true })
+	} else {
+		r.causeRevival(c) // of what this connection was asked for
 	}
 	r.mu.Unlock()
 	conn.cut()
