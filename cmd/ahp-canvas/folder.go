@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,7 +65,8 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// writePrivate replaces a file as a whole, readable by its owner alone.
+// writePrivate replaces a file as a whole, readable by its owner alone. It is on disk
+// before it takes the old one's place.
 func writePrivate(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // made with mode 0600
 	if err != nil {
@@ -75,7 +77,7 @@ func writePrivate(name string, data []byte) error {
 		f.Close()
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)

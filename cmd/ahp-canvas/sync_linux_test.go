@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,14 +21,7 @@ import (
 // holds a mark of its own. The write of the mark to the store's log, the sync of
 // that log, and only then the write of the answer to the socket.
 func TestSyncBeforeAnswer(t *testing.T) {
-	if os.Getenv("AHP_STRACE") == "" {
-		t.Skip("set AHP_STRACE=1: it traces a process, which not every machine allows")
-	}
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("there is no strace (Debian's package strace)")
-	}
-	m, trace := newMachine(t), filepath.Join(t.TempDir(), "trace")
-	m.via = []string{"strace", "-f", "-y", "-s", "16384", "-o", trace, "-e", "trace=write,writev,sendto,sendmsg,pwrite64,pwritev,fsync,fdatasync"}
+	m, trace := tracing(t, "write,writev,sendto,sendmsg,pwrite64,pwritev,fsync,fdatasync")
 	s := m.serve()
 	process, err := os.FindProcess(s.PID) // s.cmd is strace, which ends with it
 	if err != nil {
@@ -58,6 +52,47 @@ func TestSyncBeforeAnswer(t *testing.T) {
 		good++
 	}
 	t.Logf("%d of %d answers were written after the sync of their commit (%d syncs, %d bytes of trace)", good, n, len(seen.syncs), len(text))
+}
+
+// tracing is a machine whose commands leave a trace of system calls.
+func tracing(t *testing.T, calls string) (m *machine, trace string) {
+	t.Helper()
+	if os.Getenv("AHP_STRACE") == "" {
+		t.Skip("set AHP_STRACE=1: it traces a process, which not every machine allows")
+	}
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("there is no strace (Debian's package strace)")
+	}
+	m, trace = newMachine(t), filepath.Join(t.TempDir(), "trace")
+	m.via = []string{"strace", "-f", "-y", "-s", "16384", "-o", trace, "-e", "trace=" + calls}
+	return m, trace
+}
+
+// A file of tokens that is replaced is on disk before it has the name: after a power
+// cut it is the old one or the new one, and not an empty one, with which every link
+// and token would be lost.
+func TestPrivateFilesAreSynced(t *testing.T) {
+	m, trace := tracing(t, "fsync,rename,renameat,renameat2")
+	dir := t.TempDir()
+	tokens, key := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "laptop.json")
+	m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop", "--out", key)
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synced := map[string]bool{}
+	var whole []string
+	for line := range strings.Lines(string(text)) {
+		if call := regexp.MustCompile(`fsync\(\d+<(.*)>\) += 0`).FindStringSubmatch(line); call != nil {
+			synced[call[1]] = true
+		}
+		if call := regexp.MustCompile(`rename.*"(.*)",.*"(.*)".* = 0`).FindStringSubmatch(line); call != nil && synced[call[1]] {
+			whole = append(whole, call[2])
+		}
+	}
+	if !slices.Equal(whole, []string{tokens, key}) {
+		t.Errorf("synced before their renaming: %q\n%s", whole, text)
+	}
 }
 
 // marking is a client over a real WebSocket, and an agent beside it.
