@@ -47,9 +47,9 @@ that was not given here, is skipped, and the reasons are counted.
 Cases in which an agent opens canvases need a way to do so:
   --mcp URL      the host's agent door, with the tools that ahp-canvas has
   --open-cmd CMD a command of yours: it gets the tool's name in AHP_TOOL and the
-                 arguments as JSON on standard input, prints the tool's answer as
-                 JSON, and exits with 0; or prints {"code","message"} and exits
-                 with 1 where the tool fails
+                 arguments as JSON on standard input, prints the tool's answer
+                 as JSON, and exits with 0; or prints {"code","message"} and
+                 exits with 1 where the tool fails
 
 Tokens come from --token-file and --agent-token-file, and for a host of this
 user that is running from its own files.

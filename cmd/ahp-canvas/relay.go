@@ -34,20 +34,21 @@ func (a *app) relayCommand() *cobra.Command {
 		Use:   "relay",
 		Short: "Join clients with hosts that nobody can dial",
 		Long: `Run a relay on a machine that hosts and clients both reach. A host dials it
-(ahp-canvas serve --relay) and stays registered; who opens the host's link comes in
-through the relay, which serves the page and forwards messages that it does not
-understand. It keeps nothing: it may be stopped and started at any time.
+(ahp-canvas serve --relay) and stays registered; who opens the host's link comes
+in through the relay, which serves the page and forwards messages that it does
+not understand. It keeps nothing: it may be stopped and started at any time.
 
-Off loopback it wants TLS, and the address that people use (--origin). Canvases that
-load further files need origins of their own: a wildcard name that leads here, in the
-certificate too (--content-origin).
+Off loopback it wants TLS, and the address that people use (--origin). Canvases
+that load further files need origins of their own: a wildcard name that leads
+here, in the certificate too (--content-origin).
 
 Who runs a relay can see what passes through it.
 
 With --json the first line is one object: {"page","relay","pid"}`,
 		Example: `  ahp-canvas relay --tokens tokens.json
-  ahp-canvas relay --listen :8443 --tokens tokens.json --tls-cert cert.pem --tls-key key.pem \
-    --origin https://relay.example:8443 --content-origin 'https://*.canvas.example:8443'`,
+  ahp-canvas relay --listen :8443 --tokens tokens.json \
+    --tls-cert cert.pem --tls-key key.pem --origin https://relay.example:8443 \
+    --content-origin 'https://*.canvas.example:8443'`,
 		Args: takes(),
 		RunE: does(func(ctx context.Context, _ []string) error { return a.relay(ctx, o) }),
 	}

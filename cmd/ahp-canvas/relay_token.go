@@ -39,14 +39,15 @@ func (a *app) relayTokenCommand() *cobra.Command {
 		Use:   "token --tokens FILE --host NAME",
 		Short: "Make tokens for a host behind the relay",
 		Long: `Make a token that lets a host register under a name, one that lets clients reach
-it, or both, and print them once: the file keeps their hashes only. The relay picks
-the change up by itself. To withdraw a token, remove its row from the file: what it
-opened ends within seconds.
+it, or both, and print them once: the file keeps their hashes only. The relay
+picks the change up by itself. To withdraw a token, remove its row from the
+file: what it opened ends within seconds.
 
-What is printed for a host is what serve --relay-token-file reads. With --out it goes
-into a file that nobody else can read.`,
+What is printed for a host is what serve --relay-token-file reads. With --out it
+goes into a file that nobody else can read.`,
 		Example: `  ahp-canvas relay token --tokens tokens.json --host laptop --out laptop.json
-  ahp-canvas relay token --tokens tokens.json --host laptop --kind client --subject ann --valid 720h`,
+  ahp-canvas relay token --tokens tokens.json --host laptop \
+    --kind client --subject ann --valid 720h`,
 		Args: takes(),
 		RunE: does(func(_ context.Context, _ []string) error {
 			if cmd.Flags().Changed("valid") && m.valid <= 0 {

@@ -58,8 +58,8 @@ there.`, func(ctx context.Context, file, _ string) error {
 
 func (a *app) stateBackupCommand() *cobra.Command {
 	return a.stateSub("backup", "FILE", "Copy what is kept into a new file", `Verify what is kept, copy it into a new file, and verify that. A file that is
-there already is not replaced. With --json it prints the object of state check, of
-the copy.`, func(ctx context.Context, file, to string) error {
+there already is not replaced. With --json it prints the object of state check,
+of the copy.`, func(ctx context.Context, file, to string) error {
 		r, err := sqlitestore.Backup(ctx, file, to)
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s is there already: give the copy another name", printable(to))
