@@ -45,7 +45,8 @@
 // of calls and its VSCodeObjectCodec encodes; before it stand a reader that
 // bounds headers and bodies (frames.go) and an outbox that never makes anybody wait
 // (wire.go). A body that is no message is answered with an error and the process lives
-// on; a header that is none ends it. Text between messages is what an extension
+// on, and where it was meant as an answer, who asked has that error instead; a header
+// that is none ends it. Text between messages is what an extension
 // printed with console.log: it goes to the log.
 //
 // Version 1.0.14 of the published SDK answers an action that has no handler without

@@ -3,10 +3,12 @@ package extension
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"sync"
 	"time"
 
@@ -63,30 +65,36 @@ func (w *wire) ReadObject(v any) error {
 			close(w.read) // jsonrpc2 reads no more after an error
 			return err
 		}
-		if refused := refuse(body); refused != "" {
-			w.push([]byte(refused))
-			continue
+		wrong := decode(body, v)
+		if wrong == nil {
+			return nil
 		}
-		var framed bytes.Buffer
-		fmt.Fprintf(&framed, "Content-Length: %d\r\n\r\n", len(body))
-		framed.Write(body)
-		if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(bufio.NewReader(&framed), v); err != nil {
-			w.push(refusal(ahp.CodeInvalidRequest))
-			continue
+		reflect.ValueOf(v).Elem().SetZero() // a half of this one would hide the next
+		answer, ours := refusal(body, wrong)
+		if !ours {
+			w.push(answer)
+		} else if decode(answer, v) == nil {
+			return nil
 		}
-		return nil
 	}
 }
 
-// refuse returns the answer to a body that is not JSON of bounded depth, or "".
-func refuse(body []byte) string {
-	if !ahp.Value(body).IsValid() {
-		return string(refusal(ahp.CodeParse))
+// decode reads a message, or says what is wrong with it.
+func decode(body []byte, v any) *ahp.Error {
+	var plain ahp.Value
+	if err := ahp.Unmarshal(body, &plain); err != nil {
+		return ahp.Errorf(ahp.CodeParse, "%v", err)
 	}
 	if depth, values := ahp.Measure(body); depth > maxDepth || values > maxValues {
-		return string(refusal(ahp.CodeParse))
+		return ahp.Errorf(ahp.CodeParse, "more than %d values, or %d within each other", maxValues, maxDepth)
 	}
-	return ""
+	var framed bytes.Buffer
+	fmt.Fprintf(&framed, "Content-Length: %d\r\n\r\n", len(body))
+	framed.Write(body)
+	if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(bufio.NewReader(&framed), v); err != nil {
+		return ahp.Errorf(ahp.CodeInvalidRequest, "not a JSON-RPC message")
+	}
+	return nil
 }
 
 // Bounds of a message: an answer is held against the host's own limits later.
@@ -95,13 +103,26 @@ const (
 	maxValues = 1 << 18
 )
 
-// refusal is the answer to a body that has no id that could be read.
-func refusal(code ahp.Code) []byte {
-	text := "not a JSON-RPC message"
-	if code == ahp.CodeParse {
-		text = "not JSON within the limits"
+// refusal is what a body that cannot be read is answered with. Where it is itself an
+// answer, who asked for it gets the refusal (ours): he would wait for his deadline,
+// and hear that nothing came. JavaScript that cuts a text within an emoji writes what
+// is no JSON here, and its id is there all the same.
+func refusal(body []byte, wrong *ahp.Error) (answer []byte, ours bool) {
+	var head struct {
+		ID     *jsonrpc2.ID `json:"id"`
+		Method any          `json:"method"`
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, text)
+	if json.Unmarshal(body, &head) != nil {
+		head.ID = nil
+	}
+	text := wrong.Message
+	if ours = head.ID != nil && head.Method == nil; ours {
+		text = "the extension's answer cannot be read: " + text
+	}
+	answer, _ = json.Marshal(map[string]any{ // an id and texts
+		"jsonrpc": "2.0", "id": head.ID, "error": map[string]any{"code": wrong.Code, "message": text},
+	})
+	return answer, ours
 }
 
 // WriteObject queues a message.

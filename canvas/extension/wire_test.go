@@ -11,6 +11,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 // unread is a standard input that takes everything and keeps nothing.
@@ -56,34 +57,60 @@ func FuzzWire(f *testing.F) {
 		f.Add(bodies)
 	}
 	f.Fuzz(func(t *testing.T, bodies string) {
-		var out strings.Builder
-		for body := range strings.SplitSeq(bodies, "|") {
-			out.WriteString(message(body))
-		}
-		asked := make(chan struct{})
-		in := io.MultiReader(after{asked}, strings.NewReader(out.String()))
-		w := newWire(newFrames(in, func([]byte) {}), unread{}, func(error) {})
-		conn := jsonrpc2.NewConn(context.Background(), w, answering{}, jsonrpc2.SetLogger(noLog{}))
-		defer conn.Close()
-		call, err := conn.DispatchCall(context.Background(), "canvas.open", json.RawMessage(`{}`))
-		close(asked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		late, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		var result json.RawMessage
-		if err := call.Wait(late, &result); late.Err() != nil {
-			t.Fatalf("the request did not end: %v", err)
-		} else {
-			_ = failure(err)
-		}
-		select {
-		case <-w.read:
-		case <-late.Done():
-			t.Fatal("it was not read to its end")
-		}
+		_, err := answered(t, bodies)
+		_ = failure(err)
 	})
+}
+
+// Who waits for an answer hears at once that it cannot be read, and why; and what
+// cannot be read takes nothing along that comes after it.
+func TestAnswersThatCannotBeRead(t *testing.T) {
+	for _, test := range []struct{ bodies, result, err string }{
+		{`{"jsonrpc":"2.0","id":0,"result":"half \ud83d"}`, "", "the extension's answer cannot be read: invalid JSON at byte 39: invalid surrogate"},
+		{`{"jsonrpc":"2.0","id":0,"result":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`, "", "within each other"},
+		{`{"jsonrpc":"2.0","id":0}`, "", "cannot be read: not a JSON-RPC message"},
+		{`{"jsonrpc":"2.0","id":{},"method":"x"}|{"jsonrpc":"2.0","id":0,"result":1}`, "1", ""},
+		{`{"jsonrpc":"2.0","id":1e9,"result":1,"error":[]}|{"jsonrpc":"2.0","id":0,"result":1}`, "1", ""},
+	} {
+		result, err := answered(t, test.bodies)
+		if err = failure(err); string(result) != test.result || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%.60s: %s, %v; want %s %s", test.bodies, result, err, test.result, test.err)
+		}
+		if err != nil && code(err) != canvas.CodeHandlerError {
+			t.Errorf("%.60s: %v", test.bodies, err)
+		}
+	}
+}
+
+// answered is what a request of the host gets where a process writes bodies, with |
+// between them, and ends.
+func answered(t *testing.T, bodies string) (result json.RawMessage, err error) {
+	t.Helper()
+	var out strings.Builder
+	for body := range strings.SplitSeq(bodies, "|") {
+		out.WriteString(message(body))
+	}
+	asked := make(chan struct{})
+	in := io.MultiReader(after{asked}, strings.NewReader(out.String()))
+	w := newWire(newFrames(in, func([]byte) {}), unread{}, func(error) {})
+	conn := jsonrpc2.NewConn(context.Background(), w, answering{}, jsonrpc2.SetLogger(noLog{}))
+	defer conn.Close()
+	call, err := conn.DispatchCall(context.Background(), "canvas.open", json.RawMessage(`{}`))
+	close(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err = call.Wait(late, &result); late.Err() != nil {
+		t.Fatalf("the request did not end: %v", err)
+	}
+	select {
+	case <-w.read:
+	case <-late.Done():
+		t.Fatal("it was not read to its end")
+	}
+	return result, err
 }
 
 // after is empty, and says so when it may.
