@@ -68,12 +68,11 @@ func hidden(p canvas.ContentPath) bool {
 const racy = 2 * time.Second
 
 func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error) {
+	// A link that leads out of the folder is no other answer than a file that is not
+	// there, nor is a path through a file. And a pipe would never end.
 	info, err := f.root.Stat(at.Name())
-	if err != nil {
-		return canvas.Content{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return canvas.Content{}, fs.ErrNotExist // a pipe would never end
+	if err != nil || !info.Mode().IsRegular() {
+		return canvas.Content{}, fs.ErrNotExist
 	}
 	f.watch.read(at.Name(), info)
 	etag := ""
