@@ -137,18 +137,29 @@ func TestTail(t *testing.T) {
 // A log takes two files of a bounded size, whatever is written.
 func TestRotating(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.log")
-	for range 2 { // a runner that starts again goes on where it was
-		r := &rotating{name: name}
-		for range 40 {
-			r.write(bytes.Repeat([]byte("x"), 30<<10))
-		}
-		r.close()
-	}
-	for _, file := range []string{name, name + ".1"} {
+	bounded := func(file string) {
 		if info, err := os.Stat(file); err != nil || info.Size() == 0 || info.Size() > fileSize {
 			t.Errorf("%s: %v, %v", filepath.Base(file), info, err)
 		}
 	}
+	for _, n := range []int{40, 5} { // a runner that starts again goes on where it was
+		r := &rotating{name: name}
+		for range n {
+			r.write(bytes.Repeat([]byte("x"), 30<<10))
+			bounded(name)
+		}
+		r.close()
+	}
+	bounded(name + ".1")
+	if err := errors.Join(os.Remove(name+".1"), os.MkdirAll(filepath.Join(name+".1", "x"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	r := &rotating{name: name} // which cannot be begun anew
+	defer r.close()
+	for range 20 {
+		r.write(bytes.Repeat([]byte("x"), 30<<10))
+	}
+	bounded(name)
 }
 
 // sink is a standard input that keeps what is written to it.

@@ -114,25 +114,33 @@ type rotating struct {
 }
 
 func (r *rotating) write(p []byte) {
-	if len(p) == 0 {
+	if len(p) == 0 || !r.open() {
 		return
 	}
-	if r.file != nil && r.size+len(p) > fileSize {
+	if r.size > 0 && r.size+len(p) > fileSize {
 		r.close()
-		_ = os.Rename(r.name, r.name+".1")
-	}
-	if r.file == nil {
-		file, err := os.OpenFile(r.name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
+		if os.Rename(r.name, r.name+".1") != nil || !r.open() {
 			return
-		}
-		r.file, r.size = file, 0
-		if info, err := file.Stat(); err == nil {
-			r.size = int(info.Size())
 		}
 	}
 	n, _ := r.file.Write(p)
 	r.size += n
+}
+
+// open opens the file where it is not open, and goes on where the last run ended.
+func (r *rotating) open() bool {
+	if r.file != nil {
+		return true
+	}
+	file, err := os.OpenFile(r.name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return false
+	}
+	r.file, r.size = file, 0
+	if info, err := file.Stat(); err == nil {
+		r.size = int(info.Size())
+	}
+	return true
 }
 
 func (r *rotating) close() {
