@@ -2,6 +2,7 @@ package conform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -23,14 +24,21 @@ type conn struct {
 
 	mu    sync.Mutex
 	queue [][]byte
+	held  int // bytes in queue
 	ended bool
+	flood bool          // the end is the runner's: the queue was full
 	more  chan struct{} // signalled when queue or ended changed
 	pings map[string]chan struct{}
 	next  int
 }
 
-// bufferedFrames bounds what a host can make a case hold.
-const bufferedFrames = 1 << 16
+// The bounds of what a host can make a case hold.
+const (
+	bufferedFrames = 1 << 16
+	bufferedBytes  = 128 << 20 // above two messages of any length
+)
+
+var errFlood = fmt.Errorf("the host sent more than %d messages or %d MiB that nobody had asked for", bufferedFrames, bufferedBytes>>20)
 
 func (e *env) dial(ctx context.Context, name, token string) (*conn, error) {
 	c := &conn{env: e, name: name, more: make(chan struct{}, 1), pings: map[string]chan struct{}{}}
@@ -58,8 +66,9 @@ func (c *conn) read() {
 	for {
 		frame, err := c.socket.ReadMessage()
 		c.mu.Lock()
+		c.flood = err == nil && (len(c.queue) >= bufferedFrames || c.held+len(frame) > bufferedBytes)
 		switch {
-		case err != nil || len(c.queue) >= bufferedFrames:
+		case err != nil || c.flood:
 			c.ended = true
 			for _, answered := range c.pings {
 				close(answered)
@@ -68,7 +77,7 @@ func (c *conn) read() {
 		case !c.isPong(frame):
 			if frame, ours := c.env.names.in(frame); ours {
 				c.env.trace(c, "<", frame)
-				c.queue = append(c.queue, frame)
+				c.queue, c.held = append(c.queue, frame), c.held+len(frame)
 			}
 		}
 		ended := c.ended
@@ -194,12 +203,23 @@ func (c *conn) take() ([]byte, error) {
 	switch {
 	case len(c.queue) > 0:
 		frame := c.queue[0]
-		c.queue = c.queue[1:]
+		c.queue, c.held = c.queue[1:], c.held-len(frame)
 		return frame, nil
+	case c.flood:
+		return nil, errFlood
 	case c.ended:
-		return nil, &testcases.Closed{Code: int(ws.CodeOf(c.socket.Err()))}
+		return nil, ending(c.socket.Err())
 	}
 	return nil, testcases.ErrSilent
+}
+
+// ending is the end of a connection as the case sees it. One that this side gave up,
+// because the host does not read or speaks no WebSocket, was not closed by the host.
+func ending(err error) error {
+	if e, ok := errors.AsType[*ws.CloseError](err); ok && (e.Remote || e.Code == ws.CodeLost) {
+		return &testcases.Closed{Code: int(e.Code)}
+	}
+	return fmt.Errorf("the connection had to be given up: %w", err)
 }
 
 // Close implements testcases.Conn.

@@ -1,0 +1,117 @@
+package conform_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/ahp-canvas/ahp-canvas/testcases"
+	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
+)
+
+// asked is a client's message to an odd host, and who sent it.
+type asked struct {
+	ID     any            `json:"id"`
+	Method string         `json:"method"`
+	Params map[string]any `json:"params"`
+	client string
+}
+
+// oddHost answers just enough for cases to be played on it, but for what odd takes
+// upon itself.
+func oddHost(t *testing.T, odd func(c *websocket.Conn, m asked) bool) (url string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		var client string
+		for {
+			m := asked{}
+			if c.ReadJSON(&m) != nil {
+				return
+			}
+			if m.Method == "initialize" {
+				client = m.Params["clientId"].(string)
+			}
+			if m.client = client; !odd(c, m) && m.ID != nil {
+				_ = c.WriteJSON(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": answerOf(m)})
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return "ws" + strings.TrimPrefix(server.URL, "http")
+}
+
+func answerOf(m asked) any {
+	switch m.Method {
+	case "initialize":
+		return object{"protocolVersion": "0.6.0", "serverSeq": 1, "snapshots": []any{}}
+	case "subscribe":
+		return object{"snapshot": object{"resource": m.Params["channel"], "fromSeq": 1, "state": object{"openCanvases": []any{}}}}
+	}
+	return nil
+}
+
+// caseOf is a case of a test's own.
+func caseOf(t *testing.T, text string) *testcases.Transcript {
+	t.Helper()
+	c, err := testcases.ParseTranscript("case", "# title: x\n# rule: MUST x\n"+text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What a host does that is not of AHP at all is told as what it is, in bounded time.
+func TestOddHosts(t *testing.T) {
+	// The second connection acts when all has come that the first one caused.
+	const twoConnections = "open b\n" + `> {"jsonrpc":"2.0","method":"odd"}` + "\n" + `b> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"
+	sends := func(n, size int) func(c *websocket.Conn) {
+		text := []byte(`{"jsonrpc":"2.0","method":"x","params":"` + strings.Repeat("x", size) + `"}`)
+		return func(c *websocket.Conn) {
+			for range n {
+				if c.WriteMessage(websocket.TextMessage, text) != nil {
+					return
+				}
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		text     string
+		odd      func(c *websocket.Conn)
+		patience time.Duration
+		want     string
+	}{
+		"is silent":                {twoConnections + "<...close 1008\n", sends(0, 0), patience, "nothing came"},
+		"sends very many messages": {twoConnections + "<...close 1008\n", sends(1<<17, 0), time.Minute, "the host sent more than"},
+		"sends very long ones":     {twoConnections + "<...close 1008\n", sends(160, 1<<20), time.Minute, "the host sent more than"},
+		"speaks no WebSocket": {twoConnections + "<close 1002\n", func(c *websocket.Conn) {
+			_, _ = c.NetConn().Write([]byte("\xff\xff garbage"))
+		}, time.Minute, "the connection had to be given up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report, err := conform.Run(t.Context(), conform.Options{
+				URL: oddHost(t, func(c *websocket.Conn, m asked) bool {
+					if m.Method == "odd" {
+						tc.odd(c)
+					}
+					return m.Method == "odd"
+				}),
+				Patience: tc.patience, Cases: []*testcases.Transcript{caseOf(t, tc.text)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := report.Results[0]; r.Status != conform.Failed || !strings.Contains(r.Problem, tc.want) {
+				t.Errorf("%.300s, want %s", r.Problem, tc.want)
+			}
+		})
+	}
+}
