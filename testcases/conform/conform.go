@@ -15,7 +15,8 @@ import (
 )
 
 // Agent is a door of the host where a case acts as the agent. A tool that fails
-// returns a *testcases.AgentError with its structured failure.
+// returns a *testcases.AgentError with its structured failure. Call ends with its
+// context, at the latest when the case does.
 type Agent interface {
 	Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error)
 }
@@ -94,7 +95,13 @@ type runner struct {
 	prefix string // of all namespaces of this run
 	host   Host
 	played int
+	// unset is how many cases in a row could not begin, for want of a session.
+	unset int
 }
+
+// goneAfter is how many such cases say that the others will not begin either: each
+// takes a while to find out.
+const goneAfter = 3
 
 func (r *runner) wanted(t *testcases.Transcript) bool {
 	for _, part := range r.opts.Only {
@@ -117,6 +124,9 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 	defer func(began time.Time) { result.Took = time.Since(began) }(time.Now())
 	stage := &stage{env: e, provider: r.host.Provider}
 	err := stage.set(ctx, t)
+	if r.unset++; err == nil {
+		r.unset = 0
+	}
 	if err == nil && e.names.standIn {
 		e.standIn, err = newStandIn(ctx, e)
 	}

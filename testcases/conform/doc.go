@@ -17,7 +17,8 @@
 //
 // Where a transcript says that nothing comes, a ping is sent on the connection,
 // and what was answered before it has come: a host answers each connection in
-// order. Expected frames are waited for ([Options.Patience]).
+// order. Expected frames are waited for ([Options.Patience]). When three cases in a
+// row could not begin, the others are skipped: the host is gone.
 //
 // # The demo extensions
 //

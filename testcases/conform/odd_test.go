@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,9 @@ type asked struct {
 	Params map[string]any `json:"params"`
 	client string
 }
+
+// by reports whether a client of the runner's own sent it, as "probe" and "stage".
+func (m asked) by(client string) bool { return strings.HasSuffix(m.client, client) }
 
 // oddHost answers just enough for cases to be played on it, but for what odd takes
 // upon itself.
@@ -69,6 +73,8 @@ func caseOf(t *testing.T, text string) *testcases.Transcript {
 	return c
 }
 
+const pingCase = `> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":null}` + "\n"
+
 // What a host does that is not of AHP at all is told as what it is, in bounded time.
 func TestOddHosts(t *testing.T) {
 	// The second connection acts when all has come that the first one caused.
@@ -113,5 +119,43 @@ func TestOddHosts(t *testing.T) {
 				t.Errorf("%.300s, want %s", r.Problem, tc.want)
 			}
 		})
+	}
+}
+
+// A host that is gone in the middle does not take the time of all cases that are
+// left.
+func TestAHostThatIsGone(t *testing.T) {
+	var cases []*testcases.Transcript
+	for range 10 {
+		cases = append(cases, caseOf(t, pingCase))
+	}
+	var sessions atomic.Int64
+	report, err := conform.Run(t.Context(), conform.Options{
+		Patience: patience / 4, Cases: cases,
+		URL: oddHost(t, func(_ *websocket.Conn, m asked) bool {
+			return m.by("stage") && m.Method == "createSession" && sessions.Add(1) > 2
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := report.Count(), (conform.Count{Cases: 10, Passed: 2, Failed: 3, Skipped: 5}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// A stand-in waits for the host as long as a case does.
+func TestAStandInIsPatientOnce(t *testing.T) {
+	c := caseOf(t, "# needs: demo\n"+pingCase)
+	began := time.Now()
+	report, err := conform.Run(t.Context(), conform.Options{
+		URL:      oddHost(t, func(_ *websocket.Conn, m asked) bool { return m.by("demo") }),
+		Patience: patience, Cases: []*testcases.Transcript{c},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := report.Results[0]; r.Status != conform.Failed || !strings.Contains(r.Problem, "the stand-in for the extension demo") || time.Since(began) > 5*patience {
+		t.Errorf("%+v after %v", r, time.Since(began))
 	}
 }

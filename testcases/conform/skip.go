@@ -21,6 +21,7 @@ const (
 	reasonTokens      = "needs tokens that only a host of the tests has"
 	reasonSlow        = "waits for longer than a few seconds: --slow waits"
 	reasonHost        = "something happens inside the host: only one that is built for tests can do it"
+	reasonGone        = "the host let no case begin any more: the failures before it say how"
 	reasonWithout     = "the host does not claim it: --without"
 )
 
@@ -36,6 +37,8 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 	switch {
 	case ctx.Err() != nil:
 		return reasonInterrupted
+	case r.unset >= goneAfter:
+		return reasonGone
 	case t.Level() == testcases.Ours && !r.opts.Ours:
 		return reasonOurs
 	case has(testcases.NeedsCanvas) && !r.host.Canvas:

@@ -21,8 +21,9 @@ import (
 // them: as a client of the case's session. What the host says of its clients is
 // told to the case as if they were the host's own (see [names.asServer]).
 type standIn struct {
-	session string // the case's default session
-	clients map[string]*client.Client
+	session  string        // the case's default session
+	patience time.Duration // for what a client of its own asks the host
+	clients  map[string]*client.Client
 
 	mu  sync.Mutex
 	raw map[string]net.Conn // the present connection of each
@@ -39,7 +40,11 @@ var extensions = []struct {
 
 // newStandIn declares both extensions to the case's default session.
 func newStandIn(ctx context.Context, e *env) (*standIn, error) {
-	s := &standIn{session: e.names.session("default"), clients: map[string]*client.Client{}, raw: map[string]net.Conn{}}
+	s := &standIn{
+		session: e.names.session("default"), patience: e.opts.Patience, clients: map[string]*client.Client{}, raw: map[string]net.Conn{},
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
 	for _, x := range extensions {
 		c, err := client.Dial(ctx, e.opts.URL, client.Options{
 			ClientID: e.names.prefix + x.id, Token: e.opts.Token, Versions: []string{e.names.offer()},
@@ -86,6 +91,8 @@ func (s *standIn) host(ctx context.Context, what string) error {
 		s.noticed(ctx, c)
 		return nil
 	case c != nil && word == "back":
+		ctx, cancel := context.WithTimeout(ctx, s.patience)
+		defer cancel()
 		return c.Reconnect(ctx)
 	}
 	return fmt.Errorf("nobody outside of a host can make it %q", what)
