@@ -14,8 +14,8 @@ type Env interface {
 	// Dial opens a connection. args are the key=value words of its open line, and
 	// its name.
 	Dial(ctx context.Context, args map[string]string) (Conn, error)
-	// Agent calls a tool of the agent's door and waits for its answer. A tool
-	// that fails returns an *AgentError.
+	// Agent calls a tool of the agent's door and waits for its answer, no longer
+	// than ctx. A tool that fails returns an *AgentError.
 	Agent(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error)
 	// Host makes something happen inside the host.
 	Host(ctx context.Context, what string) error

@@ -8,15 +8,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
 // Run plays a transcript against a host and returns the first step that did not
 // go as written. At the end no connection may hold a frame that the transcript
-// does not have.
+// does not have. A call of the agent that is under way then is ended.
 func (t *Transcript) Run(ctx context.Context, env Env) error {
 	r := &run{env: env, bound: Bindings{}, conns: map[string]Conn{}, seen: map[string]int64{}}
+	ctx, cancel := context.WithCancel(ctx)
+	defer r.calls.Wait()
+	defer cancel()
 	for _, s := range t.Steps {
 		if err := r.step(ctx, s); err != nil {
 			return &StepError{Name: t.Name, Step: s, Have: r.have, Err: err}
@@ -67,6 +71,7 @@ type run struct {
 	seen  map[string]int64 // newest serverSeq, by connection
 	actor string           // of the last step that had one
 	agent chan agentAnswer // of the call under way
+	calls sync.WaitGroup   // of the agent
 	have  ahp.Value        // what the step at hand got
 }
 
@@ -248,10 +253,10 @@ func (r *run) callAgent(ctx context.Context, text string) error {
 	}
 	answer := make(chan agentAnswer, 1)
 	r.agent = answer
-	go func() {
+	r.calls.Go(func() {
 		v, err := r.env.Agent(ctx, tool, ahp.Value(args))
 		answer <- agentAnswer{v, err}
-	}()
+	})
 	return nil
 }
 

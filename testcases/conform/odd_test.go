@@ -1,6 +1,7 @@
 package conform_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
@@ -157,5 +159,27 @@ func TestAStandInIsPatientOnce(t *testing.T) {
 	}
 	if r := report.Results[0]; r.Status != conform.Failed || !strings.Contains(r.Problem, "the stand-in for the extension demo") || time.Since(began) > 5*patience {
 		t.Errorf("%+v after %v", r, time.Since(began))
+	}
+}
+
+// waitingAgent answers when nobody waits any more.
+type waitingAgent struct{ under atomic.Int64 }
+
+func (a *waitingAgent) Call(ctx context.Context, _ string, _ ahp.Value) (ahp.Value, error) {
+	a.under.Add(1)
+	<-ctx.Done()
+	a.under.Add(-1)
+	return nil, ctx.Err()
+}
+
+// What a case began and did not wait for ends with it.
+func TestAnAgentsCallEndsWithItsCase(t *testing.T) {
+	a := &waitingAgent{}
+	_, err := conform.Run(t.Context(), conform.Options{
+		URL: oddHost(t, func(*websocket.Conn, asked) bool { return false }), Agent: a,
+		Cases: []*testcases.Transcript{caseOf(t, "agent> list_open_canvases\n"+pingCase)},
+	})
+	if n := a.under.Load(); err != nil || n != 0 {
+		t.Errorf("%d calls are under way: %v", n, err)
 	}
 }
