@@ -132,6 +132,24 @@ func TestClose(t *testing.T) {
 	p.Wait(t, `document.querySelector("#empty h2").textContent === "Nothing is open" && !document.getElementById("empty").hidden`)
 }
 
+// TestCloseIsLost: a close that never arrived, for the connection went with it, is
+// asked for again when there is another one.
+func TestCloseIsLost(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 1)
+	webtest.Eval[any](t, p, `void (() => {
+		const { send } = WebSocket.prototype;
+		WebSocket.prototype.send = function (m) {
+			if (!m.includes("closeRequested")) return send.call(this, m);
+			WebSocket.prototype.send = send;
+			this.close();
+		};
+	})()`)
+	p.Click(t, ".close")
+	p.Wait(t, `document.querySelectorAll(".card").length === 0 && document.getElementById("notices").textContent === "“Hello one” was closed."`)
+}
+
 func TestStaleKeepsTheFrame(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)

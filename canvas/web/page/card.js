@@ -82,6 +82,7 @@ export class Card {
     if (up) this.view.reconnected();
     this.#connected = up;
     this.#tend();
+    if (up && this.#closing) this.#close(); // it may not have arrived; it is heard once however often it is asked
   }
 
   /** Whether the provider answers http/1; without it the canvas only reads. */
@@ -175,7 +176,10 @@ export class Card {
   }
 
   #askToClose() {
-    if (this.#closing) return;
+    if (!this.#closing) this.#close();
+  }
+
+  #close() {
     const seq = this.around.dispatch(this.ref.channel, { type: "canvas/closeRequested" });
     this.#closing = seq ?? 0;
     this.render();
