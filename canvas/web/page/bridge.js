@@ -25,6 +25,8 @@ export class Bridge {
   /** @type {Map<number, Stream>} by the worker's number */ #streams = new Map();
   /** @type {{ key: string, until: number }[]} What was under way when the worker changed, and may have arrived */ #unanswered = [];
   #reads = 0;
+  #document = -1; // the worker's number of the document that it asked for last
+  /** Whether that could not be had, for want of the host or the provider. */ missed = false;
 
   /**
    * @param {Lane} lane
@@ -46,6 +48,7 @@ export class Bridge {
       this.#lane.cancel(s.call, "gone");
     }
     this.#streams.clear();
+    this.#document = -1;
     if (port) port.onmessage = ({ data }) => { if (this.#port === port) this.#hear(data); };
   }
 
@@ -77,6 +80,7 @@ export class Bridge {
   /** Section 3 of the renderer's design: which request goes where. @param {any} m */
   #ask(m) {
     if (typeof m.path !== "string" || !m.path.startsWith("/") || typeof m.method !== "string") return;
+    if (m.document === true && m.method === "GET") this.#document = m.id;
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/.test(m.method)) return this.#words(m.id, 405, "There is no such method."); // a long one is a frame that the host ends the connection for
     const list = headers.parse(m.headers);
     if (!list) return this.#words(m.id, 431, "The headers of this request are too large.");
@@ -93,6 +97,7 @@ export class Bridge {
     if (this.#reads >= MAX_READS) return this.#words(id, 429, "This canvas reads too many things at once.");
     this.#reads++;
     const content = await this.#around.read(path).finally(() => this.#reads--);
+    this.#note(id, "body" in content ? 200 : content.status);
     if ("body" in content) port?.postMessage({ t: "whole", id, ...content }, [content.body]);
     else port?.postMessage({ t: "words", id, ...content });
   }
@@ -130,6 +135,7 @@ export class Bridge {
     return {
       head: (status, text, headers, empty) => {
         s.answered = true;
+        this.#note(id, 200); // whatever it is, it is the app's own
         port?.postMessage({ t: "head", id, status, text, headers, empty });
       },
       data: (bytes) => {
@@ -144,6 +150,7 @@ export class Bridge {
       fail: (status, word) => {
         this.#streams.delete(id);
         outlet.flush();
+        if (!s.answered) this.#note(id, status);
         port?.postMessage({ t: "words", id, status, word });
       },
       sent: (n) => this.#give(id, s, n),
@@ -170,6 +177,12 @@ export class Bridge {
 
   /** @param {number} id @param {number} status @param {string} word */
   #words(id, status, word) {
+    this.#note(id, status);
     this.#port?.postMessage({ t: "words", id, status, word });
+  }
+
+  /** Remembers whether the canvas has the document that it asked for last. @param {number} id @param {number} status */
+  #note(id, status) {
+    if (id === this.#document) this.missed = status >= 502;
   }
 }

@@ -32,13 +32,16 @@ export class Card {
   /** @type {string[] | undefined} What single-document mode cannot show; undefined in the other mode */ #lacks;
   #closing = 0;
   #connected = false;
+  #there = false; // connected, and its provider is there
+  /** @type {Bridge | undefined} */ #bridge;
+  #lived = false; // the mount has shown a page
   #cache = new Cache();
 
   /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
     this.ref = ref;
     this.around = around;
-    this.view = new View((action) => around.dispatch(ref.channel, action), () => this.#failure || this.#lacks ? this.reload() : this.#mount?.reload());
+    this.view = new View((action) => around.dispatch(ref.channel, action), () => this.#again());
     this.lane = new Lane((action) => around.dispatch(ref.channel, action));
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
@@ -72,8 +75,9 @@ export class Card {
   update(state) {
     this.state = state;
     this.view.update({ input: state.input });
-    this.#tend();
+    const back = this.#tend();
     if (state.url !== undefined && state.url !== this.#shown) this.reload();
+    else if (back) this.#catchUp();
     this.render();
   }
 
@@ -81,7 +85,7 @@ export class Card {
   connected(up) {
     if (up) this.view.reconnected();
     this.#connected = up;
-    this.#tend();
+    if (this.#tend()) this.#catchUp();
     if (up && this.#closing) this.#close(); // it may not have arrived; it is heard once however often it is asked
   }
 
@@ -90,10 +94,23 @@ export class Card {
     return this.state?._meta?.["x-ahp-canvas/http"] === 1;
   }
 
-  /** A lane is of one connection, and of a provider that is there. */
+  /** A lane is of one connection, and of a provider that is there. @returns {boolean} whether they are back */
   #tend() {
-    const open = this.#connected && this.#http && this.state.availability !== "stale";
+    const before = this.#there;
+    this.#there = this.#connected && this.state !== undefined && this.state.availability !== "stale";
+    const open = this.#there && this.#http;
     if (open !== this.lane.open) this.lane.reset(open);
+    return this.#there && !before;
+  }
+
+  /** What was asked for in vain meanwhile has words of ours in its place, which would stay. */
+  #catchUp() {
+    if (this.#bridge?.missed || (this.#failure?.retry && !this.#lived)) this.#again();
+  }
+
+  #again() {
+    if (this.#failure || this.#lacks) this.reload();
+    else this.#mount?.reload();
   }
 
   /** Mounts the url afresh, on an origin that was never used. */
@@ -140,7 +157,7 @@ export class Card {
     this.#lacks = origin ? undefined : [];
     const { channel } = this.ref;
     const instanceId = this.state.instanceId;
-    const bridge = new Bridge(this.lane, {
+    const bridge = this.#bridge = new Bridge(this.lane, {
       http: () => this.#http,
       read: (path) => this.around.read(channel, instanceId, path, this.#cache),
     });
@@ -151,6 +168,7 @@ export class Card {
       unworkable: () => { single = true; this.reload(); },
       phase: (phase, word) => {
         this.#starting = phase === "starting";
+        if (phase === "live") this.#lived = true;
         this.#failure = undefined;
         if (phase === "failed") this.#fail("This canvas cannot be shown", word ?? "", true);
         else this.render();
@@ -163,6 +181,8 @@ export class Card {
     this.view.disconnect();
     this.#mount?.remove();
     this.#mount = undefined;
+    this.#bridge = undefined;
+    this.#lived = false;
     this.#starting = false;
     this.#lacks = undefined;
     this.#find(".stage").querySelector("iframe")?.remove();
