@@ -151,3 +151,27 @@ func TestStoreRefuses(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestOneNameOnce: a session that is on its way to disk has its name already, and its
+// place among those that there may be.
+func TestOneNameOnce(t *testing.T) {
+	store := &choosy{Store: channels.NewMemory()}
+	b := newBench(t, session.Options{Store: store, MaxSessions: 1})
+	s, _ := b.connect(1, "c")
+	again := map[string]error{}
+	store.refuse = func([]channels.Change) bool {
+		store.refuse = nil
+		for _, uri := range []string{"ahp-session:/a", "ahp-session:/b"} {
+			again[uri] = b.create(s, session.CreateSessionParams{Channel: uri})
+		}
+		return false
+	}
+	if err := b.create(s, session.CreateSessionParams{Channel: "ahp-session:/a"}); err != nil {
+		t.Fatal(err)
+	}
+	for uri, want := range map[string]ahp.Code{"ahp-session:/a": ahp.CodeSessionExists, "ahp-session:/b": ahp.CodePermissionDenied} {
+		if err := again[uri]; !errors.Is(err, &ahp.Error{Code: want}) {
+			t.Errorf("%s meanwhile: %v", uri, err)
+		}
+	}
+}
