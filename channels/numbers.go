@@ -3,7 +3,6 @@ package channels
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ func OpenNumbers(ctx context.Context, store Store, records Records, logger *slog
 		}
 	}
 	if last.Reserved < 0 || last.Reserved > 1<<53-2*numbersBlock {
-		return nil, fmt.Errorf("%w: %d sequence numbers", ErrStoreDamaged, last.Reserved)
+		return nil, damaged("record %s: %d sequence numbers are none that a host reserves", numbersKey, last.Reserved)
 	}
 	n.reserved = last.Reserved
 	if err := store.Commit(ctx, reservation(last.Reserved+numbersBlock)); err != nil {

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,7 +89,7 @@ func TestDamagedNumbers(t *testing.T) {
 		store := NewMemory()
 		store.Commit(t.Context(), Change{Key: numbersKey, Value: []byte(value)})
 		records, _ := LoadRecords(t.Context(), store)
-		if _, err := OpenNumbers(t.Context(), store, records, nil); !errors.Is(err, ErrStoreDamaged) {
+		if _, err := OpenNumbers(t.Context(), store, records, nil); !errors.Is(err, ErrStoreDamaged) || !strings.Contains(err.Error(), "record numbers: ") || !strings.Contains(err.Error(), "restore a backup") {
 			t.Errorf("%s: %v", value, err)
 		}
 	}

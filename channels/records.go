@@ -57,7 +57,13 @@ func (r Records) Under(prefix string) Records {
 // damaged store, not a state that is nearly right.
 func (r Record) Read(kind string, v any) error {
 	if err := ahp.Unmarshal(r.Value, v); err != nil {
-		return fmt.Errorf("%w: record %s%s: %w", ErrStoreDamaged, kind, r.Key, err)
+		return damaged("record %s%s: %w", kind, r.Key, err)
 	}
 	return nil
+}
+
+// damaged is the refusal of a record that a Store gave as it was written, and that
+// cannot be: the Store does not know, so what a person can do is said here.
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %w; restore a backup of the store, or move it away to begin anew", ErrStoreDamaged, fmt.Errorf(format, args...))
 }
