@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -33,4 +34,21 @@ func TestAHostThatIsFull(t *testing.T) {
 	other.Close(ws.CodeNormal, "")
 	other.Wait()
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "Nothing is open"))
+}
+
+// TestADoorThatSaysNothing: who listens and never answers is named, and can be
+// tried again.
+func TestADoorThatSaysNothing(t *testing.T) {
+	silent := func(next http.Handler) http.Handler {
+		next = rewritten(next, "/ahp.js", "const OPENING = 10_000;", "const OPENING = 300;")
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/ahp" {
+				<-r.Context().Done()
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	p := webtest.Start(t).Open(t, start(t, silent).link)
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q) && document.querySelector('#empty button').textContent === 'Try now'", words, "The host is gone."))
 }

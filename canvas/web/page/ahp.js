@@ -11,6 +11,7 @@ const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between two tr
 const STABLE = 2_000; // ms that a connection has lasted when the next loss begins with the first wait
 const DEADLINE = 35_000; // ms for an answer
 const AWAKE = 3_000; // ms for a sign of life after a sleep
+const OPENING = 10_000; // ms until a door that says nothing is left
 const PING = 20_000; // ms between two signs of life
 
 export const STRANGER = 4999; // in place of a close code: what listens there is not our host
@@ -131,9 +132,10 @@ export class Client {
     const socket = new WebSocket(this.#url, ["ahp", `bearer.${this.#token}`]);
     this.#socket = socket;
     let opened = false;
-    socket.onopen = () => { opened = true; this.#handshake(); };
+    const late = setTimeout(() => socket.close(), OPENING); // a browser tries for minutes, and nobody could try anew
+    socket.onopen = () => { opened = true; clearTimeout(late); this.#handshake(); };
     socket.onmessage = ({ data }) => this.#receive(parse(data));
-    socket.onclose = ({ code }) => this.#lost(opened, code, again);
+    socket.onclose = ({ code }) => { clearTimeout(late); this.#lost(opened, code, again); };
   }
 
   async #handshake() {
@@ -260,7 +262,7 @@ export class Client {
     const door = new URL(this.#url);
     door.protocol = door.protocol.replace("ws", "http");
     try {
-      const r = await fetch(door, { headers: { Authorization: `Bearer ${this.#token}` }, cache: "no-store" });
+      const r = await fetch(door, { headers: { Authorization: `Bearer ${this.#token}` }, cache: "no-store", signal: AbortSignal.timeout(OPENING) });
       return r.status === 401 || r.status === 403;
     } catch {
       return false; // nobody is there: a host that is gone, not a token
