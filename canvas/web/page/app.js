@@ -201,14 +201,16 @@ const emptyWord = () => ({
 function drop(channel) {
   const card = cards.get(channel);
   if (!card) return;
-  const focused = card.element.contains(document.activeElement);
+  const { activeElement } = document;
+  const focused = card.element.contains(activeElement);
   client.unsubscribe(channel);
   cards.delete(channel);
   card.remove();
   layout.release(card.ref.instanceId);
   if (!focused) return;
   const [next] = cards.values();
-  if (next) next.focusClose();
+  // Who typed in the canvas that went away must not press what closes another one.
+  if (next && activeElement?.matches(".close")) next.focusClose();
   else byId("canvases").focus();
 }
 

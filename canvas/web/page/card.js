@@ -7,6 +7,7 @@ import { Cache } from "./cache.js";
 import { Lane } from "./lane.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
+import { say } from "./ui.js";
 import { View } from "./view.js";
 
 /**
@@ -58,7 +59,10 @@ export class Card {
     </article>`;
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
     this.#on(".close", () => this.#askToClose());
-    this.#on(".retry", () => this.reload());
+    this.#on(".retry", () => {
+      this.reload();
+      this.element.querySelector("iframe")?.focus(); // the button goes
+    });
     this.render();
   }
 
@@ -232,7 +236,7 @@ export class Card {
     if (!this.#lacks) return;
     const why = this.around.contentOrigin ? "this browser allows no service worker here" : "this address has no content origins (start the host with --content-origin, or use “ahp-canvas view”)";
     const text = `Single-document mode: ${why}. The canvas keeps nothing${this.#lacks.length ? `, and it lacks ${this.#lacks.join(", ")}` : ""}.`;
-    if (note.textContent !== text) note.textContent = text;
+    say(note, text);
   }
 
   /** What stands above the frame. @param {boolean} stale @returns {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} */
@@ -253,8 +257,8 @@ export class Card {
     box.hidden = !word;
     if (!word) return;
     box.classList.toggle("veil", Boolean(word.veil));
-    this.#find(".words h3").textContent = word.title;
-    this.#find(".words p").textContent = word.text;
+    say(this.#find(".words h3"), word.title);
+    say(this.#find(".words p"), word.text);
     this.#find(".retry").hidden = !word.retry;
   }
 

@@ -20,13 +20,20 @@ export const showBanner = (word) => fill(byId("banner"), word);
 /** In the place of the canvases. @param {Word | undefined} word */
 export const showEmpty = (word) => fill(byId("empty"), word);
 
-/** Texts are set and nothing is made anew: a countdown must not take the focus off its button. @param {HTMLElement} box @param {Word | undefined} word */
+/** A text that is set again, though it is the same, is read out again. @param {HTMLElement} element @param {string} text */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Nothing is made anew: a countdown must not take the focus off its button. @param {HTMLElement} box @param {Word | undefined} word */
 function fill(box, word) {
+  const left = (!word || !word.action) && box.contains(document.activeElement);
   box.hidden = !word;
+  if (left) byId("canvases").focus(); // the button that was pressed goes
   if (!word) return;
   const [title, text, button] = /** @type {HTMLElement[]} */ ([...box.children]);
-  title.textContent = word.title;
-  text.textContent = word.text;
+  say(title, word.title);
+  say(text, word.text);
   button.hidden = !word.action;
   if (!word.action) return;
   button.textContent = word.action[0];
