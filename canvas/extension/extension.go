@@ -64,15 +64,16 @@ func (x *Extension) workerOf(session string, declares bool) (*worker, error) {
 	if r.closed {
 		return nil, errEnding
 	}
-	if w := x.workers[session]; w != nil {
-		return w, nil
+	before := x.workers[session]
+	if before != nil && !before.leaving {
+		return before, nil
 	}
 	if r.workers >= r.opts.Processes {
 		return nil, errLimit(r.workers)
 	}
 	id := sessionID(session)
 	w := &worker{
-		ext: x, session: session, id: id, workspace: filepath.Join(r.opts.WorkspaceDir, id), declares: declares,
+		ext: x, before: before, done: make(chan struct{}), session: session, id: id, workspace: filepath.Join(r.opts.WorkspaceDir, id), declares: declares,
 		turn: make(chan struct{}), open: map[string]*instance{}, lost: map[string]*canvas.Handle{}, opening: map[string]int{}, retries: map[string]*retry{},
 	}
 	ctx, stop := context.WithCancel(r.ctx)

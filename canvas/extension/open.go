@@ -54,6 +54,10 @@ func (x *Extension) begin(req canvas.OpenRequest) (*worker, error) {
 		return nil, err
 	}
 	w.opening[req.InstanceID]++
+	if w.idle != nil {
+		w.idle.Stop()
+		w.idle = nil
+	}
 	return w, nil
 }
 
@@ -70,19 +74,19 @@ func (w *worker) finish(instanceID string) {
 // while. Runner.mu is held.
 func (w *worker) rest() {
 	r := w.ext.runner
-	used := func() bool { return len(w.open)+len(w.lost)+len(w.opening) > 0 }
-	if w.declares || used() || w.idle != nil {
+	if w.declares || len(w.open)+len(w.lost)+len(w.opening) > 0 || w.idle != nil {
 		return
 	}
-	w.idle = time.AfterFunc(r.opts.Idle, func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(r.opts.Idle, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		w.idle = nil
-		if !used() {
-			w.forget() // nobody begins anything here any more
+		if w.idle == timer { // else something was opened just now
+			w.idle, w.leaving = nil, true // nobody begins anything here any more
 			w.stop()
 		}
 	})
+	w.idle = timer
 }
 
 // open asks the process. A canvas that it opens too late is closed again, unless

@@ -1,10 +1,12 @@
 package extension
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -62,6 +64,67 @@ func TestOneProcessASession(t *testing.T) {
 	if err := b.openIn(other, "two"); err != nil {
 		t.Errorf("after that: %v", err)
 	}
+}
+
+// A session's next process begins when the one before it is over, which was idle and
+// takes its time to end.
+func TestNeverTwoProcessesASession(t *testing.T) {
+	b := newBench(t, func(o *Options) { o.Idle = 10 * time.Millisecond })
+	x := b.serving("kanban", "stay\nserve board")
+	const other = "ahp-session:/other"
+	if err := errors.Join(b.Sessions.Ensure(other, "Other"), b.openIn(other, "one")); err != nil {
+		t.Fatal(err)
+	}
+	first := b.number(b.askIn(other, "one", "pid"))
+	if err := b.Canvases.Close(t.Context(), other, "one"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the minute", func() bool {
+		b.runner.mu.Lock()
+		defer b.runner.mu.Unlock()
+		w := x.workers[other]
+		return w == nil || w.leaving
+	})
+	if err := b.openIn(other, "two"); err != nil {
+		t.Fatal(err)
+	}
+	if alive(first) {
+		t.Error("the session has two processes")
+	}
+}
+
+// The minute begins when the last canvas is closed, however often there was one.
+func TestIdleFromTheLastClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Runner{opts: Options{Session: "ahp-session:/default", Idle: time.Minute}}
+		stopped := false
+		w := &worker{stop: func() { stopped = true }, opening: map[string]int{}}
+		w.ext = &Extension{runner: r, workers: map[string]*worker{"s": w}}
+		ended := func() bool {
+			synctest.Wait()
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return stopped
+		}
+		use := func(wait time.Duration) {
+			if _, err := w.ext.begin(canvas.OpenRequest{Session: "s", InstanceID: "one"}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(wait) // of the bubble
+			w.finish("one")
+		}
+		use(0)
+		time.Sleep(50 * time.Second)
+		use(time.Minute)
+		time.Sleep(59 * time.Second)
+		if ended() {
+			t.Error("it ended before the minute was over")
+		}
+		time.Sleep(2 * time.Second)
+		if !ended() {
+			t.Error("it did not end after the minute")
+		}
+	})
 }
 
 func workers(r *Runner) int {

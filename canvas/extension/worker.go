@@ -20,6 +20,8 @@ type worker struct {
 	workspace string
 	declares  bool // for all sessions, and lives as long as the runner
 	stop      context.CancelFunc
+	before    *worker       // of the same session, which is ending; nil is none
+	done      chan struct{} // closed when its last process is over
 
 	// Guarded by Runner.mu.
 	up      *process      // the one that can be asked; nil while there is none
@@ -30,6 +32,7 @@ type worker struct {
 	opening map[string]int            // opens under way
 	retries map[string]*retry         // of pages whose server was lost
 	idle    *time.Timer
+	leaving bool // it was idle, and ends
 }
 
 // errSlow is why a process is ended that does not declare its canvases.
@@ -38,6 +41,10 @@ var errSlow = errors.New("it did not declare its canvases in time")
 // run is the worker's goroutine.
 func (w *worker) run(ctx context.Context) {
 	defer w.gone()
+	if w.before != nil {
+		<-w.before.done // one process a session
+		w.before = nil
+	}
 	b := w.ext.runner.opts.Backoff()
 	b.Reset()
 	for {
@@ -195,6 +202,7 @@ func (w *worker) forget() {
 // gone is the end of run: whoever waits is told.
 func (w *worker) gone() {
 	w.stop()
+	close(w.done)
 	if w.declares {
 		w.ext.isSettled()
 	}
