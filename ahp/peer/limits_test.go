@@ -145,7 +145,8 @@ func TestWhatTasksHoldHas16MiB(t *testing.T) {
 					t.Fatalf("%s: %d MiB: %v", name, n+1, err)
 				}
 			}
-			end() // which gives its own back
+			end()
+			synctest.Wait() // it has given its own back
 			if err := say(1 << 20); err != nil {
 				t.Fatalf("%s: 16 MiB after one has ended: %v", name, err)
 			}

@@ -170,7 +170,7 @@ func TestRelayRefuses(t *testing.T) {
 		args string
 		say  string
 	}{
-		{2, "relay", "required"},
+		{2, "relay", "needs --tokens"},
 		{1, "relay --listen 127.0.0.1:0 --tokens " + dir + "/absent.json", "makes it"},
 		{2, "relay --tokens " + tokens + " --listen 0.0.0.0:0", "wants TLS"},
 		{2, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x", "tls-key"},
