@@ -118,23 +118,17 @@ func benchTransfer(b *testing.B, size int, through, plain string) {
 // benchEvents is one event a loop to each, one after the other: at the same time
 // the two would stand in each other's way. When the app says it has nothing to do
 // with the browser's frames: without the pause, an event would follow a frame at a
-// distance that a poll's timer sets.
+// distance that a poll's timer sets. The page is asked before the pause whether it
+// painted: a question behind the event reached the thread just as a direct event does.
 func benchEvents(b *testing.B) {
 	p := newPair(b, benchApp(b), "/live")
 	p.bridged.Wait(b, win+`.log?.includes('from ""')`)
 	p.direct.Wait(b, `window.log?.includes('from ""')`)
 	random := rand.New(rand.NewPCG(1, 2))
-	say := func(to *webtest.Page, query, window string, i int) float64 {
-		<-time.After(time.Duration(random.IntN(50_000)) * time.Microsecond)
-		said := float64(time.Now().UnixMicro())
-		p.app.tell(query, fmt.Sprintf("event: tick\ndata: %d\n\n", i))
-		to.Wait(b, fmt.Sprintf(`%s.painted[%d]`, window, i))
-		return said
-	}
 	var bridged, direct []float64
 	for b.Loop() {
-		bridged = append(bridged, say(p.bridged, "bridged", win, len(bridged)))
-		direct = append(direct, say(p.direct, "direct", "window", len(direct)))
+		bridged = append(bridged, p.say(b, p.bridged, "bridged", win, len(bridged), random))
+		direct = append(direct, p.say(b, p.direct, "direct", "window", len(direct), random))
 	}
 	took := func(page *webtest.Page, times string, said []float64) []float64 {
 		all := webtest.Eval[[]float64](b, page, times)
@@ -150,6 +144,19 @@ func benchEvents(b *testing.B) {
 	}
 	b.ReportMetric(at(bridged, 0.5), "ours")
 	b.ReportMetric(at(direct, 0.5), "direct")
+}
+
+// say has the app say event i to one of the two, and returns when, in microseconds.
+func (p *pair) say(b *testing.B, to *webtest.Page, query, window string, i int, random *rand.Rand) float64 {
+	painted := make(chan bool)
+	go func() { painted <- to.WaitAtMost(webtest.Patience/2, fmt.Sprintf(`%s.painted[%d]`, window, i)) }()
+	<-time.After(time.Duration(10_000+random.IntN(50_000)) * time.Microsecond)
+	said := float64(time.Now().UnixMicro())
+	p.app.tell(query, fmt.Sprintf("event: tick\ndata: %d\n\n", i))
+	if !<-painted {
+		b.Fatalf("event %d was not painted", i)
+	}
+	return said
 }
 
 // benchMount opens one more canvas a loop, in a page that is there: from its
