@@ -40,10 +40,13 @@ func (s *Service) Invoke(ctx context.Context, a InvokeArgs) (ahp.Value, error) {
 	defer s.end(c)
 	target := i.current
 	value, err := ask(s, c, func(ctx context.Context) (ahp.Value, error) { return target.Invoke(ctx, a.ActionName, a.Input) }, nil)
+	if err == nil {
+		err = s.limits.checkValue(value)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return value, s.limits.checkValue(value)
+	return value, nil
 }
 
 // planInvoke finds a live instance and its action's schema. The flow's turn

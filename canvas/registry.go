@@ -82,6 +82,9 @@ func (s *Service) Register(ext Extension, p Provider, set ...Declaration) (*Regi
 	if err != nil {
 		return nil, err
 	}
+	if p == nil {
+		return nil, fmt.Errorf("canvas: extension %q has no provider", ext.ID)
+	}
 	decls, err := s.limits.prepare(set)
 	if err != nil {
 		return nil, err

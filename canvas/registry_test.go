@@ -301,3 +301,15 @@ func TestSavedWhileOpening(t *testing.T) {
 		equal(t, "", string(f.latest().req.Saved)) // a close forgets it
 	})
 }
+
+// TestNoProvider: a program that forgot its provider hears so at once, and not at the
+// first open.
+func TestNoProvider(t *testing.T) {
+	h, _, _ := newFake(t, canvas.Options{})
+	if _, err := h.Canvases.Register(canvas.Extension{ID: "forgotten"}, nil, fakeDeclaration); err == nil {
+		t.Error("registered")
+	}
+	for _, d := range h.SessionState().Canvases {
+		equal(t, false, d.ExtensionID == "forgotten")
+	}
+}

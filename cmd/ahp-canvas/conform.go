@@ -55,7 +55,8 @@ Tokens come from --token-file and --agent-token-file, and for a host of this
 user that is running from its own files.
 
 With --json each line is one object: a case, and at the end {"summary"}. The
-exit status is 0 where no case failed, 1 where one did, 2 for wrong usage.`,
+exit status is 0 where no case failed, 1 where one did or the command was
+interrupted, 2 for wrong usage.`,
 		Example: `  ahp-canvas conform ws://localhost:8080/ahp --mcp http://localhost:8080/mcp
   ahp-canvas conform wss://host.example/ahp --token-file token --only reconnect/
   ahp-canvas conform ws://localhost:9000/ --junit report.xml --without canvas`,
@@ -120,7 +121,11 @@ func (a *app) conform(ctx context.Context, f *conformFlags) error {
 		out.abandon()
 		return unreachable(f.url, err)
 	}
-	return out.finish(report)
+	err = out.finish(report)
+	if ctx.Err() != nil {
+		return failf(codeInterrupted, "the report says nothing of what was not played: run it again")
+	}
+	return err
 }
 
 // checkConform finds wrong usage, and the tokens.

@@ -143,8 +143,11 @@ func (p *reportPrinter) finish(r *conform.Report) error {
 	return nil
 }
 
-// codeUnfit is the code of a report with failures.
-const codeUnfit = "cases_failed"
+// The codes of a report with failures, and of one that is not whole.
+const (
+	codeUnfit       = "cases_failed"
+	codeInterrupted = "interrupted"
+)
 
 func (p *reportPrinter) print(r *conform.Report) error {
 	if p.app.json {

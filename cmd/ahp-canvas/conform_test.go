@@ -111,6 +111,33 @@ func TestConformErrors(t *testing.T) {
 }
 
 // An agent of the person's own: a command that gets the call and answers it.
+// TestConformInterrupted: what was not played did not pass.
+func TestConformInterrupted(t *testing.T) {
+	m := newMachine(t)
+	s := m.serve("--state", "memory")
+	cmd := m.command(t.Context(), "conform", s.AHP, "--all", "--json")
+	var errs lockedBuffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"passed"`) {
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), `"interrupted"`) {
+		t.Errorf("%v: %s", err, &errs)
+	}
+}
+
 func TestConformOpenCommand(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
