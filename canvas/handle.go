@@ -22,8 +22,7 @@ type Handle struct {
 	service *Service
 	key     key
 	ext     Extension
-	ctx     context.Context // done when the handle is dead
-	cancel  context.CancelFunc
+	life    life // over when the handle is dead
 
 	// Guarded by the log's mutex.
 	inst    *instance     // nil until the open is published
@@ -34,16 +33,14 @@ type Handle struct {
 }
 
 func newHandle(s *Service, k key, ext Extension) *Handle {
-	h := &Handle{service: s, key: k, ext: ext}
-	h.ctx, h.cancel = context.WithCancel(s.tasks.ctx)
-	return h
+	return &Handle{service: s, key: k, ext: ext, life: life{of: s.tasks.ctx}}
 }
 
 // Done is closed when the handle is dead: whatever works for the instance stops.
-func (h *Handle) Done() <-chan struct{} { return h.ctx.Done() }
+func (h *Handle) Done() <-chan struct{} { return h.Context().Done() }
 
 // Context is done when the handle is dead.
-func (h *Handle) Context() context.Context { return h.ctx }
+func (h *Handle) Context() context.Context { return h.life.context() }
 
 // Session is the URI of the session in which the canvas is open.
 func (h *Handle) Session() string { return h.key.session }
@@ -58,7 +55,7 @@ func (h *Handle) ContentURL(path string) string { return ContentURL(h.key.instan
 // is not answered yet.
 func (h *Handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
 	return h.service.log.Do(func(tx *channels.Tx) error {
-		if h.ctx.Err() != nil {
+		if h.life.over() {
 			return ErrHandleDead
 		}
 		return fn(tx, h.inst)
@@ -176,7 +173,7 @@ func (h *Handle) Raise(event ahp.Value) error {
 	if err := h.service.limits.payload(event); err != nil {
 		return err
 	}
-	if h.ctx.Err() != nil || !h.service.events.add(h.key, event) {
+	if h.life.over() || !h.service.events.add(h.key, event) {
 		return ErrHandleDead
 	}
 	return nil
@@ -198,8 +195,8 @@ func (h *Handle) Save(b []byte) error {
 	}
 	i.saving.Lock()
 	defer i.saving.Unlock()
-	if err := h.service.commit(h.ctx, channels.Change{Key: savedKey + i.channel, Value: b}); err != nil {
-		if h.ctx.Err() != nil {
+	if err := h.service.commit(h.Context(), channels.Change{Key: savedKey + i.channel, Value: b}); err != nil {
+		if h.life.over() {
 			return ErrHandleDead
 		}
 		return err
@@ -231,7 +228,7 @@ func (h *Handle) saveEarly(b []byte) (inst *instance, err error) {
 		}
 		select {
 		case <-settled:
-		case <-h.ctx.Done():
+		case <-h.Done():
 		}
 	}
 }
@@ -242,9 +239,9 @@ func (h *Handle) Gone() {
 	s := h.service
 	s.must(func(tx *channels.Tx) {
 		switch {
-		case h.ctx.Err() != nil:
+		case h.life.over():
 		case h.inst == nil:
-			h.cancel() // its open, which is under way, fails
+			h.life.end() // its open, which is under way, fails
 		default:
 			s.makeStale(tx, h.inst)
 		}

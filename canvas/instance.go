@@ -76,7 +76,7 @@ func (s *Service) asking(i *instance) (done func()) {
 
 // quiet ends everything that could still come from or go to the provider.
 func (i *instance) quiet() {
-	i.handle.cancel()
+	i.handle.life.end()
 	i.box.close()
 	i.mirror.stop()
 }

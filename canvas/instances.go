@@ -78,7 +78,7 @@ func (s *Service) makeStale(tx *channels.Tx, i *instance) {
 	if st, ok := i.state(tx); !ok || st.Availability != session.Ready {
 		return
 	}
-	i.handle.cancel()
+	i.handle.life.end()
 	i.box.close()
 	var u Updated
 	stale := session.Stale

@@ -1,7 +1,6 @@
 package canvas
 
 import (
-	"context"
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -14,7 +13,7 @@ import (
 // accepted, so that an accepted message is never dropped for want of room.
 type mailbox struct {
 	tasks *tasks
-	ctx   context.Context // of the handle: done when the instance ends
+	life  *life // of the handle: over when the instance ends
 	limit int
 
 	mu      sync.Mutex
@@ -36,8 +35,8 @@ type letter struct {
 // letterCost is what a letter counts for beside its payload.
 const letterCost = 256
 
-func newMailbox(t *tasks, ctx context.Context, limit int, target Messenger) *mailbox {
-	return &mailbox{tasks: t, ctx: ctx, limit: limit, target: target}
+func newMailbox(t *tasks, l *life, limit int, target Messenger) *mailbox {
+	return &mailbox{tasks: t, life: l, limit: limit, target: target}
 }
 
 // to gives the letters from now on to another target.
@@ -102,7 +101,7 @@ func (m *mailbox) run() {
 		if l.payload == nil {
 			target.ViewGone(l.from)
 		} else {
-			target.Message(m.ctx, l.from, l.payload)
+			target.Message(m.life.context(), l.from, l.payload)
 		}
 		m.delivered(l)
 	}

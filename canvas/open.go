@@ -104,7 +104,7 @@ func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanv
 		}
 	}
 	if err != nil && o.fresh {
-		o.handle.cancel()
+		o.handle.life.end()
 	}
 	return open, err
 }
@@ -178,7 +178,7 @@ func (s *Service) publishOpen(tx *channels.Tx, rows *rowChanges, k key, c *call,
 	if err := c.over(); err != nil {
 		return OpenCanvas{}, err
 	}
-	if o.handle.ctx.Err() != nil {
+	if o.handle.life.over() {
 		return OpenCanvas{}, errUnavailable // its provider said so meanwhile
 	}
 	if o.reg.find(o.decl.CanvasID) == nil {
@@ -251,7 +251,7 @@ func (s *Service) adopt(o *opening, opened Opened) {
 	if o.handle.saved != nil {
 		i.saved = o.handle.saved
 	}
-	i.box = newMailbox(s.tasks, i.handle.ctx, s.limits.MailboxBytes, messenger)
+	i.box = newMailbox(s.tasks, &i.handle.life, s.limits.MailboxBytes, messenger)
 }
 
 // dropOpened closes an instance that came with an answer that does not count,

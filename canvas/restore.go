@@ -125,7 +125,7 @@ func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	ext := Extension{ID: rec.ExtensionID, Name: rec.ExtensionName, ClientID: rec.Provider.ClientID}
 	i := &instance{key: k, channel: r.channel, ext: ext, canvasID: rec.CanvasID, saved: r.saved, opened: rec.Opened}
 	i.handle = newHandle(s, k, ext)
-	i.box = newMailbox(s.tasks, i.handle.ctx, s.limits.MailboxBytes, nil)
+	i.box = newMailbox(s.tasks, &i.handle.life, s.limits.MailboxBytes, nil)
 	i.quiet() // until it is opened again
 	s.instances.add(i)
 	s.byChannel[r.channel] = i
