@@ -48,8 +48,9 @@ type channel struct {
 	parent string
 	kind   *Kind
 	state  State
-	full   *encodedState       // of state; replaced with it
-	owns   map[string]*channel // by URI; nil while there are none
+	full   *encodedState // of state; replaced with it
+	owns   []*channel    // in no order
+	at     int           // where it is in its owner's
 	subs   listeners
 	lost   int64 // highest seq of this channel that fell out of a ring
 }

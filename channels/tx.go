@@ -3,8 +3,8 @@ package channels
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -73,10 +73,17 @@ func (tx *Tx) Create(uri, parent string, state State) error {
 }
 
 func (c *channel) own(child *channel) {
-	if c.owns == nil {
-		c.owns = map[string]*channel{}
-	}
-	c.owns[child.uri] = child
+	child.at = len(c.owns)
+	c.owns = append(c.owns, child)
+}
+
+// disown puts the last one in the child's place.
+func (c *channel) disown(child *channel) {
+	n := len(c.owns) - 1
+	last := c.owns[n]
+	c.owns[child.at], last.at = last, child.at
+	c.owns[n] = nil
+	c.owns = c.owns[:n]
 }
 
 // Remove ends a channel, its subscriptions, and the channels that it owns. No
@@ -88,13 +95,14 @@ func (tx *Tx) Remove(uri string) {
 	}
 	delete(tx.l.channels, uri)
 	if owner := tx.l.channels[c.parent]; owner != nil {
-		delete(owner.owns, uri)
+		owner.disown(c)
 	}
 	for _, s := range slices.Clone(c.subs.all) {
 		tx.end(s, c)
 	}
-	for _, child := range slices.Sorted(maps.Keys(c.owns)) {
-		tx.Remove(child)
+	slices.SortFunc(c.owns, func(a, b *channel) int { return strings.Compare(a.uri, b.uri) })
+	for _, child := range c.owns {
+		tx.Remove(child.uri)
 	}
 	// Entries and bookmarks may hold the incarnation; they need not hold what it had.
 	c.state, c.full, c.owns = nil, nil, nil
