@@ -22,6 +22,7 @@ type call struct {
 	reg    *Registration
 	cancel context.CancelFunc
 	lost   atomic.Pointer[Error] // why it was over before its time
+	noted  bool                  // among its registration's. Changed in transactions of its flow
 }
 
 func newCall(ctx context.Context, r *Registration, timeout time.Duration) *call {
@@ -52,7 +53,7 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 		if r.away() {
 			return errUnavailable
 		}
-		r.calls[c] = struct{}{}
+		r.calls[c], c.noted = struct{}{}, true
 		return nil
 	})
 	if err != nil {
@@ -63,8 +64,16 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 }
 
 func (s *Service) end(c *call) {
-	s.must(func(*channels.Tx) { delete(c.reg.calls, c) })
+	if c.noted {
+		s.must(func(*channels.Tx) { c.forget() })
+	}
 	c.cancel()
+}
+
+// forget is for transactions: nobody loses a call from here on.
+func (c *call) forget() {
+	delete(c.reg.calls, c)
+	c.noted = false
 }
 
 // over says why an answer does not count any more; nil where it does.

@@ -191,6 +191,7 @@ func (s *Service) publishOpen(tx *channels.Tx, rows *rowChanges, k key, c *call,
 	} else {
 		s.reopenInstance(tx, o, opened)
 	}
+	c.forget() // here, for the lock is held already
 	st, _ := o.inst.state(tx)
 	return openCanvas(o.inst.channel, st), nil
 }

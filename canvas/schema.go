@@ -87,6 +87,9 @@ func (l *Limits) validate(s *schema, input ahp.Value) error {
 			Message: fmt.Sprintf("the input has %d bytes, at most %d are allowed", len(input), l.InputBytes)}
 	}
 	if input == nil {
+		if s == nil {
+			return nil
+		}
 		input = ahp.Value("{}")
 	}
 	if !input.IsValid() || input.Kind() != '{' {

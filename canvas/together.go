@@ -20,6 +20,7 @@ const (
 
 // change is what one flow wants to be kept and then shown.
 type change struct {
+	place     together.Place[*change]
 	ctx       context.Context // ends the waiting for the store to take it in
 	records   []channels.Change
 	otherwise string // what is said where they cannot be kept
@@ -49,7 +50,8 @@ func (s *Service) settle(c *change) (kept bool, err error) {
 		s.publish([]*change{c})
 		return true, c.err
 	}
-	switch s.line.Join(c.ctx, nil, &together.Place[*change]{Of: c}) {
+	c.place.Of = c
+	switch s.line.Join(c.ctx, nil, &c.place) {
 	case together.Lead:
 		s.lead(c)
 	case byItself:
