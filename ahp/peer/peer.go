@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,7 @@ type Options struct {
 
 	// QueueBytes bounds what waits to be written, exempt frames apart (8 MiB).
 	QueueBytes int
-	// InboxMessages and InboxBytes bound what waits to be handled (4,096; 16 MiB);
+	// InboxMessages and InboxBytes bound what waits to be handled (4,096; 16 MiB, at most 2 GiB);
 	// the same bytes bound the requests that Go has taken, and those of GoContent.
 	InboxMessages, InboxBytes int
 	// MessageRate is how many messages a second the other side may send on
@@ -94,7 +95,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.QueueBytes = cmp.Or(o.QueueBytes, 8<<20)
 	o.InboxMessages = cmp.Or(o.InboxMessages, 4096)
-	o.InboxBytes = cmp.Or(o.InboxBytes, 16<<20)
+	o.InboxBytes = min(cmp.Or(o.InboxBytes, 16<<20), math.MaxInt32)
 	o.MessageBurst = cmp.Or(o.MessageBurst, int(4*o.MessageRate), 1)
 	o.MaxNodes = cmp.Or(o.MaxNodes, 16384)
 	o.MaxDepth = cmp.Or(o.MaxDepth, 64)

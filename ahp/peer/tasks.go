@@ -15,8 +15,7 @@ var errUnanswered = errors.New("the handler gave no answer")
 type lane struct {
 	mu      sync.Mutex
 	running int32
-	stopped bool
-	bytes   int // of the requests that run or wait
+	bytes   int32 // of the requests that run or wait
 	waiting []task
 }
 
@@ -29,16 +28,16 @@ type task struct {
 // launch runs t in the lane, now or later; after the end not at all.
 func (p *Peer) launch(l *lane, limit int, t task) {
 	l.mu.Lock()
-	full := l.bytes+t.size > p.opts.InboxBytes
+	full := int(l.bytes)+t.size > p.opts.InboxBytes
 	switch {
-	case l.stopped, full:
+	case p.ctx.Err() != nil, full:
 	case int(l.running) < limit:
 		l.running++
-		l.bytes += t.size
+		l.bytes += int32(t.size)
 		p.wg.Add(1)
 		go p.runLane(l, t)
 	case len(l.waiting) < p.opts.TaskQueue:
-		l.bytes += t.size
+		l.bytes += int32(t.size)
 		l.waiting = append(l.waiting, t)
 	default:
 		full = true
@@ -61,7 +60,7 @@ func (p *Peer) runLane(l *lane, t task) {
 func (l *lane) next(freed int) (t task, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.bytes -= freed
+	l.bytes -= int32(freed)
 	if len(l.waiting) == 0 {
 		l.running--
 		l.waiting = nil
@@ -73,11 +72,11 @@ func (l *lane) next(freed int) (t task, ok bool) {
 	return t, true
 }
 
-// stop forgets what waits; what runs sees its context end.
+// stop forgets what waits, when the peer's context has ended; what runs sees that.
 func (l *lane) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stopped, l.waiting = true, nil
+	l.waiting = nil
 }
 
 // slot is a place in the content lane: it is free when all its holds are.
