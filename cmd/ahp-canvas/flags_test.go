@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
@@ -89,5 +90,26 @@ func TestListenBeyondLoopback(t *testing.T) {
 			t.Fatalf("%s: %v", tc.listen, err)
 		}
 		c.Close()
+	}
+}
+
+// Who lets others in over plain http is told so, unless people come by an https address.
+func TestNotEncrypted(t *testing.T) {
+	m := newMachine(t)
+	for args, want := range map[string]bool{
+		"--listen 127.0.0.1:0": false,
+		"--listen 0.0.0.0:0":   true,
+		"--listen 0.0.0.0:0 --origin https://canvas.example --content-origin https://*.canvas.example": false,
+	} {
+		s := m.serve(append([]string{"--state", "memory"}, strings.Fields(args)...)...)
+		s.stop(syscall.SIGTERM) // it has said all of it then
+		if got := strings.Contains(s.noise(), "not encrypted"); got != want {
+			t.Errorf("%s: %q", args, s.noise())
+		}
+	}
+	for relay, want := range map[string]int{"": 0, "ws://localhost:1/": 0, "ws://[::1]:1/": 0, "wss://relay.example/": 0, "ws://relay.example/": 1} {
+		if notes := (&reach{relay: relay}).notes(); len(notes) != want {
+			t.Errorf("%s: %q", relay, notes)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -65,14 +66,25 @@ func (r *reach) prepare(kept *state) (err error) {
 	return err
 }
 
-// notes are what a person is to know of the file of tokens: a shell that wrote it
-// lets others read it.
-func (r *reach) notes() []string {
-	info, err := os.Stat(r.tokenFile)
-	if r.relay == "" || err != nil || isWindows || info.Mode().Perm()&0o077 == 0 {
+// notes are what a person is to know of where the tokens go: in clear to a relay that
+// is reached without TLS, and into a file that a shell wrote for all to read.
+func (r *reach) notes() (notes []string) {
+	if r.relay == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s holds tokens, and is open to other users: run chmod 600 on it", r.tokenFile)}
+	if u, err := url.Parse(r.relay); err == nil && u.Scheme == "ws" && !isOurs(u.Hostname()) {
+		notes = append(notes, "the way to this relay is not encrypted: unless you trust the network, use wss://")
+	}
+	if info, err := os.Stat(r.tokenFile); err == nil && !isWindows && info.Mode().Perm()&0o077 != 0 {
+		notes = append(notes, fmt.Sprintf("%s holds tokens, and is open to other users: run chmod 600 on it", r.tokenFile))
+	}
+	return notes
+}
+
+// isOurs reports whether a name is this machine's own, so that nothing leaves it.
+func isOurs(name string) bool {
+	ip := net.ParseIP(name)
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
 // link is the page at the relay for this host; "" where there is no relay, or no

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +46,11 @@ func (o *hosting) flags(cmd *cobra.Command) {
 	o.carrying.flags(cmd)
 	o.crowding.flags(cmd)
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "the least `level` that is logged to standard error: debug, info, warn or error")
+}
+
+// behindTLS reports whether people come by an address that something with TLS has.
+func (o *hosting) behindTLS() bool {
+	return slices.ContainsFunc(o.origins, func(origin string) bool { return strings.HasPrefix(origin, "https://") })
 }
 
 // started is a host with its place among the others.
@@ -136,6 +143,9 @@ func (s *started) settle(p *place, o hosting, logger *slog.Logger) (err error) {
 		return err
 	}
 	s.endpoint = endpointOf(s.host)
+	if !isLoopback(p.ln.Addr()) && !o.behindTLS() {
+		s.notes = append(s.notes, "other machines can reach this host, and the way here is not encrypted: unless you trust the network, put TLS in front of it, or go through a relay")
+	}
 	if o.reach != nil {
 		if err := o.reach.prepare(p.kept); err != nil {
 			return err
