@@ -64,7 +64,7 @@ func open(before board, given ahp.Value) (board, error) {
 	}
 	for _, name := range in.Lists {
 		have := after.called(name)
-		if len(have) > 0 && (before.Revision > 0 || after.Lists[have[0]].Title == oneLine(name)) {
+		if len(have) > 0 && (before.Revision > 0 || after.Lists[have[0]].Title == sample.OneLine(name)) {
 			continue // a new board has "C" and "C++"; one that has "To do" needs no "todo"
 		}
 		if _, err := after.addList(addList{Title: name}); err != nil {

@@ -91,15 +91,12 @@ func (s *State) called(title string) []int {
 		}
 		return all
 	}
-	if exact := where(func(t string) bool { return t == oneLine(title) }); exact != nil {
+	if exact := where(func(t string) bool { return t == sample.OneLine(title) }); exact != nil {
 		return exact
 	}
 	key := letters(title)
 	return where(func(t string) bool { return key != "" && letters(t) == key })
 }
-
-// oneLine is how a title is kept.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
 )
 
 // Query is what is asked of the table.
@@ -39,10 +39,6 @@ var (
 	sorts      = []string{"data", "largest", "smallest"}
 )
 
-// line is how a table keeps a name or a text: an agent may write it as it wrote the
-// table.
-func line(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // with is a query after a change; it need not fit the table.
 func (q Query) with(c change) Query {
 	for _, f := range []struct {
@@ -53,7 +49,7 @@ func (q Query) with(c change) Query {
 		{&q.SplitBy, c.SplitBy}, {&q.Kind, c.Kind}, {&q.Sort, c.Sort},
 	} {
 		if f.from != nil {
-			*f.to = line(*f.from)
+			*f.to = sample.OneLine(*f.from)
 		}
 	}
 	if c.Filter != nil {
@@ -89,7 +85,8 @@ func (q Query) fits(t Table) (Query, error) {
 	filter := map[string][]string{}
 	for name, values := range q.Filter {
 		var err error
-		if filter[line(name)], err = t.keep(line(name), values); err != nil {
+		name = sample.OneLine(name)
+		if filter[name], err = t.keep(name, values); err != nil {
 			return q, err
 		}
 	}
@@ -106,8 +103,9 @@ func (t Table) keep(name string, values []string) ([]string, error) {
 	}
 	have, wanted := t.values(at), map[string]bool{}
 	for _, v := range values {
-		wanted[line(v)] = true
-		if !slices.Contains(have, line(v)) {
+		kept := sample.OneLine(v)
+		wanted[kept] = true
+		if !slices.Contains(have, kept) {
 			return nil, canvas.Errorf(CodeInvalid, "column %q never has %.110q%s", name, v, instead(have))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/sample"
 )
 
 // types is how a value of each type of field is read: it returns the value as it
@@ -65,8 +66,8 @@ func (f Field) choice(v Value) (Value, error) {
 	if ahp.Unmarshal(v, &s) != nil {
 		return nil, f.wrong("one of its options")
 	}
-	s, err := texts.Line("“"+f.Label+"”", s, MaxLabel) // as options are kept
-	if err != nil || (s != "" && !slices.Contains(f.Options, s)) {
+	s = sample.OneLine(s) // as options are kept
+	if s != "" && !slices.Contains(f.Options, s) {
 		return nil, f.wrong("one of its options")
 	}
 	if s == "" {

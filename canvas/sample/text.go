@@ -15,8 +15,12 @@ type Texts struct{ Code string }
 // Line is one line of at most max code points: spaces are joined, nothing else
 // is changed. what names it in errors.
 func (t Texts) Line(what, s string, max int) (string, error) {
-	return t.checked(what, strings.Join(strings.Fields(s), " "), max, func(rune) bool { return false })
+	return t.checked(what, OneLine(s), max, func(rune) bool { return false })
 }
+
+// OneLine is how a [Texts.Line] is kept: with one space where there were some. Who
+// looks for what was written looks for that.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Name is a Line that is not empty.
 func (t Texts) Name(what, s string, max int) (string, error) {
