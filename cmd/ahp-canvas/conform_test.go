@@ -110,7 +110,6 @@ func TestConformErrors(t *testing.T) {
 	}
 }
 
-// An agent of the person's own: a command that gets the call and answers it.
 // TestConformInterrupted: what was not played did not pass.
 func TestConformInterrupted(t *testing.T) {
 	m := newMachine(t)
@@ -138,6 +137,7 @@ func TestConformInterrupted(t *testing.T) {
 	}
 }
 
+// An agent of the person's own: a command that gets the call and answers it.
 func TestConformOpenCommand(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
