@@ -24,8 +24,9 @@
 // Registry and instances are guarded by the log's own mutex: they change in the
 // transactions that publish the change, so there is nothing to keep in step. No
 // provider is called, and nothing waits, inside a transaction. flows, mailbox,
-// cache and events have a leaf mutex each. A Handle's methods are transactions
-// too; they call no provider.
+// cache, events, vetted and life have a leaf mutex each; a schema's is held while one
+// input is checked, a Vet's while one set is compiled, outside of transactions. A
+// Handle's methods are transactions too; they call no provider.
 //
 // Every goroutine and timer belongs to tasks. [Service.Shutdown] cancels them and
 // waits: a provider that does not heed its context is what it waits for.
