@@ -73,7 +73,7 @@ func (a *App) Read(_ context.Context, req ReadRequest) (Content, error) {
 // ReadFile answers a content read from a file system: a path with a slash at its
 // end by the index.html below it. The validator is a hash of the content, for
 // embedded files have no time; files on a disk are better served by
-// canvas/folder.
+// canvas/provider/folder.
 func ReadFile(fsys fs.FS, req ReadRequest) (Content, error) {
 	at := req.Path
 	if at.Dir {

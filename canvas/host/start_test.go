@@ -10,8 +10,8 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/canvas/board"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )

@@ -172,6 +172,6 @@
 // Below localhost, where every content host is a site of its own, the outer frame
 // does not ask for an origin-keyed agent cluster: its service worker shares its process.
 //
-// The package imports ahp. Its tests stand on canvas/host and canvas/loopback;
+// The package imports ahp. Its tests stand on canvas/host and canvas/provider/loopback;
 // canvas/web/webtest is the browsers in them, one of a kind for the whole package.
 package web

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/canvas/folder"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 

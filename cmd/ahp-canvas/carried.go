@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/canvas/extension"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
-	"github.com/ahp-canvas/ahp-canvas/canvas/loopback"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/extension"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 )
 
 // The ways in which pages of extensions and local web apps reach people.

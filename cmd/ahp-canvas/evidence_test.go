@@ -41,7 +41,7 @@ var titles = []string{"Counters", "Token", "Files", "pages", "cards", "live", "f
 // names, from npm: once for all tests.
 var installed = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(filepath.Dir(binary), "npm")
-	if err := os.CopyFS(dir, os.DirFS("../../canvas/extension/testdata")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("../../canvas/provider/extension/testdata")); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ahp-canvas/ahp-canvas/canvas/extension"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/extension"
 )
 
 // codeNoExtension is what is said of an extension that the host does not run.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/canvas/folder"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
 )
 
 // alone runs one command, and returns its exit status and what it printed.

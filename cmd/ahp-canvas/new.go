@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ahp-canvas/ahp-canvas/canvas/folder"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
 )
 
 func (a *app) newCommand() *cobra.Command {

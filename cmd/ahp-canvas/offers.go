@@ -2,10 +2,10 @@ package main
 
 import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/canvas/board"
-	"github.com/ahp-canvas/ahp-canvas/canvas/chart"
-	"github.com/ahp-canvas/ahp-canvas/canvas/folder"
-	"github.com/ahp-canvas/ahp-canvas/canvas/form"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/form"
 )
 
 // bundled are the canvases that come with the program, in the order of ls.

@@ -10,6 +10,6 @@
 // Benchmarks of one package stand beside it: ahp/peer (fan-out and calls over
 // sockets), ahp/relay (against a splice), channels/sqlitestore (commits against
 // raw syncs), canvas/host (content against net/http), canvas/bridge,
-// canvas/loopback, canvas/folder. What is compared with others' libraries and
+// canvas/provider/loopback, canvas/provider/folder. What is compared with others' libraries and
 // servers is the module testcases/peers.
 package bench

@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
-	"github.com/ahp-canvas/ahp-canvas/canvas/loopback"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"

@@ -1,0 +1,285 @@
+package board
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
+)
+
+// The values that actions return.
+type (
+	listValue struct {
+		List List `json:"list"`
+	}
+	listName struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+	}
+	listPlace struct {
+		List     listName `json:"list"`
+		Position int      `json:"position"`
+	}
+	cardPlace struct {
+		Card     Card     `json:"card"`
+		List     listName `json:"list"`
+		Position int      `json:"position"`
+	}
+	removedList struct {
+		Removed string `json:"removed"`
+		Cards   int    `json:"cards"`
+	}
+	removedCard struct {
+		Removed string `json:"removed"`
+	}
+)
+
+// The inputs of actions; declaration.json has them for agents.
+type (
+	newCard struct {
+		Title string `json:"title"`
+		Notes string `json:"notes,omitzero"`
+		Done  bool   `json:"done,omitzero"`
+	}
+	addList struct {
+		Title    string    `json:"title"`
+		Position *position `json:"position,omitzero"`
+		Cards    []newCard `json:"cards,omitzero"`
+	}
+	renameList struct {
+		List  string `json:"list"`
+		Title string `json:"title"`
+	}
+	moveList struct {
+		List     string    `json:"list"`
+		Position *position `json:"position"`
+	}
+	ofList struct {
+		List string `json:"list"`
+	}
+	addCard struct {
+		List     string    `json:"list"`
+		Title    string    `json:"title"`
+		Notes    string    `json:"notes,omitzero"`
+		Done     bool      `json:"done,omitzero"`
+		Position *position `json:"position,omitzero"`
+	}
+	editCard struct {
+		Card  string  `json:"card"`
+		Title *string `json:"title,omitzero"`
+		Notes *string `json:"notes,omitzero"`
+	}
+	moveCard struct {
+		Card     string    `json:"card"`
+		List     *string   `json:"list,omitzero"`
+		Position *position `json:"position,omitzero"`
+	}
+	ofCard struct {
+		Card string `json:"card"`
+	}
+)
+
+// board is a State with the ids that it may give out. It is a value: what changes
+// it works on a copy.
+type board struct {
+	State
+	Next int `json:"next"` // number of the next id
+}
+
+func (b board) copy() board { return board{b.clone(), b.Next} }
+
+// actions is what an agent may do.
+var actions = map[string]sample.Action[board]{
+	"get_board":    does(func(b *board, _ struct{}) (any, error) { return b.State, nil }),
+	"add_list":     does((*board).addList),
+	"rename_list":  does((*board).renameList),
+	"move_list":    does((*board).moveList),
+	"remove_list":  does((*board).removeList),
+	"add_card":     does((*board).addCard),
+	"edit_card":    does((*board).editCard),
+	"move_card":    does((*board).moveCard),
+	"check_card":   does(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, true) }),
+	"uncheck_card": does(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, false) }),
+	"remove_card":  does((*board).removeCard),
+}
+
+// does makes an action of a function that changes the board it is given: a copy,
+// so that one that fails leaves nothing behind.
+func does[P any](fn func(*board, P) (any, error)) sample.Action[board] {
+	return sample.With(CodeInvalid, func(b board, _ sample.Call, in P) (board, sample.Result, error) {
+		after := b.copy()
+		value, err := fn(&after, in)
+		if err != nil {
+			return b, sample.Result{}, err
+		}
+		if reflect.DeepEqual(b.State, after.State) {
+			return b, sample.Result{Value: value}, nil
+		}
+		if err := after.check(); err != nil {
+			return b, sample.Result{}, err
+		}
+		after.Revision++
+		return after, sample.Result{Value: value}, nil
+	})
+}
+
+// changed is the event of what a person did.
+type changed struct {
+	Type   string    `json:"type"`
+	Action string    `json:"action"`
+	Input  ahp.Value `json:"input"`
+}
+
+// byPeople is the same actions; an agent that waits hears of them.
+func byPeople() map[string]sample.Action[board] {
+	all := map[string]sample.Action[board]{}
+	for name, do := range actions {
+		all[name] = func(b board, call sample.Call) (board, sample.Result, error) {
+			after, result, err := do(b, call)
+			result.Event = changed{"board.changed", call.Action, call.Input}
+			return after, result, err
+		}
+	}
+	return all
+}
+
+func (b *board) id(prefix string) string {
+	b.Next++
+	return prefix + strconv.Itoa(b.Next)
+}
+
+func (b *board) newCard(in newCard) (c Card, err error) {
+	if c.Title, err = texts.Name("a card's title", in.Title, MaxTitle); err != nil {
+		return c, err
+	}
+	if c.Notes, err = notes(in.Notes); err != nil {
+		return c, err
+	}
+	c.ID, c.Done = b.id("c"), in.Done
+	return c, nil
+}
+
+func (b *board) addList(in addList) (any, error) {
+	name, err := texts.Name("a list's title", in.Title, MaxTitle)
+	if err != nil {
+		return nil, err
+	}
+	l := List{ID: b.id("l"), Title: name, Cards: []Card{}}
+	for _, nc := range in.Cards {
+		c, err := b.newCard(nc)
+		if err != nil {
+			return nil, err
+		}
+		l.Cards = append(l.Cards, c)
+	}
+	b.Lists = slices.Insert(b.Lists, place(in.Position, len(b.Lists)), l)
+	return listValue{l}, nil
+}
+
+func (b *board) renameList(in renameList) (any, error) {
+	i, err := b.list(in.List)
+	if err != nil {
+		return nil, err
+	}
+	if b.Lists[i].Title, err = texts.Name("a list's title", in.Title, MaxTitle); err != nil {
+		return nil, err
+	}
+	return listPlace{b.name(i), i}, nil
+}
+
+func (b *board) moveList(in moveList) (any, error) {
+	i, err := b.list(in.List)
+	if err != nil {
+		return nil, err
+	}
+	l := b.Lists[i]
+	b.Lists = slices.Delete(b.Lists, i, i+1)
+	at := place(in.Position, len(b.Lists))
+	b.Lists = slices.Insert(b.Lists, at, l)
+	return listPlace{b.name(at), at}, nil
+}
+
+func (b *board) removeList(in ofList) (any, error) {
+	i, err := b.list(in.List)
+	if err != nil {
+		return nil, err
+	}
+	value := removedList{b.Lists[i].ID, len(b.Lists[i].Cards)}
+	b.Lists = slices.Delete(b.Lists, i, i+1)
+	return value, nil
+}
+
+func (b *board) addCard(in addCard) (any, error) {
+	i, err := b.list(in.List)
+	if err != nil {
+		return nil, err
+	}
+	c, err := b.newCard(newCard{in.Title, in.Notes, in.Done})
+	if err != nil {
+		return nil, err
+	}
+	return b.insert(c, i, in.Position), nil
+}
+
+func (b *board) editCard(in editCard) (any, error) {
+	i, at, err := b.card(in.Card)
+	if err != nil {
+		return nil, err
+	}
+	c := &b.Lists[i].Cards[at]
+	if in.Title != nil {
+		if c.Title, err = texts.Name("a card's title", *in.Title, MaxTitle); err != nil {
+			return nil, err
+		}
+	}
+	if in.Notes != nil {
+		if c.Notes, err = notes(*in.Notes); err != nil {
+			return nil, err
+		}
+	}
+	return cardPlace{*c, b.name(i), at}, nil
+}
+
+func (b *board) moveCard(in moveCard) (any, error) {
+	from, at, err := b.card(in.Card)
+	if err != nil {
+		return nil, err
+	}
+	to := from
+	if in.List != nil {
+		if to, err = b.list(*in.List); err != nil {
+			return nil, err
+		}
+	}
+	c := b.Lists[from].Cards[at]
+	b.Lists[from].Cards = slices.Delete(b.Lists[from].Cards, at, at+1)
+	return b.insert(c, to, in.Position), nil
+}
+
+func (b *board) tick(id string, done bool) (any, error) {
+	i, at, err := b.card(id)
+	if err != nil {
+		return nil, err
+	}
+	b.Lists[i].Cards[at].Done = done
+	return cardPlace{b.Lists[i].Cards[at], b.name(i), at}, nil
+}
+
+func (b *board) removeCard(in ofCard) (any, error) {
+	i, at, err := b.card(in.Card)
+	if err != nil {
+		return nil, err
+	}
+	b.Lists[i].Cards = slices.Delete(b.Lists[i].Cards, at, at+1)
+	return removedCard{in.Card}, nil
+}
+
+func (b *board) insert(c Card, list int, to *position) cardPlace {
+	at := place(to, len(b.Lists[list].Cards))
+	b.Lists[list].Cards = slices.Insert(b.Lists[list].Cards, at, c)
+	return cardPlace{c, b.name(list), at}
+}
+
+func (b *board) name(list int) listName { return listName{b.Lists[list].ID, b.Lists[list].Title} }

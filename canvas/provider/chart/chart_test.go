@@ -1,0 +1,88 @@
+package chart_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
+)
+
+func TestProvider(t *testing.T) {
+	canvastest.TestProvider(t, canvastest.Config{
+		Provider: chart.New(), Declaration: chart.Declaration(),
+		Input: ahp.Value(`{"title":"Sales"}`), Other: ahp.Value(visits),
+		Action: "set_query", ActionInput: ahp.Value(`{"kind":"bar"}`), Path: "/",
+	})
+}
+
+func newHost(t *testing.T) (*canvastest.Host, *canvas.Registration) {
+	t.Helper()
+	h := canvastest.New(t, canvas.Options{})
+	return h, h.Register(canvas.Extension{ID: chart.ExtensionID}, chart.New(), chart.Declaration())
+}
+
+func invoke(t *testing.T, h *canvastest.Host, name, input string) (string, error) {
+	t.Helper()
+	v, err := h.Canvases.Invoke(t.Context(), canvas.InvokeArgs{Session: canvastest.Session, InstanceID: "c", ActionName: name, Input: ahp.Value(input)})
+	return string(v), err
+}
+
+// TestTwoViews: both hear a change in one order, who asked for what cannot be is
+// told why, and a provider that was away draws the same.
+func TestTwoViews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, reg := newHost(t)
+		o := h.Open(chart.CanvasID, "c", ahp.Value(visits))
+		if o.Title != "<i>Visits</i>" || o.Status != "Visits by Page" {
+			t.Errorf("opened as %+v", o)
+		}
+		one, two := h.Connect("one"), h.Connect("two")
+		one.Subscribe(o.Channel)
+		two.Subscribe(o.Channel)
+		one.Say(o.Channel, `{"sample":"do","ref":1,"action":"set_query","input":{"groupBy":"Device"}}`)
+		two.Say(o.Channel, `{"sample":"do","ref":2,"action":"set_query","input":{"groupBy":"Nothing"}}`)
+		two.Say(o.Channel, `{"sample":"do","ref":3,"action":"set_data","input":`+visits+`}`) // is the agent's
+		synctest.Wait()
+		heard := strings.Join(two.Brief(), "\n")
+		for _, want := range []string{
+			`"revision":2,"state":{"title":"<i>Visits</i>","source":"Counter","query":{"measure":"Visits","aggregate":"sum","groupBy":"Device"`,
+			`"sample":"refused","ref":2,"code":"chart_column_not_found","message":"no text column is called \"Nothing\"; there are: Page, Device"`,
+			`"sample":"refused","ref":3,"code":"canvas_action_no_handler"`,
+		} {
+			if !strings.Contains(heard, want) {
+				t.Errorf("%s is not in\n%s", want, heard)
+			}
+		}
+		before, err := invoke(t, h, "get_data", `{}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reg.Gone()
+		reg.Back()
+		synctest.Wait()
+		if after, err := invoke(t, h, "get_data", `{}`); err != nil || after != before {
+			t.Errorf("after it was away: %s, %v\nbefore: %s", after, err, before)
+		}
+		h.Open(chart.CanvasID, "c", ahp.Value(`{"query":{"kind":"line"}}`)) // keeps the data
+		if after, _ := invoke(t, h, "get_query", `{}`); !strings.Contains(after, `"groupBy":"Device","splitBy":"","filter":{},"kind":"line"`) {
+			t.Errorf("opened with another query: %s", after)
+		}
+	})
+}
+
+func TestSchemaRefusesBeforeTheChartSees(t *testing.T) {
+	h, _ := newHost(t)
+	h.Open(chart.CanvasID, "c", nil)
+	for _, c := range []struct{ action, input string }{
+		{"set_query", `{"kind":"pie"}`}, {"set_query", `{"colour":"red"}`}, {"set_data", `{"columns":[]}`},
+	} {
+		if _, err := invoke(t, h, c.action, c.input); !errors.Is(err, &canvas.Error{Code: canvas.CodeInputInvalid}) {
+			t.Errorf("%s %s: %v", c.action, c.input, err)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package extension_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/extension"
+)
+
+// A host that shows the extensions of a folder.
+func Example() {
+	h, err := host.New(host.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // here it serves no longer than this
+	runner, err := extension.New(extension.Options{Service: h.Canvases(), Session: host.DefaultSession})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := extension.Find("testdata")
+	for _, f := range found {
+		fmt.Println(f.ID)
+		_, err = runner.Add(f)
+	}
+	fmt.Println(err)
+	fmt.Println(h.Serve(ctx))
+	runner.Close()
+	// Output:
+	// counter
+	// example-files
+	// token
+	// <nil>
+	// <nil>
+}
