@@ -95,6 +95,9 @@ type UnsupportedVersionData struct {
 type ProviderErrorData struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Details is what the provider adds for programs: a JSON object; absent if there
+	// is none.
+	Details Value `json:"details,omitzero"`
 }
 
 // ToError maps any error to the wire. A coded error keeps its code and data

@@ -30,18 +30,6 @@ type Message struct {
 	Payload ahp.Value `json:"payload"`
 }
 
-// written is a Message whose payload an encoder of ours wrote a moment ago: it is
-// valid and has no white space, so nobody reads it again.
-type written struct{ Message }
-
-const messageHead = `{"type":"canvas/message","payload":`
-
-func (w written) EncodedSize() int { return len(messageHead) + len(w.Payload) + 1 }
-
-func (w written) AppendEncoded(b []byte) []byte {
-	return append(append(append(b, messageHead...), w.Payload...), '}')
-}
-
 // ActionType returns the tag of each payload.
 func (Updated) ActionType() string        { return "canvas/updated" }
 func (CloseRequested) ActionType() string { return "canvas/closeRequested" }

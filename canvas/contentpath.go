@@ -185,6 +185,5 @@ func ContentURL(instanceID, path string) string {
 	return uri
 }
 
-func contentURI(instanceID string, p ContentPath) string {
-	return contentPrefix + instanceID + p.String()
-}
+// URI returns the content URI of the path inside an instance.
+func (p ContentPath) URI(instanceID string) string { return contentPrefix + instanceID + p.String() }

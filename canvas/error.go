@@ -1,8 +1,6 @@
 package canvas
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -38,9 +36,17 @@ type Error struct {
 	// ("/instanceId", "/input/title"), and the schema keyword or "type",
 	// "pattern", "maxLength" for the host's own rules.
 	Path, Rule string
-	// Candidates are the extension ids among which an ambiguous canvasId is.
+	// Candidates are the extension ids that declare an ambiguous canvasId.
 	Candidates []string
+	// Details is what the provider adds for programs: a JSON object of at most
+	// [MaxDetails] bytes, nil if there is none. It reaches AHP clients as
+	// data.details, MCP clients in the structured content, and the command line with
+	// --json. A larger one, or one that is no object, is dropped.
+	Details ahp.Value
 }
+
+// MaxDetails bounds Error.Details, in bytes.
+const MaxDetails = 4 << 10
 
 func (e *Error) Error() string { return e.Message + " (" + e.Code + ")" }
 
@@ -59,50 +65,13 @@ func (e *Error) Wire() *ahp.Error {
 	}
 	// They may be a provider's, and any bytes.
 	data := ahp.ProviderErrorData{Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
+	if len(e.Details) <= MaxDetails && e.Details.IsValid() && e.Details.Kind() == '{' {
+		data.Details = e.Details
+	}
 	return ahp.Errorf(code, "%s", data.Message).With(data)
 }
 
 // Errorf makes an error of a code, for providers; the code may be their own.
-func Errorf(code, format string, args ...any) *Error { return errorf(code, format, args...) }
-
-func errorf(code, format string, args ...any) *Error {
+func Errorf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// The failures that several files answer with.
-var (
-	errTimeout      = errorf(CodeTimeout, "the canvas's provider did not answer in time")
-	errUnavailable  = errorf(CodeProviderUnavailable, "the canvas's provider is not there now")
-	errShuttingDown = errorf(CodeProviderUnavailable, "the host is shutting down")
-)
-
-// ErrHandleDead is what a [Handle] returns once its canvas was closed, its
-// provider went away, or the open that it was made for failed.
-var ErrHandleDead = errors.New("canvas: this handle's canvas is closed or was opened again")
-
-// ended says why a context is done: a call whose provider was lost says that, a cause
-// that is an *Error stays, a deadline is canvas_timeout, and a caller who went away gets
-// his own context's error.
-func ended(ctx context.Context) error {
-	if c, ok := ctx.(*call); ok {
-		if why := c.lost.Load(); why != nil {
-			return why
-		}
-	}
-	cause := context.Cause(ctx)
-	if e, ok := errors.AsType[*Error](cause); ok {
-		return e
-	}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return errTimeout
-	}
-	return cause
-}
-
-// providerError turns what a provider returned into an *Error.
-func providerError(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
-		return e
-	}
-	return errorf(CodeHandlerError, "%s", err)
 }

@@ -6,271 +6,177 @@ import (
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Handle is what a provider works an instance with. It is made for an open, and
-// stays the instance's through every open after it while the canvas is ready. It
-// is dead, and says [ErrHandleDead], once the canvas is closed, the provider
-// went away, or the open that it was made for failed. Its methods may be called
-// concurrently and at any time; they call no provider, so one may hold its own
-// lock while it calls them. None but Save waits for a disk.
+// Handle is what a provider works an instance with: it changes what people see,
+// sends messages to Views, and keeps data. A host makes it for an open, and it
+// stays the instance's through every reopen while the canvas is ready. It ends
+// when the canvas is closed, its provider becomes unreachable, or the open that it
+// was made for fails; then its methods return [ErrHandleClosed].
 //
-// Before the open that it was made for is answered, updates are collected and
-// become part of the first state; there are no Views yet.
+// Its methods may be called concurrently and at any time, also before Open has
+// returned: updates made until then become part of the first state. They call no
+// provider, so a provider may hold its own lock while it calls them.
+//
+// The same provider runs in a host and in a client that dials one. In a host, only
+// Save and the methods of Records wait: for the disk. In a client, Update and Post
+// wait for the host's echo, and PostTo, PostEncoded to one View, Raise, Save,
+// Records, MarkStale and Reopen return [ErrUnsupported]: AHP has no message for
+// them.
 type Handle struct {
-	service *Service
-	key     key
-	ext     Extension
-	life    life // over when the handle is dead
-
-	// Guarded by the log's mutex.
-	inst    *instance     // nil until the open is published
-	pending Update        // until then
-	saved   []byte        // likewise
-	keeping bool          // the open is on its way to disk: saved is part of it
-	settled chan struct{} // closed when the open is published; nil while nobody waits for that
+	backend           Backend
+	session, instance string
 }
 
-func newHandle(s *Service, k key, ext Extension) *Handle {
-	return &Handle{service: s, key: k, ext: ext, life: life{of: s.tasks.ctx}}
+// Backend is the side that a [Handle] works on: the engine of a host, or a client.
+// A Backend that is also a [Keeper] supports all of a Handle's methods.
+type Backend interface {
+	// Context is done when the handle ends.
+	Context() context.Context
+	// Update changes what people see of the instance.
+	Update(ctx context.Context, u Update) error
+	// Post sends a message to Views.
+	Post(ctx context.Context, p Post) error
 }
 
-// Done is closed when the handle is dead: whatever works for the instance stops.
+// Keeper is what a Backend inside a host supports in addition.
+type Keeper interface {
+	// Keep applies what only a host can do for an instance; see [Handle.Save],
+	// [Handle.Raise], [Handle.MarkStale] and [Handle.Reopen].
+	Save(ctx context.Context, data []byte) error
+	Raise(event ahp.Value) error
+	SetReachable(reachable bool)
+}
+
+// Post is a message of a provider to its Views.
+type Post struct {
+	// To is the View that receives it; the zero View stands for all.
+	To View
+	// Payload is any JSON, at most 64 KiB.
+	Payload ahp.Value
+	// Encoded says that a trusted encoder wrote the payload, so that it is valid and
+	// compact: it is bounded in size and not looked at again.
+	Encoded bool
+}
+
+// ErrHandleClosed is returned by the methods of a [Handle] after its end.
+var ErrHandleClosed = errors.New("canvas: the canvas was closed or opened with another handle")
+
+// ErrUnsupported is returned by the methods of a [Handle] that the provider's side
+// does not support. It wraps [errors.ErrUnsupported].
+var ErrUnsupported = fmt.Errorf("canvas: a provider in a client cannot do this: %w", errors.ErrUnsupported)
+
+var errNoView = errors.New("canvas: PostTo needs a View with a connection")
+
+// MakeHandle returns the handle of an instance. Hosts and clients call it;
+// providers are given a Handle.
+func MakeHandle(b Backend, session, instanceID string) Handle {
+	return Handle{backend: b, session: session, instance: instanceID}
+}
+
+// Context is done when the handle ends: whatever works for the instance stops.
+func (h *Handle) Context() context.Context { return h.backend.Context() }
+
+// Done is closed when the handle ends.
 func (h *Handle) Done() <-chan struct{} { return h.Context().Done() }
 
-// Context is done when the handle is dead.
-func (h *Handle) Context() context.Context { return h.life.context() }
-
-// Session is the URI of the session in which the canvas is open.
-func (h *Handle) Session() string { return h.key.session }
+// Session returns the URI of the session in which the canvas is open.
+func (h *Handle) Session() string { return h.session }
 
 // InstanceID names the instance in its session.
-func (h *Handle) InstanceID() string { return h.key.instance }
+func (h *Handle) InstanceID() string { return h.instance }
 
-// ContentURL is the address of content of this instance; path begins with "/".
-func (h *Handle) ContentURL(path string) string { return ContentURL(h.key.instance, path) }
+// ContentURL returns the address of content that the instance serves; see
+// [ContentURL].
+func (h *Handle) ContentURL(path string) string { return ContentURL(h.instance, path) }
 
-// do runs fn in a transaction while the handle lives. inst is nil while the open
-// is not answered yet.
-func (h *Handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
-	return h.service.log.Do(func(tx *channels.Tx) error {
-		if h.life.over() {
-			return ErrHandleDead
-		}
-		return fn(tx, h.inst)
-	})
+// Update changes title, status and url. A host does not publish an update without
+// effect. A title or status that is too long, or a url outside the policy, is an
+// error, and nothing changes.
+func (h *Handle) Update(ctx context.Context, u Update) error { return h.backend.Update(ctx, u) }
+
+// SetTitle updates the title alone.
+func (h *Handle) SetTitle(ctx context.Context, title string) error {
+	return h.Update(ctx, Update{Title: ahp.Set(title)})
 }
 
-// Update changes title, status and url. An update without effect is not sent.
-func (h *Handle) Update(u Update) error {
-	s := h.service
-	return h.do(func(tx *channels.Tx, i *instance) error {
-		if err := s.checkUpdate(h.key.instance, u, h.ext.source()); err != nil {
-			return err
-		}
-		if i == nil {
-			h.pending = u.over(h.pending)
-			return nil
-		}
-		st, _ := i.state(tx)
-		if a, any := effective(st, u.action()); any {
-			return tx.Append(i.channel, a)
-		}
-		return nil
-	})
-}
-
-// SetTitle is Update of the title alone.
-func (h *Handle) SetTitle(title string) error { return h.Update(Update{Title: ahp.Set(title)}) }
-
-// SetStatus is Update of the status alone; "" clears it.
-func (h *Handle) SetStatus(status string) error {
+// SetStatus updates the status alone; "" clears it.
+func (h *Handle) SetStatus(ctx context.Context, status string) error {
 	if status == "" {
-		return h.Update(Update{Status: ahp.Clear[string]()})
+		return h.Update(ctx, Update{Status: ahp.Clear[string]()})
 	}
-	return h.Update(Update{Status: ahp.Set(status)})
+	return h.Update(ctx, Update{Status: ahp.Set(status)})
 }
 
-// Post sends a payload to all Views. It is kept for those that reconnect.
-func (h *Handle) Post(payload ahp.Value) error { return h.post(payload, channels.Audience{}) }
-
-// PostTo sends a payload to one View. It is not kept: that lane is dead with its
-// connection, of which the instance hears by ViewGone. The zero View is an error.
-func (h *Handle) PostTo(to View, payload ahp.Value) error {
-	if to.Conn == 0 {
-		return errNobody
-	}
-	return h.post(payload, channels.OnlyConn(to.Conn))
+// Post sends a payload to all Views. A View that reconnects receives it too.
+func (h *Handle) Post(ctx context.Context, payload ahp.Value) error {
+	return h.backend.Post(ctx, Post{Payload: payload})
 }
 
-// errNobody keeps what is for one from everybody, whom an audience of no connection
-// means.
-var errNobody = errors.New("canvas: a message to one View names none")
-
-// PostWritten is PostTo for a payload that an encoder wrote which is trusted to
-// write valid, compact JSON: it is bounded in size, and not looked at. What a
-// provider was given by somebody else goes through PostTo. It copies the bytes.
-func (h *Handle) PostWritten(to View, payload ahp.Value) error {
-	if to.Conn == 0 {
-		return errNobody
-	}
-	if err := h.service.limits.size(payload); err != nil {
-		return err
-	}
-	return h.publish(written{Message{Payload: payload}}, channels.OnlyConn(to.Conn))
+// PostTo sends a payload to one View. It is lost with the View's connection, whose
+// end the instance learns from ViewGone.
+func (h *Handle) PostTo(ctx context.Context, to View, payload ahp.Value) error {
+	return h.postTo(ctx, Post{To: to, Payload: payload})
 }
 
-func (h *Handle) post(payload ahp.Value, to channels.Audience) error {
-	if err := h.service.limits.payload(payload); err != nil {
-		return err
-	}
-	return h.publish(Message{Payload: payload}, to)
+// PostEncoded is PostTo for a payload that a trusted encoder wrote as valid,
+// compact JSON: its size is checked and nothing else. It copies the bytes.
+// Payloads that somebody else wrote go through PostTo.
+func (h *Handle) PostEncoded(ctx context.Context, to View, payload ahp.Value) error {
+	return h.postTo(ctx, Post{To: to, Payload: payload, Encoded: true})
 }
 
-func (h *Handle) publish(m ahp.Action, to channels.Audience) error {
-	return h.do(func(tx *channels.Tx, i *instance) error {
-		if i == nil {
-			return nil // nobody can be looking yet
-		}
-		return tx.AppendTo(i.channel, m, to)
-	})
+// postTo refuses the zero View, which stands for all in a Post.
+func (h *Handle) postTo(ctx context.Context, p Post) error {
+	if p.To.Conn == 0 {
+		return errNoView
+	}
+	return h.backend.Post(ctx, p)
 }
 
-// size bounds a message's bytes.
-func (l *Limits) size(p ahp.Value) error {
-	if len(p) > l.MessageBytes {
-		return fmt.Errorf("the payload has %d bytes, at most %d are allowed", len(p), l.MessageBytes)
-	}
-	return nil
-}
-
-// payload bounds a message.
-func (l *Limits) payload(p ahp.Value) error {
-	if err := l.size(p); err != nil {
-		return err
-	}
-	if !p.IsValid() {
-		return errors.New("the payload is not JSON")
-	}
-	return l.decoded(p)
-}
-
-// decoded is payload for what was decoded, and so is JSON.
-func (l *Limits) decoded(p ahp.Value) error {
-	if err := l.size(p); err != nil {
-		return err
-	}
-	if err := l.shape(p); err != nil {
-		return fmt.Errorf("the payload %w", err)
-	}
-	return nil
-}
-
-// Raise tells the agent that something happened: it reads events with a cursor,
-// when it wants to (canvas.md section 7).
+// Raise adds an event for the session's agent, which reads events with a cursor
+// when it wants to (canvas/PROTOCOL.md section 7). The event is any JSON, at most
+// 64 KiB.
 func (h *Handle) Raise(event ahp.Value) error {
-	if err := h.service.limits.payload(event); err != nil {
+	k, err := h.keeper()
+	if err != nil {
 		return err
 	}
-	if h.life.over() || !h.service.events.add(h.key, event) {
-		return ErrHandleDead
-	}
-	return nil
+	return k.Raise(event)
 }
 
-// Save keeps bytes of the provider's own for this instance until it is closed;
-// the next open of it gets them in OpenRequest.Saved, also after a restart of the
-// host. At most 256 KiB. It returns when they are durable (before the open is
-// answered, they become so with it), and so may wait for a disk; on an error what
-// was kept before is kept.
-func (h *Handle) Save(b []byte) error {
-	if max := h.service.limits.SaveBytes; len(b) > max {
-		return fmt.Errorf("canvas: %d bytes are too many to save, at most %d are allowed", len(b), max)
-	}
-	b = append([]byte{}, b...)
-	i, err := h.saveEarly(b)
-	if i == nil || err != nil {
+// Save keeps data of the provider for this instance until it is closed. The next
+// Open of the instance gets it as OpenRequest.Saved, also after a restart of the
+// host. At most 256 KiB. Save returns when the data is durable; before Open has
+// returned, it becomes durable together with the open. On an error, the data that
+// was kept before is still kept.
+func (h *Handle) Save(ctx context.Context, data []byte) error {
+	k, err := h.keeper()
+	if err != nil {
 		return err
 	}
-	i.saving.Lock()
-	defer i.saving.Unlock()
-	if err := h.service.commit(h.Context(), channels.Change{Key: savedKey + i.channel, Value: b}); err != nil {
-		if h.life.over() {
-			return ErrHandleDead
-		}
-		return err
-	}
-	h.service.must(func(*channels.Tx) { i.saved = b })
-	return nil
+	return k.Save(ctx, data)
 }
 
-// saveEarly puts b into the open that is not answered yet, or returns the
-// instance. Once the open is on its way to disk, it waits until it is there.
-func (h *Handle) saveEarly(b []byte) (inst *instance, err error) {
-	for {
-		var settled chan struct{}
-		err := h.do(func(_ *channels.Tx, i *instance) error {
-			switch inst = i; {
-			case i != nil:
-			case h.keeping:
-				if h.settled == nil {
-					h.settled = make(chan struct{})
-				}
-				settled = h.settled
-			default:
-				h.saved = b
-			}
-			return nil
-		})
-		if err != nil || settled == nil {
-			return inst, err
-		}
-		select {
-		case <-settled:
-		case <-h.Done():
-		}
+// MarkStale reports that this instance is unreachable although its provider is
+// not: the canvas is stale at once, and the handle ends. Reopen opens it again.
+func (h *Handle) MarkStale() error { return h.setReachable(false) }
+
+// Reopen reports that the instance of an ended handle is reachable again: if it is
+// still stale, the host opens it again, with a new handle.
+func (h *Handle) Reopen() error { return h.setReachable(true) }
+
+func (h *Handle) setReachable(reachable bool) error {
+	k, err := h.keeper()
+	if err == nil {
+		k.SetReachable(reachable)
 	}
+	return err
 }
 
-// Gone says that the instance cannot be reached, though its provider can be: it
-// is stale at once, and the handle is dead. Back opens it again.
-func (h *Handle) Gone() {
-	s := h.service
-	s.must(func(tx *channels.Tx) {
-		switch {
-		case h.life.over():
-		case h.inst == nil:
-			h.life.end() // its open, which is under way, fails
-		default:
-			s.makeStale(tx, h.inst)
-		}
-	})
+func (h *Handle) keeper() (Keeper, error) {
+	if k, ok := h.backend.(Keeper); ok {
+		return k, nil
+	}
+	return nil, ErrUnsupported
 }
-
-// Back says that the instance of a handle that is dead can be reached again: if
-// it is still stale, it is opened again, with a new handle.
-func (h *Handle) Back() {
-	s := h.service
-	var i *instance
-	s.must(func(tx *channels.Tx) { i = h.inst })
-	if i != nil {
-		s.tasks.start(func() { s.revive(i) })
-	}
-}
-
-// over returns u laid over what was there before.
-func (u Update) over(before Update) Update {
-	if !u.Title.Present {
-		u.Title = before.Title
-	}
-	if !u.Status.Present {
-		u.Status = before.Status
-	}
-	if !u.URL.Present {
-		u.URL = before.URL
-	}
-	return u
-}
-
-func (u Update) action() Updated { return Updated{Title: u.Title, Status: u.Status, URL: u.URL} }

@@ -1,13 +1,6 @@
 package canvas
 
-import (
-	"fmt"
-	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/ahp-canvas/ahp-canvas/ahp"
-)
+import "time"
 
 // Limits bounds what providers, agents and Views may ask for (canvas.md section
 // 8). Sizes are bytes of JSON unless a field says otherwise. A zero field has
@@ -40,7 +33,8 @@ type Limits struct {
 	EventBytes int // likewise, in bytes; 1 MiB
 }
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns the limits with the default in each field that is zero.
+func (l Limits) WithDefaults() Limits {
 	def := Limits{
 		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
 		SessionInstances: 256, Instances: 4096, Waiting: 64, Depth: 64, Values: 16384,
@@ -74,7 +68,8 @@ type Timeouts struct {
 	Read   time.Duration // of content; 30 s
 }
 
-func (t Timeouts) withDefaults() Timeouts {
+// WithDefaults returns the timeouts with the default in each field that is zero.
+func (t Timeouts) WithDefaults() Timeouts {
 	for _, f := range []struct {
 		v   *time.Duration
 		def time.Duration
@@ -84,36 +79,4 @@ func (t Timeouts) withDefaults() Timeouts {
 		}
 	}
 	return t
-}
-
-// text checks what people will read as a title or status: bounded, and without
-// characters that could break out of a line.
-func (l *Limits) text(name string, s *string) error {
-	if s == nil {
-		return nil
-	}
-	if n := utf8.RuneCountInString(*s); n > l.TextLength {
-		return fmt.Errorf("%s has %d code points, at most %d are allowed", name, n, l.TextLength)
-	}
-	for _, r := range *s {
-		if unicode.IsControl(r) {
-			return fmt.Errorf("%s holds the control character %U", name, r)
-		}
-	}
-	if !utf8.ValidString(*s) {
-		return fmt.Errorf("%s is not valid UTF-8", name)
-	}
-	return nil
-}
-
-// shape bounds what goes on to clients, which hold frames against such limits
-// themselves. v is well formed.
-func (l *Limits) shape(v ahp.Value) error {
-	switch depth, values := ahp.Measure(v); {
-	case depth > l.Depth:
-		return fmt.Errorf("is nested %d levels deep, at most %d are allowed", depth, l.Depth)
-	case values > l.Values:
-		return fmt.Errorf("holds %d values, at most %d are allowed", values, l.Values)
-	}
-	return nil
 }

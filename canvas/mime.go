@@ -1,11 +1,5 @@
 package canvas
 
-import (
-	"strings"
-
-	"github.com/segmentio/asm/utf8"
-)
-
 // contentTypes maps extensions to media types: a table of our own, because the
 // operating system's differs from machine to machine.
 var contentTypes = map[string]string{
@@ -32,24 +26,4 @@ func ContentType(p ContentPath) string {
 		return t
 	}
 	return unknownType
-}
-
-// textualTypes are the application types that are text.
-var textualTypes = map[string]bool{
-	"application/json": true, "application/javascript": true, "application/xml": true, "application/jsonl": true,
-	"application/yaml": true, "application/toml": true, "application/x-javascript": true,
-}
-
-// textual reports whether content goes as text: a textual type, in UTF-8.
-func textual(contentType string, data []byte) bool {
-	base, params, _ := strings.Cut(strings.ToLower(contentType), ";")
-	base = strings.TrimSpace(base)
-	if _, charset, ok := strings.Cut(params, "charset="); ok {
-		charset, _, _ = strings.Cut(charset, ";")
-		if charset = strings.Trim(strings.TrimSpace(charset), `"`); charset != "utf-8" && charset != "us-ascii" {
-			return false
-		}
-	}
-	is := strings.HasPrefix(base, "text/") || textualTypes[base] || strings.HasSuffix(base, "+json") || strings.HasSuffix(base, "+xml")
-	return is && utf8.Valid(data)
 }

@@ -112,3 +112,20 @@ type Update struct {
 	Status ahp.Field[string]
 	URL    ahp.Field[string]
 }
+
+// Over returns u with the members that it lacks taken from before.
+func (u Update) Over(before Update) Update {
+	if !u.Title.Present {
+		u.Title = before.Title
+	}
+	if !u.Status.Present {
+		u.Status = before.Status
+	}
+	if !u.URL.Present {
+		u.URL = before.URL
+	}
+	return u
+}
+
+// Action returns the action that makes the change.
+func (u Update) Action() Updated { return Updated{Title: u.Title, Status: u.Status, URL: u.URL} }

@@ -14,10 +14,11 @@ func Reduce(state channels.State, a ahp.Action) (channels.State, channels.Outcom
 	if !ok {
 		return state, channels.Signal, nil
 	}
-	return merge(state.(CanvasState), u), channels.Applied, nil
+	return state.(CanvasState).Apply(u), channels.Applied, nil
 }
 
-func merge(s CanvasState, u Updated) CanvasState {
+// Apply returns the state with an update applied.
+func (s CanvasState) Apply(u Updated) CanvasState {
 	s.Title = u.Title.Or(s.Title)
 	s.Status = u.Status.Or(s.Status)
 	s.URL = u.URL.Or(s.URL)
@@ -33,10 +34,10 @@ func merge(s CanvasState, u Updated) CanvasState {
 	return s
 }
 
-// effective leaves out of an update what would change nothing, and reports
-// whether anything is left.
-func effective(s CanvasState, u Updated) (Updated, bool) {
-	after := merge(s, u)
+// Without returns the update without the members that change nothing in s, and
+// whether any are left.
+func (u Updated) Without(s CanvasState) (Updated, bool) {
+	after := s.Apply(u)
 	if same(s.Title, after.Title) {
 		u.Title = ahp.Field[string]{}
 	}

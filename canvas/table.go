@@ -8,7 +8,7 @@ var Methods = []ahp.MethodRow{
 }
 
 // DefaultLimits returns the limits that a zero [Limits] stands for.
-func DefaultLimits() Limits { return Limits{}.withDefaults() }
+func DefaultLimits() Limits { return Limits{}.WithDefaults() }
 
 // InstanceIDPattern is what an instance id looks like: RE2, and ECMAScript too.
 func InstanceIDPattern() string { return instancePattern }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -21,7 +22,7 @@ const Session = "ahp-session:/test"
 type Host struct {
 	Log      *channels.Log
 	Sessions *session.Service
-	Canvases *canvas.Service
+	Canvases *engine.Engine
 
 	t      testing.TB
 	nextID channels.ConnID
@@ -30,7 +31,7 @@ type Host struct {
 // New makes a host that ends with the test. Options.Log is filled in; ids are
 // numbers unless NewID says otherwise. What Options.Store holds is restored; such
 // a host needs a NewID that goes on where the one before it stopped.
-func New(t testing.TB, opts canvas.Options) *Host {
+func New(t testing.TB, opts engine.Options) *Host {
 	t.Helper()
 	h := &Host{Log: channels.New(channels.Options{}), t: t}
 	opts.Log = h.Log
@@ -44,7 +45,7 @@ func New(t testing.TB, opts canvas.Options) *Host {
 			return fmt.Sprintf("id%d", n)
 		}
 	}
-	h.Canvases = canvas.New(opts)
+	h.Canvases = engine.New(opts)
 	h.Sessions = session.New(session.Options{
 		Log: h.Log, Store: opts.Store, Prepare: h.Canvases.Prepare, Vet: h.Canvases.Vet, After: h.Canvases.Fold, BeforeDispose: h.Canvases.CloseSession,
 	})
@@ -84,7 +85,7 @@ func (h *Host) restore(store channels.Store) error {
 }
 
 // Register adds a provider, or fails the test.
-func (h *Host) Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) *canvas.Registration {
+func (h *Host) Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) canvas.Registration {
 	h.t.Helper()
 	r, err := h.Canvases.Register(ext, p, set...)
 	if err != nil {

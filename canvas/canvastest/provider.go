@@ -11,6 +11,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -34,7 +35,7 @@ type suite struct {
 	Config
 	*Host
 	t   *testing.T
-	reg *canvas.Registration
+	reg canvas.Registration
 }
 
 // TestProvider checks that a provider keeps what canvas.Provider, canvas.Instance
@@ -55,7 +56,7 @@ func TestProvider(t *testing.T, c Config) {
 		{"closes", (*suite).closes},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &suite{Config: c, Host: New(t, canvas.Options{}), t: t}
+			s := &suite{Config: c, Host: New(t, engine.Options{}), t: t}
 			s.reg = s.Register(canvas.Extension{ID: "suite", Name: "Suite"}, c.Provider, c.Declaration)
 			test.run(s)
 		})
@@ -218,11 +219,11 @@ func (s *suite) comesBack() {
 	s.act("one")
 	v := s.Connect("view")
 	v.Subscribe(o.Channel)
-	s.reg.Gone()
+	s.reg.SetReachable(false)
 	if st := s.State(o.Channel); st.Availability != session.Stale {
 		s.t.Fatalf("it is %s while the provider is gone", st.Availability)
 	}
-	s.reg.Back()
+	s.reg.SetReachable(true)
 	v.Await("ready", func(e ahp.ActionEnvelope) bool {
 		var u canvas.Updated
 		return ahp.Unmarshal(e.Action, &u) == nil && u.Availability.Value != nil && *u.Availability.Value == session.Ready

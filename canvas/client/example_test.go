@@ -59,7 +59,7 @@ func runClock(ctx context.Context) (url, token, channel string, wait func()) {
 		log.Fatal(err)
 	}
 	open := func(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
-		app := &canvas.App{OnMessage: func(context.Context, canvas.View, ahp.Value) { _ = h.SetTitle("one tick") }}
+		app := &canvas.App{OnMessage: func(ctx context.Context, _ canvas.View, _ ahp.Value) { _ = h.SetTitle(ctx, "one tick") }}
 		return canvas.Opened{Title: "a clock", Instance: app}, nil
 	}
 	_, err = h.Canvases().Register(canvas.Extension{ID: "clocks"}, canvas.Func(open), canvas.Declaration{CanvasID: "clock", DisplayName: "Clock", Description: "Shows ticks."})

@@ -17,6 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -93,7 +94,7 @@ type testHost struct {
 	net      *network
 	log      *channels.Log
 	sessions *session.Service
-	canvases *canvas.Service
+	canvases *engine.Engine
 	server   *server.Server
 	stop     func()
 }
@@ -109,7 +110,7 @@ func newHost(t testing.TB, opts channels.Options) *testHost {
 func (h *testHost) start(opts channels.Options) {
 	h.t.Helper()
 	h.log = channels.New(opts)
-	h.canvases = canvas.New(canvas.Options{Log: h.log, Caller: caller{h}})
+	h.canvases = engine.New(engine.Options{Log: h.log, Caller: caller{h}})
 	h.sessions = session.New(session.Options{Log: h.log, Prepare: h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession})
 	srv := server.New(server.Options{
 		Log: h.log, Presence: h.sessions, Connectivity: h.canvases, Info: &ahp.ServerInfo{Name: "test host"},
@@ -159,7 +160,7 @@ func openNote(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canv
 		Title: "Note", URL: h.ContentURL("/"),
 		Instance: &canvas.App{
 			Files:     fstest.MapFS{"index.html": {Data: []byte("<p>a note")}, "dot.png": {Data: []byte{0x89, 0xff, 0}}},
-			OnMessage: func(_ context.Context, from canvas.View, p ahp.Value) { _ = h.PostTo(from, p) },
+			OnMessage: func(_ context.Context, from canvas.View, p ahp.Value) { _ = h.PostTo(h.Context(), from, p) },
 		},
 	}, nil
 }

@@ -27,14 +27,14 @@ func Example() {
 		app := &canvas.App{
 			Files: fstest.MapFS{"index.html": {Data: []byte("<h1>Hello</h1>")}},
 			Actions: map[string]func(context.Context, ahp.Value) (ahp.Value, error){
-				"greet": func(_ context.Context, input ahp.Value) (ahp.Value, error) {
+				"greet": func(ctx context.Context, input ahp.Value) (ahp.Value, error) {
 					var in struct {
 						Name string `json:"name"`
 					}
 					if err := ahp.Unmarshal(input, &in); err != nil {
 						return nil, err
 					}
-					return nil, c.SetTitle("Hello, " + in.Name)
+					return nil, c.SetTitle(ctx, "Hello, "+in.Name)
 				},
 			},
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
-	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -42,7 +42,7 @@ type Host struct {
 	log       *channels.Log
 	numbers   *channels.Numbers
 	sessions  *session.Service
-	canvases  *canvas.Service
+	canvases  *engine.Engine
 	server    *server.Server
 	tools     *mcp.Server
 	handler   http.Handler
@@ -128,11 +128,10 @@ func (h *Host) assemble() {
 	lo := h.opts.Log
 	lo.Numbers = h.numbers
 	h.log = channels.New(lo)
-	co := h.opts.Canvas
-	co.Store = h.opts.Store
-	co.Log, co.NewID, co.Now, co.Logger = h.log, h.opts.NewID, h.opts.Now, h.logger
-	co.Caller = caller{h}
-	h.canvases = canvas.New(co)
+	h.canvases = engine.New(engine.Options{
+		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
+		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
+	})
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store,
 		Capabilities: func(id string) ahp.Capabilities { return h.server.Capabilities(id) },
@@ -195,7 +194,7 @@ func (h *Host) guarded(next http.Handler, role string) http.Handler {
 
 // Canvases is the canvas service: where providers are registered, and the Go
 // API of the agent's door.
-func (h *Host) Canvases() *canvas.Service { return h.canvases }
+func (h *Host) Canvases() *Canvases { return &Canvases{h.canvases} }
 
 // Sessions is the session service.
 func (h *Host) Sessions() *session.Service { return h.sessions }

@@ -3,13 +3,14 @@ package host
 import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // methods is the method table of this host beside the connection's own rows.
 // What is not here is answered with -32601 (ahp-host.md section 1a).
-func methods(s *session.Service, c *canvas.Service) []server.Method {
+func methods(s *session.Service, c *engine.Engine) []server.Method {
 	return []server.Method{
 		server.Handle(session.CreateSession, s.CreateSession),
 		server.Handle(session.DisposeSession, s.DisposeSession).Waiting(),

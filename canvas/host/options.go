@@ -47,7 +47,14 @@ type Options struct {
 	// keeps none. It is the caller's to close, after Serve.
 	Store channels.Store
 
-	Canvas canvas.Options   // Log, NewID, Now and Logger are filled in
+	// Limits bounds what providers, agents and Views may ask for, and Timeouts how
+	// long a provider may take; zero fields have the defaults that they name.
+	Limits   canvas.Limits
+	Timeouts canvas.Timeouts
+	// AllowSchemes are URL schemes that canvases may point to in addition to the usual
+	// ones, without the colon: "file", "data".
+	AllowSchemes []string
+
 	Log    channels.Options // replay buffers
 	Server server.Options   // Handshake, Grace, Remember, Peer limits; the rest is filled in
 	Drain  time.Duration    // how long Serve waits for what is under way; default 10 s

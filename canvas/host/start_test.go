@@ -32,7 +32,7 @@ func kept(t testing.TB, file string) (*host.Host, *sqlitestore.Store) {
 	}
 	h, err := host.New(host.Options{
 		Store:  store,
-		Canvas: canvas.Options{Limits: canvas.Limits{Instances: manyInstances}},
+		Limits: canvas.Limits{Instances: manyInstances},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ type env struct {
 	t     *testing.T
 	net   *ahptest.Net
 	host  *host.Host
-	regs  map[string]*canvas.Registration
+	regs  map[string]canvas.Registration
 	agent *mcp.ClientSession
 	conns []*testConn
 	end   context.CancelFunc
@@ -63,7 +63,7 @@ type env struct {
 }
 
 func newEnv(t *testing.T) *env {
-	e := &env{t: t, net: &ahptest.Net{}, regs: map[string]*canvas.Registration{}, done: make(chan error, 1)}
+	e := &env{t: t, net: &ahptest.Net{}, regs: map[string]canvas.Registration{}, done: make(chan error, 1)}
 	ln, err := e.net.Listen(address)
 	if err != nil {
 		t.Fatal(err)
@@ -152,9 +152,9 @@ func (e *env) Host(_ context.Context, what string) error {
 	word, rest, _ := strings.Cut(what, " ")
 	switch word {
 	case "gone":
-		e.regs[rest].Gone()
+		e.regs[rest].SetReachable(false)
 	case "back":
-		e.regs[rest].Back()
+		e.regs[rest].SetReachable(true)
 	case "title":
 		uri, title, _ := strings.Cut(rest, " ")
 		return e.host.Log().Do(func(tx *channels.Tx) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Service is what the tools do: a *canvas.Service. Its errors of type
+// Service is what the tools do: a *engine.Engine. Its errors of type
 // *canvas.Error reach the agent with their codes.
 type Service interface {
 	List(session string) ([]session.SessionCanvasDeclaration, error)

@@ -13,6 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
 // bench is an open canvas whose actions are its pages'.
@@ -26,7 +27,7 @@ type bench struct {
 
 func newBench(t *testing.T, limits canvas.Limits) *bench {
 	t.Helper()
-	b := &bench{Host: canvastest.New(t, canvas.Options{Limits: limits}), t: t, said: make(chan string, 16)}
+	b := &bench{Host: canvastest.New(t, engine.Options{Limits: limits}), t: t, said: make(chan string, 16)}
 	provide := canvas.Func(func(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 		var n atomic.Int64
 		b.pages = New(Options{To: h, NewID: func() string { return fmt.Sprint("call-", n.Add(1)) },

@@ -21,5 +21,5 @@ func Example() {
 		}
 		return canvas.Opened{Instance: c, URL: h.ContentURL("/")}, nil
 	}
-	_ = provider // for canvas.Service.Register
+	_ = provider // for engine.Engine.Register
 }

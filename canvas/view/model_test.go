@@ -27,9 +27,9 @@ type sentCall struct {
 	id string
 }
 
-func (w *wire) Post(ahp.Value) error { return nil }
+func (w *wire) Post(context.Context, ahp.Value) error { return nil }
 
-func (w *wire) PostTo(to canvas.View, payload ahp.Value) error {
+func (w *wire) PostTo(_ context.Context, to canvas.View, payload ahp.Value) error {
 	var m toPage
 	if err := ahp.Unmarshal(payload, &m); err != nil {
 		return err

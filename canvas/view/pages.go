@@ -13,8 +13,8 @@ import (
 
 // Poster sends payloads to Views; *canvas.Handle is one.
 type Poster interface {
-	Post(payload ahp.Value) error
-	PostTo(to canvas.View, payload ahp.Value) error
+	Post(ctx context.Context, payload ahp.Value) error
+	PostTo(ctx context.Context, to canvas.View, payload ahp.Value) error
 }
 
 // Options says what a Pages works with. Only To is required.
@@ -84,7 +84,7 @@ func (p *Pages) Invoke(ctx context.Context, action string, input ahp.Value) (ahp
 	if err != nil {
 		return nil, orTimeout(ctx, err, errNoPage)
 	}
-	if err := p.ask(c, toPage{Tag: tag, Type: "invoke", ID: id, Action: action, Input: input}); err != nil {
+	if err := p.ask(ctx, c, toPage{Tag: tag, Type: "invoke", ID: id, Action: action, Input: input}); err != nil {
 		return nil, err
 	}
 	select {
@@ -96,14 +96,14 @@ func (p *Pages) Invoke(ctx context.Context, action string, input ahp.Value) (ahp
 }
 
 // ask sends a call to its View.
-func (p *Pages) ask(c *call, m toPage) error {
+func (p *Pages) ask(ctx context.Context, c *call, m toPage) error {
 	payload, err := ahp.Marshal(m)
 	if err != nil {
 		return canvas.Errorf(canvas.CodeInputInvalid, "the action cannot be written as JSON: %v", err)
 	}
-	err = p.opts.To.PostTo(c.to, payload)
+	err = p.opts.To.PostTo(ctx, c.to, payload)
 	switch {
-	case errors.Is(err, canvas.ErrHandleDead):
+	case errors.Is(err, canvas.ErrHandleClosed):
 		return errClosed
 	case err != nil:
 		return canvas.Errorf(canvas.CodeLimitExceeded, "the action cannot be sent to the page: %v", err)
@@ -230,7 +230,7 @@ func (p *Pages) fail(why error, which func(*call) bool) {
 // Reload tells all pages, those too that never said hello, to load again what
 // they show, with their scroll position. It is kept for those that reconnect.
 func (p *Pages) Reload() error {
-	return p.opts.To.Post(ahp.MustMarshal(toPage{Tag: tag, Type: "reload"}))
+	return p.opts.To.Post(context.Background(), ahp.MustMarshal(toPage{Tag: tag, Type: "reload"}))
 }
 
 // Close fails what is under way; there are no Views any more.

@@ -36,7 +36,7 @@ func (e *env) openApp(s site, h *canvas.Handle) (canvas.Opened, error) {
 	}
 	heard := func(payload ahp.Value) {
 		if string(payload) == `"done"` {
-			_ = h.SetStatus("done")
+			_ = h.SetStatus(h.Context(), "done")
 		}
 	}
 	return canvas.Opened{Instance: bridged{way, heard}, Title: s.title, URL: canvas.ContentURL(s.id, s.path), HTTP: true}, nil

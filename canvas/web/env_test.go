@@ -159,7 +159,7 @@ func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 			return
 		}
 		if p == "done" {
-			_ = h.SetStatus("done")
+			_ = h.SetStatus(h.Context(), "done")
 		}
 		e.arrived <- message{s.id, p}
 	}}
@@ -204,7 +204,7 @@ func (e *env) send(t *testing.T, id string, payload any) {
 	e.mu.Lock()
 	h := e.handles[id]
 	e.mu.Unlock()
-	if err := h.Post(ahp.MustMarshal(payload)); err != nil {
+	if err := h.Post(h.Context(), ahp.MustMarshal(payload)); err != nil {
 		t.Fatalf("send to %s: %v", id, err)
 	}
 }

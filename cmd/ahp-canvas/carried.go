@@ -67,7 +67,7 @@ type carried struct {
 // carry registers local web apps and starts extensions. What was started is in
 // carried even where there is an error, to be closed. Logs of extensions stand
 // beside the endpoint file, so that `extension logs` finds them with it.
-func carry(s *canvas.Service, o carrying, stateDir, runtimeDir string, logger *slog.Logger) (c carried, err error) {
+func carry(s *host.Canvases, o carrying, stateDir, runtimeDir string, logger *slog.Logger) (c carried, err error) {
 	direct := o.content == contentDirect
 	for _, arg := range o.urls {
 		if err := c.addApp(s, arg, loopback.Options{Direct: direct, Logger: logger}); err != nil {
@@ -98,7 +98,7 @@ func carry(s *canvas.Service, o carrying, stateDir, runtimeDir string, logger *s
 	return c, nil
 }
 
-func (c *carried) addApp(s *canvas.Service, arg string, opts loopback.Options) error {
+func (c *carried) addApp(s *host.Canvases, arg string, opts loopback.Options) error {
 	name, url, ok := strings.Cut(arg, "=")
 	if !ok || name == "" || strings.Contains(name, ":") {
 		return &usage{text: "--canvas-url: give a name and a URL, as in notes=http://127.0.0.1:3000"}

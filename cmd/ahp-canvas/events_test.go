@@ -24,7 +24,7 @@ func (m *machine) bell() *host.Host {
 	m.t.Helper()
 	h, err := host.New(host.Options{
 		Now:    func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
-		Canvas: canvas.Options{Limits: canvas.Limits{Events: 3}},
+		Limits: canvas.Limits{Events: 3},
 	})
 	if err != nil {
 		m.t.Fatal(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
@@ -26,7 +27,7 @@ type offers struct {
 
 // offer registers the providers of this program. What was opened is in offers
 // even where there is an error, to be closed.
-func offer(s *canvas.Service, dirs []string) (offers, error) {
+func offer(s *host.Canvases, dirs []string) (offers, error) {
 	var o offers
 	ids := map[string]bool{}
 	for _, b := range bundled {

@@ -118,8 +118,8 @@ func (p *place) start(o hosting, logger *slog.Logger) (_ *started, err error) {
 	s.host, err = host.New(host.Options{
 		Listener: p.ln, Origins: o.origins, ContentOrigin: o.contentOrigin,
 		ViewToken: p.kept.ViewToken, AgentToken: p.kept.AgentToken, Version: buildVersion(),
-		Canvas: canvas.Options{AllowSchemes: o.schemes},
-		Store:  s.store, Logger: logger,
+		AllowSchemes: o.schemes,
+		Store:        s.store, Logger: logger,
 		MaxConnections: o.crowding.ahp, MaxHTTP: o.crowding.http,
 	})
 	if err != nil { // New closed the listener

@@ -206,6 +206,10 @@ export interface AlreadyExistsError {
 export interface ProviderErrorData {
   code: string;
   message: string;
+  /**
+   * details is what the provider adds for programs: a JSON object; absent if there is none.
+   */
+  details?: unknown;
   [k: string]: unknown;
 }
 /**

@@ -14,6 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
@@ -60,7 +61,7 @@ func BenchmarkDurableOpen(b *testing.B) {
 func BenchmarkTitle(b *testing.B) {
 	for _, beside := range []int{10, 200, 1000} {
 		b.Run(fmt.Sprintf("beside=%d", beside), func(b *testing.B) {
-			h := canvastest.New(b, canvas.Options{Limits: canvas.Limits{SessionInstances: 2000, TitleRate: 1 << 30}})
+			h := canvastest.New(b, engine.Options{Limits: canvas.Limits{SessionInstances: 2000, TitleRate: 1 << 30}})
 			p := &talker{}
 			h.Register(canvas.Extension{ID: "talker"}, p, canvas.Declaration{CanvasID: "still", DisplayName: "Talker"})
 			openAll(b, h, names("i", beside+1), 1)
@@ -68,7 +69,7 @@ func BenchmarkTitle(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				n++
-				if err := p.handle.SetTitle(fmt.Sprint("title ", n)); err != nil {
+				if err := p.handle.SetTitle(b.Context(), fmt.Sprint("title ", n)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -98,7 +99,7 @@ func newDurableHost(b *testing.B) *canvastest.Host {
 			b.Error(err)
 		}
 	})
-	return hostWith(b, canvas.Options{Store: store, Limits: canvas.Limits{SessionInstances: 2000}})
+	return hostWith(b, engine.Options{Store: store, Limits: canvas.Limits{SessionInstances: 2000}})
 }
 
 func names(prefix string, n int) []string {

@@ -9,6 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -115,7 +116,7 @@ func message(b *testing.B, h *canvastest.Host, n int) {
 	}
 }
 
-// reached is a canvas.Caller whose clients are there and answer everything alike.
+// reached is a engine.Caller whose clients are there and answer everything alike.
 type reached struct{}
 
 func (reached) Call(context.Context, string, time.Duration, string, any) (ahp.Value, error) {
@@ -124,7 +125,7 @@ func (reached) Call(context.Context, string, time.Duration, string, any) (ahp.Va
 func (reached) Capable(string, string) bool { return true }
 
 func crowded(b *testing.B, n int) *canvastest.Host {
-	h := hostWith(b, canvas.Options{Caller: reached{}, Limits: canvas.Limits{Instances: 2 * n}})
+	h := hostWith(b, engine.Options{Caller: reached{}, Limits: canvas.Limits{Instances: 2 * n}})
 	subscribe(b, h.Log, ensure(b, h, 0), n)
 	for i := range n {
 		_, err := h.Canvases.Open(b.Context(), canvas.OpenArgs{Session: ensure(b, h, i/200), CanvasID: "still", InstanceID: fmt.Sprint("i", i)})

@@ -11,6 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -33,11 +34,11 @@ func (still) Close(context.Context) error                                  { ret
 // newHost is a host without a wire, with one kind of canvas.
 func newHost(t testing.TB) *canvastest.Host {
 	t.Helper()
-	return hostWith(t, canvas.Options{})
+	return hostWith(t, engine.Options{})
 }
 
 // hostWith is newHost with options.
-func hostWith(t testing.TB, opts canvas.Options) *canvastest.Host {
+func hostWith(t testing.TB, opts engine.Options) *canvastest.Host {
 	t.Helper()
 	opts.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	h := canvastest.New(t, opts)

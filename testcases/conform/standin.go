@@ -144,12 +144,12 @@ type panel struct {
 }
 
 // Update implements demo.Panel; the counter calls it from one call at a time.
-func (p *panel) Update(u canvas.Update) error {
+func (p *panel) Update(ctx context.Context, u canvas.Update) error {
 	if same(u.Title, p.title) && same(u.Status, p.status) && !u.URL.Present {
 		return nil
 	}
 	p.title, p.status = u.Title.Or(p.title), u.Status.Or(p.status)
-	return p.h.Update(context.Background(), u)
+	return p.h.Update(ctx, u)
 }
 
 func same(f ahp.Field[string], old *string) bool {
@@ -157,10 +157,14 @@ func same(f ahp.Field[string], old *string) bool {
 	return now == old || now != nil && old != nil && *now == *old
 }
 
-func (p *panel) Post(payload ahp.Value) error { return p.h.Post(context.Background(), payload) }
+// Context implements demo.Panel; a client's handle does not end.
+func (p *panel) Context() context.Context { return context.Background() }
+
+// Post implements demo.Panel.
+func (p *panel) Post(ctx context.Context, payload ahp.Value) error { return p.h.Post(ctx, payload) }
 
 // PostTo is not asked for: cases that need it are not played with a stand-in.
-func (p *panel) PostTo(canvas.View, ahp.Value) error {
+func (p *panel) PostTo(context.Context, canvas.View, ahp.Value) error {
 	return fmt.Errorf("a client speaks to all Views")
 }
 

@@ -47,9 +47,10 @@ func (Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Hand
 // Panel is what a counter needs of the canvas that it stands in: a
 // *canvas.Handle, or what a client makes of its own.
 type Panel interface {
-	Update(u canvas.Update) error
-	Post(payload ahp.Value) error
-	PostTo(v canvas.View, payload ahp.Value) error
+	Context() context.Context
+	Update(ctx context.Context, u canvas.Update) error
+	Post(ctx context.Context, payload ahp.Value) error
+	PostTo(ctx context.Context, v canvas.View, payload ahp.Value) error
 	Raise(payload ahp.Value) error
 }
 
@@ -101,7 +102,7 @@ func (c *counter) Invoke(ctx context.Context, action string, input ahp.Value) (a
 			return nil, err
 		}
 		c.n += in.By
-		err := c.h.Update(canvas.Update{Title: ahp.Set(fmt.Sprint("Counter ", c.n))})
+		err := c.h.Update(c.h.Context(), canvas.Update{Title: ahp.Set(fmt.Sprint("Counter ", c.n))})
 		return ahp.MustMarshal(map[string]int{"n": c.n}), err
 	case "fail":
 		return nil, &canvas.Error{Code: "demo_failed", Message: "it was told to fail"}
@@ -109,9 +110,9 @@ func (c *counter) Invoke(ctx context.Context, action string, input ahp.Value) (a
 		<-ctx.Done()
 		return nil, ctx.Err()
 	case "say":
-		return nil, c.h.Post(ahp.MustMarshal(map[string]ahp.Value{"say": text(input)}))
+		return nil, c.h.Post(c.h.Context(), ahp.MustMarshal(map[string]ahp.Value{"say": text(input)}))
 	case "clear":
-		return nil, c.h.Update(canvas.Update{Title: ahp.Clear[string](), Status: ahp.Clear[string]()})
+		return nil, c.h.Update(c.h.Context(), canvas.Update{Title: ahp.Clear[string](), Status: ahp.Clear[string]()})
 	case "raise":
 		return nil, c.h.Raise(ahp.Value(`{"raised":true}`))
 	}
@@ -138,7 +139,7 @@ func (c *counter) Message(_ context.Context, from canvas.View, payload ahp.Value
 		Echo ahp.Value `json:"echo"`
 	}
 	if ahp.Unmarshal(payload, &in) == nil {
-		_ = c.h.PostTo(from, ahp.MustMarshal(map[string]ahp.Value{"echoed": in.Echo}))
+		_ = c.h.PostTo(c.h.Context(), from, ahp.MustMarshal(map[string]ahp.Value{"echoed": in.Echo}))
 	}
 }
 
@@ -163,8 +164,13 @@ func (c *counter) Read(_ context.Context, req canvas.ReadRequest) (canvas.Conten
 	return found, nil
 }
 
+// Registrar takes providers; a host's canvases and the engine are ones.
+type Registrar interface {
+	Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error)
+}
+
 // Register declares both extensions and returns their registrations.
-func Register(s *canvas.Service) (demo, other *canvas.Registration, err error) {
+func Register(s Registrar) (demo, other canvas.Registration, err error) {
 	demo, err = s.Register(canvas.Extension{ID: "demo", Name: "Demo"}, Provider{}, Declaration)
 	if err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
 func TestProvider(t *testing.T) {
@@ -19,9 +20,9 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-func newHost(t *testing.T) (*canvastest.Host, *canvas.Registration) {
+func newHost(t *testing.T) (*canvastest.Host, canvas.Registration) {
 	t.Helper()
-	h := canvastest.New(t, canvas.Options{})
+	h := canvastest.New(t, engine.Options{})
 	return h, h.Register(canvas.Extension{ID: ExtensionID, Name: "Board"}, New(), Declaration())
 }
 
@@ -119,8 +120,8 @@ func TestOpenedAgain(t *testing.T) {
 		}
 		invoke(t, h, "remove_list", `{"list":"B"}`)
 		before := invoke(t, h, "get_board", `{}`)
-		reg.Gone()
-		reg.Back()
+		reg.SetReachable(false)
+		reg.SetReachable(true)
 		synctest.Wait()
 		if after := invoke(t, h, "get_board", `{}`); after != before {
 			t.Errorf("after it was away: %s\nbefore: %s", after, before)

@@ -9,6 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
 )
 
@@ -20,9 +21,9 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-func newHost(t *testing.T) (*canvastest.Host, *canvas.Registration) {
+func newHost(t *testing.T) (*canvastest.Host, canvas.Registration) {
 	t.Helper()
-	h := canvastest.New(t, canvas.Options{})
+	h := canvastest.New(t, engine.Options{})
 	return h, h.Register(canvas.Extension{ID: chart.ExtensionID}, chart.New(), chart.Declaration())
 }
 
@@ -62,8 +63,8 @@ func TestTwoViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reg.Gone()
-		reg.Back()
+		reg.SetReachable(false)
+		reg.SetReachable(true)
 		synctest.Wait()
 		if after, err := invoke(t, h, "get_data", `{}`); err != nil || after != before {
 			t.Errorf("after it was away: %s, %v\nbefore: %s", after, err, before)

@@ -16,6 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -29,7 +30,7 @@ type bench struct {
 
 func newBench(t *testing.T, change func(*Options)) *bench {
 	t.Helper()
-	return newBenchOn(t, canvastest.New(t, canvas.Options{}), change)
+	return newBenchOn(t, canvastest.New(t, engine.Options{}), change)
 }
 
 func newBenchOn(t *testing.T, h *canvastest.Host, change func(*Options)) *bench {

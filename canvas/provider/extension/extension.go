@@ -12,7 +12,7 @@ type Extension struct {
 	runner  *Runner
 	folder  Folder
 	log     *logbook
-	reg     *canvas.Registration
+	reg     canvas.Registration
 	settled chan struct{} // closed when the first process has declared or failed
 
 	// Guarded by Runner.mu.

@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -59,7 +60,7 @@ func TestGarbageBetweenMessages(t *testing.T) {
 }
 
 func TestHungProcessIsReplaced(t *testing.T) {
-	h := canvastest.New(t, canvas.Options{Timeouts: canvas.Timeouts{Invoke: 50 * time.Millisecond}})
+	h := canvastest.New(t, engine.Options{Timeouts: canvas.Timeouts{Invoke: 50 * time.Millisecond}})
 	b := newBenchOn(t, h, nil)
 	b.serving("kanban", "serve board")
 	o := b.Open("board", "one", nil)
@@ -75,7 +76,7 @@ func TestHungProcessIsReplaced(t *testing.T) {
 }
 
 func TestLateOpenIsClosed(t *testing.T) {
-	h := canvastest.New(t, canvas.Options{Timeouts: canvas.Timeouts{Open: 100 * time.Millisecond}})
+	h := canvastest.New(t, engine.Options{Timeouts: canvas.Timeouts{Open: 100 * time.Millisecond}})
 	b := newBenchOn(t, h, nil)
 	x := b.serving("kanban", "serve board")
 	_, err := b.Canvases.Open(t.Context(), canvas.OpenArgs{

@@ -29,7 +29,7 @@ func (w *worker) unreachable(i *instance) {
 	if !current {
 		return // its process is lost, or it is closed
 	}
-	i.handle.Gone()
+	i.handle.MarkStale()
 	w.again(id)
 }
 
@@ -67,6 +67,6 @@ func (w *worker) reopen(id string) {
 	}
 	r.mu.Unlock()
 	if h != nil {
-		h.Back()
+		h.Reopen()
 	}
 }

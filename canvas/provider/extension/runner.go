@@ -17,12 +17,20 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
+// Service is what a Runner needs of a host; host.Host.Canvases returns one.
+type Service interface {
+	Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error)
+	ListOpen(session string) ([]canvas.OpenCanvas, error)
+	Raise(session string, event ahp.Value) error
+}
+
 // Options configures a Runner. Service and Session are required.
 type Options struct {
-	Service *canvas.Service
+	Service Service // registers the extensions
 	// Session is the URI of the session whose processes start with the host and
 	// declare for all.
 	Session string

@@ -117,8 +117,8 @@ func (w *worker) rises(p *process) {
 	handles := w.stale()
 	w.settle()
 	for _, h := range handles {
-		h.Gone() // where its open was not published yet when the process was lost
-		h.Back()
+		h.MarkStale() // where its open was not published yet when the process was lost
+		h.Reopen()
 	}
 }
 
@@ -164,7 +164,7 @@ func (w *worker) falls(ctx context.Context) {
 	r.mu.Unlock()
 	for _, i := range open {
 		if ctx.Err() == nil { // else the registration says it of all, or the session is gone
-			i.handle.Gone()
+			i.handle.MarkStale()
 		}
 		i.leave()
 	}

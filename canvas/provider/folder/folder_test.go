@@ -12,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
 // write makes a folder of files, by name.
@@ -55,7 +56,7 @@ func TestProvider(t *testing.T) {
 
 func TestOpened(t *testing.T) {
 	f := openFolder(t, write(t, map[string]string{"canvas.json": `{` + minimal + `,"title":"The report","entry":"app/a b.html?x=1","actions":[{"name":"go"}]}`, "app/a b.html": "<p>"}))
-	h := canvastest.New(t, canvas.Options{})
+	h := canvastest.New(t, engine.Options{})
 	h.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration())
 	o := h.Open("report", "one", nil)
 	if o.Title != "The report" || o.URL != "ahp-canvas-content:/one/app/a%20b.html?x=1" {

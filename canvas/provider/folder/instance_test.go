@@ -8,13 +8,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
 // opened is a host with the folder's canvas open as "one", and a page of it.
 func opened(t *testing.T, dir string) (*canvastest.Host, canvas.OpenCanvas, *canvastest.View) {
 	t.Helper()
 	f := openFolder(t, dir)
-	h := canvastest.New(t, canvas.Options{})
+	h := canvastest.New(t, engine.Options{})
 	h.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration())
 	o := h.Open(f.ID(), "one", nil)
 	v := h.Connect("view")

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 )
 
 // lintManifest finds what is wrong with canvas.json by what reads it, and by the
@@ -95,22 +94,16 @@ func (l *linter) judgeActions(lines positions) {
 	}
 }
 
-// judge is the host's word on a declaration; nil is none against it.
+// judge returns what a host would refuse about a declaration; nil if it accepts it.
 func judge(d canvas.Declaration) *canvas.Error {
-	s := canvas.New(canvas.Options{Log: channels.New(channels.Options{}), NewID: func() string { return "lint" }})
-	defer func() { _ = s.Shutdown(context.Background()) }() // nothing is open in it
-	nobody := canvas.Func(func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
-		return canvas.Opened{}, errors.New("nothing is opened here")
-	})
-	_, err := s.Register(canvas.Extension{ID: "lint"}, nobody, d)
-	if e, ok := errors.AsType[*canvas.Error](err); ok {
-		e.Message = strings.ReplaceAll(strings.TrimPrefix(e.Message, `canvas "lint": `), `canvas "lint"`, "it")
-		return e
+	limits := check.Limits{Limits: canvas.DefaultLimits()}
+	_, err := limits.Declarations([]canvas.Declaration{d})
+	e, ok := errors.AsType[*canvas.Error](err)
+	if !ok {
+		return nil
 	}
-	if err != nil {
-		return canvas.Errorf(canvas.CodeHandlerError, "%v", err)
-	}
-	return nil
+	e.Message = strings.ReplaceAll(strings.TrimPrefix(e.Message, `canvas "lint": `), `canvas "lint"`, "it")
+	return e
 }
 
 func (l *linter) lintEntry(lines positions, entry string) {

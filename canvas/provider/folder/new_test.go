@@ -13,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
 // names are the names in a folder.
@@ -43,7 +44,7 @@ func TestNew(t *testing.T) {
 		if f.Name() != name || len(f.Declaration().Actions) != 1 {
 			t.Errorf("%q declares %+v", name, f.Declaration())
 		}
-		h := canvastest.New(t, canvas.Options{})
+		h := canvastest.New(t, engine.Options{})
 		h.Register(canvas.Extension{ID: f.ID()}, f, f.Declaration())
 		h.Open(f.ID(), "one", nil)
 		if found, err := Lint(dir); err != nil || len(found) != 0 {

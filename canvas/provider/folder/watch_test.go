@@ -166,7 +166,7 @@ func TestWatchEnds(t *testing.T) {
 		if n := f.watch.count(); n != 1 {
 			r.t.Errorf("%d instances are told, want 1", n)
 		}
-		reg.Gone()
+		reg.SetReachable(false)
 		synctest.Wait()
 		if n := f.watch.count(); n != 0 {
 			r.t.Errorf("%d stale instances are told", n)

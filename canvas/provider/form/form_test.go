@@ -11,6 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/form"
 )
 
@@ -24,9 +25,9 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-func newHost(t *testing.T) (*canvastest.Host, *canvas.Registration) {
+func newHost(t *testing.T) (*canvastest.Host, canvas.Registration) {
 	t.Helper()
-	h := canvastest.New(t, canvas.Options{})
+	h := canvastest.New(t, engine.Options{})
 	return h, h.Register(canvas.Extension{ID: form.ExtensionID}, form.New(), form.Declaration())
 }
 
@@ -74,8 +75,8 @@ func TestAnswer(t *testing.T) {
 		if st := h.State(o.Channel); *st.Status != "Approved" {
 			t.Errorf("status %q", *st.Status)
 		}
-		reg.Gone()
-		reg.Back()
+		reg.SetReachable(false)
+		reg.SetReachable(true)
 		synctest.Wait()
 		if got := answer(t, h); got != want {
 			t.Errorf("after it was away: %s", got)

@@ -93,7 +93,7 @@ func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 	a.upstream = &upstream{transport: a.transport, jar: a.opts.Jar, refused: a.unreachable}
 	a.reads = &http.Client{Transport: a.upstream, CheckRedirect: a.insideOrigin}
 	a.bridge, err = bridge.NewServer(bridge.Options{
-		Origin: at.origin.String(), RoundTripper: a.upstream, Send: h.PostWritten, Logger: a.opts.Logger,
+		Origin: at.origin.String(), RoundTripper: a.upstream, Send: func(to canvas.View, payload ahp.Value) error { return h.PostEncoded(h.Context(), to, payload) }, Logger: a.opts.Logger,
 		Requests: a.opts.Requests, Uploads: a.opts.Uploads, HeadTimeout: a.opts.HeadTimeout, Gather: a.opts.Gather,
 	})
 	if err != nil {

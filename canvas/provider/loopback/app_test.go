@@ -15,6 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -22,7 +23,7 @@ import (
 // newApp makes an App on a handle of a host.
 func newApp(t *testing.T, url string, opts loopback.Options) *loopback.App {
 	t.Helper()
-	h := canvastest.New(t, canvas.Options{})
+	h := canvastest.New(t, engine.Options{})
 	var app *loopback.App
 	h.Register(canvas.Extension{ID: "x"}, canvas.Func(func(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 		var err error
@@ -220,7 +221,7 @@ func TestOpenWithoutApp(t *testing.T) {
 		s := serve(t, hello)
 		s.down()
 		p := newProvider(t, "http://127.0.0.1:3000/", s.options())
-		h := canvastest.New(t, canvas.Options{})
+		h := canvastest.New(t, engine.Options{})
 		p.Watch(h.Register(canvas.Extension{ID: "app"}, p, p.Declaration()))
 		args := canvas.OpenArgs{Session: canvastest.Session, CanvasID: "app", InstanceID: "one"}
 		if _, err := h.Canvases.Open(t.Context(), args); !errors.Is(err, &canvas.Error{Code: canvas.CodeProviderUnavailable}) {

@@ -15,6 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -85,7 +86,7 @@ func benchOpen(b *testing.B, body []byte) *benchPage {
 		b.Fatal(err)
 	}
 	b.Cleanup(p.Close)
-	h := canvastest.New(b, canvas.Options{})
+	h := canvastest.New(b, engine.Options{})
 	h.Register(canvas.Extension{ID: "app"}, p, p.Declaration())
 	return benchLook(b, h, h.Open("app", "one", nil).Channel)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -26,7 +27,7 @@ type host struct {
 
 func open(t *testing.T, p *loopback.Provider) *host {
 	t.Helper()
-	h := &host{Host: canvastest.New(t, canvas.Options{}), t: t}
+	h := &host{Host: canvastest.New(t, engine.Options{}), t: t}
 	reg := h.Register(canvas.Extension{ID: p.ID()}, p, p.Declaration())
 	p.Watch(reg)
 	h.channel = h.Open(p.ID(), "one", nil).Channel

@@ -11,12 +11,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Registration is what a Provider tells of its app; *canvas.Registration is one.
+// Registration receives whether the app can be reached; canvas.Registration is one.
 type Registration interface {
-	// Gone says that the app cannot be reached.
-	Gone()
-	// Back says that it can be reached again.
-	Back()
+	SetReachable(reachable bool)
 }
 
 // Provider is a web app of this machine as one canvas. Make it with [New], tell
@@ -210,9 +207,9 @@ func (p *Provider) tell(gone bool) {
 	switch {
 	case same || reg == nil:
 	case gone:
-		reg.Gone()
+		reg.SetReachable(false)
 	default:
-		reg.Back()
+		reg.SetReachable(true)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
-	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"io"
 	"log/slog"
 	"net"
@@ -15,6 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
 // Cookies are the host's: a page is logged in by them and never sees one; another

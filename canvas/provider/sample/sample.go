@@ -156,14 +156,14 @@ func (i *instance[S]) run(may map[string]Action[S], name string, input ahp.Value
 // changed makes a value the one that holds: saved, then shown to everybody. It
 // is called under the lock.
 func (i *instance[S]) changed(after held[S]) error {
-	if err := i.h.Save(ahp.MustMarshal(after)); err != nil {
+	if err := i.h.Save(i.h.Context(), ahp.MustMarshal(after)); err != nil {
 		return err
 	}
 	i.held = after
-	if err := i.h.Post(i.stateMessage()); err != nil {
+	if err := i.h.Post(i.h.Context(), i.stateMessage()); err != nil {
 		return err
 	}
-	return i.h.Update(canvas.Update{Title: ahp.Set(i.Title(after.State)), Status: ahp.Set(i.Status(after.State))})
+	return i.h.Update(i.h.Context(), canvas.Update{Title: ahp.Set(i.Title(after.State)), Status: ahp.Set(i.Status(after.State))})
 }
 
 // Close needs nothing: the handle's end is the instance's.

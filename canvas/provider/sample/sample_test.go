@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -75,13 +76,13 @@ func TestProvider(t *testing.T) {
 type bench struct {
 	*canvastest.Host
 	t       *testing.T
-	reg     *canvas.Registration
+	reg     canvas.Registration
 	channel string
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	h := canvastest.New(t, canvas.Options{})
+	h := canvastest.New(t, engine.Options{})
 	reg := h.Register(canvas.Extension{ID: "counter"}, newCounter(), declaration)
 	return &bench{h, t, reg, h.Open("counter", "c", ahp.Value(`{"by":1}`)).Channel}
 }
@@ -160,8 +161,8 @@ func TestOpenedAgain(t *testing.T) {
 		reads(`{"n":10}`)
 		b.Open("counter", "c", ahp.Value(`{"by":2}`))
 		reads(`{"n":30}`)
-		b.reg.Gone()
-		b.reg.Back()
+		b.reg.SetReachable(false)
+		b.reg.SetReachable(true)
 		synctest.Wait()
 		reads(`{"n":30}`)
 		if st := b.State(b.channel); *st.Title != "Counter" || *st.Status != `{"n":30}` {

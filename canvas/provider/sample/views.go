@@ -50,7 +50,7 @@ func (i *instance[S]) Message(_ context.Context, from canvas.View, payload ahp.V
 			i.refuse(from, r, err)
 			return
 		}
-		_ = i.h.PostTo(from, ahp.MustMarshal(reply{Sample: "done", Ref: r.Ref, Value: value}))
+		_ = i.h.PostTo(i.h.Context(), from, ahp.MustMarshal(reply{Sample: "done", Ref: r.Ref, Value: value}))
 	}
 }
 
@@ -58,7 +58,7 @@ func (i *instance[S]) Message(_ context.Context, from canvas.View, payload ahp.V
 func (i *instance[S]) show(to canvas.View) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	_ = i.h.PostTo(to, i.stateMessage())
+	_ = i.h.PostTo(i.h.Context(), to, i.stateMessage())
 }
 
 // refuse says why, and what holds instead of what the View may have drawn.
@@ -67,7 +67,7 @@ func (i *instance[S]) refuse(to canvas.View, r request, err error) {
 	if e, ok := errors.AsType[*canvas.Error](err); ok {
 		refusal.Code, refusal.Message = e.Code, e.Message
 	}
-	_ = i.h.PostTo(to, ahp.MustMarshal(refusal))
+	_ = i.h.PostTo(i.h.Context(), to, ahp.MustMarshal(refusal))
 	i.show(to)
 }
 

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
+)
+
+// Declared is a declaration whose schemas are compiled.
+type Declared struct {
+	canvas.Declaration
+	Input       *jsonschema.Schema            // of the open's input; nil accepts any object
+	ActionInput map[string]*jsonschema.Schema // of each declared action, by name
+}
+
+// Declarations checks a set of declarations as a whole and compiles their schemas:
+// one bad declaration refuses the set. Its errors are *canvas.Error.
+func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
+	if len(set) > l.Canvases {
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%d canvases were declared, at most %d are allowed", len(set), l.Canvases)
+	}
+	out := make([]*Declared, 0, len(set))
+	seen := map[string]bool{}
+	var schemas jsonschema.Set
+	for _, d := range set {
+		if d.CanvasID == "" || len(d.CanvasID) > canvas.MaxName || seen[d.CanvasID] {
+			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas id %q: want 1 to %d bytes, and each id once", d.CanvasID, canvas.MaxName)
+		}
+		seen[d.CanvasID] = true
+		if d.DisplayName == "" {
+			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q has no displayName", d.CanvasID)
+		}
+		if err := l.Text("displayName", &d.DisplayName); err != nil {
+			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its %v", d.CanvasID, err)
+		}
+		if _, err := ahp.Marshal(d); err != nil {
+			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q cannot be written as JSON: %v", d.CanvasID, err)
+		}
+		dd, err := l.declare(d, &schemas)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, dd)
+	}
+	return out, nil
+}
+
+func (l *Limits) declare(d canvas.Declaration, schemas *jsonschema.Set) (*Declared, error) {
+	if len(d.Actions) > l.Actions {
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "canvas %q declares %d actions, at most %d are allowed", d.CanvasID, len(d.Actions), l.Actions)
+	}
+	input, err := schemas.Compile(d.InputSchema, l.schema())
+	if err != nil {
+		return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its input schema %v", d.CanvasID, err)
+	}
+	dd := &Declared{Declaration: d, Input: input, ActionInput: make(map[string]*jsonschema.Schema, len(d.Actions))}
+	dd.Actions, dd.Extra = slices.Clone(d.Actions), withoutRegistryMembers(d.Extra)
+	for _, a := range d.Actions {
+		if strings.HasPrefix(a.Name, "canvas.") {
+			return nil, canvas.Errorf(canvas.CodeReservedActionName, "canvas %q: action %q: names that begin with \"canvas.\" are reserved", d.CanvasID, a.Name)
+		}
+		if _, twice := dd.ActionInput[a.Name]; twice || a.Name == "" || len(a.Name) > canvas.MaxName {
+			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: action %q: want 1 to %d bytes, and each name once", d.CanvasID, a.Name, canvas.MaxName)
+		}
+		if dd.ActionInput[a.Name], err = schemas.Compile(a.InputSchema, l.schema()); err != nil {
+			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: action %q: its input schema %v", d.CanvasID, a.Name, err)
+		}
+	}
+	return dd, nil
+}
+
+// withoutRegistryMembers drops from a declaration's unknown members those that the
+// registry adds itself: a provider cannot set them (canvas/PROTOCOL.md section 2).
+func withoutRegistryMembers(extra ahp.Value) ahp.Value {
+	var members map[string]ahp.Value
+	if len(extra) == 0 || ahp.Unmarshal(extra, &members) != nil {
+		return nil
+	}
+	before := len(members)
+	for _, name := range []string{"extensionId", "extensionName", "source"} {
+		delete(members, name)
+	}
+	switch len(members) {
+	case before:
+		return extra
+	case 0:
+		return nil
+	}
+	return ahp.MustMarshal(members)
+}

@@ -1,0 +1,67 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+)
+
+// TestReopenThatFailsClosesNothing: a client whose canvas is open and could not be
+// opened with another input is not told that it is closed.
+func TestReopenThatFailsClosesNothing(t *testing.T) {
+	for name, fail := range map[string]func(*canvastest.Host, *clients){
+		"its answer is refused": func(_ *canvastest.Host, c *clients) { c.answers(always(`{"url":"file:///etc/passwd"}`, nil)) },
+		"the disk is full":      func(h *canvastest.Host, _ *clients) { h.Canvases.PutStore(full{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, c := newClients(t)
+				join(t, h, "c1", editor)
+				h.Open("editor", "one", nil)
+				fail(h, c)
+				c.took()
+				_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{
+					Session: canvastest.Session, CanvasID: "editor", InstanceID: "one", Input: ahp.Value(`{"n":2}`),
+				})
+				if err == nil {
+					t.Error("opened again after all")
+				}
+				synctest.Wait()
+				equal(t, []string{`c1 canvasOpen {"channel":"ahp-session:/test","canvasId":"editor","extensionId":"client:c1","instanceId":"one","input":{"n":2}}`}, c.took())
+				equal(t, "client:c1/editor, one ready", registry(h))
+			})
+		})
+	}
+}
+
+// TestBackOnAnotherConnection: a client comes back twice, and the connection that was
+// asked to open its canvas again ends without an answer. The one that counts then is
+// asked, for nobody else would (canvas.md section 5).
+func TestBackOnAnotherConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, c := newClients(t)
+		join(t, h, "c1", editor)
+		h.Open("editor", "one", nil)
+		h.Canvases.ClientLost("c1")
+		c.took()
+		older := make(chan struct{})
+		c.answers(func(context.Context, string) (ahp.Value, error) {
+			<-older
+			return nil, &ws.CloseError{Code: ws.CodeLost}
+		})
+		h.Canvases.ClientBack("c1")
+		synctest.Wait()
+		h.Canvases.ClientBack("c1") // on a newer connection
+		c.answers(always(`{}`, nil))
+		close(older)
+		h.Canvases.ClientBack("c1") // for the older one has ended
+		synctest.Wait()
+		equal(t, "client:c1/editor, one ready", registry(h))
+		equal(t, 2, len(c.took()))
+	})
+}

@@ -1,0 +1,213 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+)
+
+func TestClose(t *testing.T) {
+	h, f, _ := newFake(t, engine.Options{})
+	o, err := open(h, "one", "")
+	ok(t, err)
+	handle := f.latest().h
+	v := h.Connect("view")
+	v.Subscribe(canvastest.Session)
+	v.Subscribe(o.Channel)
+	f.close = func(context.Context) error { return errors.New("it does not want to") }
+	ok(t, closeCanvas(h, "one"))
+	equal(t, []string{"open one ", "close one"}, f.took())
+	equal(t, []string{canvastest.Session + ` {"type":"session/openCanvasesChanged","openCanvases":[]}`}, v.Brief())
+	if _, err := v.TrySubscribe(o.Channel); !errors.Is(err, ahp.ErrNotFound) {
+		t.Errorf("the channel answers %v", err)
+	}
+	for name, err := range map[string]error{
+		"update": handle.SetStatus(t.Context(), "x"), "post": handle.Post(t.Context(), ahp.Value("1")), "raise": handle.Raise(ahp.Value("1")), "save": handle.Save(t.Context(), nil),
+	} {
+		if !errors.Is(err, canvas.ErrHandleClosed) {
+			t.Errorf("%s after the close: %v", name, err)
+		}
+	}
+	wantCode(t, closeCanvas(h, "one"), canvas.CodeInstanceNotFound)
+	again, err := open(h, "one", "")
+	ok(t, err)
+	if again.Channel == o.Channel {
+		t.Error("opened again on the old channel")
+	}
+}
+
+// TestCloseRequested: however often it is asked, the provider hears of it once,
+// and is waited for no longer than five seconds.
+func TestCloseRequested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{Waiting: 2}})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		f.close = func(ctx context.Context) error { time.Sleep(time.Hour); return nil }
+		var views []*canvastest.View
+		for n := range 3 {
+			v := h.Connect(fmt.Sprint("view", n))
+			v.Subscribe(o.Channel)
+			views = append(views, v)
+		}
+		stranger := h.Connect("stranger")
+		begun := time.Now()
+		for range 5 {
+			for _, v := range views {
+				v.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+			}
+		}
+		stranger.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+		equal(t, []string{o.Channel + ` {"type":"canvas/closeRequested"} ! not subscribed to this channel: subscribe first`}, stranger.Brief())
+		equal(t, 15, len(views[0].Take())) // echoed to all who look
+		synctest.Wait()
+		wantCode(t, closeCanvas(h, "one"), canvas.CodeInstanceNotFound) // it waited behind one flow, not fifteen
+		equal(t, 5*time.Second, time.Since(begun))
+		equal(t, []string{"open one ", "close one"}, f.took())
+		views[0].Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+		equal(t, nil, views[0].Brief()) // without an instance: silence
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+func TestCloseOfAStaleInstanceCallsNobody(t *testing.T) {
+	h, f, reg := newFake(t, engine.Options{})
+	_, err := open(h, "one", "")
+	ok(t, err)
+	reg.SetReachable(false)
+	ok(t, closeCanvas(h, "one"))
+	equal(t, []string{"open one "}, f.took())
+	equal(t, 0, len(h.SessionState().OpenCanvases))
+}
+
+// TestDisposeClosesSideBySide, and nothing is opened in the session after it.
+func TestDisposeClosesSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		for n := range 10 {
+			_, err := open(h, fmt.Sprint("i", n), "")
+			ok(t, err)
+		}
+		f.took()
+		f.close = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		slow := make(chan error)
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			time.Sleep(time.Second)
+			return canvas.Opened{}, nil
+		}
+		go func() { _, err := open(h, "under-way", ""); slow <- err }()
+		synctest.Wait()
+		begun := time.Now()
+		dispose := func() error {
+			_, err := h.Sessions.DisposeSession(t.Context(), nil, ahp.ChannelParams{Channel: canvastest.Session})
+			return err
+		}
+		late := make(chan error, 1)
+		time.AfterFunc(time.Millisecond, func() { _, err := open(h, "late", ""); late <- err })
+		ok(t, dispose())
+		wantCode(t, <-late, canvas.CodeSessionNotFound)
+		equal(t, 2*time.Second, time.Since(begun))
+		wantCode(t, <-slow, canvas.CodeSessionNotFound)
+		time.Sleep(3 * time.Second)
+		calls := f.took()
+		equal(t, 1+11, len(calls)) // one open, and what it opened is closed too
+		// The same session again is a session like any other.
+		f.open = nil
+		ok(t, h.Sessions.Ensure(canvastest.Session, ""))
+		equal(t, 1, len(h.SessionState().Canvases))
+		_, err := open(h, "i0", "")
+		ok(t, err)
+	})
+}
+
+func TestShutdownEndsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		_, err := open(h, "one", "")
+		ok(t, err)
+		f.invoke = func(ctx context.Context, _ *canvas.Handle, _ string, _ ahp.Value) (ahp.Value, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		failed := make(chan error)
+		go func() { _, err := invoke(h, "one", "go", ""); failed <- err }()
+		synctest.Wait()
+		ok(t, h.Canvases.Shutdown(t.Context()))
+		wantCode(t, <-failed, canvas.CodeProviderUnavailable)
+		<-f.latest().h.Done()
+		_, err = open(h, "two", "")
+		wantCode(t, err, canvas.CodeProviderUnavailable)
+		equal(t, []string{"open one ", "invoke one go"}, f.took()) // instances outlive the process
+	})
+}
+
+// TestCloseAmongTooMany: as many operations wait for a canvas as may, and a person's
+// ✕, or the end of its session, is not lost among them.
+func TestCloseAmongTooMany(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *canvastest.Host, string) error{
+		"a person's ✕": func(_ *testing.T, h *canvastest.Host, channel string) error {
+			v := h.Connect("view")
+			v.Subscribe(channel)
+			v.Dispatch(channel, `{"type":"canvas/closeRequested"}`)
+			time.Sleep(time.Minute)
+			return nil
+		},
+		"the session's end": func(t *testing.T, h *canvastest.Host, _ string) error { return dispose(t, h) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{Waiting: 2}})
+				o, err := open(h, "one", "")
+				ok(t, err)
+				f.invoke = func(context.Context, *canvas.Handle, string, ahp.Value) (ahp.Value, error) {
+					time.Sleep(time.Second)
+					return nil, nil
+				}
+				for range 3 {
+					go invoke(h, "one", "go", "")
+				}
+				synctest.Wait()
+				wantCode(t, closeCanvas(h, "one"), canvas.CodeLimitExceeded) // the agent's own is one too many
+				ok(t, end(t, h, o.Channel))
+				equal(t, []string{"open one ", "invoke one go", "invoke one go", "invoke one go", "close one"}, f.took())
+			})
+		})
+	}
+}
+
+// TestAgentHearsOfAPersonsClose: what the agent waits for in a canvas does not come any
+// more, so it hears of the ✕, once. Of its own close, and of a session's end, it does
+// not: who asked for those knows.
+func TestAgentHearsOfAPersonsClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _, _ := newFake(t, engine.Options{})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		_, err = open(h, "two", "")
+		ok(t, err)
+		v := h.Connect("view")
+		v.Subscribe(o.Channel)
+		ok(t, closeCanvas(h, "two"))
+		time.AfterFunc(time.Second, func() {
+			for range 3 {
+				v.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+			}
+		})
+		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, time.Hour)
+		ok(t, err)
+		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:01Z", Event: ahp.Value(`{"type":"canvas/closeRequested"}`)}}, page.Events)
+		equal(t, 0, len(h.SessionState().OpenCanvases)) // it hears of it when it is so
+		synctest.Wait()
+		page, err = h.Canvases.Events(t.Context(), canvastest.Session, page.Next, time.Minute)
+		ok(t, err)
+		equal(t, 0, len(page.Events))
+	})
+}

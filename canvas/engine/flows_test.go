@@ -1,0 +1,86 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+)
+
+// TestFlowsOfOneInstanceAreSerialised, and those of different ones are not.
+func TestFlowsOfOneInstanceAreSerialised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			time.Sleep(time.Second)
+			return canvas.Opened{}, nil
+		}
+		begun := time.Now()
+		done := make(chan string)
+		for n := range 8 {
+			go func() {
+				_, err := open(h, fmt.Sprintf("i%d", n%4), fmt.Sprintf(`{"n":%d}`, n))
+				done <- fmt.Sprint(err)
+			}()
+		}
+		for range 8 {
+			equal(t, "<nil>", <-done)
+		}
+		equal(t, 2*time.Second, time.Since(begun)) // four instances, twice each
+	})
+}
+
+func TestTooManyWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{Waiting: 2}})
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			time.Sleep(time.Second)
+			return canvas.Opened{}, nil
+		}
+		for range 3 {
+			go open(h, "one", "")
+		}
+		synctest.Wait()
+		_, err := open(h, "one", "")
+		wantCode(t, err, canvas.CodeLimitExceeded)
+		time.Sleep(5 * time.Second)
+	})
+}
+
+// TestWhoGivesUp: who waits behind one that gives up has the turn all the same.
+func TestWhoGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		goOn := make(chan struct{})
+		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+			<-goOn
+			return canvas.Opened{}, nil
+		}
+		var flows flowsOf
+		start := func(name string, ctx context.Context) {
+			flows.start(name, func() error {
+				_, err := h.Canvases.Open(ctx, canvas.OpenArgs{Session: canvastest.Session, CanvasID: "fake", InstanceID: "one"})
+				return err
+			})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		start("first", t.Context())
+		start("gone", ctx)
+		start("last", t.Context())
+		cancel()
+		synctest.Wait()
+		close(goOn)
+		errs := flows.wait()
+		ok(t, errs["first"])
+		ok(t, errs["last"])
+		if !errors.Is(errs["gone"], context.Canceled) {
+			t.Errorf("gave up with %v", errs["gone"])
+		}
+	})
+}

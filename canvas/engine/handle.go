@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// handle is the engine's side of a [canvas.Handle].
+type handle struct {
+	canvas.Handle // what the provider is given
+	engine        *Engine
+	key           key
+	ext           canvas.Extension
+	life          life // over when the handle has ended
+
+	// Guarded by the log's mutex.
+	inst      *instance     // nil until the open is published
+	pending   canvas.Update // updates made until then
+	saved     []byte        // data saved until then
+	keeping   bool          // the open is being committed, and saved is part of it
+	published chan struct{} // closed when the open is published; nil while nothing waits
+}
+
+func newHandle(s *Engine, k key, ext canvas.Extension) *handle {
+	h := &handle{engine: s, key: k, ext: ext, life: life{of: s.tasks.ctx}}
+	h.Handle = canvas.MakeHandle(h, k.session, k.instance)
+	return h
+}
+
+// Context implements [canvas.Backend].
+func (h *handle) Context() context.Context { return h.life.context() }
+
+// do runs fn in a transaction while the handle lives. inst is nil until the open is
+// published.
+func (h *handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
+	return h.engine.log.Do(func(tx *channels.Tx) error {
+		if h.life.over() {
+			return canvas.ErrHandleClosed
+		}
+		return fn(tx, h.inst)
+	})
+}
+
+// Update implements [canvas.Backend]. An update without effect is not published.
+func (h *handle) Update(_ context.Context, u canvas.Update) error {
+	s := h.engine
+	return h.do(func(tx *channels.Tx, i *instance) error {
+		if err := s.limits.Update(h.key.instance, u, h.ext.Source()); err != nil {
+			return err
+		}
+		if i == nil {
+			h.pending = u.Over(h.pending)
+			return nil
+		}
+		st, _ := i.state(tx)
+		if a, any := u.Action().Without(st); any {
+			return tx.Append(i.channel, a)
+		}
+		return nil
+	})
+}
+
+// Post implements [canvas.Backend].
+func (h *handle) Post(_ context.Context, p canvas.Post) error {
+	var to channels.Audience
+	if p.To.Conn != 0 {
+		to = channels.OnlyConn(p.To.Conn)
+	}
+	limits := &h.engine.limits
+	if p.Encoded {
+		if err := limits.MessageSize(p.Payload); err != nil {
+			return err
+		}
+		return h.publish(encodedMessage{canvas.Message{Payload: p.Payload}}, to)
+	}
+	if err := limits.Message(p.Payload); err != nil {
+		return err
+	}
+	return h.publish(canvas.Message{Payload: p.Payload}, to)
+}
+
+// publish appends a message for the Views; before the open is published there are
+// none.
+func (h *handle) publish(m ahp.Action, to channels.Audience) error {
+	return h.do(func(tx *channels.Tx, i *instance) error {
+		if i == nil {
+			return nil
+		}
+		return tx.AppendTo(i.channel, m, to)
+	})
+}
+
+// Raise implements [canvas.Keeper].
+func (h *handle) Raise(event ahp.Value) error {
+	if err := h.engine.limits.Message(event); err != nil {
+		return err
+	}
+	if h.life.over() || !h.engine.events.add(h.key, event) {
+		return canvas.ErrHandleClosed
+	}
+	return nil
+}
+
+// Save implements [canvas.Keeper].
+func (h *handle) Save(ctx context.Context, data []byte) error {
+	if limit := h.engine.limits.SaveBytes; len(data) > limit {
+		return fmt.Errorf("canvas: cannot save %d bytes, at most %d are allowed", len(data), limit)
+	}
+	data = append([]byte{}, data...)
+	i, err := h.saveEarly(ctx, data)
+	if i == nil || err != nil {
+		return err
+	}
+	i.saving.Lock()
+	defer i.saving.Unlock()
+	ctx, stop := h.while(ctx)
+	defer stop()
+	if err := h.engine.commit(ctx, channels.Change{Key: savedKey + i.channel, Value: data}); err != nil {
+		if h.life.over() {
+			return canvas.ErrHandleClosed
+		}
+		return err
+	}
+	h.engine.must(func(*channels.Tx) { i.saved = data })
+	return nil
+}
+
+// while returns a context that ends with ctx and with the handle.
+func (h *handle) while(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(h.Context(), cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// saveEarly puts data into the open that has not returned yet, or returns the
+// instance. While the open is being committed, it waits until it is published.
+func (h *handle) saveEarly(ctx context.Context, data []byte) (inst *instance, err error) {
+	for {
+		var published chan struct{}
+		err := h.do(func(_ *channels.Tx, i *instance) error {
+			switch inst = i; {
+			case i != nil:
+			case h.keeping:
+				if h.published == nil {
+					h.published = make(chan struct{})
+				}
+				published = h.published
+			default:
+				h.saved = data
+			}
+			return nil
+		})
+		if err != nil || published == nil {
+			return inst, err
+		}
+		select {
+		case <-published:
+		case <-h.Context().Done():
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// SetReachable implements [canvas.Keeper].
+func (h *handle) SetReachable(reachable bool) {
+	if reachable {
+		h.reopen()
+		return
+	}
+	s := h.engine
+	s.must(func(tx *channels.Tx) {
+		switch {
+		case h.life.over():
+		case h.inst == nil:
+			h.life.end() // its open, which is under way, fails
+		default:
+			s.makeStale(tx, h.inst)
+		}
+	})
+}
+
+func (h *handle) reopen() {
+	s := h.engine
+	var i *instance
+	s.must(func(tx *channels.Tx) { i = h.inst })
+	if i != nil {
+		s.tasks.start(func() { s.revive(i) })
+	}
+}

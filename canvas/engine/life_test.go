@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"context"
+	"testing"
+)
+
+// A life's context is done when the life is over, whichever is asked for first.
+func TestLife(t *testing.T) {
+	service, stop := context.WithCancel(t.Context())
+	defer stop()
+	early, late, other := life{of: service}, life{of: service}, life{of: service}
+	asked := early.context()
+	if early.over() || asked.Err() != nil {
+		t.Error("over before its end")
+	}
+	early.end()
+	early.end()
+	late.end()
+	for name, l := range map[string]*life{"asked for before": &early, "asked for after": &late} {
+		if !l.over() || l.context().Err() == nil {
+			t.Errorf("%s its end: over %v, context %v", name, l.over(), l.context().Err())
+		}
+	}
+	if asked.Err() == nil {
+		t.Error("who asked before the end was not told")
+	}
+	if other.over() {
+		t.Error("it ended with another")
+	}
+	stop()
+	if !other.over() || other.context().Err() == nil {
+		t.Errorf("its service ended: over %v, context %v", other.over(), other.context().Err())
+	}
+}

@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+)
+
+// twice is a schema of which each part leads to the next one twice.
+func twice(step, last string) string {
+	var b strings.Builder
+	b.WriteString(`{"$ref":"#/$defs/s0","$defs":{`)
+	for n := range 60 {
+		next := fmt.Sprintf(`{"$ref":"#/$defs/s%d"}`, n+1)
+		fmt.Fprintf(&b, `"s%d":%s,`, n, strings.ReplaceAll(step, "NEXT", next))
+	}
+	b.WriteString(`"s60":` + last + `}}`)
+	return b.String()
+}
+
+// repeats is a pattern of two kilobytes that is a program of two hundred thousand steps.
+func repeats(last string) string {
+	var b strings.Builder
+	for n := range 200 {
+		fmt.Fprintf(&b, "x{%d}|", 800+n)
+	}
+	return b.String() + last
+}
+
+// TestCostlySchemas: what a client declares holds up nobody who opens it, however its
+// parts lead to each other.
+func TestCostlySchemas(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 60)
+	for name, tc := range map[string]struct{ schema, input string }{
+		"all fit":         {twice(`{"allOf":[NEXT,NEXT]}`, `{"type":"object"}`), ``},
+		"none fits":       {twice(`{"anyOf":[NEXT,NEXT]}`, `{"type":"array"}`), ``},
+		"refused quietly": {strings.Replace(twice(`{"dependentSchemas":{"a":NEXT,"b":NEXT}}`, `{"type":"array"}`), `"$ref":"#/$defs/s0"`, `"not":{"$ref":"#/$defs/s0"}`, 1), `{"a":1,"b":1}`},
+		"below itself":    {`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"additionalProperties":{"$ref":"#"}}]}`, deep},
+		"an older draft":  {strings.Replace(twice(`{"allOf":[NEXT,NEXT]}`, `{}`), `{"$ref":`, `{"$schema":"http://json-schema.org/draft-07/schema#","$ref":`, 1), ``},
+		"a pattern":       {`{"properties":{"a":{"pattern":"` + repeats("z") + `"}}}`, `{"a":"` + strings.Repeat("x", 200<<10) + `"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, _ := newClients(t)
+			join(t, h, "c1", canvas.Declaration{CanvasID: "costly", DisplayName: "x", InputSchema: ahp.Value(tc.schema)})
+			opened := make(chan error, 1)
+			go func() {
+				var input ahp.Value
+				if tc.input != "" {
+					input = ahp.Value(tc.input)
+				}
+				_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "costly", InstanceID: "one", Input: input})
+				opened <- err
+			}()
+			select {
+			case err := <-opened:
+				e := wantCode(t, err, canvas.CodeInputInvalid)
+				equal(t, "checking the input against the canvas's schema takes too long", e.Message)
+			case <-time.After(time.Minute):
+				t.Fatal("still at it after a minute")
+			}
+		})
+	}
+}
+
+// TestSchemasOfManyParts are refused before they are compiled, and so are patterns
+// that would be long programs; what people write is not.
+func TestSchemasOfManyParts(t *testing.T) {
+	allOf := func(n int) string { return `{"allOf":[` + strings.Repeat(`{},`, n-2) + `{}]}` }
+	for name, tc := range map[string]struct {
+		schema string
+		times  int
+		fits   bool
+	}{
+		"just fits":           {allOf(4096), 4, true},
+		"one part too many":   {allOf(4097), 1, false},
+		"one schema too many": {allOf(4096), 5, false},
+		"booleans":            {`{"allOf":[` + strings.Repeat(`true,`, 4096) + `true]}`, 1, false},
+		"a long choice":       {`{"enum":[` + strings.Repeat(`"x",`, 9000) + `"y"]}`, 1, true},
+		"a pattern":           {`{"pattern":"^[a-z]{1,64}(-[a-z0-9]{1,64}){0,7}$"}`, 32, true},
+		"repetitions":         {`{"pattern":"` + repeats("z") + `"}`, 9, true},
+		"more repetitions":    {`{"pattern":"` + repeats("y") + `","not":{"pattern":"` + repeats("z") + `"}}`, 1, false},
+		"names that repeat":   {`{"patternProperties":{"` + repeats("y") + `":{"pattern":"` + repeats("z") + `"}}}`, 1, false},
+		"a dynamic reference": {`{"$dynamicAnchor":"x","not":{"$dynamicRef":"#x"}}`, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := canvastest.New(t, engine.Options{})
+			var set []canvas.Declaration
+			for n := range tc.times {
+				set = append(set, canvas.Declaration{CanvasID: fmt.Sprint(n), DisplayName: "x", InputSchema: ahp.Value(tc.schema)})
+			}
+			_, err := h.Canvases.Register(canvas.Extension{ID: "a"}, &fake{}, set...)
+			if tc.fits {
+				ok(t, err)
+			} else {
+				wantCode(t, err, canvas.CodeInputInvalid)
+			}
+		})
+	}
+}
+
+// TestLargeInputIsHeld: an input as large as inputs may be is held against a schema as
+// people write them.
+func TestLargeInputIsHeld(t *testing.T) {
+	h := canvastest.New(t, engine.Options{})
+	h.Register(canvas.Extension{ID: "a"}, &fake{}, canvas.Declaration{CanvasID: "rows", DisplayName: "x", InputSchema: ahp.Value(`{
+		"type":"object","required":["rows"],"properties":{"rows":{"type":"array","items":{"$ref":"#/$defs/row"}}},
+		"$defs":{"row":{"oneOf":[
+			{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string","maxLength":9}},"additionalProperties":false},
+			{"type":"object","required":["below"],"properties":{"below":{"type":"array","items":{"$ref":"#/$defs/row"}}}}]}}}`)})
+	row := `{"n":1,"s":"text"}`
+	input := `{"rows":[` + strings.Repeat(row+",", 4000) + `{"below":[` + strings.Repeat(row+",", 1000) + row + `]}]}`
+	h.Open("rows", "one", ahp.Value(input))
+	_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "rows", InstanceID: "two", Input: ahp.Value(strings.Replace(input, `"n":1`, `"n":"1"`, 1))})
+	e := wantCode(t, err, canvas.CodeInputInvalid)
+	equal(t, "/input/rows/0", e.Path[:min(len(e.Path), len("/input/rows/0"))])
+}

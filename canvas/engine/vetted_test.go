@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/check"
+)
+
+// TestVettedAreBounded: of what clients declare, the newest 64 are kept compiled, and
+// a megabyte; the newest always, for its fold comes next.
+func TestVettedAreBounded(t *testing.T) {
+	var v vetted
+	l := check.Limits{Limits: canvas.Limits{}.WithDefaults()}
+	keep := func(name string, size int) {
+		set := []canvas.Declaration{{CanvasID: name, DisplayName: "x", Description: strings.Repeat("x", size)}}
+		if _, err := v.prepare(&l, set); err != nil {
+			t.Fatal(err)
+		}
+		if v.sets[v.order[len(v.order)-1]][0].CanvasID != name {
+			t.Errorf("%s is not kept", name)
+		}
+	}
+	for n := range 65 {
+		keep(fmt.Sprint("small", n), 1)
+	}
+	if oldest := v.sets[v.order[0]][0].CanvasID; len(v.sets) != 64 || oldest != "small1" {
+		t.Errorf("%d are kept from %s on", len(v.sets), oldest)
+	}
+	for n := range 3 {
+		keep(fmt.Sprint("large", n), 400<<10)
+	}
+	if len(v.sets) != 2 || len(v.order) != 2 {
+		t.Errorf("%d large ones are kept", len(v.sets))
+	}
+	keep("huge", 2<<20)
+	keep("huge", 2<<20)
+	keep("small", 1)
+	if len(v.sets) != 1 || v.bytes != len(v.order[0]) {
+		t.Errorf("%d are kept, %d bytes", len(v.sets), v.bytes)
+	}
+}

@@ -1,0 +1,176 @@
+package jsonschema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// Limits bounds one schema.
+type Limits struct {
+	Bytes int // of its JSON text
+	Depth int // in levels of JSON: arrays and objects inside each other
+}
+
+// Schema is a compiled schema. A nil Schema accepts every object. Its methods may be
+// called concurrently.
+type Schema struct {
+	compiled *santhosh.Schema
+
+	mu   sync.Mutex // held during a check: the schema counts the visits of one input at a time
+	left int        // visits that the check may still make
+}
+
+// Set compiles schemas that are declared together: they share one budget. The zero
+// value is ready to use.
+type Set struct {
+	parts, steps int
+	known        map[string]pattern // by text
+}
+
+// Violation says where an input does not fit a schema.
+type Violation struct {
+	Path    string // a JSON Pointer into the input; "" is the whole input
+	Rule    string // the schema keyword, or "limit" if the check was too expensive
+	Message string // for people
+}
+
+func (v *Violation) Error() string { return v.Message }
+
+// noRemote refuses every reference that leaves the schema itself.
+type noRemote struct{}
+
+func (noRemote) Load(url string) (any, error) {
+	return nil, fmt.Errorf("reference to %q leaves the schema: only references inside it are resolved", url)
+}
+
+// baseURL is the base of relative references; nothing has this name.
+const baseURL = "ahp-canvas-schema:///schema"
+
+// Compile checks a schema against the limits and compiles it. A nil raw compiles to
+// a nil Schema. Errors read as the end of a sentence that begins with the schema's
+// name.
+func (s *Set) Compile(raw ahp.Value, limits Limits) (*Schema, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	if len(raw) > limits.Bytes {
+		return nil, fmt.Errorf("has %d bytes, at most %d are allowed", len(raw), limits.Bytes)
+	}
+	if !raw.IsValid() || raw.Kind() != '{' {
+		return nil, errors.New("is not a JSON object")
+	}
+	if d := depth(raw); d > limits.Depth {
+		return nil, fmt.Errorf("is nested %d levels deep, at most %d are allowed", d, limits.Depth)
+	}
+	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.spendParts(doc); err != nil {
+		return nil, err
+	}
+	compiler := santhosh.NewCompiler()
+	compiler.UseLoader(noRemote{})
+	schema := &Schema{}
+	compiler.UseRegexpEngine(s.patterns(schema))
+	if err := compiler.AddResource(baseURL, doc); err != nil {
+		return nil, err
+	}
+	if schema.compiled, err = compiler.Compile(baseURL); err != nil {
+		return nil, fmt.Errorf("is not a JSON Schema that this host can use: %s", oneLine(err.Error()))
+	}
+	return schema, schema.countVisits()
+}
+
+// Check holds an input, a JSON text, against the schema. It returns nil if the input
+// fits.
+func (s *Schema) Check(input ahp.Value) *Violation {
+	if s == nil {
+		return nil
+	}
+	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(input))
+	if err != nil {
+		return &Violation{Rule: "type", Message: "the input is not JSON"}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = maxVisits
+	err = s.compiled.Validate(doc)
+	if s.left < 0 {
+		return &Violation{Rule: "limit", Message: errTooExpensive.Error()}
+	}
+	return violation(err)
+}
+
+// violation returns the first leaf of a validation error: the one that says most.
+func violation(err error) *Violation {
+	if err == nil {
+		return nil
+	}
+	ve, ok := errors.AsType[*santhosh.ValidationError](err)
+	if !ok {
+		return &Violation{Message: "the input cannot be validated: " + oneLine(err.Error())}
+	}
+	for len(ve.Causes) > 0 {
+		ve = ve.Causes[0]
+	}
+	v := &Violation{Path: pointer(ve.InstanceLocation)}
+	if path := ve.ErrorKind.KeywordPath(); len(path) > 0 {
+		v.Rule = path[0]
+	}
+	v.Message = oneLine(ve.Error())
+	if _, rest, ok := strings.Cut(v.Message, "': "); ok && strings.HasPrefix(v.Message, "at '") {
+		v.Message = rest
+	}
+	return v
+}
+
+func pointer(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(t))
+	}
+	return b.String()
+}
+
+// maxLibraryText bounds how much of the validator's error text is passed on, in
+// bytes.
+const maxLibraryText = 300
+
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > maxLibraryText {
+		s = strings.ToValidUTF8(s[:maxLibraryText], "") + "…"
+	}
+	return s
+}
+
+// depth counts how many arrays and objects stand inside each other in a valid
+// JSON text.
+func depth(v ahp.Value) int {
+	level, deepest := 0, 0
+	inString := false
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			level++
+			deepest = max(deepest, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return deepest
+}
