@@ -29,6 +29,11 @@ func TestCitations(t *testing.T) {
 				t.Errorf("%s:%d: %v", name, c.line, err)
 			}
 		}
+		for _, m := range ownAnchor.FindAllStringSubmatch(tree.text[name], -1) {
+			if strings.HasSuffix(name, ".md") && !hasAnchor(tree.text[name], m[1]) {
+				t.Errorf("%s: it has no heading #%s", name, m[1])
+			}
+		}
 	}
 }
 
@@ -80,6 +85,7 @@ var (
 	mention   = regexp.MustCompile(`[A-Za-z0-9_./-]*[A-Za-z0-9_-]\.md\b`)
 	places    = regexp.MustCompile("^[`\"')\\]]*,? (?:sections? )?(" + place + `(?:(?:, | and | or | to )` + place + `)*)\b`)
 	placeOne  = regexp.MustCompile(place)
+	ownAnchor = regexp.MustCompile(`\]\(#([a-z0-9_-]+)\)`)
 	anchored  = regexp.MustCompile(`^#([a-z0-9_-]+)`)
 )
 
@@ -193,8 +199,8 @@ func (tree *sourceTree) find(from, name string) string {
 	return ""
 }
 
-// known reports whether a bare name is that of a document anywhere, or of a file
-// that this project reads or lists but does not have here.
+// known reports whether a document of this name is anywhere in the tree. The
+// changelog is, but citations in it are not read.
 func (tree *sourceTree) known(name string) bool {
 	return name == "CHANGELOG.md" || slices.ContainsFunc(tree.files, func(f string) bool { return path.Base(f) == name })
 }
