@@ -46,7 +46,7 @@ func (c *call) lose(why *Error) {
 // begin notes a call to a provider that is there; end forgets it.
 func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
 	c := newCall(ctx, r, timeout)
-	err := s.log.Do(func(*channels.Tx) error {
+	err := s.locked(func(*channels.ReadTx) error {
 		if s.ending {
 			return errShuttingDown
 		}
@@ -65,7 +65,7 @@ func (s *Service) begin(ctx context.Context, r *Registration, timeout time.Durat
 
 func (s *Service) end(c *call) {
 	if c.noted {
-		s.must(func(*channels.Tx) { c.forget() })
+		s.log.View(func(*channels.ReadTx) { c.forget() })
 	}
 	c.cancel()
 }

@@ -35,7 +35,7 @@ func (s *Service) StreamResource(ctx context.Context, from *channels.Subscriber,
 	if err != nil {
 		return nil, nil, ahp.ErrNotFound
 	}
-	target, err := s.readable(func(tx *channels.Tx) (*instance, bool) {
+	target, err := s.readable(func(tx *channels.ReadTx) (*instance, bool) {
 		i := s.byChannel[p.Channel]
 		return i, i != nil && i.key.instance == id && tx.Subscribed(from, p.Channel)
 	})
@@ -117,7 +117,7 @@ func (s *Service) resolveURI(from *channels.Subscriber, uri string) (readTarget,
 	if err != nil {
 		return readTarget{}, ContentPath{}, ahp.ErrNotFound
 	}
-	target, err := s.readable(func(tx *channels.Tx) (found *instance, ok bool) {
+	target, err := s.readable(func(tx *channels.ReadTx) (found *instance, ok bool) {
 		for _, sub := range tx.Subscriptions(from) {
 			if i := s.byChannel[sub]; i != nil && i.key.instance == id {
 				if found != nil {
@@ -132,8 +132,8 @@ func (s *Service) resolveURI(from *channels.Subscriber, uri string) (readTarget,
 }
 
 // readable finds an instance and its content in one transaction.
-func (s *Service) readable(find func(tx *channels.Tx) (*instance, bool)) (t readTarget, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
+func (s *Service) readable(find func(tx *channels.ReadTx) (*instance, bool)) (t readTarget, err error) {
+	err = s.locked(func(tx *channels.ReadTx) error {
 		i, ok := find(tx)
 		if !ok {
 			return ahp.ErrNotFound

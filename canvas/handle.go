@@ -54,7 +54,7 @@ func (h *Handle) ContentURL(path string) string { return ContentURL(h.key.instan
 // do runs fn in a transaction while the handle lives. inst is nil while the open
 // is not answered yet.
 func (h *Handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
-	return h.service.log.Do(func(tx *channels.Tx) error {
+	return h.service.log.Update(func(tx *channels.Tx) error {
 		if h.life.over() {
 			return ErrHandleDead
 		}
@@ -201,7 +201,7 @@ func (h *Handle) Save(b []byte) error {
 		}
 		return err
 	}
-	h.service.must(func(*channels.Tx) { i.saved = b })
+	h.service.log.View(func(*channels.ReadTx) { i.saved = b })
 	return nil
 }
 
@@ -237,7 +237,7 @@ func (h *Handle) saveEarly(b []byte) (inst *instance, err error) {
 // is stale at once, and the handle is dead. Back opens it again.
 func (h *Handle) Gone() {
 	s := h.service
-	s.must(func(tx *channels.Tx) {
+	s.update(func(tx *channels.Tx) {
 		switch {
 		case h.life.over():
 		case h.inst == nil:
@@ -253,7 +253,7 @@ func (h *Handle) Gone() {
 func (h *Handle) Back() {
 	s := h.service
 	var i *instance
-	s.must(func(tx *channels.Tx) { i = h.inst })
+	s.log.View(func(*channels.ReadTx) { i = h.inst })
 	if i != nil {
 		s.tasks.start(func() { s.revive(i) })
 	}

@@ -69,7 +69,7 @@ func (s *Service) asking(i *instance) (done func()) {
 	if i == nil {
 		return func() {}
 	}
-	set := func(asked bool) { s.must(func(*channels.Tx) { i.asked = asked }) }
+	set := func(asked bool) { s.log.View(func(*channels.ReadTx) { i.asked = asked }) }
 	set(true)
 	return func() { set(false) }
 }
@@ -81,7 +81,7 @@ func (i *instance) quiet() {
 	i.mirror.stop()
 }
 
-func (i *instance) state(tx *channels.Tx) (CanvasState, bool) {
+func (i *instance) state(tx stateReader) (CanvasState, bool) {
 	state, _ := tx.State(i.channel)
 	st, ok := state.(CanvasState)
 	return st, ok

@@ -52,7 +52,7 @@ func (s *Service) Invoke(ctx context.Context, a InvokeArgs) (ahp.Value, error) {
 // planInvoke finds a live instance and its action's schema. The flow's turn
 // keeps the instance what it is until the flow ends, but for its availability.
 func (s *Service) planInvoke(k key, action string) (i *instance, schema *schema, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.locked(func(tx *channels.ReadTx) error {
 		if i, err = s.find(tx, k); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *Service) planInvoke(k key, action string) (i *instance, schema *schema,
 }
 
 // find returns an open instance.
-func (s *Service) find(tx *channels.Tx, k key) (*instance, error) {
+func (s *Service) find(tx *channels.ReadTx, k key) (*instance, error) {
 	if _, ok := sessionState(tx, k.session); !ok {
 		return nil, sessionNotFound(k.session)
 	}

@@ -39,7 +39,7 @@ func (s *Service) takeBack(ctx context.Context, k key, back []channels.Change) {
 
 // beginKeeping fixes what an open will be kept as. From here until it is published,
 // what the provider saves waits (see Handle.Save). It runs under the log's lock.
-func (s *Service) beginKeeping(tx *channels.Tx, k key, o *opening, opened Opened) {
+func (s *Service) beginKeeping(tx *channels.ReadTx, k key, o *opening, opened Opened) {
 	o.handle.keeping = o.fresh
 	if o.fresh {
 		o.save = o.handle.saved
@@ -121,7 +121,7 @@ func (s *Service) commitOr(ctx context.Context, otherwise string, changes []chan
 // collect brings marked records up to date: what instances show, and those that
 // belong to none.
 func (s *Service) collect(keys []string) (changes []channels.Change) {
-	s.must(func(tx *channels.Tx) {
+	s.log.View(func(tx *channels.ReadTx) {
 		for _, key := range keys {
 			if channel, failed := strings.CutPrefix(key, instanceKey); failed {
 				changes = append(changes, forget(channel)...)

@@ -26,7 +26,7 @@ func (s *Service) kind() *channels.Kind {
 
 // permit holds a client's action against the rules of #297 section 8. That its
 // sender is subscribed and declared the capability, the log has checked.
-func (s *Service) permit(tx *channels.Tx, d *channels.Dispatch) error {
+func (s *Service) permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	state, _ := tx.State(d.Channel)
 	st, i := state.(CanvasState), s.byChannel[d.Channel]
 	if i == nil {
@@ -60,7 +60,7 @@ func (s *Service) permitUpdate(st CanvasState, i *instance, a Updated, provides 
 
 // permitMessage also decides who hears it: what a provider says all subscribers
 // do; what a View says, its sender (as the echo) and the provider.
-func (s *Service) permitMessage(tx *channels.Tx, d *channels.Dispatch, st CanvasState, i *instance, a Message, provides bool) error {
+func (s *Service) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st CanvasState, i *instance, a Message, provides bool) error {
 	if err := s.limits.decoded(a.Payload); err != nil {
 		return fmt.Errorf("/payload: %w", err)
 	}
@@ -115,7 +115,7 @@ func (s *Service) left(sub *channels.Subscriber, uri string) {
 }
 
 func (s *Service) at(channel string) (i *instance) {
-	s.must(func(*channels.Tx) { i = s.byChannel[channel] })
+	s.log.View(func(*channels.ReadTx) { i = s.byChannel[channel] })
 	return i
 }
 

@@ -62,7 +62,7 @@ func (s *Service) mirrorState(tx *channels.Tx, i *instance, before, after Canvas
 func (s *Service) mirrorLater(i *instance, wait time.Duration) {
 	var timer *time.Timer
 	timer = s.tasks.after(wait, func() {
-		s.must(func(tx *channels.Tx) {
+		s.update(func(tx *channels.Tx) {
 			if i.mirror.timer != timer { // stopped while it fired
 				return
 			}

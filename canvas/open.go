@@ -71,7 +71,7 @@ func (s *Service) Open(ctx context.Context, a OpenArgs) (OpenCanvas, error) {
 func (s *Service) runOpen(ctx context.Context, k key, o *opening) (open OpenCanvas, err error) {
 	defer func() {
 		if o.reserved {
-			s.must(func(*channels.Tx) { s.unreserve(k.session) })
+			s.log.View(func(*channels.ReadTx) { s.unreserve(k.session) })
 		}
 	}()
 	if err := s.limits.validate(o.decl.input, o.input); err != nil {
@@ -115,7 +115,7 @@ func (s *Service) settleOpen(k key, c *call, o *opening, opened Opened) (open Op
 	if isNew {
 		o.channel, o.opened = ahp.SchemeCanvas+":/"+s.newID(), s.now()
 	}
-	s.must(func(tx *channels.Tx) { s.beginKeeping(tx, k, o, opened) })
+	s.log.View(func(tx *channels.ReadTx) { s.beginKeeping(tx, k, o, opened) })
 	changes, back := o.openChanges(k)
 	kept, err := s.settle(&change{ctx: c, records: changes, otherwise: asBefore, publish: func(tx *channels.Tx, rows *rowChanges) (err error) {
 		open, err = s.publishOpen(tx, rows, k, c, o, opened)
@@ -262,7 +262,7 @@ func (s *Service) dropOpened(o *opening, opened Opened) {
 		return
 	}
 	inUse := false
-	s.must(func(*channels.Tx) {
+	s.log.View(func(*channels.ReadTx) {
 		inUse = o.inst != nil && sameInstance(o.inst.current, opened.Instance) && s.instances.at(o.inst.key) == o.inst
 	})
 	if inUse {

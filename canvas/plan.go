@@ -13,7 +13,7 @@ import (
 // planOpen decides what an open means now. Without a plan, the instance that is
 // open already (or the error) is the answer.
 func (s *Service) planOpen(k key, a OpenArgs) (o *opening, open OpenCanvas, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.locked(func(tx *channels.ReadTx) error {
 		sess, ok := sessionState(tx, k.session)
 		if !ok || s.disposing[k.session] {
 			return sessionNotFound(k.session)
@@ -85,7 +85,7 @@ func (s *Service) resolve(a OpenArgs, inst *instance) (*Registration, *declared,
 }
 
 // reserve makes room for an instance that is about to be opened.
-func (s *Service) reserve(tx *channels.Tx, uri string, open []session.OpenCanvasRef) error {
+func (s *Service) reserve(tx *channels.ReadTx, uri string, open []session.OpenCanvasRef) error {
 	if n := len(open) + s.opening[uri]; n >= s.limits.SessionInstances {
 		return errorf(CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, listOf(staleNames(open)))
 	}
@@ -116,7 +116,7 @@ func staleNames(open []session.OpenCanvasRef) (names []string) {
 }
 
 // staleElsewhere names those of other sessions.
-func (s *Service) staleElsewhere(tx *channels.Tx, but string) (names []string) {
+func (s *Service) staleElsewhere(tx *channels.ReadTx, but string) (names []string) {
 	for _, uri := range slices.Sorted(maps.Keys(s.instances.sessions)) {
 		if sess, ok := sessionState(tx, uri); ok && uri != but {
 			for _, name := range staleNames(sess.OpenCanvases) {

@@ -90,7 +90,7 @@ func (s *Service) Register(ext Extension, p Provider, set ...Declaration) (*Regi
 		return nil, err
 	}
 	r := &Registration{service: s, ext: ext, provider: p, decls: decls, calls: map[*call]struct{}{}}
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.log.Update(func(tx *channels.Tx) error {
 		for _, other := range s.regs {
 			if other.ext.ID == ext.ID && (other.ext.Session == ext.Session || other.ext.Session == "" || ext.Session == "") {
 				return fmt.Errorf("canvas: extension %q is registered already", ext.ID)
@@ -116,7 +116,7 @@ func (r *Registration) Set(set ...Declaration) error {
 	if err != nil {
 		return err
 	}
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.log.Update(func(tx *channels.Tx) error {
 		if r.closed {
 			return errUnavailable
 		}
@@ -134,7 +134,7 @@ func (r *Registration) Set(set ...Declaration) error {
 // Gone says that the provider cannot be reached: at once its instances are stale
 // and its calls fail. What it declared stays listed.
 func (r *Registration) Gone() {
-	r.service.must(func(tx *channels.Tx) {
+	r.service.update(func(tx *channels.Tx) {
 		if !r.gone && !r.closed {
 			r.gone = true
 			r.lose(tx)
@@ -145,7 +145,7 @@ func (r *Registration) Gone() {
 // Back says that the provider can be reached again: its stale instances are
 // opened again with the input that they had, and are ready when it has answered.
 func (r *Registration) Back() {
-	r.service.must(func(*channels.Tx) {
+	r.service.log.View(func(*channels.ReadTx) {
 		r.gone = false
 	})
 	r.service.reviveAll(r)
@@ -155,7 +155,7 @@ func (r *Registration) Back() {
 // stay, stale, until they are closed.
 func (r *Registration) Close() {
 	s := r.service
-	s.must(func(tx *channels.Tx) {
+	s.update(func(tx *channels.Tx) {
 		if r.closed {
 			return
 		}

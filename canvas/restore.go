@@ -52,7 +52,7 @@ func (s *Service) Load(records channels.Records) error {
 		slices.SortFunc(list, inOrder)
 		loaded[uri] = s.newest(list)
 	}
-	s.must(func(*channels.Tx) { s.loaded, s.restoring = loaded, true })
+	s.log.View(func(*channels.ReadTx) { s.loaded, s.restoring = loaded, true })
 	return nil
 }
 
@@ -86,7 +86,7 @@ func inOrder(a, b *restored) int {
 // each is stale, without a url, until its provider opens it again (canvas.md
 // section 5). What belongs to no session is removed from the store.
 func (s *Service) Restore(ctx context.Context) error {
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.log.Update(func(tx *channels.Tx) error {
 		for uri, list := range s.loaded {
 			_, here := sessionState(tx, uri)
 			for _, r := range list {

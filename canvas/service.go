@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -56,6 +57,7 @@ type Service struct {
 	store    channels.Store
 	line     together.Line[*change] // of flows that want to be kept
 	behind   *channels.Behind
+	logOnce  sync.Once         // logs the first failure of update
 	sweep    []channels.Change // records that belong to nobody; between Load and Restore
 
 	// Guarded by the log's mutex: touched in transactions only.
@@ -117,7 +119,7 @@ func (s *Service) Prepare(_ *channels.Tx, uri string, st session.State) session.
 // or ctx is done; then it commits what is still to be committed. Instances are not
 // closed: they outlive the process.
 func (s *Service) Shutdown(ctx context.Context) error {
-	s.must(func(*channels.Tx) {
+	s.log.View(func(*channels.ReadTx) {
 		s.ending = true
 		for _, r := range s.regs {
 			for c := range r.calls {
@@ -140,7 +142,7 @@ func (s *Service) List(uri string) ([]session.SessionCanvasDeclaration, error) {
 // ListOpen returns the open canvases of a session, in the order of opening.
 func (s *Service) ListOpen(uri string) ([]OpenCanvas, error) {
 	list := []OpenCanvas{}
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.locked(func(tx *channels.ReadTx) error {
 		st, ok := sessionState(tx, uri)
 		if !ok {
 			return sessionNotFound(uri)
@@ -167,7 +169,12 @@ func (s *Service) session(uri string) (session.State, error) {
 	return st, nil
 }
 
-func sessionState(tx *channels.Tx, uri string) (session.State, bool) {
+// stateReader is a transaction of either kind, as far as it reads states.
+type stateReader interface {
+	State(uri string) (channels.State, bool)
+}
+
+func sessionState(tx stateReader, uri string) (session.State, bool) {
 	state, _ := tx.State(uri)
 	st, ok := state.(session.State)
 	return st, ok
@@ -177,9 +184,21 @@ func sessionNotFound(uri string) error {
 	return errorf(CodeSessionNotFound, "there is no session %q", uri)
 }
 
-// must runs a transaction that cannot fail.
-func (s *Service) must(fn func(tx *channels.Tx)) {
-	_ = s.log.Do(func(tx *channels.Tx) error { fn(tx); return nil })
+// locked runs fn with the log locked, and returns its error: for checks, and for
+// the service's own fields.
+func (s *Service) locked(fn func(tx *channels.ReadTx) error) (err error) {
+	s.log.View(func(tx *channels.ReadTx) { err = fn(tx) })
+	return err
+}
+
+// update runs a transaction that has no caller to return an error to. It fails,
+// with nothing changed, only if the log is out of sequence numbers, which ends
+// the host: the first failure is logged.
+func (s *Service) update(fn func(tx *channels.Tx)) {
+	err := s.log.Update(func(tx *channels.Tx) error { fn(tx); return nil })
+	if err != nil {
+		s.logOnce.Do(func() { s.logger.Error("canvas state not published", "err", err) })
+	}
 }
 
 // append publishes a host action on a channel that is there; that it fails is a

@@ -122,7 +122,7 @@ func (s *Service) alone(c *change) {
 // publish makes what is durable visible, in one transaction: channels first, then
 // the catalogues, then the end of channels.
 func (s *Service) publish(group []*change) {
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.log.Update(func(tx *channels.Tx) error {
 		s.together(tx, func(rows *rowChanges) {
 			for _, c := range group {
 				c.err = c.publish(tx, rows)

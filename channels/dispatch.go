@@ -9,17 +9,18 @@ import (
 // Dispatch takes a client's dispatchAction (ahp-host.md section 2e): it is
 // echoed to its audience, refused to its sender alone, or ignored in silence.
 // The action is decoded and checked before the lock is taken, so that what a
-// stranger sends costs nobody else time.
-func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) {
+// stranger sends costs nobody else time. The error is Update's: the action was
+// neither published nor refused.
+func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	kind := l.Kind(p.Channel)
 	if kind == nil || !from.Caps.Has(kind.Capability) {
-		return
+		return nil
 	}
 	enc, err := kind.Actions.Decode(p.Action)
 	if err == nil && kind.Check != nil {
 		err = kind.Check(from, enc.Action)
 	}
-	_ = l.Do(func(tx *Tx) error { tx.dispatch(from, kind, p, enc, err); return nil })
+	return l.Update(func(tx *Tx) error { tx.dispatch(from, kind, p, enc, err); return nil })
 }
 
 // dispatch publishes a decoded action, or refuses it where err says why.
@@ -64,7 +65,7 @@ func (tx *Tx) permit(c *channel, d *Dispatch, row *ahp.ActionRow) error {
 	if c.kind.Permit == nil {
 		return nil
 	}
-	return c.kind.Permit(tx, d)
+	return c.kind.Permit(&tx.ReadTx, d)
 }
 
 func (tx *Tx) dispatchAbsent(from *Subscriber, kind *Kind, uri string, enc *ahp.EncodedAction, origin *ahp.Origin) {

@@ -4,7 +4,7 @@
 //
 // # The law of order
 //
-// There is one mutex and one way in, [Log.Do]. Assigning a serverSeq, reducing,
+// There is one mutex, which [Log.View] and [Log.Update] hold. Assigning a serverSeq, reducing,
 // keeping the entry for replay and settling who hears it is one step under that
 // mutex, across all channels, because serverSeq is host-wide and reconnect names
 // one number for all subscriptions. It follows that:
@@ -12,7 +12,7 @@
 //   - every subscriber sees its channels in the order of serverSeq;
 //   - a snapshot that is taken by [Tx.Subscribe] is followed by exactly the
 //     envelopes with a serverSeq above its fromSeq, none lost, none repeated;
-//   - several appends in one Do are one transaction: nobody sees a part of it,
+//   - several appends in one Update are one transaction: nobody sees a part of it,
 //     nothing of another transaction stands between them.
 //
 // A lock per channel with an atomic sequence was measured and delivered

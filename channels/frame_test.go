@@ -57,7 +57,7 @@ func TestARefusalKeepsItsMemory(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
 	var sink keeper
 	raw := ahp.MustMarshal(shout{strings.Repeat("x", lentFrom)})
-	mustDo(t, l, func(tx *Tx) error {
+	mustUpdate(t, l, func(tx *Tx) error {
 		tx.Refuse(&Subscriber{ID: 7, Sink: &sink}, "toy:/a", &ahp.EncodedAction{Raw: raw}, nil, "no")
 		return nil
 	})

@@ -42,7 +42,7 @@ type Kind struct {
 	// Permit decides on a client's dispatch before it is reduced: may this
 	// connection send this action here, and who hears it (d.Audience). It runs
 	// under the lock; an error refuses with its text. Nil permits.
-	Permit func(tx *Tx, d *Dispatch) error
+	Permit func(tx *ReadTx, d *Dispatch) error
 
 	// After runs under the lock when an action of this kind was reduced, and
 	// may append to other channels: a mirrored field follows in the same

@@ -32,14 +32,14 @@ func TestWhatIsReplayed(t *testing.T) {
 			s.Version = ahp.V0_6_0
 			subscribeTo(t, l, s, "toy:/a")
 			base := l.seq
-			var mark Bookmark
-			mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return nil })
+			mark := l.Leave(s)
 			missed := func() (r Resumption) {
-				mustDo(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, base, []string{"toy:/a"}); tx.Leave(s); return nil })
+				mustUpdate(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, base, []string{"toy:/a"}); return nil })
+				l.Leave(s)
 				return r
 			}
 			text := "x"
-			add := func() { mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", tc.action(text)) }) }
+			add := func() { mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", tc.action(text)) }) }
 			if tc.size > 0 {
 				add()
 				text = strings.Repeat("x", tc.size-missed().Entries[0].size()+1)

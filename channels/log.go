@@ -84,7 +84,7 @@ func (l *Log) AddKind(k *Kind) {
 
 // Settle hands what was published to many over to their sinks. What a connection
 // is told for itself alone comes behind what was published before: whoever tells
-// it calls Settle first, inside of Do or outside.
+// it calls Settle first, inside of a transaction or outside.
 func (l *Log) Settle() { l.fanout.settle() }
 
 func or(v, def int) int {
@@ -94,25 +94,40 @@ func or(v, def int) int {
 	return v
 }
 
-// Do runs fn with the log locked. It is the only mutator: what fn appends is
-// one transaction. fn must check before it changes, for there is no rollback;
-// it must not block, call out or call Do. Its error is returned as it is. A log
-// whose store refuses to reserve numbers ends with ErrNoNumbers, and runs nothing.
-func (l *Log) Do(fn func(*Tx) error) error {
-	effects, err := l.locked(fn)
+// View runs fn with the log locked, for reading. It needs no sequence numbers
+// and cannot fail. It holds the same exclusive lock as Update, so fn may also
+// change fields that its caller guards by the log's mutex. fn must not block or
+// call the log.
+func (l *Log) View(fn func(*ReadTx)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fn(&l.tx.ReadTx)
+}
+
+// Update runs fn with the log locked; everything that fn publishes is one
+// transaction. There is no rollback, so fn must check before it changes
+// anything; it must not block or call the log. Update returns fn's error.
+//
+// If the store has refused to reserve sequence numbers for so long that they
+// might run out during fn, Update returns ErrNoNumbers without calling fn.
+func (l *Log) Update(fn func(*Tx) error) error {
+	effects, err := l.locked(func(tx *Tx) error {
+		if l.numbers != nil && !l.numbers.refill(l) {
+			return ErrNoNumbers
+		}
+		return fn(tx)
+	})
 	if effects {
 		l.drain()
 	}
 	return err
 }
 
-// locked runs fn, and reports whether there are effects that nobody runs yet.
+// locked runs fn under the lock, and reports whether it left effects that no
+// other goroutine is running.
 func (l *Log) locked(fn func(*Tx) error) (effects bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.numbers != nil && !l.numbers.refill(l) {
-		return false, ErrNoNumbers
-	}
 	err = fn(&l.tx)
 	return len(l.effects) > 0 && !l.draining, err
 }

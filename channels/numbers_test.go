@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
 func numbered(t *testing.T, s Store) (*Log, *Numbers) {
@@ -23,11 +25,11 @@ func numbered(t *testing.T, s Store) (*Log, *Numbers) {
 
 // use gives out numbers as transactions do.
 func use(l *Log, n int64) error {
-	return l.Do(func(tx *Tx) error { tx.l.seq += n; return nil })
+	return l.Update(func(tx *Tx) error { tx.l.seq += n; return nil })
 }
 
 func seqOf(l *Log) (seq int64) {
-	l.Do(func(tx *Tx) error { seq = tx.Seq(); return nil })
+	l.View(func(tx *ReadTx) { seq = tx.Seq() })
 	return seq
 }
 
@@ -61,6 +63,10 @@ func TestNumbersRunOut(t *testing.T) {
 		store := &refusing{Memory: NewMemory()}
 		l, n := numbered(t, store)
 		defer n.Close()
+		l.AddKind(&newToy().Kind)
+		mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/a", "", count{}) })
+		s, box := subscriber(1, "c")
+		subscribeTo(t, l, s, "toy:/a")
 		store.no.Store(true)
 		steps := 0
 		var err error
@@ -74,6 +80,17 @@ func TestNumbersRunOut(t *testing.T) {
 		case <-n.Exhausted():
 		default:
 			t.Error("nobody was told")
+		}
+		l.View(func(tx *ReadTx) {
+			if !tx.Subscribed(s, "toy:/a") {
+				t.Error("View on an exhausted log: not subscribed")
+			}
+		})
+		if err := l.Dispatch(s, ahp.DispatchActionParams{Channel: "toy:/a", Action: ahp.Value(`{"type":"toy/add","n":1}`)}); !errors.Is(err, ErrNoNumbers) || len(box.frames) > 0 {
+			t.Errorf("a dispatch on an exhausted log: %v, %d frames", err, len(box.frames))
+		}
+		if mark := l.Leave(s); len(mark) != 1 {
+			t.Errorf("a connection that leaves an exhausted log: %v", mark.URIs())
 		}
 		store.no.Store(false)
 		time.Sleep(time.Second)

@@ -11,7 +11,7 @@ import (
 // An owner takes with it what it owns then, in whatever order that came and went.
 func TestOwnerTakesItsOwn(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
-	mustDo(t, l, func(tx *Tx) error {
+	mustUpdate(t, l, func(tx *Tx) error {
 		for _, uri := range []string{"toy:/a/1", "toy:/a/2", "toy:/a/3", "toy:/a/4"} {
 			if err := tx.Create(uri, "toy:/a", count{}); err != nil {
 				return err
@@ -24,7 +24,7 @@ func TestOwnerTakesItsOwn(t *testing.T) {
 	owned := func(tx *Tx) []string {
 		return slices.DeleteFunc(tx.Channels("toy"), func(uri string) bool { return !strings.HasPrefix(uri, "toy:/a/") })
 	}
-	mustDo(t, l, func(tx *Tx) error {
+	mustUpdate(t, l, func(tx *Tx) error {
 		if diff := cmp.Diff([]string{"toy:/a/2", "toy:/a/3", "toy:/a/5"}, owned(tx)); diff != "" {
 			t.Error(diff)
 		}

@@ -13,7 +13,7 @@ func resume(t *testing.T, l *Log, mark Bookmark, lastSeen int64, uris ...string)
 	t.Helper()
 	s, _ := subscriber(99, "c")
 	var r Resumption
-	mustDo(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, lastSeen, uris); return nil })
+	mustUpdate(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, lastSeen, uris); return nil })
 	return r
 }
 
@@ -22,10 +22,10 @@ func TestResumeOutcomes(t *testing.T) {
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a") // at 1
 	addOne := func(uri string) {
-		mustDo(t, l, func(tx *Tx) error { return tx.Append(uri, add{1}) })
+		mustUpdate(t, l, func(tx *Tx) error { return tx.Append(uri, add{1}) })
 	}
-	var mark Bookmark
-	mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return tx.Create("toy:/b", "", count{}) })
+	mark := l.Leave(s)
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
 	addOne("toy:/a") // 2
 	addOne("toy:/a") // 3
 
@@ -60,7 +60,7 @@ func TestResumeOutcomes(t *testing.T) {
 	check("fell out", "replay=false toy:/a@5 missing=", 1, "toy:/a")
 	check("what fell out was seen", "replay=true 3 missing=", 2, "toy:/a")
 
-	mustDo(t, l, func(tx *Tx) error {
+	mustUpdate(t, l, func(tx *Tx) error {
 		tx.Remove("toy:/a")
 		return tx.Create("toy:/a", "", count{})
 	})
@@ -76,8 +76,8 @@ func TestReplayLeavesTheBase(t *testing.T) {
 	subscribeTo(t, l, s, "toy:/a") // at 1
 	again := func(lastSeen int64, uris ...string) (r Resumption) {
 		t.Helper()
-		mustDo(t, l, func(tx *Tx) error {
-			mark := tx.Leave(s)
+		mark := l.Leave(s)
+		mustUpdate(t, l, func(tx *Tx) error {
 			if err := tx.Append("toy:/a", add{1}); err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func TestReplayLeavesTheBase(t *testing.T) {
 			t.Fatalf("reconnect %d: replay = %v of %d, want a replay of %d", missed, r.Replay, len(r.Entries), missed)
 		}
 	}
-	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
 	if r := again(4, "toy:/a", "toy:/b"); r.Replay {
 		t.Fatal("a replay of a channel that the client was not subscribed to")
 	}
@@ -105,8 +105,7 @@ func TestResumeAboveReplayBytesGivesSnapshots(t *testing.T) {
 	l, _ := newToyLog(t, Options{ReplayBytes: 1000})
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a")
-	var mark Bookmark
-	mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return nil })
+	mark := l.Leave(s)
 	for want := true; ; want = false {
 		if r := resume(t, l, mark, 1, "toy:/a"); r.Replay != want {
 			t.Fatalf("replay = %v at seq %d, want %v", r.Replay, l.seq, want)
@@ -115,7 +114,7 @@ func TestResumeAboveReplayBytesGivesSnapshots(t *testing.T) {
 			return
 		}
 		for range 20 {
-			mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", add{1}) })
+			mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", add{1}) })
 		}
 	}
 }
@@ -124,10 +123,9 @@ func TestLostMessageGivesSnapshots(t *testing.T) {
 	l, _ := newToyLog(t, Options{MessageEntries: 1})
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a")
-	var mark Bookmark
-	mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return nil })
+	mark := l.Leave(s)
 	for range 2 {
-		mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", shout{"x"}) })
+		mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", shout{"x"}) })
 	}
 	if r := resume(t, l, mark, 1, "toy:/a"); r.Replay {
 		t.Error("a replay that lacks a message")
@@ -195,7 +193,7 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 		m := &mirror{counts: map[string]int{}}
 		connect := func() {
 			m.s, m.box = subscriber(ConnID(l.seq), "c")
-			l.Do(func(tx *Tx) error {
+			l.Update(func(tx *Tx) error {
 				r := tx.Resume(m.s, m.mark, m.lastSeen, m.uris)
 				m.resumed(t, r)
 				return nil
@@ -207,19 +205,19 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 			uri := rapid.SampledFrom(uris).Draw(t, "uri")
 			switch rapid.SampledFrom([]string{"add", "add", "reset", "shout", "create", "remove", "subscribe", "unsubscribe", "drop", "back", "lost"}).Draw(t, "step") {
 			case "add":
-				l.Do(func(tx *Tx) error { return tx.Append(uri, add{3}) })
+				l.Update(func(tx *Tx) error { return tx.Append(uri, add{3}) })
 			case "reset":
-				l.Do(func(tx *Tx) error { return tx.Append(uri, reset{}) })
+				l.Update(func(tx *Tx) error { return tx.Append(uri, reset{}) })
 			case "shout":
-				l.Do(func(tx *Tx) error { return tx.Append(uri, shout{"x"}) })
+				l.Update(func(tx *Tx) error { return tx.Append(uri, shout{"x"}) })
 			case "create":
-				l.Do(func(tx *Tx) error { return tx.Create(uri, "", count{N: 100}) })
+				l.Update(func(tx *Tx) error { return tx.Create(uri, "", count{N: 100}) })
 			case "remove":
-				l.Do(func(tx *Tx) error { tx.Remove(uri); return nil })
+				l.Update(func(tx *Tx) error { tx.Remove(uri); return nil })
 			case "subscribe":
 				if online {
 					m.drain(t)
-					l.Do(func(tx *Tx) error {
+					l.Update(func(tx *Tx) error {
 						if snap, err := tx.Subscribe(m.s, uri); err == nil {
 							m.snapshot(snap.Encode())
 							m.uris = append(m.uris, uri)
@@ -229,14 +227,14 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 				}
 			case "unsubscribe":
 				if online {
-					l.Do(func(tx *Tx) error { tx.Unsubscribe(m.s, uri); return nil })
+					l.Unsubscribe(m.s, uri)
 					m.forget(uri)
 				}
 			case "drop":
 				if online {
 					m.box.frames = m.box.frames[:rapid.IntRange(0, len(m.box.frames)).Draw(t, "got through")]
 					m.drain(t)
-					l.Do(func(tx *Tx) error { m.mark = tx.Leave(m.s); return nil })
+					m.mark = l.Leave(m.s)
 					online = false
 				}
 			case "back":
@@ -247,11 +245,11 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 			case "lost": // the answer to a reconnect, with the connection
 				if !online {
 					m.s, m.box = subscriber(ConnID(l.seq), "c")
-					l.Do(func(tx *Tx) error {
+					l.Update(func(tx *Tx) error {
 						tx.Resume(m.s, m.mark, m.lastSeen, m.uris)
-						m.mark = tx.Leave(m.s)
 						return nil
 					})
+					m.mark = l.Leave(m.s)
 				}
 			}
 		}
@@ -268,7 +266,7 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 }
 
 func subscribedTo(l *Log, s *Subscriber, uri string) (ok bool) {
-	l.Do(func(tx *Tx) error { ok = tx.Subscribed(s, uri); return nil })
+	l.View(func(tx *ReadTx) { ok = tx.Subscribed(s, uri) })
 	return ok
 }
 

@@ -12,7 +12,7 @@ type ConnID uint64
 // Sink takes a connection's frames. It is called under the log's locks: it must
 // return at once and must not call the log. A sink that is full closes its
 // connection with a typed reason; it never drops a frame and goes on. What many
-// hear may come after the Do that published it has returned (see [Log.Settle]).
+// hear may come after the Update that published it has returned (see [Log.Settle]).
 type Sink interface {
 	Deliver(*Frame)
 	// DeliverAll takes several frames, which go to many sinks.
@@ -31,6 +31,7 @@ type Subscriber struct {
 	// subs maps a channel to this connection's place in it. Guarded by the
 	// log's mutex.
 	subs map[*channel]subscription
+	left Bookmark // what Leave ended, until a new subscription. Guarded likewise
 }
 
 type subscription struct {

@@ -9,45 +9,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Tx is the log while it is locked. It is valid inside the function that Do
-// called and nowhere else.
-type Tx struct{ l *Log }
+// Tx is a writing transaction: the log while Update holds its lock. It is valid
+// only until the function that received it returns.
+type Tx struct{ ReadTx }
 
 // ErrExists is returned by Create for a URI that names a channel already.
 var ErrExists = errors.New("channel exists")
-
-// Seq is the number of the newest entry.
-func (tx *Tx) Seq() int64 { return tx.l.seq }
-
-// State returns a channel's state.
-func (tx *Tx) State(uri string) (State, bool) {
-	c := tx.l.channels[uri]
-	if c == nil {
-		return nil, false
-	}
-	return c.state, true
-}
-
-// Parent returns the URI of the channel that owns uri ("" without one).
-func (tx *Tx) Parent(uri string) string {
-	if c := tx.l.channels[uri]; c != nil {
-		return c.parent
-	}
-	return ""
-}
-
-// Channels returns the URIs of a scheme, sorted. It walks all channels: for
-// rare events, not for a hot path.
-func (tx *Tx) Channels(scheme string) []string {
-	var uris []string
-	for uri := range tx.l.channels {
-		if ahp.SchemeOf(uri) == scheme {
-			uris = append(uris, uri)
-		}
-	}
-	slices.Sort(uris)
-	return uris
-}
 
 // Create makes a channel subscribable. It takes no sequence number. parent is
 // the channel that owns it, which is there already, or "".

@@ -108,7 +108,7 @@ func (s *Service) markChanged(uri string, a ahp.Action) {
 
 // collect brings marked records up to date, in one look at the log.
 func (s *Service) collect(marks []string) (changes []channels.Change) {
-	_ = s.log.Do(func(tx *channels.Tx) error {
+	s.log.View(func(tx *channels.ReadTx) {
 		for _, mark := range marks {
 			if rest, ok := strings.CutPrefix(mark, clientKey); ok {
 				uri, id, _ := strings.Cut(rest, "\x00")
@@ -117,12 +117,11 @@ func (s *Service) collect(marks []string) (changes []channels.Change) {
 			}
 			changes = s.collectState(tx, changes, strings.TrimPrefix(mark, stateKey))
 		}
-		return nil
 	})
 	return changes
 }
 
-func (s *Service) collectState(tx *channels.Tx, changes []channels.Change, uri string) []channels.Change {
+func (s *Service) collectState(tx *channels.ReadTx, changes []channels.Change, uri string) []channels.Change {
 	e, state := s.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
 		return changes
@@ -132,7 +131,7 @@ func (s *Service) collectState(tx *channels.Tx, changes []channels.Change, uri s
 	return append(changes, channels.Change{Key: stateKey + e.id, Value: ahp.MustMarshal(stateRecord{e.modified, st})})
 }
 
-func (s *Service) collectClient(tx *channels.Tx, changes []channels.Change, uri, id string) []channels.Change {
+func (s *Service) collectClient(tx *channels.ReadTx, changes []channels.Change, uri, id string) []channels.Change {
 	e, state := s.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
 		return changes
@@ -144,7 +143,7 @@ func (s *Service) collectClient(tx *channels.Tx, changes []channels.Change, uri,
 	return append(changes, s.clientChange(e, state.ActiveClients[at]))
 }
 
-func stateOf(tx *channels.Tx, uri string) *State {
+func stateOf(tx *channels.ReadTx, uri string) *State {
 	state, _ := tx.State(uri)
 	if st, ok := state.(State); ok {
 		return &st

@@ -40,7 +40,7 @@ func (s *Service) Restore(ctx context.Context, records channels.Records, expect 
 		}
 		return strings.Compare(a.uri, b.uri)
 	})
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.log.Update(func(tx *channels.Tx) error {
 		for i, r := range list {
 			r.entry.order = int64(i)
 			for _, c := range r.clients {

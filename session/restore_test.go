@@ -43,7 +43,7 @@ func (b *bench) state(uri string) session.State {
 
 func (b *bench) append(uri string, a ahp.Action) {
 	b.t.Helper()
-	if err := b.log.Do(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
+	if err := b.log.Update(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
 		b.t.Fatal(err)
 	}
 }

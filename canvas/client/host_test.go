@@ -177,7 +177,7 @@ func (h *testHost) open(instance string) canvas.OpenCanvas {
 func (h *testHost) does(uri string, actions ...ahp.Action) {
 	h.t.Helper()
 	for _, a := range actions {
-		if err := h.log.Do(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
+		if err := h.log.Update(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
 			h.t.Fatal(err)
 		}
 	}

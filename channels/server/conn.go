@@ -22,10 +22,6 @@ type conn struct {
 
 	waiting pending // messages that were taken up and are not done with
 
-	// mark is what it was subscribed to when it ended; nil until then. Guarded by
-	// the log's mutex.
-	mark channels.Bookmark
-
 	// opening ends a connection that nobody opens; nil once it is open: what waits
 	// for years keeps no timer.
 	opening *time.Timer
@@ -107,26 +103,13 @@ func (c *conn) Closed(error) {
 		c.opening.Stop()
 		return
 	}
-	s.log.Do(func(tx *channels.Tx) error {
-		c.mark = tx.Leave(c.sub)
-		return nil
-	})
-	s.clients.left(c, c.mark)
+	s.clients.left(c, s.log.Leave(c.sub))
 	s.tell(c.sub.ClientID)
 }
 
 // neverOpened ends a connection whose handshake did not come.
 func (c *conn) neverOpened() {
 	c.peer.Close(ws.CodePolicy, "neither initialize nor reconnect in time")
-}
-
-// bookmark is what the connection is, or was, subscribed to. The client table
-// may still count a connection that has left the log already.
-func (c *conn) bookmark(tx *channels.Tx) channels.Bookmark {
-	if c.mark != nil {
-		return c.mark
-	}
-	return tx.Bookmark(c.sub)
 }
 
 // printable bounds what of a stranger's text goes into an answer.

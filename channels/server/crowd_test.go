@@ -33,7 +33,7 @@ func toys(t *testing.T, uris ...string) *channels.Log {
 		},
 	})
 	for _, uri := range uris {
-		if err := log.Do(func(tx *channels.Tx) error { return tx.Create(uri, "", nil) }); err != nil {
+		if err := log.Update(func(tx *channels.Tx) error { return tx.Create(uri, "", nil) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestOrderInACrowd(t *testing.T) {
 		hear(t, c, fmt.Sprintf(`"id":%d`, i))
 	}
 	publish := func(text string) {
-		_ = log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/a", said{Text: text}) })
+		_ = log.Update(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/a", said{Text: text}) })
 	}
 	publish("not for who comes later")
 	tell(t, late, `{"jsonrpc":"2.0","id":2,"method":"subscribe","params":{"channel":"ahp-toy:/a"}}`)

@@ -30,7 +30,7 @@ func TestReconnectResumesTheNewest(t *testing.T) {
 		}
 		open(`"ahp-toy:/a","ahp-toy:/b"`)
 		newer := open(`"ahp-toy:/b"`)
-		_ = log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/b", said{Text: "x"}) })
+		_ = log.Update(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/b", said{Text: "x"}) })
 		hear(t, newer, `"serverSeq":2`)
 		end(newer)
 		for _, tc := range []struct{ uris, want string }{

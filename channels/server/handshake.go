@@ -53,7 +53,7 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	c.open(p.ClientID, version, caps)
-	c.server.log.Do(func(tx *channels.Tx) error {
+	err = c.server.log.Update(func(tx *channels.Tx) error {
 		result := ahp.InitializeResult{ProtocolVersion: exact, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
 		var snaps []*channels.Snapshot
 		for _, uri := range p.InitialSubscriptions {
@@ -71,7 +71,18 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		})
 		return nil
 	})
+	if err != nil {
+		c.abort(req, err)
+		return
+	}
 	c.reachable()
+}
+
+// abort answers a handshake that the log refuses, and closes the connection: it
+// has a client id already, so no other handshake can follow.
+func (c *conn) abort(req *peer.Request, err error) {
+	req.Fail(err)
+	c.peer.Close(ws.CodeInternal, "the handshake failed")
 }
 
 // reachable notes that the handshake's answer is queued: whatever the client is
@@ -113,15 +124,19 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	c.open(p.ClientID, known.version, known.caps)
-	c.server.log.Do(func(tx *channels.Tx) error {
+	err := c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
-		if !known.ended {
-			mark = known.conns[len(known.conns)-1].bookmark(tx)
+		if !known.ended { // the connection might have left the log meanwhile
+			mark = tx.Bookmark(known.conns[len(known.conns)-1].sub)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
 		replyResumption(req, r)
 		return nil
 	})
+	if err != nil {
+		c.abort(req, err)
+		return
+	}
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
 	c.reachable()
 }
@@ -131,13 +146,12 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 func (s *Server) clientSubscribed(clientID string) func(uri string) bool {
 	kept := map[string]bool{}
 	if cl, ok := s.clients.recall(clientID); ok {
-		s.log.Do(func(tx *channels.Tx) error {
+		s.log.View(func(tx *channels.ReadTx) {
 			for _, c := range cl.conns {
 				for _, uri := range tx.Subscriptions(c.sub) {
 					kept[uri] = true
 				}
 			}
-			return nil
 		})
 	}
 	return func(uri string) bool { return kept[uri] }

@@ -16,7 +16,7 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	err := c.server.log.Do(func(tx *channels.Tx) error {
+	err := c.server.log.Update(func(tx *channels.Tx) error {
 		if tx.SubscriptionCount(c.sub) >= c.server.maxSubs && !tx.Subscribed(c.sub, p.Channel) {
 			return ahp.Errorf(ahp.CodePermissionDenied, "more than %d subscriptions on one connection", c.server.maxSubs)
 		}
@@ -47,12 +47,8 @@ func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 		c.server.unreadable.Add(1)
 		return
 	}
-	left := false
-	c.server.log.Do(func(tx *channels.Tx) error {
-		left = tx.Unsubscribe(c.sub, p.Channel) && !tx.ClientSubscribed(c.sub.ClientID, p.Channel)
-		return nil
-	})
-	if left && c.server.presence != nil {
+	last := c.server.log.Unsubscribe(c.sub, p.Channel)
+	if last && c.server.presence != nil {
 		c.server.presence.ClientLeft(c.sub.ClientID, p.Channel)
 	}
 }
@@ -65,5 +61,7 @@ func dispatch(_ context.Context, c *conn, req *peer.Request) {
 		c.server.unreadable.Add(1)
 		return
 	}
-	c.server.log.Dispatch(c.sub, p)
+	if c.server.log.Dispatch(c.sub, p) != nil { // the host ends: see channels.Sequence
+		c.server.unreadable.Add(1)
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 // deliver publishes one action of the host's.
 func deliver(t testing.TB, log *channels.Log) {
-	err := log.Do(func(tx *channels.Tx) error {
+	err := log.Update(func(tx *channels.Tx) error {
 		return tx.Append(canvastest.Session, session.TitleChanged{Title: title})
 	})
 	if err != nil {
