@@ -12,7 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
-	"github.com/ahp-canvas/ahp-canvas/channels/together"
+	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -55,8 +55,8 @@ type Service struct {
 	cache    cache
 	events   events
 	store    channels.Store
-	line     together.Line[*change] // of flows that want to be kept
-	behind   *channels.Behind
+	line     groupcommit.Queue[*change] // of flows that want to be kept
+	behind   *channels.WriteBehind
 	logOnce  sync.Once         // logs the first failure of update
 	sweep    []channels.Change // records that belong to nobody; between Load and Restore
 
@@ -94,7 +94,7 @@ func New(opts Options) *Service {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.behind = channels.NewBehind(s.store, s.collect, s.logger)
+	s.behind = channels.NewWriteBehind(s.store, s.collect, s.logger)
 	for _, scheme := range opts.AllowSchemes {
 		s.policy.allowed = append(s.policy.allowed, strings.ToLower(strings.TrimSuffix(scheme, ":")))
 	}

@@ -51,8 +51,8 @@
 // # What outlives the process
 //
 // The log is memory and never waits for a disk. A [Store] keeps records: flows of
-// the floors above commit to it before they publish, [Behind] follows with what
-// changes too often to be waited for, and [Numbers] reserves sequence numbers in
+// the floors above commit to it before they publish, [WriteBehind] follows with what
+// changes too often to be waited for, and [Sequence] reserves sequence numbers in
 // blocks, so that serverSeq never goes back. Package storetest is what every
 // Store must pass.
 //

@@ -14,7 +14,7 @@ type Options struct {
 	FirstSeq int64
 	// Numbers reserves sequence numbers in a store; with it FirstSeq is ignored.
 	// Nil reserves none.
-	Numbers *Numbers
+	Sequence *Sequence
 
 	// Replay buffers: entries and bytes of state changes (default 4,096 and
 	// 16 MiB) and of broadcast messages (1,024 and 4 MiB).
@@ -29,7 +29,7 @@ type Options struct {
 type Log struct {
 	kinds       map[string]*Kind
 	replayBytes int
-	numbers     *Numbers // nil: any number may be given out
+	sequence    *Sequence // nil: any number may be given out
 	fanout      fanout
 
 	mu       sync.Mutex
@@ -64,10 +64,10 @@ func New(opts Options) *Log {
 		states:      ring{maxEntries: or(opts.StateEntries, 4096), maxBytes: or(opts.StateBytes, 16<<20)},
 		messages:    ring{maxEntries: or(opts.MessageEntries, 1024), maxBytes: or(opts.MessageBytes, 4<<20)},
 		replayBytes: or(opts.ReplayBytes, 8<<20),
-		numbers:     opts.Numbers,
+		sequence:    opts.Sequence,
 	}
-	if l.numbers != nil {
-		l.seq = l.numbers.first()
+	if l.sequence != nil {
+		l.seq = l.sequence.first()
 	}
 	l.tx.l = l
 	return l
@@ -109,11 +109,11 @@ func (l *Log) View(fn func(*ReadTx)) {
 // anything; it must not block or call the log. Update returns fn's error.
 //
 // If the store has refused to reserve sequence numbers for so long that they
-// might run out during fn, Update returns ErrNoNumbers without calling fn.
+// might run out during fn, Update returns ErrSequenceExhausted without calling fn.
 func (l *Log) Update(fn func(*Tx) error) error {
 	effects, err := l.locked(func(tx *Tx) error {
-		if l.numbers != nil && !l.numbers.refill(l) {
-			return ErrNoNumbers
+		if l.sequence != nil && !l.sequence.refill(l) {
+			return ErrSequenceExhausted
 		}
 		return fn(tx)
 	})

@@ -25,7 +25,7 @@ type Service struct {
 	prepare func(tx *channels.Tx, uri string, s State) State
 	dispose func(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error)
 	store   channels.Store
-	behind  *channels.Behind
+	behind  *channels.WriteBehind
 	newID   func() string
 	caps    func(clientID string) ahp.Capabilities
 	vet     func(c SessionActiveClient) error
@@ -65,7 +65,7 @@ func New(opts Options) *Service {
 		newID:    opts.NewID,
 		caps:     opts.Capabilities,
 	}
-	s.behind = channels.NewBehind(s.store, s.collect, s.logger)
+	s.behind = channels.NewWriteBehind(s.store, s.collect, s.logger)
 	s.log.AddKind(rootKind())
 	s.log.AddKind(kind(s.check, s.changed))
 	zero := int64(0)

@@ -10,17 +10,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-func numbered(t *testing.T, s Store) (*Log, *Numbers) {
+func numbered(t *testing.T, s Store) (*Log, *Sequence) {
 	t.Helper()
 	records, err := LoadRecords(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := OpenNumbers(t.Context(), s, records, nil)
+	n, err := OpenSequence(t.Context(), s, records, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Options{Numbers: n}), n
+	return New(Options{Sequence: n}), n
 }
 
 // use gives out numbers as transactions do.
@@ -33,10 +33,10 @@ func seqOf(l *Log) (seq int64) {
 	return seq
 }
 
-// TestNumbersNeverGoBack: a restart begins behind everything that could have been
+// TestSequenceNeverGoBack: a restart begins behind everything that could have been
 // given out, however the life before it ended: with a block of 2^20 (canvas.md
 // section 5).
-func TestNumbersNeverGoBack(t *testing.T) {
+func TestSequenceNeverGoBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := NewMemory()
 		var last int64
@@ -46,7 +46,7 @@ func TestNumbersNeverGoBack(t *testing.T) {
 				t.Fatalf("life %d begins at %d, the one before ended at %d", life, first, last)
 			}
 			for range life * 5 {
-				if err := use(l, numbersBlock/4); err != nil {
+				if err := use(l, sequenceBlock/4); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait() // the next block is reserved meanwhile
@@ -57,8 +57,8 @@ func TestNumbersNeverGoBack(t *testing.T) {
 	})
 }
 
-// TestNumbersRunOut: a log never gives out what is not reserved. It ends, and says so.
-func TestNumbersRunOut(t *testing.T) {
+// TestSequenceRunOut: a log never gives out what is not reserved. It ends, and says so.
+func TestSequenceRunOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &refusing{Memory: NewMemory()}
 		l, n := numbered(t, store)
@@ -71,9 +71,9 @@ func TestNumbersRunOut(t *testing.T) {
 		steps := 0
 		var err error
 		for ; err == nil; steps++ {
-			err = use(l, numbersBlock/64)
+			err = use(l, sequenceBlock/64)
 		}
-		if !errors.Is(err, ErrNoNumbers) || steps < 60 || steps > 62 {
+		if !errors.Is(err, ErrSequenceExhausted) || steps < 60 || steps > 62 {
 			t.Fatalf("after %d steps of 64: %v", steps, err)
 		}
 		select {
@@ -86,7 +86,7 @@ func TestNumbersRunOut(t *testing.T) {
 				t.Error("View on an exhausted log: not subscribed")
 			}
 		})
-		if err := l.Dispatch(s, ahp.DispatchActionParams{Channel: "toy:/a", Action: ahp.Value(`{"type":"toy/add","n":1}`)}); !errors.Is(err, ErrNoNumbers) || len(box.frames) > 0 {
+		if err := l.Dispatch(s, ahp.DispatchActionParams{Channel: "toy:/a", Action: ahp.Value(`{"type":"toy/add","n":1}`)}); !errors.Is(err, ErrSequenceExhausted) || len(box.frames) > 0 {
 			t.Errorf("a dispatch on an exhausted log: %v, %d frames", err, len(box.frames))
 		}
 		if mark := l.Leave(s); len(mark) != 1 {
@@ -101,12 +101,12 @@ func TestNumbersRunOut(t *testing.T) {
 	})
 }
 
-func TestDamagedNumbers(t *testing.T) {
+func TestDamagedSequence(t *testing.T) {
 	for _, value := range []string{`{}`, `{"reserved":-1}`, `{"reserved":9007199254740992}`, `x`} {
 		store := NewMemory()
-		store.Commit(t.Context(), Change{Key: numbersKey, Value: []byte(value)})
+		store.Commit(t.Context(), Change{Key: sequenceKey, Value: []byte(value)})
 		records, _ := LoadRecords(t.Context(), store)
-		if _, err := OpenNumbers(t.Context(), store, records, nil); !errors.Is(err, ErrStoreDamaged) || !strings.Contains(err.Error(), "record numbers: ") || !strings.Contains(err.Error(), "restore a backup") {
+		if _, err := OpenSequence(t.Context(), store, records, nil); !errors.Is(err, ErrStoreDamaged) || !strings.Contains(err.Error(), "record numbers: ") || !strings.Contains(err.Error(), "restore a backup") {
 			t.Errorf("%s: %v", value, err)
 		}
 	}

@@ -40,14 +40,14 @@ func held(t *testing.T, s Store) map[string]string {
 	return m
 }
 
-// TestBehind: many marks are one batch with the newest values, within 50 ms; a
+// TestWriteBehind: many marks are one batch with the newest values, within 50 ms; a
 // store that refuses gets them when it is well again.
-func TestBehind(t *testing.T) {
+func TestWriteBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &refusing{Memory: NewMemory()}
 		var mu sync.Mutex
 		values := map[string]int{}
-		b := NewBehind(store, func(keys []string) (out []Change) {
+		b := NewWriteBehind(store, func(keys []string) (out []Change) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, k := range keys {
@@ -97,11 +97,11 @@ func TestBehind(t *testing.T) {
 	})
 }
 
-// TestBehindLeavesOut: a record that no store takes keeps no other from being kept.
-func TestBehindLeavesOut(t *testing.T) {
+// TestWriteBehindLeavesOut: a record that no store takes keeps no other from being kept.
+func TestWriteBehindLeavesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := NewMemory()
-		b := NewBehind(store, func(keys []string) (out []Change) {
+		b := NewWriteBehind(store, func(keys []string) (out []Change) {
 			for _, k := range keys {
 				out = append(out, Change{Key: k, Value: make([]byte, MaxValue+len(k)-1)})
 			}

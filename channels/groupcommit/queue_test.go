@@ -1,4 +1,4 @@
-package together_test
+package groupcommit_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ahp-canvas/ahp-canvas/channels/together"
+	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 )
 
 func always(int) bool { return true }
@@ -17,7 +17,7 @@ func always(int) bool { return true }
 // Many callers, again and again: each is done exactly once, and one has the turn
 // at a time.
 func TestEachIsDoneOnce(t *testing.T) {
-	var line together.Line[int]
+	var line groupcommit.Queue[int]
 	var turn sync.Mutex
 	done := make([]int, 64*200)
 	groups := 0
@@ -25,8 +25,8 @@ func TestEachIsDoneOnce(t *testing.T) {
 	for c := range 64 {
 		wg.Go(func() {
 			for i := range 200 {
-				p := &together.Place[int]{Of: c*200 + i}
-				if line.Join(context.Background(), nil, p) != together.Lead {
+				p := &groupcommit.Waiter[int]{Value: c*200 + i}
+				if line.Join(context.Background(), nil, p) != groupcommit.Lead {
 					continue
 				}
 				if !turn.TryLock() {
@@ -39,12 +39,12 @@ func TestEachIsDoneOnce(t *testing.T) {
 				}
 				groups++
 				for _, each := range group {
-					done[each.Of]++
+					done[each.Value]++
 				}
 				turn.Unlock()
 				line.Pass()
 				for _, each := range group {
-					each.Tell(together.Done)
+					each.Finish(groupcommit.Done)
 				}
 			}
 		})
@@ -60,16 +60,16 @@ func TestEachIsDoneOnce(t *testing.T) {
 // not taken along, and who was told to lead cannot leave.
 func TestOrderAndLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var line together.Line[int]
-		first := &together.Place[int]{Of: 0}
-		if w := line.Join(t.Context(), nil, first); w != together.Lead {
+		var line groupcommit.Queue[int]
+		first := &groupcommit.Waiter[int]{Value: 0}
+		if w := line.Join(t.Context(), nil, first); w != groupcommit.Lead {
 			t.Fatalf("alone, and told %d", w)
 		}
 		line.Take(always)
-		words := make([]together.Word, 6)
+		words := make([]groupcommit.Result, 6)
 		var wg sync.WaitGroup
-		join := func(i int, ctx context.Context, stop chan struct{}) *together.Place[int] {
-			p := &together.Place[int]{Of: i}
+		join := func(i int, ctx context.Context, stop chan struct{}) *groupcommit.Waiter[int] {
+			p := &groupcommit.Waiter[int]{Value: i}
 			wg.Go(func() { words[i] = line.Join(ctx, stop, p) })
 			synctest.Wait()
 			return p
@@ -90,35 +90,35 @@ func TestOrderAndLeaving(t *testing.T) {
 		time.Sleep(2 * time.Hour) // leads is over, too late
 		var took []int
 		for _, p := range line.Take(func(i int) bool { return i < 5 }) {
-			took = append(took, p.Of)
-			p.Tell(together.Done + 1)
+			took = append(took, p.Value)
+			p.Finish(groupcommit.Done + 1)
 		}
 		line.Pass()
 		line.Take(always)
-		last.Tell(together.Done) // it leads: nothing waits for this
+		last.Finish(groupcommit.Done) // it leads: nothing waits for this
 		line.Pass()
 		wg.Wait()
-		want := []together.Word{0, together.Left, together.Lead, together.Left, together.Done + 1, together.Lead}
+		want := []groupcommit.Result{0, groupcommit.Canceled, groupcommit.Lead, groupcommit.Canceled, groupcommit.Done + 1, groupcommit.Lead}
 		if fmt.Sprint(took) != "[2 4]" || !slices.Equal(words, want) {
 			t.Errorf("took %v, told %v", took, words)
 		}
 	})
 }
 
-func ExampleLine() {
-	var line together.Line[string]
+func ExampleQueue() {
+	var line groupcommit.Queue[string]
 	save := func(text string) {
-		p := &together.Place[string]{Of: text}
-		if line.Join(context.Background(), nil, p) != together.Lead {
+		p := &groupcommit.Waiter[string]{Value: text}
+		if line.Join(context.Background(), nil, p) != groupcommit.Lead {
 			return // somebody did it for us
 		}
 		group := line.Take(func(string) bool { return true })
 		for _, each := range group {
-			fmt.Println("saved", each.Of)
+			fmt.Println("saved", each.Value)
 		}
 		line.Pass()
 		for _, each := range group {
-			each.Tell(together.Done)
+			each.Finish(groupcommit.Done)
 		}
 	}
 	save("one")

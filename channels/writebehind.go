@@ -25,7 +25,7 @@ const (
 //
 // A record that Behind writes is never one that a flow commits itself: the two
 // would overtake each other.
-type Behind struct {
+type WriteBehind struct {
 	store   Store
 	collect func(keys []string) []Change
 	logger  *slog.Logger
@@ -39,18 +39,18 @@ type Behind struct {
 	closed bool
 }
 
-// NewBehind makes a Behind. collect returns the changes that bring the records
+// NewWriteBehind makes a Behind. collect returns the changes that bring the records
 // of the keys up to date; it is called without a lock of Behind's that Mark
 // takes, so it may lock what Mark is called under. logger may be nil.
-func NewBehind(store Store, collect func(keys []string) []Change, logger *slog.Logger) *Behind {
+func NewWriteBehind(store Store, collect func(keys []string) []Change, logger *slog.Logger) *WriteBehind {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Behind{store: store, collect: collect, logger: logger, dirty: map[string]struct{}{}, delay: behindDelay}
+	return &WriteBehind{store: store, collect: collect, logger: logger, dirty: map[string]struct{}{}, delay: behindDelay}
 }
 
 // Mark says that a key's record is out of date. It never waits.
-func (b *Behind) Mark(key string) {
+func (b *WriteBehind) Mark(key string) {
 	if b.store == NoStore {
 		return
 	}
@@ -60,14 +60,14 @@ func (b *Behind) Mark(key string) {
 	b.schedule()
 }
 
-func (b *Behind) schedule() {
+func (b *WriteBehind) schedule() {
 	if b.timer == nil && !b.closed {
 		b.timer = time.AfterFunc(b.delay, func() { _ = b.write(context.Background()) })
 	}
 }
 
 // write commits what is marked now.
-func (b *Behind) write(ctx context.Context) error {
+func (b *WriteBehind) write(ctx context.Context) error {
 	b.commit.Lock()
 	defer b.commit.Unlock()
 	b.mu.Lock()
@@ -85,7 +85,7 @@ func (b *Behind) write(ctx context.Context) error {
 
 // fitting leaves out what no store takes: tried again for ever, it would keep the
 // others of its batch from being kept.
-func (b *Behind) fitting(changes []Change) []Change {
+func (b *WriteBehind) fitting(changes []Change) []Change {
 	return slices.DeleteFunc(changes, func(c Change) bool {
 		err := c.Check()
 		if err != nil {
@@ -97,7 +97,7 @@ func (b *Behind) fitting(changes []Change) []Change {
 
 // settle marks again what was refused. The first refusal is logged, and that it
 // works again.
-func (b *Behind) settle(keys []string, err error) {
+func (b *WriteBehind) settle(keys []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	failing := b.delay != behindDelay
@@ -120,7 +120,7 @@ func (b *Behind) settle(keys []string, err error) {
 
 // Flush commits what is marked and takes no more marks after it. Its error is
 // the store's.
-func (b *Behind) Flush(ctx context.Context) error {
+func (b *WriteBehind) Flush(ctx context.Context) error {
 	b.mu.Lock()
 	b.closed = true
 	if b.timer != nil {
