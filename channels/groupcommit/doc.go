@@ -15,5 +15,14 @@
 //
 // A Queue starts no goroutine and does not know what the work is.
 //
+// # Why not a writer goroutine
+//
+// One goroutine that receives from a channel is less code, and as fast under load:
+// with 64 callers a commit of package sqlitestore takes 0.05 times a raw sync
+// either way. But a lone caller then waits for two goroutine switches, and most
+// commits are alone: 1.35 raw syncs instead of 0.9 (medians of eight runs of
+// BenchmarkCommit, on two busy cores). golang.org/x/sync has nothing that groups
+// different requests: singleflight shares the result of equal ones.
+//
 // The package imports only the standard library.
 package groupcommit
