@@ -31,7 +31,7 @@ func (s *Service) takeBack(ctx context.Context, k key, back []channels.Change) {
 	}
 	if err := s.commit(context.WithoutCancel(ctx), back...); err != nil {
 		s.logger.Error("the store has an open that failed", "id", k.instance, "err", err)
-		if back[0].Gone { // of a new instance, or of nothing that collect knows
+		if back[0].Delete { // of a new instance, or of nothing that collect knows
 			s.behind.Mark(back[0].Key)
 		}
 	}
@@ -71,7 +71,7 @@ func (o *opening) openChanges(k key) (changes, back []channels.Change) {
 		return changes, back
 	}
 	if o.inst != nil {
-		back = append(back, channels.Change{Key: savedKey + channel, Value: o.saved, Gone: o.saved == nil})
+		back = append(back, channels.Change{Key: savedKey + channel, Value: o.saved, Delete: o.saved == nil})
 	}
 	return append(changes, channels.Change{Key: savedKey + channel, Value: o.save}), back
 }
@@ -95,7 +95,7 @@ var httpMeta = ahp.Value(`{"x-ahp-canvas/http":1}`)
 // forget removes every record of an instance.
 func forget(channel string) []channels.Change {
 	return []channels.Change{
-		{Key: instanceKey + channel, Gone: true}, {Key: shownKey + channel, Gone: true}, {Key: savedKey + channel, Gone: true},
+		{Key: instanceKey + channel, Delete: true}, {Key: shownKey + channel, Delete: true}, {Key: savedKey + channel, Delete: true},
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *Service) Load(records channels.Records) error {
 	for _, rec := range records.Under(shownKey) {
 		var shown shownRecord
 		if r := byChannel[rec.Key]; r == nil {
-			s.sweep = append(s.sweep, channels.Change{Key: shownKey + rec.Key, Gone: true})
+			s.sweep = append(s.sweep, channels.Change{Key: shownKey + rec.Key, Delete: true})
 		} else if err := rec.Read(shownKey, &shown); err != nil {
 			return err
 		} else {
@@ -40,7 +40,7 @@ func (s *Service) Load(records channels.Records) error {
 	}
 	for _, rec := range records.Under(savedKey) {
 		if r := byChannel[rec.Key]; r == nil {
-			s.sweep = append(s.sweep, channels.Change{Key: savedKey + rec.Key, Gone: true})
+			s.sweep = append(s.sweep, channels.Change{Key: savedKey + rec.Key, Delete: true})
 		} else {
 			r.saved = rec.Value
 		}

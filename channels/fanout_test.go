@@ -11,7 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// crowd is a log with many listeners, and what each of them has to hear, in order.
+// crowd is a log with many subscribers, and what each of them has to hear, in order.
 type crowd struct {
 	t    *testing.T
 	log  *Log
@@ -44,7 +44,7 @@ func (c *crowd) say(uri string, secret bool, to Audience) {
 	text := fmt.Sprintf("%s %d", uri, c.said)
 	mustUpdate(c.t, c.log, func(tx *Tx) error {
 		for _, s := range c.all {
-			hears := tx.Subscribed(s, uri) && (to.everybody() || to.names(s))
+			hears := tx.Subscribed(s, uri) && (to.all() || to.includes(s))
 			if hears && (!secret || s.Caps.Has("toys")) {
 				c.want[s] = append(c.want[s], text)
 			}
@@ -73,7 +73,7 @@ func (c *crowd) step(r *rand.Rand) {
 	case n == 16 || n == 17:
 		mustUpdate(c.t, c.log, func(tx *Tx) error { _, err := tx.Subscribe(s, uri); return err })
 	case n == 18: // a frame of its own, which comes behind what was published
-		c.log.Settle()
+		c.log.Flush()
 		c.heard(s)
 	default:
 		synctest.Wait() // the goroutine's turn

@@ -10,7 +10,7 @@ import (
 // TestLent: only a long entry that one connection gets, and that no replay needs,
 // has memory that somebody else uses after it.
 func TestLent(t *testing.T) {
-	long := strings.Repeat("x", lentFrom)
+	long := strings.Repeat("x", pooledFrom)
 	for _, c := range []struct {
 		name, text string
 		to         Audience
@@ -19,7 +19,7 @@ func TestLent(t *testing.T) {
 		{"one connection", long, OnlyConn(7), true},
 		{"short", "x", OnlyConn(7), false},
 		{"everybody", long, Audience{}, false},
-		{"kept for its sender", long, Audience{Conn: 7, Keeper: "c"}, false},
+		{"kept for its sender", long, Audience{Conn: 7, RetainFor: "c"}, false},
 		{"clients", long, Audience{Clients: []string{"c"}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func (k *keeper) DeliverAll(all *Batch) { all.Each(k.Deliver) }
 func TestARefusalKeepsItsMemory(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
 	var sink keeper
-	raw := ahp.MustMarshal(shout{strings.Repeat("x", lentFrom)})
+	raw := ahp.MustMarshal(shout{strings.Repeat("x", pooledFrom)})
 	mustUpdate(t, l, func(tx *Tx) error {
 		tx.Refuse(&Subscriber{ID: 7, Sink: &sink}, "toy:/a", &ahp.EncodedAction{Raw: raw}, nil, "no")
 		return nil

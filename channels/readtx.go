@@ -89,5 +89,5 @@ func (tx *ReadTx) Subscribers(uri string) []*Subscriber {
 // to uri.
 func (tx *ReadTx) ClientSubscribed(clientID, uri string) bool {
 	c := tx.l.channels[uri]
-	return c != nil && c.subs.has(clientID)
+	return c != nil && c.subs.hasClient(clientID)
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// encodedState is the encoding of one state, made at most once per variant by
-// whoever writes it first.
+// encodedState encodes one state, at most once per variant.
 type encodedState struct {
 	state          State
 	kind           *Kind
@@ -39,24 +38,26 @@ func (c *channel) setState(s State) {
 	c.full = &encodedState{state: s, kind: c.kind}
 }
 
-// Snapshot is a channel's state at a sequence number. It holds the state and is
-// encoded when [Snapshot.Encode] is called, outside the lock.
+// Snapshot is a channel's state at a sequence number. [Snapshot.Encode] encodes it
+// outside the lock.
 type Snapshot struct {
+	// Resource is the URI of the channel.
 	Resource string
-	FromSeq  int64
-	of       *encodedState
-	redact   bool
+	// FromSeq is the sequence number of the newest entry that the state reflects.
+	FromSeq int64
+	of      *encodedState
+	redact  bool
 }
 
-// Encode returns the wire form.
+// Encode returns the wire form of the snapshot.
 func (s *Snapshot) Encode() ahp.Snapshot {
 	return ahp.Snapshot{Resource: s.Resource, State: s.of.encode(s.redact), FromSeq: s.FromSeq}
 }
 
-// Subscribe installs a subscription and takes the snapshot in one step; the
-// answer must be delivered before the transaction ends, so that no envelope
-// comes before it. Subscribing again gives a fresh snapshot. The snapshot is
-// nil for a stateless channel.
+// Subscribe subscribes a connection to a channel and returns a snapshot of it, nil
+// for a stateless channel. The answer with the snapshot must be queued before the
+// transaction ends, so that no envelope comes before it. Subscribing again returns
+// a new snapshot.
 func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	kind := tx.l.Kind(uri)
 	c := tx.l.channels[uri]
@@ -65,7 +66,7 @@ func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	}
 	sub, again := s.subs[c]
 	if !again {
-		tx.l.fanout.settle()
+		tx.l.fanout.flush()
 		sub.at = c.subs.add(s)
 	}
 	if s.subs == nil {
@@ -115,21 +116,21 @@ func (l *Log) Leave(s *Subscriber) (mark Bookmark) {
 func (l *Log) unsubscribing(fn func(*Tx)) {
 	effects, _ := l.locked(func(tx *Tx) error { fn(tx); return nil })
 	if effects {
-		l.drain()
+		l.runEffects()
 	}
 }
 
 func (s *Subscriber) bookmark() Bookmark {
 	mark := Bookmark{}
 	for c, sub := range s.subs {
-		mark[c.uri] = place{of: c, fromSeq: sub.fromSeq}
+		mark[c.uri] = position{of: c, fromSeq: sub.fromSeq}
 	}
 	return mark
 }
 
-// end takes s out of c.
+// end ends the subscription of s to c.
 func (tx *Tx) end(s *Subscriber, c *channel) {
-	tx.l.fanout.settle()
+	tx.l.fanout.flush()
 	at := s.subs[c].at
 	if moved := c.subs.remove(at); moved != nil {
 		sub := moved.subs[c]

@@ -9,124 +9,127 @@ import (
 	"time"
 )
 
-// behindDelay is how long a mark waits for others, and so how old what is on
-// disk may be (canvas.md section 3: within 50 ms). A store that refuses is asked
-// again at growing distances up to behindRetry.
+// A marked record is committed after writeDelay, together with the others that
+// were marked meanwhile, so what is on disk is at most 50 ms old
+// (canvas/PROTOCOL.md section 3). If the store fails, the delay grows to
+// maxWriteDelay.
 const (
-	behindDelay = 25 * time.Millisecond
-	behindRetry = 5 * time.Second
+	writeDelay    = 25 * time.Millisecond
+	maxWriteDelay = 5 * time.Second
 )
 
-// Behind commits what changes too often to be waited for: titles, statuses, what
-// a session shows. A key is marked when its record is out of date; soon after,
-// the newest values of all marked keys are collected and committed in one batch,
-// one batch at a time. What a store refuses is tried again, with its newest
-// value, until Flush; what none may take ([Change.Check]) is left out.
+// WriteBehind commits records that change too often to wait for each commit:
+// titles, statuses, the state of a session. Mark records that a key's record is
+// out of date. A short time later, WriteBehind collects the newest records of all
+// marked keys and commits them in one batch. It commits one batch at a time. If
+// the store fails, it retries with newer records until Flush; it skips a record
+// that no store accepts ([Change.Check]).
 //
-// A record that Behind writes is never one that a flow commits itself: the two
-// would overtake each other.
+// A record must not be committed both by a WriteBehind and elsewhere: an older
+// version could overwrite a newer one.
 type WriteBehind struct {
 	store   Store
 	collect func(keys []string) []Change
 	logger  *slog.Logger
 
-	commit sync.Mutex // held over a batch: one at a time, in the order of collecting
+	commit sync.Mutex // held while a batch is collected and committed
 
 	mu     sync.Mutex
 	dirty  map[string]struct{}
-	timer  *time.Timer // of the next batch; nil where none is due
+	timer  *time.Timer // of the next batch; nil if none is due
 	delay  time.Duration
 	closed bool
 }
 
-// NewWriteBehind makes a Behind. collect returns the changes that bring the records
-// of the keys up to date; it is called without a lock of Behind's that Mark
-// takes, so it may lock what Mark is called under. logger may be nil.
+// NewWriteBehind returns a WriteBehind for store. collect returns the changes that
+// bring the records of the keys up to date. It is called without any lock that
+// Mark takes, so it may take locks under which Mark is called. logger may be nil.
 func NewWriteBehind(store Store, collect func(keys []string) []Change, logger *slog.Logger) *WriteBehind {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &WriteBehind{store: store, collect: collect, logger: logger, dirty: map[string]struct{}{}, delay: behindDelay}
+	return &WriteBehind{store: store, collect: collect, logger: logger, dirty: map[string]struct{}{}, delay: writeDelay}
 }
 
-// Mark says that a key's record is out of date. It never waits.
-func (b *WriteBehind) Mark(key string) {
-	if b.store == NoStore {
+// Mark records that the record of key is out of date. It does not wait for the
+// store.
+func (w *WriteBehind) Mark(key string) {
+	if w.store == NoStore {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.dirty[key] = struct{}{}
-	b.schedule()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dirty[key] = struct{}{}
+	w.schedule()
 }
 
-func (b *WriteBehind) schedule() {
-	if b.timer == nil && !b.closed {
-		b.timer = time.AfterFunc(b.delay, func() { _ = b.write(context.Background()) })
+func (w *WriteBehind) schedule() {
+	if w.timer == nil && !w.closed {
+		w.timer = time.AfterFunc(w.delay, func() { _ = w.write(context.Background()) })
 	}
 }
 
-// write commits what is marked now.
-func (b *WriteBehind) write(ctx context.Context) error {
-	b.commit.Lock()
-	defer b.commit.Unlock()
-	b.mu.Lock()
-	keys := slices.Sorted(maps.Keys(b.dirty))
-	clear(b.dirty)
-	b.timer = nil
-	b.mu.Unlock()
+// write commits the records that are marked now.
+func (w *WriteBehind) write(ctx context.Context) error {
+	w.commit.Lock()
+	defer w.commit.Unlock()
+	w.mu.Lock()
+	keys := slices.Sorted(maps.Keys(w.dirty))
+	clear(w.dirty)
+	w.timer = nil
+	w.mu.Unlock()
 	if len(keys) == 0 {
 		return nil
 	}
-	err := b.store.Commit(ctx, b.fitting(b.collect(keys))...)
-	b.settle(keys, err)
+	err := w.store.Commit(ctx, w.acceptable(w.collect(keys))...)
+	w.wrote(keys, err)
 	return err
 }
 
-// fitting leaves out what no store takes: tried again for ever, it would keep the
-// others of its batch from being kept.
-func (b *WriteBehind) fitting(changes []Change) []Change {
+// acceptable removes the changes that no store accepts. They would fail their
+// whole batch at every retry.
+func (w *WriteBehind) acceptable(changes []Change) []Change {
 	return slices.DeleteFunc(changes, func(c Change) bool {
 		err := c.Check()
 		if err != nil {
-			b.logger.Error("record not kept", "err", err)
+			w.logger.Error("record not kept", "err", err)
 		}
 		return err != nil
 	})
 }
 
-// settle marks again what was refused. The first refusal is logged, and that it
-// works again.
-func (b *WriteBehind) settle(keys []string, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	failing := b.delay != behindDelay
+// wrote marks the keys of a failed batch again. It logs the first failure and the
+// first success after it.
+func (w *WriteBehind) wrote(keys []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	failing := w.delay != writeDelay
 	if err == nil {
-		b.delay = behindDelay
+		w.delay = writeDelay
 		if failing {
-			b.logger.Info("the store works again")
+			w.logger.Info("the store works again")
 		}
 		return
 	}
 	if !failing {
-		b.logger.Error("state is not kept for now", "err", err)
+		w.logger.Error("state is not kept until the store works again", "err", err)
 	}
-	b.delay = min(max(2*b.delay, time.Second), behindRetry)
+	w.delay = min(max(2*w.delay, time.Second), maxWriteDelay)
 	for _, key := range keys {
-		b.dirty[key] = struct{}{}
+		w.dirty[key] = struct{}{}
 	}
-	b.schedule()
+	w.schedule()
 }
 
-// Flush commits what is marked and takes no more marks after it. Its error is
-// the store's.
-func (b *WriteBehind) Flush(ctx context.Context) error {
-	b.mu.Lock()
-	b.closed = true
-	if b.timer != nil {
-		b.timer.Stop()
-		b.timer = nil
+// Flush commits the marked records and schedules no more batches. It returns the
+// store's error.
+func (w *WriteBehind) Flush(ctx context.Context) error {
+	w.mu.Lock()
+	w.closed = true
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
 	}
-	b.mu.Unlock()
-	return b.write(ctx)
+	w.mu.Unlock()
+	return w.write(ctx)
 }

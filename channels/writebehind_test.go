@@ -84,7 +84,7 @@ func TestWriteBehind(t *testing.T) {
 		time.Sleep(time.Minute)
 		check(map[string]string{"a": "999", "b": "-999"})
 		store.no.Store(false)
-		time.Sleep(behindRetry)
+		time.Sleep(maxWriteDelay)
 		check(map[string]string{"a": "2", "b": "-999"})
 		set("b", 3)
 		if err := b.Flush(t.Context()); err != nil {

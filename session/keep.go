@@ -64,10 +64,10 @@ func (s *Service) keepNew(ctx context.Context, uri string, e *entry, st State, c
 
 // keepGone makes a session's end durable before it is visible.
 func (s *Service) keepGone(ctx context.Context, uri string, e *entry) error {
-	changes := []channels.Change{{Key: sessionKey + uri, Gone: true}, {Key: stateKey + e.id, Gone: true}}
+	changes := []channels.Change{{Key: sessionKey + uri, Delete: true}, {Key: stateKey + e.id, Delete: true}}
 	if state, ok := s.log.State(uri); ok {
 		for _, c := range state.(State).ActiveClients {
-			changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Gone: true})
+			changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Delete: true})
 		}
 	}
 	if err := s.store.Commit(ctx, changes...); err != nil {
@@ -138,7 +138,7 @@ func (s *Service) collectClient(tx *channels.ReadTx, changes []channels.Change, 
 	}
 	at := slices.IndexFunc(state.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == id })
 	if at < 0 {
-		return append(changes, channels.Change{Key: clientKey + e.id + "/" + id, Gone: true})
+		return append(changes, channels.Change{Key: clientKey + e.id + "/" + id, Delete: true})
 	}
 	return append(changes, s.clientChange(e, state.ActiveClients[at]))
 }

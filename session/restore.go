@@ -74,7 +74,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 	for _, rec := range records.Under(stateKey) {
 		r := byID[rec.Key]
 		if r == nil {
-			sweep = append(sweep, channels.Change{Key: stateKey + rec.Key, Gone: true})
+			sweep = append(sweep, channels.Change{Key: stateKey + rec.Key, Delete: true})
 			continue
 		}
 		var kept stateRecord
@@ -87,7 +87,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 		id, _, _ := strings.Cut(rec.Key, "/")
 		r := byID[id]
 		if r == nil {
-			sweep = append(sweep, channels.Change{Key: clientKey + rec.Key, Gone: true})
+			sweep = append(sweep, channels.Change{Key: clientKey + rec.Key, Delete: true})
 			continue
 		}
 		var c clientRecord

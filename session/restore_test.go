@@ -134,7 +134,7 @@ func TestStoreRefuses(t *testing.T) {
 		t.Fatalf("the URI is still taken: %v", err)
 	}
 	box.take()
-	store.refuse = func(changes []channels.Change) bool { return changes[0].Gone }
+	store.refuse = func(changes []channels.Change) bool { return changes[0].Delete }
 	_, err = b.svc.DisposeSession(t.Context(), s, ahp.ChannelParams{Channel: uri})
 	const words = "the session is still there, though canvases in it may be closed: the host could not keep its end: the disk is full (-32603)"
 	if err == nil || err.Error() != words {

@@ -138,7 +138,7 @@ func (s *Service) abandon(ctx context.Context, uri string, e *entry) {
 	if published {
 		return
 	}
-	err := s.store.Commit(context.WithoutCancel(ctx), channels.Change{Key: sessionKey + uri, Gone: true})
+	err := s.store.Commit(context.WithoutCancel(ctx), channels.Change{Key: sessionKey + uri, Delete: true})
 	if err != nil {
 		s.logger.Error("record of an unpublished session not removed", "channel", uri, "err", err)
 	}

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// However many listeners come and go, and whether or not somebody was looked for
+// However many subscribers come and go, and whether or not somebody was looked for
 // before, an audience is those whom a look at each of them finds.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var l listeners
+		var l subscribers
 		next := ConnID(0)
 		for range 300 {
 			switch at := r.IntN(len(l.all) + 40); {
@@ -38,21 +38,21 @@ func TestListeners(t *testing.T) {
 	}
 }
 
-func checkNamed(t *testing.T, l *listeners, a *Audience) {
+func checkNamed(t *testing.T, l *subscribers, a *Audience) {
 	t.Helper()
 	var want, got []ConnID
 	for _, s := range l.all {
-		if a.names(s) {
+		if a.includes(s) {
 			want = append(want, s.ID)
 		}
 	}
-	for s := range l.named(a) {
+	for s := range l.in(a) {
 		got = append(got, s.ID)
 	}
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(want, got) {
-		t.Fatalf("%d listeners, %+v: heard by %v, want %v", len(l.all), a, got, want)
+		t.Fatalf("%d subscribers, %+v: heard by %v, want %v", len(l.all), a, got, want)
 	}
 	for id, of := range l.clients {
 		if len(of) == 0 {
@@ -61,8 +61,8 @@ func checkNamed(t *testing.T, l *listeners, a *Audience) {
 	}
 	for _, id := range a.Clients {
 		want := slices.ContainsFunc(l.all, func(s *Subscriber) bool { return s.ClientID == id })
-		if got := l.has(id); got != want {
-			t.Fatalf("%d listeners: has %s: %v, want %v", len(l.all), id, got, want)
+		if got := l.hasClient(id); got != want {
+			t.Fatalf("%d subscribers: has %s: %v, want %v", len(l.all), id, got, want)
 		}
 	}
 }
