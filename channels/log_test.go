@@ -90,7 +90,7 @@ func newToy() *toy {
 		},
 		Absent: func(a ahp.Action) error {
 			if _, ok := a.(shout); ok {
-				return errors.New("nobody here")
+				return errors.New("no such channel")
 			}
 			return nil
 		},
@@ -98,14 +98,14 @@ func newToy() *toy {
 	return k
 }
 
-// inbox is a sink that keeps what it was given.
+// inbox is a sink that records frames.
 type inbox struct{ frames []string }
 
 func (b *inbox) Deliver(f *Frame) { b.frames = append(b.frames, string(f.Bytes())) }
 
 func (b *inbox) DeliverAll(all *Batch) { all.Each(b.Deliver) }
 
-// take returns and forgets what came, without the wrapping that all share.
+// take removes and returns the recorded envelopes.
 func (b *inbox) take() []string {
 	var out []string
 	for _, f := range b.frames {
@@ -176,7 +176,7 @@ func TestEnvelopeBytes(t *testing.T) {
 
 func TestDispatchRefusals(t *testing.T) {
 	for _, tc := range []struct {
-		name, channel, action, reason string // reason "" is silence
+		name, channel, action, reason string // "" if ignored
 	}{
 		{"host only", "toy:/a", `{"type":"toy/reset"}`, "toy/reset is host-only"},
 		{"unknown type", "toy:/a", `{"type":"toy/none"}`, `unknown action type \"toy/none\"`},
@@ -186,8 +186,8 @@ func TestDispatchRefusals(t *testing.T) {
 		{"no capability", "toy:/a", `{"type":"toy/whisper","text":"x"}`, `toy/whisper needs the capability \"toys\"`},
 		{"checked before the lock", "toy:/a", `{"type":"toy/shout","text":""}`, "shouting nothing"},
 		{"not subscribed", "toy:/b", `{"type":"toy/add","by":1}`, "not subscribed to this channel: subscribe first"},
-		{"absent, kind refuses", "toy:/gone", `{"type":"toy/shout","text":"x"}`, "nobody here"},
-		{"absent, silence", "toy:/gone", `{"type":"toy/add","by":1}`, ""},
+		{"absent, kind refuses", "toy:/gone", `{"type":"toy/shout","text":"x"}`, "no such channel"},
+		{"absent, ignored", "toy:/gone", `{"type":"toy/add","by":1}`, ""},
 		{"unknown scheme", "other:/a", `{"type":"toy/add","by":1}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestGateAndRedaction(t *testing.T) {
 	}
 	mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", whisper{Text: "x"}) })
 	wantFrames(t, plainBox)
-	// The row is of 0.6.0, the connection speaks 0.5.1: the capability decides.
+	// The row needs 0.6.0 and the connection speaks 0.5.1: the capability decides.
 	wantFrames(t, capableBox, `{"channel":"toy:/a","action":{"type":"toy/whisper","text":"x"},"serverSeq":2}`)
 }
 
@@ -251,7 +251,7 @@ func TestAudience(t *testing.T) {
 	if diff := cmp.Diff([]string{"toy/shout"}, k.effects); diff != "" {
 		t.Error(diff)
 	}
-	// What replay gives each client: the echo to its sender, the addressed one to nobody.
+	// A replay gives the sender its echo; an entry for one connection is not replayed.
 	for client, want := range map[string][]string{"a": {echo, toA}, "b": nil} {
 		s, _ := subscriber(9, client)
 		var got []string
@@ -342,7 +342,7 @@ func TestEffectsRunInLogOrderAndMayCallTheLog(t *testing.T) {
 	}
 }
 
-// TestReasonQuotesAnything: a refusal may quote bytes that are no text.
+// TestReasonQuotesAnything: a reason that quotes invalid UTF-8 is encoded as valid.
 func TestReasonQuotesAnything(t *testing.T) {
 	e := newEntry(1, "toy:/1", &ahp.EncodedAction{Raw: ahp.Value(`{"type":"toy/add"}`)}, &ahp.Origin{ClientID: "c", ClientSeq: 1}, "no \xffthing", Audience{})
 	var envelope ahp.ActionEnvelope
@@ -351,16 +351,16 @@ func TestReasonQuotesAnything(t *testing.T) {
 	}
 }
 
-// A channel has an owner that is there, which forgets it when it goes first.
+// TestOwner: a channel's parent must exist, and drops the channel when that is removed.
 func TestOwner(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
-	err := l.Update(func(tx *Tx) error { return tx.Create("toy:/nobody/1", "toy:/nobody", count{}) })
+	err := l.Update(func(tx *Tx) error { return tx.Create("toy:/none/1", "toy:/none", count{}) })
 	if err == nil {
-		t.Error("a channel was made without its owner")
+		t.Error("created a channel whose parent does not exist")
 	}
 	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
 	mustUpdate(t, l, func(tx *Tx) error { tx.Remove("toy:/a/1"); return nil })
 	if owns := l.channels["toy:/a"].owns; len(owns) > 0 {
-		t.Errorf("its owner still has %v", owns)
+		t.Errorf("the parent still owns %v", owns)
 	}
 }

@@ -49,28 +49,28 @@ func TestResumeOutcomes(t *testing.T) {
 	check("all missed", "replay=true 2 3 missing=", 1, "toy:/a")
 	check("one missed", "replay=true 3 missing=", 2, "toy:/a", "toy:/a")
 	check("nothing missed", "replay=true missing=", 3, "toy:/a")
-	check("a gone channel", "replay=true 3 missing=toy:/gone,other:/x", 2, "toy:/a", "toy:/gone", "other:/x")
+	check("a removed channel", "replay=true 3 missing=toy:/gone,other:/x", 2, "toy:/a", "toy:/gone", "other:/x")
 	check("seen beyond the end", "replay=false toy:/a@3 missing=", 4, "toy:/a")
-	check("no base for b", "replay=false toy:/a@3 toy:/b@3 missing=", 3, "toy:/a", "toy:/b", "toy:/gone")
+	check("b not bookmarked", "replay=false toy:/a@3 toy:/b@3 missing=", 3, "toy:/a", "toy:/b", "toy:/gone")
 	check("nothing listed", "replay=true missing=", 3)
 	check("snapshot newer than seen", "replay=false toy:/a@3 missing=", 0, "toy:/a")
 
 	addOne("toy:/b") // 4
-	addOne("toy:/b") // 5: 2 falls out
-	check("fell out", "replay=false toy:/a@5 missing=", 1, "toy:/a")
-	check("what fell out was seen", "replay=true 3 missing=", 2, "toy:/a")
+	addOne("toy:/b") // 5: 2 is dropped
+	check("dropped", "replay=false toy:/a@5 missing=", 1, "toy:/a")
+	check("dropped and seen", "replay=true 3 missing=", 2, "toy:/a")
 
 	mustUpdate(t, l, func(tx *Tx) error {
 		tx.Remove("toy:/a")
 		return tx.Create("toy:/a", "", count{})
 	})
-	check("another incarnation", "replay=false toy:/a@5 missing=", 5, "toy:/a")
+	check("channel created again", "replay=false toy:/a@5 missing=", 5, "toy:/a")
 }
 
-// TestReplayLeavesTheBase: a client that loses its connection before it has read
-// a replay has the base that it had, so the next reconnect is a replay too; of
-// snapshots it may have read none, and gets them again.
-func TestReplayLeavesTheBase(t *testing.T) {
+// TestReplayKeepsBookmark: a client that loses its connection before it has read a
+// replay still has the older snapshots, so the next reconnect is a replay too. New
+// snapshots it might not have read, so it gets them again.
+func TestReplayKeepsBookmark(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a") // at 1
@@ -97,7 +97,7 @@ func TestReplayLeavesTheBase(t *testing.T) {
 		t.Fatal("a replay of a channel that the client was not subscribed to")
 	}
 	if r := again(4, "toy:/a", "toy:/b"); r.Replay {
-		t.Error("a replay on top of snapshots that may have been lost")
+		t.Error("a replay after snapshots that the client might not have")
 	}
 }
 
@@ -128,10 +128,10 @@ func TestLostMessageGivesSnapshots(t *testing.T) {
 		mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", shout{"x"}) })
 	}
 	if r := resume(t, l, mark, 1, "toy:/a"); r.Replay {
-		t.Error("a replay that lacks a message")
+		t.Error("a replay without a dropped message")
 	}
 	if r := resume(t, l, mark, 2, "toy:/a"); !r.Replay || len(r.Entries) != 1 {
-		t.Errorf("the missing message was seen: want a replay of 1, have %v", r)
+		t.Errorf("the client has seen the dropped message: want a replay of 1, have %v", r)
 	}
 }
 
@@ -183,8 +183,8 @@ func (m *mirror) drain(t *rapid.T) {
 	}
 }
 
-// Whatever happens, in whatever order, with buffers that lose entries all the
-// time: after it has resumed, a client's copy is the log's state.
+// TestResumedMirrorEqualsLog: after any sequence of events, with buffers that drop
+// entries all the time, a client that has resumed has the log's states.
 func TestResumedMirrorEqualsLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, k := New(Options{StateEntries: 6, MessageEntries: 2}), newToy()
@@ -242,7 +242,7 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 					connect()
 					online = true
 				}
-			case "lost": // the answer to a reconnect, with the connection
+			case "lost": // the connection is lost before the answer to its reconnect
 				if !online {
 					m.s, m.box = subscriber(ConnID(l.seq), "c")
 					l.Update(func(tx *Tx) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-func numbered(t *testing.T, s Store) (*Log, *Sequence) {
+// openSequence returns a log with a sequence in a store.
+func openSequence(t *testing.T, s Store) (*Log, *Sequence) {
 	t.Helper()
 	records, err := LoadRecords(t.Context(), s)
 	if err != nil {
@@ -23,7 +24,7 @@ func numbered(t *testing.T, s Store) (*Log, *Sequence) {
 	return New(Options{Sequence: n}), n
 }
 
-// use gives out numbers as transactions do.
+// use uses n sequence numbers.
 func use(l *Log, n int64) error {
 	return l.Update(func(tx *Tx) error { tx.l.seq += n; return nil })
 }
@@ -33,23 +34,22 @@ func seqOf(l *Log) (seq int64) {
 	return seq
 }
 
-// TestSequenceNeverGoBack: a restart begins behind everything that could have been
-// given out, however the life before it ended: with a block of 2^20 (canvas.md
-// section 5).
-func TestSequenceNeverGoBack(t *testing.T) {
+// TestSequenceNeverGoesBack: after a restart a host starts above every number that
+// it might have used before, in blocks of 2^20 (canvas/PROTOCOL.md section 5).
+func TestSequenceNeverGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := NewMemory()
 		var last int64
-		for life := range 5 {
-			l, n := numbered(t, store)
-			if first := seqOf(l); first < last || life > 0 && first%(1<<20) != 0 {
-				t.Fatalf("life %d begins at %d, the one before ended at %d", life, first, last)
+		for run := range 5 {
+			l, n := openSequence(t, store)
+			if first := seqOf(l); first < last || run > 0 && first%(1<<20) != 0 {
+				t.Fatalf("run %d begins at %d, the previous one ended at %d", run, first, last)
 			}
-			for range life * 5 {
+			for range run * 5 {
 				if err := use(l, sequenceBlock/4); err != nil {
 					t.Fatal(err)
 				}
-				synctest.Wait() // the next block is reserved meanwhile
+				synctest.Wait() // until the next block is reserved
 			}
 			last = seqOf(l)
 			n.Close()
@@ -57,17 +57,18 @@ func TestSequenceNeverGoBack(t *testing.T) {
 	})
 }
 
-// TestSequenceRunOut: a log never gives out what is not reserved. It ends, and says so.
-func TestSequenceRunOut(t *testing.T) {
+// TestSequenceExhausted: a log uses no number that is not reserved. Without one, it
+// can still be read and left.
+func TestSequenceExhausted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &refusing{Memory: NewMemory()}
-		l, n := numbered(t, store)
+		store := &failing{Memory: NewMemory()}
+		l, n := openSequence(t, store)
 		defer n.Close()
 		l.AddKind(&newToy().Kind)
 		mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/a", "", count{}) })
 		s, box := subscriber(1, "c")
 		subscribeTo(t, l, s, "toy:/a")
-		store.no.Store(true)
+		store.full.Store(true)
 		steps := 0
 		var err error
 		for ; err == nil; steps++ {
@@ -79,24 +80,24 @@ func TestSequenceRunOut(t *testing.T) {
 		select {
 		case <-n.Exhausted():
 		default:
-			t.Error("nobody was told")
+			t.Error("Exhausted is not closed")
 		}
 		l.View(func(tx *ReadTx) {
 			if !tx.Subscribed(s, "toy:/a") {
-				t.Error("View on an exhausted log: not subscribed")
+				t.Error("View of an exhausted log: not subscribed")
 			}
 		})
 		if err := l.Dispatch(s, ahp.DispatchActionParams{Channel: "toy:/a", Action: ahp.Value(`{"type":"toy/add","n":1}`)}); !errors.Is(err, ErrSequenceExhausted) || len(box.frames) > 0 {
-			t.Errorf("a dispatch on an exhausted log: %v, %d frames", err, len(box.frames))
+			t.Errorf("Dispatch to an exhausted log: %v, %d frames", err, len(box.frames))
 		}
 		if mark := l.Leave(s); len(mark) != 1 {
-			t.Errorf("a connection that leaves an exhausted log: %v", mark.URIs())
+			t.Errorf("Leave of an exhausted log: %v", mark.URIs())
 		}
-		store.no.Store(false)
+		store.full.Store(false)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if err := use(l, 1); err != nil {
-			t.Errorf("reserved, and still: %v", err)
+			t.Errorf("after the store works again: %v", err)
 		}
 	})
 }

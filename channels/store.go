@@ -42,9 +42,10 @@ type Store interface {
 	Close() error
 }
 
-// The limits of a record, in bytes.
 const (
-	MaxKey   = 16 << 10
+	// MaxKey is the largest size of a record's key, in bytes.
+	MaxKey = 16 << 10
+	// MaxValue is the largest size of a record's value, in bytes.
 	MaxValue = 8 << 20
 )
 
@@ -62,11 +63,19 @@ type Change struct {
 // The errors of a store. An implementation wraps them with the store's location and
 // with advice.
 var (
-	ErrStoreFull     = errors.New("the disk is full")
+	// ErrStoreFull means that there is no space for a batch. A smaller one might fit.
+	ErrStoreFull = errors.New("the disk is full")
+	// ErrStoreReadOnly means that the process may not write the store.
 	ErrStoreReadOnly = errors.New("the store cannot be written")
-	ErrStoreDamaged  = errors.New("the store is damaged")
-	ErrStoreNewer    = errors.New("the store was written by a newer version")
-	ErrStoreBusy     = errors.New("another host uses the store")
-	ErrStoreBroken   = errors.New("the store cannot tell what it kept")
-	ErrStoreClosed   = errors.New("the store is closed")
+	// ErrStoreDamaged means that the store's contents are not what was committed.
+	ErrStoreDamaged = errors.New("the store is damaged")
+	// ErrStoreNewer means that the store has a format that this version cannot read.
+	ErrStoreNewer = errors.New("the store was written by a newer version")
+	// ErrStoreBusy means that another process uses the store.
+	ErrStoreBusy = errors.New("another host uses the store")
+	// ErrStoreBroken means that the outcome of a batch is unknown until the store is
+	// opened again.
+	ErrStoreBroken = errors.New("the store cannot tell what it kept")
+	// ErrStoreClosed means that Close was called.
+	ErrStoreClosed = errors.New("the store is closed")
 )

@@ -14,11 +14,11 @@ import (
 
 func always(int) bool { return true }
 
-// Many callers, again and again: each is done exactly once, and one has the turn
-// at a time.
+// TestEachIsDoneOnce: with many concurrent callers, each value is handled exactly
+// once, and there is one leader at a time.
 func TestEachIsDoneOnce(t *testing.T) {
-	var line groupcommit.Queue[int]
-	var turn sync.Mutex
+	var queue groupcommit.Queue[int]
+	var leading sync.Mutex
 	done := make([]int, 64*200)
 	groups := 0
 	var wg sync.WaitGroup
@@ -26,14 +26,14 @@ func TestEachIsDoneOnce(t *testing.T) {
 		wg.Go(func() {
 			for i := range 200 {
 				p := &groupcommit.Waiter[int]{Value: c*200 + i}
-				if line.Join(context.Background(), nil, p) != groupcommit.Lead {
+				if queue.Join(context.Background(), nil, p) != groupcommit.Lead {
 					continue
 				}
-				if !turn.TryLock() {
-					t.Error("two have the turn")
+				if !leading.TryLock() {
+					t.Error("two callers lead")
 					return
 				}
-				group := line.Take(always)
+				group := queue.Take(always)
 				if group[0] != p {
 					t.Error("a group does not begin with its leader")
 				}
@@ -41,8 +41,8 @@ func TestEachIsDoneOnce(t *testing.T) {
 				for _, each := range group {
 					done[each.Value]++
 				}
-				turn.Unlock()
-				line.Pass()
+				leading.Unlock()
+				queue.Pass()
 				for _, each := range group {
 					each.Finish(groupcommit.Done)
 				}
@@ -56,21 +56,21 @@ func TestEachIsDoneOnce(t *testing.T) {
 	t.Logf("%d in %d groups", len(done), groups)
 }
 
-// What waits goes in the order in which it came, as far as it fits; who leaves is
-// not taken along, and who was told to lead cannot leave.
+// TestOrderAndLeaving: waiters are taken in order, as far as they fit. A canceled
+// waiter is not taken, and one that leads cannot be canceled.
 func TestOrderAndLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var line groupcommit.Queue[int]
+		var queue groupcommit.Queue[int]
 		first := &groupcommit.Waiter[int]{Value: 0}
-		if w := line.Join(t.Context(), nil, first); w != groupcommit.Lead {
-			t.Fatalf("alone, and told %d", w)
+		if w := queue.Join(t.Context(), nil, first); w != groupcommit.Lead {
+			t.Fatalf("first caller: %d, want Lead", w)
 		}
-		line.Take(always)
-		words := make([]groupcommit.Result, 6)
+		queue.Take(always)
+		results := make([]groupcommit.Result, 6)
 		var wg sync.WaitGroup
 		join := func(i int, ctx context.Context, stop chan struct{}) *groupcommit.Waiter[int] {
 			p := &groupcommit.Waiter[int]{Value: i}
-			wg.Go(func() { words[i] = line.Join(ctx, stop, p) })
+			wg.Go(func() { results[i] = queue.Join(ctx, stop, p) })
 			synctest.Wait()
 			return p
 		}
@@ -86,37 +86,37 @@ func TestOrderAndLeaving(t *testing.T) {
 		cancel()
 		close(stop)
 		synctest.Wait()
-		line.Pass()
-		time.Sleep(2 * time.Hour) // leads is over, too late
+		queue.Pass()
+		time.Sleep(2 * time.Hour) // its context ends, but it leads already
 		var took []int
-		for _, p := range line.Take(func(i int) bool { return i < 5 }) {
+		for _, p := range queue.Take(func(i int) bool { return i < 5 }) {
 			took = append(took, p.Value)
 			p.Finish(groupcommit.Done + 1)
 		}
-		line.Pass()
-		line.Take(always)
-		last.Finish(groupcommit.Done) // it leads: nothing waits for this
-		line.Pass()
+		queue.Pass()
+		queue.Take(always)
+		last.Finish(groupcommit.Done) // has no effect: it leads
+		queue.Pass()
 		wg.Wait()
 		want := []groupcommit.Result{0, groupcommit.Canceled, groupcommit.Lead, groupcommit.Canceled, groupcommit.Done + 1, groupcommit.Lead}
-		if fmt.Sprint(took) != "[2 4]" || !slices.Equal(words, want) {
-			t.Errorf("took %v, told %v", took, words)
+		if fmt.Sprint(took) != "[2 4]" || !slices.Equal(results, want) {
+			t.Errorf("took %v, results %v", took, results)
 		}
 	})
 }
 
 func ExampleQueue() {
-	var line groupcommit.Queue[string]
+	var queue groupcommit.Queue[string]
 	save := func(text string) {
 		p := &groupcommit.Waiter[string]{Value: text}
-		if line.Join(context.Background(), nil, p) != groupcommit.Lead {
-			return // somebody did it for us
+		if queue.Join(context.Background(), nil, p) != groupcommit.Lead {
+			return // another caller did it
 		}
-		group := line.Take(func(string) bool { return true })
+		group := queue.Take(func(string) bool { return true })
 		for _, each := range group {
 			fmt.Println("saved", each.Value)
 		}
-		line.Pass()
+		queue.Pass()
 		for _, each := range group {
 			each.Finish(groupcommit.Done)
 		}
