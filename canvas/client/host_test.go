@@ -115,7 +115,7 @@ func (h *testHost) start(opts channels.Options) {
 		Log: h.log, Presence: h.sessions, Connectivity: h.canvases, Info: &ahp.ServerInfo{Name: "test host"},
 		Methods: []server.Method{
 			server.Handle(session.CreateSession, h.sessions.CreateSession),
-			server.Handle(session.DisposeSession, h.sessions.DisposeSession).Waiting(),
+			server.Handle(session.DisposeSession, h.sessions.DisposeSession).Concurrent(),
 			server.Handle(session.ListSessions, h.sessions.ListSessions),
 			server.HandleContent(canvas.CanvasReadResource, h.canvases.CanvasReadResource),
 		},

@@ -8,8 +8,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// subscribe installs a subscription, takes the snapshot and queues the answer
-// in one transaction (ahp-host.md section 2d).
+// subscribe subscribes the connection, takes the snapshot and queues the answer in
+// one transaction (ahp/PROTOCOL.md section 2d).
 func subscribe(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.ChannelParams
 	if err := decodeParams(ahp.Subscribe.MethodInfo, req.Params, &p); err != nil {
@@ -39,8 +39,8 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 	}
 }
 
-// unsubscribe ends a subscription; nothing of the channel is delivered after
-// it. An unknown channel is ignored.
+// unsubscribe ends a subscription. No envelope of the channel is delivered after it.
+// An unknown channel is ignored.
 func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.ChannelParams
 	if decodeParams(ahp.Unsubscribe.MethodInfo, req.Params, &p) != nil {
@@ -53,15 +53,15 @@ func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 	}
 }
 
-// dispatch hands a client's action to the log, which echoes, refuses or ignores
-// it (ahp-host.md section 2e).
+// dispatch passes a client's action to the log, which publishes, refuses or ignores
+// it (ahp/PROTOCOL.md section 2e).
 func dispatch(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.DispatchActionParams
 	if decodeParams(ahp.DispatchAction.MethodInfo, req.Params, &p) != nil {
 		c.server.unreadable.Add(1)
 		return
 	}
-	if c.server.log.Dispatch(c.sub, p) != nil { // the host ends: see channels.Sequence
+	if c.server.log.Dispatch(c.sub, p) != nil { // the sequence is exhausted; the host stops
 		c.server.unreadable.Add(1)
 	}
 }
