@@ -82,6 +82,6 @@
 //   - An instance that is no [Messenger] hears nothing; a View's message to it is
 //     accepted, for to the protocol the payload is opaque.
 //
-// It imports session, channels, channels/together, ahp, ahp/mark, a JSON Schema
+// It imports session, channels, channels/groupcommit, ahp, ahp/mark, a JSON Schema
 // validator, and segmentio/asm for base64 and UTF-8.
 package canvas

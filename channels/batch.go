@@ -7,12 +7,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Batch is frames that follow each other on their way to many connections. It is
-// safe for concurrent use.
+// Batch is a sequence of frames for many connections. It is safe for concurrent
+// use.
 type Batch struct {
 	messages [][]byte
-	size     int              // of the messages, in bytes
-	rows     []*ahp.ActionRow // each once
+	size     int              // of all messages, in bytes
+	rows     []*ahp.ActionRow // the distinct rows of its entries
 
 	once   sync.Once
 	framed []byte
@@ -29,10 +29,10 @@ func newBatch(entries []*Entry, size int) *Batch {
 	return b
 }
 
-// Messages returns the texts in their order; the caller must not change them.
+// Messages returns the JSON texts in order. The caller must not change them.
 func (b *Batch) Messages() [][]byte { return b.messages }
 
-// Each delivers the texts one by one: what a sink does that does not write to a
+// Each calls deliver with every message, for a sink that does not write to a
 // socket.
 func (b *Batch) Each(deliver func(*Frame)) {
 	for _, m := range b.messages {
@@ -40,11 +40,11 @@ func (b *Batch) Each(deliver func(*Frame)) {
 	}
 }
 
-// Size returns the length of the texts in bytes.
+// Size returns the length of all messages in bytes.
 func (b *Batch) Size() int { return b.size }
 
-// Framed returns what frame makes of the messages. It is made once, by whoever
-// asks first: all connections write the same bytes.
+// Framed returns the result of frame for the messages. Only the first call
+// computes it, so that all connections write the same bytes.
 func (b *Batch) Framed(frame func(messages [][]byte) []byte) []byte {
 	b.once.Do(func() { b.framed = frame(b.messages) })
 	return b.framed

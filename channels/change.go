@@ -5,20 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Check says what is wrong with a change that no Store may take: a key that is
-// empty, longer than MaxKey or no UTF-8, a value longer than MaxValue. A Store
-// calls it before anything else; its error wraps none of the Err* and leaves the
-// store as it was.
+// Check returns an error if no Store may accept the change: the key is empty,
+// longer than MaxKey or not UTF-8, or the value is longer than MaxValue. A Store
+// calls it before it changes anything. The error wraps none of the Err* values.
 func (c Change) Check() error {
 	switch {
 	case c.Key == "":
-		return fmt.Errorf("channels: a record's key is empty")
+		return fmt.Errorf("channels: the key of a record is empty")
 	case len(c.Key) > MaxKey:
-		return fmt.Errorf("channels: a record's key has %d bytes, %d are allowed", len(c.Key), MaxKey)
+		return fmt.Errorf("channels: the key of a record has %d bytes, at most %d are allowed", len(c.Key), MaxKey)
 	case !utf8.ValidString(c.Key):
-		return fmt.Errorf("channels: a record's key is no UTF-8: %+q", c.Key)
-	case !c.Gone && len(c.Value) > MaxValue:
-		return fmt.Errorf("channels: the value of %.100q has %d bytes, %d are allowed", c.Key, len(c.Value), MaxValue)
+		return fmt.Errorf("channels: the key of a record is not UTF-8: %+q", c.Key)
+	case !c.Delete && len(c.Value) > MaxValue:
+		return fmt.Errorf("channels: the value of %.100q has %d bytes, at most %d are allowed", c.Key, len(c.Value), MaxValue)
 	}
 	return nil
 }

@@ -6,23 +6,24 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Dispatch takes a client's dispatchAction (ahp-host.md section 2e): it is
-// echoed to its audience, refused to its sender alone, or ignored in silence.
-// The action is decoded and checked before the lock is taken, so that what a
-// stranger sends costs nobody else time.
-func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) {
+// Dispatch handles a client's dispatchAction (ahp/PROTOCOL.md section 2e): it
+// publishes the action, refuses it to the sender alone, or silently ignores it.
+// It decodes and checks the action before it takes the lock, so that a costly
+// action does not delay other connections. It returns an error only if Update
+// fails; then the action was neither published nor refused.
+func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	kind := l.Kind(p.Channel)
 	if kind == nil || !from.Caps.Has(kind.Capability) {
-		return
+		return nil
 	}
 	enc, err := kind.Actions.Decode(p.Action)
 	if err == nil && kind.Check != nil {
 		err = kind.Check(from, enc.Action)
 	}
-	_ = l.Do(func(tx *Tx) error { tx.dispatch(from, kind, p, enc, err); return nil })
+	return l.Update(func(tx *Tx) error { tx.dispatch(from, kind, p, enc, err); return nil })
 }
 
-// dispatch publishes a decoded action, or refuses it where err says why.
+// dispatch publishes a decoded action, or refuses it if err is not nil.
 func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams, enc ahp.EncodedAction, err error) {
 	origin := ahp.Origin{ClientID: from.ClientID, ClientSeq: p.ClientSeq}
 	c := tx.l.channels[p.Channel]
@@ -41,7 +42,7 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 		err = tx.publish(c, &enc, &origin, d.Audience)
 	}
 	if err != nil {
-		enc.Raw = p.Action // an alias goes back as it came
+		enc.Raw = p.Action // an alias is refused in its own spelling
 		tx.Refuse(from, p.Channel, &enc, &origin, err.Error())
 		return
 	}
@@ -50,7 +51,8 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 	}
 }
 
-// permit checks the action's type, not its family, then asks the kind.
+// permit checks what the action's row demands of its sender, and then calls the
+// kind's Permit.
 func (tx *Tx) permit(c *channel, d *Dispatch, row *ahp.ActionRow) error {
 	if _, ok := d.From.subs[c]; !ok {
 		return fmt.Errorf("not subscribed to this channel: subscribe first")
@@ -64,9 +66,10 @@ func (tx *Tx) permit(c *channel, d *Dispatch, row *ahp.ActionRow) error {
 	if c.kind.Permit == nil {
 		return nil
 	}
-	return c.kind.Permit(tx, d)
+	return c.kind.Permit(&tx.ReadTx, d)
 }
 
+// dispatchAbsent handles an action for a URI that names no channel.
 func (tx *Tx) dispatchAbsent(from *Subscriber, kind *Kind, uri string, enc *ahp.EncodedAction, origin *ahp.Origin) {
 	if kind.Absent == nil || enc.Action == nil {
 		return
@@ -76,15 +79,15 @@ func (tx *Tx) dispatchAbsent(from *Subscriber, kind *Kind, uri string, enc *ahp.
 	}
 }
 
-// Refuse echoes an action to its sender alone, with the reason. It takes a
-// sequence number, reduces nothing, and is kept for the sender's client id.
+// Refuse returns an action to its sender alone, with the reason. The entry has a
+// sequence number and changes no state; it is retained for the sender's client id.
 func (tx *Tx) Refuse(from *Subscriber, uri string, enc *ahp.EncodedAction, origin *ahp.Origin, reason string) {
 	tx.l.seq++
 	e := newEntry(tx.l.seq, uri, enc, origin, reason, Sender(from))
 	e.of = tx.l.channels[uri]
-	// A refused message is kept with the state changes: it answers a dispatch,
-	// and must not fall out under a flood of messages.
+	// A refused message is retained with the state changes, because it answers a
+	// dispatch: a flood of messages must not evict it.
 	tx.l.states.add(e)
-	tx.l.fanout.settle()
+	tx.l.fanout.flush()
 	from.Sink.Deliver(e.frame)
 }

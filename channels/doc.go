@@ -1,60 +1,63 @@
-// Package channels is the log: every channel's state, one host-wide sequence,
-// who is subscribed to what, and a bounded buffer for replay. It has no socket
-// and can be tested with no wire.
+// Package channels is the log of a host: the state of every channel, one host-wide
+// sequence of entries, the subscriptions, and a limited buffer for replay. It has
+// no socket and is tested without one.
 //
-// # The law of order
+// # Order
 //
-// There is one mutex and one way in, [Log.Do]. Assigning a serverSeq, reducing,
-// keeping the entry for replay and settling who hears it is one step under that
-// mutex, across all channels, because serverSeq is host-wide and reconnect names
-// one number for all subscriptions. It follows that:
+// One mutex guards the log; [Log.View] and [Log.Update] hold it. Under it, an
+// action is assigned its serverSeq, reduced, retained for replay and given to its
+// recipients in one step, for all channels: serverSeq is host-wide, and a reconnect
+// names one number for all subscriptions. Therefore:
 //
-//   - every subscriber sees its channels in the order of serverSeq;
-//   - a snapshot that is taken by [Tx.Subscribe] is followed by exactly the
-//     envelopes with a serverSeq above its fromSeq, none lost, none repeated;
-//   - several appends in one Do are one transaction: nobody sees a part of it,
-//     nothing of another transaction stands between them.
+//   - Every subscriber receives the entries of its channels in the order of serverSeq.
+//   - A snapshot from [Tx.Subscribe] is followed by exactly the entries with a
+//     serverSeq above its FromSeq. None is lost or repeated.
+//   - The entries of one Update are a transaction: no other entry comes between them,
+//     and no snapshot contains only some of them.
 //
-// A lock per channel with an atomic sequence was measured and delivered
-// envelopes out of order in every run; so one lock, and little work under it.
+// A lock for each channel with an atomic sequence delivered envelopes out of order
+// in every run of a measurement. So there is one lock, and little work is done
+// under it.
 //
-// Few subscribers are handed a frame in that step. Where they are many, entries of
-// one channel that follow each other wait for a goroutine that is on its way, a few
-// microseconds, and are handed over together as a [Batch], whose bytes all
-// connections share. It waits for nothing but the sinks, and ends, so nobody waits
-// for it. Nothing can tell: who would put something before them settles first, the
-// log by itself (fanout.go), and a connection with [Log.Settle].
-// With a push for each action and connection, bursts of 32 to 1,000 subscribers
-// took twice the CPU.
+// # Fan-out
 //
-// # What runs under the lock
+// If a channel has few subscribers, they are given an entry's frame under the lock.
+// If it has many, consecutive entries wait a few microseconds for a goroutine, which
+// delivers them as one [Batch]; all connections write the same bytes. The batch is
+// also delivered before anything that must come after it (see [Log.Flush]), so
+// subscribers cannot tell the difference. The goroutine blocks on nothing but the
+// sinks and then ends. A burst of entries to 1,000 connections is delivered up to
+// 1.5 times as fast, with less CPU.
 //
-// Pure reducers ([Kind].Reduce, Permit, After, Redact), the encoding of an
-// envelope (once, shared by all recipients and by replay), and the calls of a
-// [Sink], which must not block, call back or take a lock that is held while calling
-// the log; those of a Batch come under a lock of their own, below the log's. Effects run after the lock, in the order of the log, one at a time; they
-// must not wait, but start or feed a flow that somebody else owns.
+// # Under the lock
 //
-// # States are values
+// Reducers and the other pure functions of a [Kind] (Permit, After, Redact) run under
+// the lock, and so does the encoding of an envelope, which is shared by all
+// recipients and by replay. A [Sink] is called under it: a Sink must not block, call
+// the log, or take a lock that is held while the log is called. Effects run after
+// the lock is released, in the order of the log, one at a time. They must not block;
+// they start or feed work that another goroutine does.
 //
-// A state that was published is immutable. A reducer returns a new value and
-// shares what did not change; snapshots hold the pointer and are encoded outside
-// the lock, once per state and variant.
+// # States
 //
-// # Audience and gate
+// A published state is immutable. A reducer returns a new value that shares the
+// unchanged parts. A snapshot refers to the state and is encoded outside the lock,
+// once for each state and variant.
 //
-// An entry goes to the subscribers of its channel that (a) declared the
-// capability of its row (else: negotiated a version that knows the type) and
-// (b) are in its [Audience]. Replay applies the same filter. Gaps in serverSeq
-// are legal.
+// # Visibility
 //
-// # What outlives the process
+// A subscriber receives an entry of its channel if it is in the entry's [Audience],
+// and if it declared the capability of the entry's row or, for a row without one,
+// negotiated a version that has the row. The same applies to replay. A client
+// therefore sees gaps in serverSeq.
 //
-// The log is memory and never waits for a disk. A [Store] keeps records: flows of
-// the floors above commit to it before they publish, [Behind] follows with what
-// changes too often to be waited for, and [Numbers] reserves sequence numbers in
-// blocks, so that serverSeq never goes back. Package storetest is what every
-// Store must pass.
+// # Persistence
 //
-// The package imports ahp and the standard library.
+// The log is in memory and never waits for a disk. A [Store] keeps records: package
+// canvas and package session commit a change before they publish it, a [WriteBehind]
+// commits what changes too often for that, and a [Sequence] reserves sequence numbers
+// in blocks, so that serverSeq never goes back over a restart. Package storetest
+// tests a Store.
+//
+// The package imports package ahp and the standard library.
 package channels

@@ -7,16 +7,19 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Entry is one envelope of the log.
+// Entry is a published or refused action with its sequence number.
 type Entry struct {
-	Seq      int64
-	Channel  string
+	// Seq is the entry's serverSeq.
+	Seq int64
+	// Channel is the URI of the entry's channel.
+	Channel string
+	// Audience says which subscribers receive the entry.
 	Audience Audience
 
-	row      *ahp.ActionRow // nil where the type is unknown (a refusal)
-	envelope ahp.Value      // the ActionEnvelope, encoded
-	frame    *Frame         // the action notification around it
-	of       *channel       // the channel's incarnation; nil where there was none
+	row      *ahp.ActionRow // nil for a refused action of an unknown type
+	envelope ahp.Value      // the encoded ActionEnvelope
+	frame    *Frame         // the notification that contains it
+	of       *channel       // nil if there was no channel of that URI
 }
 
 const (
@@ -24,17 +27,17 @@ const (
 	notificationTail = `}`
 )
 
-// newEntry encodes the envelope by hand around the action's own bytes: this is
-// the hot path, and every value in it but the strings is a number.
+// newEntry encodes the envelope by hand around the action's own bytes, because it
+// runs once for every action, under the lock.
 func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string, to Audience) *Entry {
 	size := len(notificationHead) + action.Size() + len(ch) + len(reason) + 160
-	var lent *[]byte
-	if reason == "" { // a refusal is kept, whoever it is for
-		lent = space(size, &to)
+	var pooled *[]byte
+	if reason == "" { // refusals are retained, so they own their memory
+		pooled = buffer(size, &to)
 	}
 	var b []byte
-	if lent != nil {
-		b = *lent
+	if pooled != nil {
+		b = *pooled
 	} else {
 		b = make([]byte, 0, size)
 	}
@@ -54,18 +57,18 @@ func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origi
 	}
 	if reason != "" {
 		b = append(b, `,"rejectionReason":`...)
-		b = ahp.AppendString(b, strings.ToValidUTF8(reason, "\uFFFD")) // it may quote anybody
+		b = ahp.AppendString(b, strings.ToValidUTF8(reason, "\uFFFD")) // it might quote the client
 	}
 	b = append(b, '}')
 	envelope := ahp.Value(b[len(notificationHead):])
 	b = append(b, notificationTail...)
 	return &Entry{
 		Seq: seq, Channel: ch, Audience: to, row: action.Row,
-		envelope: envelope[:len(b)-len(notificationHead)-len(notificationTail)], frame: &Frame{bytes: b, space: lent},
+		envelope: envelope[:len(b)-len(notificationHead)-len(notificationTail)], frame: &Frame{bytes: b, buffer: pooled},
 	}
 }
 
-// size is what an entry counts for in a ring.
+// size is the memory that an entry takes in a ring, in bytes.
 func (e *Entry) size() int {
 	return len(notificationHead) + len(e.envelope) + len(notificationTail) + len(e.Channel) + 64
 }

@@ -7,77 +7,80 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// fanout hands entries to the many listeners of a channel, all that wait together.
-// A goroutine comes for the first of them; what is published until it is there
-// travels along, so that a burst costs each connection a look and not one for each
-// action. Who is to see things in their order settles first: before another
-// channel's entries, what only some hear, a change of the listeners, and a
-// connection's own frames.
+// fanout delivers the entries of a channel with many subscribers in batches. The
+// first entry starts a goroutine that delivers it together with all entries that
+// are published until the goroutine runs. In a burst, each connection is thus
+// visited once for a batch instead of once for an entry.
+//
+// To keep every connection's frames in order, the pending batch is flushed before
+// anything that must come after it: entries of another channel, entries for a
+// restricted audience, a change of the subscribers, and a connection's own frames.
 type fanout struct {
-	waiting atomic.Bool // something does; set and cleared under mu
+	pending atomic.Bool // entries is not empty; written under mu
 
-	mu      sync.Mutex // below the log's; sinks are called under it
-	of      *channel   // whose entries they are
-	entries []*Entry
-	bytes   int
-	coming  bool // the goroutine
+	mu        sync.Mutex // taken after the log's mutex; sinks are called under it
+	of        *channel   // the channel of entries
+	entries   []*Entry
+	bytes     int
+	scheduled bool // a goroutine is about to deliver
 }
 
-// batchBytes bounds what waits: a connection can write that much at once.
+// batchBytes limits a batch to what a connection writes at once.
 const batchBytes = 60 << 10
 
-// add takes an entry that all listeners of a channel hear. It is called with the
-// log locked.
+// add queues an entry for all subscribers of a channel. It is called with the log
+// locked.
 func (f *fanout) add(c *channel, e *Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.of != c || f.bytes+e.frame.Size() > batchBytes {
-		f.handOver()
+		f.deliver()
 	}
 	f.of = c
 	f.entries = append(f.entries, e)
 	f.bytes += e.frame.Size()
-	f.waiting.Store(true)
-	if !f.coming {
-		f.coming = true
-		go f.come()
+	f.pending.Store(true)
+	if !f.scheduled {
+		f.scheduled = true
+		go f.run()
 	}
 }
 
-func (f *fanout) come() {
+func (f *fanout) run() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.coming = false
-	f.handOver()
+	f.scheduled = false
+	f.deliver()
 }
 
-// settle hands over what waits. It may be called with the log locked or not.
-func (f *fanout) settle() {
-	if !f.waiting.Load() {
+// flush delivers the pending batch. It may be called with the log locked or
+// unlocked.
+func (f *fanout) flush() {
+	if !f.pending.Load() {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.handOver()
+	f.deliver()
 }
 
-// handOver is called under mu. The listeners do not change: who changes them has
-// settled before, with the log locked, so that nothing waits.
-func (f *fanout) handOver() {
+// deliver is called under mu. It may read the channel's subscribers without the
+// log's mutex: they change only after a flush, with the log locked.
+func (f *fanout) deliver() {
 	if f.of == nil {
 		return
 	}
-	all := newBatch(f.entries, f.bytes)
+	batch := newBatch(f.entries, f.bytes)
 	for _, s := range f.of.subs.all {
-		if s.seesAll(all.rows) {
-			s.Sink.DeliverAll(all)
+		if s.seesAll(batch.rows) {
+			s.Sink.DeliverAll(batch)
 		} else {
 			s.deliverSeen(f.entries)
 		}
 	}
 	clear(f.entries)
 	f.entries, f.bytes, f.of = f.entries[:0], 0, nil
-	f.waiting.Store(false)
+	f.pending.Store(false)
 }
 
 func (s *Subscriber) seesAll(rows []*ahp.ActionRow) bool {
@@ -89,7 +92,7 @@ func (s *Subscriber) seesAll(rows []*ahp.ActionRow) bool {
 	return true
 }
 
-// deliverSeen is for who does not hear all of them.
+// deliverSeen delivers only the entries that the subscriber may see.
 func (s *Subscriber) deliverSeen(entries []*Entry) {
 	for _, e := range entries {
 		if s.sees(e.row) {

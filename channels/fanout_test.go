@@ -11,21 +11,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// crowd is a log with many listeners, and what each of them has to hear, in order.
+// crowd is a log with many subscribers, and the frames that each of them should
+// receive, in order.
 type crowd struct {
 	t    *testing.T
 	log  *Log
 	all  []*Subscriber
 	box  map[*Subscriber]*inbox
 	want map[*Subscriber][]string
-	said int
+	sent int
 }
 
 var crowdChannels = []string{"toy:/a", "toy:/b"}
 
 func newCrowd(t *testing.T, r *rand.Rand, n int) *crowd {
 	l, _ := newToyLog(t, Options{})
-	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
 	c := &crowd{t: t, log: l, box: map[*Subscriber]*inbox{}, want: map[*Subscriber][]string{}}
 	for i := range n {
 		var caps []string
@@ -38,14 +39,15 @@ func newCrowd(t *testing.T, r *rand.Rand, n int) *crowd {
 	return c
 }
 
-// say publishes something that a test of an audience hears, if it is subscribed.
-func (c *crowd) say(uri string, secret bool, to Audience) {
-	c.said++
-	text := fmt.Sprintf("%s %d", uri, c.said)
-	mustDo(c.t, c.log, func(tx *Tx) error {
+// publish publishes an action, and records it for every subscriber that should
+// receive it.
+func (c *crowd) publish(uri string, secret bool, to Audience) {
+	c.sent++
+	text := fmt.Sprintf("%s %d", uri, c.sent)
+	mustUpdate(c.t, c.log, func(tx *Tx) error {
 		for _, s := range c.all {
-			hears := tx.Subscribed(s, uri) && (to.everybody() || to.names(s))
-			if hears && (!secret || s.Caps.Has("toys")) {
+			receives := tx.Subscribed(s, uri) && (to.all() || to.includes(s))
+			if receives && (!secret || s.Caps.Has("toys")) {
 				c.want[s] = append(c.want[s], text)
 			}
 		}
@@ -61,27 +63,27 @@ func (c *crowd) step(r *rand.Rand) {
 	switch n := r.IntN(20); {
 	case n < 12:
 		for range 1 + r.IntN(6) {
-			c.say(uri, r.IntN(5) == 0, Audience{})
+			c.publish(uri, r.IntN(5) == 0, Audience{})
 		}
 	case n == 12:
-		c.say(uri, false, Audience{Conn: s.ID, Clients: []string{"client3"}})
+		c.publish(uri, false, Audience{Conn: s.ID, Clients: []string{"client3"}})
 	case n == 13:
 		c.log.Dispatch(s, ahp.DispatchActionParams{Channel: uri, Action: ahp.Value(`{"type":"toy/reset"}`)})
 		c.want[s] = append(c.want[s], "refused")
 	case n < 16:
-		mustDo(c.t, c.log, func(tx *Tx) error { tx.Unsubscribe(s, uri); return nil })
+		c.log.Unsubscribe(s, uri)
 	case n == 16 || n == 17:
-		mustDo(c.t, c.log, func(tx *Tx) error { _, err := tx.Subscribe(s, uri); return err })
-	case n == 18: // a frame of its own, which comes behind what was published
-		c.log.Settle()
-		c.heard(s)
+		mustUpdate(c.t, c.log, func(tx *Tx) error { _, err := tx.Subscribe(s, uri); return err })
+	case n == 18: // a frame that is not from the log
+		c.log.Flush()
+		c.check(s)
 	default:
-		synctest.Wait() // the goroutine's turn
+		synctest.Wait() // until the fan-out goroutine has run
 	}
 }
 
-// heard compares what a connection got with what it had to.
-func (c *crowd) heard(s *Subscriber) {
+// check compares the frames that a connection has received with the expected ones.
+func (c *crowd) check(s *Subscriber) {
 	c.t.Helper()
 	var got []string
 	for _, text := range c.box[s].take() {
@@ -98,14 +100,14 @@ func (c *crowd) heard(s *Subscriber) {
 		got = append(got, e.Action.Text)
 	}
 	if !slices.Equal(got, c.want[s]) {
-		c.t.Fatalf("%d heard %q, want %q", s.ID, got, c.want[s])
+		c.t.Fatalf("%d received %q, want %q", s.ID, got, c.want[s])
 	}
 	c.want[s] = nil
 }
 
-// However what is published is gathered, each connection hears what it would have
-// heard one by one: in its order, without what it may not see, and before anything
-// that it is told for itself alone.
+// TestFanOut: batching changes nothing that a connection can observe. Entries come
+// in order, without those that it may not see, and before frames that are not from
+// the log and were queued later.
 func TestFanOut(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -121,7 +123,7 @@ func TestFanOut(t *testing.T) {
 			}
 			synctest.Wait()
 			for _, s := range c.all {
-				c.heard(s)
+				c.check(s)
 			}
 		})
 	}

@@ -2,46 +2,48 @@ package channels
 
 import "sync"
 
-// Frame is one complete JSON text on its way to one or many connections, encoded
-// once. It is safe for concurrent use.
+// Frame is one complete JSON text, encoded once and shared by all connections
+// that receive it. It is safe for concurrent use.
 type Frame struct {
-	bytes []byte
-	space *[]byte // what bytes lie in, where it is used again
+	bytes  []byte
+	buffer *[]byte // the pooled memory of bytes; nil if it is not pooled
 }
 
-// NewFrame returns a frame of bytes that are encoded already. They must not be
-// changed afterwards.
+// NewFrame returns a frame of an encoded JSON text. The caller must not change b
+// afterwards.
 func NewFrame(b []byte) *Frame { return &Frame{bytes: b} }
 
-// Bytes returns the text; the caller must not change it.
+// Bytes returns the text. The caller must not change it.
 func (f *Frame) Bytes() []byte { return f.bytes }
 
-// Written is called by the writer of a frame that went to one connection alone,
-// when it needs the bytes no more; they are gone then. Other frames keep theirs.
+// Written is called by the connection that has written the frame. It recycles the
+// memory of a frame that only one connection receives, whose Bytes are nil
+// afterwards; on other frames it has no effect.
 func (f *Frame) Written() {
-	if f.space != nil {
-		*f.space, f.bytes = f.bytes[:0], nil
-		spaces.Put(f.space)
-		f.space = nil
+	if f.buffer != nil {
+		*f.buffer, f.bytes = f.bytes[:0], nil
+		buffers.Put(f.buffer)
+		f.buffer = nil
 	}
 }
 
-// Size returns the length in bytes.
+// Size returns the length of the text in bytes.
 func (f *Frame) Size() int { return len(f.bytes) }
 
-// spaces keep the memory of long frames that one connection alone gets: a flood
-// of them would have the garbage collector at work all the time.
-var spaces = sync.Pool{New: func() any { return new([]byte) }}
+// buffers recycles the memory of long frames for a single connection: a flood of
+// them would keep the garbage collector busy.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-const lentFrom = 16 << 10 // bytes; shorter ones are cheaply made
+// pooledFrom is the length in bytes from which a frame's memory is pooled.
+const pooledFrom = 16 << 10
 
-// space returns room for n bytes, which Written gives back; nil says that a frame
-// of this audience or length has memory of its own.
-func space(n int, to *Audience) *[]byte {
-	if n < lentFrom || to.Conn == 0 || to.retained() {
+// buffer returns pooled memory for a frame of n bytes, or nil if a frame of that
+// length or audience is not pooled.
+func buffer(n int, to *Audience) *[]byte {
+	if n < pooledFrom || to.Conn == 0 || to.retained() {
 		return nil
 	}
-	s := spaces.Get().(*[]byte)
+	s := buffers.Get().(*[]byte)
 	if cap(*s) < n {
 		*s = make([]byte, 0, n)
 	}

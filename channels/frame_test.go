@@ -7,19 +7,19 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// TestLent: only a long entry that one connection gets, and that no replay needs,
-// has memory that somebody else uses after it.
-func TestLent(t *testing.T) {
-	long := strings.Repeat("x", lentFrom)
+// TestPooled: only a long entry for a single connection that is not retained has
+// pooled memory.
+func TestPooled(t *testing.T) {
+	long := strings.Repeat("x", pooledFrom)
 	for _, c := range []struct {
 		name, text string
 		to         Audience
-		lent       bool
+		pooled     bool
 	}{
 		{"one connection", long, OnlyConn(7), true},
 		{"short", "x", OnlyConn(7), false},
-		{"everybody", long, Audience{}, false},
-		{"kept for its sender", long, Audience{Conn: 7, Keeper: "c"}, false},
+		{"all subscribers", long, Audience{}, false},
+		{"retained for its sender", long, Audience{Conn: 7, RetainFor: "c"}, false},
 		{"clients", long, Audience{Clients: []string{"c"}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -32,37 +32,37 @@ func TestLent(t *testing.T) {
 				t.Fatalf("%.200s", got)
 			}
 			e.frame.Written()
-			e.frame.Written() // the memory goes back once
+			e.frame.Written() // must not return the memory twice
 			a, b := make(), make()
 			if &a.frame.Bytes()[0] == &b.frame.Bytes()[0] {
-				t.Error("two frames lie in the same memory")
+				t.Error("two frames share memory")
 			}
-			if kept := len(e.frame.Bytes()) > 0; kept == c.lent {
-				t.Errorf("after it was written, its bytes are there: %v", kept)
+			if kept := len(e.frame.Bytes()) > 0; kept == c.pooled {
+				t.Errorf("bytes after Written: %v", kept)
 			}
 		})
 	}
 }
 
-// keeper is a sink that keeps the last frame.
-type keeper struct{ last *Frame }
+// lastFrame is a sink that records the last frame.
+type lastFrame struct{ last *Frame }
 
-func (k *keeper) Deliver(f *Frame) { k.last = f }
+func (s *lastFrame) Deliver(f *Frame) { s.last = f }
 
-func (k *keeper) DeliverAll(all *Batch) { all.Each(k.Deliver) }
+func (s *lastFrame) DeliverAll(all *Batch) { all.Each(s.Deliver) }
 
-// TestARefusalKeepsItsMemory: it is kept for replay whatever its audience, also
-// where the connection has no client id that it could be kept for.
-func TestARefusalKeepsItsMemory(t *testing.T) {
+// TestRefusalIsNotPooled: a refused action is retained for replay, even if the
+// connection has no client id.
+func TestRefusalIsNotPooled(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
-	var sink keeper
-	raw := ahp.MustMarshal(shout{strings.Repeat("x", lentFrom)})
-	mustDo(t, l, func(tx *Tx) error {
+	var sink lastFrame
+	raw := ahp.MustMarshal(shout{strings.Repeat("x", pooledFrom)})
+	mustUpdate(t, l, func(tx *Tx) error {
 		tx.Refuse(&Subscriber{ID: 7, Sink: &sink}, "toy:/a", &ahp.EncodedAction{Raw: raw}, nil, "no")
 		return nil
 	})
 	sink.last.Written()
 	if len(sink.last.Bytes()) == 0 {
-		t.Error("somebody else has the memory of an entry that is kept")
+		t.Error("the memory of a retained entry was recycled")
 	}
 }

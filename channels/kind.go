@@ -2,87 +2,93 @@ package channels
 
 import "github.com/ahp-canvas/ahp-canvas/ahp"
 
-// State is a channel's state: an immutable value that encodes to JSON. A nil
-// State is a stateless channel, which is subscribed without a snapshot.
+// State is a channel's state: an immutable value that encodes to JSON. A channel
+// whose State is nil is stateless; a subscription to it has no snapshot.
 type State any
 
-// Outcome is what a reducer did with an action that it did not refuse.
+// Outcome says what a reducer did with an action that it accepted.
 type Outcome uint8
 
 const (
-	// Applied: the returned state replaces the channel's. It is the zero value.
+	// Applied means that the returned state replaces the channel's state.
 	Applied Outcome = iota
-	// Signal: broadcast, the state stays the same.
+	// Signal means that the action is published and the state does not change.
 	Signal
 )
 
-// Kind describes one kind of channel as data and pure functions. A new kind is
-// a new folder and one row where the log is made; neither the log nor the
-// server is edited. Nil functions have the default that their comment names.
+// Kind describes one kind of channel as data and functions. A new kind is added
+// with Log.AddKind; neither the log nor the server changes. Each function may be
+// nil unless its comment says otherwise.
 type Kind struct {
-	// Scheme is what stands before the colon of the kind's URIs.
+	// Scheme is the URI scheme of the kind's channels.
 	Scheme string
 	// Actions are the action types of the kind.
 	Actions *ahp.ActionTable
-	// Capability gates the whole kind: to a connection without it such a
-	// channel does not exist. "" gates nothing.
+	// Capability is what a connection must declare to see the kind's channels. To
+	// other connections they do not exist. "" means that every connection sees them.
 	Capability string
-	// NotFound is answered where a URI of the kind names no channel; nil is
-	// ahp.ErrNotFound.
+	// NotFound is the error for a URI of the kind that names no channel. The default
+	// is ahp.ErrNotFound.
 	NotFound *ahp.Error
 
-	// Reduce is pure: it never changes its input and depends on nothing else.
-	// An error refuses the action with its text.
+	// Reduce returns the state after an action. It must be pure. An error refuses
+	// the action with the error's text. Reduce must not be nil.
 	Reduce func(State, ahp.Action) (State, Outcome, error)
 
-	// Check holds a client's action against what needs no state, before the lock
-	// is taken: it may be costly. An error refuses with its text.
+	// Check validates a client's action as far as it needs no state. It is called
+	// without the lock, so it may be slow. An error refuses the action with the
+	// error's text.
 	Check func(from *Subscriber, a ahp.Action) error
 
-	// Permit decides on a client's dispatch before it is reduced: may this
-	// connection send this action here, and who hears it (d.Audience). It runs
-	// under the lock; an error refuses with its text. Nil permits.
-	Permit func(tx *Tx, d *Dispatch) error
+	// Permit decides whether a client may dispatch an action to a channel, and who
+	// receives it (d.Audience). It is called under the lock, before Reduce. An error
+	// refuses the action with the error's text. If Permit is nil, every dispatch is
+	// permitted.
+	Permit func(tx *ReadTx, d *Dispatch) error
 
-	// After runs under the lock when an action of this kind was reduced, and
-	// may append to other channels: a mirrored field follows in the same
-	// transaction.
+	// After is called under the lock when an action of the kind has been reduced. It
+	// may append to other channels, in the same transaction.
 	After func(tx *Tx, uri string, before, after State, a ahp.Action)
 
-	// Redact returns what a connection without RedactCapability sees of a
-	// state. Its encoding is cached beside the full one.
-	Redact           func(State) State
+	// Redact returns the part of a state that a connection without RedactCapability
+	// may see. Its encoding is cached like that of the whole state.
+	Redact func(State) State
+	// RedactCapability is the capability with which a connection sees whole states.
 	RedactCapability string
 
-	// Effect runs after the lock, in the order of the log, for a client's
-	// dispatch that was accepted. It must not wait.
+	// Effect is called for each client dispatch that was accepted: after the lock is
+	// released, in the order of the log. It must not block.
 	Effect func(d Dispatch)
 
-	// Absent decides on a dispatch to a URI of this scheme that names no
-	// channel: an error refuses to the sender, nil ignores in silence (the
-	// default).
+	// Absent decides on a dispatch to a URI of this scheme that names no channel. An
+	// error refuses the action to its sender; without one the action is ignored.
 	Absent func(a ahp.Action) error
 
-	// Left runs like Effect when a connection's subscription to a channel of
-	// this kind ended: unsubscribe, disconnect, or the channel's removal.
+	// Left is called like Effect when a connection's subscription to a channel of the
+	// kind has ended, because the connection unsubscribed or closed or the channel
+	// was removed.
 	Left func(s *Subscriber, uri string)
 }
 
-// Dispatch is a client's action on its way through Permit, Reduce and Effect.
+// Dispatch is a client's action while Permit and Effect handle it.
 type Dispatch struct {
-	From    *Subscriber
+	// From is the connection that dispatched the action.
+	From *Subscriber
+	// Channel is the URI of the action's channel.
 	Channel string
-	Origin  ahp.Origin
-	Action  ahp.Action
-	// Audience is who hears the echo; the zero value is all subscribers. The
-	// sender must be in it.
+	// Origin identifies the dispatch for its client.
+	Origin ahp.Origin
+	// Action is the decoded action.
+	Action ahp.Action
+	// Audience says which subscribers receive the action; the zero value is all of
+	// them. It must include the sender.
 	Audience Audience
 
 	replaced bool
 }
 
-// Replace makes Permit's a the action that is applied and echoed instead of
-// what came in: for an older spelling that only its sender completes.
+// Replace makes a the action that is applied and published. Permit calls it for an
+// older spelling that only the sender's identity completes.
 func (d *Dispatch) Replace(a ahp.Action) { d.Action, d.replaced = a, true }
 
 func (k *Kind) notFound() *ahp.Error {

@@ -7,16 +7,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// TestWhatIsReplayed: so much a log keeps by default (canvas.md sections 4 and 8), and
-// with one entry more a client that missed them all gets snapshots.
-func TestWhatIsReplayed(t *testing.T) {
+// TestReplayLimits: by default a log retains this much for replay (canvas/PROTOCOL.md
+// sections 4 and 8). A client that has missed one entry more gets snapshots.
+func TestReplayLimits(t *testing.T) {
 	state := func(text string) ahp.Action { return whisper{text} }
 	message := func(text string) ahp.Action { return shout{text} }
 	const piece = 64 << 10
 	for name, tc := range map[string]struct {
 		opts   Options
 		action func(text string) ahp.Action
-		size   int // of an entry, in bytes; 0 is as small as can be
+		size   int // of an entry, in bytes; 0 is the smallest possible
 		fit    int
 	}{
 		"4,096 states":      {Options{}, state, 0, 4096},
@@ -26,20 +26,20 @@ func TestWhatIsReplayed(t *testing.T) {
 		"8 MiB in a replay": {Options{}, state, piece, 8 << 20 / piece},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.opts.FirstSeq = 10_000 // all numbers have five digits, so that all entries are as long
+			tc.opts.FirstSeq = 10_000 // all numbers have five digits, so all entries have the same size
 			l, _ := newToyLog(t, tc.opts)
 			s, _ := subscriber(1, "c", "toys")
 			s.Version = ahp.V0_6_0
 			subscribeTo(t, l, s, "toy:/a")
 			base := l.seq
-			var mark Bookmark
-			mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return nil })
+			mark := l.Leave(s)
 			missed := func() (r Resumption) {
-				mustDo(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, base, []string{"toy:/a"}); tx.Leave(s); return nil })
+				mustUpdate(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, base, []string{"toy:/a"}); return nil })
+				l.Leave(s)
 				return r
 			}
 			text := "x"
-			add := func() { mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", tc.action(text)) }) }
+			add := func() { mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", tc.action(text)) }) }
 			if tc.size > 0 {
 				add()
 				text = strings.Repeat("x", tc.size-missed().Entries[0].size()+1)

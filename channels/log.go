@@ -9,40 +9,43 @@ import (
 
 // Options configures a Log. The zero value works.
 type Options struct {
-	// FirstSeq is the sequence number before the first entry; at least 1, for
-	// clients resume only from a number above 0.
+	// FirstSeq is the sequence number before that of the first entry. It is at least
+	// 1, because clients resume only from numbers above 0.
 	FirstSeq int64
-	// Numbers reserves sequence numbers in a store; with it FirstSeq is ignored.
-	// Nil reserves none.
-	Numbers *Numbers
+	// Sequence reserves sequence numbers in a store, and replaces FirstSeq. If it is
+	// nil, the log uses numbers without reserving them.
+	Sequence *Sequence
 
-	// Replay buffers: entries and bytes of state changes (default 4,096 and
-	// 16 MiB) and of broadcast messages (1,024 and 4 MiB).
-	StateEntries, StateBytes     int
+	// StateEntries and StateBytes limit the replay buffer for state changes; the
+	// defaults are 4,096 and 16 MiB.
+	StateEntries, StateBytes int
+	// MessageEntries and MessageBytes limit the replay buffer for messages; the
+	// defaults are 1,024 and 4 MiB.
 	MessageEntries, MessageBytes int
-	// ReplayBytes is the largest replay that is sent; a longer one is answered
-	// with snapshots (default 8 MiB).
+	// ReplayBytes is the size of the largest replay; a client that has missed more
+	// gets snapshots. The default is 8 MiB.
 	ReplayBytes int
 }
 
-// Log is all channels of a host. Make it with New.
+// Log holds all channels of a host. Its methods may be called concurrently.
 type Log struct {
 	kinds       map[string]*Kind
 	replayBytes int
-	numbers     *Numbers // nil: any number may be given out
+	sequence    *Sequence // nil if numbers are not reserved
 	fanout      fanout
 
 	mu       sync.Mutex
-	tx       Tx // the one that there is
+	tx       Tx // the only one; it is reused
 	seq      int64
 	channels map[string]*channel
 	states   ring
 	messages ring
-	effects  []func() // in the order of the log, run by drain
-	draining bool
+	effects  []func() // in the order of the log
+	running  bool     // a goroutine runs effects
 }
 
-// channel is one incarnation of a URI: created, removed, never reused.
+// channel is a channel from its creation to its removal. A URI that is created
+// again is another channel.
 type channel struct {
 	uri    string
 	parent string
@@ -50,12 +53,12 @@ type channel struct {
 	state  State
 	full   *encodedState // of state; replaced with it
 	owns   []*channel    // in no order
-	at     int           // where it is in its owner's
-	subs   listeners
-	lost   int64 // highest seq of this channel that fell out of a ring
+	at     int           // the position in its owner's owns
+	subs   subscribers
+	lost   int64 // highest sequence number of this channel that a ring has dropped
 }
 
-// New makes a Log without kinds; [Log.AddKind] gives it some.
+// New returns a Log that has no kinds yet; see [Log.AddKind].
 func New(opts Options) *Log {
 	l := &Log{
 		kinds:       map[string]*Kind{},
@@ -64,17 +67,17 @@ func New(opts Options) *Log {
 		states:      ring{maxEntries: or(opts.StateEntries, 4096), maxBytes: or(opts.StateBytes, 16<<20)},
 		messages:    ring{maxEntries: or(opts.MessageEntries, 1024), maxBytes: or(opts.MessageBytes, 4<<20)},
 		replayBytes: or(opts.ReplayBytes, 8<<20),
-		numbers:     opts.Numbers,
+		sequence:    opts.Sequence,
 	}
-	if l.numbers != nil {
-		l.seq = l.numbers.first()
+	if l.sequence != nil {
+		l.seq = l.sequence.first()
 	}
 	l.tx.l = l
 	return l
 }
 
-// AddKind teaches the log a kind of channel. All kinds are added before the
-// first channel is made; two of one scheme panic.
+// AddKind adds a kind of channel. All kinds must be added before the first channel
+// is created. AddKind panics if the log has a kind of the same scheme.
 func (l *Log) AddKind(k *Kind) {
 	if l.kinds[k.Scheme] != nil {
 		panic(fmt.Sprintf("channels: two kinds of scheme %q", k.Scheme))
@@ -82,10 +85,11 @@ func (l *Log) AddKind(k *Kind) {
 	l.kinds[k.Scheme] = k
 }
 
-// Settle hands what was published to many over to their sinks. What a connection
-// is told for itself alone comes behind what was published before: whoever tells
-// it calls Settle first, inside of Do or outside.
-func (l *Log) Settle() { l.fanout.settle() }
+// Flush delivers published entries that still wait for the fan-out goroutine. A
+// connection calls it before it queues a frame that is not from the log, so that
+// the frame comes after the entries that were published before. It may be called
+// in a transaction.
+func (l *Log) Flush() { l.fanout.flush() }
 
 func or(v, def int) int {
 	if v == 0 {
@@ -94,38 +98,53 @@ func or(v, def int) int {
 	return v
 }
 
-// Do runs fn with the log locked. It is the only mutator: what fn appends is
-// one transaction. fn must check before it changes, for there is no rollback;
-// it must not block, call out or call Do. Its error is returned as it is. A log
-// whose store refuses to reserve numbers ends with ErrNoNumbers, and runs nothing.
-func (l *Log) Do(fn func(*Tx) error) error {
-	effects, err := l.locked(fn)
+// View runs fn with the log locked, for reading. It needs no sequence numbers
+// and cannot fail. It holds the same exclusive lock as Update, so fn may also
+// change fields that its caller guards by the log's mutex. fn must not block or
+// call the log.
+func (l *Log) View(fn func(*ReadTx)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fn(&l.tx.ReadTx)
+}
+
+// Update runs fn with the log locked; everything that fn publishes is one
+// transaction. There is no rollback, so fn must check before it changes
+// anything; it must not block or call the log. Update returns fn's error.
+//
+// If the store has refused to reserve sequence numbers for so long that they
+// might run out during fn, Update returns ErrSequenceExhausted without calling fn.
+func (l *Log) Update(fn func(*Tx) error) error {
+	effects, err := l.locked(func(tx *Tx) error {
+		if l.sequence != nil && !l.sequence.refill(l) {
+			return ErrSequenceExhausted
+		}
+		return fn(tx)
+	})
 	if effects {
-		l.drain()
+		l.runEffects()
 	}
 	return err
 }
 
-// locked runs fn, and reports whether there are effects that nobody runs yet.
+// locked runs fn under the lock, and reports whether it left effects that no
+// other goroutine is running.
 func (l *Log) locked(fn func(*Tx) error) (effects bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.numbers != nil && !l.numbers.refill(l) {
-		return false, ErrNoNumbers
-	}
 	err = fn(&l.tx)
-	return len(l.effects) > 0 && !l.draining, err
+	return len(l.effects) > 0 && !l.running, err
 }
 
-// drain runs the effects that transactions left behind, in order. One caller
-// drains at a time; another's effects are run by the one that is at it.
-func (l *Log) drain() {
+// runEffects runs the pending effects in order. Only one goroutine runs effects at
+// a time; it also runs those that other transactions add meanwhile.
+func (l *Log) runEffects() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.draining {
+	if l.running {
 		return
 	}
-	l.draining = true
+	l.running = true
 	for len(l.effects) > 0 {
 		batch := l.effects
 		l.effects = nil
@@ -135,20 +154,16 @@ func (l *Log) drain() {
 		}
 		l.mu.Lock()
 	}
-	l.draining = false
+	l.running = false
 }
 
 // Kind returns the kind of a URI's scheme, or nil.
 func (l *Log) Kind(uri string) *Kind { return l.kinds[ahp.SchemeOf(uri)] }
 
-// State returns a channel's state: a convenience for readers that need one
-// channel and no transaction.
+// State returns a channel's state, and whether the channel exists. It is a View of
+// one channel.
 func (l *Log) State(uri string) (State, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.channels[uri]
-	if c == nil {
-		return nil, false
-	}
-	return c.state, true
+	return l.tx.State(uri)
 }

@@ -74,7 +74,7 @@ func newToy() *toy {
 		},
 		Redact:           func(s State) State { return count{N: s.(count).N} },
 		RedactCapability: "toys",
-		Permit: func(_ *Tx, d *Dispatch) error {
+		Permit: func(_ *ReadTx, d *Dispatch) error {
 			if s, ok := d.Action.(shout); ok && s.Text == "psst" {
 				d.Audience = Sender(d.From)
 			}
@@ -90,7 +90,7 @@ func newToy() *toy {
 		},
 		Absent: func(a ahp.Action) error {
 			if _, ok := a.(shout); ok {
-				return errors.New("nobody here")
+				return errors.New("no such channel")
 			}
 			return nil
 		},
@@ -98,14 +98,14 @@ func newToy() *toy {
 	return k
 }
 
-// inbox is a sink that keeps what it was given.
+// inbox is a sink that records frames.
 type inbox struct{ frames []string }
 
 func (b *inbox) Deliver(f *Frame) { b.frames = append(b.frames, string(f.Bytes())) }
 
 func (b *inbox) DeliverAll(all *Batch) { all.Each(b.Deliver) }
 
-// take returns and forgets what came, without the wrapping that all share.
+// take removes and returns the recorded envelopes.
 func (b *inbox) take() []string {
 	var out []string
 	for _, f := range b.frames {
@@ -124,13 +124,13 @@ func newToyLog(t *testing.T, opts Options) (*Log, *toy) {
 	t.Helper()
 	l, k := New(opts), newToy()
 	l.AddKind(&k.Kind)
-	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/a", "", count{Secret: "s"}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/a", "", count{Secret: "s"}) })
 	return l, k
 }
 
-func mustDo(t *testing.T, l *Log, fn func(*Tx) error) {
+func mustUpdate(t *testing.T, l *Log, fn func(*Tx) error) {
 	t.Helper()
-	if err := l.Do(fn); err != nil {
+	if err := l.Update(fn); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -138,7 +138,7 @@ func mustDo(t *testing.T, l *Log, fn func(*Tx) error) {
 func subscribeTo(t *testing.T, l *Log, s *Subscriber, uri string) ahp.Snapshot {
 	t.Helper()
 	var snap ahp.Snapshot
-	mustDo(t, l, func(tx *Tx) error {
+	mustUpdate(t, l, func(tx *Tx) error {
 		got, err := tx.Subscribe(s, uri)
 		if err == nil {
 			snap = got.Encode()
@@ -165,7 +165,7 @@ func TestEnvelopeBytes(t *testing.T) {
 	if got, want := subscribeTo(t, l, s, "toy:/a"), int64(1); got.FromSeq != want {
 		t.Fatalf("fromSeq = %d, want %d", got.FromSeq, want)
 	}
-	mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", reset{}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", reset{}) })
 	send(l, s, 7, "toy:/a", `{"type":"toy/add","by":2,"later":1e0}`)
 	send(l, s, 8, "toy:/a", `{"type":"toy/add","by":0}`)
 	wantFrames(t, box,
@@ -176,7 +176,7 @@ func TestEnvelopeBytes(t *testing.T) {
 
 func TestDispatchRefusals(t *testing.T) {
 	for _, tc := range []struct {
-		name, channel, action, reason string // reason "" is silence
+		name, channel, action, reason string // "" if ignored
 	}{
 		{"host only", "toy:/a", `{"type":"toy/reset"}`, "toy/reset is host-only"},
 		{"unknown type", "toy:/a", `{"type":"toy/none"}`, `unknown action type \"toy/none\"`},
@@ -186,13 +186,13 @@ func TestDispatchRefusals(t *testing.T) {
 		{"no capability", "toy:/a", `{"type":"toy/whisper","text":"x"}`, `toy/whisper needs the capability \"toys\"`},
 		{"checked before the lock", "toy:/a", `{"type":"toy/shout","text":""}`, "shouting nothing"},
 		{"not subscribed", "toy:/b", `{"type":"toy/add","by":1}`, "not subscribed to this channel: subscribe first"},
-		{"absent, kind refuses", "toy:/gone", `{"type":"toy/shout","text":"x"}`, "nobody here"},
-		{"absent, silence", "toy:/gone", `{"type":"toy/add","by":1}`, ""},
+		{"absent, kind refuses", "toy:/gone", `{"type":"toy/shout","text":"x"}`, "no such channel"},
+		{"absent, ignored", "toy:/gone", `{"type":"toy/add","by":1}`, ""},
 		{"unknown scheme", "other:/a", `{"type":"toy/add","by":1}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l, k := newToyLog(t, Options{})
-			mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
+			mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
 			s, box := subscriber(1, "c1")
 			other, otherBox := subscriber(2, "c2")
 			subscribeTo(t, l, s, "toy:/a")
@@ -225,9 +225,9 @@ func TestGateAndRedaction(t *testing.T) {
 	if got := string(subscribeTo(t, l, capable, "toy:/a").State); got != `{"n":0,"secret":"s"}` {
 		t.Errorf("full state = %s", got)
 	}
-	mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", whisper{Text: "x"}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", whisper{Text: "x"}) })
 	wantFrames(t, plainBox)
-	// The row is of 0.6.0, the connection speaks 0.5.1: the capability decides.
+	// The row needs 0.6.0 and the connection speaks 0.5.1: the capability decides.
 	wantFrames(t, capableBox, `{"channel":"toy:/a","action":{"type":"toy/whisper","text":"x"},"serverSeq":2}`)
 }
 
@@ -240,8 +240,8 @@ func TestAudience(t *testing.T) {
 		subscribeTo(t, l, s, "toy:/a")
 	}
 	send(l, a1, 1, "toy:/a", `{"type":"toy/shout","text":"psst"}`)
-	mustDo(t, l, func(tx *Tx) error { return tx.AppendTo("toy:/a", shout{"one"}, OnlyConn(3)) })
-	mustDo(t, l, func(tx *Tx) error { return tx.AppendTo("toy:/a", shout{"a"}, Audience{Clients: []string{"a"}}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.AppendTo("toy:/a", shout{"one"}, OnlyConn(3)) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.AppendTo("toy:/a", shout{"a"}, Audience{Clients: []string{"a"}}) })
 	echo := `{"channel":"toy:/a","action":{"type":"toy/shout","text":"psst"},"serverSeq":2,"origin":{"clientId":"a","clientSeq":1}}`
 	one := `{"channel":"toy:/a","action":{"type":"toy/shout","text":"one"},"serverSeq":3}`
 	toA := `{"channel":"toy:/a","action":{"type":"toy/shout","text":"a"},"serverSeq":4}`
@@ -251,11 +251,11 @@ func TestAudience(t *testing.T) {
 	if diff := cmp.Diff([]string{"toy/shout"}, k.effects); diff != "" {
 		t.Error(diff)
 	}
-	// What replay gives each client: the echo to its sender, the addressed one to nobody.
+	// A replay gives the sender its echo; an entry for one connection is not replayed.
 	for client, want := range map[string][]string{"a": {echo, toA}, "b": nil} {
 		s, _ := subscriber(9, client)
 		var got []string
-		mustDo(t, l, func(tx *Tx) error {
+		mustUpdate(t, l, func(tx *Tx) error {
 			mark := tx.Bookmark(b)
 			r := tx.Resume(s, mark, 1, []string{"toy:/a"})
 			if !r.Replay {
@@ -274,7 +274,7 @@ func TestAudience(t *testing.T) {
 
 func TestTransactionMirrorsIntoParent(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
-	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
 	s, box := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a")
 	subscribeTo(t, l, s, "toy:/a/1")
@@ -286,17 +286,17 @@ func TestTransactionMirrorsIntoParent(t *testing.T) {
 
 func TestRemoveEndsSubscriptionsAndChildren(t *testing.T) {
 	l, k := newToyLog(t, Options{})
-	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
 	s, box := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a")
 	subscribeTo(t, l, s, "toy:/a/1")
-	mustDo(t, l, func(tx *Tx) error { tx.Remove("toy:/a"); return nil })
+	mustUpdate(t, l, func(tx *Tx) error { tx.Remove("toy:/a"); return nil })
 	if diff := cmp.Diff([]string{"c toy:/a", "c toy:/a/1"}, k.left); diff != "" {
 		t.Error(diff)
 	}
 	send(l, s, 1, "toy:/a/1", `{"type":"toy/add","by":5}`)
 	wantFrames(t, box)
-	err := l.Do(func(tx *Tx) error { _, err := tx.Subscribe(s, "toy:/a/1"); return err })
+	err := l.Update(func(tx *Tx) error { _, err := tx.Subscribe(s, "toy:/a/1"); return err })
 	if !errors.Is(err, ahp.ErrNotFound) {
 		t.Errorf("subscribe to a removed channel: %v", err)
 	}
@@ -312,9 +312,9 @@ func TestUnsubscribeKeepsTheOthers(t *testing.T) {
 		subscribeTo(t, l, s, "toy:/a")
 	}
 	for _, gone := range []int{0, 4, 2} {
-		mustDo(t, l, func(tx *Tx) error { tx.Unsubscribe(subs[gone], "toy:/a"); return nil })
+		l.Unsubscribe(subs[gone], "toy:/a")
 	}
-	mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", add{1}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", add{1}) })
 	for i, box := range boxes {
 		want := 0
 		if i == 1 || i == 3 {
@@ -329,10 +329,10 @@ func TestUnsubscribeKeepsTheOthers(t *testing.T) {
 func TestEffectsRunInLogOrderAndMayCallTheLog(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
 	var order []int
-	mustDo(t, l, func(tx *Tx) error {
+	mustUpdate(t, l, func(tx *Tx) error {
 		tx.Later(func() {
 			order = append(order, 1)
-			l.Do(func(tx *Tx) error { tx.Later(func() { order = append(order, 3) }); return nil })
+			l.Update(func(tx *Tx) error { tx.Later(func() { order = append(order, 3) }); return nil })
 			order = append(order, 2)
 		})
 		return nil
@@ -342,7 +342,7 @@ func TestEffectsRunInLogOrderAndMayCallTheLog(t *testing.T) {
 	}
 }
 
-// TestReasonQuotesAnything: a refusal may quote bytes that are no text.
+// TestReasonQuotesAnything: a reason that quotes invalid UTF-8 is encoded as valid.
 func TestReasonQuotesAnything(t *testing.T) {
 	e := newEntry(1, "toy:/1", &ahp.EncodedAction{Raw: ahp.Value(`{"type":"toy/add"}`)}, &ahp.Origin{ClientID: "c", ClientSeq: 1}, "no \xffthing", Audience{})
 	var envelope ahp.ActionEnvelope
@@ -351,16 +351,16 @@ func TestReasonQuotesAnything(t *testing.T) {
 	}
 }
 
-// A channel has an owner that is there, which forgets it when it goes first.
+// TestOwner: a channel's parent must exist, and drops the channel when that is removed.
 func TestOwner(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
-	err := l.Do(func(tx *Tx) error { return tx.Create("toy:/nobody/1", "toy:/nobody", count{}) })
+	err := l.Update(func(tx *Tx) error { return tx.Create("toy:/none/1", "toy:/none", count{}) })
 	if err == nil {
-		t.Error("a channel was made without its owner")
+		t.Error("created a channel whose parent does not exist")
 	}
-	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
-	mustDo(t, l, func(tx *Tx) error { tx.Remove("toy:/a/1"); return nil })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/a/1", "toy:/a", count{}) })
+	mustUpdate(t, l, func(tx *Tx) error { tx.Remove("toy:/a/1"); return nil })
 	if owns := l.channels["toy:/a"].owns; len(owns) > 0 {
-		t.Errorf("its owner still has %v", owns)
+		t.Errorf("the parent still owns %v", owns)
 	}
 }

@@ -8,20 +8,19 @@ import (
 	"sync"
 )
 
-// Memory is a Store whose records live as long as the process: for a host that
-// shall keep nothing, and for tests. Nothing waits and nothing can be full.
+// Memory is a Store that keeps its records in memory, for tests and for hosts that
+// keep nothing. It never blocks and is never full.
 type Memory struct {
 	mu      sync.Mutex
-	records map[string][]byte // values are immutable; those that readers get are copies
+	records map[string][]byte // values are immutable; readers get copies
 	closed  bool
 }
 
-// NewMemory makes an empty store.
+// NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{records: map[string][]byte{}} }
 
-// Reopen returns a store with the records of m, as a host finds them that starts
-// again: a restart without a disk. m must be closed (else: ErrStoreBusy), and
-// what the new store commits does not reach it.
+// Reopen returns a new store with a copy of the records of m, as a host finds them
+// after a restart. If m is not closed, it returns ErrStoreBusy.
 func (m *Memory) Reopen() (*Memory, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +66,7 @@ func (m *Memory) Commit(ctx context.Context, changes ...Change) error {
 		return err
 	}
 	for _, c := range changes {
-		if c.Gone {
+		if c.Delete {
 			delete(m.records, c.Key)
 		} else {
 			m.records[c.Key] = slices.Clone(c.Value)

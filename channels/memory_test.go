@@ -26,11 +26,11 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// Two restarts of one store do not see each other.
+// TestMemoryReopen: two reopened stores do not share records.
 func TestMemoryReopen(t *testing.T) {
 	m := channels.NewMemory()
 	if _, err := m.Reopen(); !errors.Is(err, channels.ErrStoreBusy) {
-		t.Errorf("reopened while it is open: %v", err)
+		t.Errorf("reopen before Close: %v", err)
 	}
 	m.Close()
 	a, _ := m.Reopen()

@@ -10,7 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// NoStore keeps nothing: what a host has that need not outlive its process.
+// NoStore is a Store that accepts every change and keeps nothing.
 var NoStore Store = nothing{}
 
 type nothing struct{}
@@ -21,15 +21,18 @@ func (nothing) Close() error                                           { return 
 
 // Record is one record of a store.
 type Record struct {
-	Key   string
+	// Key is the record's key, or what remains of it after [Records.Under].
+	Key string
+	// Value is the record's value.
 	Value []byte
 }
 
-// Records are what a store held when a host started, in the order of their keys.
-// The part of a key before its first "/" says whose it is.
+// Records are the contents of a store when a host starts, in the order of their
+// keys. By convention, the part of a key before the first "/" names the kind of
+// record.
 type Records []Record
 
-// LoadRecords reads a whole store.
+// LoadRecords reads all records of a store.
 func LoadRecords(ctx context.Context, s Store) (Records, error) {
 	var all Records
 	err := s.Load(ctx, func(key string, value []byte) error {
@@ -39,7 +42,7 @@ func LoadRecords(ctx context.Context, s Store) (Records, error) {
 	return all, err
 }
 
-// Under returns the records whose keys begin with prefix, which is cut off.
+// Under returns the records whose keys begin with prefix, without the prefix.
 func (r Records) Under(prefix string) Records {
 	first, _ := slices.BinarySearchFunc(r, prefix, func(r Record, p string) int { return cmp.Compare(r.Key, p) })
 	var out Records
@@ -53,17 +56,17 @@ func (r Records) Under(prefix string) Records {
 	return out
 }
 
-// Read decodes a record of a kind, strictly: what it does not understand is a
-// damaged store, not a state that is nearly right.
-func (r Record) Read(kind string, v any) error {
+// Read decodes a record into v. It is strict: a value that v cannot represent is an
+// ErrStoreDamaged, which names the record by prefix and key.
+func (r Record) Read(prefix string, v any) error {
 	if err := ahp.Unmarshal(r.Value, v); err != nil {
-		return damaged("record %s%s: %w", kind, r.Key, err)
+		return damaged("record %s%s: %w", prefix, r.Key, err)
 	}
 	return nil
 }
 
-// damaged is the refusal of a record that a Store gave as it was written, and that
-// cannot be: the Store does not know, so what a person can do is said here.
+// damaged returns an ErrStoreDamaged for a record that the Store itself cannot
+// validate, with advice.
 func damaged(format string, args ...any) error {
-	return fmt.Errorf("%w: %w; restore a backup of the store, or move it away to begin anew", ErrStoreDamaged, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: %w; restore a backup of the store, or move it away to start with an empty one", ErrStoreDamaged, fmt.Errorf(format, args...))
 }

@@ -5,38 +5,40 @@ import (
 	"slices"
 )
 
-// Bookmark is what a connection was subscribed to when it ended: which
-// incarnation of each URI, and from which snapshot on. The zero value is
-// nothing.
-type Bookmark map[string]place
+// Bookmark is a client's position to resume from: the channels that a connection
+// was subscribed to, and the sequence numbers of their snapshots. The zero value is
+// empty.
+type Bookmark map[string]position
 
-type place struct {
+type position struct {
 	of      *channel
 	fromSeq int64
 }
 
-// URIs returns the bookmarked channels, sorted.
+// URIs returns the URIs of the bookmarked channels, sorted.
 func (m Bookmark) URIs() []string { return slices.Sorted(maps.Keys(m)) }
 
-// Resumption is the answer to a reconnect: everything after a number, or
-// snapshots; never a part.
+// Resumption is the answer to a reconnect: a complete replay, or snapshots.
 type Resumption struct {
-	// Replay says which of the two it is.
-	Replay  bool
-	Entries []*Entry // ascending
-	Missing []string // listed, but not there (replay only)
-
-	Snapshots []*Snapshot // of the listed channels that are there
+	// Replay reports whether it is a replay.
+	Replay bool
+	// Entries are the entries of a replay, in order.
+	Entries []*Entry
+	// Missing are, in a replay, the listed URIs that name no channel.
+	Missing []string
+	// Snapshots are, without a replay, the listed channels that exist.
+	Snapshots []*Snapshot
 }
 
-// Resume subscribes s to the listed channels and returns what it missed since
-// lastSeen (ahp-host.md section 2f). A replay is given only where it is
-// complete and the client has a base for it: each listed channel is the one
-// that the bookmark holds, its snapshot was not newer than lastSeen (the client
-// may never have got it), and nothing of it fell out of the buffers.
+// Resume subscribes s to the listed channels and returns what it has missed since
+// lastSeen (ahp/PROTOCOL.md section 2f). It returns a replay only if that is
+// complete and the client has the states to which it applies. That is so if each
+// listed channel is the one in the bookmark, its snapshot was not newer than
+// lastSeen (the client might not have received a newer one), and the buffers have
+// dropped none of its entries since.
 //
-// A replay is no base: the client may never read it. After one the bookmark has
-// the snapshots of before, so that the next reconnect can be a replay too.
+// The client might not receive the replay either. So the bookmark keeps the
+// positions of the older snapshots, and the next reconnect can be a replay too.
 func (tx *Tx) Resume(s *Subscriber, mark Bookmark, lastSeen int64, uris []string) Resumption {
 	uris = unique(uris)
 	var r Resumption
@@ -57,7 +59,7 @@ func (tx *Tx) Resume(s *Subscriber, mark Bookmark, lastSeen int64, uris []string
 	if replay {
 		entries, size := tx.missed(s, lastSeen)
 		if size <= tx.l.replayBytes {
-			s.rest(mark)
+			s.restore(mark)
 			return Resumption{Replay: true, Entries: entries, Missing: r.Missing}
 		}
 	}
@@ -65,16 +67,17 @@ func (tx *Tx) Resume(s *Subscriber, mark Bookmark, lastSeen int64, uris []string
 	return r
 }
 
-// rest puts the subscriptions on the bases that the bookmark holds.
-func (s *Subscriber) rest(mark Bookmark) {
+// restore gives the subscriptions the positions that the bookmark has.
+func (s *Subscriber) restore(mark Bookmark) {
 	for c, sub := range s.subs {
 		sub.fromSeq = mark[c.uri].fromSeq
 		s.subs[c] = sub
 	}
 }
 
-// missed collects what s would have received after seq. Neighbours are often of
-// one channel, so the table is asked only where that changes.
+// missed returns the entries that s would have received after seq, and their size.
+// Consecutive entries are often of one channel, so the subscription is looked up
+// only when the channel changes.
 func (tx *Tx) missed(s *Subscriber, seq int64) (entries []*Entry, size int) {
 	all := merge(tx.l.states.after(seq), tx.l.messages.after(seq))
 	entries = all[:0]
@@ -102,5 +105,5 @@ func unique(uris []string) []string {
 	})
 }
 
-// Envelope returns the entry's ActionEnvelope as it goes into a replay.
+// Envelope returns the encoded ActionEnvelope of the entry.
 func (e *Entry) Envelope() []byte { return e.envelope }

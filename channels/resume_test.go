@@ -13,7 +13,7 @@ func resume(t *testing.T, l *Log, mark Bookmark, lastSeen int64, uris ...string)
 	t.Helper()
 	s, _ := subscriber(99, "c")
 	var r Resumption
-	mustDo(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, lastSeen, uris); return nil })
+	mustUpdate(t, l, func(tx *Tx) error { r = tx.Resume(s, mark, lastSeen, uris); return nil })
 	return r
 }
 
@@ -22,10 +22,10 @@ func TestResumeOutcomes(t *testing.T) {
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a") // at 1
 	addOne := func(uri string) {
-		mustDo(t, l, func(tx *Tx) error { return tx.Append(uri, add{1}) })
+		mustUpdate(t, l, func(tx *Tx) error { return tx.Append(uri, add{1}) })
 	}
-	var mark Bookmark
-	mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return tx.Create("toy:/b", "", count{}) })
+	mark := l.Leave(s)
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
 	addOne("toy:/a") // 2
 	addOne("toy:/a") // 3
 
@@ -49,35 +49,35 @@ func TestResumeOutcomes(t *testing.T) {
 	check("all missed", "replay=true 2 3 missing=", 1, "toy:/a")
 	check("one missed", "replay=true 3 missing=", 2, "toy:/a", "toy:/a")
 	check("nothing missed", "replay=true missing=", 3, "toy:/a")
-	check("a gone channel", "replay=true 3 missing=toy:/gone,other:/x", 2, "toy:/a", "toy:/gone", "other:/x")
+	check("a removed channel", "replay=true 3 missing=toy:/gone,other:/x", 2, "toy:/a", "toy:/gone", "other:/x")
 	check("seen beyond the end", "replay=false toy:/a@3 missing=", 4, "toy:/a")
-	check("no base for b", "replay=false toy:/a@3 toy:/b@3 missing=", 3, "toy:/a", "toy:/b", "toy:/gone")
+	check("b not bookmarked", "replay=false toy:/a@3 toy:/b@3 missing=", 3, "toy:/a", "toy:/b", "toy:/gone")
 	check("nothing listed", "replay=true missing=", 3)
 	check("snapshot newer than seen", "replay=false toy:/a@3 missing=", 0, "toy:/a")
 
 	addOne("toy:/b") // 4
-	addOne("toy:/b") // 5: 2 falls out
-	check("fell out", "replay=false toy:/a@5 missing=", 1, "toy:/a")
-	check("what fell out was seen", "replay=true 3 missing=", 2, "toy:/a")
+	addOne("toy:/b") // 5: 2 is dropped
+	check("dropped", "replay=false toy:/a@5 missing=", 1, "toy:/a")
+	check("dropped and seen", "replay=true 3 missing=", 2, "toy:/a")
 
-	mustDo(t, l, func(tx *Tx) error {
+	mustUpdate(t, l, func(tx *Tx) error {
 		tx.Remove("toy:/a")
 		return tx.Create("toy:/a", "", count{})
 	})
-	check("another incarnation", "replay=false toy:/a@5 missing=", 5, "toy:/a")
+	check("channel created again", "replay=false toy:/a@5 missing=", 5, "toy:/a")
 }
 
-// TestReplayLeavesTheBase: a client that loses its connection before it has read
-// a replay has the base that it had, so the next reconnect is a replay too; of
-// snapshots it may have read none, and gets them again.
-func TestReplayLeavesTheBase(t *testing.T) {
+// TestReplayKeepsBookmark: a client that loses its connection before it has read a
+// replay still has the older snapshots, so the next reconnect is a replay too. New
+// snapshots it might not have read, so it gets them again.
+func TestReplayKeepsBookmark(t *testing.T) {
 	l, _ := newToyLog(t, Options{})
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a") // at 1
 	again := func(lastSeen int64, uris ...string) (r Resumption) {
 		t.Helper()
-		mustDo(t, l, func(tx *Tx) error {
-			mark := tx.Leave(s)
+		mark := l.Leave(s)
+		mustUpdate(t, l, func(tx *Tx) error {
 			if err := tx.Append("toy:/a", add{1}); err != nil {
 				return err
 			}
@@ -92,12 +92,12 @@ func TestReplayLeavesTheBase(t *testing.T) {
 			t.Fatalf("reconnect %d: replay = %v of %d, want a replay of %d", missed, r.Replay, len(r.Entries), missed)
 		}
 	}
-	mustDo(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
+	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
 	if r := again(4, "toy:/a", "toy:/b"); r.Replay {
 		t.Fatal("a replay of a channel that the client was not subscribed to")
 	}
 	if r := again(4, "toy:/a", "toy:/b"); r.Replay {
-		t.Error("a replay on top of snapshots that may have been lost")
+		t.Error("a replay after snapshots that the client might not have")
 	}
 }
 
@@ -105,8 +105,7 @@ func TestResumeAboveReplayBytesGivesSnapshots(t *testing.T) {
 	l, _ := newToyLog(t, Options{ReplayBytes: 1000})
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a")
-	var mark Bookmark
-	mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return nil })
+	mark := l.Leave(s)
 	for want := true; ; want = false {
 		if r := resume(t, l, mark, 1, "toy:/a"); r.Replay != want {
 			t.Fatalf("replay = %v at seq %d, want %v", r.Replay, l.seq, want)
@@ -115,7 +114,7 @@ func TestResumeAboveReplayBytesGivesSnapshots(t *testing.T) {
 			return
 		}
 		for range 20 {
-			mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", add{1}) })
+			mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", add{1}) })
 		}
 	}
 }
@@ -124,16 +123,15 @@ func TestLostMessageGivesSnapshots(t *testing.T) {
 	l, _ := newToyLog(t, Options{MessageEntries: 1})
 	s, _ := subscriber(1, "c")
 	subscribeTo(t, l, s, "toy:/a")
-	var mark Bookmark
-	mustDo(t, l, func(tx *Tx) error { mark = tx.Leave(s); return nil })
+	mark := l.Leave(s)
 	for range 2 {
-		mustDo(t, l, func(tx *Tx) error { return tx.Append("toy:/a", shout{"x"}) })
+		mustUpdate(t, l, func(tx *Tx) error { return tx.Append("toy:/a", shout{"x"}) })
 	}
 	if r := resume(t, l, mark, 1, "toy:/a"); r.Replay {
-		t.Error("a replay that lacks a message")
+		t.Error("a replay without a dropped message")
 	}
 	if r := resume(t, l, mark, 2, "toy:/a"); !r.Replay || len(r.Entries) != 1 {
-		t.Errorf("the missing message was seen: want a replay of 1, have %v", r)
+		t.Errorf("the client has seen the dropped message: want a replay of 1, have %v", r)
 	}
 }
 
@@ -185,8 +183,8 @@ func (m *mirror) drain(t *rapid.T) {
 	}
 }
 
-// Whatever happens, in whatever order, with buffers that lose entries all the
-// time: after it has resumed, a client's copy is the log's state.
+// TestResumedMirrorEqualsLog: after any sequence of events, with buffers that drop
+// entries all the time, a client that has resumed has the log's states.
 func TestResumedMirrorEqualsLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, k := New(Options{StateEntries: 6, MessageEntries: 2}), newToy()
@@ -195,7 +193,7 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 		m := &mirror{counts: map[string]int{}}
 		connect := func() {
 			m.s, m.box = subscriber(ConnID(l.seq), "c")
-			l.Do(func(tx *Tx) error {
+			l.Update(func(tx *Tx) error {
 				r := tx.Resume(m.s, m.mark, m.lastSeen, m.uris)
 				m.resumed(t, r)
 				return nil
@@ -207,19 +205,19 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 			uri := rapid.SampledFrom(uris).Draw(t, "uri")
 			switch rapid.SampledFrom([]string{"add", "add", "reset", "shout", "create", "remove", "subscribe", "unsubscribe", "drop", "back", "lost"}).Draw(t, "step") {
 			case "add":
-				l.Do(func(tx *Tx) error { return tx.Append(uri, add{3}) })
+				l.Update(func(tx *Tx) error { return tx.Append(uri, add{3}) })
 			case "reset":
-				l.Do(func(tx *Tx) error { return tx.Append(uri, reset{}) })
+				l.Update(func(tx *Tx) error { return tx.Append(uri, reset{}) })
 			case "shout":
-				l.Do(func(tx *Tx) error { return tx.Append(uri, shout{"x"}) })
+				l.Update(func(tx *Tx) error { return tx.Append(uri, shout{"x"}) })
 			case "create":
-				l.Do(func(tx *Tx) error { return tx.Create(uri, "", count{N: 100}) })
+				l.Update(func(tx *Tx) error { return tx.Create(uri, "", count{N: 100}) })
 			case "remove":
-				l.Do(func(tx *Tx) error { tx.Remove(uri); return nil })
+				l.Update(func(tx *Tx) error { tx.Remove(uri); return nil })
 			case "subscribe":
 				if online {
 					m.drain(t)
-					l.Do(func(tx *Tx) error {
+					l.Update(func(tx *Tx) error {
 						if snap, err := tx.Subscribe(m.s, uri); err == nil {
 							m.snapshot(snap.Encode())
 							m.uris = append(m.uris, uri)
@@ -229,14 +227,14 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 				}
 			case "unsubscribe":
 				if online {
-					l.Do(func(tx *Tx) error { tx.Unsubscribe(m.s, uri); return nil })
+					l.Unsubscribe(m.s, uri)
 					m.forget(uri)
 				}
 			case "drop":
 				if online {
 					m.box.frames = m.box.frames[:rapid.IntRange(0, len(m.box.frames)).Draw(t, "got through")]
 					m.drain(t)
-					l.Do(func(tx *Tx) error { m.mark = tx.Leave(m.s); return nil })
+					m.mark = l.Leave(m.s)
 					online = false
 				}
 			case "back":
@@ -244,14 +242,14 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 					connect()
 					online = true
 				}
-			case "lost": // the answer to a reconnect, with the connection
+			case "lost": // the connection is lost before the answer to its reconnect
 				if !online {
 					m.s, m.box = subscriber(ConnID(l.seq), "c")
-					l.Do(func(tx *Tx) error {
+					l.Update(func(tx *Tx) error {
 						tx.Resume(m.s, m.mark, m.lastSeen, m.uris)
-						m.mark = tx.Leave(m.s)
 						return nil
 					})
+					m.mark = l.Leave(m.s)
 				}
 			}
 		}
@@ -268,7 +266,7 @@ func TestResumedMirrorEqualsLog(t *testing.T) {
 }
 
 func subscribedTo(l *Log, s *Subscriber, uri string) (ok bool) {
-	l.Do(func(tx *Tx) error { ok = tx.Subscribed(s, uri); return nil })
+	l.View(func(tx *ReadTx) { ok = tx.Subscribed(s, uri) })
 	return ok
 }
 

@@ -2,12 +2,12 @@ package channels
 
 import "sort"
 
-// ring keeps the newest entries, bounded in count and bytes. What falls out is
-// noted at its channel, so that a replay knows exactly whether it is complete.
+// ring holds the newest entries, limited in number and bytes. It records the last
+// dropped entry of each channel, so that Resume knows whether a replay is complete.
 type ring struct {
 	maxEntries, maxBytes int
 
-	entries []*Entry // ascending by Seq; a window of a larger array
+	entries []*Entry // ascending by Seq
 	bytes   int
 }
 
@@ -16,7 +16,7 @@ func (r *ring) add(e *Entry) {
 	r.bytes += e.size()
 	for len(r.entries) > r.maxEntries || r.bytes > r.maxBytes {
 		old := r.entries[0]
-		r.entries[0] = nil // the array keeps its length until append moves it
+		r.entries[0] = nil // the array still refers to it until append reallocates
 		r.entries = r.entries[1:]
 		r.bytes -= old.size()
 		if old.of != nil {
@@ -25,13 +25,13 @@ func (r *ring) add(e *Entry) {
 	}
 }
 
-// after returns the entries with a sequence above seq.
+// after returns the entries with sequence numbers above seq.
 func (r *ring) after(seq int64) []*Entry {
 	i := sort.Search(len(r.entries), func(i int) bool { return r.entries[i].Seq > seq })
 	return r.entries[i:]
 }
 
-// merge joins two ascending lists into one.
+// merge merges two ascending lists.
 func merge(a, b []*Entry) []*Entry {
 	out := make([]*Entry, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {

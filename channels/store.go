@@ -5,63 +5,77 @@ import (
 	"errors"
 )
 
-// Store keeps a host's records beyond the life of its process: what is told to
-// anybody is committed to it first (canvas.md section 3). It is small on purpose,
-// so that a replicated log can be one: records are opaque, all that changes
-// together is one batch, and nothing is read but at the start.
+// Store keeps a host's records beyond the lifetime of its process. A change is
+// committed before any client can see it (canvas/PROTOCOL.md section 3). The
+// interface is small so that a replicated log can implement it: records are opaque,
+// changes that belong together are one batch, and records are read only when a host
+// starts.
 //
-// # What it asks of an implementation
+// # Requirements
 //
-//   - A batch is applied whole or not at all, also over a crash.
-//   - Commit returns nil only when the batch is durable: it survives the process,
-//     the machine, and for a replicated one the loss of what it tolerates.
-//   - A batch whose Commit returned before another's was called is applied before
-//     it. Batches that are under way together may be applied in any order, and
-//     may share one sync; none waits for a later one.
-//   - An error that is not ErrStoreBroken means: nothing of the batch was applied,
-//     nor ever will be, and the store goes on. Where an implementation cannot know
-//     that (a failed sync, a quorum that was lost after sending), it answers
-//     ErrStoreBroken and from then on refuses everything: what is true is known
-//     when it is opened again.
-//   - ctx bounds the waiting to be taken in. Once a batch is taken in, its outcome
-//     is waited for.
-//   - One host has a store at a time.
+//   - A batch is applied as a whole or not at all, even if the machine crashes.
+//   - Commit returns nil only if the batch is durable: it survives the process and
+//     the machine, and in a replicated store the loss of as many machines as it
+//     tolerates.
+//   - If the Commit of one batch has returned before the Commit of another is called,
+//     they are applied in that order. Concurrent batches may be applied in any order
+//     and may share a sync. No batch waits for a later one.
+//   - An error other than ErrStoreBroken means that nothing of the batch was applied
+//     or will be, and that the store still works. If an implementation cannot know
+//     that (a failed sync, a quorum lost after sending), it returns ErrStoreBroken,
+//     then and for every later call. The outcome is known once the store is opened
+//     again.
+//   - ctx limits how long Commit waits to be accepted. Once a batch is accepted, Commit
+//     waits for its outcome.
+//   - Only one host can use a store at a time.
 //
-// Its methods may be called concurrently, but Load comes first and Close last.
+// Its methods may be called concurrently, but Load is called first and Close last.
 type Store interface {
-	// Load calls fn with every record, in the order of their keys, and ends with
-	// fn's error. The value is fn's to keep.
+	// Load calls fn with every record, in the order of their keys. It stops at the
+	// first error of fn and returns it. fn may keep the value.
 	Load(ctx context.Context, fn func(key string, value []byte) error) error
-	// Commit applies changes in their order. A key is 1 to MaxKey bytes of valid
-	// UTF-8, a value at most MaxValue bytes: a batch with a change that Check
-	// refuses is refused, with an error that is none of the Err*.
+	// Commit applies changes in order. A key is 1 to MaxKey bytes of valid UTF-8, a
+	// value at most MaxValue bytes. If Check fails for any change, Commit returns an
+	// error that is none of the Err* values and applies nothing.
 	Commit(ctx context.Context, changes ...Change) error
-	// Close waits for what was taken in; what comes later is refused with
-	// ErrStoreClosed.
+	// Close waits for accepted batches. Later calls return ErrStoreClosed.
 	Close() error
 }
 
-// The bounds of records, in bytes.
 const (
-	MaxKey   = 16 << 10
+	// MaxKey is the largest size of a record's key, in bytes.
+	MaxKey = 16 << 10
+	// MaxValue is the largest size of a record's value, in bytes.
 	MaxValue = 8 << 20
 )
 
-// Change sets a record, or removes it where it is there.
+// Change sets or deletes a record.
 type Change struct {
-	Key   string
-	Value []byte // not changed after Commit was called
-	Gone  bool   // remove; Value is not looked at
+	// Key is the record's key.
+	Key string
+	// Value is the record's new value. The caller must not change it after Commit was
+	// called.
+	Value []byte
+	// Delete deletes the record, if it exists. Value is ignored then.
+	Delete bool
 }
 
-// What can be wrong with a store. An implementation wraps them with the place
-// and with what a person can do.
+// The errors of a store. An implementation wraps them with the store's location and
+// with advice.
 var (
-	ErrStoreFull     = errors.New("the disk is full")
+	// ErrStoreFull means that there is no space for a batch. A smaller one might fit.
+	ErrStoreFull = errors.New("the disk is full")
+	// ErrStoreReadOnly means that the process may not write the store.
 	ErrStoreReadOnly = errors.New("the store cannot be written")
-	ErrStoreDamaged  = errors.New("the store is damaged")
-	ErrStoreNewer    = errors.New("the store was written by a newer version")
-	ErrStoreBusy     = errors.New("another host uses the store")
-	ErrStoreBroken   = errors.New("the store cannot tell what it kept")
-	ErrStoreClosed   = errors.New("the store is closed")
+	// ErrStoreDamaged means that the store's contents are not what was committed.
+	ErrStoreDamaged = errors.New("the store is damaged")
+	// ErrStoreNewer means that the store has a format that this version cannot read.
+	ErrStoreNewer = errors.New("the store was written by a newer version")
+	// ErrStoreBusy means that another process uses the store.
+	ErrStoreBusy = errors.New("another host uses the store")
+	// ErrStoreBroken means that the outcome of a batch is unknown until the store is
+	// opened again.
+	ErrStoreBroken = errors.New("the store cannot tell what it kept")
+	// ErrStoreClosed means that Close was called.
+	ErrStoreClosed = errors.New("the store is closed")
 )

@@ -1,14 +1,12 @@
 package channels
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// encodedState is the encoding of one state, made at most once per variant by
-// whoever writes it first.
+// encodedState encodes one state, at most once per variant.
 type encodedState struct {
 	state          State
 	kind           *Kind
@@ -40,24 +38,26 @@ func (c *channel) setState(s State) {
 	c.full = &encodedState{state: s, kind: c.kind}
 }
 
-// Snapshot is a channel's state at a sequence number. It holds the state and is
-// encoded when [Snapshot.Encode] is called, outside the lock.
+// Snapshot is a channel's state at a sequence number. [Snapshot.Encode] encodes it
+// outside the lock.
 type Snapshot struct {
+	// Resource is the URI of the channel.
 	Resource string
-	FromSeq  int64
-	of       *encodedState
-	redact   bool
+	// FromSeq is the sequence number of the newest entry that the state reflects.
+	FromSeq int64
+	of      *encodedState
+	redact  bool
 }
 
-// Encode returns the wire form.
+// Encode returns the wire form of the snapshot.
 func (s *Snapshot) Encode() ahp.Snapshot {
 	return ahp.Snapshot{Resource: s.Resource, State: s.of.encode(s.redact), FromSeq: s.FromSeq}
 }
 
-// Subscribe installs a subscription and takes the snapshot in one step; the
-// answer must be delivered before the transaction ends, so that no envelope
-// comes before it. Subscribing again gives a fresh snapshot. The snapshot is
-// nil for a stateless channel.
+// Subscribe subscribes a connection to a channel and returns a snapshot of it, nil
+// for a stateless channel. The answer with the snapshot must be queued before the
+// transaction ends, so that no envelope comes before it. Subscribing again returns
+// a new snapshot.
 func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	kind := tx.l.Kind(uri)
 	c := tx.l.channels[uri]
@@ -66,12 +66,13 @@ func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	}
 	sub, again := s.subs[c]
 	if !again {
-		tx.l.fanout.settle()
+		tx.l.fanout.flush()
 		sub.at = c.subs.add(s)
 	}
 	if s.subs == nil {
 		s.subs = map[*channel]subscription{}
 	}
+	s.left = nil
 	sub.fromSeq = tx.l.seq
 	s.subs[c] = sub
 	if c.state == nil {
@@ -85,40 +86,51 @@ func (tx *Tx) snapshot(s *Subscriber, c *channel) *Snapshot {
 	return &Snapshot{Resource: c.uri, FromSeq: tx.l.seq, of: c.full, redact: redact}
 }
 
-// Unsubscribe ends a subscription and reports whether there was one.
-func (tx *Tx) Unsubscribe(s *Subscriber, uri string) bool {
-	c := tx.l.channels[uri]
-	if c == nil {
-		return false
-	}
-	if _, ok := s.subs[c]; !ok {
-		return false
-	}
-	tx.end(s, c)
-	return true
+// Unsubscribe ends a subscription, and reports whether it was the last that the
+// connection's client had to the channel. It needs no sequence number.
+func (l *Log) Unsubscribe(s *Subscriber, uri string) (last bool) {
+	l.unsubscribing(func(tx *Tx) {
+		if tx.Subscribed(s, uri) {
+			tx.end(s, l.channels[uri])
+			last = !tx.ClientSubscribed(s.ClientID, uri)
+		}
+	})
+	return last
 }
 
-// Bookmark returns what a connection is subscribed to, for a later Resume.
-func (tx *Tx) Bookmark(s *Subscriber) Bookmark {
+// Leave ends all subscriptions of a connection and returns what they were. It
+// needs no sequence number.
+func (l *Log) Leave(s *Subscriber) (mark Bookmark) {
+	l.unsubscribing(func(tx *Tx) {
+		mark = s.bookmark()
+		for _, uri := range mark.URIs() {
+			tx.end(s, mark[uri].of)
+		}
+		s.left = mark
+	})
+	return mark
+}
+
+// unsubscribing runs fn under the lock, and then the effects of the
+// subscriptions that it ended.
+func (l *Log) unsubscribing(fn func(*Tx)) {
+	effects, _ := l.locked(func(tx *Tx) error { fn(tx); return nil })
+	if effects {
+		l.runEffects()
+	}
+}
+
+func (s *Subscriber) bookmark() Bookmark {
 	mark := Bookmark{}
 	for c, sub := range s.subs {
-		mark[c.uri] = place{of: c, fromSeq: sub.fromSeq}
+		mark[c.uri] = position{of: c, fromSeq: sub.fromSeq}
 	}
 	return mark
 }
 
-// Leave ends all subscriptions of a connection and returns what they were.
-func (tx *Tx) Leave(s *Subscriber) Bookmark {
-	mark := tx.Bookmark(s)
-	for _, uri := range mark.URIs() {
-		tx.end(s, mark[uri].of)
-	}
-	return mark
-}
-
-// end takes s out of c.
+// end ends the subscription of s to c.
 func (tx *Tx) end(s *Subscriber, c *channel) {
-	tx.l.fanout.settle()
+	tx.l.fanout.flush()
 	at := s.subs[c].at
 	if moved := c.subs.remove(at); moved != nil {
 		sub := moved.subs[c]
@@ -129,42 +141,4 @@ func (tx *Tx) end(s *Subscriber, c *channel) {
 	if c.kind.Left != nil {
 		tx.Later(func() { c.kind.Left(s, c.uri) })
 	}
-}
-
-// Subscribed reports whether a connection is subscribed to uri.
-func (tx *Tx) Subscribed(s *Subscriber, uri string) bool {
-	c := tx.l.channels[uri]
-	if c == nil {
-		return false
-	}
-	_, ok := s.subs[c]
-	return ok
-}
-
-// Subscriptions returns the URIs that a connection is subscribed to, sorted.
-func (tx *Tx) Subscriptions(s *Subscriber) []string {
-	uris := make([]string, 0, len(s.subs))
-	for c := range s.subs {
-		uris = append(uris, c.uri)
-	}
-	slices.Sort(uris)
-	return uris
-}
-
-// SubscriptionCount returns how many channels a connection is subscribed to.
-func (tx *Tx) SubscriptionCount(s *Subscriber) int { return len(s.subs) }
-
-// Subscribers returns the connections that are subscribed to uri.
-func (tx *Tx) Subscribers(uri string) []*Subscriber {
-	if c := tx.l.channels[uri]; c != nil {
-		return slices.Clone(c.subs.all)
-	}
-	return nil
-}
-
-// ClientSubscribed reports whether any connection of a client id is subscribed
-// to uri.
-func (tx *Tx) ClientSubscribed(clientID, uri string) bool {
-	c := tx.l.channels[uri]
-	return c != nil && c.subs.has(clientID)
 }

@@ -6,81 +6,92 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// ConnID names a connection for the life of the process; 0 is none.
+// ConnID identifies a connection during the lifetime of the process. 0 means no
+// connection.
 type ConnID uint64
 
-// Sink takes a connection's frames. It is called under the log's locks: it must
-// return at once and must not call the log. A sink that is full closes its
-// connection with a typed reason; it never drops a frame and goes on. What many
-// hear may come after the Do that published it has returned (see [Log.Settle]).
+// Sink receives a connection's frames. Its methods are called under the log's
+// locks: they must return at once and must not call the log. A sink that is full
+// closes its connection; it never drops a frame and continues. A frame for many
+// subscribers might be delivered after the Update that published it has returned
+// (see [Log.Flush]).
 type Sink interface {
+	// Deliver queues one frame.
 	Deliver(*Frame)
-	// DeliverAll takes several frames, which go to many sinks.
+	// DeliverAll queues several frames that many sinks share.
 	DeliverAll(*Batch)
 }
 
 // Subscriber is a connection as the log sees it. Its exported fields are set
 // before it is first used and never change.
 type Subscriber struct {
-	ID       ConnID
+	// ID identifies the connection.
+	ID ConnID
+	// ClientID is the id of the connection's client. A client may have several
+	// connections.
 	ClientID string
-	Version  ahp.Version
-	Caps     ahp.Capabilities
-	Sink     Sink
+	// Version is the negotiated protocol version.
+	Version ahp.Version
+	// Caps are the capabilities that the connection declared.
+	Caps ahp.Capabilities
+	// Sink receives the connection's frames.
+	Sink Sink
 
-	// subs maps a channel to this connection's place in it. Guarded by the
-	// log's mutex.
+	// Guarded by the log's mutex.
 	subs map[*channel]subscription
+	left Bookmark // the subscriptions that Leave ended; nil after a new one
 }
 
 type subscription struct {
-	at      int   // its place among the channel's listeners
-	fromSeq int64 // of the snapshot that opened it
+	at      int   // the position among the channel's subscribers
+	fromSeq int64 // of the snapshot with which it began
 }
 
-// sees reports whether the gate lets entries of a row through: the capability
-// where the row has one, the version otherwise.
+// sees reports whether the connection receives entries of a row: it declared the
+// row's capability or, if the row has none, negotiated a version that has the row.
 func (s *Subscriber) sees(row *ahp.ActionRow) bool {
 	switch {
 	case row == nil:
-		return true // a refusal of what nobody knows, back to its sender
+		return true // a refused action of an unknown type, for its sender
 	case row.Capability != "":
 		return s.Caps.Has(row.Capability)
 	}
 	return row.Since.Compare(s.Version) <= 0
 }
 
-// Audience is who hears an entry, among the subscribers of its channel. The
-// zero value is all of them.
+// Audience restricts an entry to some subscribers of its channel. The zero value
+// is all of them.
 type Audience struct {
-	// Conn is a connection that hears it.
+	// Conn is a connection that receives the entry.
 	Conn ConnID
-	// Keeper is the client id for which an entry to Conn is kept for replay;
-	// where it is empty and Clients too, the entry is not retained: that lane
-	// is dead with its connection.
-	Keeper string
-	// Clients are client ids that hear it on all their connections.
+	// RetainFor is the client id for which an entry to Conn is retained for replay. If
+	// it is "" and Clients is empty, the entry is not retained.
+	RetainFor string
+	// Clients are the client ids whose connections all receive the entry.
 	Clients []string
 }
 
-// OnlyConn is one connection, not retained.
+// OnlyConn returns the audience of one connection. Its entries are not retained.
 func OnlyConn(id ConnID) Audience { return Audience{Conn: id} }
 
-// Sender is the connection that dispatched, kept for its client id.
-func Sender(s *Subscriber) Audience { return Audience{Conn: s.ID, Keeper: s.ClientID} }
+// Sender returns the audience of a dispatching connection. Its entries are retained
+// for the connection's client id.
+func Sender(s *Subscriber) Audience { return Audience{Conn: s.ID, RetainFor: s.ClientID} }
 
-func (a *Audience) everybody() bool { return a.Conn == 0 && len(a.Clients) == 0 }
+// all reports whether the audience is every subscriber.
+func (a *Audience) all() bool { return a.Conn == 0 && len(a.Clients) == 0 }
 
-// names reports whether an audience that is not everybody holds a connection.
-func (a *Audience) names(s *Subscriber) bool {
+// includes reports whether a restricted audience includes the subscriber.
+func (a *Audience) includes(s *Subscriber) bool {
 	return (a.Conn != 0 && a.Conn == s.ID) || slices.Contains(a.Clients, s.ClientID)
 }
 
-// replayed reports whether a client's reconnect gets it.
+// replayed reports whether a reconnecting client receives the entry.
 func (a *Audience) replayed(clientID string) bool {
-	return a.everybody() || (a.Keeper != "" && a.Keeper == clientID) || slices.Contains(a.Clients, clientID)
+	return a.all() || (a.RetainFor != "" && a.RetainFor == clientID) || slices.Contains(a.Clients, clientID)
 }
 
+// retained reports whether any reconnecting client can receive the entry.
 func (a *Audience) retained() bool {
-	return a.everybody() || a.Keeper != "" || len(a.Clients) > 0
+	return a.all() || a.RetainFor != "" || len(a.Clients) > 0
 }

@@ -9,59 +9,26 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Tx is the log while it is locked. It is valid inside the function that Do
-// called and nowhere else.
-type Tx struct{ l *Log }
+// Tx is a writing transaction: the log while Update holds its lock. It is valid
+// only until the function that received it returns.
+type Tx struct{ ReadTx }
 
-// ErrExists is returned by Create for a URI that names a channel already.
+// ErrExists is returned by Create if the channel exists.
 var ErrExists = errors.New("channel exists")
 
-// Seq is the number of the newest entry.
-func (tx *Tx) Seq() int64 { return tx.l.seq }
-
-// State returns a channel's state.
-func (tx *Tx) State(uri string) (State, bool) {
-	c := tx.l.channels[uri]
-	if c == nil {
-		return nil, false
-	}
-	return c.state, true
-}
-
-// Parent returns the URI of the channel that owns uri ("" without one).
-func (tx *Tx) Parent(uri string) string {
-	if c := tx.l.channels[uri]; c != nil {
-		return c.parent
-	}
-	return ""
-}
-
-// Channels returns the URIs of a scheme, sorted. It walks all channels: for
-// rare events, not for a hot path.
-func (tx *Tx) Channels(scheme string) []string {
-	var uris []string
-	for uri := range tx.l.channels {
-		if ahp.SchemeOf(uri) == scheme {
-			uris = append(uris, uri)
-		}
-	}
-	slices.Sort(uris)
-	return uris
-}
-
-// Create makes a channel subscribable. It takes no sequence number. parent is
-// the channel that owns it, which is there already, or "".
+// Create creates a channel. It uses no sequence number. parent is the URI of the
+// existing channel that owns the new one, or "".
 func (tx *Tx) Create(uri, parent string, state State) error {
 	kind := tx.l.Kind(uri)
 	if kind == nil {
-		return fmt.Errorf("channels: no kind for %q", ahp.SchemeOf(uri))
+		return fmt.Errorf("channels: no kind has the scheme of %q", uri)
 	}
 	if tx.l.channels[uri] != nil {
 		return ErrExists
 	}
 	owner := tx.l.channels[parent]
 	if parent != "" && owner == nil {
-		return fmt.Errorf("channels: %q, which is to own %q, is not there", parent, uri)
+		return fmt.Errorf("channels: the parent %q of %q does not exist", parent, uri)
 	}
 	c := &channel{uri: uri, parent: parent, kind: kind}
 	c.setState(state)
@@ -77,7 +44,7 @@ func (c *channel) own(child *channel) {
 	c.owns = append(c.owns, child)
 }
 
-// disown puts the last one in the child's place.
+// disown removes a child. The last child takes its position.
 func (c *channel) disown(child *channel) {
 	n := len(c.owns) - 1
 	last := c.owns[n]
@@ -86,8 +53,8 @@ func (c *channel) disown(child *channel) {
 	c.owns = c.owns[:n]
 }
 
-// Remove ends a channel, its subscriptions, and the channels that it owns. No
-// envelope announces it: the protocol has none.
+// Remove removes a channel, its subscriptions, and the channels that it owns.
+// Subscribers are not notified: the protocol has no envelope for it.
 func (tx *Tx) Remove(uri string) {
 	c := tx.l.channels[uri]
 	if c == nil {
@@ -104,15 +71,15 @@ func (tx *Tx) Remove(uri string) {
 	for _, child := range c.owns {
 		tx.Remove(child.uri)
 	}
-	// Entries and bookmarks may hold the incarnation; they need not hold what it had.
+	// Entries and bookmarks still refer to the channel; free the rest.
 	c.state, c.full, c.owns = nil, nil, nil
 }
 
-// Append applies a host action to a channel and publishes it to all its
+// Append applies an action of the host to a channel and publishes it to all
 // subscribers.
 func (tx *Tx) Append(uri string, a ahp.Action) error { return tx.AppendTo(uri, a, Audience{}) }
 
-// AppendTo is Append for an audience.
+// AppendTo is like Append, but publishes to an audience.
 func (tx *Tx) AppendTo(uri string, a ahp.Action, to Audience) error {
 	c := tx.l.channels[uri]
 	if c == nil {
@@ -125,8 +92,8 @@ func (tx *Tx) AppendTo(uri string, a ahp.Action, to Audience) error {
 	return tx.publish(c, &enc, nil, to)
 }
 
-// publish is the one step: reduce, number, keep, deliver, and what follows
-// from it in other channels.
+// publish reduces an action, assigns its sequence number, retains and delivers the
+// entry, and calls the kind's After.
 func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to Audience) error {
 	before := c.state
 	after, outcome, err := c.kind.Reduce(before, enc.Action)
@@ -139,7 +106,7 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 	tx.l.seq++
 	e := newEntry(tx.l.seq, c.uri, enc, origin, "", to)
 	e.of = c
-	tx.keep(e)
+	tx.retain(e)
 	tx.deliver(c, e)
 	if c.kind.After != nil {
 		c.kind.After(tx, c.uri, before, c.state, enc.Action)
@@ -147,16 +114,16 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 	return nil
 }
 
-// deliver hands an entry to those of the channel's subscribers who hear it: at
-// once where they are few, and where they are many with what follows it shortly.
+// deliver delivers an entry to its audience: at once, or in a batch if it is for
+// all of many subscribers.
 func (tx *Tx) deliver(c *channel, e *Entry) {
-	everybody := e.Audience.everybody()
-	if everybody && len(c.subs.all) >= many {
+	all := e.Audience.all()
+	if all && len(c.subs.all) >= many {
 		tx.l.fanout.add(c, e)
 		return
 	}
-	tx.l.fanout.settle()
-	if everybody {
+	tx.l.fanout.flush()
+	if all {
 		for _, s := range c.subs.all {
 			if s.sees(e.row) {
 				s.Sink.Deliver(e.frame)
@@ -164,14 +131,15 @@ func (tx *Tx) deliver(c *channel, e *Entry) {
 		}
 		return
 	}
-	for s := range c.subs.named(&e.Audience) {
+	for s := range c.subs.in(&e.Audience) {
 		if s.sees(e.row) {
 			s.Sink.Deliver(e.frame)
 		}
 	}
 }
 
-func (tx *Tx) keep(e *Entry) {
+// retain adds an entry to the replay buffer of its type.
+func (tx *Tx) retain(e *Entry) {
 	switch {
 	case !e.Audience.retained():
 	case e.row != nil && e.row.Retain == ahp.RetainMessage:
@@ -181,8 +149,8 @@ func (tx *Tx) keep(e *Entry) {
 	}
 }
 
-// Notify sends a notification that is not an action (root/sessionAdded and its
-// kin) to the channel's subscribers. It takes no number and is never replayed.
+// Notify sends a notification that is not an action, such as root/sessionAdded, to
+// the channel's subscribers. It uses no sequence number and is never replayed.
 func (tx *Tx) Notify(uri, method string, params any) {
 	c := tx.l.channels[uri]
 	if c == nil || len(c.subs.all) == 0 {
@@ -193,11 +161,12 @@ func (tx *Tx) Notify(uri, method string, params any) {
 		Method  string `json:"method"`
 		Params  any    `json:"params"`
 	}{"2.0", method, params}))
-	tx.l.fanout.settle()
+	tx.l.fanout.flush()
 	for _, s := range c.subs.all {
 		s.Sink.Deliver(frame)
 	}
 }
 
-// Later runs fn after the lock, in the order of the log. fn must not wait.
+// Later makes fn an effect: it runs after the lock is released, in the order of the
+// log, one effect at a time. fn must not block.
 func (tx *Tx) Later(fn func()) { tx.l.effects = append(tx.l.effects, fn) }

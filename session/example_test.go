@@ -16,7 +16,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	err := log.Do(func(tx *channels.Tx) error {
+	err := log.Update(func(tx *channels.Tx) error {
 		return tx.Append("ahp-session:/default", session.TitleChanged{Title: "Plan"})
 	})
 	state, _ := log.State("ahp-session:/default")

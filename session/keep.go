@@ -64,10 +64,10 @@ func (s *Service) keepNew(ctx context.Context, uri string, e *entry, st State, c
 
 // keepGone makes a session's end durable before it is visible.
 func (s *Service) keepGone(ctx context.Context, uri string, e *entry) error {
-	changes := []channels.Change{{Key: sessionKey + uri, Gone: true}, {Key: stateKey + e.id, Gone: true}}
+	changes := []channels.Change{{Key: sessionKey + uri, Delete: true}, {Key: stateKey + e.id, Delete: true}}
 	if state, ok := s.log.State(uri); ok {
 		for _, c := range state.(State).ActiveClients {
-			changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Gone: true})
+			changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Delete: true})
 		}
 	}
 	if err := s.store.Commit(ctx, changes...); err != nil {
@@ -108,7 +108,7 @@ func (s *Service) markChanged(uri string, a ahp.Action) {
 
 // collect brings marked records up to date, in one look at the log.
 func (s *Service) collect(marks []string) (changes []channels.Change) {
-	_ = s.log.Do(func(tx *channels.Tx) error {
+	s.log.View(func(tx *channels.ReadTx) {
 		for _, mark := range marks {
 			if rest, ok := strings.CutPrefix(mark, clientKey); ok {
 				uri, id, _ := strings.Cut(rest, "\x00")
@@ -117,12 +117,11 @@ func (s *Service) collect(marks []string) (changes []channels.Change) {
 			}
 			changes = s.collectState(tx, changes, strings.TrimPrefix(mark, stateKey))
 		}
-		return nil
 	})
 	return changes
 }
 
-func (s *Service) collectState(tx *channels.Tx, changes []channels.Change, uri string) []channels.Change {
+func (s *Service) collectState(tx *channels.ReadTx, changes []channels.Change, uri string) []channels.Change {
 	e, state := s.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
 		return changes
@@ -132,19 +131,19 @@ func (s *Service) collectState(tx *channels.Tx, changes []channels.Change, uri s
 	return append(changes, channels.Change{Key: stateKey + e.id, Value: ahp.MustMarshal(stateRecord{e.modified, st})})
 }
 
-func (s *Service) collectClient(tx *channels.Tx, changes []channels.Change, uri, id string) []channels.Change {
+func (s *Service) collectClient(tx *channels.ReadTx, changes []channels.Change, uri, id string) []channels.Change {
 	e, state := s.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
 		return changes
 	}
 	at := slices.IndexFunc(state.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == id })
 	if at < 0 {
-		return append(changes, channels.Change{Key: clientKey + e.id + "/" + id, Gone: true})
+		return append(changes, channels.Change{Key: clientKey + e.id + "/" + id, Delete: true})
 	}
 	return append(changes, s.clientChange(e, state.ActiveClients[at]))
 }
 
-func stateOf(tx *channels.Tx, uri string) *State {
+func stateOf(tx *channels.ReadTx, uri string) *State {
 	state, _ := tx.State(uri)
 	if st, ok := state.(State); ok {
 		return &st

@@ -38,7 +38,7 @@ func redact(state channels.State) channels.State {
 // permit holds a client's actions against the validation rules of ahp-host.md
 // section 3c: a client speaks for itself only, and changes config values that
 // the schema says it may.
-func permit(tx *channels.Tx, d *channels.Dispatch) error {
+func permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	switch a := d.Action.(type) {
 	case ActiveClientSet:
 		return ownEntry(d, a.ActiveClient.ClientID)

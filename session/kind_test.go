@@ -24,7 +24,7 @@ func TestConfigIsHeldByItsSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			uri := "ahp-session:/configured"
-			err := b.log.Do(func(tx *channels.Tx) error {
+			err := b.log.Update(func(tx *channels.Tx) error {
 				return tx.Create(uri, "", session.State{Config: &session.Config{
 					Schema: ahp.Value(`{"type":"object","properties":{"a":{"sessionMutable":true},"b":{}}}`),
 					Values: map[string]ahp.Value{"a": ahp.Value("1"), "b": ahp.Value("1")},
@@ -64,7 +64,7 @@ func TestRedactionHidesTheCanvasSurface(t *testing.T) {
 	if err := b.svc.Ensure("ahp-session:/a", "A"); err != nil {
 		t.Fatal(err)
 	}
-	err := b.log.Do(func(tx *channels.Tx) error {
+	err := b.log.Update(func(tx *channels.Tx) error {
 		if err := tx.Append("ahp-session:/a", session.CanvasesChanged{Canvases: []session.SessionCanvasDeclaration{}}); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func TestRedactionHidesTheCanvasSurface(t *testing.T) {
 	for _, caps := range []ahp.Capabilities{nil, {ahp.CapabilityCanvas}} {
 		s := &channels.Subscriber{ID: 1, ClientID: "c1", Version: ahp.V0_6_0, Caps: caps, Sink: &inbox{}}
 		var snap *channels.Snapshot
-		err := b.log.Do(func(tx *channels.Tx) (err error) {
+		err := b.log.Update(func(tx *channels.Tx) (err error) {
 			snap, err = tx.Subscribe(s, "ahp-session:/a")
 			return err
 		})

@@ -23,8 +23,8 @@ func (s *Service) ClientGone(clientID string, keep func(uri string) bool) {
 // leave is one transaction over the given sessions, or over all. The news of a
 // client's end come late: where a connection of it is subscribed again, it stays.
 func (s *Service) leave(clientID string, uris []string, keep func(string) bool) {
-	err := s.log.Do(func(tx *channels.Tx) error {
-		for _, uri := range s.activeIn(tx, clientID, uris) {
+	err := s.log.Update(func(tx *channels.Tx) error {
+		for _, uri := range s.activeIn(&tx.ReadTx, clientID, uris) {
 			if keep(uri) || tx.ClientSubscribed(clientID, uri) {
 				continue
 			}
@@ -41,7 +41,7 @@ func (s *Service) leave(clientID string, uris []string, keep func(string) bool) 
 
 // activeIn returns which of the given sessions, or of all for nil, have the client
 // among their active ones, sorted. Few do, and everybody is asked for who reconnects.
-func (s *Service) activeIn(tx *channels.Tx, clientID string, uris []string) (active []string) {
+func (s *Service) activeIn(tx *channels.ReadTx, clientID string, uris []string) (active []string) {
 	among := slices.Values(uris)
 	if uris == nil {
 		among = maps.Keys(s.sessions)

@@ -21,7 +21,7 @@ func TestWhoSubscribesAgainStays(t *testing.T) {
 			if err := b.svc.Ensure(uri, "A"); err != nil {
 				t.Fatal(err)
 			}
-			err := b.log.Do(func(tx *channels.Tx) error {
+			err := b.log.Update(func(tx *channels.Tx) error {
 				return tx.Append(uri, session.ActiveClientSet{ActiveClient: session.SessionActiveClient{ClientID: "c1"}})
 			})
 			if err != nil {
@@ -32,7 +32,7 @@ func TestWhoSubscribesAgainStays(t *testing.T) {
 			if st, _ := b.log.State(uri); len(st.(session.State).ActiveClients) != 1 {
 				t.Error("removed while a connection of it is subscribed")
 			}
-			_ = b.log.Do(func(tx *channels.Tx) error { tx.Unsubscribe(s, uri); return nil })
+			b.log.Unsubscribe(s, uri)
 			leave(b.svc)
 			if st, _ := b.log.State(uri); len(st.(session.State).ActiveClients) != 0 {
 				t.Error("still listed, with no connection subscribed")

@@ -40,7 +40,7 @@ func (s *Service) Restore(ctx context.Context, records channels.Records, expect 
 		}
 		return strings.Compare(a.uri, b.uri)
 	})
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.log.Update(func(tx *channels.Tx) error {
 		for i, r := range list {
 			r.entry.order = int64(i)
 			for _, c := range r.clients {
@@ -74,7 +74,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 	for _, rec := range records.Under(stateKey) {
 		r := byID[rec.Key]
 		if r == nil {
-			sweep = append(sweep, channels.Change{Key: stateKey + rec.Key, Gone: true})
+			sweep = append(sweep, channels.Change{Key: stateKey + rec.Key, Delete: true})
 			continue
 		}
 		var kept stateRecord
@@ -87,7 +87,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 		id, _, _ := strings.Cut(rec.Key, "/")
 		r := byID[id]
 		if r == nil {
-			sweep = append(sweep, channels.Change{Key: clientKey + rec.Key, Gone: true})
+			sweep = append(sweep, channels.Change{Key: clientKey + rec.Key, Delete: true})
 			continue
 		}
 		var c clientRecord

@@ -43,7 +43,7 @@ func (b *bench) state(uri string) session.State {
 
 func (b *bench) append(uri string, a ahp.Action) {
 	b.t.Helper()
-	if err := b.log.Do(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
+	if err := b.log.Update(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -134,7 +134,7 @@ func TestStoreRefuses(t *testing.T) {
 		t.Fatalf("the URI is still taken: %v", err)
 	}
 	box.take()
-	store.refuse = func(changes []channels.Change) bool { return changes[0].Gone }
+	store.refuse = func(changes []channels.Change) bool { return changes[0].Delete }
 	_, err = b.svc.DisposeSession(t.Context(), s, ahp.ChannelParams{Channel: uri})
 	const words = "the session is still there, though canvases in it may be closed: the host could not keep its end: the disk is full (-32603)"
 	if err == nil || err.Error() != words {

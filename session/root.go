@@ -84,7 +84,7 @@ func rootKind() *channels.Kind {
 		Scheme:  ahp.SchemeRoot,
 		Actions: RootActions,
 		Reduce:  ReduceRoot,
-		Permit: func(tx *channels.Tx, d *channels.Dispatch) error {
+		Permit: func(tx *channels.ReadTx, d *channels.Dispatch) error {
 			state, _ := tx.State(d.Channel)
 			if _, ok := d.Action.(RootConfigChanged); ok && state.(RootState).Config == nil {
 				return errNoConfig

@@ -25,7 +25,7 @@ type Service struct {
 	prepare func(tx *channels.Tx, uri string, s State) State
 	dispose func(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error)
 	store   channels.Store
-	behind  *channels.Behind
+	behind  *channels.WriteBehind
 	newID   func() string
 	caps    func(clientID string) ahp.Capabilities
 	vet     func(c SessionActiveClient) error
@@ -65,11 +65,11 @@ func New(opts Options) *Service {
 		newID:    opts.NewID,
 		caps:     opts.Capabilities,
 	}
-	s.behind = channels.NewBehind(s.store, s.collect, s.logger)
+	s.behind = channels.NewWriteBehind(s.store, s.collect, s.logger)
 	s.log.AddKind(rootKind())
 	s.log.AddKind(kind(s.check, s.changed))
 	zero := int64(0)
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.log.Update(func(tx *channels.Tx) error {
 		return tx.Create(ahp.RootURI, "", RootState{Agents: []AgentInfo{s.agent}, ActiveSessions: &zero})
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ var errExists = ahp.Errorf(ahp.CodeSessionExists, "session already exists")
 func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient) error {
 	now := s.now()
 	e := &entry{id: s.newID(), created: now, modified: now}
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.locked(func(tx *channels.ReadTx) error {
 		if _, ok := tx.State(uri); ok || s.making[uri] {
 			return errExists
 		}
@@ -114,17 +114,42 @@ func (s *Service) make(ctx context.Context, uri string, st State, client *Sessio
 	if err != nil {
 		return err
 	}
-	kept := s.keepNew(ctx, uri, e, st, client)
-	return s.log.Do(func(tx *channels.Tx) error {
-		delete(s.making, uri)
-		if kept != nil {
-			return kept
-		}
+	if err = s.keepNew(ctx, uri, e, st, client); err != nil {
+		s.log.View(func(*channels.ReadTx) { delete(s.making, uri) })
+		return err
+	}
+	err = s.log.Update(func(tx *channels.Tx) error {
 		if err := s.create(tx, uri, e, st); err != nil || client == nil {
 			return err
 		}
 		return tx.Append(uri, ActiveClientSet{ActiveClient: *client})
 	})
+	if err != nil {
+		s.abandon(ctx, uri, e)
+	}
+	return err
+}
+
+// abandon removes the record of a session that was committed and could not be
+// published, and releases its URI.
+func (s *Service) abandon(ctx context.Context, uri string, e *entry) {
+	published := false
+	s.log.View(func(*channels.ReadTx) { published = s.sessions[uri] == e })
+	if published {
+		return
+	}
+	err := s.store.Commit(context.WithoutCancel(ctx), channels.Change{Key: sessionKey + uri, Delete: true})
+	if err != nil {
+		s.logger.Error("record of an unpublished session not removed", "channel", uri, "err", err)
+	}
+	s.log.View(func(*channels.ReadTx) { delete(s.making, uri) })
+}
+
+// locked runs fn with the log locked, and returns its error: for checks, and for
+// the service's own fields.
+func (s *Service) locked(fn func(tx *channels.ReadTx) error) (err error) {
+	s.log.View(func(tx *channels.ReadTx) { err = fn(tx) })
+	return err
 }
 
 func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) error {
@@ -175,6 +200,7 @@ func (s *Service) create(tx *channels.Tx, uri string, e *entry, st State) error 
 	}
 	e.order = tx.Seq()
 	s.sessions[uri] = e
+	delete(s.making, uri)
 	tx.Notify(ahp.RootURI, SessionAdded.Name, SessionAddedParams{Channel: ahp.RootURI, Summary: s.summary(uri, st)})
 	return s.counted(tx)
 }
@@ -188,7 +214,7 @@ func (s *Service) counted(tx *channels.Tx) error {
 // is answered. Where the end cannot be kept, the session stays.
 func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p ahp.ChannelParams) (ahp.None, error) {
 	var e *entry
-	err := s.log.Do(func(*channels.Tx) error {
+	err := s.locked(func(*channels.ReadTx) error {
 		if e = s.sessions[p.Channel]; e == nil || e.ending {
 			return ahp.ErrSessionNotFound
 		}
@@ -198,18 +224,21 @@ func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p 
 	if err != nil {
 		return ahp.None{}, err
 	}
-	after, err := s.end(ctx, p.Channel, e)
-	return ahp.None{}, s.log.Do(func(tx *channels.Tx) error {
-		after(tx, err == nil)
-		if err != nil {
-			e.ending = false
-			return err
+	after, ended := s.end(ctx, p.Channel, e)
+	err = s.log.Update(func(tx *channels.Tx) error {
+		after(tx, ended == nil)
+		if ended != nil {
+			return ended
 		}
 		tx.Remove(p.Channel)
 		delete(s.sessions, p.Channel)
 		tx.Notify(ahp.RootURI, SessionRemoved.Name, SessionRemovedParams{Channel: ahp.RootURI, Session: p.Channel})
 		return s.counted(tx)
 	})
+	if err != nil {
+		s.log.View(func(*channels.ReadTx) { e.ending = false })
+	}
+	return ahp.None{}, cmp.Or(ended, err)
 }
 
 // end ends what lives in a session, and makes its end durable. The session goes
@@ -234,12 +263,11 @@ func (s *Service) ListSessions(context.Context, *channels.Subscriber, ListSessio
 		entry   entry
 	}
 	var rows []row
-	err := s.log.Do(func(tx *channels.Tx) error {
+	s.log.View(func(tx *channels.ReadTx) {
 		for uri, e := range s.sessions {
 			state, _ := tx.State(uri)
 			rows = append(rows, row{s.summary(uri, state.(State)), *e})
 		}
-		return nil
 	})
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(b.entry.modified.Compare(a.entry.modified), cmp.Compare(b.entry.order, a.entry.order),
@@ -249,7 +277,7 @@ func (s *Service) ListSessions(context.Context, *channels.Subscriber, ListSessio
 	for _, r := range rows {
 		items = append(items, r.summary)
 	}
-	return ListSessionsResult{Items: items}, err
+	return ListSessionsResult{Items: items}, nil
 }
 
 // ResolveSessionConfig answers that sessions of this host have no config.

@@ -46,7 +46,7 @@ func (b *bench) connect(id channels.ConnID, client string, uris ...string) (*cha
 	b.t.Helper()
 	box := &inbox{}
 	s := &channels.Subscriber{ID: id, ClientID: client, Version: ahp.V0_5_1, Sink: box}
-	err := b.log.Do(func(tx *channels.Tx) error {
+	err := b.log.Update(func(tx *channels.Tx) error {
 		for _, uri := range uris {
 			if _, err := tx.Subscribe(s, uri); err != nil {
 				return err
@@ -154,7 +154,7 @@ func TestListIsNewestFirst(t *testing.T) {
 		b.create(s, session.CreateSessionParams{Channel: fmt.Sprint("ahp-session:/", i)})
 	}
 	b.now = b.now.Add(time.Second)
-	b.log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-session:/0", session.TitleChanged{Title: "T"}) })
+	b.log.Update(func(tx *channels.Tx) error { return tx.Append("ahp-session:/0", session.TitleChanged{Title: "T"}) })
 	got, _ := b.svc.ListSessions(t.Context(), s, session.ListSessionsParams{})
 	var order []string
 	for _, item := range got.Items {
@@ -183,12 +183,12 @@ func TestSummaryChangesAreToldToRoot(t *testing.T) {
 			b := newBench(t, session.Options{})
 			s, box := b.connect(1, "c1", ahp.RootURI)
 			b.create(s, session.CreateSessionParams{Channel: "ahp-session:/a"})
-			b.log.Do(func(tx *channels.Tx) error {
+			b.log.Update(func(tx *channels.Tx) error {
 				return tx.Append("ahp-session:/a", session.ActivityChanged{Activity: new("a")})
 			})
 			box.take()
 			b.now = b.now.Add(5 * time.Second)
-			b.log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-session:/a", tc.action) })
+			b.log.Update(func(tx *channels.Tx) error { return tx.Append("ahp-session:/a", tc.action) })
 			want := ""
 			if tc.changes != "" {
 				want = `{"jsonrpc":"2.0","method":"root/sessionSummaryChanged","params":{"channel":"ahp-root://","session":"ahp-session:/a","changes":` + tc.changes + `}}`
@@ -271,7 +271,7 @@ func TestPresence(t *testing.T) {
 	b := newBench(t, session.Options{})
 	for _, uri := range []string{"ahp-session:/a", "ahp-session:/b", "ahp-session:/c"} {
 		b.svc.Ensure(uri, "S")
-		b.log.Do(func(tx *channels.Tx) error {
+		b.log.Update(func(tx *channels.Tx) error {
 			return tx.Append(uri, session.ActiveClientSet{ActiveClient: session.SessionActiveClient{ClientID: "c1"}})
 		})
 	}

@@ -178,7 +178,7 @@ func (v *View) Subscribe(uri string) ahp.Snapshot {
 
 // TrySubscribe is Subscribe with the error.
 func (v *View) TrySubscribe(uri string) (snap ahp.Snapshot, err error) {
-	err = v.host.Log.Do(func(tx *channels.Tx) error {
+	err = v.host.Log.Update(func(tx *channels.Tx) error {
 		s, err := tx.Subscribe(v.Sub, uri)
 		if err == nil && s != nil {
 			snap = s.Encode()
@@ -189,9 +189,7 @@ func (v *View) TrySubscribe(uri string) (snap ahp.Snapshot, err error) {
 }
 
 // Leave ends all subscriptions, as a lost connection does.
-func (v *View) Leave() {
-	_ = v.host.Log.Do(func(tx *channels.Tx) error { tx.Leave(v.Sub); return nil })
-}
+func (v *View) Leave() { v.host.Log.Leave(v.Sub) }
 
 // Dispatch dispatches an action, given as it stands on the wire.
 func (v *View) Dispatch(uri, action string) {
@@ -199,7 +197,10 @@ func (v *View) Dispatch(uri, action string) {
 	v.seq++
 	seq := v.seq
 	v.mu.Unlock()
-	v.host.Log.Dispatch(v.Sub, ahp.DispatchActionParams{Channel: uri, ClientSeq: seq, Action: ahp.Value(action)})
+	err := v.host.Log.Dispatch(v.Sub, ahp.DispatchActionParams{Channel: uri, ClientSeq: seq, Action: ahp.Value(action)})
+	if err != nil {
+		v.host.t.Errorf("dispatch on %q: %v", uri, err)
+	}
 }
 
 // Say dispatches a canvas/message.

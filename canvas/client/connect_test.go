@@ -63,7 +63,7 @@ func TestReconnectReplays(t *testing.T) {
 		}
 		h.does(sessionA, title("missed"))
 		h.does(sessionB, title("missed too"))
-		_ = h.log.Do(func(tx *channels.Tx) error { tx.Remove(sessionB); return nil })
+		_ = h.log.Update(func(tx *channels.Tx) error { tx.Remove(sessionB); return nil })
 		if err := c.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestReconnectWithSnapshots(t *testing.T) {
 		for range 5 {
 			h.does(sessionA, title("missed"))
 		}
-		_ = h.log.Do(func(tx *channels.Tx) error { tx.Remove(sessionB); return nil })
+		_ = h.log.Update(func(tx *channels.Tx) error { tx.Remove(sessionB); return nil })
 		if err := c.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -116,7 +116,7 @@ func (h *testHost) start(opts channels.Options) {
 		Log: h.log, Presence: h.sessions, Connectivity: h.canvases, Info: &ahp.ServerInfo{Name: "test host"},
 		Methods: []server.Method{
 			server.Handle(session.CreateSession, h.sessions.CreateSession),
-			server.Handle(session.DisposeSession, h.sessions.DisposeSession).Waiting(),
+			server.Handle(session.DisposeSession, h.sessions.DisposeSession).Concurrent(),
 			server.Handle(session.ListSessions, h.sessions.ListSessions),
 			server.HandleContent(canvas.CanvasReadResource, h.canvases.CanvasReadResource),
 		},
@@ -178,7 +178,7 @@ func (h *testHost) open(instance string) canvas.OpenCanvas {
 func (h *testHost) does(uri string, actions ...ahp.Action) {
 	h.t.Helper()
 	for _, a := range actions {
-		if err := h.log.Do(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
+		if err := h.log.Update(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {
 			h.t.Fatal(err)
 		}
 	}

@@ -147,7 +147,7 @@ func (r *run) do(i int, s step) {
 		_ = h.canvases.Close(ctx, sessionA, fmt.Sprint("n", 2+s.On%2))
 	case "post":
 		uri := r.channel(2 + s.On%2)
-		_ = h.log.Do(func(tx *channels.Tx) error { return tx.Append(uri, canvas.Message{Payload: ahp.Value(unique)}) })
+		_ = h.log.Update(func(tx *channels.Tx) error { return tx.Append(uri, canvas.Message{Payload: ahp.Value(unique)}) })
 	case "dispatch":
 		_, _ = m.DispatchAsync(r.channel(s.On%2), title(fmt.Sprint(i)))
 	case "refused":
@@ -166,7 +166,7 @@ func (r *run) do(i int, s step) {
 	case "reconnect":
 		_ = m.Reconnect(ctx)
 	case "recreate":
-		_ = h.log.Do(func(tx *channels.Tx) error {
+		_ = h.log.Update(func(tx *channels.Tx) error {
 			state, _ := tx.State(sessionB)
 			tx.Remove(sessionB)
 			return tx.Create(sessionB, "", state)
@@ -224,10 +224,9 @@ func (r *run) compare(m *modelClient) error {
 		got, ok := m.State(uri)
 		var want channels.State
 		var subscribed bool
-		_ = r.h.log.Do(func(tx *channels.Tx) error {
+		r.h.log.View(func(tx *channels.ReadTx) {
 			want, _ = tx.State(uri)
 			subscribed = tx.ClientSubscribed(m.ID(), uri)
-			return nil
 		})
 		if subscribed && !ok {
 			return fmt.Errorf("%s: the host thinks that the client follows it", uri)

@@ -47,7 +47,7 @@ func (c *call) lose(why *canvas.Error) {
 // begin notes a call to a provider that is there; end forgets it.
 func (s *Engine) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
 	c := newCall(ctx, r, timeout)
-	err := s.log.Do(func(*channels.Tx) error {
+	err := s.locked(func(*channels.ReadTx) error {
 		if s.ending {
 			return errShuttingDown
 		}
@@ -66,7 +66,7 @@ func (s *Engine) begin(ctx context.Context, r *Registration, timeout time.Durati
 
 func (s *Engine) end(c *call) {
 	if c.noted {
-		s.must(func(*channels.Tx) { c.forget() })
+		s.log.View(func(*channels.ReadTx) { c.forget() })
 	}
 	c.cancel()
 }

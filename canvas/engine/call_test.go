@@ -45,7 +45,7 @@ func TestCallsAreForgotten(t *testing.T) {
 		if _, err := s.Open(t.Context(), canvas.OpenArgs{Session: "ahp-session:/1", CanvasID: "c", InstanceID: tc.name}); (err == nil) != tc.opened {
 			t.Errorf("%s: %v", tc.name, err)
 		}
-		s.must(func(*channels.Tx) {
+		s.log.View(func(*channels.ReadTx) {
 			if n := len(r.(*Registration).calls); n > 0 {
 				t.Errorf("%s: %d calls are left", tc.name, n)
 			}

@@ -27,7 +27,7 @@ func (s *Engine) Close(ctx context.Context, uri, instanceID string) error {
 // open in it again.
 func (s *Engine) CloseSession(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error) {
 	var open []key
-	s.must(func(tx *channels.Tx) {
+	s.log.View(func(tx *channels.ReadTx) {
 		for gone := range s.disposing {
 			if _, ok := tx.State(gone); !ok {
 				delete(s.disposing, gone)
@@ -50,7 +50,7 @@ func (s *Engine) CloseSession(ctx context.Context, uri string) (after func(tx *c
 	after = func(tx *channels.Tx, gone bool) { s.sessionClosed(tx, uri, gone) }
 	for n, err := range errs {
 		if err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}) {
-			s.must(func(tx *channels.Tx) { after(tx, false) })
+			s.log.View(func(*channels.ReadTx) { delete(s.disposing, uri) })
 			return nil, fmt.Errorf("canvas %q: %w", open[n].instance, err)
 		}
 	}
@@ -78,7 +78,7 @@ var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType(
 // it is asked of one instance, one flow is started.
 func (s *Engine) closeAsked(channel string) {
 	var i *instance
-	s.must(func(*channels.Tx) { i = s.byChannel[channel] })
+	s.log.View(func(*channels.ReadTx) { i = s.byChannel[channel] })
 	if i == nil || i.closing.Swap(true) {
 		return
 	}
@@ -115,7 +115,7 @@ func (s *Engine) close(ctx context.Context, k key, limit int, meant func(*instan
 	defer release()
 	var i *instance
 	ready := false
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.locked(func(tx *channels.ReadTx) error {
 		if i, err = s.find(tx, k); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (s *Engine) close(ctx context.Context, k key, limit int, meant func(*instan
 	}})
 	if err != nil {
 		// Its provider has let it go; it would be back after a restart.
-		s.must(func(tx *channels.Tx) { s.makeStale(tx, i) })
+		s.update(func(tx *channels.Tx) { s.makeStale(tx, i) })
 		return err
 	}
 	s.cache.forget(i.channel)

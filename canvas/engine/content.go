@@ -37,7 +37,7 @@ func (s *Engine) StreamResource(ctx context.Context, from *channels.Subscriber, 
 	if err != nil {
 		return nil, nil, ahp.ErrNotFound
 	}
-	target, err := s.readable(func(tx *channels.Tx) (*instance, bool) {
+	target, err := s.readable(func(tx *channels.ReadTx) (*instance, bool) {
 		i := s.byChannel[p.Channel]
 		return i, i != nil && i.key.instance == id && tx.Subscribed(from, p.Channel)
 	})
@@ -123,7 +123,7 @@ func (s *Engine) resolveURI(from *channels.Subscriber, uri string) (readTarget, 
 	if err != nil {
 		return readTarget{}, canvas.ContentPath{}, ahp.ErrNotFound
 	}
-	target, err := s.readable(func(tx *channels.Tx) (found *instance, ok bool) {
+	target, err := s.readable(func(tx *channels.ReadTx) (found *instance, ok bool) {
 		for _, sub := range tx.Subscriptions(from) {
 			if i := s.byChannel[sub]; i != nil && i.key.instance == id {
 				if found != nil {
@@ -138,8 +138,8 @@ func (s *Engine) resolveURI(from *channels.Subscriber, uri string) (readTarget, 
 }
 
 // readable finds an instance and its content in one transaction.
-func (s *Engine) readable(find func(tx *channels.Tx) (*instance, bool)) (t readTarget, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
+func (s *Engine) readable(find func(tx *channels.ReadTx) (*instance, bool)) (t readTarget, err error) {
+	err = s.locked(func(tx *channels.ReadTx) error {
 		i, ok := find(tx)
 		if !ok {
 			return ahp.ErrNotFound

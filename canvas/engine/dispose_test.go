@@ -28,7 +28,7 @@ type meanwhile struct {
 }
 
 func (m meanwhile) Commit(ctx context.Context, changes ...channels.Change) error {
-	if strings.HasPrefix(changes[0].Key, "session/") && changes[0].Gone {
+	if strings.HasPrefix(changes[0].Key, "session/") && changes[0].Delete {
 		m.do()
 	}
 	return m.Store.Commit(ctx, changes...)

@@ -14,7 +14,7 @@ type hook struct {
 }
 
 func (h hook) Commit(_ context.Context, changes ...channels.Change) error {
-	if changes[0].Gone {
+	if changes[0].Delete {
 		return h.closing()
 	}
 	return h.opening()

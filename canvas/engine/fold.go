@@ -185,7 +185,7 @@ func (s *Engine) publishSession(tx *channels.Tx, uri string) {
 // are stale and its calls fail, in one transaction. What it declared stays
 // listed.
 func (s *Engine) ClientLost(clientID string) {
-	s.must(func(tx *channels.Tx) {
+	s.update(func(tx *channels.Tx) {
 		for _, r := range s.regs {
 			if r.ext.ClientID == clientID && !r.gone {
 				r.gone = true
@@ -203,7 +203,7 @@ func (s *Engine) ClientLost(clientID string) {
 // that a connection was asked to open which has ended.
 func (s *Engine) ClientBack(clientID string) {
 	var back, there []*Registration
-	s.must(func(tx *channels.Tx) {
+	s.update(func(tx *channels.Tx) {
 		for _, r := range s.regs {
 			if r.ext.ClientID != clientID {
 				continue

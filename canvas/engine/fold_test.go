@@ -82,14 +82,14 @@ func join(t *testing.T, h *canvastest.Host, clientID string, set ...canvas.Decla
 	t.Helper()
 	active := session.SessionActiveClient{ClientID: clientID, CanvasProviders: set}
 	ok(t, h.Canvases.Vet(active))
-	ok(t, h.Log.Do(func(tx *channels.Tx) error {
+	ok(t, h.Log.Update(func(tx *channels.Tx) error {
 		return tx.Append(canvastest.Session, session.ActiveClientSet{ActiveClient: active})
 	}))
 }
 
 func leave(t *testing.T, h *canvastest.Host, clientID string) {
 	t.Helper()
-	ok(t, h.Log.Do(func(tx *channels.Tx) error {
+	ok(t, h.Log.Update(func(tx *channels.Tx) error {
 		return tx.Append(canvastest.Session, session.ActiveClientRemoved{ClientID: clientID})
 	}))
 }

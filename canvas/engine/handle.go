@@ -37,7 +37,7 @@ func (h *handle) Context() context.Context { return h.life.context() }
 // do runs fn in a transaction while the handle lives. inst is nil until the open is
 // published.
 func (h *handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
-	return h.engine.log.Do(func(tx *channels.Tx) error {
+	return h.engine.log.Update(func(tx *channels.Tx) error {
 		if h.life.over() {
 			return canvas.ErrHandleClosed
 		}
@@ -125,7 +125,7 @@ func (h *handle) Save(ctx context.Context, data []byte) error {
 		}
 		return err
 	}
-	h.engine.must(func(*channels.Tx) { i.saved = data })
+	h.engine.log.View(func(*channels.ReadTx) { i.saved = data })
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (h *handle) SetReachable(reachable bool) {
 		return
 	}
 	s := h.engine
-	s.must(func(tx *channels.Tx) {
+	s.update(func(tx *channels.Tx) {
 		switch {
 		case h.life.over():
 		case h.inst == nil:
@@ -187,7 +187,7 @@ func (h *handle) SetReachable(reachable bool) {
 func (h *handle) reopen() {
 	s := h.engine
 	var i *instance
-	s.must(func(tx *channels.Tx) { i = h.inst })
+	s.log.View(func(*channels.ReadTx) { i = h.inst })
 	if i != nil {
 		s.tasks.start(func() { s.revive(i) })
 	}

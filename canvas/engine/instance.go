@@ -55,7 +55,7 @@ func (s *Engine) asking(i *instance) (done func()) {
 	if i == nil {
 		return func() {}
 	}
-	set := func(asked bool) { s.must(func(*channels.Tx) { i.asked = asked }) }
+	set := func(asked bool) { s.log.View(func(*channels.ReadTx) { i.asked = asked }) }
 	set(true)
 	return func() { set(false) }
 }
@@ -67,7 +67,7 @@ func (i *instance) quiet() {
 	i.mirror.stop()
 }
 
-func (i *instance) state(tx *channels.Tx) (canvas.CanvasState, bool) {
+func (i *instance) state(tx stateReader) (canvas.CanvasState, bool) {
 	state, _ := tx.State(i.channel)
 	st, ok := state.(canvas.CanvasState)
 	return st, ok

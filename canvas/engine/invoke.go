@@ -46,7 +46,7 @@ func (s *Engine) Invoke(ctx context.Context, a canvas.InvokeArgs) (ahp.Value, er
 // planInvoke finds a live instance and its action's schema. The flow's turn
 // keeps the instance what it is until the flow ends, but for its availability.
 func (s *Engine) planInvoke(k key, action string) (i *instance, schema *jsonschema.Schema, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.locked(func(tx *channels.ReadTx) error {
 		if i, err = s.find(tx, k); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s *Engine) planInvoke(k key, action string) (i *instance, schema *jsonsche
 }
 
 // find returns an open instance.
-func (s *Engine) find(tx *channels.Tx, k key) (*instance, error) {
+func (s *Engine) find(tx *channels.ReadTx, k key) (*instance, error) {
 	if _, ok := sessionState(tx, k.session); !ok {
 		return nil, sessionNotFound(k.session)
 	}

@@ -32,7 +32,7 @@ func (s *Engine) takeBack(ctx context.Context, k key, back []channels.Change) {
 	}
 	if err := s.commit(context.WithoutCancel(ctx), back...); err != nil {
 		s.logger.Error("the store has an open that failed", "id", k.instance, "err", err)
-		if back[0].Gone { // of a new instance, or of nothing that collect knows
+		if back[0].Delete { // of a new instance, or of nothing that collect knows
 			s.behind.Mark(back[0].Key)
 		}
 	}
@@ -40,7 +40,7 @@ func (s *Engine) takeBack(ctx context.Context, k key, back []channels.Change) {
 
 // beginKeeping fixes what an open will be kept as. From here until it is published,
 // what the provider saves waits (see Handle.Save). It runs under the log's lock.
-func (s *Engine) beginKeeping(tx *channels.Tx, k key, o *opening, opened canvas.Opened) {
+func (s *Engine) beginKeeping(tx *channels.ReadTx, k key, o *opening, opened canvas.Opened) {
 	o.handle.keeping = o.fresh
 	if o.fresh {
 		o.save = o.handle.saved
@@ -72,7 +72,7 @@ func (o *opening) openChanges(k key) (changes, back []channels.Change) {
 		return changes, back
 	}
 	if o.inst != nil {
-		back = append(back, channels.Change{Key: savedKey + channel, Value: o.saved, Gone: o.saved == nil})
+		back = append(back, channels.Change{Key: savedKey + channel, Value: o.saved, Delete: o.saved == nil})
 	}
 	return append(changes, channels.Change{Key: savedKey + channel, Value: o.save}), back
 }
@@ -96,7 +96,7 @@ var httpMeta = ahp.Value(`{"x-ahp-canvas/http":1}`)
 // forget removes every record of an instance.
 func forget(channel string) []channels.Change {
 	return []channels.Change{
-		{Key: instanceKey + channel, Gone: true}, {Key: shownKey + channel, Gone: true}, {Key: savedKey + channel, Gone: true},
+		{Key: instanceKey + channel, Delete: true}, {Key: shownKey + channel, Delete: true}, {Key: savedKey + channel, Delete: true},
 	}
 }
 
@@ -122,7 +122,7 @@ func (s *Engine) commitOr(ctx context.Context, otherwise string, changes []chann
 // collect brings marked records up to date: what instances show, and those that
 // belong to none.
 func (s *Engine) collect(keys []string) (changes []channels.Change) {
-	s.must(func(tx *channels.Tx) {
+	s.log.View(func(tx *channels.ReadTx) {
 		for _, key := range keys {
 			if channel, failed := strings.CutPrefix(key, instanceKey); failed {
 				changes = append(changes, forget(channel)...)

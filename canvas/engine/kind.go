@@ -27,7 +27,7 @@ func (s *Engine) kind() *channels.Kind {
 
 // permit holds a client's action against the rules of #297 section 8. That its
 // sender is subscribed and declared the capability, the log has checked.
-func (s *Engine) permit(tx *channels.Tx, d *channels.Dispatch) error {
+func (s *Engine) permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	state, _ := tx.State(d.Channel)
 	st, i := state.(canvas.CanvasState), s.byChannel[d.Channel]
 	if i == nil {
@@ -61,7 +61,7 @@ func (s *Engine) permitUpdate(st canvas.CanvasState, i *instance, a canvas.Updat
 
 // permitMessage also decides who hears it: what a provider says all subscribers
 // do; what a View says, its sender (as the echo) and the provider.
-func (s *Engine) permitMessage(tx *channels.Tx, d *channels.Dispatch, st canvas.CanvasState, i *instance, a canvas.Message, provides bool) error {
+func (s *Engine) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st canvas.CanvasState, i *instance, a canvas.Message, provides bool) error {
 	if err := s.limits.DecodedMessage(a.Payload); err != nil {
 		return fmt.Errorf("/payload: %w", err)
 	}
@@ -116,7 +116,7 @@ func (s *Engine) left(sub *channels.Subscriber, uri string) {
 }
 
 func (s *Engine) at(channel string) (i *instance) {
-	s.must(func(*channels.Tx) { i = s.byChannel[channel] })
+	s.log.View(func(*channels.ReadTx) { i = s.byChannel[channel] })
 	return i
 }
 

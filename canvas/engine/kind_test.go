@@ -275,8 +275,9 @@ func TestRetention(t *testing.T) {
 	ok(t, f.latest().h.PostTo(t.Context(), canvas.View{Conn: v.Sub.ID}, ahp.Value(`"one"`)))
 	equal(t, 2, len(v.Take()))
 	back := h.Connect("v")
-	_ = h.Log.Do(func(tx *channels.Tx) error {
-		r := tx.Resume(back.Sub, tx.Leave(v.Sub), snap.FromSeq, []string{o.Channel})
+	mark := h.Log.Leave(v.Sub)
+	_ = h.Log.Update(func(tx *channels.Tx) error {
+		r := tx.Resume(back.Sub, mark, snap.FromSeq, []string{o.Channel})
 		if !r.Replay || len(r.Entries) != 1 || !strings.Contains(string(r.Entries[0].Envelope()), `"all"`) {
 			t.Errorf("replayed %d entries", len(r.Entries))
 		}

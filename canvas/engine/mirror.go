@@ -63,7 +63,7 @@ func (s *Engine) mirrorState(tx *channels.Tx, i *instance, before, after canvas.
 func (s *Engine) mirrorLater(i *instance, wait time.Duration) {
 	var timer *time.Timer
 	timer = s.tasks.after(wait, func() {
-		s.must(func(tx *channels.Tx) {
+		s.update(func(tx *channels.Tx) {
 			if i.mirror.timer != timer { // stopped while it fired
 				return
 			}

@@ -64,7 +64,7 @@ func (s *Engine) Open(ctx context.Context, a canvas.OpenArgs) (canvas.OpenCanvas
 func (s *Engine) runOpen(ctx context.Context, k key, o *opening) (open canvas.OpenCanvas, err error) {
 	defer func() {
 		if o.reserved {
-			s.must(func(*channels.Tx) { s.unreserve(k.session) })
+			s.log.View(func(*channels.ReadTx) { s.unreserve(k.session) })
 		}
 	}()
 	if err := s.limits.Input(o.decl.Input, o.input); err != nil {
@@ -110,7 +110,7 @@ func (s *Engine) settleOpen(k key, c *call, o *opening, opened canvas.Opened) (o
 	if isNew {
 		o.channel, o.opened = ahp.SchemeCanvas+":/"+s.newID(), s.now()
 	}
-	s.must(func(tx *channels.Tx) { s.beginKeeping(tx, k, o, opened) })
+	s.log.View(func(tx *channels.ReadTx) { s.beginKeeping(tx, k, o, opened) })
 	changes, back := o.openChanges(k)
 	kept, err := s.settle(&change{ctx: c, records: changes, otherwise: asBefore, publish: func(tx *channels.Tx, rows *rowChanges) (err error) {
 		open, err = s.publishOpen(tx, rows, k, c, o, opened)
@@ -243,7 +243,7 @@ func (s *Engine) dropOpened(o *opening, opened canvas.Opened) {
 		return
 	}
 	inUse := false
-	s.must(func(*channels.Tx) {
+	s.log.View(func(*channels.ReadTx) {
 		inUse = o.inst != nil && sameInstance(o.inst.current, opened.Instance) && s.instances.at(o.inst.key) == o.inst
 	})
 	if inUse {

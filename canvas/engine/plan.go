@@ -15,7 +15,7 @@ import (
 // planOpen decides what an open means now. Without a plan, the instance that is
 // open already (or the error) is the answer.
 func (s *Engine) planOpen(k key, a canvas.OpenArgs) (o *opening, open canvas.OpenCanvas, err error) {
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.locked(func(tx *channels.ReadTx) error {
 		sess, ok := sessionState(tx, k.session)
 		if !ok || s.disposing[k.session] {
 			return sessionNotFound(k.session)
@@ -87,7 +87,7 @@ func (s *Engine) resolve(a canvas.OpenArgs, inst *instance) (*Registration, *che
 }
 
 // reserve makes room for an instance that is about to be opened.
-func (s *Engine) reserve(tx *channels.Tx, uri string, open []session.OpenCanvasRef) error {
+func (s *Engine) reserve(tx *channels.ReadTx, uri string, open []session.OpenCanvasRef) error {
 	if n := len(open) + s.opening[uri]; n >= s.limits.SessionInstances {
 		return canvas.Errorf(canvas.CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, listOf(staleNames(open)))
 	}
@@ -118,7 +118,7 @@ func staleNames(open []session.OpenCanvasRef) (names []string) {
 }
 
 // staleElsewhere names those of other sessions.
-func (s *Engine) staleElsewhere(tx *channels.Tx, but string) (names []string) {
+func (s *Engine) staleElsewhere(tx *channels.ReadTx, but string) (names []string) {
 	for _, uri := range slices.Sorted(maps.Keys(s.instances.sessions)) {
 		if sess, ok := sessionState(tx, uri); ok && uri != but {
 			for _, name := range staleNames(sess.OpenCanvases) {

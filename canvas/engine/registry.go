@@ -53,7 +53,7 @@ func (s *Engine) Register(ext canvas.Extension, p canvas.Provider, set ...canvas
 		return nil, err
 	}
 	r := &Registration{engine: s, ext: ext, provider: p, decls: decls, calls: map[*call]struct{}{}}
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.log.Update(func(tx *channels.Tx) error {
 		for _, other := range s.regs {
 			if other.ext.ID == ext.ID && (other.ext.Session == ext.Session || other.ext.Session == "" || ext.Session == "") {
 				return fmt.Errorf("canvas: extension %q is registered already", ext.ID)
@@ -79,7 +79,7 @@ func (r *Registration) Set(set ...canvas.Declaration) error {
 	if err != nil {
 		return err
 	}
-	err = s.log.Do(func(tx *channels.Tx) error {
+	err = s.log.Update(func(tx *channels.Tx) error {
 		if r.closed {
 			return errUnavailable
 		}
@@ -97,11 +97,11 @@ func (r *Registration) Set(set ...canvas.Declaration) error {
 // SetReachable implements [canvas.Registration].
 func (r *Registration) SetReachable(reachable bool) {
 	if reachable {
-		r.engine.must(func(*channels.Tx) { r.gone = false })
+		r.engine.log.View(func(*channels.ReadTx) { r.gone = false })
 		r.engine.reviveAll(r)
 		return
 	}
-	r.engine.must(func(tx *channels.Tx) {
+	r.engine.update(func(tx *channels.Tx) {
 		if !r.gone && !r.closed {
 			r.gone = true
 			r.lose(tx)
@@ -113,7 +113,7 @@ func (r *Registration) SetReachable(reachable bool) {
 // stay, stale, until they are closed.
 func (r *Registration) Close() {
 	s := r.engine
-	s.must(func(tx *channels.Tx) {
+	s.update(func(tx *channels.Tx) {
 		if r.closed {
 			return
 		}

@@ -32,7 +32,7 @@ func (s *Engine) Load(records channels.Records) error {
 	for _, rec := range records.Under(shownKey) {
 		var shown shownRecord
 		if r := byChannel[rec.Key]; r == nil {
-			s.sweep = append(s.sweep, channels.Change{Key: shownKey + rec.Key, Gone: true})
+			s.sweep = append(s.sweep, channels.Change{Key: shownKey + rec.Key, Delete: true})
 		} else if err := rec.Read(shownKey, &shown); err != nil {
 			return err
 		} else {
@@ -41,7 +41,7 @@ func (s *Engine) Load(records channels.Records) error {
 	}
 	for _, rec := range records.Under(savedKey) {
 		if r := byChannel[rec.Key]; r == nil {
-			s.sweep = append(s.sweep, channels.Change{Key: savedKey + rec.Key, Gone: true})
+			s.sweep = append(s.sweep, channels.Change{Key: savedKey + rec.Key, Delete: true})
 		} else {
 			r.saved = rec.Value
 		}
@@ -53,7 +53,7 @@ func (s *Engine) Load(records channels.Records) error {
 		slices.SortFunc(list, inOrder)
 		loaded[uri] = s.newest(list)
 	}
-	s.must(func(*channels.Tx) { s.loaded, s.restoring = loaded, true })
+	s.log.View(func(*channels.ReadTx) { s.loaded, s.restoring = loaded, true })
 	return nil
 }
 
@@ -87,7 +87,7 @@ func inOrder(a, b *restored) int {
 // each is stale, without a url, until its provider opens it again (canvas.md
 // section 5). What belongs to no session is removed from the store.
 func (s *Engine) Restore(ctx context.Context) error {
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.log.Update(func(tx *channels.Tx) error {
 		for uri, list := range s.loaded {
 			_, here := sessionState(tx, uri)
 			for _, r := range list {

@@ -26,7 +26,7 @@ func (s *Engine) reviveUnheard(r *Registration) {
 }
 
 func (s *Engine) staleOf(r *Registration) (stale []*instance) {
-	s.must(func(tx *channels.Tx) {
+	s.log.View(func(tx *channels.ReadTx) {
 		if r.away() {
 			return
 		}
@@ -60,7 +60,7 @@ func (s *Engine) reviveIf(i *instance, wanted func() bool) {
 	}
 	defer release()
 	here := false
-	s.must(func(*channels.Tx) { here = s.instances.at(i.key) == i && wanted() })
+	s.log.View(func(*channels.ReadTx) { here = s.instances.at(i.key) == i && wanted() })
 	if !here {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *Engine) reviveIf(i *instance, wanted func() bool) {
 	if o != nil {
 		_, err = s.runOpen(s.tasks.ctx, i.key, o)
 	}
-	s.must(func(*channels.Tx) { i.unheard = errors.Is(err, errUnavailable) })
+	s.log.View(func(*channels.ReadTx) { i.unheard = errors.Is(err, errUnavailable) })
 	if err != nil {
 		s.logger.Warn("canvas not opened again", "channel", i.channel, "id", i.key.instance, "err", err)
 	}

@@ -7,13 +7,14 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 	"github.com/ahp-canvas/ahp-canvas/channels"
-	"github.com/ahp-canvas/ahp-canvas/channels/together"
+	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -55,8 +56,9 @@ type Engine struct {
 	cache    cache
 	events   events
 	store    channels.Store
-	line     together.Line[*change] // of flows that want to be kept
-	behind   *channels.Behind
+	line     groupcommit.Queue[*change] // of flows that want to be kept
+	behind   *channels.WriteBehind
+	logOnce  sync.Once         // logs the first failure of update
 	sweep    []channels.Change // records that belong to nobody; between Load and Restore
 
 	// Guarded by the log's mutex: touched in transactions only.
@@ -93,7 +95,7 @@ func New(opts Options) *Engine {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.behind = channels.NewBehind(s.store, s.collect, s.logger)
+	s.behind = channels.NewWriteBehind(s.store, s.collect, s.logger)
 	for _, scheme := range opts.AllowSchemes {
 		s.limits.AllowSchemes = append(s.limits.AllowSchemes, strings.ToLower(strings.TrimSuffix(scheme, ":")))
 	}
@@ -118,7 +120,7 @@ func (s *Engine) Prepare(_ *channels.Tx, uri string, st session.State) session.S
 // or ctx is done; then it commits what is still to be committed. Instances are not
 // closed: they outlive the process.
 func (s *Engine) Shutdown(ctx context.Context) error {
-	s.must(func(*channels.Tx) {
+	s.log.View(func(*channels.ReadTx) {
 		s.ending = true
 		for _, r := range s.regs {
 			for c := range r.calls {
@@ -141,7 +143,7 @@ func (s *Engine) List(uri string) ([]session.SessionCanvasDeclaration, error) {
 // ListOpen returns the open canvases of a session, in the order of opening.
 func (s *Engine) ListOpen(uri string) ([]canvas.OpenCanvas, error) {
 	list := []canvas.OpenCanvas{}
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.locked(func(tx *channels.ReadTx) error {
 		st, ok := sessionState(tx, uri)
 		if !ok {
 			return sessionNotFound(uri)
@@ -168,7 +170,12 @@ func (s *Engine) session(uri string) (session.State, error) {
 	return st, nil
 }
 
-func sessionState(tx *channels.Tx, uri string) (session.State, bool) {
+// stateReader is a transaction of either kind, as far as it reads states.
+type stateReader interface {
+	State(uri string) (channels.State, bool)
+}
+
+func sessionState(tx stateReader, uri string) (session.State, bool) {
 	state, _ := tx.State(uri)
 	st, ok := state.(session.State)
 	return st, ok
@@ -178,9 +185,21 @@ func sessionNotFound(uri string) error {
 	return canvas.Errorf(canvas.CodeSessionNotFound, "there is no session %q", uri)
 }
 
-// must runs a transaction that cannot fail.
-func (s *Engine) must(fn func(tx *channels.Tx)) {
-	_ = s.log.Do(func(tx *channels.Tx) error { fn(tx); return nil })
+// locked runs fn with the log locked, and returns its error: for checks, and for
+// the engine's own fields.
+func (s *Engine) locked(fn func(tx *channels.ReadTx) error) (err error) {
+	s.log.View(func(tx *channels.ReadTx) { err = fn(tx) })
+	return err
+}
+
+// update runs a transaction that has no caller to return an error to. It fails,
+// with nothing changed, only if the log is out of sequence numbers, which ends
+// the host: the first failure is logged.
+func (s *Engine) update(fn func(tx *channels.Tx)) {
+	err := s.log.Update(func(tx *channels.Tx) error { fn(tx); return nil })
+	if err != nil {
+		s.logOnce.Do(func() { s.logger.Error("canvas state not published", "err", err) })
+	}
 }
 
 // append publishes a host action on a channel that is there; that it fails is a

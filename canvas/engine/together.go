@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
-	"github.com/ahp-canvas/ahp-canvas/channels/together"
+	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 )
 
 // What flows change is made durable and then visible (canvas.md section 3). Flows
@@ -20,7 +20,7 @@ const (
 
 // change is what one flow wants to be kept and then shown.
 type change struct {
-	place     together.Place[*change]
+	place     groupcommit.Waiter[*change]
 	ctx       context.Context // ends the waiting for the store to take it in
 	records   []channels.Change
 	otherwise string // what is said where they cannot be kept
@@ -39,8 +39,8 @@ func (c *change) size() (n int) {
 
 // What a flow is told that was taken along.
 const (
-	settled  = together.Done     // kept and err say how
-	byItself = together.Done + 1 // the group could not be kept: each goes by itself
+	settled  = groupcommit.Done     // kept and err say how
+	byItself = groupcommit.Done + 1 // the group could not be kept: each goes by itself
 )
 
 // settle commits a change's records and then runs its publish in a transaction. kept
@@ -50,13 +50,13 @@ func (s *Engine) settle(c *change) (kept bool, err error) {
 		s.publish([]*change{c})
 		return true, c.err
 	}
-	c.place.Of = c
+	c.place.Value = c
 	switch s.line.Join(c.ctx, nil, &c.place) {
-	case together.Lead:
+	case groupcommit.Lead:
 		s.lead(c)
 	case byItself:
 		s.alone(c)
-	case together.Left:
+	case groupcommit.Canceled:
 		c.err = ended(c.ctx)
 	}
 	return c.kept, c.err
@@ -78,7 +78,7 @@ func (s *Engine) lead(own *change) {
 	}
 	group := make([]*change, len(places))
 	for i, p := range places {
-		group[i] = p.Of
+		group[i] = p.Value
 	}
 	word := byItself
 	err := s.commitAll(group)
@@ -88,7 +88,7 @@ func (s *Engine) lead(own *change) {
 		s.publish(group)
 	}
 	for _, p := range places {
-		p.Tell(word)
+		p.Finish(word)
 	}
 	if word == byItself {
 		s.alone(own)
@@ -122,7 +122,7 @@ func (s *Engine) alone(c *change) {
 // publish makes what is durable visible, in one transaction: channels first, then
 // the catalogues, then the end of channels.
 func (s *Engine) publish(group []*change) {
-	err := s.log.Do(func(tx *channels.Tx) error {
+	err := s.log.Update(func(tx *channels.Tx) error {
 		s.together(tx, func(rows *rowChanges) {
 			for _, c := range group {
 				c.err = c.publish(tx, rows)

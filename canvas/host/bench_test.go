@@ -63,7 +63,7 @@ func fanOutHost(b *testing.B, title string) float64 {
 		got.count(b, raw)
 	}
 	publish := func() {
-		err := h.Log().Do(func(tx *channels.Tx) error {
+		err := h.Log().Update(func(tx *channels.Tx) error {
 			return tx.Append(host.DefaultSession, session.TitleChanged{Title: title})
 		})
 		if err != nil {

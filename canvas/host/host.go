@@ -40,7 +40,7 @@ type Host struct {
 	addresses addresses
 	guard     *ws.Guard
 	log       *channels.Log
-	numbers   *channels.Numbers
+	numbers   *channels.Sequence
 	sessions  *session.Service
 	canvases  *engine.Engine
 	server    *server.Server
@@ -93,7 +93,7 @@ func (h *Host) begin() error {
 	if err != nil {
 		return fmt.Errorf("host: %w", err)
 	}
-	if h.numbers, err = channels.OpenNumbers(ctx, h.opts.Store, records, h.logger); err != nil {
+	if h.numbers, err = channels.OpenSequence(ctx, h.opts.Store, records, h.logger); err != nil {
 		return fmt.Errorf("host: %w", err)
 	}
 	h.assemble()
@@ -126,7 +126,7 @@ func (h *Host) restore(ctx context.Context, records channels.Records) error {
 // assemble makes the floors from the ground up.
 func (h *Host) assemble() {
 	lo := h.opts.Log
-	lo.Numbers = h.numbers
+	lo.Sequence = h.numbers
 	h.log = channels.New(lo)
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
@@ -224,7 +224,7 @@ func (h *Host) Serve(ctx context.Context) error {
 	case <-h.numbers.Exhausted():
 		err := h.drain(srv)
 		<-failed
-		return errors.Join(fmt.Errorf("host: %w: mend what the log says of the store, and start again", channels.ErrNoNumbers), err)
+		return errors.Join(fmt.Errorf("host: %w: mend what the log says of the store, and start again", channels.ErrSequenceExhausted), err)
 	case <-ctx.Done():
 		err := h.drain(srv)
 		<-failed

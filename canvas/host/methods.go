@@ -13,14 +13,14 @@ import (
 func methods(s *session.Service, c *engine.Engine) []server.Method {
 	return []server.Method{
 		server.Handle(session.CreateSession, s.CreateSession),
-		server.Handle(session.DisposeSession, s.DisposeSession).Waiting(),
+		server.Handle(session.DisposeSession, s.DisposeSession).Concurrent(),
 		server.Handle(session.ListSessions, s.ListSessions),
 		server.Handle(session.ResolveSessionConfig, s.ResolveSessionConfig),
 		server.Handle(session.SessionConfigCompletions, s.SessionConfigCompletions),
 
 		server.HandleStream(canvas.CanvasReadResource, c.StreamResource),
 		server.HandleContent(ahp.ResourceRead, c.ResourceRead),
-		server.Handle(ahp.ResourceResolve, c.ResourceResolve).Waiting(),
+		server.Handle(ahp.ResourceResolve, c.ResourceResolve).Concurrent(),
 
 		// Known, so that they are refused rather than unknown (canvas.md section 4).
 		server.RefuseUnread(canvas.CanvasOpen.MethodInfo, errNotForClients),

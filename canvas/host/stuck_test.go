@@ -37,7 +37,7 @@ func TestStuckClientHealsBesideHealthyOnes(t *testing.T) {
 		var title string
 		for n := range 15 {
 			title = fmt.Sprint(n, pad(60<<10))
-			err := r.host.Log().Do(func(tx *channels.Tx) error {
+			err := r.host.Log().Update(func(tx *channels.Tx) error {
 				return tx.Append(host.DefaultSession, session.TitleChanged{Title: title})
 			})
 			if err != nil {

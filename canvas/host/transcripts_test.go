@@ -157,7 +157,7 @@ func (e *env) Host(_ context.Context, what string) error {
 		e.regs[rest].SetReachable(true)
 	case "title":
 		uri, title, _ := strings.Cut(rest, " ")
-		return e.host.Log().Do(func(tx *channels.Tx) error {
+		return e.host.Log().Update(func(tx *channels.Tx) error {
 			return tx.Append(uri, session.TitleChanged{Title: title})
 		})
 	default:

@@ -193,7 +193,7 @@ func (e *env) update(t testing.TB, id string, u canvas.Updated) {
 	e.mu.Lock()
 	channel := e.channels[id]
 	e.mu.Unlock()
-	if err := e.host.Log().Do(func(tx *channels.Tx) error { return tx.Append(channel, u) }); err != nil {
+	if err := e.host.Log().Update(func(tx *channels.Tx) error { return tx.Append(channel, u) }); err != nil {
 		t.Fatalf("update %s: %v", id, err)
 	}
 }

@@ -23,8 +23,8 @@ func held(t *testing.T, name string) bool {
 	return held
 }
 
-// What is locked can be renamed, read and removed, and is free once it is closed.
-func TestALockKeepsOthersFromTheLockAlone(t *testing.T) {
+// A locked file can be renamed and read, and is unlocked when it is closed.
+func TestLockedFileIsReadable(t *testing.T) {
 	dir := t.TempDir()
 	f, err := lockfile.Create(dir)
 	if err != nil {
@@ -40,9 +40,9 @@ func TestALockKeepsOthersFromTheLockAlone(t *testing.T) {
 	if err := os.Rename(f.Name(), name); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // who looks takes nothing
+	for range 2 { // a failed Try leaves no lock
 		if !held(t, name) {
-			t.Error("a locked file is free for another")
+			t.Error("a locked file was locked again")
 		}
 	}
 	if text, err := os.ReadFile(name); string(text) != "mine" {
@@ -54,7 +54,7 @@ func TestALockKeepsOthersFromTheLockAlone(t *testing.T) {
 	}
 }
 
-func TestALockedFileCanBeRemoved(t *testing.T) {
+func TestLockedFileCanBeRemoved(t *testing.T) {
 	dir := t.TempDir()
 	f, err := lockfile.Create(dir)
 	if err != nil {
@@ -66,13 +66,13 @@ func TestALockedFileCanBeRemoved(t *testing.T) {
 	if err := os.Remove(f.Name()); err != nil {
 		t.Error(err)
 	}
-	f.Close() // on Windows it may go only now
+	f.Close() // Windows removes the file only now
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("left: %v, %v", entries, err)
 	}
 }
 
-// Those who share a lock keep out who wants it alone, and the other way round.
+// Shared and exclusive locks exclude each other; shared locks do not.
 func TestSharedLock(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "name")
 	open := func() *os.File {
@@ -91,14 +91,14 @@ func TestSharedLock(t *testing.T) {
 		}
 	}
 	if !held(t, name) {
-		t.Error("a shared lock is free for who wants it alone")
+		t.Error("an exclusive lock on a file with a shared one")
 	}
 	one.Close()
 	two.Close()
 	if held, err := lockfile.Try(open()); held || err != nil {
-		t.Fatalf("alone: %t, %v", held, err)
+		t.Fatalf("exclusive: %t, %v", held, err)
 	}
 	if held, err := lockfile.TryShared(open()); !held || err != nil {
-		t.Errorf("beside one that is alone: %t, %v", held, err)
+		t.Errorf("shared, with an exclusive lock held: %t, %v", held, err)
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"syscall"
 )
 
-// Try takes the lock of a file for as long as the file is open. held says that
-// somebody else has it.
+// Try locks a file exclusively until the file is closed. held reports that another
+// process, or another open file of this one, holds a lock on it.
 func Try(f *os.File) (held bool, err error) { return try(f, syscall.LOCK_EX) }
 
-// TryShared is Try for who shares the lock with others that do the same.
+// TryShared is like Try, but files that are locked with TryShared do not exclude
+// each other.
 func TryShared(f *os.File) (held bool, err error) { return try(f, syscall.LOCK_SH) }
 
 func try(f *os.File, how int) (held bool, err error) {
@@ -23,6 +24,6 @@ func try(f *os.File, how int) (held bool, err error) {
 	return false, err
 }
 
-// Create makes a file with a new name, mode 0600, in a folder. It can be renamed
-// and removed while it is open.
+// Create makes a file with a unique name in dir, with mode 0600. The file can be
+// renamed and removed while it is open.
 func Create(dir string) (*os.File, error) { return os.CreateTemp(dir, ".new-*") }

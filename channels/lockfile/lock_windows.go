@@ -9,15 +9,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockedByte is the one byte that is locked. Nobody else can read what is locked
-// here, so it is where no file has any.
-const lockedByte = 1 << 30 // times 4 GiB
+// lockedByte is the position of the locked byte, in units of 4 GiB. Windows keeps
+// other processes from reading locked bytes, so this one is beyond the end of any
+// file.
+const lockedByte = 1 << 30
 
-// Try takes the lock of a file for as long as the file is open. held says that
-// somebody else has it.
+// Try locks a file exclusively until the file is closed. held reports that another
+// process, or another open file of this one, holds a lock on it.
 func Try(f *os.File) (held bool, err error) { return try(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
-// TryShared is Try for who shares the lock with others that do the same.
+// TryShared is like Try, but files that are locked with TryShared do not exclude
+// each other.
 func TryShared(f *os.File) (held bool, err error) { return try(f, 0) }
 
 func try(f *os.File, how uint32) (held bool, err error) {
@@ -29,8 +31,8 @@ func try(f *os.File, how uint32) (held bool, err error) {
 	return false, err
 }
 
-// Create makes a file with a new name in a folder. It can be renamed and removed
-// while it is open, as one of package os cannot here.
+// Create makes a file with a unique name in dir. The file can be renamed and
+// removed while it is open, unlike a file that package os opens on Windows.
 func Create(dir string) (*os.File, error) {
 	name := filepath.Join(dir, ".new-"+rand.Text())
 	path, err := windows.UTF16PtrFromString(name)

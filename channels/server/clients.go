@@ -10,49 +10,51 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Presence hears of clients that come and go, as far as their channels are
-// concerned. The calls come without any lock held and must not wait.
+// Presence is notified when clients leave channels. Its methods are called without
+// any lock and must not block.
 type Presence interface {
-	// ClientLeft says that no connection of the client is subscribed to the
-	// channel any more, because it unsubscribed.
+	// ClientLeft is called when a client has unsubscribed its last connection from a
+	// channel.
 	ClientLeft(clientID, uri string)
-	// ClientGone says that the client left every channel for which keep is
-	// false: its grace is over (keep is always false), or it reconnected
-	// without them.
+	// ClientGone is called when a client has left every channel for which keep returns
+	// false. Either its grace period is over (then keep always returns false), or it
+	// reconnected without listing them.
 	ClientGone(clientID string, keep func(uri string) bool)
 }
 
-// Connectivity hears whether a client can be reached: not any more, when its last
-// connection ended; again, when the answer to the handshake of a new one is
-// queued, or when one ended and another counts now, whose capabilities may be others.
-// The calls come one at a time, without any other lock held, and must not wait; one may
-// tell again what is known.
+// Connectivity is notified whether clients can be reached. Its methods are called
+// one at a time, without any other lock, and must not block. A call might repeat what
+// the last one reported.
 type Connectivity interface {
+	// ClientLost is called when the last connection of a client has ended.
 	ClientLost(clientID string)
+	// ClientBack is called when the answer to the handshake of a connection is queued,
+	// and when a connection has ended and an older one replaces it, which might have
+	// declared other capabilities.
 	ClientBack(clientID string)
 }
 
-// client is what is known of a client id.
+// client is the state of a client id.
 type client struct {
 	id string
-	// version and caps are what a reconnect resumes: what was said last, or by the
-	// connection that ended last. No version is one of before a restart.
+	// version and caps are what a reconnect resumes: those of the newest connection,
+	// or of the one that ended last. A client from before a restart has no version.
 	version ahp.Version
 	caps    ahp.Capabilities
-	conns   []*conn // live, oldest first
-	// ended says that the connection that version and caps are of is over; bookmark
-	// is what it was subscribed to. Older ones may live.
+	conns   []*conn // open, oldest first
+	// ended reports that the connection of version and caps has ended; bookmark has its
+	// subscriptions. Older connections might still be open.
 	ended    bool
 	bookmark channels.Bookmark
 
-	// All nil while there is a connection.
+	// All nil while a connection is open.
 	absent *list.Element // in clients.absent
 	grace  *time.Timer
 	forget *time.Timer
 }
 
-// clients is the table of known clients. Its mutex is never held while the log
-// or a peer is called.
+// clients is the table of known clients. The log and peers are never called under
+// its mutex.
 type clients struct {
 	grace    time.Duration
 	remember time.Duration
@@ -65,7 +67,7 @@ type clients struct {
 	closed bool
 }
 
-// joined records a connection that opened, and stops the timers of its client.
+// joined records a new connection, and stops the timers of its client.
 func (t *clients) joined(c *conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,8 +81,8 @@ func (t *clients) joined(c *conn) {
 	cl.conns = append(cl.conns, c)
 }
 
-// expect lists a client of an earlier life of the host: its grace begins. Nobody
-// can reconnect from that, for neither version nor subscriptions are known.
+// expect adds a client from before a restart, and begins its grace period. The
+// client cannot reconnect, because its version and subscriptions are unknown.
 func (t *clients) expect(id string, caps ahp.Capabilities) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,8 +93,8 @@ func (t *clients) expect(id string, caps ahp.Capabilities) {
 	}
 }
 
-// left records that a connection ended. If it was the client's last, the grace
-// begins.
+// left records that a connection has ended. If it was the client's last, the grace
+// period begins.
 func (t *clients) left(c *conn, mark channels.Bookmark) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,19 +112,19 @@ func (t *clients) left(c *conn, mark channels.Bookmark) {
 	}
 }
 
-// leave starts the timers of a client that has no connection.
+// leave starts the timers of a client without a connection.
 func (t *clients) leave(cl *client) {
 	cl.absent = t.absent.PushBack(cl)
 	cl.grace = time.AfterFunc(t.grace, func() { t.graceOver(cl) })
 	cl.forget = time.AfterFunc(t.remember, func() { t.drop(cl) })
 	if t.absent.Len() > t.limit {
-		// Its grace still runs out: its entries leave as they would have.
+		// The grace timer still runs: the client leaves its channels when it fires.
 		t.forgetClient(t.absent.Front().Value.(*client))
 	}
 }
 
-// newest returns the connection of a client that counts, the newest of those
-// whose handshake is answered, or nil.
+// newest returns the newest connection of a client whose handshake is answered, or
+// nil.
 func (t *clients) newest(id string) *conn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,8 +138,8 @@ func (t *clients) newest(id string) *conn {
 	return nil
 }
 
-// capabilities is what counts of what a client declared: that of its newest
-// connection, or without one what a reconnect would resume.
+// capabilities returns the capabilities of a client's newest connection, or, if it
+// has none, those that a reconnect would resume.
 func (t *clients) capabilities(id string) ahp.Capabilities {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -176,7 +178,7 @@ func (t *clients) forgetClient(cl *client) {
 	delete(t.known, cl.id)
 }
 
-// present stops the timers of a client that is back.
+// present stops the timers of a client.
 func (t *clients) present(cl *client) {
 	if cl.absent != nil {
 		t.absent.Remove(cl.absent)
@@ -186,8 +188,7 @@ func (t *clients) present(cl *client) {
 	}
 }
 
-// recall returns what reconnect needs to know of a client: its version,
-// capabilities and last subscriptions.
+// recall returns a copy of a client's state, for a reconnect.
 func (t *clients) recall(id string) (known client, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,7 +201,7 @@ func (t *clients) recall(id string) (known client, ok bool) {
 	return known, true
 }
 
-// close stops all timers; connections that end later start none.
+// close stops all timers. Connections that end later start none.
 func (t *clients) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// newTable is the table of a server with the defaults, or with another limit.
+// newTable returns the client table of a server with default options but limit.
 func newTable(limit int, gone *[]string) *clients {
-	var mu sync.Mutex // timers fire on goroutines of their own
+	var mu sync.Mutex // timers fire in their own goroutines
 	table := &New(Options{MaxClients: limit}).clients
 	table.onGone = func(id string) {
 		mu.Lock()
@@ -46,7 +46,7 @@ func TestGraceAndMemory(t *testing.T) {
 		table.joined(second)
 		pass(time.Hour)
 		if len(gone) > 0 {
-			t.Fatalf("gone although it is back: %v", gone)
+			t.Fatalf("gone while it is connected: %v", gone)
 		}
 		table.left(second, nil)
 		pass(30 * time.Second)
@@ -82,25 +82,25 @@ func TestOlderConnectionsEndDoesNotEvict(t *testing.T) {
 	})
 }
 
-// Of two connections of one client the newest counts while it lives, and the older
-// one when it has ended (ahp-host.md section 2f, "older kept as fallback"). What a
-// reconnect resumes is what was said last, or by the connection that ended last.
+// TestCapabilitiesOfTwoConnections: the newest of a client's open connections
+// determines its capabilities (ahp/PROTOCOL.md section 2f). A reconnect resumes those
+// of the newest connection, or of the one that ended last.
 func TestCapabilitiesOfTwoConnections(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do              string // A and B join, a and b leave
-		counts, resumes bool   // whether canvas does
+		counts, resumes bool   // whether the capability is current, and resumed
 	}{
-		"A alone":                   {"A", true, true},
-		"B is newer":                {"AB", false, false},
-		"B is newer and ended":      {"ABb", true, false},
-		"then A ended too":          {"ABba", true, true},
-		"A is older and ended":      {"ABa", false, false},
-		"A is newer":                {"BA", true, true},
-		"A is newer and ended":      {"BAa", false, true},
-		"then B ended too":          {"BAab", false, false},
-		"the older B ended first":   {"BAb", true, true},
-		"and A after that":          {"BAba", true, true},
-		"A came back after all had": {"BAabA", true, true},
+		"A alone":                  {"A", true, true},
+		"B is newer":               {"AB", false, false},
+		"B is newer and ended":     {"ABb", true, false},
+		"then A ended too":         {"ABba", true, true},
+		"A is older and ended":     {"ABa", false, false},
+		"A is newer":               {"BA", true, true},
+		"A is newer and ended":     {"BAa", false, true},
+		"then B ended too":         {"BAab", false, false},
+		"the older B ended first":  {"BAb", true, true},
+		"and A after that":         {"BAba", true, true},
+		"A joins after both ended": {"BAabA", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var gone []string
@@ -122,8 +122,8 @@ func TestCapabilitiesOfTwoConnections(t *testing.T) {
 	}
 }
 
-// A connection asks for 4,096 subscriptions at once, and no more.
-func TestSubscriptionsAreBounded(t *testing.T) {
+// TestSubscriptionLimit: a handshake may list 4,096 subscriptions.
+func TestSubscriptionLimit(t *testing.T) {
 	c := &conn{server: New(Options{})}
 	if err := c.admit("c", 4096); err != nil {
 		t.Error(err)
@@ -133,7 +133,8 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	}
 }
 
-// 4,096 absent clients are remembered (canvas.md section 1), those that left last.
+// TestRememberedClients: the 4,096 absent clients that left last are remembered
+// (canvas/PROTOCOL.md section 1).
 func TestRememberedClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var gone []string
@@ -150,7 +151,7 @@ func TestRememberedClients(t *testing.T) {
 			}
 		}
 		if _, second := table.recall("0/1"); !second {
-			t.Error("the second one is not known")
+			t.Error("the second client is not known")
 		}
 	})
 }
@@ -172,7 +173,7 @@ func TestTooManyAbsentClients(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		// Forgotten or not, the grace of each runs out.
+		// The grace period of forgotten clients ends too.
 		if diff := cmp.Diff([]string{"c0", "c1", "c2", "c3"}, gone); diff != "" {
 			t.Error(diff)
 		}
@@ -180,8 +181,8 @@ func TestTooManyAbsentClients(t *testing.T) {
 	})
 }
 
-// TestExpected: a client of before a restart has its grace and its capabilities,
-// and nothing to reconnect from.
+// TestExpected: a client from before a restart has its capabilities and a grace
+// period, and cannot reconnect.
 func TestExpected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var gone []string
@@ -200,7 +201,7 @@ func TestExpected(t *testing.T) {
 			t.Error(diff)
 		}
 		if known, _ := table.recall("back"); known.caps.Has("canvas") {
-			t.Error("what it says itself counts")
+			t.Error("a new connection did not replace the expected capabilities")
 		}
 		table.close()
 	})

@@ -12,39 +12,35 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// conn is one connection: a peer on one side, a subscriber of the log on the
-// other.
+// conn is one connection. It connects a peer with a subscriber of the log.
 type conn struct {
 	server      *Server
 	id          channels.ConnID
 	tokenClient string
 	peer        *peer.Peer
 
-	waiting pending // messages that were taken up and are not done with
+	waiting pending // messages that are being handled
 
-	// mark is what it was subscribed to when it ended; nil until then. Guarded by
-	// the log's mutex.
-	mark channels.Bookmark
-
-	// opening ends a connection that nobody opens; nil once it is open: what waits
-	// for years keeps no timer.
+	// opening closes the connection if its handshake does not come in time. It is nil
+	// after the handshake, to free the timer.
 	opening *time.Timer
 
-	// sub is set once, by the handshake, on the connection's own runner; the
-	// end of the connection comes after its last request.
+	// sub is set by the handshake, in the goroutine that handles requests. Closed runs
+	// after the last request.
 	sub *channels.Subscriber
 
-	answered atomic.Bool // the handshake's answer is queued
+	answered atomic.Bool // the answer to the handshake is queued
 }
 
-// Deliver hands an envelope to the connection's queue.
+// Deliver queues an envelope for the connection.
 func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }
 
-// DeliverAll hands several envelopes to the connection's queue.
+// DeliverAll queues several envelopes for the connection.
 func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
 
-// Handle takes the connection's messages one at a time. It counts before it looks
-// whether the host is closing: what goes on after that is waited for.
+// Handle handles the connection's messages, one at a time. It increments the count
+// before it checks whether the host is closing, so that Close waits for every message
+// that passes the check.
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	c.waiting.add()
 	defer c.waiting.done()
@@ -58,28 +54,29 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the handshake: send initialize or reconnect first", m.Info.Name))
 	case c.server.closed.Load():
 		req.Fail(ahp.Errorf(ahp.CodeInternal, shuttingDown))
-	case m.Waits != Never:
-		c.leaveOrder(m, req)
+	case m.Order != InOrder:
+		c.detach(m, req)
 	default:
 		m.call(ctx, c, req)
 	}
 }
 
-// leaveOrder runs a request that may have to wait for somebody.
-func (c *conn) leaveOrder(m Method, req *peer.Request) {
+// detach runs a request outside the order of the connection.
+func (c *conn) detach(m Method, req *peer.Request) {
 	c.waiting.add()
 	run := func(ctx context.Context) {
 		defer c.waiting.done()
 		m.call(ctx, c, req)
 	}
-	if m.Waits == ForContent {
+	if m.Order == Content {
 		req.GoContent(run)
 	} else {
 		req.Go(run)
 	}
 }
 
-// shutdown answers what is under way and closes; ctx bounds it.
+// shutdown waits for the answers in progress, at most until ctx ends, and closes the
+// connection.
 func (c *conn) shutdown(ctx context.Context) {
 	select {
 	case <-c.waiting.none():
@@ -90,16 +87,16 @@ func (c *conn) shutdown(ctx context.Context) {
 	c.peer.Wait()
 }
 
-// mismatched answers a notification that was sent as a request; a request that
-// was sent as a notification has nobody to answer to.
+// mismatched refuses a notification that was sent as a request. A request that was
+// sent as a notification cannot be answered.
 func (c *conn) mismatched(m Method, req *peer.Request) {
 	if m.Info.Notification {
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s is a notification: send it without an id", m.Info.Name))
 	}
 }
 
-// Closed runs once, when the connection is over and its last handler returned. The
-// server's Close waits for it.
+// Closed is called once, when the connection has ended and its last handler has
+// returned. The server's Close waits for it.
 func (c *conn) Closed(error) {
 	s := c.server
 	defer s.ended(c)
@@ -107,33 +104,20 @@ func (c *conn) Closed(error) {
 		c.opening.Stop()
 		return
 	}
-	s.log.Do(func(tx *channels.Tx) error {
-		c.mark = tx.Leave(c.sub)
-		return nil
-	})
-	s.clients.left(c, c.mark)
-	s.tell(c.sub.ClientID)
+	s.clients.left(c, s.log.Leave(c.sub))
+	s.report(c.sub.ClientID)
 }
 
-// neverOpened ends a connection whose handshake did not come.
+// neverOpened closes a connection whose handshake did not come in time.
 func (c *conn) neverOpened() {
 	c.peer.Close(ws.CodePolicy, "neither initialize nor reconnect in time")
 }
 
-// bookmark is what the connection is, or was, subscribed to. The client table
-// may still count a connection that has left the log already.
-func (c *conn) bookmark(tx *channels.Tx) channels.Bookmark {
-	if c.mark != nil {
-		return c.mark
-	}
-	return tx.Bookmark(c.sub)
-}
-
-// printable bounds what of a stranger's text goes into an answer.
+// printable returns the beginning of a client's text, for an error message.
 func printable(s string) string {
 	const limit = 64
 	if len(s) > limit {
-		s = strings.ToValidUTF8(s[:limit], "") + "…" // the cut may be inside a letter
+		s = strings.ToValidUTF8(s[:limit], "") + "…" // the cut might split a character
 	}
 	return s
 }

@@ -21,7 +21,7 @@ type said struct {
 
 func (said) ActionType() string { return "ahp-toy/said" }
 
-// toys is a log with some channels.
+// toys returns a log with channels of a toy kind.
 func toys(t *testing.T, uris ...string) *channels.Log {
 	t.Helper()
 	log := channels.New(channels.Options{})
@@ -33,15 +33,15 @@ func toys(t *testing.T, uris ...string) *channels.Log {
 		},
 	})
 	for _, uri := range uris {
-		if err := log.Do(func(tx *channels.Tx) error { return tx.Create(uri, "", nil) }); err != nil {
+		if err := log.Update(func(tx *channels.Tx) error { return tx.Create(uri, "", nil) }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return log
 }
 
-// crowdOf serves a host with one channel to so many connections, all subscribed.
-func crowdOf(t *testing.T, n int) (log *channels.Log, all []*ws.Conn) {
+// manySubscribers serves a host with one channel to n connections, all subscribed.
+func manySubscribers(t *testing.T, n int) (log *channels.Log, all []*ws.Conn) {
 	t.Helper()
 	log = toys(t, "ahp-toy:/a")
 	s := server.New(server.Options{Log: log})
@@ -59,22 +59,22 @@ func crowdOf(t *testing.T, n int) (log *channels.Log, all []*ws.Conn) {
 		}
 		t.Cleanup(c.Wait)
 		t.Cleanup(func() { c.Close(ws.CodeNormal, "") })
-		tell(t, c, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c%d","initialSubscriptions":["ahp-toy:/a"]}}`, i)
-		hear(t, c, `"id":0`)
+		sendText(t, c, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c%d","initialSubscriptions":["ahp-toy:/a"]}}`, i)
+		expect(t, c, `"id":0`)
 		all = append(all, c)
 	}
 	return log, all
 }
 
-func tell(t *testing.T, c *ws.Conn, format string, args ...any) {
+func sendText(t *testing.T, c *ws.Conn, format string, args ...any) {
 	t.Helper()
 	if err := c.WriteBatch([][]byte{fmt.Appendf(nil, format, args...)}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// hear wants the next message to hold a text.
-func hear(t *testing.T, c *ws.Conn, want string) {
+// expect fails unless the next message contains a text.
+func expect(t *testing.T, c *ws.Conn, want string) {
 	t.Helper()
 	m, err := c.ReadMessage()
 	if err != nil {
@@ -85,38 +85,39 @@ func hear(t *testing.T, c *ws.Conn, want string) {
 	}
 }
 
-// Where many listen too, an answer comes behind what its connection was told
-// before, a subscription's answer stands between what it leaves out and what it
-// brings, and who is told everything before it is cut off.
-func TestOrderInACrowd(t *testing.T) {
-	log, all := crowdOf(t, 40)
+// TestOrderWithManySubscribers: batching keeps the order of a connection's frames. An
+// answer comes after the envelopes that were published before it, and the answer to
+// subscribe comes between the envelopes before and after its snapshot. Every envelope
+// is delivered before the connection is closed.
+func TestOrderWithManySubscribers(t *testing.T) {
+	log, all := manySubscribers(t, 40)
 	c, late := all[0], all[1]
-	tell(t, late, `{"jsonrpc":"2.0","method":"unsubscribe","params":{"channel":"ahp-toy:/a"}}`)
-	tell(t, late, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://"}}`)
-	hear(t, late, `"id":1`)
+	sendText(t, late, `{"jsonrpc":"2.0","method":"unsubscribe","params":{"channel":"ahp-toy:/a"}}`)
+	sendText(t, late, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://"}}`)
+	expect(t, late, `"id":1`)
 	for i := range 300 {
 		for k := range 3 {
-			tell(t, c, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-toy:/a","clientSeq":%d,"action":{"type":"ahp-toy/said","text":"%d.%d"}}}`, 3*i+k, i, k)
+			sendText(t, c, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-toy:/a","clientSeq":%d,"action":{"type":"ahp-toy/said","text":"%d.%d"}}}`, 3*i+k, i, k)
 		}
-		tell(t, c, `{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"channel":"ahp-root://"}}`, i)
+		sendText(t, c, `{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"channel":"ahp-root://"}}`, i)
 		for k := range 3 {
-			hear(t, c, fmt.Sprintf(`"text":"%d.%d"`, i, k))
+			expect(t, c, fmt.Sprintf(`"text":"%d.%d"`, i, k))
 		}
-		hear(t, c, fmt.Sprintf(`"id":%d`, i))
+		expect(t, c, fmt.Sprintf(`"id":%d`, i))
 	}
 	publish := func(text string) {
-		_ = log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/a", said{Text: text}) })
+		_ = log.Update(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/a", said{Text: text}) })
 	}
-	publish("not for who comes later")
-	tell(t, late, `{"jsonrpc":"2.0","id":2,"method":"subscribe","params":{"channel":"ahp-toy:/a"}}`)
-	hear(t, late, `"id":2`)
+	publish("before the subscription")
+	sendText(t, late, `{"jsonrpc":"2.0","id":2,"method":"subscribe","params":{"channel":"ahp-toy:/a"}}`)
+	expect(t, late, `"id":2`)
 	publish("for all")
-	hear(t, late, "for all")
+	expect(t, late, "for all")
 	for _, l := range all[2:] {
 		for i := range 900 {
-			hear(t, l, fmt.Sprintf(`"text":"%d.%d"`, i/3, i%3))
+			expect(t, l, fmt.Sprintf(`"text":"%d.%d"`, i/3, i%3))
 		}
-		hear(t, l, "not for")
-		hear(t, l, "for all")
+		expect(t, l, "before")
+		expect(t, l, "for all")
 	}
 }

@@ -1,45 +1,44 @@
-// Package server is the only place where peers meet the log: it opens
-// connections (initialize, reconnect), subscribes, dispatches, and remembers of
-// a client what outlives its connection. What the channels mean it does not
-// know: kinds stand in the log, and every other method is a row that it is
-// handed, so a new kind or command does not edit it.
+// Package server connects peers with the log. It handles the methods of the
+// connection itself: handshake, subscriptions, dispatch and reconnect. It also
+// remembers the part of a client's state that outlives a connection. All other
+// methods are rows that it is given, and the kinds of channels are the log's, so a
+// new kind or method does not change this package.
 //
 // # Order
 //
-// A connection's requests and notifications are handled in the order in which
-// they came. An answer that carries a snapshot is queued inside the transaction
-// that took the snapshot, so that the envelopes after it are exactly those
-// above its fromSeq. Rows that wait ([Method.Waits]) leave that order: canvas flows
-// and content reads.
+// The requests and notifications of a connection are handled in the order in which
+// they arrive, except for methods that may block ([Order]). An answer with a snapshot
+// is queued in the transaction that took the snapshot, so the envelopes after it are
+// exactly those above its fromSeq.
 //
-// # The handshake
+// # Handshake
 //
-// Before initialize or reconnect has succeeded there is nothing but ping; every other
-// request is refused and a notification is dropped (ahp-host.md section 2a). A
-// connection for which that takes longer than Options.Handshake is closed with
-// ws.CodePolicy, pings or not: who has a token does not hold a place for ever without
-// being a client that is known and counted.
+// Until initialize or reconnect succeeds, only ping is answered; other requests are
+// refused and notifications dropped (ahp/PROTOCOL.md section 2a). If that takes
+// longer than Options.Handshake, the connection is closed with ws.CodePolicy, so that
+// a holder of a token cannot occupy connections without a client id.
 //
-// # What outlives a connection
+// # Clients
 //
-// Per client id: negotiated version, capabilities, a bookmark of its
-// subscriptions, the grace timer (30 s, then its active-client entries leave)
-// and the time at which it is forgotten (10 minutes; 4,096 absent clients at
-// most, the longest absent leaves first). The newest connection of a client id
-// is the one that counts, with the capabilities that it declared; an older one that
-// is still open keeps working, counts again when the newer one has ended, and its end
-// does not evict the client. Each connection sees what it declared itself to see.
+// For each client id, the server keeps the negotiated version, the capabilities, a
+// bookmark of the subscriptions, and two timers. When the last connection has ended,
+// the grace period begins (30 s); after it, Presence is notified. After 10 minutes
+// the client is forgotten. At most 4,096 clients without a connection are remembered;
+// beyond that, the one that left first is forgotten.
 //
-// After a restart of the host, [Server.Expect] lists who took part before: their
-// grace begins, and they initialize anew, for there is nothing to reconnect from.
+// If a client has several connections, the newest determines its capabilities and
+// receives the host's requests. When it ends, the next older one replaces it. Each
+// connection receives what it declared itself to see.
+//
+// After a restart of the host, [Server.Expect] adds the clients from before. Their
+// grace period begins, and they must initialize again, because there is nothing to
+// resume.
 //
 // # Requests to clients
 //
-// [Server.Call] asks a client on its newest connection, once or not at all; the
-// end of that connection fails the call at once. [Connectivity] hears when a
-// client's last connection ended and when it is back, the latter once its
-// handshake's answer is queued; and of every end that leaves it another connection,
-// for the capabilities of that one count now.
+// [Server.Call] sends a request on a client's newest connection, at most once; if the
+// connection ends, the call fails at once. [Connectivity] is notified when a client's
+// last connection has ended and when the client is reachable again.
 //
-// It imports channels, ahp/peer, ahp/ws and ahp.
+// The package imports channels, ahp/peer, ahp/ws and ahp.
 package server

@@ -10,17 +10,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
 
-// A client has two connections and the newer one ends: a reconnect resumes that
-// one. What only the older one follows has no base there, and a replay would leave
-// it without one.
+// TestReconnectResumesTheNewest: a client has two connections and the newer one ends.
+// A reconnect resumes the newer one. It has no snapshot of a channel to which only
+// the older one is subscribed, so the answer for that channel is a snapshot.
 func TestReconnectResumesTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := toys(t, "ahp-toy:/a", "ahp-toy:/b")
 		_, dial := serve(t, server.Options{Log: log})
 		open := func(uris string) *ws.Conn {
 			c := dial()
-			tell(t, c, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c","initialSubscriptions":[%s]}}`, uris)
-			hear(t, c, `"id":0`)
+			sendText(t, c, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c","initialSubscriptions":[%s]}}`, uris)
+			expect(t, c, `"id":0`)
 			return c
 		}
 		end := func(c *ws.Conn) {
@@ -30,36 +30,36 @@ func TestReconnectResumesTheNewest(t *testing.T) {
 		}
 		open(`"ahp-toy:/a","ahp-toy:/b"`)
 		newer := open(`"ahp-toy:/b"`)
-		_ = log.Do(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/b", said{Text: "x"}) })
-		hear(t, newer, `"serverSeq":2`)
+		_ = log.Update(func(tx *channels.Tx) error { return tx.Append("ahp-toy:/b", said{Text: "x"}) })
+		expect(t, newer, `"serverSeq":2`)
 		end(newer)
 		for _, tc := range []struct{ uris, want string }{
 			{`"ahp-toy:/b"`, `"type":"replay"`},
 			{`"ahp-toy:/a","ahp-toy:/b"`, `"type":"snapshot"`},
 		} {
 			c := dial()
-			tell(t, c, `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"c","lastSeenServerSeq":2,"subscriptions":[%s]}}`, tc.uris)
-			hear(t, c, tc.want)
+			sendText(t, c, `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"c","lastSeenServerSeq":2,"subscriptions":[%s]}}`, tc.uris)
+			expect(t, c, tc.want)
 			end(c)
 		}
 	})
 }
 
-// held is a Connectivity that is not done with a client's end until it may be.
-type held struct{ may chan struct{} }
+// blocking is a Connectivity whose ClientLost returns when release is closed.
+type blocking struct{ release chan struct{} }
 
-func (h held) ClientLost(string) { <-h.may }
-func (h held) ClientBack(string) {}
+func (b blocking) ClientLost(string) { <-b.release }
+func (b blocking) ClientBack(string) {}
 
-// Close waits for the connections that are ending by themselves, too: what hears of
-// it may not be there any more afterwards.
-func TestCloseWaitsForWhatEnds(t *testing.T) {
+// TestCloseWaitsForEndingConnections: Close also waits for connections that are
+// ending already, because Connectivity must not be called after Close.
+func TestCloseWaitsForEndingConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := held{make(chan struct{})}
+		h := blocking{make(chan struct{})}
 		s, dial := serve(t, server.Options{Connectivity: h})
 		c := dial()
-		tell(t, c, initializing)
-		hear(t, c, `"id":2`)
+		sendText(t, c, initializing)
+		expect(t, c, `"id":2`)
 		c.Close(ws.CodeNormal, "")
 		c.Wait()
 		synctest.Wait()
@@ -68,10 +68,10 @@ func TestCloseWaitsForWhatEnds(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-closed:
-			t.Error("closed, and the end of a connection is still being told")
+			t.Error("Close returned during a call of Connectivity")
 		default:
 		}
-		close(h.may)
+		close(h.release)
 		synctest.Wait()
 		select {
 		case err := <-closed:
@@ -79,7 +79,7 @@ func TestCloseWaitsForWhatEnds(t *testing.T) {
 				t.Error(err)
 			}
 		default:
-			t.Error("not closed")
+			t.Error("Close did not return")
 		}
 	})
 }

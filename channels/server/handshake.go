@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// connectionMethods are the rows that every host has.
+// connectionMethods returns the methods of the connection itself.
 func connectionMethods() []Method {
 	return []Method{
 		{Info: ahp.Ping.MethodInfo, call: ping},
@@ -21,16 +21,15 @@ func connectionMethods() []Method {
 	}
 }
 
-// opensConnection names what may come before the handshake.
+// opensConnection reports whether a method may come before the handshake.
 func opensConnection(method string) bool {
 	return method == ahp.Ping.Name || method == ahp.Initialize.Name || method == ahp.Reconnect.Name
 }
 
 func ping(_ context.Context, _ *conn, req *peer.Request) { req.Reply(ahp.None{}) }
 
-// initialize opens the connection (ahp-host.md section 2a): version,
-// capabilities, and the initial subscriptions with their snapshots, in one
-// transaction with the answer.
+// initialize opens the connection (ahp/PROTOCOL.md section 2a). The initial
+// subscriptions, their snapshots and the answer are one transaction.
 func initialize(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.InitializeParams
 	if err := c.handshake(ahp.Initialize.MethodInfo, req, &p); err != nil {
@@ -53,14 +52,14 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	c.open(p.ClientID, version, caps)
-	c.server.log.Do(func(tx *channels.Tx) error {
+	err = c.server.log.Update(func(tx *channels.Tx) error {
 		result := ahp.InitializeResult{ProtocolVersion: exact, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
 		var snaps []*channels.Snapshot
 		for _, uri := range p.InitialSubscriptions {
 			if tx.Subscribed(c.sub, uri) {
 				continue // listed twice
 			}
-			// What is not there is left out: the handshake does not fail for it.
+			// A channel that does not exist does not fail the handshake.
 			if snap, err := tx.Subscribe(c.sub, uri); err == nil && snap != nil {
 				snaps = append(snaps, snap)
 			}
@@ -71,24 +70,35 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		})
 		return nil
 	})
+	if err != nil {
+		c.abort(req, err)
+		return
+	}
 	c.reachable()
 }
 
-// reachable notes that the handshake's answer is queued: whatever the client is
-// sent now comes after it.
-func (c *conn) reachable() {
-	c.answered.Store(true)
-	c.server.tell(c.sub.ClientID)
+// abort refuses a handshake whose transaction failed, and closes the connection: it
+// has its client id already, so it cannot repeat the handshake.
+func (c *conn) abort(req *peer.Request, err error) {
+	req.Fail(err)
+	c.peer.Close(ws.CodeInternal, "the handshake failed")
 }
 
-// tell brings Connectivity up to date. An end and a return of one client may be
-// told at the same time: whoever is last looks at how things stand then.
-func (s *Server) tell(clientID string) {
+// reachable records that the answer to the handshake is queued. Requests to the
+// client come after it from now on.
+func (c *conn) reachable() {
+	c.answered.Store(true)
+	c.server.report(c.sub.ClientID)
+}
+
+// report notifies Connectivity of a client's current state. It reads the state under
+// the mutex, so that the last of several concurrent reports is up to date.
+func (s *Server) report(clientID string) {
 	if s.connectivity == nil {
 		return
 	}
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	if s.clients.newest(clientID) == nil {
 		s.connectivity.ClientLost(clientID)
 	} else {
@@ -96,7 +106,7 @@ func (s *Server) tell(clientID string) {
 	}
 }
 
-// reconnect resumes a client on a new connection (ahp-host.md section 2f).
+// reconnect resumes a client on a new connection (ahp/PROTOCOL.md section 2f).
 func reconnect(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.ReconnectParams
 	if err := c.handshake(ahp.Reconnect.MethodInfo, req, &p); err != nil {
@@ -113,37 +123,41 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	c.open(p.ClientID, known.version, known.caps)
-	c.server.log.Do(func(tx *channels.Tx) error {
+	err := c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {
-			mark = known.conns[len(known.conns)-1].bookmark(tx)
+			mark = tx.Bookmark(known.conns[len(known.conns)-1].sub)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
 		replyResumption(req, r)
 		return nil
 	})
+	if err != nil {
+		c.abort(req, err)
+		return
+	}
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
 	c.reachable()
 }
 
-// clientSubscribed asks the log whether any connection of the client still is
-// subscribed: what its reconnect did not list, it has left.
+// clientSubscribed returns a function that reports whether any connection of the
+// client is subscribed to a channel now. The client has left the channels that its
+// reconnect did not list.
 func (s *Server) clientSubscribed(clientID string) func(uri string) bool {
 	kept := map[string]bool{}
 	if cl, ok := s.clients.recall(clientID); ok {
-		s.log.Do(func(tx *channels.Tx) error {
+		s.log.View(func(tx *channels.ReadTx) {
 			for _, c := range cl.conns {
 				for _, uri := range tx.Subscriptions(c.sub) {
 					kept[uri] = true
 				}
 			}
-			return nil
 		})
 	}
 	return func(uri string) bool { return kept[uri] }
 }
 
-// handshake checks that a connection is opened once, and reads the params.
+// handshake checks that there was no handshake before, and decodes the params.
 func (c *conn) handshake(info ahp.MethodInfo, req *peer.Request, p any) error {
 	if c.sub != nil {
 		return ahp.Errorf(ahp.CodeInvalidRequest, "%s: the connection is open already", info.Name)
@@ -151,7 +165,7 @@ func (c *conn) handshake(info ahp.MethodInfo, req *peer.Request, p any) error {
 	return decodeParams(info, req.Params, p)
 }
 
-// admit checks who the connection may be, and bounds what it subscribes to.
+// admit checks the client id against the token, and the number of subscriptions.
 func (c *conn) admit(clientID string, subscriptions int) error {
 	if c.tokenClient != "" && c.tokenClient != clientID {
 		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
@@ -162,6 +176,7 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	return nil
 }
 
+// open makes the connection one of the client's.
 func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities) {
 	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Version: version, Caps: caps, Sink: c}
 	c.opening.Stop()
@@ -178,15 +193,15 @@ func encodeAll(snaps []*channels.Snapshot) []ahp.Snapshot {
 	return out
 }
 
-// snapshotResult has its array even when it is empty.
+// snapshotResult has its array even if it is empty.
 type snapshotResult struct {
 	Type      string         `json:"type"`
 	Snapshots []ahp.Snapshot `json:"snapshots"`
 }
 
-// replyResumption answers reconnect with one of two variants: each has its arrays
-// even when they are empty, and not the other's. The envelopes of a replay are
-// encoded already; they are sent as they are and not read again.
+// replyResumption answers a reconnect with one of the two variants. Each has its own
+// arrays, even if they are empty. The envelopes of a replay are already encoded and
+// are sent without decoding them.
 func replyResumption(req *peer.Request, r channels.Resumption) {
 	if !r.Replay {
 		req.ReplyLazy(func() (ahp.Value, error) {
@@ -212,7 +227,7 @@ func replyResumption(req *peer.Request, r channels.Resumption) {
 	})
 }
 
-// The parts of a replay between what is encoded already.
+// The parts of a replay between the encoded envelopes.
 var (
 	replayHead    = []byte(`{"type":"` + ahp.ReconnectReplay + `","actions":[`)
 	comma         = []byte(",")

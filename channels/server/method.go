@@ -9,33 +9,35 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Waits says what a method may have to wait for. A method that waits leaves the
-// order of its connection; the others must be quick.
-type Waits uint8
+// Order says how a method's requests are ordered with others of their connection.
+type Order uint8
 
-// What methods wait for.
 const (
-	Never Waits = iota
-	// ForSomebody: a provider, a disk.
-	ForSomebody
-	// ForContent: a content read, whose large answer leaves behind everything
-	// that is small (architecture.md section 3, two lanes).
-	ForContent
+	// InOrder methods are handled in the order in which they arrive. They must not
+	// block.
+	InOrder Order = iota
+	// Concurrent methods may block, for example on a provider or a disk. Later requests
+	// do not wait for them.
+	Concurrent
+	// Content methods are concurrent, and read content. Their answers are sent when no
+	// other message waits, because they might be large.
+	Content
 )
 
-// Method is one row of the server's method table: what it is called, and what
-// happens.
+// Method is a row of the server's method table.
 type Method struct {
-	Info  ahp.MethodInfo
-	Waits Waits
+	// Info is the method's declaration.
+	Info ahp.MethodInfo
+	// Order says how its requests are ordered.
+	Order Order
 
-	call func(ctx context.Context, c *conn, req *peer.Request) // answers req
+	call func(ctx context.Context, c *conn, req *peer.Request) // replies to req
 }
 
-// Handle makes a row of a typed method and its handler. from is the connection
-// that asked, after its handshake.
+// Handle returns the row of a method with a handler. from is the connection that sent
+// the request, after its handshake.
 func Handle[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (R, error)) Method {
-	return row(m, Never, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
+	return row(m, InOrder, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
 		result, err := fn(ctx, c.sub, p)
 		if err == nil {
 			req.Reply(result)
@@ -44,10 +46,10 @@ func Handle[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *cha
 	})
 }
 
-// row makes a row whose params are read before do, which answers, or returns why it
-// did not.
-func row[P, R any](m ahp.Method[P, R], waits Waits, do func(ctx context.Context, c *conn, req *peer.Request, p P) error) Method {
-	return Method{Info: m.MethodInfo, Waits: waits, call: func(ctx context.Context, c *conn, req *peer.Request) {
+// row returns a row that decodes the params and calls do. do replies to the request
+// or returns an error.
+func row[P, R any](m ahp.Method[P, R], order Order, do func(ctx context.Context, c *conn, req *peer.Request, p P) error) Method {
+	return Method{Info: m.MethodInfo, Order: order, call: func(ctx context.Context, c *conn, req *peer.Request) {
 		var p P
 		err := decodeParams(m.MethodInfo, req.Params, &p)
 		if err == nil {
@@ -59,10 +61,10 @@ func row[P, R any](m ahp.Method[P, R], waits Waits, do func(ctx context.Context,
 	}}
 }
 
-// HandleContent makes the row of a method that reads content: its handler
-// encodes the result itself.
+// HandleContent returns the row of a method that reads content. Its handler returns
+// the encoded result.
 func HandleContent[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, error)) Method {
-	return row(m, ForContent, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
+	return row(m, Content, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
 		result, err := fn(ctx, c.sub, p)
 		if err == nil {
 			req.ReplyContent(result)
@@ -71,10 +73,10 @@ func HandleContent[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, fr
 	})
 }
 
-// HandleStream makes the row of a method that reads content, whose result is
-// either encoded, or written piece by piece when its turn comes.
+// HandleStream returns the row of a method that reads content. Its handler returns
+// either the encoded result, or a function that writes the result when it is sent.
 func HandleStream[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, func(io.Writer) error, error)) Method {
-	return row(m, ForContent, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
+	return row(m, Content, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
 		value, write, err := fn(ctx, c.sub, p)
 		switch {
 		case err != nil:
@@ -87,9 +89,8 @@ func HandleStream[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, fro
 	})
 }
 
-// Refuse makes a row that answers every request with err, once its params were
-// read: for methods that are known, so that they are a refusal and not an
-// unknown method.
+// Refuse returns the row of a known method that this host does not support. It
+// answers every request that has valid params with err.
 func Refuse[P, R any](m ahp.Method[P, R], err *ahp.Error) Method {
 	return Handle(m, func(context.Context, *channels.Subscriber, P) (R, error) {
 		var none R
@@ -97,20 +98,20 @@ func Refuse[P, R any](m ahp.Method[P, R], err *ahp.Error) Method {
 	})
 }
 
-// RefuseUnread makes a row that answers every request with err, whatever its params
-// are: for methods that nobody may call here.
+// RefuseUnread returns the row of a method that no client may call. It answers every
+// request with err, without decoding its params.
 func RefuseUnread(info ahp.MethodInfo, err *ahp.Error) Method {
 	return Method{Info: info, call: func(_ context.Context, _ *conn, req *peer.Request) { req.Fail(err) }}
 }
 
-// Waiting returns the row as one that leaves the order of its connection.
-func (m Method) Waiting() Method {
-	m.Waits = ForSomebody
+// Concurrent returns a copy of the row whose Order is Concurrent.
+func (m Method) Concurrent() Method {
+	m.Order = Concurrent
 	return m
 }
 
-// decodeParams reads params strictly. Absent params are an empty object; an
-// absent channel is the root's for methods of the connection.
+// decodeParams decodes and validates params strictly. Absent params are an empty
+// object.
 func decodeParams(info ahp.MethodInfo, raw ahp.Value, p any) error {
 	if raw == nil {
 		raw = ahp.Value("{}")

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
 
-// serve serves a host for the length of the test; dial connects to it.
+// serve serves a host until the test ends; dial connects to it.
 func serve(t *testing.T, opts server.Options) (s *server.Server, dial func() *ws.Conn) {
 	t.Helper()
 	var n ahptest.Net
@@ -54,9 +54,9 @@ func connect(t *testing.T, opts server.Options) *ws.Conn {
 	return dial()
 }
 
-// talk sends a message every second until the connection ends or a minute is over,
-// and returns how long it lasted and why it ended.
-func talk(t *testing.T, c *ws.Conn, message func(second int) string) (time.Duration, error) {
+// sendEverySecond sends a message every second, until the connection ends or a minute
+// has passed. It returns how long the connection lasted and why it ended.
+func sendEverySecond(t *testing.T, c *ws.Conn, message func(second int) string) (time.Duration, error) {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() {
@@ -89,24 +89,24 @@ const (
 	unreadable   = `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"channel":"ahp-root://"}}`
 )
 
-// A connection that nobody opens ends, also one that goes on asking whether the host
-// is there; one that was opened stays.
-func TestAConnectionIsOpenedInTime(t *testing.T) {
+// TestHandshakeTimeout: a connection without a handshake is closed, even if it sends
+// pings. One with a handshake stays open.
+func TestHandshakeTimeout(t *testing.T) {
 	for name, tc := range map[string]struct {
 		within  time.Duration
 		message func(second int) string
-		want    time.Duration // 0 is: it stays
+		want    time.Duration // 0 if it stays open
 	}{
-		"silent":           {0, func(int) string { return "" }, 30 * time.Second},
-		"pings":            {0, func(int) string { return pinging }, 30 * time.Second},
-		"fails to open it": {5 * time.Second, func(int) string { return unreadable }, 5 * time.Second},
+		"silent":            {0, func(int) string { return "" }, 30 * time.Second},
+		"pings":             {0, func(int) string { return pinging }, 30 * time.Second},
+		"invalid handshake": {5 * time.Second, func(int) string { return unreadable }, 5 * time.Second},
 		"opened": {0, func(second int) string {
 			if second == 0 {
 				return initializing
 			}
 			return ""
 		}, 0},
-		"opened late": {0, func(second int) string {
+		"opened in the last second": {0, func(second int) string {
 			if second == 29 {
 				return initializing
 			}
@@ -115,10 +115,10 @@ func TestAConnectionIsOpenedInTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				lasted, err := talk(t, connect(t, server.Options{Handshake: tc.within}), tc.message)
+				lasted, err := sendEverySecond(t, connect(t, server.Options{Handshake: tc.within}), tc.message)
 				if tc.want == 0 {
 					if err != nil {
-						t.Errorf("it ended after %v: %v", lasted, err)
+						t.Errorf("ended after %v: %v", lasted, err)
 					}
 					return
 				}
@@ -130,15 +130,16 @@ func TestAConnectionIsOpenedInTime(t *testing.T) {
 	}
 }
 
-// The first frames have 256 KiB, those behind the handshake 4 MiB (canvas.md section 8).
-func TestFramesAreBounded(t *testing.T) {
+// TestFrameLimits: a frame has at most 256 KiB before the handshake and 4 MiB after it
+// (canvas/PROTOCOL.md section 8).
+func TestFrameLimits(t *testing.T) {
 	const head, tail = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://","x":"`, `"}}`
 	for name, tc := range map[string]struct {
 		first string
 		most  int
 	}{
 		"before": {pinging, 256 << 10},
-		"behind": {initializing, 4 << 20},
+		"after":  {initializing, 4 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := connect(t, server.Options{})
@@ -156,38 +157,38 @@ func TestFramesAreBounded(t *testing.T) {
 	}
 }
 
-// A client id has 256 bytes.
-func TestClientIDsAreBounded(t *testing.T) {
+// TestClientIDLimit: a client id has at most 256 bytes.
+func TestClientIDLimit(t *testing.T) {
 	for id, want := range map[string]string{
 		strings.Repeat("é", 128):       `"result"`,
 		strings.Repeat("é", 128) + "x": `{"code":-32602,"message":"initialize: /clientId: longer than 256 bytes"}`,
 	} {
 		c := connect(t, server.Options{})
-		tell(t, c, "%s", strings.Replace(initializing, `"c"`, `"`+id+`"`, 1))
-		hear(t, c, want)
+		sendText(t, c, "%s", strings.Replace(initializing, `"c"`, `"`+id+`"`, 1))
+		expect(t, c, want)
 	}
 }
 
-// A connection may say 40,000 messages at once, and 20,000 a second behind them;
-// one more ends it. A thousand are handled before the next come, so that what
-// counts is not how many wait.
-func TestTheRateOfMessages(t *testing.T) {
+// TestMessageRate: a connection may send 40,000 messages at once, and then 20,000 a
+// second; one more closes it. The test waits for the answers to each thousand, so
+// that the limit of queued messages does not apply.
+func TestMessageRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, server.Options{})
-		say := func(n int) {
+		ping := func(n int) {
 			for ; n > 0; n -= 1000 {
 				if err := c.WriteBatch(slices.Repeat([][]byte{[]byte(pinging)}, 1000)); err != nil {
 					t.Fatal(err)
 				}
 				for range 1000 {
-					hear(t, c, `"id":1`)
+					expect(t, c, `"id":1`)
 				}
 			}
 		}
-		say(40_000)
+		ping(40_000)
 		<-time.After(time.Second)
-		say(20_000)
-		tell(t, c, pinging)
+		ping(20_000)
+		sendText(t, c, pinging)
 		if _, err := c.ReadMessage(); ws.CodeOf(err) != ws.CodePolicy || !strings.Contains(err.Error(), "messages a second") {
 			t.Errorf("one more: %v", err)
 		}

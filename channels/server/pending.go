@@ -2,12 +2,12 @@ package server
 
 import "sync"
 
-// pending counts messages that were taken up and are not done with: a request that
-// has no answer yet, a dispatch that is being applied.
+// pending counts messages that are being handled: requests without an answer,
+// dispatches that are not yet applied.
 type pending struct {
 	mu   sync.Mutex
 	n    int
-	zero chan struct{} // closed when n is 0; nil while nobody waits
+	zero chan struct{} // closed when n is 0; nil if no goroutine waits
 }
 
 func (p *pending) add() {
@@ -25,8 +25,9 @@ func (p *pending) done() {
 	}
 }
 
-// none returns a channel that is closed when nothing is pending. A request that
-// is dropped with its connection stays pending: wait for the connection too.
+// none returns a channel that is closed when no message is pending. A request that
+// was dropped with its connection stays pending, so a caller also waits for the end
+// of the connection.
 func (p *pending) none() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()

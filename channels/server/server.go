@@ -3,6 +3,7 @@ package server
 import (
 	"container/list"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -18,35 +19,43 @@ import (
 
 // Options configures a Server.
 type Options struct {
+	// Log is the log of the host. It is required.
 	Log *channels.Log
-	// Methods are the rows of the floors above; the connection's own methods
-	// (initialize, ping, reconnect, subscribe, unsubscribe, dispatchAction) are
-	// the server's.
-	Methods      []Method
-	Presence     Presence     // nil: nobody wants to know
-	Connectivity Connectivity // likewise
-	// Info names the host in the answer to initialize.
+	// Methods are the host's methods, without those of the connection itself
+	// (initialize, ping, reconnect, subscribe, unsubscribe, dispatchAction).
+	Methods []Method
+	// Presence is notified when clients leave channels. It may be nil.
+	Presence Presence
+	// Connectivity is notified whether clients can be reached. It may be nil.
+	Connectivity Connectivity
+	// Info names the host in the answer to initialize. It may be nil.
 	Info *ahp.ServerInfo
 
-	// Handshake is how long a connection may be open before a handshake succeeds
-	// (initialize or reconnect; ahp-host.md section 2a); default 30 s. A ping may come
-	// before, and does not make it longer.
+	// Handshake is how long a connection may take until initialize or reconnect
+	// succeeds (ahp/PROTOCOL.md section 2a); default 30 s. Pings do not extend it.
 	Handshake time.Duration
 
-	Grace      time.Duration // default 30 s
-	Remember   time.Duration // default 10 minutes
-	MaxClients int           // absent clients that are remembered; default 4,096
-	MaxSubs    int           // subscriptions of one connection; default 4,096
+	// Grace is how long a client without a connection keeps its place in channels;
+	// default 30 s.
+	Grace time.Duration
+	// Remember is how long a client without a connection can reconnect; default 10
+	// minutes.
+	Remember time.Duration
+	// MaxClients limits the clients without a connection that are remembered; default
+	// 4,096.
+	MaxClients int
+	// MaxSubs limits the subscriptions of a connection; default 4,096.
+	MaxSubs int
 
-	// Peer has the limits of a connection. Its MessageRate is 20,000 a second
-	// with a burst of 40,000 where it is 0: above what any page sends, below
-	// what a flood costs.
-	Peer   peer.Options
+	// Peer has the limits of a connection. If its MessageRate is 0, it is 20,000
+	// messages a second with a burst of 40,000: more than any page sends, and few
+	// enough to protect the host from a flood.
+	Peer peer.Options
+	// Logger may be nil.
 	Logger *slog.Logger
 }
 
-// Server serves AHP connections over one log. Make it with New, feed it with
-// Serve, end it with Close.
+// Server serves AHP connections to one log. Its methods may be called concurrently.
 type Server struct {
 	log          *channels.Log
 	methods      map[string]Method
@@ -66,10 +75,10 @@ type Server struct {
 	mu   sync.Mutex
 	live map[*conn]struct{}
 
-	telling sync.Mutex // held over a call of connectivity
+	reporting sync.Mutex // held during a call of connectivity
 }
 
-// New makes a Server. Two rows of one method panic.
+// New returns a Server. It panics if two rows have the same method.
 func New(opts Options) *Server {
 	s := &Server{
 		log:          opts.Log,
@@ -84,7 +93,7 @@ func New(opts Options) *Server {
 	}
 	limits := opts.Peer
 	limits.Logger = s.logger
-	limits.Before = opts.Log.Settle
+	limits.Before = opts.Log.Flush
 	if limits.MessageRate == 0 {
 		limits.MessageRate, limits.MessageBurst = 20_000, 40_000
 	}
@@ -99,7 +108,7 @@ func New(opts Options) *Server {
 	}
 	for _, m := range append(connectionMethods(), opts.Methods...) {
 		if _, twice := s.methods[m.Info.Name]; twice {
-			panic("server: two rows for method " + m.Info.Name)
+			panic(fmt.Sprintf("server: two rows for method %q", m.Info.Name))
 		}
 		s.methods[m.Info.Name] = m
 	}
@@ -114,8 +123,8 @@ func or[T comparable](v, def T) T {
 	return v
 }
 
-// Serve takes over a WebSocket and returns at once. clientID is the one that
-// the connection's token is good for, or "" for any.
+// Serve serves a WebSocket in the background. clientID is the only client id that the
+// connection may have, or "" if it may have any.
 func (s *Server) Serve(socket *ws.Conn, clientID string) {
 	c := &conn{server: s, tokenClient: clientID, id: channels.ConnID(s.nextID.Add(1))}
 	c.peer = s.peers.New(socket, c)
@@ -138,10 +147,12 @@ func (s *Server) ended(c *conn) {
 
 const shuttingDown = "the host is shutting down"
 
-// Stats are the counters of what is deliberately not answered.
+// Stats are counters of a Server.
 type Stats struct {
+	// Connections is the number of open connections.
 	Connections int
-	// Unreadable notifications could neither be handled nor refused by echo.
+	// Unreadable is the number of notifications that were neither handled nor refused,
+	// because a notification has no answer.
 	Unreadable uint64
 }
 
@@ -152,9 +163,9 @@ func (s *Server) Stats() Stats {
 	return Stats{Connections: len(s.live), Unreadable: s.unreadable.Load()}
 }
 
-// Close answers the requests that were accepted, refuses new ones, tells every
-// client that the host goes away (1001) and waits until their connections have
-// ended. When ctx is done first, what is under way is cut off.
+// Close refuses new requests, waits for the answers to accepted ones, closes every
+// connection with code 1001, and waits until they have ended. If ctx ends first,
+// Close closes the connections at once.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed.Store(true)

@@ -8,15 +8,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// subscribe installs a subscription, takes the snapshot and queues the answer
-// in one transaction (ahp-host.md section 2d).
+// subscribe subscribes the connection, takes the snapshot and queues the answer in
+// one transaction (ahp/PROTOCOL.md section 2d).
 func subscribe(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.ChannelParams
 	if err := decodeParams(ahp.Subscribe.MethodInfo, req.Params, &p); err != nil {
 		req.Fail(err)
 		return
 	}
-	err := c.server.log.Do(func(tx *channels.Tx) error {
+	err := c.server.log.Update(func(tx *channels.Tx) error {
 		if tx.SubscriptionCount(c.sub) >= c.server.maxSubs && !tx.Subscribed(c.sub, p.Channel) {
 			return ahp.Errorf(ahp.CodePermissionDenied, "more than %d subscriptions on one connection", c.server.maxSubs)
 		}
@@ -39,31 +39,29 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 	}
 }
 
-// unsubscribe ends a subscription; nothing of the channel is delivered after
-// it. An unknown channel is ignored.
+// unsubscribe ends a subscription. No envelope of the channel is delivered after it.
+// An unknown channel is ignored.
 func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.ChannelParams
 	if decodeParams(ahp.Unsubscribe.MethodInfo, req.Params, &p) != nil {
 		c.server.unreadable.Add(1)
 		return
 	}
-	left := false
-	c.server.log.Do(func(tx *channels.Tx) error {
-		left = tx.Unsubscribe(c.sub, p.Channel) && !tx.ClientSubscribed(c.sub.ClientID, p.Channel)
-		return nil
-	})
-	if left && c.server.presence != nil {
+	last := c.server.log.Unsubscribe(c.sub, p.Channel)
+	if last && c.server.presence != nil {
 		c.server.presence.ClientLeft(c.sub.ClientID, p.Channel)
 	}
 }
 
-// dispatch hands a client's action to the log, which echoes, refuses or ignores
-// it (ahp-host.md section 2e).
+// dispatch passes a client's action to the log, which publishes, refuses or ignores
+// it (ahp/PROTOCOL.md section 2e).
 func dispatch(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.DispatchActionParams
 	if decodeParams(ahp.DispatchAction.MethodInfo, req.Params, &p) != nil {
 		c.server.unreadable.Add(1)
 		return
 	}
-	c.server.log.Dispatch(c.sub, p)
+	if c.server.log.Dispatch(c.sub, p) != nil { // the sequence is exhausted; the host stops
+		c.server.unreadable.Add(1)
+	}
 }

@@ -45,7 +45,7 @@ func (w *writer) count(c *change, m manifest) manifest {
 	if there {
 		m.Records, m.Sum = m.Records-1, m.Sum-uint64(old.sum)
 	}
-	if c.id = old.id; !c.Gone {
+	if c.id = old.id; !c.Delete {
 		if !there {
 			w.last++
 			c.id, c.fresh = w.last, true
@@ -69,7 +69,7 @@ func (w *writer) apply(group []*job) error {
 		return writing(w.path, err)
 	}
 	for _, c := range changes {
-		if c.Gone {
+		if c.Delete {
 			delete(w.rows, c.Key)
 		} else {
 			w.rows[c.Key] = c.row

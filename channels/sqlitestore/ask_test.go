@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
-	"github.com/ahp-canvas/ahp-canvas/channels/together"
+	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 )
 
 // Who waits to be taken in stops when its context ends or the store is closed; who
@@ -27,7 +27,7 @@ func TestAsk(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &writer{}
-				own := &together.Place[*job]{Of: &job{}}
+				own := &groupcommit.Waiter[*job]{Value: &job{}}
 				w.line.Join(t.Context(), nil, own) // the test has the turn
 				stop := make(chan struct{})
 				ctx, cancel := context.WithCancel(t.Context())
@@ -42,8 +42,8 @@ func TestAsk(t *testing.T) {
 					if len(answered) > 0 {
 						t.Fatalf("answered without an outcome: %v", <-answered)
 					}
-					group[1].Of.err = errOutcome
-					group[1].Tell(together.Done)
+					group[1].Value.err = errOutcome
+					group[1].Finish(groupcommit.Done)
 				}
 				if err := <-answered; !errors.Is(err, tc.want) {
 					t.Errorf("%v, want %v", err, tc.want)

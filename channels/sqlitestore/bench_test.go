@@ -106,7 +106,7 @@ var value300 = make([]byte, 300)
 
 func openAndClose(b *testing.B, s channels.Store, caller, rounds int) {
 	for i := range rounds {
-		c := channels.Change{Key: fmt.Sprintf("instance/session-%d/new-%d", caller, i/10*5+i%5), Value: value300, Gone: i/5%2 == 1}
+		c := channels.Change{Key: fmt.Sprintf("instance/session-%d/new-%d", caller, i/10*5+i%5), Value: value300, Delete: i/5%2 == 1}
 		if err := s.Commit(b.Context(), c); err != nil {
 			b.Error(err)
 		}

@@ -86,7 +86,7 @@ func step(caller, round int) []channels.Change {
 	left, right := fmt.Sprintf("left/%03d/%08d", caller, round), fmt.Sprintf("right/%03d/%08d", caller, round)
 	return []channels.Change{
 		{Key: left, Value: []byte(payload(caller, round))}, {Key: right, Value: []byte(payload(caller, round+1))},
-		{Key: fmt.Sprintf("left/%03d/%08d", caller, round-1), Gone: true}, {Key: fmt.Sprintf("right/%03d/%08d", caller, round-1), Gone: true},
+		{Key: fmt.Sprintf("left/%03d/%08d", caller, round-1), Delete: true}, {Key: fmt.Sprintf("right/%03d/%08d", caller, round-1), Delete: true},
 		{Key: fmt.Sprintf("size/%03d", caller), Value: []byte(strconv.Itoa(round))},
 	}
 }
@@ -117,7 +117,7 @@ func roundsOf(found map[string]string) (map[int]int, error) {
 			round, _ := strconv.Atoi(value)
 			at[caller] = round
 			for _, c := range step(caller, round) {
-				if !c.Gone {
+				if !c.Delete {
 					want[c.Key] = string(c.Value)
 				}
 			}

@@ -59,7 +59,7 @@
 //
 // # Who owns what
 //
-// Whoever has the turn in the writer's line (package together) has the connection,
+// Whoever has the turn in the writer's line (package groupcommit) has the connection,
 // the map from keys to rows and everything else that changes: a caller who comes
 // alone commits in its own goroutine, others wait and are taken along. A batch that
 // waits is its caller's; Close refuses it, waits for its turn, and keeps that. A
@@ -87,5 +87,5 @@
 // The evidence is in the package's tests and benchmarks, which print what they
 // measure; AHP_LONG=1 runs their long forms.
 //
-// The package imports channels, channels/lockfile, channels/together, modernc.org/sqlite and the standard library.
+// The package imports channels, channels/lockfile, channels/groupcommit, modernc.org/sqlite and the standard library.
 package sqlitestore

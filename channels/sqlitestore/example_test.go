@@ -25,7 +25,7 @@ func Example() {
 	}
 	err = s.Commit(ctx, // on disk when it returns, both or none
 		channels.Change{Key: "session/1", Value: []byte(`{"title":"Plans"}`)},
-		channels.Change{Key: "session/0", Gone: true})
+		channels.Change{Key: "session/0", Delete: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (s *statements) putAll(changes []change) error {
 	args := make([]driver.NamedValue, 0, 4*manyRecords)
 	for i := range changes {
 		c := &changes[i]
-		if c.Gone {
+		if c.Delete {
 			continue
 		}
 		args = append(args, arg(c.id), arg(c.key), arg(blob(c.Value)), arg(int64(c.sum)))
@@ -86,7 +86,7 @@ func (s *statements) putAll(changes []change) error {
 // dropAll removes records; one that never was there costs nothing.
 func (s *statements) dropAll(changes []change) error {
 	for i := range changes {
-		if c := &changes[i]; c.Gone && c.id != 0 {
+		if c := &changes[i]; c.Delete && c.id != 0 {
 			if err := run(s.drop, arg(c.id)); err != nil {
 				return err
 			}

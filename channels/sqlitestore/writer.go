@@ -8,7 +8,7 @@ import (
 	"runtime"
 
 	"github.com/ahp-canvas/ahp-canvas/channels"
-	"github.com/ahp-canvas/ahp-canvas/channels/together"
+	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 )
 
 // The bounds of what shares one sync. A single batch may be larger.
@@ -36,7 +36,7 @@ func (j *job) size() (n int) {
 type writer struct {
 	path string
 	log  *slog.Logger
-	line together.Line[*job]
+	line groupcommit.Queue[*job]
 
 	// Of who has the turn.
 	c      *conn
@@ -76,11 +76,11 @@ func (w *writer) ask(ctx context.Context, stop <-chan struct{}, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p := &together.Place[*job]{Of: j}
+	p := &groupcommit.Waiter[*job]{Value: j}
 	switch w.line.Join(ctx, stop, p) {
-	case together.Lead:
+	case groupcommit.Lead:
 		w.serve(j)
-	case together.Left:
+	case groupcommit.Canceled:
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -104,13 +104,13 @@ func (w *writer) serve(j *job) {
 	} else {
 		jobs := make([]*job, len(group))
 		for i, p := range group {
-			jobs[i] = p.Of
+			jobs[i] = p.Value
 		}
 		w.commit(jobs)
 	}
 	w.company = len(group) > 1
 	for _, p := range group {
-		p.Tell(together.Done)
+		p.Finish(groupcommit.Done)
 	}
 	if w.grown < walBytes {
 		w.line.Pass()
@@ -125,7 +125,7 @@ func (w *writer) serve(j *job) {
 // finish ends the writer when what was taken in is done. Its turn is the last:
 // whoever waits behind it leaves, for the store is closed.
 func (w *writer) finish() error {
-	w.line.Join(context.Background(), nil, &together.Place[*job]{Of: &job{alone: w.end}})
+	w.line.Join(context.Background(), nil, &groupcommit.Waiter[*job]{Value: &job{alone: w.end}})
 	return w.end()
 }
 

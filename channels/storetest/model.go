@@ -34,7 +34,7 @@ func testModel(t *testing.T, p *place) {
 			batch := randomBatch(r)
 			p.commit(t, batch...)
 			for _, c := range batch {
-				if c.Gone {
+				if c.Delete {
 					delete(want, c.Key)
 				} else {
 					want[c.Key] = string(c.Value)
@@ -55,7 +55,7 @@ func randomBatch(r *rand.Rand) []channels.Change {
 		if r.IntN(4) == 0 {
 			key += strings.Repeat("/long", r.IntN(300))
 		}
-		batch[i] = channels.Change{Key: key, Gone: r.IntN(3) == 0, Value: make([]byte, r.IntN(20)*r.IntN(20)*r.IntN(20))}
+		batch[i] = channels.Change{Key: key, Delete: r.IntN(3) == 0, Value: make([]byte, r.IntN(20)*r.IntN(20)*r.IntN(20))}
 		for j := range batch[i].Value {
 			batch[i].Value[j] = byte(r.Uint32())
 		}

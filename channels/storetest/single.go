@@ -37,7 +37,7 @@ func testBatch(t *testing.T, p *place) {
 	want := map[string]string{"a": "4", "c": "2"}
 	check(t, p.load(t), want)
 	check(t, p.again(t), want)
-	p.commit(t, gone("a"), set("c", ""), channels.Change{Key: "e"}, channels.Change{Key: "c2", Value: []byte("x"), Gone: true})
+	p.commit(t, gone("a"), set("c", ""), channels.Change{Key: "e"}, channels.Change{Key: "c2", Value: []byte("x"), Delete: true})
 	want = map[string]string{"c": "", "e": ""}
 	check(t, p.again(t), want)
 	check(t, p.again(t), want)

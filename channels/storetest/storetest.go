@@ -98,7 +98,7 @@ func set(key, value string) channels.Change {
 	return channels.Change{Key: key, Value: []byte(value)}
 }
 
-func gone(key string) channels.Change { return channels.Change{Key: key, Gone: true} }
+func gone(key string) channels.Change { return channels.Change{Key: key, Delete: true} }
 
 // check compares what was loaded to what must be there.
 func check(t *testing.T, got []record, want map[string]string) {

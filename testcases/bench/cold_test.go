@@ -15,15 +15,9 @@ import (
 func BenchmarkResume(b *testing.B) {
 	h := newHost(b)
 	gone, _ := subscribe(b, h.Log, canvastest.Session, 1)
-	var mark channels.Bookmark
+	mark := h.Log.Leave(gone)
 	var seen int64
-	err := h.Log.Do(func(tx *channels.Tx) error {
-		seen, mark = tx.Seq(), tx.Leave(gone)
-		return nil
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	h.Log.View(func(tx *channels.ReadTx) { seen = tx.Seq() })
 	for range 1000 {
 		deliver(b, h.Log)
 	}
@@ -31,13 +25,13 @@ func BenchmarkResume(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		back := &channels.Subscriber{ID: 2, ClientID: gone.ClientID, Version: ahp.V0_6_0, Caps: gone.Caps, Sink: &sink{}}
-		err := h.Log.Do(func(tx *channels.Tx) error {
+		err := h.Log.Update(func(tx *channels.Tx) error {
 			if r := tx.Resume(back, mark, seen, uris); !r.Replay || len(r.Entries) != 1000 {
 				return fmt.Errorf("replay %v of %d", r.Replay, len(r.Entries))
 			}
-			tx.Leave(back)
 			return nil
 		})
+		h.Log.Leave(back)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -55,7 +49,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	for b.Loop() {
 		deliver(b, h.Log) // the state is another one, and so is its encoding
 		var snap *channels.Snapshot
-		err := h.Log.Do(func(tx *channels.Tx) (err error) { snap, err = tx.Subscribe(s, canvastest.Session); return err })
+		err := h.Log.Update(func(tx *channels.Tx) (err error) { snap, err = tx.Subscribe(s, canvastest.Session); return err })
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func ensure(b *testing.B, h *canvastest.Host, i int) string {
 		}
 		return uri
 	}
-	err := h.Log.Do(func(tx *channels.Tx) error {
+	err := h.Log.Update(func(tx *channels.Tx) error {
 		like, _ := tx.State(canvastest.Session)
 		return tx.Create(uri, "", like)
 	})

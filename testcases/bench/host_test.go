@@ -59,7 +59,7 @@ func subscribe(t testing.TB, log *channels.Log, channel string, n int) (*channel
 		if first == nil {
 			first = s
 		}
-		err := log.Do(func(tx *channels.Tx) error { _, err := tx.Subscribe(s, channel); return err })
+		err := log.Update(func(tx *channels.Tx) error { _, err := tx.Subscribe(s, channel); return err })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,13 +11,13 @@ import (
 
 // deliver publishes one action of the host's.
 func deliver(t testing.TB, log *channels.Log) {
-	err := log.Do(func(tx *channels.Tx) error {
+	err := log.Update(func(tx *channels.Tx) error {
 		return tx.Append(canvastest.Session, session.TitleChanged{Title: title})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.Settle()
+	log.Flush()
 }
 
 // BenchmarkDeliver is an action of the host's from the reducer to every
@@ -48,7 +48,7 @@ func BenchmarkDispatch(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				h.Log.Dispatch(from, p)
-				h.Log.Settle()
+				h.Log.Flush()
 			}
 			if got.n == 0 {
 				b.Fatal("nothing was echoed")
@@ -71,7 +71,7 @@ func TestHotPathAllocations(t *testing.T) {
 		{"deliver", deliverCeiling, func(log *channels.Log, _ *channels.Subscriber) { deliver(t, log) }},
 		{"dispatch", dispatchCeiling, func(log *channels.Log, from *channels.Subscriber) {
 			log.Dispatch(from, dispatched(canvastest.Session))
-			log.Settle()
+			log.Flush()
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (p *benchPage) listen() {
 func benchLook(b *testing.B, h *canvastest.Host, channel string) *benchPage {
 	p := &benchPage{frames: make(chan *channels.Frame, 1<<14)}
 	sub := &channels.Subscriber{ID: 99, ClientID: "page", Version: ahp.V0_6_0, Caps: []string{ahp.CapabilityCanvas}, Sink: p}
-	if err := h.Log.Do(func(tx *channels.Tx) error { _, err := tx.Subscribe(sub, channel); return err }); err != nil {
+	if err := h.Log.Update(func(tx *channels.Tx) error { _, err := tx.Subscribe(sub, channel); return err }); err != nil {
 		b.Fatal(err)
 	}
 	say := make(chan ahp.Value, 1<<14)
@@ -63,7 +63,7 @@ func benchLook(b *testing.B, h *canvastest.Host, channel string) *benchPage {
 	running.Go(p.listen)
 	p.Client = bridge.NewClient(bridge.ClientOptions{Send: func(v ahp.Value) error { say <- v; return nil }})
 	b.Cleanup(func() {
-		_ = h.Log.Do(func(tx *channels.Tx) error { tx.Leave(sub); return nil })
+		h.Log.Leave(sub)
 		p.Close()
 		close(say)
 		close(p.frames)

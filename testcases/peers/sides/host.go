@@ -97,7 +97,7 @@ func (o *ours) publish(ask proc.Ask) (proc.Answer, error) {
 	var seq int64
 	begun := time.Now()
 	for range ask.N {
-		err := o.host.Log().Do(func(tx *channels.Tx) error {
+		err := o.host.Log().Update(func(tx *channels.Tx) error {
 			err := tx.Append(host.DefaultSession, session.TitleChanged{Title: Title})
 			seq = tx.Seq()
 			return err
@@ -117,7 +117,7 @@ func (o *ours) pace(ask proc.Ask) (proc.Answer, error) {
 	pad := fmt.Sprintf("%*s", ask.Size, "")
 	for range ask.N {
 		<-tick.C
-		err := o.host.Log().Do(func(tx *channels.Tx) error {
+		err := o.host.Log().Update(func(tx *channels.Tx) error {
 			return tx.Append(host.DefaultSession, session.TitleChanged{Title: fmt.Sprintf("%d %s", time.Now().UnixNano(), pad)})
 		})
 		if err != nil {
@@ -139,7 +139,7 @@ func (o *ours) sessions(ask proc.Ask) (proc.Answer, error) {
 			return proc.Answer{}, err
 		}
 	}
-	err := o.host.Log().Do(func(tx *channels.Tx) error {
+	err := o.host.Log().Update(func(tx *channels.Tx) error {
 		like, _ := tx.State(host.DefaultSession)
 		for i := 1000; i < ask.N; i++ {
 			if err := tx.Create(SessionURI(i), "", like); err != nil && !errors.Is(err, channels.ErrExists) {

@@ -12,22 +12,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refusing is a store that can be told to refuse.
-type refusing struct {
+// failing is a store whose commits fail while full is set.
+type failing struct {
 	*Memory
-	no      atomic.Bool
+	full    atomic.Bool
 	batches atomic.Int64
 }
 
-func (r *refusing) Commit(ctx context.Context, changes ...Change) error {
-	if r.no.Load() {
+func (f *failing) Commit(ctx context.Context, changes ...Change) error {
+	if f.full.Load() {
 		return ErrStoreFull
 	}
-	r.batches.Add(1)
-	return r.Memory.Commit(ctx, changes...)
+	f.batches.Add(1)
+	return f.Memory.Commit(ctx, changes...)
 }
 
-func held(t *testing.T, s Store) map[string]string {
+// contents returns the records of a store.
+func contents(t *testing.T, s Store) map[string]string {
 	t.Helper()
 	records, err := LoadRecords(t.Context(), s)
 	if err != nil {
@@ -40,14 +41,14 @@ func held(t *testing.T, s Store) map[string]string {
 	return m
 }
 
-// TestBehind: many marks are one batch with the newest values, within 50 ms; a
-// store that refuses gets them when it is well again.
-func TestBehind(t *testing.T) {
+// TestWriteBehind: many marks become one batch with the newest values within 50 ms.
+// A store that fails gets them once it works again.
+func TestWriteBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &refusing{Memory: NewMemory()}
+		store := &failing{Memory: NewMemory()}
 		var mu sync.Mutex
 		values := map[string]int{}
-		b := NewBehind(store, func(keys []string) (out []Change) {
+		b := NewWriteBehind(store, func(keys []string) (out []Change) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, k := range keys {
@@ -64,7 +65,7 @@ func TestBehind(t *testing.T) {
 		check := func(want map[string]string) {
 			t.Helper()
 			synctest.Wait()
-			if diff := cmp.Diff(want, held(t, store)); diff != "" {
+			if diff := cmp.Diff(want, contents(t, store)); diff != "" {
 				t.Error(diff)
 			}
 		}
@@ -77,31 +78,32 @@ func TestBehind(t *testing.T) {
 		if n := store.batches.Load(); n != 1 {
 			t.Errorf("%d batches", n)
 		}
-		store.no.Store(true)
+		store.full.Store(true)
 		set("a", 1)
 		time.Sleep(time.Second)
 		set("a", 2)
 		time.Sleep(time.Minute)
 		check(map[string]string{"a": "999", "b": "-999"})
-		store.no.Store(false)
-		time.Sleep(behindRetry)
+		store.full.Store(false)
+		time.Sleep(maxWriteDelay)
 		check(map[string]string{"a": "2", "b": "-999"})
 		set("b", 3)
 		if err := b.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		check(map[string]string{"a": "2", "b": "3"})
-		set("b", 4) // too late
+		set("b", 4) // after Flush
 		time.Sleep(time.Minute)
 		check(map[string]string{"a": "2", "b": "3"})
 	})
 }
 
-// TestBehindLeavesOut: a record that no store takes keeps no other from being kept.
-func TestBehindLeavesOut(t *testing.T) {
+// TestWriteBehindSkipsUnacceptable: a record that no store accepts does not fail the
+// others of its batch.
+func TestWriteBehindSkipsUnacceptable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := NewMemory()
-		b := NewBehind(store, func(keys []string) (out []Change) {
+		b := NewWriteBehind(store, func(keys []string) (out []Change) {
 			for _, k := range keys {
 				out = append(out, Change{Key: k, Value: make([]byte, MaxValue+len(k)-1)})
 			}
@@ -111,8 +113,8 @@ func TestBehindLeavesOut(t *testing.T) {
 		b.Mark("a")
 		time.Sleep(50 * time.Millisecond)
 		synctest.Wait()
-		if _, kept := held(t, store)["a"]; !kept {
-			t.Error("what is beside a record that is too large is not kept")
+		if _, kept := contents(t, store)["a"]; !kept {
+			t.Error("the record beside one that is too large was not committed")
 		}
 		if err := b.Flush(t.Context()); err != nil {
 			t.Error(err)
@@ -120,7 +122,7 @@ func TestBehindLeavesOut(t *testing.T) {
 	})
 }
 
-// TestRecordsUnder finds a kind's records and no other's.
+// TestRecordsUnder: Under returns the records of one prefix only.
 func TestRecordsUnder(t *testing.T) {
 	r := Records{{Key: "a"}, {Key: "b-c/1"}, {Key: "b/1"}, {Key: "b/2"}, {Key: "c"}}
 	if diff := cmp.Diff(Records{{Key: "1"}, {Key: "2"}}, r.Under("b/")); diff != "" {

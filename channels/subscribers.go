@@ -5,41 +5,43 @@ import (
 	"slices"
 )
 
-// listeners are a channel's subscribers, and where there are many of them, who is
-// who: what one connection or one client is to hear must not cost the more, the more
-// there are that do not. Guarded by the log's mutex.
-type listeners struct {
-	all []*Subscriber // the order means nothing
+// subscribers are the subscribers of a channel. If there are many, they are
+// indexed, so that the cost of an entry for a few of them does not grow with their
+// number. Guarded by the log's mutex.
+type subscribers struct {
+	all []*Subscriber // in no order
 
-	// Made when somebody is looked for among many; then kept with all.
+	// The index. It is nil until it is first needed, and maintained from then on.
 	conns   map[ConnID]*Subscriber
 	clients map[string][]*Subscriber // by client id
 }
 
-// many is from where on looking at each costs more than the maps.
+// many is the number of subscribers from which the index is cheaper than a scan,
+// and batches are cheaper than single frames.
 const many = 32
 
-func (l *listeners) add(s *Subscriber) (at int) {
+func (l *subscribers) add(s *Subscriber) (at int) {
 	l.all = append(l.all, s)
 	if l.conns != nil {
-		l.name(s)
+		l.enter(s)
 	}
 	return len(l.all) - 1
 }
 
-func (l *listeners) name(s *Subscriber) {
+// enter adds s to the index.
+func (l *subscribers) enter(s *Subscriber) {
 	l.conns[s.ID] = s
 	l.clients[s.ClientID] = append(l.clients[s.ClientID], s)
 }
 
-// remove takes out the one at a place. It returns the one that is in that place now,
-// nil for none.
-func (l *listeners) remove(at int) (moved *Subscriber) {
+// remove removes the subscriber at a position. The last subscriber takes the
+// position; remove returns it, or nil if the removed one was the last.
+func (l *subscribers) remove(at int) (moved *Subscriber) {
 	s, last := l.all[at], len(l.all)-1
 	l.all[at], l.all[last] = l.all[last], nil
 	l.all = l.all[:last]
 	if l.conns != nil {
-		l.forget(s)
+		l.drop(s)
 	}
 	if at == last {
 		return nil
@@ -47,7 +49,8 @@ func (l *listeners) remove(at int) (moved *Subscriber) {
 	return l.all[at]
 }
 
-func (l *listeners) forget(s *Subscriber) {
+// drop removes s from the index.
+func (l *subscribers) drop(s *Subscriber) {
 	delete(l.conns, s.ID)
 	of := slices.DeleteFunc(l.clients[s.ClientID], func(o *Subscriber) bool { return o == s })
 	if l.clients[s.ClientID] = of; len(of) == 0 {
@@ -55,12 +58,12 @@ func (l *listeners) forget(s *Subscriber) {
 	}
 }
 
-// named are those whom an audience names, each once.
-func (l *listeners) named(a *Audience) iter.Seq[*Subscriber] {
+// in returns the subscribers in a restricted audience, each once.
+func (l *subscribers) in(a *Audience) iter.Seq[*Subscriber] {
 	return func(yield func(*Subscriber) bool) {
 		if len(l.all) < many {
 			for _, s := range l.all {
-				if a.names(s) && !yield(s) {
+				if a.includes(s) && !yield(s) {
 					return
 				}
 			}
@@ -83,8 +86,8 @@ func (l *listeners) named(a *Audience) iter.Seq[*Subscriber] {
 	}
 }
 
-// has reports whether a connection of a client is among them.
-func (l *listeners) has(clientID string) bool {
+// hasClient reports whether any connection of a client is subscribed.
+func (l *subscribers) hasClient(clientID string) bool {
 	if len(l.all) < many {
 		return slices.ContainsFunc(l.all, func(s *Subscriber) bool { return s.ClientID == clientID })
 	}
@@ -92,12 +95,13 @@ func (l *listeners) has(clientID string) bool {
 	return len(l.clients[clientID]) > 0
 }
 
-func (l *listeners) index() {
+// index builds the index if there is none.
+func (l *subscribers) index() {
 	if l.conns != nil {
 		return
 	}
 	l.conns, l.clients = make(map[ConnID]*Subscriber, len(l.all)), make(map[string][]*Subscriber, len(l.all))
 	for _, s := range l.all {
-		l.name(s)
+		l.enter(s)
 	}
 }
