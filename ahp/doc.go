@@ -2,8 +2,8 @@
 // envelopes, errors, versions and the one place where JSON is read and written.
 //
 // It is pure data. It knows no socket, no lock and no goroutine, imports the
-// standard library and one JSON library (behind json.go), and everything above
-// it speaks in its types. Names are the protocol's own.
+// standard library, one JSON library (behind json.go) and ahp/scan, and everything
+// above it speaks in its types. Names are the protocol's own.
 //
 // # What it promises
 //

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
 // Value is one JSON value as it stands on the wire. It is the type of every
@@ -59,6 +61,10 @@ func Unmarshal(data []byte, v any) error {
 	}
 	return checkRequired(data, reflect.TypeOf(v).Elem())
 }
+
+// Measure returns how deeply a valid value is nested and how many values it
+// holds, itself included. Member names do not count.
+func Measure(v Value) (depth, values int) { return scan.Measure(v) }
 
 // Equal reports whether two JSON texts hold the same value: order of members,
 // white space and how a string is escaped do not count. Numbers are compared as they

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
 // shape is what a Go type requires of a JSON value. It is nil where nothing at
@@ -28,7 +30,25 @@ func checkRequired(data []byte, t reflect.Type) error {
 	if s == nil {
 		return nil
 	}
-	return s.check(&walker{data: data})
+	return s.check(&place{Walker: scan.Walk(data)})
+}
+
+// place is a position in a text, with the way that led there.
+type place struct {
+	scan.Walker
+	path []string
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1") // RFC 6901 section 3
+
+// pointer returns the path as a JSON Pointer.
+func (p *place) pointer() string {
+	var b strings.Builder
+	for _, token := range p.path {
+		b.WriteByte('/')
+		b.WriteString(pointerEscape.Replace(token))
+	}
+	return b.String()
 }
 
 func shapeOf(t reflect.Type) *shape {
@@ -95,44 +115,44 @@ func selfDecoding(t reflect.Type) bool {
 }
 
 // check reports the first requirement that the next value does not meet.
-func (s *shape) check(w *walker) error {
-	switch w.peek() {
+func (s *shape) check(p *place) error {
+	switch p.Peek() {
 	case '{':
-		return s.checkObject(w)
+		return s.checkObject(p)
 	case '[':
-		return s.checkArray(w)
+		return s.checkArray(p)
 	case 'n':
 		// The decoder takes null for a zero value, which would lack everything.
 		if len(s.required) > 0 {
-			return fmt.Errorf("%s: want an object, have null", cmp.Or(w.place(), "/"))
+			return fmt.Errorf("%s: want an object, have null", cmp.Or(p.pointer(), "/"))
 		}
 	}
-	w.skip()
+	p.Value()
 	return nil
 }
 
-func (s *shape) checkArray(w *walker) error {
+func (s *shape) checkArray(p *place) error {
 	if s.elem == nil {
-		w.skip()
+		p.Value()
 		return nil
 	}
-	w.enter()
-	for i := 0; w.more(']'); i++ {
-		w.path = append(w.path, strconv.Itoa(i))
-		if err := s.elem.check(w); err != nil {
+	p.Enter()
+	for i := 0; p.More(']'); i++ {
+		p.path = append(p.path, strconv.Itoa(i))
+		if err := s.elem.check(p); err != nil {
 			return err
 		}
-		w.path = w.path[:len(w.path)-1]
+		p.path = p.path[:len(p.path)-1]
 	}
 	return nil
 }
 
-func (s *shape) checkObject(w *walker) error {
+func (s *shape) checkObject(p *place) error {
 	var seen uint64
-	w.enter()
-	for w.more('}') {
-		name := w.name()
-		null := w.peek() == 'n'
+	p.Enter()
+	for p.More('}') {
+		name := p.Name()
+		null := p.Peek() == 'n'
 		// A required member that is null is as good as missing.
 		if i, ok := s.index[string(name)]; ok && (!null || s.nullable&(1<<i) != 0) {
 			seen |= 1 << i
@@ -142,19 +162,19 @@ func (s *shape) checkObject(w *walker) error {
 			sub = s.elem
 		}
 		if sub == nil || s.elem == nil && null {
-			w.skip() // an optional member that is null is absent
+			p.Value() // an optional member that is null is absent
 			continue
 		}
-		w.path = append(w.path, string(name))
-		if err := sub.check(w); err != nil {
+		p.path = append(p.path, string(name))
+		if err := sub.check(p); err != nil {
 			return err
 		}
-		w.path = w.path[:len(w.path)-1]
+		p.path = p.path[:len(p.path)-1]
 	}
 	for i, name := range s.required {
 		if seen&(1<<i) == 0 {
-			w.path = append(w.path, name)
-			return fmt.Errorf("%s: required", w.place())
+			p.path = append(p.path, name)
+			return fmt.Errorf("%s: required", p.pointer())
 		}
 	}
 	return nil

@@ -24,11 +24,12 @@ type layer struct {
 // down only. A package that is not a row, an import that its row does not name, what
 // a row names and its package does not import, and a row without a package all fail.
 var layers = []layer{
-	{"ahp", "", "github.com/go-json-experiment/json", "the vocabulary is pure data"},
+	{"ahp", "ahp/scan", "github.com/go-json-experiment/json", "the vocabulary is pure data"},
 	{"ahp/ws", "", "github.com/gorilla/websocket", "what a peer and a relay need of a WebSocket"},
 	{"ahp/proof", "", "", "that a host knows a token, before it is sent there"},
 	{"ahp/mark", "", "golang.org/x/sys", "the inside of a JSON string, many bytes at a time"},
-	{"ahp/peer", "ahp ahp/mark ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2", "JSON-RPC stands in one place"},
+	{"ahp/scan", "ahp/mark", "github.com/segmentio/asm", "JSON text, read without building values"},
+	{"ahp/peer", "ahp ahp/scan ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2", "JSON-RPC stands in one place"},
 	{"ahp/relay", "ahp ahp/ws", "github.com/cenkalti/backoff/v5 golang.org/x/time", "forwards, and understands nothing"},
 	{"ahp/ahptest", "", "", "the test kit"},
 	{"channels", "ahp", "", "the log has no socket"},
@@ -49,7 +50,7 @@ var layers = []layer{
 	{"canvas/provider/form", "canvas canvas/provider/sample ahp", "", "a provider"},
 	{"canvas/provider/chart", "canvas canvas/provider/sample ahp", "", "a provider"},
 	{"canvas/view", "canvas ahp", "", "view/1: pages that answer for a provider"},
-	{"canvas/bridge", "canvas channels ahp", "github.com/segmentio/asm github.com/andybalholm/brotli github.com/klauspost/compress", "http/1: HTTP inside canvas/message"},
+	{"canvas/bridge", "canvas channels ahp ahp/scan", "github.com/segmentio/asm github.com/andybalholm/brotli github.com/klauspost/compress", "http/1: HTTP inside canvas/message"},
 	{"canvas/provider/loopback", "canvas canvas/bridge ahp", "", "a provider"},
 	{"canvas/provider/folder", "canvas canvas/check canvas/view ahp", "", "a provider"},
 	{"canvas/provider/extension", "canvas canvas/provider/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 golang.org/x/sys", "a provider: processes"},

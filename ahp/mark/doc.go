@@ -1,7 +1,7 @@
 // Package mark goes through the inside of a JSON string many bytes at a time: it
 // finds what cannot stand for itself there ([Special], [Eight]), and writes and
 // decodes short escapes ([Escape], [Unescape]). Large texts are escaped (canvas)
-// and decoded (ahp/peer) with it.
+// and decoded (ahp/scan) with it.
 //
 // It promises that every bit is exact, so that its users need not look again at
 // what is not marked, and that the same comes out of each way to do it. Special

@@ -90,6 +90,6 @@
 // (see stream), and of answers it decodes a connection's first alone (see shown);
 // its Handle runs on the read loop, so requests never reach it.
 //
-// The package imports ahp, ahp/ws, ahp/mark, sourcegraph/jsonrpc2, and segmentio/asm
-// for base64 and UTF-8.
+// The package imports ahp, ahp/scan, ahp/ws, sourcegraph/jsonrpc2, and segmentio/asm
+// for base64.
 package peer

@@ -2,10 +2,10 @@ package peer
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
 // envelope is the top object of a message: the raw values of the members that
@@ -15,8 +15,9 @@ type envelope struct {
 	jsonrpc, id, method, params, result, err []byte
 }
 
-func (e *envelope) set(n name, raw []byte) {
-	switch string(n.text()) {
+// Member receives a member of the top object.
+func (e *envelope) Member(name, raw []byte) {
+	switch string(name) {
 	case "jsonrpc":
 		e.jsonrpc = raw
 	case "id":
@@ -50,14 +51,14 @@ func refuse(id []byte, code ahp.Code, text string) *refusal {
 // parse reads a message up to its params: a request, a notification, an answer
 // (env.method is nil), or why it is none of them. doc.go has the rules.
 func parse(msg []byte, o *Options, env *envelope) *refusal {
-	kind, err := scan(msg, o.MaxDepth, o.MaxNodes, env)
+	kind, err := scan.Check(msg, o.limits(), env)
 	return env.judge(kind, err)
 }
 
 // judge says why a message whose value begins with kind is refused, if it is.
 func (e *envelope) judge(kind byte, err error) *refusal {
 	switch {
-	case errors.Is(err, errSyntax):
+	case errors.Is(err, scan.ErrSyntax):
 		return refuse(nil, ahp.CodeParse, "the message is not one JSON value")
 	case err != nil:
 		return refuse(nil, ahp.CodeParse, "the message is outside the limits: "+err.Error())
@@ -119,14 +120,8 @@ func (e *envelope) requestID() ([]byte, *refusal) {
 	return nil, refuse(nil, ahp.CodeInvalidRequest, "/id: want a number or a string")
 }
 
-// textOf returns the text of a raw string.
-func textOf(raw []byte) string {
-	raw = raw[1 : len(raw)-1]
-	if slices.Contains(raw, '\\') {
-		return string(unescape(raw))
-	}
-	return string(raw)
-}
+// textOf returns the text of a valid raw string.
+func textOf(raw []byte) string { return string(scan.Inside(raw)) }
 
 // callID returns the number of an answer's id, where it is one that this side
 // can have given out.

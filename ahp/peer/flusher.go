@@ -5,61 +5,58 @@ import (
 	"sync"
 )
 
-// flushers write for all connections of the process that have something queued
-// and a socket that can be tried: a goroutine for each, started for every burst,
-// cost more than the writes. There are at most as many as processors, they never
-// wait for a socket, and they exist only while a connection is queued. A
-// connection is in the queue once, in the order of its first frame; its Wait waits
-// for its turn.
+// flushers writes for all connections of the process that have queued frames and
+// a socket that takes bytes without waiting (ws.Conn.CanTry).
+//
+// A goroutine for each connection and burst, which this replaces, takes 1.2 times
+// the CPU for each delivery (fan-out to 1,000 connections) and a stack for each
+// connection. A channel of connections would block the sender, which might hold
+// locks.
 var flushers flusherPool
 
+// maxFlushers is how many connections are written to at once. A flusher never
+// waits for a socket, so more than one for each processor gains nothing.
 var maxFlushers = runtime.GOMAXPROCS(0)
 
+// flusherPool runs goroutines that exist only while a connection is queued. A
+// connection is in the queue at most once, because it is queued by the holder of
+// its writer role. Peer.Wait waits until the role has ended.
 type flusherPool struct {
 	mu      sync.Mutex // a leaf
-	queue   []*Peer
-	first   int // of the queue
+	queue   []*Peer    // the one that waits longest is first
 	running int
 }
 
+// add queues a connection. The caller has its writer role.
 func (f *flusherPool) add(p *Peer) {
 	f.mu.Lock()
-	if len(f.queue) == cap(f.queue) && f.first > len(f.queue)/2 {
-		f.queue, f.first = append(f.queue[:0], f.queue[f.first:]...), 0
-	}
+	defer f.mu.Unlock()
 	f.queue = append(f.queue, p)
-	begin := f.running < maxFlushers
-	if begin {
+	if f.running < maxFlushers {
 		f.running++
-	}
-	f.mu.Unlock()
-	if begin {
 		go f.run()
 	}
 }
 
+// run writes for one connection after the other.
 func (f *flusherPool) run() {
 	for p := f.next(); p != nil; p = f.next() {
 		p.tryWrite()
 	}
 }
 
-// next returns nil when nothing is queued, which ends a flusher.
+// next takes a connection from the queue. It returns nil if there is none, and
+// the calling flusher ends.
 func (f *flusherPool) next() *Peer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.first == len(f.queue) {
-		f.queue, f.first = f.queue[:0], 0
-		if cap(f.queue) > keepPeers {
-			f.queue = nil
-		}
+	if len(f.queue) == 0 {
 		f.running--
+		f.queue = nil
 		return nil
 	}
-	p := f.queue[f.first]
-	f.queue[f.first] = nil
-	f.first++
+	p := f.queue[0]
+	f.queue[0] = nil
+	f.queue = f.queue[1:]
 	return p
 }
-
-const keepPeers = 4096 // a queue of more is not kept for reuse

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/segmentio/asm/base64"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
 // pieceSize is how much of a payload is decoded at a time: little enough to stay
@@ -37,7 +39,7 @@ var errBase64 = errors.New("the answer cannot be read: want base64")
 // with that. An error is one of JSON; one of base64 is done's.
 func (g *gatherer) take(src []byte) (taken int, closed bool, err error) {
 	if !g.base64 {
-		n, taken, closed, err := decodeText(g.room(len(src)), src)
+		n, taken, closed, err := scan.DecodeText(g.room(len(src)), src)
 		g.add(n)
 		return taken, closed, err
 	}
@@ -51,7 +53,7 @@ func (g *gatherer) take(src []byte) (taken int, closed bool, err error) {
 		}
 		g.indirect, g.text = true, getPiece()[:0]
 	}
-	n, taken, closed, err := decodeText(g.text[len(g.text):pieceSize], src)
+	n, taken, closed, err := scan.DecodeText(g.text[len(g.text):pieceSize], src)
 	g.text = g.text[:len(g.text)+n]
 	whole := len(g.text) &^ 3
 	if !g.groups(g.text[:whole]) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -84,6 +85,11 @@ type Options struct {
 
 	// FlushTimeout bounds how long Close waits for the queue (5 s).
 	FlushTimeout time.Duration
+}
+
+// limits are the limits of one message.
+func (o *Options) limits() scan.Limits {
+	return scan.Limits{Depth: o.MaxDepth, Values: o.MaxNodes, Uncounted: "inputSchema"}
 }
 
 func (o Options) withDefaults() Options {

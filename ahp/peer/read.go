@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -43,7 +44,7 @@ func (s *stream) payloadIn(head []byte) (at int, g *gatherer) {
 		return 0, nil
 	}
 	var env envelope
-	at, pointer := opening(head, s.p.opts.MaxDepth, s.p.opts.MaxNodes, &env)
+	at, pointer := scan.OpenString(head, s.p.opts.limits(), &env)
 	id, ok := env.callID()
 	if at == 0 || !ok {
 		return 0, nil
@@ -78,7 +79,7 @@ func (s *stream) readPayload(head []byte, at int, m *ws.Message, g *gatherer, en
 		}
 		n, err := m.Read(piece[have:])
 		if have += n; n == 0 && err == io.EOF {
-			return 0, env.judge('{', errSyntax), nil
+			return 0, env.judge('{', scan.ErrSyntax), nil
 		}
 		if err != nil && err != io.EOF {
 			return 0, nil, err

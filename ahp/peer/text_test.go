@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
 // gatherPieces takes a string's inside, with what follows it, as a reader that
@@ -23,7 +24,7 @@ func gatherPieces(g *gatherer, data []byte, step int) (used int, err error) {
 			return used, err
 		}
 		if used+have == len(data) {
-			return used, errSyntax
+			return used, scan.ErrSyntax
 		}
 		have = min(have+step, len(data)-used)
 	}

@@ -67,15 +67,13 @@ func (f *fields) slot(name string) *[]byte {
 // split reads a payload's members. It reports whether the payload is of http/1,
 // well formed or not.
 func split(payload []byte) (f fields, ours bool) {
-	s := scanner{text: payload}
-	s.members(func(quoted, value []byte) {
+	members(payload, func(quoted, value []byte) {
 		name, _ := text(quoted)
 		if at := f.slot(name); at != nil {
 			f.twice = f.twice || *at != nil
 			*at = value
 		}
 	})
-	f.twice = f.twice || s.bad
 	said, _ := text(f.tag)
 	return f, said == tag
 }

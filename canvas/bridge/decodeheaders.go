@@ -9,8 +9,7 @@ func readHeaders(v []byte) ([]header, *Error) {
 	}
 	var list []header
 	size := 0
-	s := scanner{text: v}
-	ok := s.elements(func(pair []byte) bool {
+	ok := elements(v, func(pair []byte) bool {
 		h, ok := readHeader(pair)
 		size += len(h.name) + len(h.value)
 		list = append(list, h)
@@ -27,8 +26,7 @@ func readHeaders(v []byte) ([]header, *Error) {
 
 func readHeader(pair []byte) (h header, ok bool) {
 	n := 0
-	s := scanner{text: pair}
-	ok = s.elements(func(v []byte) bool {
+	ok = elements(pair, func(v []byte) bool {
 		said, ok := text(v)
 		switch n++; n {
 		case 1:

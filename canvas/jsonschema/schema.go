@@ -156,21 +156,6 @@ func oneLine(s string) string {
 // depth counts how many arrays and objects stand inside each other in a valid
 // JSON text.
 func depth(v ahp.Value) int {
-	level, deepest := 0, 0
-	inString := false
-	for i := 0; i < len(v); i++ {
-		switch c := v[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			level++
-			deepest = max(deepest, level)
-		case c == '}' || c == ']':
-			level--
-		}
-	}
+	deepest, _ := ahp.Measure(v)
 	return deepest
 }

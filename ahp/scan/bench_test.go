@@ -1,4 +1,4 @@
-package peer
+package scan_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
 // benchTexts are what a resource may be, by how its string looks to a decoder.
@@ -38,13 +39,17 @@ func BenchmarkDecodeText(b *testing.B) {
 			dst := make([]byte, len(src))
 			b.SetBytes(int64(len(src)))
 			for b.Loop() {
-				if n, taken, _, err := decodeText(dst, src); n != len(text) || taken != len(src) || err != nil {
+				if n, taken, _, err := scan.DecodeText(dst, src); n != len(text) || taken != len(src) || err != nil {
 					b.Fatal(n, taken, err)
 				}
 			}
 		})
 	}
 }
+
+type lastMember []byte
+
+func (m *lastMember) Member(_, value []byte) { *m = value }
 
 // BenchmarkScan is what a message costs before anybody looks at its params: a
 // short one, and a long one.
@@ -54,10 +59,12 @@ func BenchmarkScan(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
 				text := strings.ToValidUTF8(strings.Repeat(text, size/len(text)+1)[:size], "")
 				msg := ahp.MustMarshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "m", "params": map[string]any{"text": text}})
+				limits := scan.Limits{Depth: 64, Values: 1000, Uncounted: "inputSchema"}
+				var params lastMember
 				b.SetBytes(int64(len(msg)))
 				for b.Loop() {
-					var env envelope
-					if _, err := scan(msg, 64, 1000, &env); err != nil || env.params == nil {
+					params = params[:0]
+					if _, err := scan.Check(msg, limits, &params); err != nil || len(params) == 0 {
 						b.Fatal(err)
 					}
 				}

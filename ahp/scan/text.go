@@ -1,4 +1,4 @@
-package peer
+package scan
 
 import (
 	"encoding/binary"
@@ -11,15 +11,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/mark"
 )
 
-// decodeText checks and decodes the inside of a string from src into dst, which
-// is at least as long. It ends behind the closing quote (closed), or before a
-// sequence that may go on in bytes that are still to come. It returns how many
-// bytes it wrote and how many it took.
+// DecodeText validates and decodes the inside of a string from src to dst, which
+// must be at least as long. It stops behind the closing quote, and then reports
+// closed, or before a sequence that might continue behind src. It returns how
+// many bytes of dst it wrote and how many of src it took.
 //
-// It is the inner loop of every long string. UTF-8 is copied as it is and judged
-// in the end: an escape sequence is a whole rune, so what is decoded is valid
-// where what came is.
-func decodeText(dst, src []byte) (n, taken int, closed bool, err error) {
+// It is the inner loop of every long string. UTF-8 is copied first and validated
+// at the end: an escape decodes to a whole rune, so the output is valid exactly
+// if the input is.
+func DecodeText(dst, src []byte) (n, taken int, closed bool, err error) {
 	high := false
 	for taken < len(src) && !closed && err == nil {
 		wrote, took, above := mark.Unescape(dst[n:], src[taken:])
@@ -37,18 +37,18 @@ func decodeText(dst, src []byte) (n, taken int, closed bool, err error) {
 			n, taken = n-begun, taken-begun
 		}
 		if !asmutf8.Valid(dst[:n]) {
-			return 0, 0, false, errUTF8
+			return 0, 0, false, ErrUTF8
 		}
 	}
 	return n, taken, closed, err
 }
 
-// few is how many bytes are decoded by the eight where blocks cannot be: a text
-// with one \u has many.
+// few is how many bytes decodeFew takes before blocks are tried again. A text
+// with one \u usually has many.
 const few = mark.Tail
 
-// decodeFew decodes few bytes or the rest. high says that there may be bytes above
-// ASCII among them.
+// decodeFew decodes at most few bytes, eight at a time where it can. high
+// reports that bytes above ASCII might be among them.
 func decodeFew(dst, src []byte) (n, taken int, high, closed bool, err error) {
 	var all uint64
 	for end := min(few, len(src)); taken < end && !closed && err == nil; {
@@ -78,14 +78,14 @@ func decodeFew(dst, src []byte) (n, taken int, high, closed bool, err error) {
 	return n, taken, all&mark.Highs != 0, closed, err
 }
 
-// decodeSpecial decodes what begins with a quote, a backslash or a control
-// character. It takes nothing where that may go on behind src.
+// decodeSpecial decodes one quote or escape sequence, and rejects a control
+// character. It takes nothing if the sequence might continue behind src.
 func decodeSpecial(dst, src []byte) (wrote, took int, closed bool, err error) {
 	switch src[0] {
 	case '"':
 		return 0, 1, true, nil
 	case '\\':
-		if r, ok := hex4(src); ok && src[1] == 'u' && !utf16.IsSurrogate(r) { // nearly all that come here
+		if r, ok := hex4(src); ok && src[1] == 'u' && !utf16.IsSurrogate(r) { // by far the most frequent
 			return utf8.EncodeRune(dst, r), 6, false, nil
 		}
 		r, size, err := escapedRune(src)
@@ -94,14 +94,14 @@ func decodeSpecial(dst, src []byte) (wrote, took int, closed bool, err error) {
 		}
 		return utf8.EncodeRune(dst, r), size, false, nil
 	}
-	return 0, 0, false, errSyntax
+	return 0, 0, false, ErrSyntax
 }
 
 // maxEscape is the longest escape sequence: a surrogate pair.
 const maxEscape = 12
 
-// escapedRune reads the escape sequence at the beginning of b. Its size is 0
-// where b may end inside of it.
+// escapedRune reads the escape sequence at the beginning of b. The size is 0 if
+// b might end inside the sequence.
 func escapedRune(b []byte) (r rune, size int, err error) {
 	switch r, size = escapeAt(b); {
 	case size > 0:
@@ -109,12 +109,12 @@ func escapedRune(b []byte) (r rune, size int, err error) {
 	case len(b) < maxEscape:
 		return 0, 0, nil
 	case size < 0:
-		return 0, 0, errUTF8
+		return 0, 0, ErrUTF8
 	}
-	return 0, 0, errSyntax
+	return 0, 0, ErrSyntax
 }
 
-// begunRune is how many bytes at the end of b are the beginning of a rune.
+// begunRune returns how many bytes at the end of b begin an incomplete rune.
 func begunRune(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if end := b[len(b)-n:]; utf8.RuneStart(end[0]) {

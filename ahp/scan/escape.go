@@ -1,14 +1,16 @@
-package peer
+package scan
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/mark"
 )
 
-// escapeAt reads the escape sequence at the beginning of b: its rune and its
-// length, which is 0 for none and negative for half a surrogate pair.
+// escapeAt reads the escape sequence at the beginning of b and returns its rune
+// and its length. The length is 0 if there is none, and negative for half a
+// surrogate pair.
 func escapeAt(b []byte) (rune, int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -22,6 +24,7 @@ func escapeAt(b []byte) (rune, int) {
 	return 0, 0
 }
 
+// unicodeAt is escapeAt for a sequence that begins with \u.
 func unicodeAt(b []byte) (rune, int) {
 	r, ok := hex4(b)
 	if !ok {
@@ -50,8 +53,8 @@ func hex4(b []byte) (rune, bool) {
 	return r, r >= 0
 }
 
-// digits are the values of hexadecimal digits; what is none is negative, and so
-// is a number with one.
+// digits has the values of the hexadecimal digits and -1 for every other byte.
+// A number composed with a -1 is negative.
 var digits = func() (t [256]int8) {
 	for c := range t {
 		t[c] = -1
@@ -62,9 +65,22 @@ var digits = func() (t [256]int8) {
 	return t
 }()
 
-// unescape returns the text of a string that was checked.
+// Inside returns the decoded text of a valid string, quotes included in s. The
+// result shares s's memory if s has no escapes.
+func Inside(s []byte) []byte {
+	if len(s) < 2 {
+		return nil
+	}
+	s = s[1 : len(s)-1]
+	if bytes.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	return unescape(s)
+}
+
+// unescape decodes the inside of a valid string into new memory.
 func unescape(raw []byte) []byte {
 	out := make([]byte, len(raw))
-	n, _, _, _ := decodeText(out, raw)
+	n, _, _, _ := DecodeText(out, raw)
 	return out[:n]
 }
