@@ -16,10 +16,10 @@ import (
 func (g *generator) build() {
 	g.file = "state"
 	for _, k := range kinds {
-		g.reflect(k.state)
+		g.reflect(k.State)
 	}
 	g.reflect(reflect.TypeFor[ahp.Snapshot]())
-	byScheme(g.defs["Snapshot"], "resource", "state", func(k kind) string { return k.name + "State" })
+	byScheme(g.defs["Snapshot"], "resource", "state", func(k kind) string { return k.title + "State" })
 
 	g.file = "actions"
 	for _, k := range kinds {
@@ -40,7 +40,7 @@ func (g *generator) build() {
 // definitions of one shape for one.
 func (g *generator) actions(k kind) {
 	var sent, dispatched []string
-	for _, row := range k.actions.Rows() {
+	for _, row := range k.Actions.Rows() {
 		name := g.reflect(row.GoType)
 		s := g.defs[name]
 		clearable(row.GoType, s)
@@ -53,17 +53,17 @@ func (g *generator) actions(k kind) {
 			dispatched = append(dispatched, name)
 		}
 	}
-	g.oneOf(k.name+"Action", fmt.Sprintf("An action of an %s: channel, told apart by its type.", k.scheme), sent)
+	g.oneOf(k.title+"Action", fmt.Sprintf("An action of an %s: channel, told apart by its type.", k.Scheme), sent)
 	switch {
 	case len(dispatched) == 1:
-		g.dispatched[k.name] = dispatched[0]
+		g.dispatched[k.title] = dispatched[0]
 		return
 	case slices.Equal(sent, dispatched):
-		g.dispatched[k.name] = k.name + "Action"
+		g.dispatched[k.title] = k.title + "Action"
 		return
 	}
-	g.dispatched[k.name] = k.name + "ClientAction"
-	g.oneOf(g.dispatched[k.name], fmt.Sprintf("An action that a client may dispatch on an %s: channel.", k.scheme), dispatched)
+	g.dispatched[k.title] = k.title + "ClientAction"
+	g.oneOf(g.dispatched[k.title], fmt.Sprintf("An action that a client may dispatch on an %s: channel.", k.Scheme), dispatched)
 }
 
 // clearable lets null stand for absent in an action's optional members: both
@@ -159,9 +159,9 @@ func (g *generator) messages(notifications bool) {
 // carried says which actions the two messages that carry one may carry, by the
 // scheme of their channel. A refusal returns what the client sent, whatever it is.
 func (g *generator) carried() {
-	byScheme(g.defs["DispatchActionParams"], "channel", "action", func(k kind) string { return g.dispatched[k.name] })
+	byScheme(g.defs["DispatchActionParams"], "channel", "action", func(k kind) string { return g.dispatched[k.title] })
 	envelope, accepted := g.defs["ActionEnvelope"], &node{}
-	byScheme(accepted, "channel", "action", func(k kind) string { return k.name + "Action" })
+	byScheme(accepted, "channel", "action", func(k kind) string { return k.title + "Action" })
 	envelope.If = object("", "rejectionReason", &node{Type: "string"})
 	envelope.Then, envelope.Else = &node{Type: "object"}, accepted
 }

@@ -10,34 +10,35 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// The schemas are held against what the Go types read. That is the derived mark
-// of a message: "invalid" is what they refuse.
+// These tests compare the schemas with the Go types: a schema must refuse exactly
+// the messages that the Go types refuse.
 
-var tables = map[string]*ahp.ActionTable{"Root": session.RootActions, "Session": session.Actions, "Canvas": canvas.Actions}
-
-var kindOf = map[string]string{ahp.SchemeRoot: "Root", ahp.SchemeSession: "Session", ahp.SchemeCanvas: "Canvas"}
-
-var stateOf = map[string]reflect.Type{
-	"Root": reflect.TypeFor[session.RootState](), "Session": reflect.TypeFor[session.State](), "Canvas": reflect.TypeFor[canvas.CanvasState](),
-}
+// tables are the action tables by the names that definitions have for their kinds.
+var tables = func() map[string]*ahp.ActionTable {
+	byName := map[string]*ahp.ActionTable{}
+	for _, k := range canvas.ChannelKinds {
+		byName[strings.ToUpper(k.Name[:1])+k.Name[1:]] = k.Actions
+	}
+	return byName
+}()
 
 // knows reports whether an accepted action of a channel can be read.
 func knows(channel string, action ahp.Value) bool {
-	kind := kindOf[ahp.SchemeOf(channel)]
-	if kind == "" {
+	kind := canvas.ChannelKindOf(channel)
+	if kind == nil {
 		return true
 	}
-	_, err := tables[kind].Decode(action)
+	_, err := kind.Actions.Decode(action)
 	return err == nil
 }
 
 // dispatchable reports whether a client may dispatch the action at all.
 func dispatchable(channel string, action ahp.Value) bool {
-	kind := kindOf[ahp.SchemeOf(channel)]
-	if kind == "" {
+	kind := canvas.ChannelKindOf(channel)
+	if kind == nil {
 		return true
 	}
-	row := tables[kind].Row(tagOf(action))
+	row := kind.Actions.Row(tagOf(action))
 	return knows(channel, action) && row.From&(ahp.FromClient|ahp.FromProvider) != 0
 }
 
@@ -61,8 +62,8 @@ func fits(t reflect.Type, raw ahp.Value) bool {
 	case ahp.ActionEnvelope:
 		return v.RejectionReason != "" || knows(v.Channel, v.Action)
 	case ahp.Snapshot:
-		kind := kindOf[ahp.SchemeOf(v.Resource)]
-		return kind == "" || fits(stateOf[kind], v.State)
+		kind := canvas.ChannelKindOf(v.Resource)
+		return kind == nil || fits(kind.State, v.State)
 	case ahp.InitializeResult:
 		return allFit(v.Snapshots)
 	case ahp.SubscribeResult:

@@ -86,10 +86,10 @@ func (p *page) actions() {
 	p.heading(2, "Actions")
 	p.line("`canvas/updated` tells absent (keep) from `null` (clear); in every other action `null` and absent are the same.")
 	for _, k := range kinds {
-		p.heading(3, fmt.Sprintf("Of `%s:` channels", k.scheme))
+		p.heading(3, fmt.Sprintf("Of `%s:` channels", k.Scheme))
 		p.line("| type | from | since | needs | members | what it does |")
 		p.line("|---|---|---|---|---|---|")
-		for _, row := range k.actions.Rows() {
+		for _, row := range k.Actions.Rows() {
 			name := p.g.name(row.GoType)
 			p.shown[name] = true
 			text, _, _ := strings.Cut(p.g.defs[name].Description, "From: ")
@@ -113,9 +113,9 @@ func (p *page) inline(name string) string {
 func (p *page) states() {
 	p.heading(2, "States")
 	for _, k := range kinds {
-		name := k.name + "State"
+		name := k.title + "State"
 		p.heading(3, name)
-		p.line("%s Channels: `%s:`.", p.g.defs[name].Description, k.scheme)
+		p.line("%s Channels: `%s:`.", p.g.defs[name].Description, k.Scheme)
 		p.members(name, "")
 	}
 }

@@ -33,8 +33,8 @@ func newGenerator(src *source) *generator {
 		names: map[reflect.Type]string{reflect.TypeFor[ahp.Error](): "JsonRpcError"}, // as the protocol calls it
 	}
 	for _, k := range kinds {
-		g.names[k.state] = k.name + "State"
-		for _, row := range k.actions.Rows() {
+		g.names[k.State] = k.title + "State"
+		for _, row := range k.Actions.Rows() {
 			g.names[row.GoType] = actionName(row.Type)
 		}
 	}

@@ -12,20 +12,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// kind is a channel kind: what its channels hold and which actions they know.
+// kind is a channel kind with the names of its definitions.
 type kind struct {
-	name    string // of its definitions: <name>State, <name>Action
-	scheme  string // of its channels
-	example string
-	state   reflect.Type
-	actions *ahp.ActionTable
+	canvas.ChannelKind
+	title string // begins the names of its definitions: <title>State, <title>Action
 }
 
-// kinds is the table of channel kinds; a new one is a line here.
-var kinds = []kind{
-	{"Root", ahp.SchemeRoot, ahp.RootURI, reflect.TypeFor[session.RootState](), session.RootActions},
-	{"Session", ahp.SchemeSession, "ahp-session:/default", reflect.TypeFor[session.State](), session.Actions},
-	{"Canvas", ahp.SchemeCanvas, "ahp-canvas:/plan", reflect.TypeFor[canvas.CanvasState](), canvas.Actions},
+// kinds are the rows of [canvas.ChannelKinds].
+var kinds = titled(canvas.ChannelKinds)
+
+func titled(rows []canvas.ChannelKind) []kind {
+	list := make([]kind, len(rows))
+	for i, row := range rows {
+		list[i] = kind{row, pascal(row.Name)}
+	}
+	return list
 }
 
 // methods returns the tables of all packages, in their order.

@@ -85,7 +85,7 @@ func object(description string, members ...any) *node {
 // of if, then and else. A scheme that no kind has leaves it free.
 func byScheme(s *node, uriMember, member string, definition func(kind) string) {
 	for _, k := range kinds {
-		s.If = object("", uriMember, &node{Type: "string", Pattern: "^" + k.scheme + ":"})
+		s.If = object("", uriMember, &node{Type: "string", Pattern: "^" + k.Scheme + ":"})
 		s.Then = object("", member+"?", ref(definition(k)))
 		s.Else = &node{}
 		s = s.Else

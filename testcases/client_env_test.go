@@ -17,7 +17,6 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
-	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
@@ -162,8 +161,7 @@ var verbs = map[string]func(context.Context, *goClient, string) error{
 	},
 	"dispatch": func(ctx context.Context, c *goClient, args string) error {
 		uri, raw, _ := strings.Cut(args, " ")
-		table := map[string]*ahp.ActionTable{ahp.SchemeSession: session.Actions, ahp.SchemeCanvas: canvas.Actions}[ahp.SchemeOf(uri)]
-		read, err := table.Decode(ahp.Value(raw))
+		read, err := canvas.ChannelKindOf(uri).Actions.Decode(ahp.Value(raw))
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
 
@@ -222,8 +221,8 @@ func TestCoverageKnowsTheMethods(t *testing.T) {
 // host's tables, both ways.
 func TestCoverageKnowsTheCode(t *testing.T) {
 	known := map[string]bool{}
-	for _, table := range []*ahp.ActionTable{session.RootActions, session.Actions, canvas.Actions} {
-		for _, row := range table.Rows() {
+	for _, kind := range canvas.ChannelKinds {
+		for _, row := range kind.Actions.Rows() {
 			known[row.Type] = true
 			if actionRows[row.Type] == 0 {
 				t.Errorf("action %s has no row here, so no transcript has to show it", row.Type)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
@@ -44,7 +45,7 @@ func TestReducers(t *testing.T) {
 func TestReducerFiles(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range reducerCases(t) {
-		if _, ours := wire.KindOf(c.Reducer); !ours || !strings.HasPrefix(c.Name, c.Reducer+"-") {
+		if canvas.ChannelKindNamed(c.Reducer) == nil || !strings.HasPrefix(c.Name, c.Reducer+"-") {
 			t.Errorf("%s: reducer %q", c.Name, c.Reducer)
 		}
 		if other := seen[c.Reducer+c.Description]; other != "" || c.Description == "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
@@ -98,7 +99,7 @@ func notOurs(name string) bool {
 
 func (res *Result) reduce(f fixture, opts CheckOptions) error {
 	res.Place, res.Area = "reducer "+f.Reducer, "reducer "+f.Reducer
-	if _, ours := wire.KindOf(f.Reducer); !ours {
+	if canvas.ChannelKindNamed(f.Reducer) == nil {
 		res.Status, res.Reason = Skipped, "no channel of kind "+f.Reducer+" here"
 		return nil
 	}

@@ -36,7 +36,11 @@ func Methods() []ahp.MethodRow {
 // Tables returns the action table of each channel kind, by the name that
 // fixtures have for it.
 func Tables() map[string]*ahp.ActionTable {
-	return map[string]*ahp.ActionTable{"root": session.RootActions, "session": session.Actions, "canvas": canvas.Actions}
+	tables := map[string]*ahp.ActionTable{}
+	for _, k := range canvas.ChannelKinds {
+		tables[k.Name] = k.Actions
+	}
+	return tables
 }
 
 // Types returns every type that stands on the wire by itself or under a name of
