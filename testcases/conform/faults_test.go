@@ -16,20 +16,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// fault is something that a host may get wrong, done to a host that gets it
-// right.
+// fault is an error of a host, injected into the frames of a correct host.
 type fault struct {
 	name   string
-	caught string // the case that is about it
-	// because is a part of what the case must complain of: it fails for this fault
-	// and for no other reason.
+	caught string // the case that tests for it
+	// because is a part of the case's failure: the case must fail for this
+	// fault and no other reason.
 	because  string
 	toHost   func(exchange) []object
 	toClient func(exchange) []object
 }
 
 var faults = []fault{
-	// The sequence and the envelope.
 	{name: "serverSeq does not rise", caught: "dispatch/order", because: "serverSeq 7 after 7",
 		toClient: onAction(func(_ exchange, p object) { p["serverSeq"] = 7 })},
 	{name: "an envelope has no serverSeq", caught: "dispatch/text", because: "serverSeq",
@@ -217,7 +215,7 @@ var faults = []fault{
 		}},
 }
 
-// swap keeps a frame back until the next one that counts has passed.
+// swap holds a frame back until the next one that counts has passed.
 func swap(counts func(exchange) bool) func(exchange) []object {
 	return func(x exchange) []object {
 		switch {
@@ -233,7 +231,7 @@ func swap(counts func(exchange) bool) func(exchange) []object {
 	}
 }
 
-// overheard sends a View's message to all other connections too.
+// overheard also sends a View's message to all other connections.
 func overheard(x exchange) []object {
 	if x.actionType() == "canvas/message" && at(x.action(), "origin") != nil {
 		x.spoiler.leaked = append(x.spoiler.leaked, leak{x.link, x.frame})
@@ -241,7 +239,7 @@ func overheard(x exchange) []object {
 	return x.same()
 }
 
-// onReplay makes a fault of what it does to the actions of a replay.
+// onReplay returns a fault that changes the actions of a replay.
 func onReplay(change func([]any) []any) func(exchange) []object {
 	return onAnswer("reconnect", func(x exchange) {
 		if actions, _ := at(x.frame, "result", "actions").([]any); len(actions) > 0 {
@@ -250,8 +248,8 @@ func onReplay(change func([]any) []any) func(exchange) []object {
 	})
 }
 
-// Each fault is caught by the case that is about it, and for its own reason. With
-// AHP_LONG=1 the table says how many cases catch it.
+// Each fault is detected by the case that tests for it, for the right reason.
+// With AHP_LONG=1 the table has the number of cases that detect it.
 func TestSeededFaults(t *testing.T) {
 	h := startHost(t, true)
 	if len(faults) < 25 {
@@ -285,7 +283,7 @@ func playSpoiled(t *testing.T, h *ourHost, f fault) []conform.Result {
 	defer proxy.Close()
 	opts := conform.Options{
 		URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/ahp", Token: viewToken, Agent: h.agent, Demo: true, Ours: true,
-		Cases: allCases(t), Patience: patience, Short: time.Millisecond,
+		Cases: allCases(t), Timeout: timeout, SlowAfter: time.Millisecond,
 	}
 	if os.Getenv("AHP_LONG") != "1" {
 		opts.Cases = slices.DeleteFunc(opts.Cases, func(c *testcases.Transcript) bool { return c.Name != f.caught })
@@ -309,5 +307,5 @@ func allCases(t *testing.T) []*testcases.Transcript {
 	return all
 }
 
-// patience is how long a lost frame is waited for where one is lost on purpose.
-const patience = 2 * time.Second
+// timeout is how long to wait for frames in tests that lose frames on purpose.
+const timeout = 2 * time.Second

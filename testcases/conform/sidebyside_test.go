@@ -52,7 +52,7 @@ func FuzzSideBySide(f *testing.F) {
 	})
 }
 
-// What differs is marked; what is alike stands on one line.
+// Differences are marked, and equal values share a line.
 func ExampleSideBySide() {
 	for _, row := range conform.SideBySide(`{"id":1,"result":{"title":"New","fromSeq":"$*"}}`, `{"id":1,"result":{"title":"Old","fromSeq":7}}`, "") {
 		mark := " "
