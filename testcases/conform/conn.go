@@ -193,7 +193,7 @@ func (c *conn) Next() ([]byte, error) {
 func (c *conn) Quiet() ([]byte, error) {
 	frame, err := c.take()
 	if err == testcases.ErrSilent {
-		c.env.Settle()
+		c.env.Flush()
 		frame, err = c.take()
 	}
 	return frame, err

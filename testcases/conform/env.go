@@ -92,9 +92,9 @@ func (e *env) Host(ctx context.Context, what string) error {
 	return fmt.Errorf("cannot perform host step %q from outside the host", what)
 }
 
-// Settle waits for the calls of the agent that return within Options.Quiet, and
+// Flush waits for the calls of the agent that return within Options.Quiet, and
 // then flushes every connection.
-func (e *env) Settle() {
+func (e *env) Flush() {
 	e.agentMu.Lock()
 	calls := e.agents
 	e.agents = nil

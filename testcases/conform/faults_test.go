@@ -28,13 +28,13 @@ type fault struct {
 }
 
 var faults = []fault{
-	{name: "serverSeq does not rise", caught: "dispatch/order", because: "serverSeq 7 after 7",
+	{name: "serverSeq does not rise", caught: "dispatch/order", because: "serverSeq 7 does not rise above 7",
 		toClient: onAction(func(_ exchange, p object) { p["serverSeq"] = 7 })},
 	{name: "an envelope has no serverSeq", caught: "dispatch/text", because: "serverSeq",
 		toClient: onAction(func(_ exchange, p object) { delete(p, "serverSeq") })},
-	{name: "the sender's echo is lost", caught: "dispatch/identity", because: "nothing came",
+	{name: "the sender's echo is lost", caught: "dispatch/identity", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return at(x.action(), "origin") != nil })},
-	{name: "an envelope is delivered twice", caught: "dispatch/text", because: "want silence",
+	{name: "an envelope is delivered twice", caught: "dispatch/text", because: "want no frame",
 		toClient: func(x exchange) []object {
 			if x.action() != nil {
 				return []object{x.frame, x.frame}
@@ -64,7 +64,7 @@ var faults = []fault{
 		toClient: swap(func(x exchange) bool { return at(x.action(), "origin") != nil })},
 
 	// Refusals.
-	{name: "a refusal is swallowed", caught: "root/unknown-types", because: "nothing came",
+	{name: "a refusal is swallowed", caught: "root/unknown-types", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return at(x.action(), "rejectionReason") != nil })},
 	{name: "a refusal has no reason", caught: "session/malformed", because: "/params/rejectionReason: missing",
 		toClient: onAction(func(_ exchange, p object) { delete(p, "rejectionReason") })},
@@ -84,7 +84,7 @@ var faults = []fault{
 	// Values.
 	{name: "members that the host does not know are dropped", caught: "session/activeClientSet", because: "x-kept: missing",
 		toClient: onAction(func(_ exchange, p object) { delete(objectAt(p, "action", "activeClient"), "x-kept") })},
-	{name: "a number loses a digit", caught: "session/activeClientSet", because: "want 1.50, have 1.5",
+	{name: "a number loses a digit", caught: "session/activeClientSet", because: "want 1.50, got 1.5",
 		toClient: onAction(func(_ exchange, p object) {
 			if more := objectAt(p, "action", "activeClient", "tools", 0, "x-more"); more != nil {
 				more["n"] = json.Number("1.5")
@@ -112,8 +112,8 @@ var faults = []fault{
 		}},
 
 	// Errors.
-	{name: "an unknown session is NotFound", caught: "subscribe/unknown-session", because: "/error/code: want -32001, have -32008", toClient: code("-32001", "-32008")},
-	{name: "bad params are an internal error", caught: "session/create-bad", because: "/error/code: want -32602, have -32603", toClient: code("-32602", "-32603")},
+	{name: "an unknown session is NotFound", caught: "subscribe/unknown-session", because: "/error/code: want -32001, got -32008", toClient: code("-32001", "-32008")},
+	{name: "bad params are an internal error", caught: "session/create-bad", because: "/error/code: want -32602, got -32603", toClient: code("-32602", "-32603")},
 	{name: "an unknown method is an invalid request", caught: "frames/unknown-method", because: "/error/code: want -32601", toClient: code("-32601", "-32600")},
 	{name: "a session in use is made again", caught: "session/create-twice", because: "/error: missing",
 		toClient: func(x exchange) []object {
@@ -122,7 +122,7 @@ var faults = []fault{
 			}
 			return x.same()
 		}},
-	{name: "foreign content is denied instead of absent", caught: "content/read-foreign", because: "/error/code: want -32008, have -32009", toClient: code("-32008", "-32009")},
+	{name: "foreign content is denied instead of absent", caught: "content/read-foreign", because: "/error/code: want -32008, got -32009", toClient: code("-32008", "-32009")},
 
 	// The handshake.
 	{name: "requests are served before the handshake", caught: "handshake/request-before", because: "/error: missing",
@@ -148,9 +148,9 @@ var faults = []fault{
 		toClient: onAnswer("subscribe", func(x exchange) {
 			x.snapshots(func(s object) { s["fromSeq"] = 0 })
 		})},
-	{name: "events come after unsubscribe", caught: "subscribe/unsubscribe", because: "want silence",
+	{name: "events come after unsubscribe", caught: "subscribe/unsubscribe", because: "want no frame",
 		toHost: drop(func(x exchange) bool { return x.frame["method"] == "unsubscribe" })},
-	{name: "the root's summary does not follow a title", caught: "root/summary-changed", because: "nothing came",
+	{name: "the root's summary does not follow a title", caught: "root/summary-changed", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return x.frame["method"] == "root/sessionSummaryChanged" })},
 
 	// The gate of the Canvas surface.
@@ -173,7 +173,7 @@ var faults = []fault{
 		toClient: swap(func(x exchange) bool {
 			return x.actionType() == "canvas/updated" || x.actionType() == "session/openCanvasesChanged" && x.held[x.link] != nil
 		})},
-	{name: "a View's message reaches other Views", caught: "canvas/message", because: "want silence", toClient: overheard},
+	{name: "a View's message reaches other Views", caught: "canvas/message", because: "want no frame", toClient: overheard},
 	{name: "content is text and blob at once", caught: "content/read", because: "/result/contents/0/blob: unexpected",
 		toClient: onAnswer("canvasReadResource", func(x exchange) {
 			if entry := objectAt(x.frame, "result", "contents", 0); entry != nil {
@@ -193,9 +193,9 @@ var faults = []fault{
 		toClient: onAnswer("reconnect", func(x exchange) {
 			x.frame["result"] = object{"type": "replay", "actions": []any{}, "missing": []any{}}
 		})},
-	{name: "a replay begins one action late", caught: "reconnect/replay", because: "want 2 elements, have 1",
+	{name: "a replay begins one action late", caught: "reconnect/replay", because: "want 2 elements, got 1",
 		toClient: onReplay(func(actions []any) []any { return actions[min(1, len(actions)):] })},
-	{name: "a replay has the last action twice", caught: "reconnect/replay", because: "want 2 elements, have 3",
+	{name: "a replay has the last action twice", caught: "reconnect/replay", because: "want 2 elements, got 3",
 		toClient: onReplay(func(actions []any) []any { return append(actions, actions[len(actions)-1]) })},
 	{name: "a replay is in descending order", caught: "reconnect/replay", because: "/result/actions/0",
 		toClient: onReplay(func(actions []any) []any {

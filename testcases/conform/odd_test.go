@@ -99,7 +99,7 @@ func TestOddHosts(t *testing.T) {
 		timeout time.Duration
 		want    string
 	}{
-		"is silent":                {twoConnections + "<...close 1008\n", sends(0, 0), timeout, "nothing came"},
+		"is silent":                {twoConnections + "<...close 1008\n", sends(0, 0), timeout, "no frame arrived"},
 		"sends very many messages": {twoConnections + "<...close 1008\n", sends(1<<17, 0), time.Minute, "the host sent more than"},
 		"sends very long ones":     {twoConnections + "<...close 1008\n", sends(160, 1<<20), time.Minute, "the host sent more than"},
 		"speaks no WebSocket": {twoConnections + "<close 1002\n", func(c *websocket.Conn) {

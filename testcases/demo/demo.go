@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Provider opens counters; the zero value is ready.
+// Provider is a canvas.Provider that opens counters. The zero value is ready to
+// use.
 type Provider struct{}
 
 var files = map[string]canvas.Content{
@@ -20,7 +21,7 @@ var files = map[string]canvas.Content{
 	"dir/":       {Data: []byte("<p>a folder's page"), ContentType: "text/html; charset=utf-8"},
 }
 
-// Declaration is the canvas of the extension demo, named Demo.
+// Declaration is the canvas of the extension "demo".
 var Declaration = canvas.Declaration{
 	CanvasID: "counter", DisplayName: "Counter", Description: "Counts what the agent adds.",
 	InputSchema: ahp.Value(`{"type":"object","properties":{"start":{"type":"integer"}},"additionalProperties":false}`),
@@ -30,7 +31,7 @@ var Declaration = canvas.Declaration{
 	},
 }
 
-// Others are the canvases of the extension other, named Other.
+// Others are the canvases of the extension "other".
 var Others = []canvas.Declaration{
 	{CanvasID: "counter", DisplayName: "Other counter", Description: "Makes counter ambiguous."},
 	{CanvasID: "broken", DisplayName: "Broken", Description: "Never opens."},
@@ -38,22 +39,26 @@ var Others = []canvas.Declaration{
 	{CanvasID: "evil", DisplayName: "Evil", Description: "Points to a forbidden url."},
 }
 
-// Open implements canvas.Provider: counter counts, broken fails, hang never
-// answers, evil answers with a forbidden url.
+// Open opens a canvas (see canvas.Provider): counter counts, broken fails, hang
+// never returns, and evil returns a forbidden URL.
 func (Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	return Open(ctx, req, h)
 }
 
-// Panel is what a counter needs of the canvas that it stands in: a
-// *canvas.Handle, or what a client makes of its own.
+// Panel is what a counter needs of its canvas: a *canvas.Handle, or a client's
+// equivalent.
 type Panel interface {
+	// Update changes the canvas's title, status or URL.
 	Update(u canvas.Update) error
+	// Post sends a message to every View.
 	Post(payload ahp.Value) error
+	// PostTo sends a message to one View.
 	PostTo(v canvas.View, payload ahp.Value) error
+	// Raise raises an event.
 	Raise(payload ahp.Value) error
 }
 
-// Open is Provider.Open for a provider elsewhere.
+// Open is Provider.Open for a provider outside the host.
 func Open(ctx context.Context, req canvas.OpenRequest, h Panel) (canvas.Opened, error) {
 	switch req.CanvasID {
 	case "broken":
@@ -89,6 +94,7 @@ type counter struct {
 	n  int
 }
 
+// Invoke runs an action.
 func (c *counter) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +124,7 @@ func (c *counter) Invoke(ctx context.Context, action string, input ahp.Value) (a
 	return nil, &canvas.Error{Code: canvas.CodeNoHandler, Message: "no action " + action}
 }
 
-// text returns the member of that name, or null.
+// text returns the member "text" of an input, or null.
 func text(input ahp.Value) ahp.Value {
 	var in struct {
 		Text ahp.Value `json:"text,omitzero"`
@@ -129,10 +135,10 @@ func text(input ahp.Value) ahp.Value {
 	return in.Text
 }
 
-// Close forgets the number.
+// Close closes the counter.
 func (c *counter) Close(context.Context) error { return nil }
 
-// Message answers {"echo": x} to the View that sent it.
+// Message responds to {"echo": x} with {"echoed": x}, to the View that sent it.
 func (c *counter) Message(_ context.Context, from canvas.View, payload ahp.Value) {
 	var in struct {
 		Echo ahp.Value `json:"echo"`
@@ -142,15 +148,17 @@ func (c *counter) Message(_ context.Context, from canvas.View, payload ahp.Value
 	}
 }
 
+// ViewGone ignores that a View has disconnected.
 func (c *counter) ViewGone(canvas.View) {}
 
+// Read returns a file.
 func (c *counter) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	name := req.Path.Name()
 	if req.Path.Dir {
 		name += "/"
 	}
 	found, ok := files[name]
-	if strings.HasPrefix(name, "any/") { // whatever the host lets through is there
+	if strings.HasPrefix(name, "any/") { // any name that the host lets through exists
 		found, ok = canvas.Content{Data: []byte("anything"), ContentType: "text/plain; charset=utf-8"}, true
 	}
 	if !ok {
@@ -163,7 +171,7 @@ func (c *counter) Read(_ context.Context, req canvas.ReadRequest) (canvas.Conten
 	return found, nil
 }
 
-// Register declares both extensions and returns their registrations.
+// Register registers both extensions.
 func Register(s *canvas.Service) (demo, other *canvas.Registration, err error) {
 	demo, err = s.Register(canvas.Extension{ID: "demo", Name: "Demo"}, Provider{}, Declaration)
 	if err != nil {
