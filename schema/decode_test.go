@@ -13,7 +13,8 @@ import (
 // These tests compare the schemas with the Go types: a schema must refuse exactly
 // the messages that the Go types refuse.
 
-// tables are the action tables by the names that definitions have for their kinds.
+// tables has the action tables by the name that definitions have for their
+// kind.
 var tables = func() map[string]*ahp.ActionTable {
 	byName := map[string]*ahp.ActionTable{}
 	for _, k := range canvas.ChannelKinds {
@@ -22,7 +23,7 @@ var tables = func() map[string]*ahp.ActionTable {
 	return byName
 }()
 
-// knows reports whether an accepted action of a channel can be read.
+// knows reports whether the Go types accept a published action of a channel.
 func knows(channel string, action ahp.Value) bool {
 	kind := canvas.ChannelKindOf(channel)
 	if kind == nil {
@@ -32,7 +33,7 @@ func knows(channel string, action ahp.Value) bool {
 	return err == nil
 }
 
-// dispatchable reports whether a client may dispatch the action at all.
+// dispatchable reports whether a client may dispatch the action.
 func dispatchable(channel string, action ahp.Value) bool {
 	kind := canvas.ChannelKindOf(channel)
 	if kind == nil {
@@ -42,7 +43,8 @@ func dispatchable(channel string, action ahp.Value) bool {
 	return knows(channel, action) && row.From&(ahp.FromClient|ahp.FromProvider) != 0
 }
 
-// fits reports whether a value is read as a type, what it carries included.
+// fits reports whether a value can be decoded as a type, including the actions
+// and states that it contains.
 func fits(t reflect.Type, raw ahp.Value) bool {
 	v := reflect.New(t)
 	if ahp.Unmarshal(raw, v.Interface()) != nil {
@@ -57,7 +59,7 @@ func fits(t reflect.Type, raw ahp.Value) bool {
 	case ahp.InitializeParams:
 		_, err := v.Capabilities.Set()
 		return err == nil
-	case session.CreateSessionParams: // what the service checks of the shape
+	case session.CreateSessionParams: // the service's checks of the shape
 		return ahp.SchemeOf(v.Channel) == ahp.SchemeSession && len(v.Channel) <= ahp.MaxURI
 	case ahp.ActionEnvelope:
 		return v.RejectionReason != "" || knows(v.Channel, v.Action)
@@ -78,8 +80,7 @@ func allFit[T any](list []T) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !fits(reflect.TypeFor[T](), ahp.MustMarshal(v)) })
 }
 
-// message reports whether the Go types read a request or notification that a
-// peer sends.
+// message reports whether the Go types accept a peer's request or notification.
 func message(f frame, from ahp.Direction) bool {
 	i := slices.IndexFunc(methods, func(m ahp.MethodRow) bool {
 		return m.Name == unquote(f.Method) && m.Direction&from != 0 && m.Notification == (f.ID == nil)
@@ -94,7 +95,7 @@ func message(f frame, from ahp.Direction) bool {
 	return fits(methods[i].Params, params)
 }
 
-// result reports whether the Go types read the answer to a method.
+// result reports whether the Go types accept a method's result.
 func result(method string, raw ahp.Value) bool {
 	i := slices.IndexFunc(methods, func(m ahp.MethodRow) bool { return m.Name == method })
 	return i >= 0 && fits(methods[i].Result, raw)

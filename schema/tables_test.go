@@ -14,8 +14,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// TestTablesAreWhole: a method that a package declares stands in its table, and
-// an action table in a kind: otherwise no walk would find it.
+// TestTablesAreWhole checks that every declared method is in its package's
+// table, and every action table in a channel kind: otherwise the generator
+// would miss it.
 func TestTablesAreWhole(t *testing.T) {
 	declared := 0
 	for _, dir := range []string{"../ahp", "../session", "../canvas"} {
@@ -46,7 +47,7 @@ func TestTablesAreWhole(t *testing.T) {
 
 var constructor = regexp.MustCompile(`^(New(Connection)?Method|NewNotification|NewActionTable)$`)
 
-// declares counts a call that makes a method or an action table.
+// declares counts calls that make a method or an action table.
 func declares(t *testing.T, file string, call *ast.CallExpr) int {
 	t.Helper()
 	fun := call.Fun

@@ -144,7 +144,7 @@ var faults = []fault{
 	// Snapshots and subscriptions.
 	{name: "a snapshot has no fromSeq", caught: "subscribe/snapshot", because: "fromSeq: missing",
 		toClient: onSnapshot(func(_ exchange, s object) { delete(s, "fromSeq") })},
-	{name: "a snapshot names an old fromSeq", caught: "subscribe/snapshot", because: "fromSeq: $seq was",
+	{name: "a snapshot names an old fromSeq", caught: "subscribe/snapshot", because: "fromSeq: $seq is bound to",
 		toClient: onAnswer("subscribe", func(x exchange) {
 			x.snapshots(func(s object) { s["fromSeq"] = 0 })
 		})},
@@ -160,7 +160,7 @@ var faults = []fault{
 				state["openCanvases"] = []any{}
 			}
 		})},
-	{name: "the gate is open for envelopes", caught: "canvas/gate-envelopes", because: "have",
+	{name: "the gate is open for envelopes", caught: "canvas/gate-envelopes", because: "want no frame, got",
 		toHost: func(x exchange) []object {
 			if p := objectAt(x.frame, "params"); x.frame["method"] == "initialize" && p["capabilities"] == nil {
 				p["capabilities"] = object{"canvas": object{}}
