@@ -9,10 +9,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
 
-// TestAjv: a strict validator that nobody here wrote compiles every definition,
-// accepts every message of the fixtures and transcripts but the ones that the Go
-// types refuse, refuses those, and refuses each mutation of a required member or
-// a tag.
+// TestAjv checks with ajv, a strict validator, that every definition compiles,
+// and that messages of the fixtures and transcripts are valid if and only if
+// the Go types accept them. Mutations of required members and tags must be
+// invalid.
 func TestAjv(t *testing.T) {
 	frames, host := transcriptFrames(t)
 	clients, figures := clientChecks(t, frames)
@@ -29,7 +29,7 @@ func TestAjv(t *testing.T) {
 }
 
 // clientChecks are the frames that clients send in the transcripts that test a
-// host. What comes of a frame is held against what the Go types make of it.
+// host, with what the Go types make of each.
 func clientChecks(t *testing.T, frames []*sent) (checks []check, figures map[string]int) {
 	t.Helper()
 	figures = map[string]int{}
@@ -64,7 +64,7 @@ func clientChecks(t *testing.T, frames []*sent) (checks []check, figures map[str
 	return checks, figures
 }
 
-// answer is the check of a client's answer to a host's request.
+// answer checks a client's response to a host's request.
 func answer(s *sent) check {
 	method := strings.TrimPrefix(unquote(s.frame.Method), "answer to ")
 	if s.frame.Error != nil {
@@ -73,8 +73,8 @@ func answer(s *sent) check {
 	return check{s.name, upper(method) + "Response", s.text, result(method, s.frame.Result), false}
 }
 
-// judge holds the verdict on each sample that lacks a member against the Go
-// types: required is the same on both sides.
+// judge compares the verdict on each sample that lacks a member with the Go
+// types: both must require the same members.
 func judge(t *testing.T, verdict ahp.Value) {
 	t.Helper()
 	var r struct {

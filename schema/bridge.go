@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// bridge takes over the hand-written schema of canvas/bridge: one definition for
-// each of its own, named Bridge<Name>, and BridgeMessage, their union. The
-// members that all messages share stand once in that file; here each message
-// has them, so that a union's members are whole.
+// bridge adds the hand-written schema of canvas/bridge: a definition
+// Bridge<Name> for each of its definitions, and BridgeMessage, their union.
+// That file lists the members that all messages share once. Here each message
+// has them, so that the members of the union are complete.
 func (g *generator) bridge(text []byte) error {
 	g.file = "bridge"
 	var doc node
@@ -44,7 +44,7 @@ func (g *generator) bridge(text []byte) error {
 	return nil
 }
 
-// renameRefs renames what a definition refers to.
+// renameRefs renames the definitions that a schema refers to.
 func renameRefs(s *node, rename func(string) string) {
 	if s == nil {
 		return

@@ -11,15 +11,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// build walks the tables, one file after the other. A type belongs to the first
-// file that needs it.
+// build makes the definitions, file by file. A type belongs to the first file
+// that needs it.
 func (g *generator) build() {
 	g.file = "state"
 	for _, k := range kinds {
-		g.reflect(k.state)
+		g.reflect(k.State)
 	}
 	g.reflect(reflect.TypeFor[ahp.Snapshot]())
-	byScheme(g.defs["Snapshot"], "resource", "state", func(k kind) string { return k.name + "State" })
+	byScheme(g.defs["Snapshot"], "resource", "state", func(k kind) string { return k.title + "State" })
 
 	g.file = "actions"
 	for _, k := range kinds {
@@ -34,13 +34,13 @@ func (g *generator) build() {
 	g.messages(false)
 }
 
-// actions defines the actions of a kind: <Kind>Action is what a host sends,
-// <Kind>ClientAction what a client may dispatch, older spellings included. Where
-// that is nothing else, there is no second name: generators of code take two
-// definitions of one shape for one.
+// actions defines the actions of a kind: <Kind>Action for what a host sends,
+// and <Kind>ClientAction for what a client may dispatch, which includes older
+// spellings. If the two are the same, there is no <Kind>ClientAction, because
+// code generators merge definitions of the same shape.
 func (g *generator) actions(k kind) {
 	var sent, dispatched []string
-	for _, row := range k.actions.Rows() {
+	for _, row := range k.Actions.Rows() {
 		name := g.reflect(row.GoType)
 		s := g.defs[name]
 		clearable(row.GoType, s)
@@ -53,21 +53,22 @@ func (g *generator) actions(k kind) {
 			dispatched = append(dispatched, name)
 		}
 	}
-	g.oneOf(k.name+"Action", fmt.Sprintf("An action of an %s: channel, told apart by its type.", k.scheme), sent)
+	g.oneOf(k.title+"Action", fmt.Sprintf("An action of an %s: channel, identified by its type.", k.Scheme), sent)
 	switch {
 	case len(dispatched) == 1:
-		g.dispatched[k.name] = dispatched[0]
+		g.dispatched[k.title] = dispatched[0]
 		return
 	case slices.Equal(sent, dispatched):
-		g.dispatched[k.name] = k.name + "Action"
+		g.dispatched[k.title] = k.title + "Action"
 		return
 	}
-	g.dispatched[k.name] = k.name + "ClientAction"
-	g.oneOf(g.dispatched[k.name], fmt.Sprintf("An action that a client may dispatch on an %s: channel.", k.scheme), dispatched)
+	g.dispatched[k.title] = k.title + "ClientAction"
+	g.oneOf(g.dispatched[k.title], fmt.Sprintf("An action that a client may dispatch on an %s: channel.", k.Scheme), dispatched)
 }
 
-// clearable lets null stand for absent in an action's optional members: both
-// clear (ahp-host.md section 3c). Elsewhere an optional member is never null.
+// clearable makes the optional members of an action nullable: null and absent
+// both clear (ahp/PROTOCOL.md section 3c). Elsewhere an optional member is
+// never null.
 func clearable(t reflect.Type, s *node) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -85,15 +86,15 @@ func clearable(t reflect.Type, s *node) {
 func rowNotes(row *ahp.ActionRow) string {
 	notes := fmt.Sprintf("From: %s. Since %s.", senders(row), row.Since)
 	if row.Capability != "" {
-		notes += fmt.Sprintf(" Needs the capability %s.", row.Capability)
+		notes += fmt.Sprintf(" Requires the capability %s.", row.Capability)
 	}
 	if row.Alias {
-		notes += " An older spelling: accepted from clients, never sent."
+		notes += " An older spelling that a host accepts from clients and never sends."
 	}
 	return notes
 }
 
-// tag puts a const member in front of an object's own.
+// tag inserts a const member before an object's other members.
 func tag(s *node, member, value string) {
 	own := s.Properties
 	s.Properties = jsonschema.NewProperties()
@@ -104,8 +105,8 @@ func tag(s *node, member, value string) {
 	s.Required = append([]string{member}, s.Required...)
 }
 
-// errors defines one error for each code, and the two that a response carries: a
-// host answers with a code of the table, a client with any.
+// errors defines an error for each code, and the error responses of hosts and
+// clients. A host uses the codes of the table, a client any code.
 func (g *generator) errors() {
 	var names []string
 	for _, c := range codes() {
@@ -121,17 +122,20 @@ func (g *generator) errors() {
 			"code", &node{Type: "integer", Const: int(c)}, "message", &node{Type: "string"}, required, data))
 		names = append(names, name)
 	}
-	g.oneOf("HostError", "An error that a host answers with, told apart by its code.", names)
+	g.oneOf("HostError", "An error that a host returns, identified by its code.", names)
 	g.reflect(reflect.TypeFor[ahp.Error]())
 	g.define("RequestId", &node{
-		Description: "The id of a request: chosen by whoever asks, returned as it came.",
+		Description: "The id of a request, chosen by its sender and repeated in the response.",
 		AnyOf:       []*node{{Type: "string"}, {Type: "integer"}},
 	})
-	g.define("HostErrorResponse", object("The host's answer to a request that failed. The id is null where the request's could not be read.",
+	g.define("HostErrorResponse", object("The host's response to a request that failed. The id is null if that of the request could not be read.",
 		"jsonrpc", constString("2.0"), "id", nullable(ref("RequestId")), "error", ref("HostError")))
-	g.define("ErrorResponse", object("A client's answer to a request that failed; its code may be any.",
+	g.define("ErrorResponse", object("A client's response to a request that failed. Its code can be any.",
 		"jsonrpc", constString("2.0"), "id", nullable(ref("RequestId")), "error", ref("JsonRpcError")))
 }
+
+// byMethod ends the description of every union of messages.
+const byMethod = ", identified by its method."
 
 // messages defines whole JSON-RPC messages, and a union for each direction.
 func (g *generator) messages(notifications bool) {
@@ -152,16 +156,17 @@ func (g *generator) messages(notifications bool) {
 			}
 		}
 	}
-	g.oneOf("Client"+suffix, "What a client sends to a host, told apart by its method.", byDirection[ahp.ClientToHost])
-	g.oneOf("Host"+suffix, "What a host sends to a client, told apart by its method.", byDirection[ahp.HostToClient])
+	g.oneOf("Client"+suffix, "A message from a client to a host"+byMethod, byDirection[ahp.ClientToHost])
+	g.oneOf("Host"+suffix, "A message from a host to a client"+byMethod, byDirection[ahp.HostToClient])
 }
 
-// carried says which actions the two messages that carry one may carry, by the
-// scheme of their channel. A refusal returns what the client sent, whatever it is.
+// carried restricts the actions of dispatchAction and of envelopes by the
+// scheme of their channel. A rejected envelope returns what the client sent, so
+// it is not restricted.
 func (g *generator) carried() {
-	byScheme(g.defs["DispatchActionParams"], "channel", "action", func(k kind) string { return g.dispatched[k.name] })
+	byScheme(g.defs["DispatchActionParams"], "channel", "action", func(k kind) string { return g.dispatched[k.title] })
 	envelope, accepted := g.defs["ActionEnvelope"], &node{}
-	byScheme(accepted, "channel", "action", func(k kind) string { return k.name + "Action" })
+	byScheme(accepted, "channel", "action", func(k kind) string { return k.title + "Action" })
 	envelope.If = object("", "rejectionReason", &node{Type: "string"})
 	envelope.Then, envelope.Else = &node{Type: "object"}, accepted
 }
@@ -185,7 +190,7 @@ func (g *generator) message(row ahp.MethodRow) *node {
 	return s
 }
 
-// about is a method's own comment, or that of its params.
+// about returns the comment of a method, or that of its params.
 func (g *generator) about(row ahp.MethodRow) string {
 	if text := g.src.methods[row.Name]; text != "" {
 		return upperFirst(strings.TrimSuffix(text, ".")) + "."
@@ -194,8 +199,8 @@ func (g *generator) about(row ahp.MethodRow) string {
 	return upperFirst(strings.TrimPrefix(g.defs[params].Description, params+" "))
 }
 
-// response is the answer to a request that succeeded. Which request it answers
-// only its id tells.
+// response defines the response to a request that succeeded. Only its id
+// identifies the request.
 func (g *generator) response(row ahp.MethodRow) *node {
 	result := &node{Type: "null"}
 	switch {
@@ -205,10 +210,10 @@ func (g *generator) response(row ahp.MethodRow) *node {
 	default:
 		result = ref(g.reflect(row.Result))
 	}
-	return object("The answer to "+row.Name+".", "jsonrpc", constString("2.0"), "id", ref("RequestId"), "result", result)
+	return object("The response to "+row.Name+".", "jsonrpc", constString("2.0"), "id", ref("RequestId"), "result", result)
 }
 
-// unused names the rules that nothing met, sorted.
+// unused returns the names of rules that matched nothing, sorted.
 func (g *generator) unused() []string {
 	var names []string
 	for name := range rules {

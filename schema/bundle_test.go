@@ -40,7 +40,7 @@ func documents(t *testing.T) map[string]document {
 	return all
 }
 
-// walk visits every schema object of a document.
+// walk calls a function for every schema object of a document.
 func walk(place string, node any, visit func(place string, s map[string]any)) {
 	switch node := node.(type) {
 	case []any:
@@ -55,8 +55,8 @@ func walk(place string, node any, visit func(place string, s map[string]any)) {
 	}
 }
 
-// TestReferences: every reference names a definition of its own file or of a
-// neighbour, and the bundle needs no neighbour.
+// TestReferences checks that every reference names a definition of its own file
+// or another one, and that the bundle refers only to itself.
 func TestReferences(t *testing.T) {
 	all := documents(t)
 	for name, d := range all {
@@ -79,9 +79,9 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestUnions: the members of every oneOf are definitions with a required const
-// member of the same name and different values; anyOf only adds null, or is the
-// id of a request.
+// TestUnions checks that the members of every oneOf are definitions with a
+// required const member of the same name and different values. anyOf may only
+// add null, or be a request id.
 func TestUnions(t *testing.T) {
 	defs := documents(t)["bundle.json"].Defs
 	unions := 0
@@ -107,7 +107,7 @@ func TestUnions(t *testing.T) {
 	}
 }
 
-// unionTag returns the member that tells options apart, or "".
+// unionTag returns the member that identifies the options, or "".
 func unionTag(defs map[string]any, options []any) string {
 	values := map[string]map[any]bool{}
 	for _, o := range options {
@@ -133,8 +133,8 @@ func unionTag(defs map[string]any, options []any) string {
 	return ""
 }
 
-// TestRows: every row of every table is in the bundle and in the reference, so
-// that a new row cannot be forgotten.
+// TestRows checks that every row of every table is in the bundle and in the
+// reference.
 func TestRows(t *testing.T) {
 	text, err := os.ReadFile("REFERENCE.md")
 	if err != nil {

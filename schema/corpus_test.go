@@ -15,17 +15,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
 
-// check is one value that a schema accepts or refuses.
+// check is a value that a schema must accept or refuse.
 type check struct {
 	Name   string    `json:"name"`
 	Schema string    `json:"schema"`
 	Value  ahp.Value `json:"value"`
 	Valid  bool      `json:"valid"`
-	Open   bool      `json:"open,omitzero"` // it has "$*" and the like
+	Open   bool      `json:"open,omitzero"` // it contains "$*" or similar
 }
 
-// fixtureChecks are all values of the reducer fixtures and round-trips. An
-// action of a type that the channel does not have must be refused.
+// fixtureChecks are all values of the reducer fixtures and round-trips. A
+// schema must refuse an action that its channel kind does not have.
 func fixtureChecks(t *testing.T) []check {
 	t.Helper()
 	reducers, err := testcases.Reducers()
@@ -52,8 +52,9 @@ func fixtureChecks(t *testing.T) []check {
 	return all
 }
 
-// laterValue is how the round-trips write a value that an enumeration of this
-// version does not have. Readers keep it; the schema of this version refuses it.
+// laterValue is the value in round-trips that stands for a value of a later
+// version's enumeration. Readers keep it; the schema of this version refuses
+// it.
 var laterValue = []byte(`: "x-later"`)
 
 func tripCheck(c testcases.RoundTripCase) check {
@@ -66,7 +67,7 @@ func tripCheck(c testcases.RoundTripCase) check {
 				out.Schema, out.Valid = kind+"Action", true
 			}
 		}
-	case "Customization": // any object: no definition of its own
+	case "Customization": // any object, so it has no definition
 		out.Schema, out.Value = "SessionCustomizationUpdatedAction", ahp.Value(`{"type":"session/customizationUpdated","customization":`+string(c.Input)+`}`)
 	case "CanvasState", "SessionState":
 		out.Valid = !bytes.Contains(c.Input, laterValue)
@@ -76,11 +77,11 @@ func tripCheck(c testcases.RoundTripCase) check {
 	return out
 }
 
-// actionTag finds what may be the type of an action in a value.
+// actionTag matches what might be an action's type.
 var actionTag = regexp.MustCompile(`"type":\s*"([^"/]+/[^"]+)"`)
 
-// TestRefusedTripsSayWhy: whoever has no Go sees by the two rules of
-// testcases/README.md which round-trips a schema refuses.
+// TestRefusedTripsSayWhy checks that the two rules in testcases/README.md
+// determine which round-trips a schema refuses.
 func TestRefusedTripsSayWhy(t *testing.T) {
 	trips, err := testcases.RoundTrips()
 	if err != nil {
@@ -102,13 +103,13 @@ func tagOf(action ahp.Value) string {
 	return tag
 }
 
-// sent is a frame of a transcript that a client sends, and what comes of it.
+// sent is a frame that a client sends in a transcript, and its fate.
 type sent struct {
 	name  string
 	conn  string
 	text  ahp.Value
 	frame frame
-	json  bool // it is JSON that a strict reader takes
+	json  bool // it is JSON for a strict reader
 	fate  fate
 	code  ahp.Code
 }
@@ -116,8 +117,8 @@ type sent struct {
 type fate uint8
 
 const (
-	silent   fate = iota // no answer is expected, or none can be told
-	answered             // a result, or an echo that stands
+	silent   fate = iota // no response is expected, or it is unknown
+	answered             // a result, or an echo without a reason
 	failed               // an error, or an echo with a reason
 )
 
@@ -137,8 +138,9 @@ var (
 	filler   = regexp.MustCompile(`\$\{fill:(\d+)\}`)
 )
 
-// concrete returns what a client would send: names become values of their
-// kind, and long fillers are cut, for no schema minds them.
+// concrete returns the frame that a client would send: names become values of
+// the right kind, and long fillers are shortened, since no schema depends on
+// them.
 func concrete(line string) ahp.Value {
 	if s, err := strconv.Unquote(line); err == nil && strings.HasPrefix(line, `"`) {
 		return ahp.Value(s)
@@ -151,7 +153,7 @@ func concrete(line string) ahp.Value {
 	return ahp.Value(number.ReplaceAllString(line, "${1}7"))
 }
 
-// clientSchema names the definition of a message that a client sends.
+// clientSchema returns the definition of a client's message.
 func (s *sent) clientSchema() string {
 	if s.frame.ID == nil {
 		return "ClientNotification"
@@ -159,7 +161,8 @@ func (s *sent) clientSchema() string {
 	return "ClientRequest"
 }
 
-// transcriptFrames reads what clients send, and the checks of what hosts send.
+// transcriptFrames returns the frames of clients, and checks of the frames of
+// hosts.
 func transcriptFrames(t *testing.T) (all []*sent, host []check) {
 	t.Helper()
 	transcripts, err := testcases.Transcripts()
@@ -168,7 +171,7 @@ func transcriptFrames(t *testing.T) (all []*sent, host []check) {
 	}
 	for _, tr := range transcripts {
 		var pending []*sent
-		asked := map[string]string{} // by connection and the host's request id
+		asked := map[string]string{} // by connection and id of the host's request
 		for _, step := range tr.Steps {
 			name := fmt.Sprintf("%s:%d", tr.Name, step.Line)
 			switch step.Op {
@@ -196,8 +199,8 @@ func transcriptFrames(t *testing.T) (all []*sent, host []check) {
 	return all, host
 }
 
-// hostSchema names the definition of a frame that a host sends, and notes the
-// fate of the frame that it answers.
+// hostSchema returns the definition of a host's frame, and records the fate of
+// the frame that it responds to.
 func hostSchema(f frame, conn string, pending []*sent) string {
 	switch {
 	case f.Method != nil && f.ID != nil:

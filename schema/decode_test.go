@@ -10,38 +10,41 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// The schemas are held against what the Go types read. That is the derived mark
-// of a message: "invalid" is what they refuse.
+// These tests compare the schemas with the Go types: a schema must refuse exactly
+// the messages that the Go types refuse.
 
-var tables = map[string]*ahp.ActionTable{"Root": session.RootActions, "Session": session.Actions, "Canvas": canvas.Actions}
+// tables has the action tables by the name that definitions have for their
+// kind.
+var tables = func() map[string]*ahp.ActionTable {
+	byName := map[string]*ahp.ActionTable{}
+	for _, k := range canvas.ChannelKinds {
+		byName[strings.ToUpper(k.Name[:1])+k.Name[1:]] = k.Actions
+	}
+	return byName
+}()
 
-var kindOf = map[string]string{ahp.SchemeRoot: "Root", ahp.SchemeSession: "Session", ahp.SchemeCanvas: "Canvas"}
-
-var stateOf = map[string]reflect.Type{
-	"Root": reflect.TypeFor[session.RootState](), "Session": reflect.TypeFor[session.State](), "Canvas": reflect.TypeFor[canvas.CanvasState](),
-}
-
-// knows reports whether an accepted action of a channel can be read.
+// knows reports whether the Go types accept a published action of a channel.
 func knows(channel string, action ahp.Value) bool {
-	kind := kindOf[ahp.SchemeOf(channel)]
-	if kind == "" {
+	kind := canvas.ChannelKindOf(channel)
+	if kind == nil {
 		return true
 	}
-	_, err := tables[kind].Decode(action)
+	_, err := kind.Actions.Decode(action)
 	return err == nil
 }
 
-// dispatchable reports whether a client may dispatch the action at all.
+// dispatchable reports whether a client may dispatch the action.
 func dispatchable(channel string, action ahp.Value) bool {
-	kind := kindOf[ahp.SchemeOf(channel)]
-	if kind == "" {
+	kind := canvas.ChannelKindOf(channel)
+	if kind == nil {
 		return true
 	}
-	row := tables[kind].Row(tagOf(action))
+	row := kind.Actions.Row(tagOf(action))
 	return knows(channel, action) && row.From&(ahp.FromClient|ahp.FromProvider) != 0
 }
 
-// fits reports whether a value is read as a type, what it carries included.
+// fits reports whether a value can be decoded as a type, including the actions
+// and states that it contains.
 func fits(t reflect.Type, raw ahp.Value) bool {
 	v := reflect.New(t)
 	if ahp.Unmarshal(raw, v.Interface()) != nil {
@@ -56,13 +59,13 @@ func fits(t reflect.Type, raw ahp.Value) bool {
 	case ahp.InitializeParams:
 		_, err := v.Capabilities.Set()
 		return err == nil
-	case session.CreateSessionParams: // what the service checks of the shape
+	case session.CreateSessionParams: // the service's checks of the shape
 		return ahp.SchemeOf(v.Channel) == ahp.SchemeSession && len(v.Channel) <= ahp.MaxURI
 	case ahp.ActionEnvelope:
 		return v.RejectionReason != "" || knows(v.Channel, v.Action)
 	case ahp.Snapshot:
-		kind := kindOf[ahp.SchemeOf(v.Resource)]
-		return kind == "" || fits(stateOf[kind], v.State)
+		kind := canvas.ChannelKindOf(v.Resource)
+		return kind == nil || fits(kind.State, v.State)
 	case ahp.InitializeResult:
 		return allFit(v.Snapshots)
 	case ahp.SubscribeResult:
@@ -77,8 +80,7 @@ func allFit[T any](list []T) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !fits(reflect.TypeFor[T](), ahp.MustMarshal(v)) })
 }
 
-// message reports whether the Go types read a request or notification that a
-// peer sends.
+// message reports whether the Go types accept a peer's request or notification.
 func message(f frame, from ahp.Direction) bool {
 	i := slices.IndexFunc(methods, func(m ahp.MethodRow) bool {
 		return m.Name == unquote(f.Method) && m.Direction&from != 0 && m.Notification == (f.ID == nil)
@@ -93,7 +95,7 @@ func message(f frame, from ahp.Direction) bool {
 	return fits(methods[i].Params, params)
 }
 
-// result reports whether the Go types read the answer to a method.
+// result reports whether the Go types accept a method's result.
 func result(method string, raw ahp.Value) bool {
 	i := slices.IndexFunc(methods, func(m ahp.MethodRow) bool { return m.Name == method })
 	return i >= 0 && fits(methods[i].Result, raw)

@@ -15,24 +15,24 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// ID is the $id of a file: an identifier, which nobody has to fetch. The version
-// is the newest protocol version whose rows the tables have.
+// ID returns the $id of a file. It is an identifier and need not resolve. Its
+// version is the newest protocol version in the tables.
 func ID(file string) string {
 	return fmt.Sprintf("https://github.com/ahp-canvas/ahp-canvas/schema/%s/%s.json", ahp.V0_6_0, file)
 }
 
-// titles name the files, in the order in which they are made.
+// titles are the generated schema files, in the order in which they are made.
 var titles = []struct{ file, title string }{
 	{"state", "AHP with Canvas: the states of the channels"},
 	{"actions", "AHP with Canvas: the actions"},
 	{"errors", "AHP with Canvas: errors"},
 	{"notifications", "AHP with Canvas: notifications"},
-	{"commands", "AHP with Canvas: requests and their answers"},
+	{"commands", "AHP with Canvas: requests and responses"},
 	{"bridge", "AHP with Canvas: HTTP over canvas/message (http/1)"},
 }
 
-// Generate returns the generated files of this folder by name, made from the
-// tables and from the sources below root, the module's folder.
+// Generate returns the generated files of this folder by name. It reads the
+// tables, and the comments in the sources below root, the module's folder.
 func Generate(root string) (map[string][]byte, error) {
 	g, err := collect(root)
 	if err != nil {
@@ -63,15 +63,15 @@ func collect(root string) (*generator, error) {
 		return nil, fmt.Errorf("canvas/bridge/schema.json: %w", err)
 	}
 	if unused := g.unused(); len(unused) > 0 {
-		return nil, fmt.Errorf("these rules name nothing: %s", strings.Join(unused, ", "))
+		return nil, fmt.Errorf("these rules match no definition or member: %s", strings.Join(unused, ", "))
 	}
 	return g, nil
 }
 
 var reference = regexp.MustCompile(`"\$ref": "#/\$defs/([A-Za-z0-9]+)"`)
 
-// render writes the definitions that have their home in a file; without a file,
-// all of them. A reference to another file's definition is relative to $id.
+// render writes the definitions of one file, or of all files if file is "". A
+// reference to a definition in another file is relative to $id.
 func (g *generator) render(file, title string) ([]byte, error) {
 	doc := &node{Version: jsonschema.Version, ID: jsonschema.ID(ID(file)), Title: title, Definitions: jsonschema.Definitions{}}
 	if file == "" {
@@ -91,7 +91,7 @@ func (g *generator) render(file, title string) ([]byte, error) {
 		name := string(reference.FindSubmatch(m)[1])
 		switch home := g.home[name]; {
 		case home == "":
-			dangling = append(dangling, fmt.Errorf("nothing is called %s", name))
+			dangling = append(dangling, fmt.Errorf("no definition %q", name))
 		case file != "" && home != file:
 			return fmt.Appendf(nil, `"$ref": "%s.json#/$defs/%s"`, home, name)
 		}
@@ -100,8 +100,7 @@ func (g *generator) render(file, title string) ([]byte, error) {
 	return text, errors.Join(dangling...)
 }
 
-// indent writes JSON for people. The library escapes for HTML, which nobody
-// asked for.
+// indent writes indented JSON. It undoes the library's escaping for HTML.
 func indent(v any) ([]byte, error) {
 	compact, err := json.Marshal(v)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/demo"
 )
 
-// TestLive: every frame that a real host sends while transcripts are played
-// against it fits, whole states included, which expectations leave open.
+// TestLive checks every frame that a real host sends while transcripts are
+// played against it, including the whole states that expectations leave open.
 func TestLive(t *testing.T) {
 	tools(t)
 	seen := &watcher{asked: map[string]string{}, frames: map[string]check{}}
@@ -52,7 +52,7 @@ func TestLive(t *testing.T) {
 	report(t, run(t, "node", "ajv.mjs", write(t, map[string]any{"cases": checks})))
 }
 
-// watcher keeps the distinct frames that a host sends.
+// watcher collects the distinct frames of a host.
 type watcher struct {
 	mu     sync.Mutex
 	asked  map[string]string // method by connection and request id
@@ -110,7 +110,7 @@ func startHost(t *testing.T) (url string, door agent) {
 	return "ws://" + ln.Addr().String() + "/ahp", agent{c}
 }
 
-// agent is the host's door for agents.
+// agent calls tools at the host's MCP endpoint.
 type agent struct{ c *mcp.Client }
 
 func (a agent) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {

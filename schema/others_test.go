@@ -14,9 +14,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// clientSideChecks are the frames of the transcripts that test a client. What the
-// client has to send must fit; what the host says fits unless the Go types do
-// not read it, as from a later protocol.
+// clientSideChecks are the frames of the transcripts that test a client. The
+// client's frames must be valid; the host's must be valid if the Go types
+// accept them, which they do not for frames of a later protocol.
 func clientSideChecks(t *testing.T) []check {
 	t.Helper()
 	transcripts, err := testcases.ClientTranscripts()
@@ -53,7 +53,7 @@ func clientSideChecks(t *testing.T) []check {
 	return all
 }
 
-// idOf is the id of a frame as it is written, with or without quotes.
+// idOf returns the id of a frame verbatim, with or without quotes.
 func idOf(text string) string {
 	m := idMember.FindStringSubmatch(text)
 	if m == nil {
@@ -62,7 +62,7 @@ func idOf(text string) string {
 	return m[1]
 }
 
-// ownSchema names the definition of a frame, and remembers what it asks.
+// ownSchema returns the definition of a frame and records its request.
 func ownSchema(f frame, side, key string, asking, asked map[string]string, failure string) string {
 	switch {
 	case f.Method != nil && f.ID != nil:
@@ -97,8 +97,8 @@ func errorDataFits(e ahp.Error) bool {
 	return true
 }
 
-// bridgeChecks are the messages of the http/1 exchanges, with the verdict of the
-// schema that canvas/bridge wrote by hand.
+// bridgeChecks are the messages of the http/1 exchanges, with the verdict of
+// the hand-written schema of canvas/bridge.
 func bridgeChecks(t *testing.T) []check {
 	t.Helper()
 	original := bridgeSchema(t)
@@ -133,7 +133,7 @@ func bridgeSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// bridgeMessages are what page and host say in a file of exchanges.
+// bridgeMessages are the messages of page and host in a file of exchanges.
 func bridgeMessages(t *testing.T, file string) (all []ahp.Value) {
 	t.Helper()
 	var exchanges []struct {

@@ -13,11 +13,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// TestQuicktype: types that quicktype makes of the bundle, for Go and Python,
-// read every valid value of the fixtures and every valid message of a client.
-// README.md says what they flatten; "same" counts what survives a writing back.
-// What they cannot read are numbers that their types do not hold: ids written as
-// 1.0, 1e3 or with 30 digits, and in Go 1e400.
+// TestQuicktype checks that types which quicktype generates from the bundle,
+// for Go and Python, read every valid value of the fixtures and every valid
+// message of a client. README.md describes what they flatten; "same" counts the
+// values that they write unchanged. They cannot read numbers that their types
+// do not hold: ids written as 1.0, 1e3 or with 30 digits, and in Go 1e400.
 func TestQuicktype(t *testing.T) {
 	tools(t)
 	var checks []check
@@ -55,7 +55,8 @@ func TestQuicktype(t *testing.T) {
 	})
 }
 
-// quicktype writes types for every definition of the bundle and returns them.
+// quicktype generates types for every definition of the bundle and returns
+// them.
 func quicktype(t *testing.T, language, file string, options ...string) string {
 	t.Helper()
 	args := append([]string{"node_modules/quicktype/dist/index.js", "--quiet", "--telemetry", "disable", "--src-lang", "schema", "--lang", language, "-o", file}, options...)
@@ -69,7 +70,7 @@ func quicktype(t *testing.T, language, file string, options ...string) string {
 
 var reader = regexp.MustCompile(`(?m)^func Unmarshal(\w+)\(data \[\]byte\)`)
 
-// goProgram writes a program that reads each value with the type of its schema.
+// goProgram writes a program that reads each value as the type of its schema.
 func goProgram(t *testing.T, dir, generated string) {
 	t.Helper()
 	var readers strings.Builder

@@ -12,22 +12,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// page writes the reference.
+// page builds REFERENCE.md.
 type page struct {
 	strings.Builder
 	g     *generator
-	shown map[string]bool // definitions that have a table of members
+	shown map[string]bool // definitions whose members are listed already
 }
 
-// reference is REFERENCE.md: every method, action, state, error and type.
+// reference returns REFERENCE.md: every method, action, state, error and type.
 func (g *generator) reference() []byte {
 	p := &page{g: g, shown: map[string]bool{}}
 	p.line("# Reference")
 	p.line("")
-	p.line("Generated from the tables and doc comments of this repository: do not edit (`go generate ./schema`).")
-	p.line("A member with `?` may be absent. Objects may have members that are not listed. `any` is any JSON value. An `integer` is written in")
-	p.line("digits alone, has 64 bits (a `status` 32 without a sign, a `code` 32) and need not fit a double. Lengths count what the schema can count")
-	p.line("(code points); places like \"canvas.md section 4\" name the documents that the protocol comes from.")
+	p.line("Generated from the tables and doc comments of this repository; do not edit (`go generate ./schema`).")
+	p.line("A member with `?` is optional. Objects can have members that are not listed. `any` is any JSON value. An `integer` has only digits")
+	p.line("and 64 bits (a `status` 32 and no sign, a `code` 32), and need not fit a double. Lengths are in code points.")
+	p.line("Sections like \"canvas/PROTOCOL.md section 4\" are in this repository.")
 	p.line("")
 	p.line("[Methods](#methods) · [Notifications](#notifications) · [Actions](#actions) · [States](#states) · [Types](#types) · [Errors](#errors)")
 	p.methods("Methods", false)
@@ -84,12 +84,12 @@ func (p *page) result(t reflect.Type) string {
 
 func (p *page) actions() {
 	p.heading(2, "Actions")
-	p.line("`canvas/updated` tells absent (keep) from `null` (clear); in every other action `null` and absent are the same.")
+	p.line("In `canvas/updated`, an absent member keeps a value and `null` clears it. In every other action `null` and absent mean the same.")
 	for _, k := range kinds {
-		p.heading(3, fmt.Sprintf("Of `%s:` channels", k.scheme))
-		p.line("| type | from | since | needs | members | what it does |")
+		p.heading(3, fmt.Sprintf("Of `%s:` channels", k.Scheme))
+		p.line("| type | from | since | requires | members | effect |")
 		p.line("|---|---|---|---|---|---|")
-		for _, row := range k.actions.Rows() {
+		for _, row := range k.Actions.Rows() {
 			name := p.g.name(row.GoType)
 			p.shown[name] = true
 			text, _, _ := strings.Cut(p.g.defs[name].Description, "From: ")
@@ -98,7 +98,7 @@ func (p *page) actions() {
 	}
 }
 
-// inline lists the members of an action but for its type.
+// inline lists the members of an action except its type.
 func (p *page) inline(name string) string {
 	var parts []string
 	s := p.g.defs[name]
@@ -113,14 +113,14 @@ func (p *page) inline(name string) string {
 func (p *page) states() {
 	p.heading(2, "States")
 	for _, k := range kinds {
-		name := k.name + "State"
+		name := k.title + "State"
 		p.heading(3, name)
-		p.line("%s Channels: `%s:`.", p.g.defs[name].Description, k.scheme)
+		p.line("%s Channels: `%s:`.", p.g.defs[name].Description, k.Scheme)
 		p.members(name, "")
 	}
 }
 
-// types shows what the other parts refer to.
+// types lists the types that the other sections refer to.
 func (p *page) types() {
 	p.heading(2, "Types")
 	for _, name := range slices.Sorted(maps.Keys(p.g.defs)) {
@@ -139,20 +139,21 @@ func (p *page) types() {
 			p.members(name, name)
 		}
 	}
-	p.line("\nThe messages of `http/1`, which travel in `canvas/message`, are in `bridge.json` and in `canvas/bridge/PROTOCOL.md`.")
+	p.line("\nThe messages of `http/1`, which are sent in `canvas/message`, are specified in `bridge.json` and in `canvas/bridge/PROTOCOL.md`.")
 }
 
-// isMessage reports whether a definition is a whole JSON-RPC message, or a union
-// of them.
+// isMessage reports whether a definition is a whole JSON-RPC message, or a
+// union of messages.
 func isMessage(s *node) bool {
 	if s.Properties != nil {
 		_, ok := s.Properties.Get("jsonrpc")
 		return ok
 	}
-	return strings.HasPrefix(s.Description, "What a ")
+	return strings.HasSuffix(s.Description, byMethod)
 }
 
-// members writes the table of an object, once, under a heading where one is given.
+// members writes the table of an object's members, unless it is written
+// already, with an optional heading.
 func (p *page) members(name, heading string) {
 	s := p.g.defs[name]
 	if s == nil || p.shown[name] || s.Properties == nil {
@@ -189,7 +190,7 @@ func (p *page) errors() {
 		p.members(name, name)
 	}
 	p.heading(3, "Codes of canvas errors")
-	p.line("`ProviderErrorData.code` is a provider's own, or one of the host's:\n")
+	p.line("`ProviderErrorData.code` is defined by the provider, or one of the host's:\n")
 	for _, c := range p.g.src.consts["canvas."] {
 		if strings.HasPrefix(c.name, "Code") {
 			p.line("- `%s`", c.value)
@@ -197,7 +198,7 @@ func (p *page) errors() {
 	}
 }
 
-// typeOf says a schema in a few words.
+// typeOf describes a schema in a few words.
 func typeOf(s *node) string {
 	switch {
 	case s.Ref != "":
@@ -254,7 +255,7 @@ func mark(s *node, member string) string {
 	return "?"
 }
 
-// cell is a text as a table takes it.
+// cell escapes a text for a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", `\<`).Replace(strings.TrimSpace(text))
 }

@@ -11,37 +11,38 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// node is one place of a JSON Schema.
+// node is a JSON Schema or a part of one.
 type node = jsonschema.Schema
 
-// generator collects definitions. Their names are unique over all files; the
-// file that was open when a definition was made is its home.
+// generator collects definitions. Their names are unique across files; a
+// definition belongs to the file that was current when it was made.
 type generator struct {
 	src   *source
 	defs  map[string]*node
 	home  map[string]string
-	names map[reflect.Type]string // definitions that are not named as their type is
+	names map[reflect.Type]string // definitions whose name is not the type's
 	file  string
-	used  map[string]bool // rules that applied
+	used  map[string]bool // rules and unions that matched
 
-	dispatched map[string]string // by kind: the definition of what a client may dispatch
+	dispatched map[string]string // by kind: the name of the definition of what a client may dispatch
 }
 
 func newGenerator(src *source) *generator {
 	g := &generator{
 		src: src, defs: map[string]*node{}, home: map[string]string{}, used: map[string]bool{}, dispatched: map[string]string{},
-		names: map[reflect.Type]string{reflect.TypeFor[ahp.Error](): "JsonRpcError"}, // as the protocol calls it
+		names: map[reflect.Type]string{reflect.TypeFor[ahp.Error](): "JsonRpcError"}, // its name in the protocol
 	}
 	for _, k := range kinds {
-		g.names[k.state] = k.name + "State"
-		for _, row := range k.actions.Rows() {
+		g.names[k.State] = k.title + "State"
+		for _, row := range k.Actions.Rows() {
 			g.names[row.GoType] = actionName(row.Type)
 		}
 	}
 	return g
 }
 
-// define adds a definition; a name that stands twice is a fault of the tables.
+// define adds a definition. It panics if the name is taken, which is an error
+// in the tables.
 func (g *generator) define(name string, s *node) {
 	if g.defs[name] != nil {
 		panic("schema: two definitions of " + name)
@@ -51,7 +52,8 @@ func (g *generator) define(name string, s *node) {
 
 func ref(name string) *node { return &node{Ref: "#/$defs/" + name} }
 
-// reflect defines a Go type and all that it holds, and returns its name.
+// reflect defines a Go type and the types that it contains, and returns its
+// name.
 func (g *generator) reflect(t reflect.Type) string {
 	r := &jsonschema.Reflector{
 		Anonymous: true, AllowAdditionalProperties: true,
@@ -73,8 +75,8 @@ func (g *generator) name(t reflect.Type) string {
 	return t.Name()
 }
 
-// comment is a type's or member's doc comment; where it begins with the name in
-// Go, the name on the wire stands instead.
+// comment returns the doc comment of a type or member. If the comment begins
+// with the Go name, comment replaces it by the name on the wire.
 func (g *generator) comment(t reflect.Type, field string) string {
 	text, old, name := g.src.doc(t, field), t.Name(), g.name(t)
 	if field != "" {
@@ -88,7 +90,8 @@ func (g *generator) comment(t reflect.Type, field string) string {
 	return text
 }
 
-// scalar maps the types whose JSON their Go kind does not tell.
+// scalar returns the schema of types whose Go kind does not determine their
+// JSON.
 func (g *generator) scalar(t reflect.Type) *node {
 	switch {
 	case t == reflect.TypeFor[ahp.Value]():
@@ -107,7 +110,7 @@ func (g *generator) scalar(t reflect.Type) *node {
 	return nil
 }
 
-// field is an ahp.Field: null is one of its values.
+// field returns the schema of an ahp.Field, which allows null.
 func (g *generator) field(t reflect.Type) *node {
 	f, _ := t.FieldByName("Value")
 	elem := f.Type.Elem()
@@ -117,16 +120,16 @@ func (g *generator) field(t reflect.Type) *node {
 	case elem.Kind() == reflect.String:
 		s = &node{Type: "string"}
 	default:
-		panic(fmt.Sprintf("schema: a Field of %s has no schema yet", elem))
+		panic(fmt.Sprintf("schema: ahp.Field[%s] is not supported", elem))
 	}
 	if s.Type == "" {
-		return s // opaque: null is in it
+		return s // opaque: includes null
 	}
 	return &node{AnyOf: []*node{s, {Type: "null"}}}
 }
 
-// finish mends what the library cannot know: the Extra member is not one, and
-// the rules of rules.go.
+// finish corrects what the library cannot know: it removes Extra, which is not
+// a member, and applies the rules of rules.go.
 func (g *generator) finish(name string, s *node) {
 	if s.Properties != nil {
 		s.Properties.Delete("Extra")

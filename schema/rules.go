@@ -7,15 +7,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// rule refines a definition, or a member of one.
+// rule refines a definition or a member.
 type rule func(*node)
 
 var limits = canvas.DefaultLimits()
 
-// rules are what the host checks beyond the shape (Validate, Limits, and the
-// doc comment of a member), by definition and member. JSON Schema counts code
-// points where the host counts bytes: such a limit is necessary, not
-// sufficient. A rule that names nothing fails.
+// rules are the checks of the host beyond the types (Validate, Limits, and
+// comments of members), by definition and member. JSON Schema counts code
+// points and the host bytes, so a length limit here is necessary but not
+// sufficient. A rule that matches nothing is an error.
 var rules = map[string]rule{
 	"ClientCapabilities": func(s *node) { s.AdditionalProperties = nullable(&node{Type: "object"}) },
 
@@ -61,12 +61,12 @@ func all(rules ...rule) rule {
 	}
 }
 
-// length bounds a string; 0 is no bound.
+// length limits a string; 0 is no limit.
 func length(shortest, longest int) rule {
 	return func(s *node) { s.MinLength, s.MaxLength = bound(shortest), bound(longest) }
 }
 
-// each bounds an array and refines its elements.
+// each limits an array and refines its elements.
 func each(r rule, fewest, most int) rule {
 	return func(s *node) {
 		s.MinItems, s.MaxItems = bound(fewest), bound(most)
@@ -74,7 +74,7 @@ func each(r rule, fewest, most int) rule {
 	}
 }
 
-// first refines the value of a member that may also be null.
+// first refines the value of a member that can also be null.
 func first(r rule) rule { return func(s *node) { r(s.AnyOf[0]) } }
 
 func bound(n int) *uint64 {
@@ -91,7 +91,7 @@ func pattern(re, example string) rule {
 
 func uri(scheme, example string) rule { return pattern("^"+scheme+":", example) }
 
-// tags lists the values of a string.
+// tags restricts a string to values.
 func tags(values ...string) rule {
 	return func(s *node) {
 		for _, v := range values {
@@ -100,5 +100,5 @@ func tags(values ...string) rule {
 	}
 }
 
-// nullable adds null to the values of a schema.
+// nullable allows null in addition to a schema.
 func nullable(s *node) *node { return &node{AnyOf: []*node{s, {Type: "null"}}} }

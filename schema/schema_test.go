@@ -12,8 +12,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// TestErrorData: the comment of a code names the type of its data, and so does
-// the table here.
+// TestErrorData checks that the comment of an error code and errorData name the
+// same type.
 func TestErrorData(t *testing.T) {
 	src, err := readSource("..")
 	if err != nil {
@@ -50,7 +50,7 @@ type shapes struct {
 	Extra  ahp.Value         `json:",embed"`
 }
 
-// TestShapes: required, optional, nullable and opaque, as the Go types say.
+// TestShapes checks required, optional, nullable and opaque members.
 func TestShapes(t *testing.T) {
 	g := newGenerator(&source{})
 	s := g.defs[g.reflect(reflect.TypeFor[shapes]())]
@@ -89,7 +89,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestFaults: what the tables get wrong is said, not written into a file.
+// TestFaults checks that errors in the tables are reported and not written into
+// a file.
 func TestFaults(t *testing.T) {
 	rules["NoSuch.member"] = length(1, 0)
 	defer delete(rules, "NoSuch.member")
@@ -99,7 +100,7 @@ func TestFaults(t *testing.T) {
 	g := newGenerator(&source{})
 	g.file = "state"
 	g.define("A", ref("B"))
-	if _, err := g.render("state", ""); err == nil || !strings.Contains(err.Error(), "nothing is called B") {
+	if _, err := g.render("state", ""); err == nil || !strings.Contains(err.Error(), `no definition "B"`) {
 		t.Errorf("a dangling reference: %v", err)
 	}
 	defer func() {
@@ -110,7 +111,7 @@ func TestFaults(t *testing.T) {
 	g.define("A", &jsonschema.Schema{})
 }
 
-// TestNoSources: without the module's folder there is no guessing.
+// TestNoSources checks that Generate fails without the module's folder.
 func TestNoSources(t *testing.T) {
 	if _, err := Generate(t.TempDir()); err == nil {
 		t.Error("generated from nothing")

@@ -17,18 +17,18 @@ const module = "github.com/ahp-canvas/ahp-canvas/"
 // packages are the folders whose comments and constants are read.
 var packages = []string{"ahp", "session", "canvas"}
 
-// source is what the compiler does not keep: comments, and the constants of
-// named types. Keys are "folder.Type" and "folder.Type.Field".
+// source has what reflection cannot see: comments, and the constants of named
+// types. Keys are "folder.Type" and "folder.Type.Field".
 type source struct {
 	docs   map[string]string
-	consts map[string][]constant // by "folder.Type"; by "folder." where a constant has no type
+	consts map[string][]constant // by "folder.Type", or "folder." for constants without a type
 
-	methods map[string]string // comments of methods, by their name on the wire
+	methods map[string]string // comments of methods, by name on the wire
 }
 
 type constant struct{ name, value, doc string }
 
-// readSource parses the packages below root, the module's folder.
+// readSource parses the packages in root, the module's folder.
 func readSource(root string) (*source, error) {
 	s := &source{docs: map[string]string{}, consts: map[string][]constant{}, methods: map[string]string{}}
 	for _, pkg := range packages {
@@ -88,7 +88,7 @@ func (s *source) addType(pkg string, gen *ast.GenDecl, spec *ast.TypeSpec) {
 	}
 }
 
-// addConst keeps constants that are written as a string or as a number.
+// addConst records constants that are string or integer literals.
 func (s *source) addConst(pkg string, spec *ast.ValueSpec) {
 	key := pkg + "."
 	if t, ok := spec.Type.(*ast.Ident); ok {
@@ -104,8 +104,9 @@ func (s *source) addConst(pkg string, spec *ast.ValueSpec) {
 	}
 }
 
-// addVar keeps the comment of a method, by its name on the wire: the string that
-// the call in a line like "Ping = NewMethod[...]("ping", ...)" begins with.
+// addVar records the comment of a method by its name on the wire, which is the
+// first argument of the call in a line like "Ping = NewMethod[...]("ping",
+// ...)".
 func (s *source) addVar(spec *ast.ValueSpec) {
 	for _, v := range spec.Values {
 		if call, ok := v.(*ast.CallExpr); ok && len(call.Args) == 2 {
@@ -133,7 +134,8 @@ func literal(e ast.Expr) (string, bool) {
 
 var docLink = regexp.MustCompile(`\[([A-Za-z.]+)\]`)
 
-// comment returns the first of two comments as one line of plain text.
+// comment returns the first comment that is not empty, as one line of plain
+// text.
 func comment(groups ...*ast.CommentGroup) string {
 	for _, g := range groups {
 		if text := strings.Join(strings.Fields(g.Text()), " "); text != "" {
@@ -143,7 +145,7 @@ func comment(groups ...*ast.CommentGroup) string {
 	return ""
 }
 
-// doc returns the comment of a type, or of a field where one is named.
+// doc returns the comment of a type, or of its field.
 func (s *source) doc(t reflect.Type, field string) string {
 	key := key(t)
 	if field != "" {

@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/schema"
 )
 
-// TestFresh: the files are what the tables say, and there are no others.
+// TestFresh checks that the generated files are up to date, and that there are
+// no others.
 func TestFresh(t *testing.T) {
 	files, err := schema.Generate("..")
 	if err != nil {

@@ -12,29 +12,30 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// kind is a channel kind: what its channels hold and which actions they know.
+// kind is a channel kind with the name that its definitions have.
 type kind struct {
-	name    string // of its definitions: <name>State, <name>Action
-	scheme  string // of its channels
-	example string
-	state   reflect.Type
-	actions *ahp.ActionTable
+	canvas.ChannelKind
+	title string // begins the names of its definitions: <title>State and <title>Action
 }
 
-// kinds is the table of channel kinds; a new one is a line here.
-var kinds = []kind{
-	{"Root", ahp.SchemeRoot, ahp.RootURI, reflect.TypeFor[session.RootState](), session.RootActions},
-	{"Session", ahp.SchemeSession, "ahp-session:/default", reflect.TypeFor[session.State](), session.Actions},
-	{"Canvas", ahp.SchemeCanvas, "ahp-canvas:/plan", reflect.TypeFor[canvas.CanvasState](), canvas.Actions},
+// kinds are the rows of canvas.ChannelKinds.
+var kinds = titled(canvas.ChannelKinds)
+
+func titled(rows []canvas.ChannelKind) []kind {
+	list := make([]kind, len(rows))
+	for i, row := range rows {
+		list[i] = kind{row, pascal(row.Name)}
+	}
+	return list
 }
 
-// methods returns the tables of all packages, in their order.
+// methods returns the methods of all packages, in the order of their tables.
 func methods() []ahp.MethodRow {
 	return slices.Concat(ahp.Methods, session.Methods, canvas.Methods)
 }
 
-// errorData is the type of an error's data, by code; true says that it is
-// always there.
+// errorData has the type of an error's data by code; required is true if the
+// data is always present.
 var errorData = map[ahp.Code]struct {
 	t        reflect.Type
 	required bool
@@ -44,18 +45,20 @@ var errorData = map[ahp.Code]struct {
 	ahp.CodeAlreadyExists:              {reflect.TypeFor[ahp.ProviderErrorData](), false},
 }
 
-// codes returns the error codes from the highest down: JSON-RPC's own come last.
+// codes returns the error codes in descending order, so that JSON-RPC's own are
+// last.
 func codes() []ahp.Code {
 	return slices.SortedFunc(maps.Keys(ahp.Codes), func(a, b ahp.Code) int { return cmp.Compare(b, a) })
 }
 
-// errorName is the definition of an error code: NotFoundError, ParseError.
+// errorName returns the definition name of an error code, such as
+// NotFoundError.
 func errorName(c ahp.Code) string {
 	return strings.TrimSuffix(ahp.Codes[c], "Error") + "Error"
 }
 
-// pascal turns a name of the wire into the name of a definition:
-// "session/titleChanged" is SessionTitleChanged.
+// pascal converts a name on the wire to a definition name:
+// "session/titleChanged" becomes SessionTitleChanged.
 func pascal(name string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(name, "/") {
@@ -64,10 +67,10 @@ func pascal(name string) string {
 	return b.String()
 }
 
-// actionName is the definition of an action type.
+// actionName returns the definition name of an action type.
 func actionName(tag string) string { return pascal(tag) + "Action" }
 
-// senders says in words who may dispatch a row.
+// senders returns who may dispatch an action, in words.
 func senders(row *ahp.ActionRow) string {
 	var who []string
 	for _, s := range []struct {
@@ -81,7 +84,7 @@ func senders(row *ahp.ActionRow) string {
 	return strings.Join(who, ", ")
 }
 
-// direction says in words which peer sends a method.
+// direction returns which peer sends a method, in words.
 func direction(d ahp.Direction) string {
 	switch d {
 	case ahp.ClientToHost:

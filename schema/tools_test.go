@@ -16,7 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// installed puts the tools of proof/package-lock.json in place, once.
+// installed installs the tools of proof/package-lock.json, once.
 var installed = sync.OnceValue(func() error {
 	if now, err := os.ReadFile("proof/package-lock.json"); err == nil {
 		if then, err := os.ReadFile("proof/node_modules/.of-lock"); err == nil && bytes.Equal(now, then) {
@@ -44,8 +44,8 @@ type toolError struct {
 
 func (e *toolError) Error() string { return e.name + ": " + e.err.Error() + "\n" + string(e.out) }
 
-// tools skips a test where there is no Node or no registry; in CI it fails. With
-// -short (the race detector's run) nothing outside of Go is run.
+// tools skips a test if there is no Node or no registry; in CI it fails the
+// test. With -short, as in the race detector's run, nothing outside Go is run.
 func tools(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -59,7 +59,7 @@ func tools(t *testing.T) {
 	}
 }
 
-// run runs a tool in proof/ and returns what it printed.
+// run runs a tool in proof/ and returns its output.
 func run(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -74,7 +74,7 @@ func run(t *testing.T, name string, args ...string) []byte {
 	return out.Bytes()
 }
 
-// write puts a value into a file for a tool.
+// write writes a value to a file for a tool.
 func write(t *testing.T, v any) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "in.json")
@@ -84,8 +84,8 @@ func write(t *testing.T, v any) string {
 	return name
 }
 
-// report fails for each line of "wrong" and logs the other figures. Known faults
-// of a tool are named by a part of their line, and have to be there.
+// report fails the test for each line of "wrong" and logs the other figures.
+// Known errors of a tool are given by a part of their line, and must occur.
 func report(t *testing.T, out []byte, known ...string) {
 	t.Helper()
 	var r map[string]any

@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTypeScript: typescript/ahp.ts is what json-schema-to-typescript makes of
-// the bundle, and under tsc --strict every union narrows by its tag.
+// TestTypeScript checks that typescript/ahp.ts is json-schema-to-typescript's
+// output for the bundle, and that under tsc --strict every union narrows by its
+// tag.
 func TestTypeScript(t *testing.T) {
 	tools(t)
 	dir := t.TempDir()

@@ -7,16 +7,16 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// variant is one shape of a struct that is several in one.
+// variant is one shape of a struct that has several.
 type variant struct {
-	name     string   // of the definition
-	tag      string   // the const of the union's tag
-	required []string // beyond the tag
-	absent   []string // members of the other variants
+	name     string   // name of the definition
+	tag      string   // value of the union's tag
+	required []string // required members besides the tag
+	absent   []string // members that only other variants have
 }
 
-// unions are the structs of which a tag says what else is there: Go has one
-// struct, a schema has one definition for each tag.
+// unions are the structs whose tag determines which other members are present.
+// Go has one struct; the schema has one definition per tag.
 var unions = map[string]struct {
 	tag      string
 	variants []variant
@@ -31,7 +31,7 @@ var unions = map[string]struct {
 	}},
 }
 
-// split turns a definition of the table above into a union of its variants.
+// split turns a definition listed in unions into a union of its variants.
 func (g *generator) split(name string, s *node) {
 	u, ok := unions[name]
 	if !ok {
@@ -50,13 +50,13 @@ func (g *generator) split(name string, s *node) {
 				part.Properties.Set(p.Key, p.Value)
 			}
 		}
-		part.Description = fmt.Sprintf("%s whose %s is %q.", name, u.tag, v.tag)
+		part.Description = fmt.Sprintf("A %s whose %s is %q.", name, u.tag, v.tag)
 		g.define(v.name, part)
 		s.OneOf = append(s.OneOf, ref(v.name))
 	}
 }
 
-// oneOf defines a union of definitions, each told apart by a const tag.
+// oneOf defines a union of definitions, each identified by a const member.
 func (g *generator) oneOf(name, description string, members []string) {
 	s := &node{Description: description}
 	for _, m := range members {
@@ -65,7 +65,7 @@ func (g *generator) oneOf(name, description string, members []string) {
 	g.define(name, s)
 }
 
-// object makes an open object; members come in pairs of name and schema. A name
+// object returns an open object. members are pairs of name and schema; a name
 // that ends in "?" is optional.
 func object(description string, members ...any) *node {
 	s := &node{Type: "object", Description: description, Properties: jsonschema.NewProperties()}
@@ -81,11 +81,12 @@ func object(description string, members ...any) *node {
 	return s
 }
 
-// byScheme says what a member holds by the scheme of the URI beside it: a chain
-// of if, then and else. A scheme that no kind has leaves it free.
+// byScheme restricts a member by the scheme of the URI in another member: a
+// chain of if, then and else. For an unknown scheme the member can have any
+// value.
 func byScheme(s *node, uriMember, member string, definition func(kind) string) {
 	for _, k := range kinds {
-		s.If = object("", uriMember, &node{Type: "string", Pattern: "^" + k.scheme + ":"})
+		s.If = object("", uriMember, &node{Type: "string", Pattern: "^" + k.Scheme + ":"})
 		s.Then = object("", member+"?", ref(definition(k)))
 		s.Else = &node{}
 		s = s.Else

@@ -6,21 +6,19 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
-	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 	"github.com/google/go-cmp/cmp"
 )
 
 // reducer is a channel kind of this package.
-type reducer struct{ wire.Kind }
+type reducer struct{ *canvas.ChannelKind }
 
-var reducers = map[string]reducer{"root": reducerOf("root"), "session": reducerOf("session")}
-
-func reducerOf(name string) reducer {
-	kind, _ := wire.KindOf(name)
-	return reducer{kind}
+var reducers = map[string]reducer{
+	"root":    {canvas.ChannelKindNamed("root")},
+	"session": {canvas.ChannelKindNamed("session")},
 }
 
 // apply runs actions over a state, and checks at each that the state before it

@@ -17,7 +17,6 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
-	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
@@ -26,8 +25,8 @@ const (
 	clientToken   = "view-token"
 )
 
-// goClient is the Go client under test, as testcases.Client has it. Its host is
-// a listener in memory that says nothing by itself.
+// goClient is the Go client as a testcases.Client. Its host is an in-memory
+// listener that sends only what the transcript sends.
 type goClient struct {
 	net      ahptest.Net
 	server   *http.Server
@@ -37,7 +36,7 @@ type goClient struct {
 	mu    sync.Mutex
 	wires []*ahptest.Conn
 	all   []*hostConn
-	done  chan error // holds the end of what was started last
+	done  chan error // receives the error of what was started last
 	ended bool
 	err   error
 }
@@ -50,7 +49,7 @@ func newGoClient(t *testing.T) *goClient {
 	}
 	guard := &ws.Guard{Hosts: []string{clientAddress}, Tokens: []ws.Token{{Secret: clientToken, Role: "view"}}}
 	c.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/proof" { // no part of AHP
+		if r.URL.Path == "/proof" { // not part of
 			http.NotFound(w, r)
 			return
 		}
@@ -94,7 +93,7 @@ func (c *goClient) dial(ctx context.Context, network, addr string) (net.Conn, er
 	return nc, err
 }
 
-func (c *goClient) Settle() { synctest.Wait() }
+func (c *goClient) Flush() { synctest.Wait() }
 
 func (c *goClient) Pass(d time.Duration) { time.Sleep(d) }
 
@@ -115,7 +114,7 @@ func (c *goClient) State(uri string) (ahp.Value, bool) {
 	return ahp.MustMarshal(snap.State), true
 }
 
-// Done remembers the end, so that it can be asked for twice.
+// Done keeps the result, so it can be called repeatedly.
 func (c *goClient) Done() (bool, error) {
 	if !c.ended {
 		select {
@@ -139,7 +138,7 @@ func (c *goClient) Do(ctx context.Context, what string) error {
 	return nil
 }
 
-// verbs are the words of "client" lines.
+// verbs are the commands of "client" lines.
 var verbs = map[string]func(context.Context, *goClient, string) error{
 	"connect": func(ctx context.Context, c *goClient, args string) error {
 		words := strings.Fields(args)
@@ -162,8 +161,7 @@ var verbs = map[string]func(context.Context, *goClient, string) error{
 	},
 	"dispatch": func(ctx context.Context, c *goClient, args string) error {
 		uri, raw, _ := strings.Cut(args, " ")
-		table := map[string]*ahp.ActionTable{ahp.SchemeSession: session.Actions, ahp.SchemeCanvas: canvas.Actions}[ahp.SchemeOf(uri)]
-		read, err := table.Decode(ahp.Value(raw))
+		read, err := canvas.ChannelKindOf(uri).Actions.Decode(ahp.Value(raw))
 		if err != nil {
 			return err
 		}
@@ -184,7 +182,7 @@ var verbs = map[string]func(context.Context, *goClient, string) error{
 	},
 }
 
-// openEditor is the provider of client-side transcripts (README.md).
+// openEditor opens canvases for the client-side transcripts (README.md).
 func openEditor(_ context.Context, req canvas.OpenRequest, _ *client.Handle) (canvas.Opened, error) {
 	if req.InstanceID == "bad" {
 		return canvas.Opened{}, canvas.Errorf("no_such_file", "there is no such file")

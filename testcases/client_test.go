@@ -7,8 +7,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// TestClientTranscripts plays the host of every client-side transcript for the
-// Go client, over a WebSocket in memory and a clock that only "@" moves.
+// TestClientTranscripts plays the host of every client-side transcript against
+// the Go client, over an in-memory WebSocket and with a clock that only "@"
+// moves.
 func TestClientTranscripts(t *testing.T) {
 	all, err := testcases.ClientTranscripts()
 	if err != nil || len(all) == 0 {

@@ -9,23 +9,23 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
 
-// covers is what the transcripts must show of a name.
+// covers is a set of uses of a name that the transcripts must have.
 type covers uint8
 
 const (
-	accepted covers = 1 << iota // a result, or an echo that stands
+	accepted covers = 1 << iota // a result, or an echo without a reason
 	refused                     // an error, or an echo with a reason
-	told                        // sent by the host of its own accord
+	told                        // sent by the host unprompted
 	both     = accepted | refused
 )
 
-// The rows are the documents' own lists, not the code's: ahp-host.md sections
-// 1a, 1b, 3c and 4, and #297 sections 4, 5, 7 and 10. What the code knows beyond
-// them is found by TestCoverageKnowsTheCode.
+// The rows come from the protocol's own lists, not from the code:
+// ahp/PROTOCOL.md sections 1a, 1b, 3c and 4, and the Canvas proposal (#297),
+// sections 4, 5, 7 and 10. TestCoverageKnowsTheCode finds what only the code
+// has.
 var (
 	methodRows = map[string]covers{
 		"initialize": both, "ping": accepted, "reconnect": both, "subscribe": both, "listSessions": both, "createSession": both, "disposeSession": both,
@@ -35,7 +35,7 @@ var (
 		"completions": refused, "createChat": refused, "disposeChat": refused, "fetchTurns": refused, "createTerminal": refused, "disposeTerminal": refused,
 		"invokeChangesetOperation": refused,
 		"canvasReadResource":       both, "canvasOpen": refused, "canvasInvokeAction": refused, "canvasClose": refused,
-		// Sent as requests, which they are not.
+		// Notifications, sent as requests.
 		"dispatchAction": refused, "unsubscribe": refused, "action": refused,
 	}
 	actionRows = map[string]covers{
@@ -43,7 +43,8 @@ var (
 		"session/activeClientRemoved": both | told, "session/customizationToggled": both,
 		// Accepted as session/activeClientSet and session/activeClientRemoved.
 		"session/activeClientChanged": refused,
-		// Accepted only where a session has a config; no session of this host has.
+		// Accepted only if a session has a config; no session of this host has
+		// one.
 		"session/configChanged": refused, "root/configChanged": refused,
 		"session/ready": refused, "session/creationFailed": refused, "session/activityChanged": refused, "session/serverToolsChanged": refused, "session/metaChanged": refused,
 		"session/changesetsChanged": refused, "session/chatAdded": refused, "session/chatRemoved": refused, "session/chatUpdated": refused, "session/defaultChatChanged": refused,
@@ -57,7 +58,7 @@ var (
 		"canvas_not_found", "canvas_instance_not_found", "canvas_session_not_found", "canvas_ambiguous", "canvas_already_open", "canvas_input_invalid",
 		"canvas_action_no_handler", "canvas_provider_unavailable", "canvas_handler_error", "canvas_timeout", "canvas_limit_exceeded",
 	}
-	// A transcript cannot show these, each for the reason beside it.
+	// Transcripts cannot show these, for the reasons beside them.
 	unshown = map[string]string{
 		"InternalError":               "a fault of the host's own",
 		"AlreadyExists":               "the code of canvas_already_open in Go; a client has no method that answers it",
@@ -67,7 +68,7 @@ var (
 	}
 )
 
-// shown is what a set of transcripts has of each name.
+// shown has the uses of each name in a set of transcripts.
 type shown struct {
 	methods, actions     map[string]covers
 	notifications, codes map[string]bool
@@ -95,7 +96,7 @@ type wireAction struct {
 func readShown(all []*Transcript) shown {
 	s := shown{map[string]covers{}, map[string]covers{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, tr := range all {
-		asked := map[string]string{} // connection and id -> method
+		asked := map[string]string{} // method by connection and id
 		for _, step := range tr.Steps {
 			s.step(step, asked)
 		}
@@ -185,17 +186,17 @@ func missing(t *testing.T, what string, want, have covers) {
 	}
 }
 
-// TestCoverageExceptions keeps the list of what cannot be shown honest.
+// TestCoverageExceptions checks that no exception is shown after all.
 func TestCoverageExceptions(t *testing.T) {
 	s := readShown(transcripts(t))
 	for code, name := range ahp.Codes {
 		if unshown[name] != "" && s.codes[string(ahp.MustMarshal(code))] {
-			t.Errorf("%s can be shown after all: take it from the exceptions", name)
+			t.Errorf("%s is shown by a transcript; remove it from the exceptions", name)
 		}
 	}
 	for code := range s.canvasCodes {
 		if unshown[code] != "" {
-			t.Errorf("%s can be shown after all: take it from the exceptions", code)
+			t.Errorf("%s is shown by a transcript; remove it from the exceptions", code)
 		}
 		if strings.HasPrefix(code, "canvas_") && !slices.Contains(canvasCodeRows, code) {
 			t.Errorf("%s is no code of canvas.md section 3", code)
@@ -208,8 +209,8 @@ func TestCoverageExceptions(t *testing.T) {
 	}
 }
 
-// TestCoverageKnowsTheMethods: no method of the code is without its row here.
-// What is sent without an answer shows itself in what it does.
+// TestCoverageKnowsTheMethods checks that every method of the code has a row
+// here. Notifications are shown by their effects.
 func TestCoverageKnowsTheMethods(t *testing.T) {
 	for _, m := range wire.Methods() {
 		if methodRows[m.Name] == 0 && !slices.Contains(notificationRows, m.Name) {
@@ -218,12 +219,12 @@ func TestCoverageKnowsTheMethods(t *testing.T) {
 	}
 }
 
-// TestCoverageKnowsTheCode compares the documents' list of actions with the
-// host's tables, both ways.
+// TestCoverageKnowsTheCode compares the protocol's list of actions with the
+// host's tables, in both directions.
 func TestCoverageKnowsTheCode(t *testing.T) {
 	known := map[string]bool{}
-	for _, table := range []*ahp.ActionTable{session.RootActions, session.Actions, canvas.Actions} {
-		for _, row := range table.Rows() {
+	for _, kind := range canvas.ChannelKinds {
+		for _, row := range kind.Actions.Rows() {
 			known[row.Type] = true
 			if actionRows[row.Type] == 0 {
 				t.Errorf("action %s has no row here, so no transcript has to show it", row.Type)

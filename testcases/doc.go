@@ -1,9 +1,9 @@
-// Package testcases is the contract as data, for people who test reducers and
-// hosts in any language, and the Go code that reads and runs it: reducer
-// fixtures (reducers/), values of every type on the wire (round-trips/),
-// transcripts of real messages (transcripts/), and the table of layers.
-// README.md states every rule of the formats; typescript/ is the same reducers
-// in another language, which the tests run beside the Go ones.
+// Package testcases has the test data of the protocol, for reducers and hosts in
+// any language, and Go code that reads and runs it: reducer fixtures (reducers/),
+// values of every type on the wire (round-trips/) and transcripts of real messages
+// (transcripts/). README.md specifies the formats. typescript/ has the reducers in
+// another language, which the tests compare with the Go ones.
 //
-// Tests and the conformance command import it; the host never does.
+// Tests and the conformance command import this package; the host never does. A
+// test of this package also checks which package of the module may import which.
 package testcases

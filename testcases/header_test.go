@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	// notTheSurface are words with canvas in them that a host without the surface
-	// understands: a capability that it does not know, and the name of an agent.
+	// notTheSurface are words that contain "canvas" but do not need the Canvas
+	// surface: an unknown capability, and the name of an agent.
 	notTheSurface = strings.NewReplacer(`"capabilities":{"canvas":{}}`, "", `"provider":"canvas"`, "")
 	ofTheDemo     = regexp.MustCompile(`"(extensionId|canvasId)":"(demo|other|counter|broken|hang|evil)"|\["\$\*","\$\*"`)
 	ofAProvider   = regexp.MustCompile(`"canvasProviders":`)
 )
 
-// neededBy says what the steps of a transcript ask of a host.
+// neededBy returns what the steps of a transcript need of a host.
 func neededBy(tr *Transcript) []string {
 	has := map[string]bool{}
 	for _, s := range tr.Steps {
@@ -43,8 +43,8 @@ func neededBy(tr *Transcript) []string {
 	return needs
 }
 
-// TestTranscriptNeeds: what a case says it needs is what its steps use, so that
-// a host is neither failed for what it never claimed nor let off.
+// TestTranscriptNeeds checks that the needs line of each case has exactly what
+// its steps use.
 func TestTranscriptNeeds(t *testing.T) {
 	for _, tr := range transcripts(t) {
 		if want, have := neededBy(tr), tr.Needs(); !slices.Equal(want, have) {

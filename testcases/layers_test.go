@@ -64,7 +64,7 @@ var layers = []layer{
 	{"canvas/host/hosttest", "canvas/host", "", "serves a host for the length of a test"},
 	{"schema", "canvas session ahp", "github.com/invopop/jsonschema", "what the tables say, for other languages"},
 	{"cmd/ahp-schema", "schema", "", "writes schema's files"},
-	{"testcases/wire", "ahp canvas channels session", "", "the published data through our types and reducers"},
+	{"testcases/wire", "ahp canvas session", "", "the published data through our types and reducers"},
 	{"testcases", "ahp", "github.com/go-json-experiment/json", "data, its formats and its runner"},
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},

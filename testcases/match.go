@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bindings are the names that a transcript has bound so far: "$canvas" in an
-// expectation takes what stands there the first time and must equal it from
-// then on; in a sent frame it is replaced.
+// Bindings are the values of the names that a transcript has bound. A name in
+// an expectation, like "$canvas", is bound to the value at its first occurrence
+// and must equal it afterwards. In a sent frame it is replaced by its value.
 type Bindings map[string]ahp.Value
 
 var (
@@ -23,9 +23,10 @@ var (
 	quoted      = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"$`)
 )
 
-// Expand returns a frame as it is sent: names are replaced, ${fill:N} becomes N
-// times the letter x, and a line that is one Go string literal is unquoted, so
-// that bytes which no text file holds can be sent.
+// Expand returns a frame to send: names are replaced by their values, and
+// ${fill:N} by N times the letter x. A line that is one Go string literal is
+// unquoted instead, so that a transcript can send bytes that a text file cannot
+// hold.
 func (b Bindings) Expand(text string) (string, error) {
 	if quoted.MatchString(text) {
 		return strconv.Unquote(text)
@@ -38,7 +39,7 @@ func (b Bindings) Expand(text string) (string, error) {
 	text = placeholder.ReplaceAllStringFunc(text, func(name string) string {
 		v, ok := b[name]
 		if !ok {
-			missing = fmt.Errorf("%s is not bound yet", name)
+			missing = fmt.Errorf("%s is not bound", name)
 			return name
 		}
 		return strings.Trim(string(v), `"`)
@@ -46,12 +47,12 @@ func (b Bindings) Expand(text string) (string, error) {
 	return text, missing
 }
 
-// Match compares a frame with an expectation: same members (absent and null are
-// two things), same order in arrays, numbers by their digits. A string "$name"
-// matches and binds any value, "$name+1" wants a number that is one above it,
-// "$*" matches any value, and a member
-// "$...": true allows members that the expectation does not name; a first
-// element "$..." of an array allows elements before the others.
+// Match compares a frame with an expectation: same members (absent and null
+// differ), same order in arrays, numbers by their digits. A string "$name"
+// matches any value and binds it, "$name+1" matches the bound number plus one,
+// and "$*" matches any value. A member "$...": true allows members that the
+// expectation does not name; a first element "$..." of an array allows other
+// elements before the rest.
 func (b Bindings) Match(want, got ahp.Value) error { return b.match("", want, got) }
 
 func (b Bindings) match(place string, want, got ahp.Value) error {
@@ -76,7 +77,7 @@ func (b Bindings) match(place string, want, got ahp.Value) error {
 	case string(want) == string(got):
 		return nil
 	}
-	return fmt.Errorf("%s: want %s, have %s", place, want, got)
+	return fmt.Errorf("%s: want %s, got %s", place, want, got)
 }
 
 func (b Bindings) bind(place, name string, got ahp.Value) error {
@@ -84,21 +85,21 @@ func (b Bindings) bind(place, name string, got ahp.Value) error {
 		return nil
 	}
 	if old, ok := b[name]; ok && !ahp.Equal(old, got) {
-		return fmt.Errorf("%s: %s was %s, have %s", place, name, old, got)
+		return fmt.Errorf("%s: %s is bound to %s, got %s", place, name, old, got)
 	}
 	b[name] = got.Clone()
 	return nil
 }
 
-// offset wants a number that is some steps away from a bound one: "$n+1".
+// offset matches a number at a distance from a bound one: "$n+1".
 func (b Bindings) offset(place, name, steps string, got ahp.Value) error {
 	base, err := strconv.ParseInt(string(b[name]), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s: %s is bound to no whole number", place, name)
+		return fmt.Errorf("%s: %s is not bound to an integer", place, name)
 	}
 	by, err := strconv.ParseInt(steps, 10, 64)
 	if want := strconv.FormatInt(base+by, 10); err != nil || string(got) != want {
-		return fmt.Errorf("%s: want %s (%s%s), have %s", place, want, name, steps, got)
+		return fmt.Errorf("%s: want %s (%s%s), got %s", place, want, name, steps, got)
 	}
 	return nil
 }
@@ -109,7 +110,7 @@ func (b Bindings) matchArray(place string, want, got ahp.Value) error {
 		w, g = w[1:], g[len(g)-(len(w)-1):]
 	}
 	if len(w) != len(g) {
-		return fmt.Errorf("%s: want %d elements, have %d: %s", place, len(w), len(g), got)
+		return fmt.Errorf("%s: want %d elements, got %d: %s", place, len(w), len(g), got)
 	}
 	for i := range w {
 		if err := b.match(fmt.Sprintf("%s/%d", place, i), w[i], g[i]); err != nil {

@@ -10,8 +10,8 @@ import (
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// payloads make the members of an action, by its type. What clears may be null
-// or absent.
+// payloads make the members of an action, by type. Members that can be cleared
+// are sometimes null or absent.
 var payloads = map[string]func(random) object{
 	"root/agentsChanged":         func(r random) object { return object{"agents": repeat(r, 2, r.agent)} },
 	"root/activeSessionsChanged": func(r random) object { return object{"activeSessions": r.Int64()} },
@@ -65,10 +65,10 @@ var payloads = map[string]func(random) object{
 	"canvas/message":        func(r random) object { return object{"payload": r.opaque(2)} },
 }
 
-// maybeID is an id, or the one of a customization that has none.
+// maybeID returns an id, possibly of a customization that has none.
 func (r random) maybeID() string { return pick(r, r.id(), r.id(), "") }
 
-// clearing is a member that is there, null or absent.
+// clearing adds a member that is present, null or absent.
 func (r random) clearing(name string, value any) object {
 	return pick(r, object{name: value}, object{name: value}, object{name: nil}, object{})
 }
@@ -83,7 +83,7 @@ func updateChat(r random) object {
 	return object{"chat": r.id(), "changes": changes}
 }
 
-// action is an action of the kind, or one that it does not know.
+// action returns an action of the kind, or one that the kind does not have.
 func (r random) action(kind string) ahp.Value {
 	rows := wire.Tables()[kind].Rows()
 	row := pick(r, rows...)
@@ -99,7 +99,7 @@ func (r random) action(kind string) ahp.Value {
 	return ahp.MustMarshal(m)
 }
 
-// sequence is a random case: a kind, a state and actions.
+// sequence returns a random case: a kind, a state and actions.
 func (r random) sequence() (kind string, initial ahp.Value, actions []ahp.Value) {
 	kind = pick(r, "root", "session", "session", "session", "canvas")
 	return kind, ahp.MustMarshal(r.state(kind)), repeat(r, 20, func() ahp.Value { return r.action(kind) })

@@ -7,9 +7,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// random makes states and actions that a host could send: valid, but with every
-// optional member there or not, ids that often meet, and opaque values that are
-// hard to keep. The same seed makes the same case.
+// random makes states and actions that a host could send: valid, with any
+// optional member present or absent, ids that often coincide, and opaque values
+// that are hard to preserve. The same seed makes the same case.
 type random struct{ *rand.Rand }
 
 type object = map[string]any
@@ -18,13 +18,14 @@ func newRandom(seed, n uint64) random { return random{rand.New(rand.NewPCG(seed,
 
 func pick[T any](r random, from ...T) T { return from[r.IntN(len(from))] }
 
-// numbers are those that a double or a careless writer changes, and harmless ones.
+// numbers are ones that a float64 or a careless encoder changes, and harmless
+// ones.
 var numbers = []string{
 	"0", "-0", "1", "-7", "1.0", "1.50", "1e400", "1E+2", "0.1", "9007199254740992", "9007199254740993", "-9223372036854775808",
 	"18446744073709551616", "123456789012345678901234567890", "0.1000000000000000055511151231257827", "1e-7", "0.0000001",
 }
 
-// names of members and text: some mean something to JavaScript, some to JSON.
+// names and texts, some of which have a meaning in JavaScript or JSON.
 var names = []string{"a", "b", "later", "null", "", "__proto__", "constructor", "toString", "length", "0", "é", "e\u0301", "\u2028", "😀", "a/b~c", "\"\\", "\x00"}
 
 func (r random) number() ahp.Value { return ahp.Value(pick(r, numbers...)) }
@@ -32,7 +33,7 @@ func (r random) text() string      { return pick(r, names...) + pick(r, names...
 func (r random) id() string        { return pick(r, "a", "b", "c", "__proto__") }
 func (r random) bool() bool        { return r.IntN(2) == 0 }
 
-// opaque is any JSON value, null too.
+// opaque returns any JSON value, including null.
 func (r random) opaque(depth int) any {
 	switch n := r.IntN(8); {
 	case n == 0:
@@ -57,8 +58,8 @@ func (r random) members(depth int) object {
 	return m
 }
 
-// present is an opaque value that is not null: an optional member that is null
-// is one that is absent, and no host sends it.
+// present returns an opaque value that is not null: hosts omit an optional
+// member instead of sending null.
 func (r random) present() any {
 	if v := r.opaque(2); v != nil {
 		return v
@@ -74,8 +75,8 @@ func repeat[T any](r random, most int, one func() T) []T {
 	return list
 }
 
-// with adds each optional member, half of the time, and now and then one that
-// nobody knows.
+// with adds each optional member with probability one half, and sometimes an
+// unknown one.
 func (r random) with(m, optional object) object {
 	for _, name := range sorted(optional) {
 		if r.bool() {
@@ -108,7 +109,7 @@ func (r random) chat() object {
 	return r.with(object{"resource": r.id(), "title": r.text(), "status": r.Uint32(), "modifiedAt": r.text()}, object{"activity": r.text()})
 }
 
-// customization is of any type, with an id or without, and often a container.
+// customization has any type, with or without an id, and is often a container.
 func (r random) customization() object {
 	c := r.with(object{"type": pick(r, "plugin", "mcpServer", "x-later")}, object{"id": r.id(), "enabled": r.bool(), "state": r.opaque(1), "channel": r.text()})
 	if r.bool() {
@@ -143,7 +144,7 @@ func (r random) openCanvas() object {
 		object{"extensionName": "E", "title": r.text()})
 }
 
-// state is a state of a channel kind.
+// state returns a state of a channel kind.
 func (r random) state(kind string) object {
 	switch kind {
 	case "root":

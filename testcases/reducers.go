@@ -13,17 +13,22 @@ import (
 //go:embed reducers
 var reducerFiles embed.FS
 
-// ReducerCase is one reducer fixture, in the format of the upstream ones
-// (README.md): a state, actions, and the state after them.
+// ReducerCase is a reducer fixture in the upstream format (README.md): a state,
+// actions, and the state after them.
 type ReducerCase struct {
-	Name        string `json:"-"` // file name without its ending
+	// Name is the file name without extension.
+	Name string `json:"-"`
+	// Description says in a sentence what the case tests.
 	Description string `json:"description"`
 	// Reducer names the channel kind: root, session, canvas, or one that this
-	// host does not have.
-	Reducer  string      `json:"reducer"`
-	Initial  ahp.Value   `json:"initial"`
-	Actions  []ahp.Value `json:"actions"`
-	Expected ahp.Value   `json:"expected"`
+	// project does not have.
+	Reducer string `json:"reducer"`
+	// Initial is the state before the actions.
+	Initial ahp.Value `json:"initial"`
+	// Actions are applied in order.
+	Actions []ahp.Value `json:"actions"`
+	// Expected is the state after the actions.
+	Expected ahp.Value `json:"expected"`
 }
 
 // Reducers returns this project's reducer fixtures, sorted by name.
@@ -35,13 +40,13 @@ func Reducers() ([]ReducerCase, error) {
 	return ReadReducers(sub)
 }
 
-// ReadReducers reads the fixtures of a folder, sorted by name.
+// ReadReducers reads the reducer fixtures in a folder, sorted by name.
 func ReadReducers(dir fs.FS) ([]ReducerCase, error) {
 	return readCases(dir, func(c *ReducerCase, name string) error { c.Name = name; return nil })
 }
 
-// readCases reads the cases of a folder, sorted by name. done finishes each with its
-// file's name, without the ending, or says what is wrong with it.
+// readCases reads the cases in a folder, sorted by name. It calls done for each
+// with the file's name without extension.
 func readCases[T any](dir fs.FS, done func(c *T, name string) error) ([]T, error) {
 	names, err := fs.Glob(dir, "*.json")
 	if err != nil {
@@ -63,8 +68,8 @@ func readCases[T any](dir fs.FS, done func(c *T, name string) error) ([]T, error
 	return cases, nil
 }
 
-// StripNulls returns a value without the members that are null, at every depth:
-// the upstream fixtures take null and absent for the same.
+// StripNulls returns a value without members that are null, at every depth. The
+// upstream fixtures treat null and absent alike.
 func StripNulls(v ahp.Value) ahp.Value {
 	switch v.Kind() {
 	case '{':

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
@@ -23,8 +24,8 @@ func reducerCases(t *testing.T) []testcases.ReducerCase {
 	return all
 }
 
-// TestReducers runs every fixture through this project's reducers, from its
-// beginning and from a snapshot after any number of its actions.
+// TestReducers runs every fixture through this project's reducers, from the
+// initial state and from a snapshot after any number of its actions.
 func TestReducers(t *testing.T) {
 	for _, c := range reducerCases(t) {
 		for k := range len(c.Actions) + 1 {
@@ -40,19 +41,19 @@ func TestReducers(t *testing.T) {
 	}
 }
 
-// TestReducerFiles holds the files to the format.
+// TestReducerFiles checks the format of the files.
 func TestReducerFiles(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range reducerCases(t) {
-		if _, ours := wire.KindOf(c.Reducer); !ours || !strings.HasPrefix(c.Name, c.Reducer+"-") {
+		if canvas.ChannelKindNamed(c.Reducer) == nil || !strings.HasPrefix(c.Name, c.Reducer+"-") {
 			t.Errorf("%s: reducer %q", c.Name, c.Reducer)
 		}
 		if other := seen[c.Reducer+c.Description]; other != "" || c.Description == "" {
 			t.Errorf("%s: description %q, also of %q", c.Name, c.Description, other)
 		}
 		seen[c.Reducer+c.Description] = c.Name
-		// A null that must still be there is the one thing that a runner which
-		// takes null for absent cannot see: the name says so.
+		// A runner that treats null as absent cannot check that a null is kept,
+		// so the name of such a case must say so.
 		stripped := testcases.StripNulls(c.Expected)
 		if keeps := !ahp.Equal(stripped, c.Expected); keeps != strings.HasSuffix(c.Name, "-null-kept") {
 			t.Errorf("%s: has a null in its expected state: %v", c.Name, keeps)
@@ -71,8 +72,8 @@ func TestReducerFiles(t *testing.T) {
 	}
 }
 
-// TestReducerCoverage: every action of every kind has a fixture, and so does an
-// action that the kind does not know.
+// TestReducerCoverage checks that every action of every kind has a fixture, and
+// that each kind has one with an unknown action.
 func TestReducerCoverage(t *testing.T) {
 	tags := map[string][]string{}
 	for _, c := range reducerCases(t) {

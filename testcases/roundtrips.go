@@ -11,24 +11,31 @@ import (
 //go:embed round-trips
 var roundTripFiles embed.FS
 
-// RoundTripCase is one round-trip, in the format of the upstream ones (README.md):
-// a value of a type on the wire, and what decoding and encoding it may give.
+// RoundTripCase is a round-trip in the upstream format (README.md): a value of
+// a type on the wire, and what decoding and encoding it must give.
 type RoundTripCase struct {
-	File        string    `json:"-"` // file name without its ending
-	Name        string    `json:"name"`
-	Group       string    `json:"group"` // "A": one answer; "B": readers of unknown members have another
-	Description string    `json:"description"`
-	Type        string    `json:"type"` // the protocol's name of it
-	Input       ahp.Value `json:"input"`
-	// AcceptableOutputs has exactly one element: what a reader gives that knows
-	// the type and drops what the type does not have.
+	// File is the file name without extension.
+	File string `json:"-"`
+	// Name is the name of the case.
+	Name string `json:"name"`
+	// Group is "A" if all readers must give the same output, and "B" if readers
+	// that keep unknown members give PreservedOutput.
+	Group string `json:"group"`
+	// Description says in a sentence what the case tests.
+	Description string `json:"description"`
+	// Type is the protocol's name of the type.
+	Type string `json:"type"`
+	// Input is the value to decode.
+	Input ahp.Value `json:"input"`
+	// AcceptableOutputs has exactly one element: the output of a reader that
+	// drops members that the type does not have.
 	AcceptableOutputs []ahp.Value `json:"acceptableOutputs"`
-	// PreservedOutput is what a reader gives that keeps unknown members.
+	// PreservedOutput is the output of a reader that keeps unknown members.
 	PreservedOutput ahp.Value `json:"preservedOutput,omitzero"`
 }
 
-// Want returns what a reader has to give that keeps unknown members of the
-// type, or one that drops them.
+// Want returns the required output of a reader that keeps, or drops, unknown
+// members of the type.
 func (c RoundTripCase) Want(keeps bool) ahp.Value {
 	if keeps && c.PreservedOutput != nil {
 		return c.PreservedOutput
@@ -45,11 +52,11 @@ func RoundTrips() ([]RoundTripCase, error) {
 	return ReadRoundTrips(sub)
 }
 
-// ReadRoundTrips reads the round-trips of a folder, sorted by name.
+// ReadRoundTrips reads the round-trips in a folder, sorted by name.
 func ReadRoundTrips(dir fs.FS) ([]RoundTripCase, error) {
 	return readCases(dir, func(c *RoundTripCase, name string) error {
 		if c.File = name; len(c.AcceptableOutputs) != 1 {
-			return errors.New("/acceptableOutputs: want exactly one")
+			return errors.New("/acceptableOutputs: want exactly one element")
 		}
 		return nil
 	})

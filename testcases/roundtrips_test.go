@@ -20,8 +20,8 @@ func roundTrips(t *testing.T) []testcases.RoundTripCase {
 	return all
 }
 
-// TestRoundTrips: what a type keeps, it keeps byte for byte; what it may drop it
-// drops and nothing else.
+// TestRoundTrips checks that a type keeps values byte for byte, and drops only
+// the members that it may drop.
 func TestRoundTrips(t *testing.T) {
 	for _, c := range roundTrips(t) {
 		t.Run(c.File, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// TestRoundTripFiles holds the files to the format.
+// TestRoundTripFiles checks the format of the files.
 func TestRoundTripFiles(t *testing.T) {
 	for _, c := range roundTrips(t) {
 		if c.Name != c.File || c.Description == "" {
@@ -55,8 +55,8 @@ func TestRoundTripFiles(t *testing.T) {
 	}
 }
 
-// TestRoundTripCoverage: every type has a case, every type that keeps unknown
-// members has one that shows it, every action has one.
+// TestRoundTripCoverage checks that every type and every action has a case, and
+// that every type that keeps unknown members has one with such a member.
 func TestRoundTripCoverage(t *testing.T) {
 	types, keeping, tags, large := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range roundTrips(t) {

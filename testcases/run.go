@@ -13,9 +13,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Run plays a transcript against a host and returns the first step that did not
-// go as written. At the end no connection may hold a frame that the transcript
-// does not have. A call of the agent that is under way then is ended.
+// Run plays a transcript against a host and returns a [*StepError] for the
+// first step that fails. At the end, no connection may have a frame that the
+// transcript does not expect. Run cancels a call of the agent that is still in
+// progress then.
 func (t *Transcript) Run(ctx context.Context, env Env) error {
 	r := &run{env: env, bound: Bindings{}, conns: map[string]Conn{}, seen: map[string]int64{}}
 	ctx, cancel := context.WithCancel(ctx)
@@ -28,22 +29,27 @@ func (t *Transcript) Run(ctx context.Context, env Env) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.conns)) {
 		if err := r.silent(r.conns[name]); err != nil {
-			end := fmt.Errorf("at the end, on %s: %w", name, err)
+			end := fmt.Errorf("at the end, on connection %s: %w", name, err)
 			return &StepError{Name: t.Name, Step: Step{Op: OpSilence, Conn: name}, Have: r.have, Err: end}
 		}
 	}
 	return nil
 }
 
-// StepError is the step at which a host did not do what a transcript says.
+// StepError reports the step of a transcript that failed.
 type StepError struct {
-	Name string // of the transcript
-	Step Step   // its Line is 0 at the end of the transcript
-	// Have is what came in place of what Step wants; nil where nothing came.
+	// Name is the transcript's name.
+	Name string
+	// Step is the failed step. Its Line is 0 if the failure is at the end of the
+	// transcript.
+	Step Step
+	// Have is what the runner received instead of what Step wants, or nil.
 	Have ahp.Value
-	Err  error
+	// Err describes the failure.
+	Err error
 }
 
+// Error names the transcript, the line and the failure.
 func (e *StepError) Error() string {
 	if e.Step.Line == 0 {
 		return fmt.Sprintf("%s: %v", e.Name, e.Err)
@@ -51,9 +57,11 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("%s:%d: %v", e.Name, e.Step.Line, e.Err)
 }
 
+// Unwrap returns e.Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// actor names who does something in a step; a step that only looks has none.
+// actor names the acting party of a step, or returns "" for a step that only
+// observes.
 func (s Step) actor() string {
 	switch s.Op {
 	case OpExpect, OpSilence, OpClosed, OpFlooded, OpAgentValue, OpAgentError:
@@ -69,20 +77,15 @@ type run struct {
 	bound Bindings
 	conns map[string]Conn
 	seen  map[string]int64 // newest serverSeq, by connection
-	actor string           // of the last step that had one
-	agent chan agentAnswer // of the call under way
-	calls sync.WaitGroup   // of the agent
-	have  ahp.Value        // what the step at hand got
-}
-
-type agentAnswer struct {
-	value ahp.Value
-	err   error
+	actor string           // of the last step that has one
+	agent chan agentAnswer // receives the result of the call in progress
+	calls sync.WaitGroup   // calls of the agent
+	have  ahp.Value        // what the current step received
 }
 
 func (r *run) step(ctx context.Context, s Step) error {
 	r.have = nil
-	r.turn(s.actor())
+	r.flushBefore(s.actor())
 	switch s.Op {
 	case OpClock:
 		r.env.Pass(s.Wait)
@@ -92,7 +95,7 @@ func (r *run) step(ctx context.Context, s Step) error {
 	case OpAgentCall:
 		return r.callAgent(ctx, s.Text)
 	case OpAgentValue, OpAgentError:
-		return r.agentAnswered(ctx, s)
+		return r.expectAgent(ctx, s)
 	case OpOpen:
 		return r.open(ctx, s)
 	}
@@ -100,23 +103,24 @@ func (r *run) step(ctx context.Context, s Step) error {
 	if err != nil {
 		return err
 	}
-	return r.on(c, s)
+	return r.connStep(c, s)
 }
 
-// turn gives somebody the turn, "" nobody. What one connection sends in a row is
-// pipelined; whoever else acts comes after it.
-func (r *run) turn(actor string) {
+// flushBefore flushes before a step of another actor than the last one. Frames
+// that one connection sends in succession are pipelined; steps of others come
+// after them. An observing step, with actor "", changes nothing.
+func (r *run) flushBefore(actor string) {
 	if actor == "" {
 		return
 	}
 	if actor != r.actor {
-		r.env.Settle()
+		r.env.Flush()
 	}
 	r.actor = actor
 }
 
-// on does what a step wants of a connection.
-func (r *run) on(c Conn, s Step) error {
+// connStep runs a step of one connection.
+func (r *run) connStep(c Conn, s Step) error {
 	switch s.Op {
 	case OpSend:
 		frame, err := r.bound.Expand(s.Text)
@@ -149,7 +153,7 @@ func send(c Conn, frame []byte, times int) error {
 	return nil
 }
 
-// conn returns a connection; "a" is dialled when it is first named.
+// conn returns a connection. Connection "a" is dialed when it is first used.
 func (r *run) conn(ctx context.Context, name string) (Conn, error) {
 	if c := r.conns[name]; c != nil {
 		return c, nil
@@ -182,14 +186,15 @@ func (r *run) expect(c Conn, s Step) error {
 		return fmt.Errorf("want %s: %w", s.Text, err)
 	}
 	r.have = frame
-	if err := r.rising(s.Conn, ahp.Value(frame)); err != nil {
+	if err := r.checkSeq(s.Conn, ahp.Value(frame)); err != nil {
 		return err
 	}
 	return r.bound.Match(ahp.Value(s.Text), ahp.Value(frame))
 }
 
-// rising checks what no expectation can say: serverSeq rises on a connection.
-func (r *run) rising(conn string, frame ahp.Value) error {
+// checkSeq checks that serverSeq rises on a connection, which expectations
+// cannot express.
+func (r *run) checkSeq(conn string, frame ahp.Value) error {
 	var action struct {
 		Method string `json:"method"`
 		Params struct {
@@ -200,7 +205,7 @@ func (r *run) rising(conn string, frame ahp.Value) error {
 		return nil
 	}
 	if seq := action.Params.ServerSeq; seq <= r.seen[conn] {
-		return fmt.Errorf("serverSeq %d after %d: %.400s", seq, r.seen[conn], frame)
+		return fmt.Errorf("serverSeq %d does not rise above %d: %.400s", seq, r.seen[conn], frame)
 	}
 	r.seen[conn] = action.Params.ServerSeq
 	return nil
@@ -214,7 +219,7 @@ func (r *run) silent(c Conn) error {
 	frame, err := next()
 	if err == nil {
 		r.have = frame
-		return fmt.Errorf("want silence, have %.400s", frame)
+		return fmt.Errorf("want no frame, got %.400s", frame)
 	}
 	if errors.Is(err, ErrSilent) {
 		return nil
@@ -222,8 +227,8 @@ func (r *run) silent(c Conn) error {
 	return err
 }
 
-// closed wants the end of a connection, with a code; frames may come before it
-// where the host was flooded.
+// closed checks that the host closed the connection with a code. For OpFlooded,
+// frames can precede the close.
 func (r *run) closed(c Conn, s Step) error {
 	want, _ := strconv.Atoi(s.Text)
 	frame, err := c.Next()
@@ -232,79 +237,10 @@ func (r *run) closed(c Conn, s Step) error {
 	}
 	if err == nil {
 		r.have = frame
-		return fmt.Errorf("want a close with %d, have %.400s", want, frame)
+		return fmt.Errorf("want a close with %d, got %.400s", want, frame)
 	}
 	if end, ok := errors.AsType[*Closed](err); !ok || end.Code != want {
 		return fmt.Errorf("want a close with %d: %w", want, err)
 	}
 	return nil
-}
-
-// callAgent starts a call; its answer is asked for by a later step, so that what
-// the call does to the connections can stand in between.
-func (r *run) callAgent(ctx context.Context, text string) error {
-	text, err := r.bound.Expand(text)
-	if err != nil {
-		return err
-	}
-	tool, args, _ := strings.Cut(text, " ")
-	if args == "" {
-		args = "{}"
-	}
-	answer := make(chan agentAnswer, 1)
-	r.agent = answer
-	r.calls.Go(func() {
-		v, err := r.env.Agent(ctx, tool, ahp.Value(args))
-		answer <- agentAnswer{v, err}
-	})
-	return nil
-}
-
-func (r *run) agentAnswered(ctx context.Context, s Step) error {
-	a, err := r.takeAnswer(ctx)
-	if err != nil {
-		return err
-	}
-	r.have = a.value
-	failure, failed := errors.AsType[*AgentError](a.err)
-	if failed {
-		r.have = failure.Data
-	}
-	switch {
-	case a.err != nil && !failed:
-		return a.err
-	case s.Op == OpAgentError && !failed:
-		return fmt.Errorf("want an error %s, have %s", s.Text, a.value)
-	case s.Op == OpAgentError:
-		return r.bound.Match(ahp.Value(s.Text), failure.Data)
-	case failed:
-		return fmt.Errorf("want %s, have the error %s", s.Text, failure.Data)
-	}
-	return r.bound.Match(ahp.Value(s.Text), a.value)
-}
-
-// takeAnswer returns the answer to the call under way: at once, or, in real time,
-// when it is there.
-func (r *run) takeAnswer(ctx context.Context) (a agentAnswer, err error) {
-	if r.agent == nil {
-		return a, errors.New("no call of the agent is under way")
-	}
-	r.env.Settle()
-	if w, ok := r.env.(Waiter); ok {
-		ctx, cancel := w.WaitAgent(ctx)
-		defer cancel()
-		select {
-		case a = <-r.agent:
-		case <-ctx.Done():
-			return a, errors.New("the agent's call has no answer yet")
-		}
-	} else {
-		select {
-		case a = <-r.agent:
-		default:
-			return a, errors.New("the agent's call has no answer yet")
-		}
-	}
-	r.agent = nil
-	return a, nil
 }

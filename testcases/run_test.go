@@ -11,8 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// echoHost is a host that is made up: it sends back each frame it is sent,
-// prefixed lines apart: "twice X" comes back twice, "bye" closes with 1000.
+// echoHost is a fake host: it returns each frame to its sender, "twice X" as
+// two frames X, and closes with 1000 on "bye".
 type echoHost struct {
 	did []string
 }
@@ -42,7 +42,7 @@ func (h *echoHost) Host(_ context.Context, what string) error {
 	return nil
 }
 
-func (h *echoHost) Settle() { synctest.Wait() }
+func (h *echoHost) Flush() { synctest.Wait() }
 
 func (h *echoHost) Pass(d time.Duration) { h.did = append(h.did, "pass "+d.String()) }
 
@@ -74,42 +74,42 @@ func (c *echoConn) Next() ([]byte, error) {
 
 func (c *echoConn) Close(bool) error { return nil }
 
-// TestRun holds the runner to what it must notice: everything that differs.
+// TestRun checks that the runner notices every difference.
 func TestRun(t *testing.T) {
 	for _, tt := range []struct{ steps, err string }{
 		{"> {\"a\":1}\n< {\"a\":1}", ""},
-		{"> {\"a\":1}\n< {\"a\":2}", "x:4: /a: want 2, have 1"},
-		{"> {\"a\":1}\n<!", "x:4: want silence"},
-		{"> {\"a\":1}", "at the end, on a: want silence, have"},
-		{"> twice {\"a\":1}\n< {\"a\":1}", "at the end, on a: want silence, have"},
-		{"> twice {\"a\":1}\n< {\"a\":1}\n<!", "x:5: want silence"},
-		{"< {}", "x:3: want {}: nothing came"},
+		{"> {\"a\":1}\n< {\"a\":2}", "x:4: /a: want 2, got 1"},
+		{"> {\"a\":1}\n<!", "x:4: want no frame"},
+		{"> {\"a\":1}", "at the end, on connection a: want no frame, got"},
+		{"> twice {\"a\":1}\n< {\"a\":1}", "at the end, on connection a: want no frame, got"},
+		{"> twice {\"a\":1}\n< {\"a\":1}\n<!", "x:5: want no frame"},
+		{"< {}", "x:3: want {}: no frame arrived"},
 		{"> bye\n<close 1000", ""},
 		{"> bye\n<close 1009", "want a close with 1009"},
 		{"> bye\n<!", "closed with 1000"},
 		{"> bye\n< {}", "closed with 1000"},
-		{"> 1\n<close 1000", "want a close with 1000, have 1"},
-		{"<close 1000", "nothing came"},
-		{"> bye", "at the end, on a: closed with 1000"},
+		{"> 1\n<close 1000", "want a close with 1000, got 1"},
+		{"<close 1000", "no frame arrived"},
+		{"> bye", "at the end, on connection a: closed with 1000"},
 		{">*3 1\n< 1\n< 1\n< 1", ""},
-		{">*3 1\n< 1\n< 1", "at the end, on a: want silence, have 1"},
+		{">*3 1\n< 1\n< 1", "at the end, on connection a: want no frame, got 1"},
 		{"> 1\n> bye\n<...close 1000", ""},
 		{"> 1\n> bye\n<...close 1008", "want a close with 1008"},
-		{"> {\"method\":\"action\",\"params\":{\"serverSeq\":2}}\n< {\"$...\":true}\n> {\"method\":\"action\",\"params\":{\"serverSeq\":2}}\n< {\"$...\":true}", "serverSeq 2 after 2"},
+		{"> {\"method\":\"action\",\"params\":{\"serverSeq\":2}}\n< {\"$...\":true}\n> {\"method\":\"action\",\"params\":{\"serverSeq\":2}}\n< {\"$...\":true}", "serverSeq 2 does not rise above 2"},
 		{"b> 1", "connection b is not open"},
 		{"open b\nb> 1\nb< 1\nclose b\nb> 1", "x:7: connection b is not open"},
-		{"> {\"a\":$x}", "$x is not bound yet"},
+		{"> {\"a\":$x}", "$x is not bound"},
 		{"> {\"a\":5}\n< {\"a\":\"$x\"}\nopen b\nb> [$x]\nb< [5]", ""},
-		{"> {\"a\":5}\n< {\"a\":\"$x\"}\n> {\"a\":6}\n< {\"a\":\"$x\"}", "x:6: /a: $x was 5, have 6"},
+		{"> {\"a\":5}\n< {\"a\":\"$x\"}\n> {\"a\":6}\n< {\"a\":\"$x\"}", "x:6: /a: $x is bound to 5, got 6"},
 		{"agent> tool {\"a\":1}\nagent< {\"a\":1}", ""},
 		{"agent> tool\nagent< {}", ""},
 		{"agent> tool {\"a\":1}\nagent< {\"a\":2}", "/a: want 2"},
-		{"agent> tool {\"a\":1}\nagent<error {\"a\":1}", "want an error"},
+		{"agent> tool {\"a\":1}\nagent<error {\"a\":1}", "want error"},
 		{"agent> fail {\"a\":1}\nagent<error {\"a\":1}", ""},
 		{"agent> fail {\"a\":1}\nagent<error {\"a\":2}", "/a: want 2"},
-		{"agent> fail {\"a\":1}\nagent< {\"a\":1}", "have the error"},
+		{"agent> fail {\"a\":1}\nagent< {\"a\":1}", "got error"},
 		{"agent> break\nagent<error {}", "the door is broken"},
-		{"agent< {}", "no call of the agent is under way"},
+		{"agent< {}", "no call of the agent is in progress"},
 	} {
 		tr, err := ParseTranscript("x", head+tt.steps)
 		if err != nil {
@@ -122,7 +122,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunDoes checks that the steps which send nothing reach the host.
+// TestRunDoes checks that steps that send no frame reach the host.
 func TestRunDoes(t *testing.T) {
 	tr, err := ParseTranscript("x", head+"open b token=agent\n@ 90s\nhost gone demo\n> 1\n< 1")
 	if err != nil {

@@ -11,40 +11,40 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Client is a client under test, as a transcript of that side sees it: the
-// runner is its host.
+// Client is the client under test of a transcript; the runner is its host.
 type Client interface {
-	// Do starts what a "client" line says, a word and its arguments, and returns
-	// at once.
+	// Do starts what a "client" line names, a word and its arguments, and
+	// returns without waiting for it.
 	Do(ctx context.Context, what string) error
-	// Done reports whether what was started last has ended, and how.
+	// Done reports whether what was started last has ended, and its error.
 	Done() (ended bool, err error)
-	// State is what the client has of a channel, and whether it follows it.
+	// State returns the client's state of a channel, and whether the client
+	// follows it.
 	State(uri string) (ahp.Value, bool)
-	// Accept returns the next connection that the client has opened; where there
-	// is none it returns ErrSilent.
+	// Accept returns the next connection that the client has opened, or
+	// ErrSilent.
 	Accept() (Conn, error)
-	// Settle returns when what was done before has had its effect.
-	Settle()
+	// Flush returns when everything that was done before has had its effect.
+	Flush()
 	// Pass lets time pass.
 	Pass(d time.Duration)
 }
 
-// RunClient plays the host of a transcript and returns the first step that did
-// not go as written. Arrows are the client's, as everywhere: what it sends is
-// expected, what it receives is sent.
+// RunClient plays the host of a transcript and returns a [*StepError] for the
+// first step that fails. The arrows of a transcript are always the client's:
+// the runner expects what the client sends, and sends what the client receives.
 func (t *Transcript) RunClient(ctx context.Context, c Client) error {
 	r := &clientRun{client: c, bound: Bindings{}, conns: map[string]Conn{}}
 	for _, s := range t.Steps {
-		c.Settle()
+		c.Flush()
 		if err := r.step(ctx, s); err != nil {
 			return &StepError{Name: t.Name, Step: s, Err: err}
 		}
 	}
-	c.Settle()
+	c.Flush()
 	for name, conn := range r.conns {
 		if err := quiet(conn); err != nil {
-			return &StepError{Name: t.Name, Step: Step{Op: OpQuiet, Conn: name}, Err: fmt.Errorf("at the end, on %s: %w", name, err)}
+			return &StepError{Name: t.Name, Step: Step{Op: OpQuiet, Conn: name}, Err: fmt.Errorf("at the end, on connection %s: %w", name, err)}
 		}
 	}
 	return nil
@@ -66,10 +66,10 @@ func (r *clientRun) step(ctx context.Context, s Step) error {
 	case OpSend, OpMaybe, OpExpect, OpQuiet, OpCut, OpClose:
 		return r.frame(s)
 	}
-	return errors.New("this step is for the side of the host")
+	return errors.New("this step is only for transcripts that test a host")
 }
 
-// frame is a step of one connection.
+// frame runs a step of one connection.
 func (r *clientRun) frame(s Step) error {
 	conn, err := r.conn(s.Conn)
 	if err != nil {
@@ -99,11 +99,12 @@ func (r *clientRun) frame(s Step) error {
 	}
 }
 
-// quiet wants no frame. A connection that the client closed has none.
+// quiet checks that the client has sent nothing. A connection that the client
+// closed passes.
 func quiet(c Conn) error {
 	frame, err := c.Next()
 	if err == nil {
-		return fmt.Errorf("want silence, have %.400s", frame)
+		return fmt.Errorf("want no frame, got %.400s", frame)
 	}
 	if _, closed := errors.AsType[*Closed](err); closed || errors.Is(err, ErrSilent) {
 		return nil
@@ -111,21 +112,21 @@ func quiet(c Conn) error {
 	return err
 }
 
-// conn returns a connection; one that is named for the first time is the next
-// that the client has opened.
+// conn returns a connection. A name that is used for the first time is the next
+// connection that the client has opened.
 func (r *clientRun) conn(name string) (Conn, error) {
 	if c := r.conns[name]; c != nil {
 		return c, nil
 	}
 	c, err := r.client.Accept()
 	if err != nil {
-		return nil, fmt.Errorf("the client has opened no connection %s: %w", name, err)
+		return nil, fmt.Errorf("the client has not opened connection %s: %w", name, err)
 	}
 	r.conns[name] = c
 	return c, nil
 }
 
-// do runs a "client" line: a question about the client, or something to do.
+// do runs a "client" line: a question about the client or a command.
 func (r *clientRun) do(ctx context.Context, line string) error {
 	line, err := r.bound.Expand(line)
 	if err != nil {
@@ -147,14 +148,15 @@ func (r *clientRun) ended(want string) error {
 	ended, err := r.client.Done()
 	switch {
 	case !ended:
-		return errors.New("the client is still at it")
+		return errors.New("the client has not finished")
 	case want == "" && err != nil:
 		return fmt.Errorf("the client failed: %w", err)
 	}
 	return nil
 }
 
-// failed wants an error: of a code where the line names one.
+// failed checks that the last command failed, with the code if the line has
+// one.
 func (r *clientRun) failed(code string) error {
 	if err := r.ended("an error"); err != nil {
 		return err
@@ -168,12 +170,12 @@ func (r *clientRun) failed(code string) error {
 		return nil
 	}
 	if e, ok := errors.AsType[*ahp.Error](err); bad != nil || !ok || int(e.Code) != want {
-		return fmt.Errorf("want the error %s, have %w", code, err)
+		return fmt.Errorf("want error %s, got %w", code, err)
 	}
 	return nil
 }
 
-// state compares what the client shows of a channel with JSON, or with "none".
+// state compares the client's state of a channel with JSON, or with "none".
 func (r *clientRun) state(line string) error {
 	uri, want, _ := strings.Cut(line, " ")
 	have, follows := r.client.State(uri)

@@ -10,9 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// echoClient is a client that is made up: "say X" opens a connection where there
-// is none and sends X, "fail" fails, "hang" never ends. What it is sent is its
-// state of every channel.
+// echoClient is a fake client: "say X" opens a connection if there is none and
+// sends X, "fail" fails, "hang" never finishes. Its state of every channel is
+// the last frame that it received.
 type echoClient struct {
 	conns []*echoEnd
 	taken int
@@ -60,7 +60,7 @@ func (c *echoClient) Accept() (Conn, error) {
 	return c.conns[c.taken-1], nil
 }
 
-func (c *echoClient) Settle()            {}
+func (c *echoClient) Flush()             {}
 func (c *echoClient) Pass(time.Duration) {}
 
 func (e *echoEnd) Send(frame []byte) error {
@@ -88,36 +88,36 @@ func (e *echoEnd) Close(bool) error {
 func TestRunClient(t *testing.T) {
 	for _, tt := range []struct{ steps, err string }{
 		{"client say 1\n> 1\nclient done", ""},
-		{"client say 1\n> 2", "x:4: : want 2, have 1"},
-		{"client say 1\n> 1\n> 1", "nothing came"},
+		{"client say 1\n> 2", "x:4: : want 2, got 1"},
+		{"client say 1\n> 1\n> 1", "no frame arrived"},
 		{"client say 1\n> 1\n>!", ""},
-		{"client say 1\n>!", "want silence, have 1"},
+		{"client say 1\n>!", "want no frame, got 1"},
 		{"client say 1\n> 1\n>? 2", ""},
 		{"client say 1\n>? 1", ""},
-		{"client say 1\n>? 2", "want 2, have 1"},
-		{"client say 1\nclient say 2\n> 1", "at the end, on a: want silence, have 2"},
+		{"client say 1\n>? 2", "want 2, got 1"},
+		{"client say 1\nclient say 2\n> 1", "at the end, on connection a: want no frame, got 2"},
 		{"client say 1\n> 1\nclient bye\n>!", ""},
 		{"client say 1\n> 1\nclient bye\n> 2", "closed with 1000"},
-		{"> 1", "the client has opened no connection a"},
-		{"client say 1\n> 1\nb> 1", "the client has opened no connection b"},
+		{"> 1", "the client has not opened connection a"},
+		{"client say 1\n> 1\nb> 1", "the client has not opened connection b"},
 		{"client say 1\n> 1\ncut a\nclient say 2\nb> 2", ""},
 		{"client say {\"id\":7}\n> {\"id\":\"$id\"}\n< {\"id\":$id}\nclient state x:/ {\"id\":7}", ""},
-		{"client say {\"id\":7}\n> {\"id\":\"$id\"}\n< {\"id\":$id}\nclient state x:/ {\"id\":8}", "/id: want 8, have 7"},
+		{"client say {\"id\":7}\n> {\"id\":\"$id\"}\n< {\"id\":$id}\nclient state x:/ {\"id\":8}", "/id: want 8, got 7"},
 		{"client state x:/ none", "the client still has x:/"},
 		{"client state y:/ none", ""},
 		{"client state y:/ 1", "the client does not have y:/"},
-		{"client say 1\n> 1\n< $nobody", "$nobody is not bound yet"},
+		{"client say 1\n> 1\n< $nobody", "$nobody is not bound"},
 		{"client fail\nclient failed", ""},
 		{"client fail\nclient failed -32008", ""},
-		{"client fail\nclient failed -32001", "want the error -32001"},
-		{"client fail\nclient failed soon", "want the error soon"},
+		{"client fail\nclient failed -32001", "want error -32001"},
+		{"client fail\nclient failed soon", "want error soon"},
 		{"client fail\nclient done", "the client failed"},
 		{"client say 1\n> 1\nclient failed", "the client did not fail"},
-		{"client hang\nclient done", "still at it"},
-		{"client hang\nclient failed", "still at it"},
+		{"client hang\nclient done", "has not finished"},
+		{"client hang\nclient failed", "has not finished"},
 		{"client fly", "this client cannot fly"},
-		{"client say 1\n> 1\nhost gone demo", "the side of the host"},
-		{"client say 1\n> 1\n<!", "the side of the host"},
+		{"client say 1\n> 1\nhost gone demo", "only for transcripts that test a host"},
+		{"client say 1\n> 1\n<!", "only for transcripts that test a host"},
 	} {
 		tr, err := ParseTranscript("x", head+tt.steps)
 		if err != nil {
@@ -130,9 +130,9 @@ func TestRunClient(t *testing.T) {
 	}
 }
 
-// TestClientTranscriptFiles holds the client's side to the format, and to what
-// it has to show: each request of a host answered and refused, each outcome of
-// a resume.
+// TestClientTranscriptFiles checks the format of client-side transcripts, and
+// that they have each request of a host answered and refused, and each outcome
+// of a resume.
 func TestClientTranscriptFiles(t *testing.T) {
 	all, err := ClientTranscripts()
 	if err != nil {

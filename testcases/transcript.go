@@ -14,53 +14,53 @@ import (
 //go:embed transcripts
 var transcriptFiles embed.FS
 
-// Transcript is one file of real messages (README.md has the
-// format): what is sent, what must come back, and what happens in between.
+// Transcript is a file of real messages (README.md has the format): what is
+// sent, what must be received, and what happens in between.
 type Transcript struct {
-	Name  string            // file name without its ending
+	Name  string            // the file's path in transcripts/, without extension
 	Meta  map[string]string // the "# key: value" lines at the top
-	Steps []Step
+	Steps []Step            // in order
 }
 
-// Step is one line of a transcript.
+// Step is a line of a transcript.
 type Step struct {
-	Line int
-	Op   Op
-	// Conn names the connection; "a" where the line names none.
+	Line int // the line's number in the file
+	Op   Op  // what the step does
+	// Conn names the connection; "a" if the line names none.
 	Conn string
 	// Text is the frame, the expectation, or the operation's argument.
 	Text  string
-	Times int           // of OpSend: how often; 0 is once
-	Wait  time.Duration // of OpClock
+	Times int           // how often OpSend sends the frame; 0 means once
+	Wait  time.Duration // the duration of OpClock
 }
 
-// Op is what a step does.
+// Op is the operation of a step.
 type Op uint8
 
-// The operations, with their spelling.
+// The operations, with their syntax.
 const (
-	OpSend       Op = iota // NAME> TEXT      one text frame, as it stands; NAME>*9 TEXT sends it 9 times
-	OpExpect               // NAME< JSON      the next frame, compared as JSON
-	OpSilence              // NAME<!          nothing has come
-	OpClosed               // NAME<close CODE the host closed with this code
-	OpFlooded              // NAME<...close CODE  the same, after whatever else comes
-	OpOpen                 // open NAME [k=v] a connection is dialled (a is dialled by itself)
-	OpCut                  // cut NAME        the network is gone, without a close
-	OpClose                // close NAME      the client closes cleanly
-	OpClock                // @ 30s           time passes
-	OpAgentCall            // agent> TOOL ARGS
-	OpAgentValue           // agent< JSON     the call's result
-	OpAgentError           // agent<error JSON
-	OpHost                 // host WORD ARGS  something happens inside the host (a provider dies)
-	OpQuiet                // NAME>!          the client has sent nothing (client side only)
-	OpMaybe                // NAME>? JSON    the next frame of the client, if there is one (client side only)
-	OpClient               // client WORD ARGS  whoever uses the client does something (client side only)
+	OpSend       Op = iota // NAME> TEXT: send a text frame verbatim; NAME>*9 TEXT sends it 9 times
+	OpExpect               // NAME< JSON: expect the next frame, compared as JSON
+	OpSilence              // NAME<!: expect no frame
+	OpClosed               // NAME<close CODE: expect that the host closes with this code
+	OpFlooded              // NAME<...close CODE: the same, after any number of frames
+	OpOpen                 // open NAME [k=v]: dial a connection ("a" is dialed automatically)
+	OpCut                  // cut NAME: break the connection without a close frame
+	OpClose                // close NAME: the client closes the connection
+	OpClock                // @ 30s: let time pass
+	OpAgentCall            // agent> TOOL ARGS: start a call of the agent
+	OpAgentValue           // agent< JSON: expect the call's result
+	OpAgentError           // agent<error JSON: expect the call's failure
+	OpHost                 // host WORD ARGS: make something happen inside the host
+	OpQuiet                // NAME>!: expect that the client has sent nothing (client side only)
+	OpMaybe                // NAME>? JSON: expect the client's next frame, if it sends one (client side only)
+	OpClient               // client WORD ARGS: make the user of the client do something (client side only)
 )
 
-// Transcripts returns the transcripts for hosts, sorted by name.
+// Transcripts returns the transcripts that test hosts, sorted by name.
 func Transcripts() ([]*Transcript, error) { return readTranscripts(SideHost) }
 
-// ClientTranscripts returns the transcripts for clients, sorted by name.
+// ClientTranscripts returns the transcripts that test clients, sorted by name.
 func ClientTranscripts() ([]*Transcript, error) { return readTranscripts(SideClient) }
 
 func readTranscripts(side string) ([]*Transcript, error) {
@@ -86,7 +86,7 @@ func readTranscripts(side string) ([]*Transcript, error) {
 	return all, err
 }
 
-// ParseTranscript reads one transcript. The error names the line.
+// ParseTranscript parses a transcript. Its errors name the line.
 func ParseTranscript(name, text string) (*Transcript, error) {
 	t := &Transcript{Name: name, Meta: map[string]string{}}
 	sc := bufio.NewScanner(strings.NewReader(text))
@@ -107,13 +107,13 @@ func ParseTranscript(name, text string) (*Transcript, error) {
 		}
 	}
 	if t.Meta["title"] == "" || t.Meta["rule"] == "" {
-		return nil, fmt.Errorf("%s: needs a '# title:' and a '# rule:' line", name)
+		return nil, fmt.Errorf("%s: a transcript needs a '# title:' and a '# rule:' line", name)
 	}
 	return t, sc.Err()
 }
 
-// addMeta keeps the "# key: value" lines above the first step; any other
-// comment is for people.
+// addMeta records a "# key: value" line above the first step. Other comments
+// are ignored.
 func (t *Transcript) addMeta(line string) {
 	key, value, ok := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "#")), ":")
 	if ok && len(t.Steps) == 0 && !strings.ContainsAny(key, " \t") {
@@ -159,7 +159,7 @@ func parseFrameStep(word, rest string) (Step, error) {
 	if times, ok := strings.CutPrefix(verb, ">*"); ok {
 		n, err := strconv.Atoi(times)
 		if err != nil || n < 1 {
-			return Step{}, fmt.Errorf("%q: want how often, as in >*9", word)
+			return Step{}, fmt.Errorf("%q: want a number of times, as in >*9", word)
 		}
 		step.Times, verb = n, ">"
 	}

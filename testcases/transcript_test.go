@@ -21,12 +21,12 @@ func transcripts(t *testing.T) []*Transcript {
 	return all
 }
 
-// source is what a rule begins with: how strong it is, and a place in the
-// documents.
+// source matches the beginning of a rule: its level, and a section of a
+// document.
 var source = regexp.MustCompile(`^(MUST|SHOULD|OURS) (ahp-host\.md|canvas\.md|security\.md|#297) [0-9a-z]`)
 
-// TestTranscriptFiles holds the files to the format: a mistake in one must not
-// look like a fault of the host that it is played against.
+// TestTranscriptFiles checks the format of the files: a mistake in one must not
+// look like a fault of a host.
 func TestTranscriptFiles(t *testing.T) {
 	titles := map[string]string{}
 	for _, tr := range transcripts(t) {
@@ -47,7 +47,7 @@ func TestTranscriptFiles(t *testing.T) {
 	}
 }
 
-// lint finds the steps that no host could ever satisfy.
+// lint finds steps that no host can satisfy.
 func lint(tr *Transcript) error {
 	open := map[string]bool{"a": true}
 	calls, expects := 0, 0
@@ -89,7 +89,8 @@ func lint(tr *Transcript) error {
 	return nil
 }
 
-// pending is what a step does to the number of the agent's calls under way.
+// pending returns how a step changes the number of the agent's calls in
+// progress.
 func pending(op Op) int {
 	switch op {
 	case OpAgentCall:

@@ -14,8 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
 
-// lacking skips a test that needs Node, except where everything has to run.
-func lacking(t *testing.T, what string) {
+// skipOrFail skips a test that needs Node. In CI it fails the test instead.
+func skipOrFail(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatal(what)
@@ -23,21 +23,21 @@ func lacking(t *testing.T, what string) {
 	t.Skip(what)
 }
 
-// node is one process that runs the TypeScript reducers.
+// node is a process that runs the TypeScript reducers.
 type node struct {
 	in  io.Writer
 	out *bufio.Reader
 }
 
-// startNode compiles typescript/ under strict rules and starts it.
+// startNode compiles typescript/ with strict rules and starts it.
 func startNode(t *testing.T) *node {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		lacking(t, "there is no node here: the TypeScript reducers were not run")
+		skipOrFail(t, "node is not installed: the TypeScript reducers were not run")
 	}
 	tsc := filepath.Join("node_modules", "typescript", "bin", "tsc")
 	if _, err := os.Stat(filepath.Join("typescript", tsc)); err != nil {
-		lacking(t, "the TypeScript reducers were not run: say 'npm ci' in testcases/typescript")
+		skipOrFail(t, "the TypeScript reducers were not run: run 'npm ci' in testcases/typescript")
 	}
 	build := exec.CommandContext(t.Context(), "node", tsc, "-p", "tsconfig.json")
 	build.Dir = "typescript"
@@ -66,7 +66,7 @@ func startNode(t *testing.T) *node {
 	return &node{in, bufio.NewReader(out)}
 }
 
-// reduce is [wire.Reduce] in TypeScript.
+// reduce is wire.Reduce in TypeScript.
 func (n *node) reduce(t *testing.T, kind string, initial ahp.Value, actions []ahp.Value) ahp.Value {
 	t.Helper()
 	line := ahp.MustMarshal(map[string]any{"reducer": kind, "initial": initial, "actions": actions})
@@ -90,11 +90,12 @@ func (n *node) reduce(t *testing.T, kind string, initial ahp.Value, actions []ah
 	return ahp.Value(answer.State)
 }
 
-// TestTypeScript: the reducers of typescript/ end every fixture as it says, and
-// random sequences as the Go reducers do. One process runs all of them.
+// TestTypeScript checks that the reducers in typescript/ end every fixture in
+// its expected state, and random sequences in the same state as the Go
+// reducers. One process runs all of them.
 func TestTypeScript(t *testing.T) {
 	if testing.Short() {
-		t.Skip("another process: the race detector sees nothing of it")
+		t.Skip("runs in another process, which the race detector does not see")
 	}
 	n := startNode(t)
 	t.Run("fixtures", func(t *testing.T) {
@@ -130,7 +131,8 @@ func (n *node) agrees(t *testing.T, kind string, initial ahp.Value, actions []ah
 	return inGo, inTS, ahp.Equal(inGo, inTS)
 }
 
-// explain fails with the fewest actions that still end in two states.
+// explain fails the test with the fewest actions that still end in different
+// states.
 func (n *node) explain(t *testing.T, i uint64, kind string, initial ahp.Value, actions []ahp.Value) {
 	t.Helper()
 	for at := 0; at < len(actions); {
@@ -145,7 +147,8 @@ func (n *node) explain(t *testing.T, i uint64, kind string, initial ahp.Value, a
 	t.Fatalf("sequence %d, %s\nfrom %s\nwith %s\nGo %s\nTS %s", i, kind, initial, actions, inGo, inTS)
 }
 
-// TestRandomCoversActions: no action is left out of the random sequences.
+// TestRandomCoversActions checks that every action occurs in the random
+// sequences.
 func TestRandomCoversActions(t *testing.T) {
 	for _, table := range wire.Tables() {
 		for _, row := range table.Rows() {

@@ -14,8 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// handshake sends an upgrade request as it is written here and returns the
-// status of the answer.
+// handshake sends an upgrade request exactly as given and returns the status of
+// the response.
 func handshake(t testing.TB, n *network, path, host string, header http.Header) (int, string) {
 	t.Helper()
 	c, err := n.dial(context.Background(), "tcp", edgeHost)
@@ -46,18 +46,18 @@ func handshake(t testing.TB, n *network, path, host string, header http.Header) 
 	return resp.StatusCode, all.String()
 }
 
-// Rows 7 to 9 of the threats, at each of the three doors: who comes in by the
-// right name from the right place with the right token, and nobody else.
-func TestDoors(t *testing.T) {
+// Each of the three endpoints accepts only requests with the right Host, the
+// right Origin and the right token.
+func TestEndpoints(t *testing.T) {
 	n := inMemory()
 	var lines logs
 	tokens := testTokens()
-	tokens["everywhere"] = TokenRow{Audience: ForClient, Subject: "root", Hosts: []string{AnyHost}}
+	tokens["everywhere"] = TokenEntry{Audience: ForClient, Subject: "root", Hosts: []string{AnyHost}}
 	e := startEdge(t, n, EdgeOptions{Authorizer: tokens, Logger: lines.logger(), Handshake: time.Hour})
 	control := register(t, n, 1)
 	dialHost(t, n, "laptop", userToken, ws.Options{})
 	offer := readOffer(t, control)
-	doors := map[string]struct{ path, token string }{
+	endpoints := map[string]struct{ path, token string }{
 		"client": {"/ahp/laptop", userToken},
 		"host":   {"/host/laptop", hostToken},
 		"lane":   {"/lane/" + offer.Lane, offer.Secret},
@@ -69,13 +69,13 @@ func TestDoors(t *testing.T) {
 		return h
 	}
 	type attempt struct {
-		door, path, host string
-		header           http.Header
-		want             int
-		why              Reason
+		endpoint, path, host string
+		header               http.Header
+		want                 int
+		why                  Reason
 	}
 	var all []attempt
-	for name, d := range doors {
+	for name, d := range endpoints {
 		all = append(all,
 			attempt{name, d.path, "evil.test:80", bearer(d.token), 421, RefusedAddress},
 			attempt{name, d.path, "relay.test", bearer(d.token), 421, RefusedAddress},
@@ -98,7 +98,7 @@ func TestDoors(t *testing.T) {
 		}
 	}
 	all = append(all,
-		attempt{"host", "/host/laptop", edgeHost, with(hostToken, "Origin", pageOrigin), 403, RefusedOrigin}, // no page is a host
+		attempt{"host", "/host/laptop", edgeHost, with(hostToken, "Origin", pageOrigin), 403, RefusedOrigin}, // web pages cannot be hosts
 		attempt{"lane", "/lane/" + offer.Lane, edgeHost, with(offer.Secret, "Origin", pageOrigin), 403, RefusedOrigin},
 		attempt{"client", "/ahp/laptop", edgeHost, bearer(hostToken), 403, RefusedForbidden}, // the other audience
 		attempt{"host", "/host/laptop", edgeHost, bearer(userToken), 403, RefusedForbidden},
@@ -107,7 +107,7 @@ func TestDoors(t *testing.T) {
 		attempt{"client", "/ahp/", edgeHost, bearer(userToken), 403, RefusedForbidden},
 		attempt{"client", "/ahp/laptop/..", edgeHost, bearer(userToken), 403, RefusedForbidden},
 		attempt{"client", "/ahp/LAPTOP", edgeHost, bearer(userToken), 403, RefusedForbidden},
-		attempt{"client", "/ahp/LAPTOP", edgeHost, bearer("everywhere"), 403, RefusedForbidden}, // no host's name
+		attempt{"client", "/ahp/LAPTOP", edgeHost, bearer("everywhere"), 403, RefusedForbidden}, // not a valid host name
 		attempt{"client", "/ahp/%0Alaptop", edgeHost, bearer("everywhere"), 403, RefusedForbidden},
 		attempt{"lane", "/lane/" + offer.Lane, edgeHost, bearer(hostToken), 401, RefusedSecret},
 		attempt{"lane", "/lane/" + offer.Lane, edgeHost, bearer(userToken), 401, RefusedSecret},
@@ -121,19 +121,19 @@ func TestDoors(t *testing.T) {
 		before := e.Stats().Refused[a.why]
 		status, answer := handshake(t, n, a.path, a.host, a.header)
 		if status != a.want || e.Stats().Refused[a.why] != before+1 {
-			t.Errorf("%s door, %s, Host %s, %v: %d, want %d (%s)", a.door, a.path, a.host, a.header, status, a.want, a.why)
+			t.Errorf("%s endpoint, %s, Host %s, %v: %d, want %d (%s)", a.endpoint, a.path, a.host, a.header, status, a.want, a.why)
 		}
-		for _, d := range doors {
+		for _, d := range endpoints {
 			if strings.Contains(answer, d.token) {
-				t.Errorf("%s door: the answer repeats a token: %s", a.door, answer)
+				t.Errorf("%s endpoint: the answer repeats a token: %s", a.endpoint, answer)
 			}
 		}
 	}
 	for name, header := range map[string]http.Header{
 		"client": with(userToken, "Origin", pageOrigin), "host": bearer(hostToken), "lane": bearer(offer.Secret),
 	} {
-		if status, _ := handshake(t, n, doors[name].path, edgeHost, header); status != 101 {
-			t.Errorf("%s door: the right one gets %d", name, status)
+		if status, _ := handshake(t, n, endpoints[name].path, edgeHost, header); status != 101 {
+			t.Errorf("%s endpoint: the right one gets %d", name, status)
 		}
 	}
 	browser := http.Header{"Origin": {pageOrigin}, "Sec-WebSocket-Protocol": {"ahp, bearer." + userToken}}
@@ -177,7 +177,7 @@ func TestASecretOpensOneLaneOnce(t *testing.T) {
 				t.Errorf("a secret that is %s: %v", what, err)
 			}
 		}
-		if err := lane(offer.Lane, offer.Secret); err != nil { // the wrong ones did not use it up
+		if err := lane(offer.Lane, offer.Secret); err != nil { // the wrong secrets did not use up the lane
 			t.Fatal(err)
 		}
 		if err := lane(offer.Lane, offer.Secret); err == nil {
@@ -197,7 +197,7 @@ func TestASecretOpensOneLaneOnce(t *testing.T) {
 	})
 }
 
-// Row 10: what is above a limit ends its own connection, typed.
+// A message above a limit ends its connection with a close code.
 func TestMessagesAboveTheLimit(t *testing.T) {
 	n := inMemory()
 	startEdge(t, n, EdgeOptions{ClientMessage: 5000, HostMessage: 10000})
@@ -228,14 +228,14 @@ func TestMessagesAboveTheLimit(t *testing.T) {
 	}
 }
 
-// Row 13: floods end typed, and those of one client do not cost another its
-// place.
+// Floods end with a close code, and those of one client do not reduce another
+// client's limits.
 func TestFloods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		tokens := testTokens()
 		for _, name := range []string{"cat", "dan"} {
-			tokens[name] = TokenRow{Audience: ForClient, Subject: name, Hosts: []string{AnyHost}}
+			tokens[name] = TokenEntry{Audience: ForClient, Subject: name, Hosts: []string{AnyHost}}
 		}
 		e := startEdge(t, n, EdgeOptions{Authorizer: tokens, LanesPerHost: 20, ClientBurst: 10, HostBurst: 1000})
 		u := startUplink(t, n, UplinkOptions{})
@@ -262,19 +262,19 @@ func TestFloods(t *testing.T) {
 	})
 }
 
-// A host that dials and dials, and registers or not, leaves room for the others.
+// A host that dials repeatedly, and registers or not, does not use up MaxHosts.
 func TestAHostDoesNotUseUpTheRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		tokens := testTokens()
-		tokens["desktop"] = TokenRow{Audience: ForHost, Subject: "desktop", Hosts: []string{"desktop"}}
+		tokens["desktop"] = TokenEntry{Audience: ForHost, Subject: "desktop", Hosts: []string{"desktop"}}
 		e := startEdge(t, n, EdgeOptions{Authorizer: tokens, MaxHosts: 20})
 		for range 8 {
 			if _, err := tryDial(t, n, "host/laptop", ws.DialOptions{Token: hostToken}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		synctest.Wait() // they are counted after their handshake
+		synctest.Wait() // they count only after the handshake
 		for range 30 {
 			conn, err := tryDial(t, n, "host/laptop", ws.DialOptions{Token: hostToken})
 			if err != nil {
@@ -283,17 +283,18 @@ func TestAHostDoesNotUseUpTheRelay(t *testing.T) {
 			wantClose(t, conn, CodeTooMany, "too many connections to this host")
 		}
 		startUplink(t, n, UplinkOptions{Token: "desktop", Host: "desktop"}).await(t, Registered)
-		time.Sleep(11 * time.Second) // those that did not register are gone
+		time.Sleep(11 * time.Second) // the unregistered ones have timed out
 		startUplink(t, n, UplinkOptions{}).await(t, Registered)
 		synctest.Wait()
-		if r := e.Stats().Refused[RefusedHostFull]; r != 30 || len(e.dialled) != 2 {
-			t.Errorf("refused %d, counted %v", r, e.dialled)
+		if r := e.Stats().Refused[RefusedHostFull]; r != 30 || len(e.dialed) != 2 {
+			t.Errorf("refused %d, counted %v", r, e.dialed)
 		}
 	})
 }
 
-// Who comes through a door and then does not do what it is for.
-func TestIdlersAndBabblers(t *testing.T) {
+// Connections that pass an endpoint's checks but then do not follow the
+// protocol are closed.
+func TestProtocolViolations(t *testing.T) {
 	for name, c := range map[string]struct {
 		do     func(c *ws.Conn)
 		code   ws.CloseCode
@@ -304,7 +305,7 @@ func TestIdlersAndBabblers(t *testing.T) {
 		"something else":      {sends(`{"type":"drain"}`), ws.CodePolicy, "the first message must be a registration", 0},
 		"no generation":       {sends(`{"type":"register"}`), ws.CodePolicy, "the first message must be a registration", 0},
 		"no JSON":             {sends(`register`), ws.CodePolicy, "the first message must be a registration", 0},
-		"no JSON afterwards":  {sends(`{"type":"register","generation":1}`, `hello`), ws.CodePolicy, "a message that cannot be read", 0},
+		"no JSON afterwards":  {sends(`{"type":"register","generation":1}`, `hello`), ws.CodePolicy, "a message is not valid", 0},
 		"a flood afterwards":  {sends(append([]string{`{"type":"register","generation":1}`}, many(`{"type":"hi"}`, 1001)...)...), ws.CodePolicy, "too many messages", 0},
 		"declines of nothing": {sends(append([]string{`{"type":"register","generation":1}`}, many(`{"type":"decline","lane":"abc"}`, 1001)...)...), ws.CodePolicy, "too many messages", 0},
 	} {
@@ -339,8 +340,8 @@ func many(text string, n int) []string {
 	return strings.Split(strings.Repeat(text+"\n", n-1)+text, "\n")
 }
 
-// A request that never ends its header costs the time for one, and a peer that
-// falls silent the keep-alive's.
+// A request whose header never ends is cut off by the header timeout, and a
+// silent peer by the keep-alive.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()

@@ -5,40 +5,42 @@ import (
 	"errors"
 )
 
-// Audience is which door a token opens.
+// Audience is the endpoint for which a token is valid.
 type Audience string
 
-// The audiences: a token of one is worth nothing at the other's door.
+// The audiences. A token of one is refused at the other's endpoint.
 const (
-	ForHost   Audience = "host"
-	ForClient Audience = "client"
+	ForHost   Audience = "host"   // a host's control connection
+	ForClient Audience = "client" // a client of a host
 )
 
 // Grant is what a token allows.
 type Grant struct {
-	// Subject names the holder. It goes to the host, and a client's lanes are
-	// counted under it.
+	// Subject names the holder. The edge sends it to the host and counts a
+	// client's lanes by it.
 	Subject string
-	// ClientID is the only client id that a client may claim; "" is any.
+	// ClientID is the only client id that the client may use; "" allows any.
 	ClientID string
-	// Lanes is how many lanes a client may have at once; 0 is the edge's own
+	// Lanes is how many lanes the client may have at once; 0 is the edge's own
 	// limit.
 	Lanes int
-	// Valid is done when the token is withdrawn or runs out: what it opened ends
-	// then. Nil is for ever.
+	// Valid is canceled when the token is withdrawn or expires. The edge then
+	// ends the connections that the token opened. Nil means never.
 	Valid context.Context
 }
 
-// Authorizer judges tokens. It is called for each connection and may be called
-// concurrently; the context ends with the time for a handshake.
+// Authorizer checks tokens. The edge calls it for each connection, concurrently;
+// the context ends with the time for a handshake.
 type Authorizer interface {
-	// Authorize returns what a token allows at a door for a host, or
+	// Authorize returns what a token allows at a host's endpoint, or
 	// ErrUnknownToken (401), ErrForbidden (403), or another error (503).
-	Authorize(ctx context.Context, door Audience, token, host string) (Grant, error)
+	Authorize(ctx context.Context, audience Audience, token, host string) (Grant, error)
 }
 
-// What an [Authorizer] answers.
+// Errors of an [Authorizer].
 var (
-	ErrUnknownToken = errors.New("a valid token is needed")
-	ErrForbidden    = errors.New("this token does not open this door")
+	// ErrUnknownToken: the token is unknown or has expired.
+	ErrUnknownToken = errors.New("a valid token is required")
+	// ErrForbidden: the token is for another audience or another host.
+	ErrForbidden = errors.New("this token is not valid for this endpoint or host")
 )

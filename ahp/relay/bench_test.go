@@ -24,17 +24,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// The two relays of a benchmark run in a process of their own, as they do in
-// life, so that their memory is theirs: this binary, started again with the
-// variables below.
+// In a benchmark, each of the two relays runs in a process of its own, as in
+// production, so its memory can be measured: this binary, started again with
+// the variables below.
 const (
 	childVariable = "AHP_RELAY_TEST_CHILD"
 	childAddress  = "AHP_RELAY_TEST_ADDRESS" // where it listens; a free port of loopback
 )
 
-// child is what the process does instead of tests. It prints its address, and
-// how many goroutines it has for each line of its standard input, with which it
-// ends.
+// child runs in the process instead of the tests. It prints its address, and
+// for each line of standard input its number of goroutines. It ends when
+// standard input does.
 func child(kind string) {
 	l, err := net.Listen("tcp", cmp.Or(os.Getenv(childAddress), "127.0.0.1:0"))
 	if err != nil {
@@ -53,13 +53,13 @@ func child(kind string) {
 		go splice(l)
 	}
 	for asked := bufio.NewScanner(os.Stdin); asked.Scan(); {
-		runtime.GC() // so that what is held is told from what is not collected yet
+		runtime.GC() // so that only reachable memory counts
 		fmt.Println(runtime.NumGoroutine())
 	}
 }
 
-// splice joins each pair of connections, the first with the second, by the
-// kernel: the limit of what a relay can reach.
+// splice connects each pair of connections with the kernel's splice, which is
+// the fastest that a relay can be.
 func splice(l net.Listener) {
 	for {
 		a, err := l.Accept()
@@ -112,13 +112,13 @@ func startChild(t testing.TB, kind, address string) *process {
 	return p
 }
 
-// kill ends the process without a word.
+// kill kills the process.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }
 
-// goroutines asks the process how many it has.
+// goroutines returns the process's number of goroutines.
 func (p *process) goroutines(t testing.TB) int {
 	t.Helper()
 	if _, err := io.WriteString(p.in, "\n"); err != nil {
@@ -132,8 +132,8 @@ func (p *process) goroutines(t testing.TB) int {
 	return n
 }
 
-// descriptors is how many the process has open; -1 where the system does not
-// say.
+// descriptors returns the number of open files of the process, or -1 if the
+// system does not report it.
 func (p *process) descriptors() int {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
 	if err != nil {
@@ -142,8 +142,8 @@ func (p *process) descriptors() int {
 	return len(entries)
 }
 
-// resident returns the process's memory now, or at its highest, in MB; -1 where
-// the system does not say.
+// resident returns the process's current or highest memory in MB, or -1 if the
+// system does not report it.
 func (p *process) resident(highest bool) float64 {
 	row := "VmRSS:"
 	if highest {
@@ -167,10 +167,11 @@ func (p *process) network() *network {
 	}}
 }
 
-// ends is both ends of one lane as bare sockets, and what stands on them.
+// ends holds both ends of one lane as bare sockets, with readers and the
+// prepared frame.
 type ends struct{ client, host net.Conn }
 
-// frame is a frame of n bytes as a client sends it, or as a server does.
+// frame returns a frame of n bytes as a client or a server sends it.
 func frame(n int, masked bool) []byte {
 	b := []byte{0x81, 127}
 	b = binary.BigEndian.AppendUint64(b, uint64(n))
@@ -187,8 +188,8 @@ func frame(n int, masked bool) []byte {
 	return append(b, make([]byte, n)...)
 }
 
-// lanesOf joins n pairs over a relay. The host's ends come from an uplink that
-// hands its sockets out, so that the peers are bare on both sides.
+// lanesOf connects n pairs over a relay. The host's ends are the sockets that
+// the uplink dials, so both peers are bare sockets.
 func lanesOf(t testing.TB, kind string, p *process, n int) []ends {
 	t.Helper()
 	var all []ends
@@ -208,13 +209,13 @@ func lanesOf(t testing.TB, kind string, p *process, n int) []ends {
 	}
 	sockets := make(chan net.Conn, 1)
 	nw := p.network()
-	var dialled net.Conn
+	var dialed net.Conn
 	hostSide := &network{dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := nw.dial(ctx, network, addr)
-		dialled = c
+		dialed = c
 		return c, err
 	}}
-	u := startUplink(t, hostSide, UplinkOptions{Dials: 1, MaxLanes: 1000, Drain: time.Millisecond, Serve: func(context.Context, *ws.Conn, LaneInfo) { sockets <- dialled }})
+	u := startUplink(t, hostSide, UplinkOptions{Dials: 1, MaxLanes: 1000, Drain: time.Millisecond, Serve: func(context.Context, *ws.Conn, LaneInfo) { sockets <- dialed }})
 	u.await(t, Registered)
 	for range n {
 		var nc net.Conn
@@ -231,8 +232,8 @@ func lanesOf(t testing.TB, kind string, p *process, n int) []ends {
 	return all
 }
 
-// messages reads whole messages from a bare socket, however they are cut into
-// frames, and looks at nothing but the headers.
+// messages reads whole messages from a bare socket, however they are divided
+// into frames. It parses only the headers.
 type messages struct {
 	conn       net.Conn
 	buf        []byte
@@ -269,7 +270,7 @@ func (m *messages) fill() error {
 	return err
 }
 
-// header takes the next header and returns the size of the payload.
+// header reads the next header and returns the size of the payload.
 func (m *messages) header() (final bool, payload int, err error) {
 	for {
 		b := m.buf[m.start:m.end]
@@ -294,8 +295,8 @@ func (m *messages) header() (final bool, payload int, err error) {
 	}
 }
 
-// exchange sends n messages of a size to the hosts' ends and back, over all
-// lanes at once.
+// exchange sends n messages of a size to the hosts' ends and back, on all lanes
+// concurrently.
 func exchange(t testing.TB, all []ends, size, n int) {
 	t.Helper()
 	var left atomic.Int64
@@ -303,7 +304,7 @@ func exchange(t testing.TB, all []ends, size, n int) {
 	message := frame(size, true)
 	var wg sync.WaitGroup
 	for _, e := range all {
-		trips := make(chan struct{}) // closed when this lane has done its part
+		trips := make(chan struct{}) // closed when this lane is done
 		stopped := make(chan struct{})
 		wg.Go(func() {
 			defer close(stopped)
@@ -338,10 +339,10 @@ func exchange(t testing.TB, all []ends, size, n int) {
 	wg.Wait()
 }
 
-// BenchmarkRelay compares the edge with the kernel's splice: in each round both
-// carry the same messages, and the medians of the rounds' ratios are reported. A
-// ratio above 1 is in favour of the edge. The cpu figure is the relay process's
-// own time, which other programs on the machine disturb least.
+// BenchmarkRelay compares the edge with the kernel's splice. In each round both
+// carry the same messages; the benchmark reports the median ratio, in which
+// more than 1 favors the edge. The cpu figure is the relay process's own time,
+// which other programs on the machine affect least.
 func BenchmarkRelay(b *testing.B) {
 	for _, c := range []struct {
 		name               string
@@ -385,7 +386,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// cpuTime is what the process has used, in clock ticks of 10 ms.
+// cpuTime returns the CPU time of the process, in clock ticks of 10 ms.
 func (p *process) cpuTime() float64 {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")

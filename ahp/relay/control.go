@@ -17,9 +17,9 @@ type control struct {
 	mu   sync.Mutex // one writer at a time
 }
 
-// session connects, registers and takes offers until the connection ends, or
-// until ctx is done: then it tells the relay, and leaves at once.
-func (u *Uplink) session(ctx context.Context) (registered bool, err error) {
+// connectOnce connects, registers and accepts offers until the connection ends.
+// When ctx is canceled, it sends a drain and closes the connection.
+func (u *Uplink) connectOnce(ctx context.Context) (registered bool, err error) {
 	opts := u.opts.Conn
 	opts.ReadLimit = messageLimit
 	conn, err := u.dial(ctx, u.base, "host", u.opts.Host, u.opts.Token, opts)
@@ -35,43 +35,44 @@ func (u *Uplink) session(ctx context.Context) (registered bool, err error) {
 	u.opts.Logger.Info("registered with the relay", "host", u.opts.Host)
 	u.opts.Progress(Progress{State: Registered})
 	defer context.AfterFunc(ctx, func() {
-		c.say(message{Type: typeDrain})
-		conn.Close(goingAwayHost.Code, goingAwayHost.Reason)
+		c.send(message{Type: typeDrain})
+		conn.Close(hostGoingAway.Code, hostGoingAway.Reason)
 	})()
-	return true, c.follow(ctx)
+	return true, c.readOffers(ctx)
 }
 
-// register sends the registration and waits for its answer.
+// register sends the registration and waits for the response.
 func (c *control) register(ctx context.Context) error {
 	late := time.AfterFunc(c.u.opts.Handshake, func() { c.conn.Close(ws.CodePolicy, "no answer to the registration") })
 	defer late.Stop()
 	defer context.AfterFunc(ctx, func() { c.conn.Close(ws.CodeNormal, "") })()
-	c.say(message{Type: typeRegister, Generation: c.u.opts.Generation})
+	c.send(message{Type: typeRegister, Generation: c.u.opts.Generation})
 	m, err := c.read()
 	if err == nil && m.Type != typeRegistered {
-		err = fmt.Errorf("relay: %q is no answer to a registration", m.Type)
+		err = fmt.Errorf("relay: message of type %q, want the response to the registration", m.Type)
 	}
 	return err
 }
 
-// follow takes what the relay says until the connection ends.
-func (c *control) follow(ctx context.Context) error {
+// readOffers handles the relay's messages until the connection ends.
+func (c *control) readOffers(ctx context.Context) error {
 	for {
 		m, err := c.read()
 		switch {
 		case err != nil:
 			return err
 		case m.Type == typeDrain:
-			c.conn.Close(ws.CodeGoingAway, "the relay drains") // another edge may take us
+			c.conn.Close(ws.CodeGoingAway, "the relay drains") // reconnect: another edge can accept the host
 		case m.Type == typeLane:
 			if !c.u.lanes.open(func() { c.dialBack(ctx, m) }) {
-				c.say(message{Type: typeDecline, Lane: m.Lane})
+				c.send(message{Type: typeDecline, Lane: m.Lane})
 			}
 		}
 	}
 }
 
-// read returns the next message; a CodeSuperseded is ErrSuperseded.
+// read returns the next message, or ErrSuperseded if the relay closed the
+// connection with CodeSuperseded.
 func (c *control) read() (message, error) {
 	data, err := c.conn.ReadMessage()
 	if ws.CodeOf(err) == CodeSuperseded {
@@ -82,25 +83,25 @@ func (c *control) read() (message, error) {
 	}
 	m, err := decode(data)
 	if err != nil {
-		c.conn.Close(ws.CodePolicy, "a message that cannot be read")
+		c.conn.Close(ws.CodePolicy, "a message is not valid")
 	}
 	return m, err
 }
 
-// say sends a message; where that fails, the reader learns it too.
-func (c *control) say(m message) {
+// send writes a message. An error is ignored because read returns it as well.
+func (c *control) send(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = c.conn.WriteBatch([][]byte{m.encode()})
 }
 
-// dialBack opens a lane and has it served until its end.
+// dialBack opens a lane and serves it until it ends.
 func (c *control) dialBack(ctx context.Context, offer message) {
 	u := c.u
 	conn, info, err := c.openLane(ctx, offer)
 	if err != nil {
-		u.opts.Logger.Info("a lane could not be opened", "lane", offer.Lane, "err", err)
-		c.say(message{Type: typeDecline, Lane: offer.Lane})
+		u.opts.Logger.Info("cannot open lane", "lane", offer.Lane, "err", err)
+		c.send(message{Type: typeDecline, Lane: offer.Lane})
 		return
 	}
 	u.lanes.serve(conn, func(ctx context.Context) { u.opts.Serve(ctx, conn, info) })
@@ -112,7 +113,7 @@ func (c *control) openLane(ctx context.Context, offer message) (*ws.Conn, LaneIn
 	if err != nil {
 		return nil, LaneInfo{}, err
 	}
-	release, err := u.lanes.dialing(ctx)
+	release, err := u.lanes.acquireDial(ctx)
 	if err != nil {
 		return nil, LaneInfo{}, err
 	}
@@ -127,7 +128,7 @@ func (c *control) openLane(ctx context.Context, offer message) (*ws.Conn, LaneIn
 	}
 	late := time.AfterFunc(u.opts.Handshake, func() { conn.Close(ws.CodePolicy, "no opening message") })
 	defer late.Stop()
-	defer context.AfterFunc(ctx, func() { conn.Close(goingAwayHost.Code, goingAwayHost.Reason) })()
+	defer context.AfterFunc(ctx, func() { conn.Close(hostGoingAway.Code, hostGoingAway.Reason) })()
 	data, err := conn.ReadMessage()
 	if err == nil {
 		var m message
@@ -137,5 +138,5 @@ func (c *control) openLane(ctx context.Context, offer message) (*ws.Conn, LaneIn
 	}
 	conn.Close(ws.CodePolicy, "no opening message")
 	conn.Wait()
-	return nil, LaneInfo{}, errors.Join(errors.New("relay: a lane did not open"), err)
+	return nil, LaneInfo{}, errors.Join(errors.New("relay: lane got no opening message"), err)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzDecode reads what the other end of a control connection may send. What is
-// read is written and read again as the same.
+// FuzzDecode decodes what a peer can send on a control connection. A decoded
+// message survives encoding and decoding.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"register","generation":7}`, `{"type":"registered"}`, `{"type":"lane","lane":"a1","secret":"s","edge":"wss://e/"}`,
@@ -33,11 +33,11 @@ func FuzzDecode(f *testing.F) {
 
 func TestDecodeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"type":"register","generation":0}`:            "lacks what it needs",
-		`{"type":"register","generation":-1}`:           "lacks what it needs",
-		`{"type":"lane","lane":"../host","secret":"s"}`: "lacks what it needs",
-		`{"type":"lane","lane":"a"}`:                    "lacks what it needs",
-		`{"type":"decline"}`:                            "lacks what it needs",
+		`{"type":"register","generation":0}`:            "lacks a valid",
+		`{"type":"register","generation":-1}`:           "lacks a valid",
+		`{"type":"lane","lane":"../host","secret":"s"}`: "lacks a valid",
+		`{"type":"lane","lane":"a"}`:                    "lacks a valid",
+		`{"type":"decline"}`:                            "lacks a valid",
 		`{"generation":7}`:                              "type",
 		`{"type":"drain","type":"lane"}`:                "duplicate",
 		`{"type":7}`:                                    "want",
@@ -52,11 +52,11 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseTokens reads a token file. What is taken is written and read again as
-// the same, and holds nothing that lets everybody in.
+// FuzzParseTokens parses token files. A valid file survives encoding and
+// parsing, and no entry matches the empty token.
 func FuzzParseTokens(f *testing.F) {
-	_, row := Mint(TokenRow{Audience: ForHost, Subject: "laptop", Hosts: []string{"laptop"}})
-	f.Add(TokenFile{Tokens: []TokenRow{row}}.Encode())
+	_, row := Mint(TokenEntry{Audience: ForHost, Subject: "laptop", Hosts: []string{"laptop"}})
+	f.Add(TokenFile{Tokens: []TokenEntry{row}}.Encode())
 	f.Add([]byte(`{"tokens":[]}`))
 	f.Add([]byte(`{"tokens":[{"sha256":"","audience":"client","subject":"","hosts":["*"],"expires":"2026-01-01T00:00:00Z"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -5,33 +5,40 @@ import (
 	"sync"
 )
 
-// Directory knows where hosts are registered and brings them the signal that a
-// lane waits. The one that is built in ([NewDirectory]) is for one edge; one
-// that several edges share signals over the network, and the host dials the
-// edge that the offer names: messages of a lane never pass the directory.
+// Directory knows where hosts are registered and delivers offers of lanes to
+// them. [NewDirectory] returns the one for a single edge. A directory that
+// several edges share delivers offers over the network; the host then dials the
+// edge that the offer names, so messages of a lane never pass the directory.
 type Directory interface {
-	// Register makes a host known until the returned function is called, which
-	// may be called again. An older registration of the host is told so; it is ErrSuperseded where a
-	// newer one holds the place.
+	// Register adds a registration until the returned function is called, which
+	// is idempotent. It notifies an older registration of the host, and returns
+	// ErrSuperseded if the host has a newer one.
 	Register(ctx context.Context, r Registration) (remove func(), err error)
-	// Signal brings an offer to the host and returns the generation of the
-	// registration that has it, or says ErrOffline or ErrBusy at once.
+	// Signal delivers an offer to the host and returns the generation of the
+	// registration that received it. It returns ErrOffline or ErrBusy without
+	// waiting.
 	Signal(ctx context.Context, host string, o Offer) (generation int64, err error)
 }
 
 // Registration is a host with a control connection. Its functions do not block.
 type Registration struct {
-	Host       string
+	// Host is the host's name.
+	Host string
+	// Generation distinguishes runs of the host: a newer run has a larger one.
 	Generation int64
-	// Signal passes an offer on to the host.
+	// Signal passes an offer to the host, or returns ErrBusy.
 	Signal func(Offer) error
-	// Superseded is called when another registration took the place.
+	// Superseded is called with the generation of the registration that replaced
+	// this one.
 	Superseded func(generation int64)
 }
 
-// Offer is a lane that waits for its host. Who knows Secret gets the lane.
+// Offer is a lane that waits for its host.
 type Offer struct {
-	Lane, Secret string
+	// Lane is the lane's id.
+	Lane string
+	// Secret opens the lane, once. It is the only credential that the lane needs.
+	Secret string
 	// Edge is the URL that the host dials; "" is the edge where it is
 	// registered.
 	Edge string
@@ -45,7 +52,7 @@ type memory struct {
 	hosts map[string]*Registration
 }
 
-// Register implements [Directory].
+// Register adds a registration (see [Directory]).
 func (d *memory) Register(_ context.Context, r Registration) (func(), error) {
 	d.mu.Lock()
 	old := d.hosts[r.Host]
@@ -67,7 +74,7 @@ func (d *memory) Register(_ context.Context, r Registration) (func(), error) {
 	}, nil
 }
 
-// Signal implements [Directory].
+// Signal passes an offer to the host (see [Directory]).
 func (d *memory) Signal(_ context.Context, host string, o Offer) (int64, error) {
 	d.mu.Lock()
 	r := d.hosts[host]

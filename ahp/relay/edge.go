@@ -11,32 +11,32 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// Edge is the relay's side: an http.Handler with the three doors. Make it with
-// New, end it with Close. The server that it is mounted on bounds the time for
-// a request's header (10 s).
+// Edge is the relay: an http.Handler with three endpoints. Make it with New and
+// end it with Close. The http.Server in front of it must limit the time for a
+// request's header (10 s).
 type Edge struct {
 	opts    EdgeOptions
-	clients *ws.Guard // the client door's addresses
-	machine *ws.Guard // the other two doors': no web page
+	clients *ws.Guard // checks addresses at the client endpoint
+	machine *ws.Guard // at the other two, which refuse web pages
 	count   counters
 	quotas  quotas
 
-	life context.Context // done when Close begins
-	end  context.CancelFunc
-	wg   sync.WaitGroup // registrations and lanes
+	ctx    context.Context // canceled when Close begins
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // registrations and lanes
 
-	mu      sync.Mutex // guards what follows; nothing is called under it
-	closed  bool
-	lanes   map[string]*lane         // by id, from the offer to the end
-	waiting int                      // of lanes, those without a host
-	hosts   map[string]*registration // the newest of each host that is here
-	control int                      // control connections, registered or not
-	dialled map[string]int           // of them, by host
-	known   map[string]bool          // the hosts that came before settled
-	settled time.Time                // from when on a host that is not here is offline
+	mu        sync.Mutex // guards the fields below; no callback runs under it
+	closed    bool
+	lanes     map[string]*lane         // by id, from the offer to the end
+	waiting   int                      // lanes whose host has not dialed back yet
+	hosts     map[string]*registration // the newest registration of each host
+	control   int                      // control connections, registered or not
+	dialed    map[string]int           // control connections by host
+	returned  map[string]bool          // hosts that registered before graceEnds
+	graceEnds time.Time                // until then clients wait for an absent host
 }
 
-// New makes an edge. It panics without an Authorizer.
+// New makes an edge. It panics if opts has no Authorizer.
 func New(opts EdgeOptions) *Edge {
 	if opts.Authorizer == nil {
 		panic("relay: an edge needs an Authorizer")
@@ -48,44 +48,45 @@ func New(opts EdgeOptions) *Edge {
 		machine: &ws.Guard{Hosts: opts.Hosts},
 		lanes:   map[string]*lane{},
 		hosts:   map[string]*registration{},
-		known:   map[string]bool{},
-		settled: time.Now().Add(opts.Settle),
-		dialled: map[string]int{},
+		dialed:  map[string]int{},
+
+		returned:  map[string]bool{},
+		graceEnds: time.Now().Add(opts.StartupGrace),
 	}
 	e.count.init()
 	e.quotas.init(opts)
-	e.life, e.end = context.WithCancel(context.Background())
+	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
 
-// ServeHTTP serves /host/, /lane/ and /ahp/. It is no ServeMux, which would
-// answer an unclean path with a redirect that repeats the query.
+// ServeHTTP serves /host/, /lane/ and /ahp/. It does not use http.ServeMux, which
+// redirects an unclean path and repeats the query, and so a token, in the answer.
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	door, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	switch door {
+	endpoint, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	switch endpoint {
 	case "host":
-		e.hostDoor(w, r, name)
+		e.serveHost(w, r, name)
 	case "lane":
-		e.laneDoor(w, r, name)
+		e.serveLane(w, r, name)
 	case "ahp":
-		e.clientDoor(w, r, name)
+		e.serveClient(w, r, name)
 	default:
-		if why, refusal := e.judgeAddress(r, e.clients); refusal != nil {
+		if why, refusal := e.checkAddress(r, e.clients); refusal != nil {
 			e.refuse(w, why, refusal)
 			return
 		}
-		e.refuse(w, RefusedPath, &ws.Refusal{Status: http.StatusNotFound, Reason: "there is no such door"})
+		e.refuse(w, RefusedPath, &ws.Refusal{Status: http.StatusNotFound, Reason: "no such endpoint; want /ahp/HOST, /host/HOST or /lane/LANE"})
 	}
 }
 
-// Close refuses new connections, ends all others with CodeGoingAway and waits
-// for their end, or until ctx is done; then it returns its error, and what is
-// left ends by itself within a few seconds.
+// Close refuses new connections, closes the others with CodeGoingAway and waits
+// until they have ended. If ctx is canceled first, Close returns its error, and
+// the remaining connections end within a few seconds.
 func (e *Edge) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.end()
+	e.cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); e.wg.Wait() }()
 	select {
@@ -96,7 +97,7 @@ func (e *Edge) Close(ctx context.Context) error {
 	}
 }
 
-// start runs fn in a goroutine that Close waits for, or reports that the edge
+// start runs fn in a goroutine that Close waits for. It returns false if the edge
 // is closing.
 func (e *Edge) start(fn func()) bool {
 	e.mu.Lock()
@@ -110,7 +111,7 @@ func (e *Edge) start(fn func()) bool {
 
 var goingAway = &ws.CloseError{Code: ws.CodeGoingAway, Reason: "the relay is shutting down"}
 
-// refuse answers a request that does not get in.
+// refuse counts a request and answers it with a refusal.
 func (e *Edge) refuse(w http.ResponseWriter, why Reason, refusal *ws.Refusal) {
 	e.refused(why)
 	refusal.Write(w)
@@ -121,10 +122,10 @@ func (e *Edge) refused(why Reason) {
 	e.opts.Logger.Debug("refused", "reason", string(why))
 }
 
-// authorize judges a request at a door that takes tokens. Where it answers
-// false, the request has been answered.
-func (e *Edge) authorize(w http.ResponseWriter, r *http.Request, guard *ws.Guard, door Audience, host string) (Grant, bool) {
-	if why, refusal := e.judgeAddress(r, guard); refusal != nil {
+// authorize checks a request at an endpoint that requires a token. If it returns
+// false, it has answered the request.
+func (e *Edge) authorize(w http.ResponseWriter, r *http.Request, guard *ws.Guard, audience Audience, host string) (Grant, bool) {
+	if why, refusal := e.checkAddress(r, guard); refusal != nil {
 		e.refuse(w, why, refusal)
 		return Grant{}, false
 	}
@@ -134,7 +135,7 @@ func (e *Edge) authorize(w http.ResponseWriter, r *http.Request, guard *ws.Guard
 	var grant Grant
 	err := ErrUnknownToken
 	if token != "" {
-		grant, err = e.opts.Authorizer.Authorize(ctx, door, token, host)
+		grant, err = e.opts.Authorizer.Authorize(ctx, audience, token, host)
 	}
 	if err == nil && !ValidName(host) {
 		err = ErrForbidden
@@ -147,14 +148,14 @@ func (e *Edge) authorize(w http.ResponseWriter, r *http.Request, guard *ws.Guard
 	case errors.Is(err, ErrForbidden):
 		e.refuse(w, RefusedForbidden, &ws.Refusal{Status: http.StatusForbidden, Reason: ErrForbidden.Error()})
 	default:
-		e.opts.Logger.Error("tokens cannot be judged", "err", err)
-		e.refuse(w, RefusedInternal, &ws.Refusal{Status: http.StatusServiceUnavailable, Reason: "tokens cannot be judged now"})
+		e.opts.Logger.Error("cannot check a token", "err", err)
+		e.refuse(w, RefusedInternal, &ws.Refusal{Status: http.StatusServiceUnavailable, Reason: "the relay cannot check tokens now; try again later"})
 	}
 	return Grant{}, false
 }
 
-// judgeAddress is what comes before the token at every door.
-func (e *Edge) judgeAddress(r *http.Request, guard *ws.Guard) (Reason, *ws.Refusal) {
+// checkAddress makes the checks that precede the token's at every endpoint.
+func (e *Edge) checkAddress(r *http.Request, guard *ws.Guard) (Reason, *ws.Refusal) {
 	refusal := guard.Address(r)
 	switch {
 	case refusal != nil && refusal.Status == http.StatusMisdirectedRequest:
@@ -162,7 +163,7 @@ func (e *Edge) judgeAddress(r *http.Request, guard *ws.Guard) (Reason, *ws.Refus
 	case refusal != nil:
 		return RefusedOrigin, refusal
 	case !guard.QueryToken && r.URL.Query().Has("tkn"):
-		return RefusedQuery, &ws.Refusal{Status: http.StatusUnauthorized, Reason: "no tokens in a query: they get into logs"}
+		return RefusedQuery, &ws.Refusal{Status: http.StatusUnauthorized, Reason: "do not send a token in the query, where logs record it; send it in the Authorization header"}
 	}
 	return "", nil
 }

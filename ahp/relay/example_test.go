@@ -11,18 +11,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// tokens is an Authorizer of one host and one client.
+// tokens is an Authorizer for one host and one client.
 type tokens struct{ host, client string }
 
-func (a tokens) Authorize(_ context.Context, door relay.Audience, token, host string) (relay.Grant, error) {
-	want := map[relay.Audience]string{relay.ForHost: a.host, relay.ForClient: a.client}[door]
+func (a tokens) Authorize(_ context.Context, audience relay.Audience, token, host string) (relay.Grant, error) {
+	want := map[relay.Audience]string{relay.ForHost: a.host, relay.ForClient: a.client}[audience]
 	if token != want || host != "laptop" {
 		return relay.Grant{}, relay.ErrUnknownToken
 	}
 	return relay.Grant{Subject: "ann"}, nil
 }
 
-// A host registers with a relay, and a client talks to it through the relay.
+// A host registers with a relay, and a client reaches it through the relay.
 func Example() {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

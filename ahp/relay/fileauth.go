@@ -2,7 +2,7 @@ package relay
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -11,53 +11,54 @@ import (
 	"time"
 )
 
-// FileAuthorizer is the [Authorizer] that is built in: a file of hashes, looked
-// at again and again. A row that is gone or has changed ends what its token
-// opened; so does the time that it expires. While the file cannot be read or
-// understood the last one that could holds, and the log says so.
+// FileAuthorizer is an [Authorizer] that reads hashes of tokens from a file and
+// polls it for changes. When an entry is removed, changes or expires, the edge
+// ends the connections that its token opened. If the file cannot be read or
+// parsed, the entries of the last good version stay valid and the log has an
+// error.
 type FileAuthorizer struct {
 	name   string
 	logger *slog.Logger
 
-	mu   sync.Mutex
-	rows map[string]*validRow // by hash
-	seen fs.FileInfo
-	bad  bool // the last look failed
+	mu      sync.Mutex
+	tokens  map[string]*liveToken // by hash
+	loaded  fs.FileInfo           // of the version that was loaded last
+	failing bool                  // the last reload failed
 }
 
-// validRow is a row with the context that ends with it.
-type validRow struct {
-	TokenRow
+// liveToken is an entry with a context that is canceled when it is no longer
+// valid.
+type liveToken struct {
+	TokenEntry
 	ctx context.Context
 	end context.CancelFunc
 }
 
-// NewFileAuthorizer reads the file for the first time. Watch picks up changes;
-// without it the file is as it was.
+// NewFileAuthorizer reads the file. Changes take effect only while Watch runs.
 func NewFileAuthorizer(name string, logger *slog.Logger) (*FileAuthorizer, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	a := &FileAuthorizer{name: name, logger: logger, rows: map[string]*validRow{}}
+	a := &FileAuthorizer{name: name, logger: logger, tokens: map[string]*liveToken{}}
 	if err := a.load(); err != nil {
 		return nil, err
 	}
 	return a, nil
 }
 
-// LookEvery is how often Watch looks at the file.
-const LookEvery = 2 * time.Second
+// ReloadInterval is how often Watch checks the file for changes.
+const ReloadInterval = 2 * time.Second
 
-// Watch looks at the file until ctx is done, and then ends what every token
-// opened.
+// Watch reloads the file when it changes, until ctx is canceled. Then it
+// invalidates every token.
 func (a *FileAuthorizer) Watch(ctx context.Context) {
-	tick := time.NewTicker(LookEvery)
+	tick := time.NewTicker(ReloadInterval)
 	defer tick.Stop()
 	defer a.replace(nil)
 	for {
 		select {
 		case <-tick.C:
-			a.look()
+			a.reload()
 			a.expire(time.Now())
 		case <-ctx.Done():
 			return
@@ -65,48 +66,48 @@ func (a *FileAuthorizer) Watch(ctx context.Context) {
 	}
 }
 
-// expire ends what has run out by the clock. The rows' own timers do not see one that
-// jumps, as after a machine was suspended.
+// expire invalidates the tokens that have expired by the wall clock. The entries'
+// timers miss a clock that jumps, for example after the machine was suspended.
 func (a *FileAuthorizer) expire(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, row := range a.rows {
-		if !row.Expires.IsZero() && !now.Before(row.Expires) {
-			row.end()
+	for _, t := range a.tokens {
+		if !t.Expires.IsZero() && !now.Before(t.Expires) {
+			t.end()
 		}
 	}
 }
 
-// look loads the file where it is another than last time.
-func (a *FileAuthorizer) look() {
+// reload loads the file if it has changed or if the last load failed.
+func (a *FileAuthorizer) reload() {
 	info, err := os.Stat(a.name)
 	a.mu.Lock()
-	same := err == nil && a.seen != nil && os.SameFile(info, a.seen) && info.ModTime().Equal(a.seen.ModTime()) && info.Size() == a.seen.Size()
-	bad := a.bad
+	same := err == nil && a.loaded != nil && os.SameFile(info, a.loaded) && info.ModTime().Equal(a.loaded.ModTime()) && info.Size() == a.loaded.Size()
+	failing := a.failing
 	a.mu.Unlock()
-	if same && !bad {
+	if same && !failing {
 		return
 	}
-	if err := a.load(); err != nil && !bad {
-		a.logger.Error("the token file cannot be used: the last one holds", "err", err)
+	if err := a.load(); err != nil && !failing {
+		a.logger.Error("cannot load the token file; the tokens of its last version stay valid", "err", err)
 		a.mu.Lock()
-		a.bad = true
+		a.failing = true
 		a.mu.Unlock()
 	} else if err == nil {
-		a.logger.Info("token file read")
+		a.logger.Info("token file loaded")
 	}
 }
 
-// maxTokenFile bounds the file in bytes.
+// maxTokenFile limits the size of a token file in bytes.
 const maxTokenFile = 16 << 20
 
 func (a *FileAuthorizer) load() error {
-	info, err := os.Stat(a.name) // before the read: what changes in between is seen next time
+	info, err := os.Stat(a.name) // before the read, so a change in between is loaded next time
 	if err != nil {
 		return err
 	}
 	if info.Size() > maxTokenFile {
-		return errors.New("token file: it is above 16 MiB")
+		return fmt.Errorf("token file has %d bytes, above 16 MiB", info.Size())
 	}
 	data, err := os.ReadFile(a.name)
 	if err != nil {
@@ -119,48 +120,49 @@ func (a *FileAuthorizer) load() error {
 	a.replace(file.Tokens)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.seen, a.bad = info, false
+	a.loaded, a.failing = info, false
 	return nil
 }
 
-// replace puts other rows in place. Those that stay as they were keep what they
-// opened.
-func (a *FileAuthorizer) replace(rows []TokenRow) {
+// replace installs new entries and invalidates the old ones that are not among
+// them. An unchanged entry keeps its connections.
+func (a *FileAuthorizer) replace(entries []TokenEntry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	next := map[string]*validRow{}
-	for _, row := range rows {
-		if old := a.rows[row.SHA256]; old != nil && reflect.DeepEqual(old.TokenRow, row) {
-			next[row.SHA256] = old
+	next := map[string]*liveToken{}
+	for _, e := range entries {
+		if old := a.tokens[e.SHA256]; old != nil && reflect.DeepEqual(old.TokenEntry, e) {
+			next[e.SHA256] = old
 			continue
 		}
-		v := &validRow{TokenRow: row}
-		if row.Expires.IsZero() {
-			v.ctx, v.end = context.WithCancel(context.Background())
+		t := &liveToken{TokenEntry: e}
+		if e.Expires.IsZero() {
+			t.ctx, t.end = context.WithCancel(context.Background())
 		} else {
-			v.ctx, v.end = context.WithDeadline(context.Background(), row.Expires)
+			t.ctx, t.end = context.WithDeadline(context.Background(), e.Expires)
 		}
-		next[row.SHA256] = v
+		next[e.SHA256] = t
 	}
-	for sum, old := range a.rows {
+	for sum, old := range a.tokens {
 		if next[sum] != old {
 			old.end()
 		}
 	}
-	a.rows = next
+	a.tokens = next
 }
 
-// Authorize implements [Authorizer]. The hash is looked up in a map: the time
-// that takes tells nothing about a token, of which it is not a prefix.
-func (a *FileAuthorizer) Authorize(_ context.Context, door Audience, token, host string) (Grant, error) {
+// Authorize checks a token (see [Authorizer]). It looks up the token's hash in a
+// map: the timing of that lookup reveals nothing about a token, because a hash
+// that begins like another one does not mean that the token does.
+func (a *FileAuthorizer) Authorize(_ context.Context, audience Audience, token, host string) (Grant, error) {
 	a.mu.Lock()
-	row := a.rows[hash(token)]
+	t := a.tokens[hash(token)]
 	a.mu.Unlock()
 	switch {
-	case row == nil || token == "" || !row.Expires.IsZero() && !time.Now().Before(row.Expires):
+	case t == nil || token == "" || !t.Expires.IsZero() && !time.Now().Before(t.Expires):
 		return Grant{}, ErrUnknownToken
-	case row.Audience != door || !row.good(host):
+	case t.Audience != audience || !t.validFor(host):
 		return Grant{}, ErrForbidden
 	}
-	return Grant{Subject: row.Subject, ClientID: row.ClientID, Lanes: row.Lanes, Valid: row.ctx}, nil
+	return Grant{Subject: t.Subject, ClientID: t.ClientID, Lanes: t.Lanes, Valid: t.ctx}, nil
 }

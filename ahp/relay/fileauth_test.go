@@ -13,7 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// tokenFile is a token file that a test changes.
+// tokenFile is a token file that a test can change.
 type tokenFile struct {
 	t    *testing.T
 	name string
@@ -24,13 +24,13 @@ func newTokenFile(t *testing.T) *tokenFile {
 	return &tokenFile{t: t, name: filepath.Join(t.TempDir(), "tokens.json")}
 }
 
-func (f *tokenFile) mint(row TokenRow) string {
+func (f *tokenFile) mint(row TokenEntry) string {
 	token, row := Mint(row)
 	f.Tokens = append(f.Tokens, row)
 	return token
 }
 
-// save replaces the file, as a careful program does.
+// save replaces the file atomically.
 func (f *tokenFile) save() {
 	f.t.Helper()
 	f.write(f.Encode())
@@ -48,10 +48,10 @@ func (f *tokenFile) write(data []byte) {
 
 func TestFileAuthorizer(t *testing.T) {
 	f := newTokenFile(t)
-	host := f.mint(TokenRow{Audience: ForHost, Subject: "laptop", Hosts: []string{"laptop", "desktop"}})
-	ann := f.mint(TokenRow{Audience: ForClient, Subject: "ann", Hosts: []string{"laptop"}, ClientID: "ann-1", Lanes: 3})
-	all := f.mint(TokenRow{Audience: ForClient, Subject: "root", Hosts: []string{AnyHost}})
-	old := f.mint(TokenRow{Audience: ForClient, Subject: "old", Hosts: []string{AnyHost}, Expires: time.Now().Add(-time.Second)})
+	host := f.mint(TokenEntry{Audience: ForHost, Subject: "laptop", Hosts: []string{"laptop", "desktop"}})
+	ann := f.mint(TokenEntry{Audience: ForClient, Subject: "ann", Hosts: []string{"laptop"}, ClientID: "ann-1", Lanes: 3})
+	all := f.mint(TokenEntry{Audience: ForClient, Subject: "root", Hosts: []string{AnyHost}})
+	old := f.mint(TokenEntry{Audience: ForClient, Subject: "old", Hosts: []string{AnyHost}, Expires: time.Now().Add(-time.Second)})
 	f.save()
 	if data, _ := os.ReadFile(f.name); strings.Contains(string(data), host) || strings.Contains(string(data), ann) {
 		t.Error("the file holds a token")
@@ -61,7 +61,7 @@ func TestFileAuthorizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		door        Audience
+		audience    Audience
 		token, host string
 		subject     string
 		err         error
@@ -78,9 +78,9 @@ func TestFileAuthorizer(t *testing.T) {
 		{ForClient, "", "laptop", "", ErrUnknownToken},
 		{ForClient, hash(ann), "laptop", "", ErrUnknownToken},
 	} {
-		g, err := a.Authorize(t.Context(), c.door, c.token, c.host)
+		g, err := a.Authorize(t.Context(), c.audience, c.token, c.host)
 		if !errors.Is(err, c.err) || g.Subject != c.subject {
-			t.Errorf("%s door of %s, %s: %+v, %v, want %v", c.door, c.host, c.subject, g, err, c.err)
+			t.Errorf("%s endpoint of %s, %s: %+v, %v, want %v", c.audience, c.host, c.subject, g, err, c.err)
 		}
 	}
 	if g, _ := a.Authorize(t.Context(), ForClient, ann, "laptop"); g.ClientID != "ann-1" || g.Lanes != 3 {
@@ -88,12 +88,12 @@ func TestFileAuthorizer(t *testing.T) {
 	}
 }
 
-// A token runs out by the clock that people read, also where that one jumped: a
-// machine that was suspended, or set right.
-func TestATokenRunsOutByTheClock(t *testing.T) {
+// A token expires by the wall clock, even if the clock jumped because the
+// machine was suspended or its clock was set.
+func TestATokenExpiresByTheWallClock(t *testing.T) {
 	f := newTokenFile(t)
-	soon := f.mint(TokenRow{Audience: ForClient, Subject: "ann", Hosts: []string{AnyHost}, Expires: time.Now().Add(time.Hour)})
-	later := f.mint(TokenRow{Audience: ForClient, Subject: "bob", Hosts: []string{AnyHost}, Expires: time.Now().Add(3 * time.Hour)})
+	soon := f.mint(TokenEntry{Audience: ForClient, Subject: "ann", Hosts: []string{AnyHost}, Expires: time.Now().Add(time.Hour)})
+	later := f.mint(TokenEntry{Audience: ForClient, Subject: "bob", Hosts: []string{AnyHost}, Expires: time.Now().Add(3 * time.Hour)})
 	f.save()
 	a, err := NewFileAuthorizer(f.name, nil)
 	if err != nil {
@@ -115,36 +115,36 @@ func TestATokenRunsOutByTheClock(t *testing.T) {
 }
 
 func TestParseTokensRefuses(t *testing.T) {
-	_, good := Mint(TokenRow{Audience: ForHost, Subject: "s", Hosts: []string{"h"}})
-	for want, change := range map[string]func(*TokenRow){
-		"64 lower-case":     func(r *TokenRow) { r.SHA256 = strings.ToUpper(r.SHA256) },
-		"hash of nothing":   func(r *TokenRow) { r.SHA256 = hash("") },
-		"audience":          func(r *TokenRow) { r.Audience = "both" },
-		"subject":           func(r *TokenRow) { r.Subject = "" },
-		"hosts is empty":    func(r *TokenRow) { r.Hosts = []string{} },
-		"no host name":      func(r *TokenRow) { r.Hosts = []string{"../x"} },
-		"lanes is negative": func(r *TokenRow) { r.Lanes = -1 },
+	_, good := Mint(TokenEntry{Audience: ForHost, Subject: "s", Hosts: []string{"h"}})
+	for want, change := range map[string]func(*TokenEntry){
+		"64 lower-case":        func(r *TokenEntry) { r.SHA256 = strings.ToUpper(r.SHA256) },
+		"hash of the empty":    func(r *TokenEntry) { r.SHA256 = hash("") },
+		"audience":             func(r *TokenEntry) { r.Audience = "both" },
+		"subject":              func(r *TokenEntry) { r.Subject = "" },
+		"hosts is []":          func(r *TokenEntry) { r.Hosts = []string{} },
+		"must have host names": func(r *TokenEntry) { r.Hosts = []string{"../x"} },
+		"lanes is -1":          func(r *TokenEntry) { r.Lanes = -1 },
 	} {
 		row := good
 		change(&row)
-		if _, err := ParseTokens(TokenFile{Tokens: []TokenRow{row}}.Encode()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseTokens(TokenFile{Tokens: []TokenEntry{row}}.Encode()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := ParseTokens(TokenFile{Tokens: []TokenRow{good, good}}.Encode()); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := ParseTokens(TokenFile{Tokens: []TokenEntry{good, good}}.Encode()); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Error(err)
 	}
 }
 
-// A change of the file holds from the next look on: for who comes, and for who
-// is there. A file that cannot be read changes nothing.
-func TestTheTokenFileIsWatched(t *testing.T) {
+// A change of the file takes effect at the next poll, for new and for existing
+// connections. A file that cannot be parsed changes nothing.
+func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		f := newTokenFile(t)
-		host := f.mint(TokenRow{Audience: ForHost, Subject: "laptop", Hosts: []string{"laptop"}})
-		ann := f.mint(TokenRow{Audience: ForClient, Subject: "ann", Hosts: []string{"laptop"}})
-		bob := f.mint(TokenRow{Audience: ForClient, Subject: "bob", Hosts: []string{"laptop"}, Expires: time.Now().Add(time.Minute)})
+		host := f.mint(TokenEntry{Audience: ForHost, Subject: "laptop", Hosts: []string{"laptop"}})
+		ann := f.mint(TokenEntry{Audience: ForClient, Subject: "ann", Hosts: []string{"laptop"}})
+		bob := f.mint(TokenEntry{Audience: ForClient, Subject: "bob", Hosts: []string{"laptop"}, Expires: time.Now().Add(time.Minute)})
 		f.save()
 		var lines logs
 		a, err := NewFileAuthorizer(f.name, lines.logger())
@@ -163,14 +163,14 @@ func TestTheTokenFileIsWatched(t *testing.T) {
 		wantEcho(t, bobC, "bob")
 
 		f.write([]byte(`{"tokens":`))
-		time.Sleep(3 * LookEvery)
+		time.Sleep(3 * ReloadInterval)
 		wantEcho(t, annC, "a broken file changes nothing")
-		if n := strings.Count(lines.String(), "the last one holds"); n != 1 {
-			t.Errorf("said %d times", n)
+		if n := strings.Count(lines.String(), "stay valid"); n != 1 {
+			t.Errorf("logged %d times, want once", n)
 		}
-		cat := f.mint(TokenRow{Audience: ForClient, Subject: "cat", Hosts: []string{"laptop"}})
+		cat := f.mint(TokenEntry{Audience: ForClient, Subject: "cat", Hosts: []string{"laptop"}})
 		f.save()
-		time.Sleep(2 * LookEvery)
+		time.Sleep(2 * ReloadInterval)
 		wantEcho(t, dialHost(t, n, "laptop", cat, ws.Options{}), "cat is known")
 		wantEcho(t, annC, "ann stays")
 		f.Tokens = append(f.Tokens[:1], f.Tokens[2:]...) // without ann

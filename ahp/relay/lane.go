@@ -18,23 +18,23 @@ type lane struct {
 	grant      Grant
 	client     *ws.Conn
 
-	// ctx ends the lane; its cause is a *ws.CloseError that both ends are told.
+	// ctx ends the lane. Its cause is a *ws.CloseError, which both ends receive.
 	ctx context.Context
 	end context.CancelCauseFunc
 
 	// Guarded by the edge's mutex.
-	taken      bool // the secret was shown
-	over       bool // a connection that comes now is too late
-	generation int64
-	data       *ws.Conn
-	arrived    chan struct{} // closed when data is there
+	claimed     bool // the secret was used
+	forgotten   bool // it is too late for the host to dial back
+	generation  int64
+	hostConn    *ws.Conn
+	hostArrived chan struct{} // closed when hostConn is set
 
-	hostCame chan struct{} // closed when its host registers for the first time, see settle.go
+	hostReturned chan struct{} // closed when the host registers for the first time, see startup.go
 }
 
-// clientDoor lets a client in and gives it a lane. From the upgrade on, what is
-// wrong is said by a close.
-func (e *Edge) clientDoor(w http.ResponseWriter, r *http.Request, host string) {
+// serveClient accepts a client and makes a lane for it. It reports errors after
+// the upgrade by a close code.
+func (e *Edge) serveClient(w http.ResponseWriter, r *http.Request, host string) {
 	grant, ok := e.authorize(w, r, e.clients, ForClient, host)
 	if !ok {
 		return
@@ -45,22 +45,22 @@ func (e *Edge) clientDoor(w http.ResponseWriter, r *http.Request, host string) {
 		return
 	}
 	if !e.start(func() { e.admit(conn, host, grant) }) {
-		e.turnAway(conn, RefusedClosing, goingAway)
+		e.reject(conn, RefusedClosing, goingAway)
 		conn.Wait()
 	}
 }
 
-// turnAway closes a connection that does not get a lane.
-func (e *Edge) turnAway(conn *ws.Conn, why Reason, how *ws.CloseError) {
+// reject counts a refusal and closes the connection.
+func (e *Edge) reject(conn *ws.Conn, why Reason, how *ws.CloseError) {
 	e.refused(why)
 	conn.Close(how.Code, how.Reason)
 }
 
-// admit serves a client until its end.
+// admit serves a client until it disconnects.
 func (e *Edge) admit(client *ws.Conn, host string, grant Grant) {
 	defer client.Wait()
 	if why := e.quotas.take(host, grant); why != "" {
-		e.turnAway(client, why, &ws.CloseError{Code: CodeTooMany, Reason: tooMany[why]})
+		e.reject(client, why, &ws.CloseError{Code: CodeTooMany, Reason: limitReasons[why]})
 		return
 	}
 	defer e.quotas.release(host, grant)
@@ -69,15 +69,15 @@ func (e *Edge) admit(client *ws.Conn, host string, grant Grant) {
 	if grant.Valid != nil {
 		defer context.AfterFunc(grant.Valid, func() { l.end(withdrawn) })()
 	}
-	why, err := e.callHost(l)
+	why, err := e.connectHost(l)
 	if err != nil {
-		e.turnAway(client, why, err)
+		e.reject(client, why, err)
 		return
 	}
 	e.join(l)
 }
 
-var tooMany = map[Reason]string{
+var limitReasons = map[Reason]string{
 	RefusedClient:   "too many connections of this client",
 	RefusedRate:     "too many new connections",
 	RefusedHostFull: "too many connections to this host",
@@ -85,19 +85,19 @@ var tooMany = map[Reason]string{
 }
 
 var (
-	withdrawn  = &ws.CloseError{Code: CodeWithdrawn, Reason: "the token is not valid any more"}
-	superseded = &ws.CloseError{Code: CodeSuperseded, Reason: "the host started anew"}
+	withdrawn  = &ws.CloseError{Code: CodeWithdrawn, Reason: "the token was withdrawn or has expired"}
+	superseded = &ws.CloseError{Code: CodeSuperseded, Reason: "the host restarted"}
 	offline    = &ws.CloseError{Code: CodeHostOffline, Reason: "host offline"}
 	noAnswer   = &ws.CloseError{Code: CodeHostOffline, Reason: "the host did not answer"}
-	clientGone = &ws.CloseError{Code: CodePeerLost, Reason: "the client is gone"}
+	clientGone = &ws.CloseError{Code: CodePeerLost, Reason: "the client disconnected"}
 )
 
 func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
 	l := &lane{
 		id: e.opts.NewSecret(), secret: e.opts.NewSecret(), host: host, grant: grant, client: client,
-		arrived: make(chan struct{}), hostCame: make(chan struct{}),
+		hostArrived: make(chan struct{}), hostReturned: make(chan struct{}),
 	}
-	ctx, cancel := context.WithCancelCause(e.life)
+	ctx, cancel := context.WithCancelCause(e.ctx)
 	l.ctx, l.end = ctx, cancel
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,24 +106,25 @@ func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
 	return l
 }
 
-// callHost asks the host to dial back and waits until it has. A host that may be
-// on its way back is waited for, and asked then.
-func (e *Edge) callHost(l *lane) (Reason, *ws.CloseError) {
-	mayCome := e.mayCome(l.host) // asked first: one that comes meanwhile closes hostCame
-	reason, refusal := e.callNow(l)
+// connectHost asks the host to dial back and waits until it has. If the host is
+// not registered but might return (see startup.go), connectHost waits for it
+// first.
+func (e *Edge) connectHost(l *lane) (Reason, *ws.CloseError) {
+	mayReturn := e.mayReturn(l.host) // before offerLane: a host that registers in between closes hostReturned
+	reason, refusal := e.offerLane(l)
 	switch {
-	case reason != RefusedOffline || !mayCome:
+	case reason != RefusedOffline || !mayReturn:
 		return reason, refusal
 	case e.awaitHost(l):
-		return e.callNow(l)
+		return e.offerLane(l)
 	case l.ctx.Err() != nil:
 		return l.refused()
 	}
 	return reason, refusal
 }
 
-// callNow is callHost for a host that is here.
-func (e *Edge) callNow(l *lane) (Reason, *ws.CloseError) {
+// offerLane offers the lane to a registered host and waits until it dials back.
+func (e *Edge) offerLane(l *lane) (Reason, *ws.CloseError) {
 	ctx, cancel := context.WithTimeout(l.ctx, e.opts.Handshake)
 	defer cancel()
 	generation, err := e.opts.Directory.Signal(ctx, l.host, Offer{Lane: l.id, Secret: l.secret, Edge: e.opts.URL})
@@ -135,12 +136,12 @@ func (e *Edge) callNow(l *lane) (Reason, *ws.CloseError) {
 	case errors.Is(err, ErrBusy):
 		return RefusedNoAnswer, noAnswer
 	case err != nil && ctx.Err() == nil:
-		e.opts.Logger.Error("the host cannot be reached", "host", l.host, "err", err)
+		e.opts.Logger.Error("cannot signal the host", "host", l.host, "err", err)
 		return RefusedInternal, noAnswer
 	}
-	e.taken(l, generation)
+	e.setGeneration(l, generation)
 	select {
-	case <-l.arrived:
+	case <-l.hostArrived:
 		return "", nil
 	case <-ctx.Done():
 	}
@@ -150,7 +151,7 @@ func (e *Edge) callNow(l *lane) (Reason, *ws.CloseError) {
 	return l.refused()
 }
 
-// refused is how a lane that was ended from outside is turned away.
+// refused returns the refusal of a client whose lane was ended before it opened.
 func (l *lane) refused() (Reason, *ws.CloseError) {
 	cause := l.cause()
 	if cause.Code == ws.CodeGoingAway {
@@ -159,17 +160,17 @@ func (l *lane) refused() (Reason, *ws.CloseError) {
 	return RefusedNoAnswer, cause
 }
 
-// cause is why a lane was ended from outside.
+// cause returns why the edge ended the lane.
 func (l *lane) cause() *ws.CloseError {
 	if ce, ok := errors.AsType[*ws.CloseError](context.Cause(l.ctx)); ok {
 		return ce
 	}
-	return goingAway // the edge's own context has no such cause
+	return goingAway // the edge's context was canceled, which has no CloseError
 }
 
-// taken notes which run of the host has the offer, and ends the lane where a
-// newer one came meanwhile.
-func (e *Edge) taken(l *lane, generation int64) {
+// setGeneration records which run of the host received the offer. It ends the lane
+// if a newer run has registered in the meantime.
+func (e *Edge) setGeneration(l *lane, generation int64) {
 	e.mu.Lock()
 	l.generation = generation
 	newest := e.hosts[l.host]
@@ -179,15 +180,15 @@ func (e *Edge) taken(l *lane, generation int64) {
 	}
 }
 
-// laneDoor takes the host's end of a lane. Its secret is its only credential.
-func (e *Edge) laneDoor(w http.ResponseWriter, r *http.Request, id string) {
-	if why, refusal := e.judgeAddress(r, e.machine); refusal != nil {
+// serveLane accepts the host's end of a lane. The secret is its only credential.
+func (e *Edge) serveLane(w http.ResponseWriter, r *http.Request, id string) {
+	if why, refusal := e.checkAddress(r, e.machine); refusal != nil {
 		e.refuse(w, why, refusal)
 		return
 	}
 	l := e.claim(id, e.machine.Presented(r))
 	if l == nil {
-		e.refuse(w, RefusedSecret, &ws.Refusal{Status: http.StatusUnauthorized, Reason: "no lane waits for this"})
+		e.refuse(w, RefusedSecret, &ws.Refusal{Status: http.StatusUnauthorized, Reason: "no lane is waiting for this secret"})
 		return
 	}
 	defer e.wg.Done()
@@ -200,11 +201,11 @@ func (e *Edge) laneDoor(w http.ResponseWriter, r *http.Request, id string) {
 	hello := message{Type: typeOpen, Subject: l.grant.Subject, ClientID: l.grant.ClientID}
 	err = conn.WriteBatch([][]byte{hello.encode()})
 	e.mu.Lock()
-	late := l.over || err != nil
+	late := l.forgotten || err != nil
 	if !late {
-		l.data = conn
+		l.hostConn = conn
 		e.waiting--
-		close(l.arrived)
+		close(l.hostArrived)
 	}
 	e.mu.Unlock()
 	if late {
@@ -213,38 +214,38 @@ func (e *Edge) laneDoor(w http.ResponseWriter, r *http.Request, id string) {
 	}
 }
 
-// claim uses up the secret of a lane that waits; nil where it does not fit one.
-// The caller, whom Close waits for, calls wg.Done.
+// claim uses up the secret of a waiting lane and returns the lane, or nil if the
+// secret matches none. The caller must call wg.Done: Close waits for it.
 func (e *Edge) claim(id, secret string) *lane {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := e.lanes[id]
-	if l == nil || l.taken || l.over || e.closed || subtle.ConstantTimeCompare([]byte(l.secret), []byte(secret)) != 1 {
+	if l == nil || l.claimed || l.forgotten || e.closed || subtle.ConstantTimeCompare([]byte(l.secret), []byte(secret)) != 1 {
 		return nil
 	}
-	l.taken = true
+	l.claimed = true
 	e.wg.Add(1)
 	return l
 }
 
-// forget ends a lane's place in the books, and a host's end that came just when its
-// client was turned away.
+// forget ends a lane and removes it. It also closes the connection of a host that
+// dialed back just as its client was rejected.
 func (e *Edge) forget(l *lane) {
 	l.end(nil)
 	e.mu.Lock()
-	l.over = true
+	l.forgotten = true
 	delete(e.lanes, l.id)
-	if l.data == nil {
+	if l.hostConn == nil {
 		e.waiting--
 	}
 	e.mu.Unlock()
-	if l.data != nil {
-		l.data.Close(clientGone.Code, clientGone.Reason) // changes nothing after join
-		l.data.Wait()
+	if l.hostConn != nil {
+		l.hostConn.Close(clientGone.Code, clientGone.Reason) // no effect after join
+		l.hostConn.Wait()
 	}
 }
 
-// join copies both ways until an end is gone, and tells the other.
+// join copies in both directions until one end has ended, and closes the other.
 func (e *Edge) join(l *lane) {
 	e.count.opened.Add(1)
 	e.count.lanes.Add(1)
@@ -253,33 +254,33 @@ func (e *Edge) join(l *lane) {
 	stop := context.AfterFunc(l.ctx, func() {
 		cause := l.cause()
 		l.client.Close(cause.Code, cause.Reason)
-		l.data.Close(cause.Code, cause.Reason)
+		l.hostConn.Close(cause.Code, cause.Reason)
 	})
 	defer stop()
 	var wg sync.WaitGroup
-	wg.Go(func() { e.forward(l.client, l.data, &e.count.toClients) })
-	e.forward(l.data, l.client, &e.count.toHosts)
+	wg.Go(func() { e.forward(l.client, l.hostConn, &e.count.toClients) })
+	e.forward(l.hostConn, l.client, &e.count.toHosts)
 	wg.Wait()
-	l.data.Wait()
-	for _, err := range []error{l.client.Err(), l.data.Err()} {
-		// The end that did not read has the deadline's error; the other was told.
+	l.hostConn.Wait()
+	for _, err := range []error{l.client.Err(), l.hostConn.Err()} {
+		// Only the end that stopped reading has an Err; the other one got a close.
 		if ce, ok := errors.AsType[*ws.CloseError](err); ok && ce.Code == ws.CodeSlow && ce.Err != nil {
 			e.count.slow.Add(1)
 		}
 	}
-	e.opts.Logger.Debug("lane ended", "host", l.host, "lane", l.id, "after", time.Since(began), "client", l.client.Err(), "other", l.data.Err())
+	e.opts.Logger.Debug("lane ended", "host", l.host, "lane", l.id, "after", time.Since(began), "client", l.client.Err(), "other", l.hostConn.Err())
 }
 
 type adder interface{ Add(uint64) uint64 }
 
-// forward copies one way. The end that is over first is passed on; where both
-// are, the first cause has been told already and Close changes nothing.
+// forward copies in one direction and closes each end with the cause of the
+// other. If both have ended, Close has no effect.
 func (e *Edge) forward(dst, src *ws.Conn, count adder) {
 	_ = ws.Forward(dst, src, func(n int) { count.Add(uint64(n)) })
 	if err := src.Err(); err != nil {
-		dst.Close(passOn(err))
+		dst.Close(relayedClose(err))
 	}
 	if err := dst.Err(); err != nil {
-		src.Close(passOn(err))
+		src.Close(relayedClose(err))
 	}
 }

@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -12,12 +11,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// laneSet is the lanes of an uplink: those that are dialled and those that are
-// served. They outlive the control connection that they were offered on.
+// laneSet holds the lanes of an uplink, dialing and served. Lanes outlive the
+// control connection on which they were offered.
 type laneSet struct {
 	limit int
 	grace time.Duration
-	dials chan struct{} // a place for each dial under way
+	dials chan struct{} // a semaphore: one element per dial in progress
 	ctx   context.Context
 	end   context.CancelFunc
 	wg    sync.WaitGroup
@@ -35,8 +34,8 @@ func (s *laneSet) init(opts UplinkOptions) {
 	s.ctx, s.end = context.WithCancel(context.Background())
 }
 
-// open runs fn, which opens and serves a lane, or reports that there are too
-// many.
+// open runs fn, which opens and serves a lane, in a goroutine. It returns false if
+// the limit is reached or the uplink drains.
 func (s *laneSet) open(fn func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +54,8 @@ func (s *laneSet) open(fn func()) bool {
 	return true
 }
 
-// dialing waits for a place to dial.
-func (s *laneSet) dialing(ctx context.Context) (release func(), err error) {
+// acquireDial waits until fewer than UplinkOptions.Dials dials are in progress.
+func (s *laneSet) acquireDial(ctx context.Context) (release func(), err error) {
 	select {
 	case s.dials <- struct{}{}:
 		return func() { <-s.dials }, nil
@@ -65,8 +64,9 @@ func (s *laneSet) dialing(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// serve hands a lane's socket over and returns when it has ended.
-func (s *laneSet) serve(conn *ws.Conn, hand func(ctx context.Context)) {
+// serve calls handle, which takes over the lane's connection, and returns when the
+// connection has ended.
+func (s *laneSet) serve(conn *ws.Conn, handle func(ctx context.Context)) {
 	s.mu.Lock()
 	draining := s.draining
 	if !draining {
@@ -74,9 +74,9 @@ func (s *laneSet) serve(conn *ws.Conn, hand func(ctx context.Context)) {
 	}
 	s.mu.Unlock()
 	if draining {
-		conn.Close(goingAwayHost.Code, goingAwayHost.Reason)
+		conn.Close(hostGoingAway.Code, hostGoingAway.Reason)
 	} else {
-		hand(s.ctx)
+		handle(s.ctx)
 	}
 	conn.Wait()
 	s.mu.Lock()
@@ -84,8 +84,8 @@ func (s *laneSet) serve(conn *ws.Conn, hand func(ctx context.Context)) {
 	delete(s.conns, conn)
 }
 
-// drain ends all lanes: by themselves within the grace, where the host goes
-// away, and at once where a newer run took over. It waits for them.
+// drain ends all lanes and waits for them. If the host shuts down, each lane has
+// the grace period to end; if a newer run took over, drain closes them at once.
 func (s *laneSet) drain(how *ws.CloseError) {
 	s.mu.Lock()
 	s.draining = true
@@ -93,7 +93,7 @@ func (s *laneSet) drain(how *ws.CloseError) {
 	grace := s.grace
 	if how.Code == CodeSuperseded {
 		grace = 0
-		s.closeAll(how) // before Serve can say that the host shuts down, which it does not
+		s.closeAll(how) // before Serve can report a shutdown, which would be wrong
 	}
 	s.end()
 	late := time.AfterFunc(grace, func() { s.closeAll(how) })
@@ -101,7 +101,7 @@ func (s *laneSet) drain(how *ws.CloseError) {
 	s.wg.Wait()
 }
 
-// closeAll begins the end of what is served; it does not wait.
+// closeAll starts closing the served connections and does not wait.
 func (s *laneSet) closeAll(how *ws.CloseError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,17 +110,17 @@ func (s *laneSet) closeAll(how *ws.CloseError) {
 	}
 }
 
-// edge is the URL of the edge that an offer names.
+// edge returns the URL of the edge that an offer names.
 func (u *Uplink) edge(named string) (*url.URL, error) {
 	if named == "" {
 		return u.base, nil
 	}
 	at, err := url.Parse(named)
 	if err != nil || at.Scheme != u.base.Scheme || at.User != nil {
-		return nil, errors.New("relay: an offer names no edge")
+		return nil, fmt.Errorf("relay: the edge of an offer is not a %s URL without user", u.base.Scheme)
 	}
 	if at.Host != u.base.Host && !slices.Contains(u.opts.Edges, at.Host) {
-		return nil, fmt.Errorf("relay: an offer names the edge %q, which this host was not told of", at.Host)
+		return nil, fmt.Errorf("relay: an offer names the edge %q, which is not in UplinkOptions.Edges", at.Host)
 	}
 	return at, nil
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// bareRelay is a relay in the hands of a test: what comes through a door is door's,
-// until it returns.
-func bareRelay(t *testing.T, n *network, door func(name string, c *ws.Conn)) {
+// bareRelay is a relay whose endpoints a test implements: serve has each
+// connection until it returns.
+func bareRelay(t *testing.T, n *network, serve func(endpoint string, c *ws.Conn)) {
 	t.Helper()
 	l, err := n.listen()
 	if err != nil {
@@ -33,19 +33,19 @@ func bareRelay(t *testing.T, n *network, door func(name string, c *ws.Conn)) {
 		defer c.Wait()
 		defer c.Close(ws.CodeNormal, "")
 		name, _, _ := strings.Cut(r.URL.Path[1:], "/")
-		door(name, c)
+		serve(name, c)
 	})})
 }
 
-// padded is a message of a size, in bytes.
+// padded returns a message padded to size bytes.
 func padded(m message, size int) string {
 	text := string(m.encode())
 	return text + strings.Repeat(" ", size-len(text))
 }
 
-// slowRelay offers a host one lane; one of its doors takes its time to say the first
-// word. It tells what else it hears from the host.
-func slowRelay(t *testing.T, n *network, slow string, takes time.Duration, hears func(string)) {
+// slowRelay offers a host one lane. The endpoint that slow names waits before
+// its first message. received gets what the host sends next.
+func slowRelay(t *testing.T, n *network, slow string, takes time.Duration, received func(string)) {
 	bareRelay(t, n, func(name string, c *ws.Conn) {
 		says := []message{{Type: typeOpen}}
 		if name == "host" {
@@ -63,14 +63,15 @@ func slowRelay(t *testing.T, n *network, slow string, takes time.Duration, hears
 		})
 		data, err := c.ReadMessage()
 		if m, _ := decode(data); err == nil {
-			hears(m.Type)
+			received(m.Type)
 		} else if name == "host" {
-			hears(err.(*ws.CloseError).Reason)
+			received(err.(*ws.CloseError).Reason)
 		}
 	})
 }
 
-// A host gives its relay 10 s to answer a registration, and as long to open a lane.
+// A host waits 10 s for the response to a registration, and 10 s for a lane to
+// open.
 func TestARelayHasTenSeconds(t *testing.T) {
 	for slow, late := range map[string]string{"host": "no answer to the registration", "lane": typeDecline} {
 		for takes, want := range map[time.Duration]string{10*time.Second - 1: "served", time.Minute: late} {
@@ -81,14 +82,14 @@ func TestARelayHasTenSeconds(t *testing.T) {
 				began := time.Now()
 				startUplink(t, n, UplinkOptions{Drain: time.Millisecond, Serve: func(context.Context, *ws.Conn, LaneInfo) { what <- "served" }})
 				if got := <-what; got != want || time.Since(began) != min(takes, 10*time.Second) {
-					t.Errorf("a slow %s door, %s: %q after %s, want %q", slow, takes, got, time.Since(began), want)
+					t.Errorf("a slow %s endpoint, %s: %q after %s, want %q", slow, takes, got, time.Since(began), want)
 				}
 			})
 		}
 	}
 }
 
-// A message between a relay and a host has 4 KiB, whoever says it.
+// Messages between a relay and a host have at most 4 KiB, in both directions.
 func TestMessagesHave4KiB(t *testing.T) {
 	for size, code := range map[int]ws.CloseCode{4096: 0, 4097: ws.CodeTooBig} {
 		n := inMemory()
@@ -113,8 +114,8 @@ func TestMessagesHave4KiB(t *testing.T) {
 	}
 }
 
-// Who gives no sign of life is given up after a minute: twice PingAfter.
-func TestASilentHostIsGivenUp(t *testing.T) {
+// A host that is silent for a minute, twice PingAfter, is disconnected.
+func TestASilentHostIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		e := startEdge(t, n, EdgeOptions{})
@@ -148,7 +149,8 @@ func TestASilentHostIsGivenUp(t *testing.T) {
 	})
 }
 
-// A host dials 16 lanes at a time and has 256; one more is declined.
+// A host dials at most 16 lanes concurrently and has at most 256; it declines
+// one more.
 func TestLanesOfAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -170,7 +172,7 @@ func TestLanesOfAHost(t *testing.T) {
 		}
 		synctest.Wait()
 		if d := dialling.Load(); d != 16 || e.Stats().Refused[RefusedNoAnswer] != 0 {
-			t.Errorf("%d are dialled at a time, %v", d, e.Stats().Refused)
+			t.Errorf("%d are dialed at a time, %v", d, e.Stats().Refused)
 		}
 		close(gate)
 		synctest.Wait()
@@ -181,9 +183,9 @@ func TestLanesOfAHost(t *testing.T) {
 	})
 }
 
-// Each wait is by half more or less, up to 5 s: a thousand of them come near to both
-// ends.
-func TestWaitsAreSpread(t *testing.T) {
+// Each wait varies by up to half, up to 5 s. A thousand waits come close to
+// both ends.
+func TestWaitsVary(t *testing.T) {
 	for n, base := range map[int]time.Duration{1: 200 * time.Millisecond, 12: 5 * time.Second} {
 		shortest, longest := time.Hour, time.Duration(0)
 		for range 1000 {
@@ -200,13 +202,13 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-// What a token file may hold, at its bounds and a byte above them.
-func TestTokenFilesAreBounded(t *testing.T) {
-	for over, want := range map[int]string{0: "", 1: "subject has 1 to 128 bytes"} {
-		wantParsed(t, TokenRow{Subject: strings.Repeat("s", 128+over)}, want)
+// The limits of a token file, at the limit and one byte above it.
+func TestTokenFileLimits(t *testing.T) {
+	for over, want := range map[int]string{0: "", 1: "it must have 1 to 128 bytes"} {
+		wantParsed(t, TokenEntry{Subject: strings.Repeat("s", 128+over)}, want)
 	}
 	for over, want := range map[int]string{0: "", 1: "clientId is longer than 256 bytes"} {
-		wantParsed(t, TokenRow{Subject: "s", ClientID: strings.Repeat("c", 256+over)}, want)
+		wantParsed(t, TokenEntry{Subject: "s", ClientID: strings.Repeat("c", 256+over)}, want)
 	}
 	for over, want := range map[int]string{0: "", 1: "above 16 MiB"} {
 		f := newTokenFile(t)
@@ -217,18 +219,18 @@ func TestTokenFilesAreBounded(t *testing.T) {
 	}
 }
 
-func wantParsed(t *testing.T, row TokenRow, want string) {
+func wantParsed(t *testing.T, row TokenEntry, want string) {
 	t.Helper()
 	row.Audience, row.Hosts = ForClient, []string{AnyHost}
 	_, row = Mint(row)
-	_, err := ParseTokens(TokenFile{Tokens: []TokenRow{row}}.Encode())
+	_, err := ParseTokens(TokenFile{Tokens: []TokenEntry{row}}.Encode())
 	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
 
-// The token file is looked at every 2 s.
-func TestTheTokenFileIsLookedAt(t *testing.T) {
+// The token file is polled every 2 s.
+func TestTheTokenFileIsPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTokenFile(t)
 		f.save()
@@ -237,7 +239,7 @@ func TestTheTokenFileIsLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		go a.Watch(t.Context())
-		ann := f.mint(TokenRow{Audience: ForClient, Subject: "ann", Hosts: []string{AnyHost}})
+		ann := f.mint(TokenEntry{Audience: ForClient, Subject: "ann", Hosts: []string{AnyHost}})
 		f.save()
 		for _, step := range []struct {
 			wait time.Duration
@@ -252,10 +254,9 @@ func TestTheTokenFileIsLookedAt(t *testing.T) {
 	})
 }
 
-// What nobody may guess: a token has 256 bits, a lane's id and its secret have 128 at
-// least.
+// A token has 256 random bits; a lane's id and its secret have at least 128.
 func TestSecretsAreLong(t *testing.T) {
-	token, _ := Mint(TokenRow{})
+	token, _ := Mint(TokenEntry{})
 	if b, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(b) < 32 {
 		t.Errorf("a token has %d bytes, %v", len(b), err)
 	}

@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -17,12 +16,16 @@ const (
 	typeOpen       = "open"
 )
 
-// messageLimit bounds a message of ours in bytes.
+// required describes the members that decode requires, by type.
+var required = map[string]string{typeRegister: "generation", typeLane: "lane or secret", typeDecline: "lane"}
+
+// messageLimit limits a relay message in bytes.
 const messageLimit = 4 << 10
 
-// message is every message between an edge and a host: those of the control
-// connection and the first one of a lane. Members that a type does not have are
-// ignored, and so are unknown members: the two ends may be of different releases.
+// message holds any message between an edge and a host: those of the control
+// connection and the first one of a lane. Members that do not belong to the type
+// are ignored, and so are unknown members, because the two ends can be of
+// different releases.
 type message struct {
 	Type string `json:"type"`
 	// Generation of a register: a larger number is a newer run of the host.
@@ -34,16 +37,17 @@ type message struct {
 	// Edge is where the lane waits, a wss or ws URL; "" is the edge that the
 	// control connection leads to.
 	Edge string `json:"edge,omitzero"`
-	// Subject and ClientID of an open: whose token the client showed, and the
-	// only client id that it may claim ("" is any).
+	// Subject and ClientID of an open: the holder of the client's token, and the
+	// only client id that the client may use ("" allows any).
 	Subject  string `json:"subject,omitzero"`
 	ClientID string `json:"clientId,omitzero"`
 }
 
-// decode reads a message and checks that it has what its type needs.
+// decode parses a message and checks that it has the members that its type
+// requires.
 func decode(data []byte) (message, error) {
 	if len(data) > messageLimit {
-		return message{}, errors.New("relay: message above the limit")
+		return message{}, fmt.Errorf("relay: message has %d bytes, above the limit of %d", len(data), messageLimit)
 	}
 	var m message
 	if err := ahp.Unmarshal(data, &m); err != nil {
@@ -59,7 +63,7 @@ func decode(data []byte) (message, error) {
 		ok = ValidName(m.Lane)
 	}
 	if !ok {
-		return message{}, fmt.Errorf("relay: a %s message lacks what it needs", m.Type)
+		return message{}, fmt.Errorf("relay: %q message lacks a valid %s", m.Type, required[m.Type])
 	}
 	return m, nil
 }
@@ -67,8 +71,8 @@ func decode(data []byte) (message, error) {
 func (m message) encode() []byte { return ahp.MustMarshal(m) }
 
 // ValidName reports whether s can name a host or a lane: 1 to 63 of a-z, 0-9,
-// ".", "_" and "-", beginning with a letter or digit. Such a name stands in a
-// path, a log line and a link as it is.
+// ".", "_" and "-", beginning with a letter or digit. Such a name needs no
+// escaping in a path, a log line or a link.
 func ValidName(s string) bool {
 	if len(s) < 1 || len(s) > 63 {
 		return false

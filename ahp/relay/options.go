@@ -10,50 +10,77 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// How many lanes, and control connections of hosts, an edge has at a time, where
-// EdgeOptions do not say.
+// Default limits of an edge.
 const (
+	// DefaultMaxLanes is the default of EdgeOptions.MaxLanes.
 	DefaultMaxLanes = 4096
+	// DefaultMaxHosts is the default of EdgeOptions.MaxHosts.
 	DefaultMaxHosts = 1024
 )
 
-// EdgeOptions configures an [Edge]. Hosts and Authorizer must be given; the
-// zero value of the rest has the defaults that stand beside the fields.
+// EdgeOptions configures an [Edge]. Hosts and Authorizer are required; other
+// fields that are zero have the defaults that their comments name.
 type EdgeOptions struct {
-	// Hosts are the exact Host headers under which the edge is known; it knows
-	// no other. Origins are the web origins that may connect as clients.
-	Hosts, Origins []string
-	// QueryToken accepts a client's token as ?tkn=; only for a listener on
-	// loopback.
+	// Hosts are the Host headers that the edge accepts, compared exactly.
+	Hosts []string
+	// Origins are the web origins that may connect as clients.
+	Origins []string
+	// QueryToken accepts a client's token as ?tkn=. Use it only for a loopback
+	// listener.
 	QueryToken bool
 
+	// Authorizer decides which tokens are valid.
 	Authorizer Authorizer
-	// Directory is shared by several edges; nil is one of this edge's own.
+	// Directory finds hosts. Several edges can share one; nil makes one for this
+	// edge.
 	Directory Directory
-	// URL is where hosts of other edges dial this one's lanes, as in
+	// URL is where hosts of other edges dial this edge's lanes, such as
 	// wss://edge-1.example; "" for a single edge.
 	URL string
 
-	LanesPerHost   int // 256
-	LanesPerClient int // 8; a token may have a number of its own
-	MaxLanes       int // of all hosts: DefaultMaxLanes; each costs two sockets
-	MaxHosts       int // control connections: DefaultMaxHosts
-	// HostRate and ClientRate are new lanes a second (64, 4); HostBurst and
-	// ClientBurst may come at once (LanesPerHost, 16).
-	HostRate, ClientRate   float64
-	HostBurst, ClientBurst int
+	// LanesPerHost limits the lanes of one host (256).
+	LanesPerHost int
+	// LanesPerClient limits the lanes of one client (8). A Grant can change it.
+	LanesPerClient int
+	// MaxLanes limits the lanes of all hosts (DefaultMaxLanes). Each lane uses
+	// two sockets.
+	MaxLanes int
+	// MaxHosts limits the control connections (DefaultMaxHosts).
+	MaxHosts int
+	// HostRate limits new lanes per second of a host (64).
+	HostRate float64
+	// ClientRate limits new lanes per second of a client (4).
+	ClientRate float64
+	// HostBurst is how many lanes of a host can start at once (LanesPerHost).
+	HostBurst int
+	// ClientBurst is how many lanes of a client can start at once (16).
+	ClientBurst int
 
-	ClientMessage int64 // bytes of a client's message: ws.MessageReadLimit (4 MiB)
-	HostMessage   int64 // bytes of a host's message: ws.ClientReadLimit (32 MiB)
+	// ClientMessage limits the bytes of a client's message (ws.MessageReadLimit,
+	// 4 MiB).
+	ClientMessage int64
+	// HostMessage limits the bytes of a host's message (ws.ClientReadLimit,
+	// 32 MiB).
+	HostMessage int64
 
-	Handshake  time.Duration // for a registration, and for a host to dial back: 10 s
-	Settle     time.Duration // how long after New hosts may come back before they are called offline: 10 s; negative is not at all
-	WriteStall time.Duration // how long an end of a lane may take nothing: 20 s
-	PingAfter  time.Duration // silence before a ping: 30 s; twice that is dead
+	// Handshake limits the time for a registration and for a host to dial back
+	// (10 s).
+	Handshake time.Duration
+	// StartupGrace is how long after New clients wait for a host that has not
+	// registered yet (10 s); negative for not at all.
+	StartupGrace time.Duration
+	// WriteStall is how long an end of a lane can take no data before it is
+	// closed (20 s).
+	WriteStall time.Duration
+	// PingAfter is the silence before a ping (30 s). After twice that time
+	// without an answer the connection is lost.
+	PingAfter time.Duration
 
-	// NewSecret makes lane ids and secrets: at least 128 bits of a-z and 0-9.
+	// NewSecret makes lane ids and secrets: at least 128 random bits, as a-z and
+	// 0-9. Nil uses crypto/rand.
 	NewSecret func() string
-	Logger    *slog.Logger // nil discards
+	// Logger receives the edge's log; nil discards it.
+	Logger *slog.Logger
 }
 
 func (o EdgeOptions) withDefaults() EdgeOptions {
@@ -68,7 +95,7 @@ func (o EdgeOptions) withDefaults() EdgeOptions {
 	o.ClientMessage = cmp.Or(o.ClientMessage, ws.MessageReadLimit)
 	o.HostMessage = cmp.Or(o.HostMessage, ws.ClientReadLimit)
 	o.Handshake = cmp.Or(o.Handshake, 10*time.Second)
-	o.Settle = cmp.Or(o.Settle, 10*time.Second)
+	o.StartupGrace = cmp.Or(o.StartupGrace, 10*time.Second)
 	o.WriteStall = cmp.Or(o.WriteStall, 20*time.Second)
 	o.PingAfter = cmp.Or(o.PingAfter, 30*time.Second)
 	if o.Directory == nil {
@@ -83,7 +110,7 @@ func (o EdgeOptions) withDefaults() EdgeOptions {
 	return o
 }
 
-// conn is how a connection of the edge behaves.
+// conn returns the options of the edge's WebSocket connections.
 func (o EdgeOptions) conn(readLimit int64) ws.Options {
 	return ws.Options{ReadLimit: readLimit, PingAfter: o.PingAfter, DeadAfter: 2 * o.PingAfter, WriteStall: o.WriteStall}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestDefaults: the figures that stand beside the fields.
+// TestDefaults checks the defaults that the fields' comments name.
 func TestDefaults(t *testing.T) {
 	o := EdgeOptions{}.withDefaults()
 	for name, c := range map[string]struct{ have, want any }{
@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 		"ClientMessage":  {o.ClientMessage, int64(4 << 20)},
 		"HostMessage":    {o.HostMessage, int64(32 << 20)},
 		"Handshake":      {o.Handshake, 10 * time.Second},
-		"Settle":         {o.Settle, 10 * time.Second},
+		"StartupGrace":   {o.StartupGrace, 10 * time.Second},
 		"WriteStall":     {o.WriteStall, 20 * time.Second},
 		"PingAfter":      {o.PingAfter, 30 * time.Second},
 	} {

@@ -55,8 +55,8 @@ func randomText(n int) string {
 	return base64.StdEncoding.EncodeToString(raw)[:n]
 }
 
-// The end of one end is the end of the other, with the same words.
-func TestAGoodbyePasses(t *testing.T) {
+// When one end of a lane closes, the other receives the same code and reason.
+func TestACloseIsForwarded(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, client, host *ws.Conn){
 		"of the client": func(t *testing.T, client, host *ws.Conn) {
 			client.Close(3001, "bye")
@@ -67,7 +67,7 @@ func TestAGoodbyePasses(t *testing.T) {
 			wantClose(t, client, 4711, "so long")
 		},
 		"without a code": func(t *testing.T, client, host *ws.Conn) {
-			client.Close(ws.CodeLost, "") // it may not be sent: an empty close frame
+			client.Close(ws.CodeLost, "") // CodeLost cannot be sent: this sends an empty close frame
 			wantClose(t, host, ws.CodeNormal, "")
 		},
 		"behind what was said": func(t *testing.T, client, host *ws.Conn) {
@@ -99,10 +99,10 @@ func TestAGoodbyePasses(t *testing.T) {
 	}
 }
 
-func TestOfflineIsSaidAtOnce(t *testing.T) {
+func TestOfflineAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
-		e := startEdge(t, n, EdgeOptions{Settle: -1})
+		e := startEdge(t, n, EdgeOptions{StartupGrace: -1})
 		began := time.Now()
 		wantClose(t, dialHost(t, n, "absent", userToken, ws.Options{}), CodeHostOffline, "host offline")
 		u := startUplink(t, n, UplinkOptions{})
@@ -124,8 +124,9 @@ func TestOfflineIsSaidAtOnce(t *testing.T) {
 	})
 }
 
-// A host that has the offer and says nothing costs the client the handshake's
-// time and no more; one that loses its control connection costs nothing.
+// A host that ignores an offer makes the client wait for the handshake timeout
+// and no longer. One that loses its control connection does not make it wait at
+// all.
 func TestAHostThatDoesNotDialBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -153,7 +154,7 @@ func TestAHostThatDoesNotDialBack(t *testing.T) {
 	})
 }
 
-// register is a host that is written by hand.
+// register registers a host whose control connection the test handles itself.
 func register(t testing.TB, n *network, generation int64) *ws.Conn {
 	t.Helper()
 	c, err := tryDial(t, n, "host/laptop", ws.DialOptions{Token: hostToken})
@@ -209,8 +210,8 @@ func TestANewerRegistrationSupersedes(t *testing.T) {
 	})
 }
 
-// A host that was killed cannot close its lanes itself: the edge does when the
-// next run registers, and not before.
+// A host that was killed cannot close its lanes. The edge closes them when the
+// next run registers, not before.
 func TestTheEdgeEndsTheLanesOfAnOlderRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -224,7 +225,7 @@ func TestTheEdgeEndsTheLanesOfAnOlderRun(t *testing.T) {
 		synctest.Wait()
 		register(t, n, 1)
 		wantClose(t, control, CodeSuperseded, ErrSuperseded.Error())
-		time.Sleep(5 * time.Second) // an end takes up to its grace
+		time.Sleep(5 * time.Second) // closing an end takes at most its grace period
 		if s := e.Stats(); s.Lanes != 1 || s.Hosts != 1 {
 			t.Fatalf("the same run came again: %+v", s)
 		}
@@ -233,9 +234,9 @@ func TestTheEdgeEndsTheLanesOfAnOlderRun(t *testing.T) {
 	})
 }
 
-// A host that says that it drains is offline for who comes, though its control
-// connection and its lanes are still there.
-func TestADrainingHostTakesNobody(t *testing.T) {
+// A host that drains is offline for new clients, although its control
+// connection and its lanes still exist.
+func TestADrainingHostIsOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		startEdge(t, n, EdgeOptions{})
@@ -249,8 +250,8 @@ func TestADrainingHostTakesNobody(t *testing.T) {
 	})
 }
 
-// The same run that comes again, because its control connection was lost, keeps
-// its lanes.
+// A run that registers again after it lost its control connection keeps its
+// lanes.
 func TestTheSameGenerationKeepsItsLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()

@@ -21,16 +21,16 @@ type quota struct {
 	rate  *rate.Limiter
 }
 
-// manyQuotas is how many names are remembered before those without lanes are
-// forgotten: a custom Authorizer may know any number of subjects.
-const manyQuotas = 4096
+// pruneAt is the number of names at which those without lanes are removed: the
+// subjects of a custom Authorizer are not limited.
+const pruneAt = 4096
 
 func (q *quotas) init(opts EdgeOptions) {
 	q.opts, q.hosts, q.clients = opts, map[string]*quota{}, map[string]*quota{}
 }
 
-// take counts a new lane; the reason is "" where there is room. Who took gives
-// back with release.
+// take counts a new lane. It returns "", and the caller must call release, or the
+// limit that the lane would exceed.
 func (q *quotas) take(host string, grant Grant) Reason {
 	perClient := q.opts.LanesPerClient
 	if grant.Lanes > 0 {
@@ -71,7 +71,7 @@ func entry(all map[string]*quota, name string, perSecond float64, burst int) *qu
 	if e := all[name]; e != nil {
 		return e
 	}
-	if len(all) >= manyQuotas {
+	if len(all) >= pruneAt {
 		for name, e := range all {
 			if e.lanes == 0 && e.rate.Tokens() >= float64(e.rate.Burst()) {
 				delete(all, name)

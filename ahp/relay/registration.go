@@ -19,14 +19,15 @@ type registration struct {
 	host       string
 	generation int64
 	conn       *ws.Conn
-	offers     chan Offer // bounded: a host that does not read is busy
+	offers     chan Offer // full if the host does not read, which is ErrBusy
 }
 
-// controlRate bounds what a host says on its control connection, a second.
+// Limits on the messages of a host on its control connection, per second and at
+// once.
 const controlRate, controlBurst = 200, 1000
 
-// hostDoor lets a host in.
-func (e *Edge) hostDoor(w http.ResponseWriter, r *http.Request, host string) {
+// serveHost accepts a host's control connection.
+func (e *Edge) serveHost(w http.ResponseWriter, r *http.Request, host string) {
 	grant, ok := e.authorize(w, r, e.machine, ForHost, host)
 	if !ok {
 		return
@@ -38,34 +39,34 @@ func (e *Edge) hostDoor(w http.ResponseWriter, r *http.Request, host string) {
 	}
 	reg := &registration{edge: e, host: host, conn: conn, offers: make(chan Offer, e.opts.LanesPerHost)}
 	if !e.start(func() { reg.serve(grant) }) {
-		e.turnAway(conn, RefusedClosing, goingAway)
+		e.reject(conn, RefusedClosing, goingAway)
 		conn.Wait()
 	}
 }
 
-// serve registers the host and serves its control connection until the end.
+// serve registers the host and serves its control connection until it ends.
 func (r *registration) serve(grant Grant) {
 	defer r.conn.Wait()
-	defer context.AfterFunc(r.edge.life, func() { r.conn.Close(goingAway.Code, goingAway.Reason) })()
+	defer context.AfterFunc(r.edge.ctx, func() { r.conn.Close(goingAway.Code, goingAway.Reason) })()
 	if grant.Valid != nil {
 		defer context.AfterFunc(grant.Valid, func() { r.conn.Close(withdrawn.Code, withdrawn.Reason) })()
 	}
 	if why := r.edge.admitHost(r.host); why != "" {
-		r.edge.turnAway(r.conn, why, &ws.CloseError{Code: CodeTooMany, Reason: tooMany[why]})
+		r.edge.reject(r.conn, why, &ws.CloseError{Code: CodeTooMany, Reason: limitReasons[why]})
 		return
 	}
 	defer r.edge.releaseHost(r.host)
 	if !r.readRegister() {
 		return
 	}
-	remove, err := r.enter()
+	remove, err := r.register()
 	if err != nil {
 		r.refuse(err)
 		return
 	}
 	log := r.edge.opts.Logger.With("host", r.host)
 	log.Info("host registered", "subject", grant.Subject)
-	defer r.leave(remove)
+	defer r.unregister(remove)
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() { defer close(done); r.write(ended) }()
 	r.read(remove)
@@ -74,23 +75,24 @@ func (r *registration) serve(grant Grant) {
 	log.Info("host left", "err", r.conn.Err())
 }
 
-// maxControls bounds the control connections of one host: the one that counts,
-// those that it supersedes, and those that are not registered yet.
+// maxControls limits the control connections of one host: the current one, those
+// that it supersedes, and those that have not registered yet.
 const maxControls = 8
 
-// admitHost counts a control connection; the reason is "" where there is room. A
-// host that dials and dials does not use up the places of the others.
+// admitHost counts a control connection. It returns "", and the caller must call
+// releaseHost, or the limit that the connection would exceed. The limit per host
+// keeps one that dials repeatedly from using up MaxHosts.
 func (e *Edge) admitHost(host string) Reason {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case e.dialled[host] >= maxControls:
+	case e.dialed[host] >= maxControls:
 		return RefusedHostFull
 	case e.control >= e.opts.MaxHosts:
 		return RefusedEdgeFull
 	}
 	e.control++
-	e.dialled[host]++
+	e.dialed[host]++
 	return ""
 }
 
@@ -98,8 +100,8 @@ func (e *Edge) releaseHost(host string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.control--
-	if e.dialled[host]--; e.dialled[host] == 0 {
-		delete(e.dialled, host)
+	if e.dialed[host]--; e.dialed[host] == 0 {
+		delete(e.dialed, host)
 	}
 }
 
@@ -114,15 +116,15 @@ func (r *registration) readRegister() bool {
 	}
 	m, err := decode(data)
 	if err != nil || m.Type != typeRegister {
-		r.edge.turnAway(r.conn, RefusedUpgrade, &ws.CloseError{Code: ws.CodePolicy, Reason: "the first message must be a registration"})
+		r.edge.reject(r.conn, RefusedUpgrade, &ws.CloseError{Code: ws.CodePolicy, Reason: "the first message must be a registration"})
 		return false
 	}
 	r.generation = m.Generation
 	return true
 }
 
-// enter puts the registration in the books and in the directory.
-func (r *registration) enter() (remove func(), err error) {
+// register records the registration in the edge and in the directory.
+func (r *registration) register() (remove func(), err error) {
 	e := r.edge
 	e.mu.Lock()
 	if old := e.hosts[r.host]; old != nil && old.generation > r.generation {
@@ -131,49 +133,50 @@ func (r *registration) enter() (remove func(), err error) {
 	}
 	e.hosts[r.host] = r
 	e.mu.Unlock()
-	remove, err = e.opts.Directory.Register(e.life, Registration{
+	remove, err = e.opts.Directory.Register(e.ctx, Registration{
 		Host: r.host, Generation: r.generation, Signal: r.signal, Superseded: r.superseded,
 	})
 	if err != nil {
-		r.leave(func() {})
+		r.unregister(func() {})
 		return nil, err
 	}
-	e.came(r.host)
+	e.noteReturn(r.host)
 	return remove, nil
 }
 
 func (r *registration) refuse(err error) {
 	if errors.Is(err, ErrSuperseded) {
-		r.edge.turnAway(r.conn, RefusedOlder, &ws.CloseError{Code: CodeSuperseded, Reason: err.Error()})
+		r.edge.reject(r.conn, RefusedOlder, &ws.CloseError{Code: CodeSuperseded, Reason: err.Error()})
 		return
 	}
-	r.edge.opts.Logger.Error("a host cannot be registered", "host", r.host, "err", err)
-	r.edge.turnAway(r.conn, RefusedInternal, &ws.CloseError{Code: ws.CodeTryLater, Reason: "the directory failed"})
+	r.edge.opts.Logger.Error("cannot register host", "host", r.host, "err", err)
+	r.edge.reject(r.conn, RefusedInternal, &ws.CloseError{Code: ws.CodeTryLater, Reason: "the directory failed"})
 }
 
-// leave takes the registration out again. Lanes that still wait for the host
-// will not be dialled, unless another registration has its place.
-func (r *registration) leave(remove func()) {
+// unregister removes the registration. It ends lanes that still wait for the host
+// to dial back, unless another registration has replaced this one.
+func (r *registration) unregister(remove func()) {
 	remove()
 	r.edge.mu.Lock()
-	mine := r.edge.hosts[r.host] == r
-	if mine {
+	current := r.edge.hosts[r.host] == r
+	if current {
 		delete(r.edge.hosts, r.host)
 	}
 	r.edge.mu.Unlock()
-	if mine {
-		r.edge.endLanes(func(l *lane) bool { return l.host == r.host && !l.taken }, offline)
+	if current {
+		r.edge.endLanes(func(l *lane) bool { return l.host == r.host && !l.claimed }, offline)
 	}
 }
 
-// superseded ends an older registration, and with an older run of the host its
-// lanes.
+// superseded closes this registration, and the lanes of the host's runs that are
+// older than generation by.
 func (r *registration) superseded(by int64) {
 	r.conn.Close(CodeSuperseded, ErrSuperseded.Error())
 	r.edge.endLanes(func(l *lane) bool { return l.host == r.host && l.generation != 0 && l.generation < by }, superseded)
 }
 
-// endLanes ends those that match, which is asked under the edge's mutex.
+// endLanes ends the lanes for which match returns true. It calls match with the
+// edge's mutex locked.
 func (e *Edge) endLanes(match func(*lane) bool, cause *ws.CloseError) {
 	e.mu.Lock()
 	ended := slices.DeleteFunc(slices.Collect(maps.Values(e.lanes)), func(l *lane) bool { return !match(l) })
@@ -193,7 +196,7 @@ func (r *registration) signal(o Offer) error {
 	}
 }
 
-// write passes offers on until the connection has ended.
+// write sends the offers to the host until the connection has ended.
 func (r *registration) write(ended <-chan struct{}) {
 	first := message{Type: typeRegistered}
 	if r.conn.WriteBatch([][]byte{first.encode()}) != nil {
@@ -212,9 +215,9 @@ func (r *registration) write(ended <-chan struct{}) {
 	}
 }
 
-// read takes what the host says until the connection ends.
+// read handles the host's messages until the connection ends.
 func (r *registration) read(remove func()) {
-	pace := rate.NewLimiter(controlRate, controlBurst)
+	limiter := rate.NewLimiter(controlRate, controlBurst)
 	for {
 		data, err := r.conn.ReadMessage()
 		if err != nil {
@@ -223,13 +226,13 @@ func (r *registration) read(remove func()) {
 		m, err := decode(data)
 		switch {
 		case err != nil:
-			r.conn.Close(ws.CodePolicy, "a message that cannot be read")
-		case !pace.Allow():
+			r.conn.Close(ws.CodePolicy, "a message is not valid")
+		case !limiter.Allow():
 			r.conn.Close(ws.CodePolicy, "too many messages")
 		case m.Type == typeDecline:
-			r.edge.endLanes(func(l *lane) bool { return l.id == m.Lane && l.host == r.host && !l.taken }, noAnswer)
+			r.edge.endLanes(func(l *lane) bool { return l.id == m.Lane && l.host == r.host && !l.claimed }, noAnswer)
 		case m.Type == typeDrain:
-			remove() // from now on the host is offline for new clients
+			remove() // the host is offline for new clients
 		}
 	}
 }

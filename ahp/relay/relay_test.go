@@ -22,15 +22,15 @@ const (
 	userToken  = "the-client-token-of-ann"
 )
 
-// fixed is an Authorizer of a few tokens.
-type fixed map[string]TokenRow
+// fixed is an Authorizer with a few tokens.
+type fixed map[string]TokenEntry
 
-func (f fixed) Authorize(_ context.Context, door Audience, token, host string) (Grant, error) {
+func (f fixed) Authorize(_ context.Context, audience Audience, token, host string) (Grant, error) {
 	row, ok := f[token]
 	switch {
 	case !ok:
 		return Grant{}, ErrUnknownToken
-	case row.Audience != door || !row.good(host):
+	case row.Audience != audience || !row.validFor(host):
 		return Grant{}, ErrForbidden
 	}
 	return Grant{Subject: row.Subject, ClientID: row.ClientID, Lanes: row.Lanes}, nil
@@ -44,7 +44,7 @@ func testTokens() fixed {
 	}
 }
 
-// network is where the parties of a test meet: in memory, or the kernel's.
+// network connects the parties of a test: in memory, or over loopback.
 type network struct {
 	dial   func(ctx context.Context, network, addr string) (net.Conn, error)
 	listen func() (net.Listener, error)
@@ -55,7 +55,7 @@ func inMemory() *network {
 	return &network{dial: mem.Dial, listen: func() (net.Listener, error) { return mem.Listen(edgeHost) }}
 }
 
-// kernel listens on loopback; every name leads there.
+// kernel listens on loopback and dials it for every name.
 func kernel() *network {
 	var addr string
 	var mu sync.Mutex
@@ -82,7 +82,7 @@ func kernel() *network {
 	}
 }
 
-// edgeServer is an edge that serves.
+// edgeServer is a running edge with its server.
 type edgeServer struct {
 	*Edge
 	http *http.Server
@@ -109,7 +109,8 @@ func startEdge(t testing.TB, n *network, opts EdgeOptions) *edgeServer {
 	return e
 }
 
-// stop is what a killed edge looks like from outside, but for the goodbyes.
+// stop ends an edge as if it were killed, except that it still sends close
+// frames.
 func (e *edgeServer) stop() {
 	e.once.Do(func() {
 		_ = e.http.Close()
@@ -118,7 +119,7 @@ func (e *edgeServer) stop() {
 	})
 }
 
-// uplink is an uplink that runs, with what it said.
+// uplink is a running uplink with its log and its states.
 type uplink struct {
 	*Uplink
 	cancel context.CancelFunc
@@ -178,7 +179,8 @@ func (u *uplink) await(t testing.TB, s State) Progress {
 	}
 }
 
-// echo sends back what comes, until the lane ends or the host drains.
+// echo returns every message to its sender, until the lane ends or the host
+// drains.
 func echo(ctx context.Context, c *ws.Conn, _ LaneInfo) {
 	defer context.AfterFunc(ctx, func() { c.Close(ws.CodeGoingAway, "echo ends") })()
 	c.SetReadLimit(ws.ClientReadLimit)
@@ -199,13 +201,13 @@ func dialHost(t testing.TB, n *network, host, token string, conn ws.Options) *ws
 	return c
 }
 
-// tryDial dials a door. The connection ends with the test.
-func tryDial(t testing.TB, n *network, door string, opts ws.DialOptions) (*ws.Conn, error) {
+// tryDial dials an endpoint. The connection ends with the test.
+func tryDial(t testing.TB, n *network, endpoint string, opts ws.DialOptions) (*ws.Conn, error) {
 	t.Helper()
 	if opts.NetDial == nil {
 		opts.NetDial = n.dial
 	}
-	c, err := ws.Dial(context.Background(), edgeURL+door, opts)
+	c, err := ws.Dial(context.Background(), edgeURL+endpoint, opts)
 	if err == nil {
 		t.Cleanup(func() {
 			c.Close(ws.CodeNormal, "")
@@ -232,7 +234,8 @@ func wantEcho(t testing.TB, c *ws.Conn, text string) {
 	}
 }
 
-// wantClose reads until the end and compares its cause.
+// wantClose reads until the connection ends and checks the close code and
+// reason.
 func wantClose(t testing.TB, c *ws.Conn, code ws.CloseCode, reason string) {
 	t.Helper()
 	defer time.AfterFunc(5*time.Minute, func() { c.Close(ws.CodeInternal, "the test waited in vain") }).Stop()
@@ -249,7 +252,7 @@ func wantClose(t testing.TB, c *ws.Conn, code ws.CloseCode, reason string) {
 	}
 }
 
-// within fails a test that waits longer than a real machine can need.
+// within fails the test if f takes longer than any real machine should need.
 func within[T any](t testing.TB, ch <-chan T) T {
 	t.Helper()
 	select {
@@ -261,7 +264,7 @@ func within[T any](t testing.TB, ch <-chan T) T {
 	}
 }
 
-// eventually asks until the answer is yes.
+// eventually polls until the condition holds.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -273,7 +276,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// logs gathers log lines.
+// logs collects log lines.
 type logs struct {
 	mu sync.Mutex
 	b  bytes.Buffer

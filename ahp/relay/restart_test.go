@@ -23,7 +23,7 @@ func quickBackoff() backoff.BackOff {
 }
 
 // counting answers each message with its number on this lane and its text, so
-// that a client sees what is lost, repeated or out of order.
+// that a client can detect lost, repeated and reordered messages.
 func counting(ctx context.Context, c *ws.Conn, _ LaneInfo) {
 	defer context.AfterFunc(ctx, func() { c.Close(ws.CodeGoingAway, "") })()
 	for i := 1; ; i++ {
@@ -34,15 +34,15 @@ func counting(ctx context.Context, c *ws.Conn, _ LaneInfo) {
 	}
 }
 
-// talk keeps a client busy, over as many connections as it takes, until done is
-// closed; then it makes one last exchange that must succeed.
+// talk keeps a client busy until done is closed, reconnecting as often as
+// necessary. Then one more exchange must succeed.
 func talk(t *testing.T, n *network, name string, done <-chan struct{}, exchanges, lanes *atomic.Int64) {
 	pause := time.NewTicker(2 * time.Millisecond)
 	defer pause.Stop()
 	for over := false; !over; {
 		c, err := ws.Dial(t.Context(), edgeURL+"ahp/laptop", ws.DialOptions{Token: userToken, NetDial: n.dial})
 		if err != nil {
-			<-pause.C // the relay is away
+			<-pause.C // the relay is down
 			continue
 		}
 		lanes.Add(1)
@@ -70,9 +70,8 @@ func talk(t *testing.T, n *network, name string, done <-chan struct{}, exchanges
 	}
 }
 
-// The relay is killed, as by kill -9, and started again under load: clients and
-// host come back by themselves, and what was answered on a lane was in order and
-// whole.
+// The relay is killed and restarted under load. Clients and the host reconnect
+// automatically, and the answers on each lane are complete and in order.
 func TestRestartsUnderLoad(t *testing.T) {
 	ahptest.Leaks(t)
 	restarts := 5

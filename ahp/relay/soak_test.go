@@ -10,9 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// Lanes open, talk and close for as long as AHP_SOAK says (10m; a second in the
-// normal run). What the relay holds afterwards is what it held after the first
-// round.
+// Lanes open, exchange messages and close for the time in AHP_SOAK (10m; a
+// second by default). Afterwards the relay holds no more than it did after the
+// first round.
 func TestSoak(t *testing.T) {
 	lasts := time.Second
 	if long, err := time.ParseDuration(os.Getenv("AHP_SOAK")); err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// flood sends to a client as fast as it is taken and counts what was.
+// flood sends to a client as fast as it can and counts what was sent.
 func flood(sent *atomic.Int64) func(context.Context, *ws.Conn, LaneInfo) {
 	return func(ctx context.Context, c *ws.Conn, _ LaneInfo) {
 		defer context.AfterFunc(ctx, func() { c.Close(ws.CodeGoingAway, "") })()
@@ -33,10 +33,10 @@ func flood(sent *atomic.Int64) func(context.Context, *ws.Conn, LaneInfo) {
 	}
 }
 
-// A client that does not read stops its host's lane, and nobody else's; the
-// relay is a process of its own, so that its memory can be read. 200 lanes open,
-// talk and close meanwhile.
-func TestAStalledClientCostsNobodyElse(t *testing.T) {
+// A client that does not read blocks only its own lane. The relay runs in a
+// process of its own, so its memory can be measured. 200 lanes open, exchange
+// messages and close in the meantime.
+func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 	p := startChild(t, "edge", "")
 	n := p.network()
 	var sent atomic.Int64
@@ -44,9 +44,9 @@ func TestAStalledClientCostsNobodyElse(t *testing.T) {
 	u.await(t, Registered)
 	before := p.resident(false)
 	stalled := dialHost(t, n, "laptop", userToken, ws.Options{})
-	_ = stalled.WriteBatch([][]byte{[]byte("flood")}) // and reads nothing
+	_ = stalled.WriteBatch([][]byte{[]byte("flood")}) // and never reads
 	full, same := int64(0), 0
-	eventually(t, "the sockets are full", func() bool { // of which there is no other sign than that nothing goes on
+	eventually(t, "the sockets are full", func() bool { // the only sign is that the flood makes no progress
 		now := sent.Load()
 		if same++; now != full {
 			full, same = now, 0
@@ -85,16 +85,16 @@ func TestAStalledClientCostsNobodyElse(t *testing.T) {
 	if err := stalled.Err(); err != nil {
 		t.Errorf("the stalled lane ended: %v", err)
 	}
-	for range 20 { // it reads after all, and everything is there
+	for range 20 { // once it reads, everything arrives
 		if m, err := stalled.ReadMessage(); err != nil || len(m) != 1<<20 {
 			t.Fatalf("%d bytes, %v", len(m), err)
 		}
 	}
 }
 
-// Flow control end to end, to the byte: what the host can write is what fits the
-// sockets on the way, and it stays so for as long as the client may be slow;
-// then the lane ends, typed, for both.
+// Flow control is end to end: the host can write only what fits the sockets in
+// between, for as long as the client is slow. Then the lane ends with a close
+// code at both ends.
 func TestBackPressureReachesTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -135,8 +135,8 @@ func TestBackPressureReachesTheHost(t *testing.T) {
 	})
 }
 
-// A large message and a long stream of small ones arrive whole and in order.
-func TestLargeAndLong(t *testing.T) {
+// A large message and a long stream of small ones arrive complete and in order.
+func TestLargeMessageAndLongStream(t *testing.T) {
 	n := kernel()
 	startEdge(t, n, EdgeOptions{})
 	large := randomText(10 << 20)

@@ -2,28 +2,28 @@ package relay
 
 import "sync/atomic"
 
-// Reason is why somebody was turned away. There are no others than these, so
-// that a metric with them as a label cannot grow.
+// Reason is why the edge refused a connection. The set is fixed, so it can label
+// a metric.
 type Reason string
 
 // The reasons.
 const (
-	RefusedAddress   Reason = "address"    // a Host that is not ours
-	RefusedOrigin    Reason = "origin"     // a web page of elsewhere
-	RefusedToken     Reason = "token"      // absent, unknown, run out
-	RefusedForbidden Reason = "forbidden"  // a token for another door or host
-	RefusedQuery     Reason = "query"      // a token in the query
-	RefusedSecret    Reason = "secret"     // no lane waits for it
-	RefusedPath      Reason = "path"       // no door there
-	RefusedUpgrade   Reason = "upgrade"    // not a WebSocket handshake, or none in time
+	RefusedAddress   Reason = "address"    // the Host header is not in EdgeOptions.Hosts
+	RefusedOrigin    Reason = "origin"     // the Origin header is not in EdgeOptions.Origins
+	RefusedToken     Reason = "token"      // the token is absent, unknown or expired
+	RefusedForbidden Reason = "forbidden"  // the token is for another audience or host
+	RefusedQuery     Reason = "query"      // the token is in the query
+	RefusedSecret    Reason = "secret"     // no lane waits for the secret
+	RefusedPath      Reason = "path"       // the path names no endpoint
+	RefusedUpgrade   Reason = "upgrade"    // no WebSocket handshake or registration, or none in time
 	RefusedOffline   Reason = "offline"    // the host is not registered
-	RefusedNoAnswer  Reason = "no_answer"  // the host did not take the lane
-	RefusedHostFull  Reason = "host_full"  // lanes of the host, or its control connections
-	RefusedClient    Reason = "client"     // lanes of the client
-	RefusedRate      Reason = "rate"       // new lanes a second
-	RefusedEdgeFull  Reason = "edge_full"  // lanes or hosts of the edge
-	RefusedOlder     Reason = "superseded" // a registration that is not the newest
-	RefusedClosing   Reason = "closing"    // the edge shuts down
+	RefusedNoAnswer  Reason = "no_answer"  // the host did not accept the lane
+	RefusedHostFull  Reason = "host_full"  // the limit on a host's lanes or control connections
+	RefusedClient    Reason = "client"     // the limit on a client's lanes
+	RefusedRate      Reason = "rate"       // the limit on new lanes per second
+	RefusedEdgeFull  Reason = "edge_full"  // the limit on the edge's lanes or hosts
+	RefusedOlder     Reason = "superseded" // the host has a newer registration
+	RefusedClosing   Reason = "closing"    // the edge is shutting down
 	RefusedInternal  Reason = "internal"   // the authorizer or the directory failed
 )
 
@@ -32,18 +32,26 @@ var reasons = []Reason{
 	RefusedOffline, RefusedNoAnswer, RefusedHostFull, RefusedClient, RefusedRate, RefusedEdgeFull, RefusedOlder, RefusedClosing, RefusedInternal,
 }
 
-// Stats are the numbers of an edge since it was made.
+// Stats are counts of an edge. Hosts, Waiting and Lanes are current; the others
+// count since the edge was made.
 type Stats struct {
-	Hosts   int // registered now
-	Waiting int // lanes that wait for their host now
-	Lanes   int // joined now
+	// Hosts is the number of registered hosts.
+	Hosts int
+	// Waiting is the number of clients whose host has not dialed back yet.
+	Waiting int
+	// Lanes is the number of lanes that connect a client with its host.
+	Lanes int
 
-	LanesOpened   uint64
-	BytesToHosts  uint64 // payload of messages
+	// LanesOpened counts the lanes that connected.
+	LanesOpened uint64
+	// BytesToHosts counts the payload of messages from clients.
+	BytesToHosts uint64
+	// BytesToClient counts the payload of messages from hosts.
 	BytesToClient uint64
-	// Slow is how many lanes ended because an end did not read.
-	Slow    uint64
-	Refused map[Reason]uint64 // every reason, zero included
+	// Slow counts the lanes that ended because an end did not read.
+	Slow uint64
+	// Refused counts refusals. It has every reason, also those with count zero.
+	Refused map[Reason]uint64
 }
 
 type counters struct {
@@ -59,7 +67,7 @@ func (c *counters) init() {
 	}
 }
 
-// Stats returns the numbers; it may be called at any time.
+// Stats returns the current counts. It is safe for concurrent use.
 func (e *Edge) Stats() Stats {
 	e.mu.Lock()
 	s := Stats{Hosts: len(e.hosts), Waiting: e.waiting}

@@ -18,104 +18,131 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// UplinkOptions configures an [Uplink]. URL, Token, Host and Serve must be
-// given; the zero value of the rest has the defaults beside the fields.
+// UplinkOptions configures an [Uplink]. URL, Token, Host and Serve are required;
+// other fields that are zero have the defaults that their comments name.
 type UplinkOptions struct {
-	URL   string // of the relay: wss://relay.example/, or ws:// on a trusted network
-	Token string // of audience "host"
-	Host  string // the host's name, see [ValidName]
-	// Generation tells this run of the host from earlier ones: it must grow from
-	// run to run. 0 takes the time in nanoseconds, which does where no clock goes
-	// back: a run with a lower number than one that the relay still holds for alive
-	// ends with ErrSuperseded.
+	// URL is the relay's address: wss://relay.example/, or ws:// on a trusted
+	// network.
+	URL string
+	// Token is a token of audience "host".
+	Token string
+	// Host is the host's name (see [ValidName]).
+	Host string
+	// Generation distinguishes this run of the host from earlier ones: it must
+	// increase from run to run. 0 uses the current time in nanoseconds. If the
+	// clock went back since a run that the relay still considers alive, Run
+	// returns ErrSuperseded.
 	Generation int64
-	// Edges are further hosts (name or name:port) where lanes may wait, beside
-	// URL's own: a relay of several edges names one of them in an offer.
+	// Edges are the hosts (name or name:port), in addition to the one in URL, at
+	// which an offer may have the uplink dial a lane. A relay with several edges
+	// needs them.
 	Edges []string
 
 	// Serve takes over a lane: the client's messages arrive on the socket as if
-	// the client had dialled it. It may return before the socket ends, but must
-	// see to its end when ctx is done, which is when the uplink drains.
+	// the client had dialed the host. Serve may return before the socket ends, but
+	// must close it when ctx is canceled, which happens when the uplink drains.
 	Serve func(ctx context.Context, socket *ws.Conn, lane LaneInfo)
-	// Progress is told of every change, from one goroutine; nil tells nobody.
+	// Progress is called for every change of state, from one goroutine. It may be
+	// nil.
 	Progress func(Progress)
 
-	MaxLanes  int           // 256: what comes on top is declined
-	Dials     int           // 16: dial-backs under way at once
-	Handshake time.Duration // for a registration, and for a lane to open: 10 s
-	Drain     time.Duration // how long lanes may end by themselves at the end: 10 s
-	Stable    time.Duration // a registration that lasted so long resets the back-off: 2 s
-	Backoff   backoff.BackOff
+	// MaxLanes limits the lanes; the uplink declines further ones (256).
+	MaxLanes int
+	// Dials limits the concurrent dials (16).
+	Dials int
+	// Handshake limits the time for a registration and for a lane to open (10 s).
+	Handshake time.Duration
+	// Drain is how long lanes can take to end when Run returns (10 s).
+	Drain time.Duration
+	// Stable is how long a registration must last to reset Backoff (2 s).
+	Stable time.Duration
+	// Backoff returns the waits between attempts ([NewBackoff]).
+	Backoff backoff.BackOff
 
+	// NetDial replaces the dialer of TCP connections; it may be nil.
 	NetDial func(ctx context.Context, network, addr string) (net.Conn, error)
-	TLS     *tls.Config
-	Conn    ws.Options
-	Logger  *slog.Logger // nil discards
+	// TLS configures wss connections; it may be nil.
+	TLS *tls.Config
+	// Conn configures the WebSocket connections.
+	Conn ws.Options
+	// Logger receives the uplink's log; nil discards it.
+	Logger *slog.Logger
 }
 
-// LaneInfo is who the client of a lane is, by the token that it showed to the
-// relay.
+// LaneInfo identifies a lane and its client, by the token that the client
+// presented to the relay.
 type LaneInfo struct {
-	Lane     string
-	Subject  string
-	ClientID string // the only client id that it may claim; "" is any
+	// Lane is the lane's id.
+	Lane string
+	// Subject is the holder of the client's token.
+	Subject string
+	// ClientID is the only client id that the client may use; "" allows any.
+	ClientID string
 }
 
-// State is how an uplink stands.
+// State is the state of an uplink.
 type State string
 
 // The states.
 const (
-	Connecting State = "connecting"
-	Registered State = "registered"
-	Lost       State = "lost"       // and it will connect again
-	Superseded State = "superseded" // and it will not
-	Draining   State = "draining"   // lanes end, and then Run returns
+	Connecting State = "connecting" // the uplink dials the relay
+	Registered State = "registered" // clients can reach the host
+	Lost       State = "lost"       // the control connection ended; the uplink will reconnect
+	Superseded State = "superseded" // a newer run of the host took over; Run returns
+	Draining   State = "draining"   // the lanes end; Run returns after them
 )
 
-// Progress is a change of state.
+// Progress reports a change of state.
 type Progress struct {
+	// State is the new state.
 	State State
-	Err   error         // why, where it is not what was asked for
-	Retry time.Duration // until the next attempt, where Lost
+	// Err is why the connection ended, if it was not by canceling Run's context.
+	Err error
+	// Retry is the wait before the next attempt, if State is Lost.
+	Retry time.Duration
 }
 
-// RefusedError says that the relay does not take this host's token or name.
-type RefusedError struct{ Status int }
+// RefusedError reports that the relay does not accept this host's token or name,
+// or that the server is no relay.
+type RefusedError struct {
+	// Status is the HTTP status of the response.
+	Status int
+}
 
+// Error describes the refusal.
 func (e *RefusedError) Error() string {
 	switch e.Status {
 	case http.StatusUnauthorized:
 		return "the relay does not know the host token"
 	case http.StatusForbidden:
-		return "the host token is not good for this host name"
+		return "the host token is not valid for this host name"
 	case http.StatusMisdirectedRequest:
-		return "the relay is not known under this name"
+		return "the relay does not serve the name in its URL"
 	}
-	return fmt.Sprintf("this is no relay: it answered %d", e.Status)
+	return fmt.Sprintf("the server is not a relay: it answered with status %d", e.Status)
 }
 
-// Uplink keeps a host registered with a relay. Make it with NewUplink; Run is
-// called once.
+// Uplink keeps a host registered with a relay. Make it with NewUplink, and call
+// Run once.
 type Uplink struct {
 	opts  UplinkOptions
 	base  *url.URL
 	lanes laneSet
 }
 
-// NewUplink checks the options.
+// NewUplink makes an uplink, or returns an error if the options are not valid.
 func NewUplink(opts UplinkOptions) (*Uplink, error) {
 	base, err := url.Parse(opts.URL)
 	if err != nil || (base.Scheme != "ws" && base.Scheme != "wss") || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, errors.New("relay: want a URL of the form wss://relay.example/")
+		return nil, errors.New("relay: want a URL of the form wss://relay.example/, without user, query or fragment") // not quoted: it might hold a secret
 	}
 	switch {
 	case opts.Token == "":
-		return nil, errors.New("relay: a host token is needed")
+		return nil, errors.New("relay: UplinkOptions.Token is empty; a host token is required")
 	case !ValidName(opts.Host):
-		return nil, errors.New("relay: a host name is 1 to 63 of a-z, 0-9, dot, hyphen and underscore")
+		return nil, fmt.Errorf("relay: host name %q is not 1 to 63 of a-z, 0-9, dot, hyphen and underscore", opts.Host)
 	case opts.Serve == nil:
-		return nil, errors.New("relay: nobody serves the lanes")
+		return nil, errors.New("relay: UplinkOptions.Serve is required")
 	}
 	opts.Generation = cmp.Or(opts.Generation, time.Now().UnixNano())
 	opts.MaxLanes = cmp.Or(opts.MaxLanes, 256)
@@ -137,24 +164,24 @@ func NewUplink(opts UplinkOptions) (*Uplink, error) {
 	return u, nil
 }
 
-// NewBackoff waits 0.2 s at first and half as long again each time, up to five
-// seconds, each by half more or less at random, so that the hosts of a relay that
-// starts again do not come all at once. A wait is then about half of the time
-// that the relay has been away (see the package's Coming back).
+// NewBackoff returns waits of 0.2 s at first and 1.5 times as long each time, up
+// to 5 s. Each varies at random by up to half, so that the hosts of a restarted
+// relay do not reconnect at the same time. A wait is about half of the outage so
+// far (see Reconnecting in the package documentation).
 func NewBackoff() backoff.BackOff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 200 * time.Millisecond, Multiplier: 1.5, MaxInterval: 5 * time.Second, RandomizationFactor: 0.5,
 	}
 }
 
-// Run registers, serves lanes and registers again whenever the connection is
-// lost, until ctx is done; then it drains and returns nil. It returns early with
-// ErrSuperseded when a newer run of the host took over, and with a
-// *[RefusedError] when the relay refuses the first registration. A lane outlives
-// a lost control connection. When Run returns, no lane is left.
+// Run registers, serves lanes, and registers again when it loses the control
+// connection, until ctx is canceled. Then it drains and returns nil. It returns
+// ErrSuperseded when a newer run of the host takes over, and a *[RefusedError]
+// when the relay refuses the first registration. Lanes outlive a lost control
+// connection, but all have ended when Run returns.
 func (u *Uplink) Run(ctx context.Context) error {
 	err := u.keepRegistered(ctx)
-	how, state := goingAwayHost, Draining
+	how, state := hostGoingAway, Draining
 	if errors.Is(err, ErrSuperseded) {
 		how, state = superseded, Superseded
 	}
@@ -163,24 +190,24 @@ func (u *Uplink) Run(ctx context.Context) error {
 	return err
 }
 
-var goingAwayHost = &ws.CloseError{Code: ws.CodeGoingAway, Reason: "the host is shutting down"}
+var hostGoingAway = &ws.CloseError{Code: ws.CodeGoingAway, Reason: "the host is shutting down"}
 
-// keepRegistered returns nil when ctx is done.
+// keepRegistered registers repeatedly. It returns nil when ctx is canceled.
 func (u *Uplink) keepRegistered(ctx context.Context) error {
 	b := u.opts.Backoff
 	b.Reset()
 	for registeredOnce := false; ; {
 		u.opts.Progress(Progress{State: Connecting})
 		began := time.Now()
-		registered, err := u.session(ctx)
+		registered, err := u.connectOnce(ctx)
 		registeredOnce = registeredOnce || registered
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, ErrSuperseded):
 			return err
-		case !registeredOnce && refusedFor(err) != nil:
-			return refusedFor(err)
+		case !registeredOnce && finalRefusal(err) != nil:
+			return finalRefusal(err)
 		case registered && time.Since(began) >= u.opts.Stable:
 			b.Reset()
 		}
@@ -198,8 +225,8 @@ func (u *Uplink) keepRegistered(ctx context.Context) error {
 	}
 }
 
-// refusedFor returns the refusal that err is, where trying again cannot help.
-func refusedFor(err error) error {
+// finalRefusal returns err as a RefusedError if a retry cannot help, otherwise nil.
+func finalRefusal(err error) error {
 	he, ok := errors.AsType[*ws.HandshakeError](err)
 	final := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMisdirectedRequest}
 	if !ok || !slices.Contains(final, he.Status) {
@@ -208,11 +235,11 @@ func refusedFor(err error) error {
 	return &RefusedError{Status: he.Status}
 }
 
-// dial opens a connection to a door of the relay.
-func (u *Uplink) dial(ctx context.Context, base *url.URL, door, name, token string, conn ws.Options) (*ws.Conn, error) {
+// dial opens a connection to an endpoint of the relay.
+func (u *Uplink) dial(ctx context.Context, base *url.URL, endpoint, name, token string, conn ws.Options) (*ws.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, u.opts.Handshake)
 	defer cancel()
-	return ws.Dial(ctx, base.JoinPath(door, name).String(), ws.DialOptions{
+	return ws.Dial(ctx, base.JoinPath(endpoint, name).String(), ws.DialOptions{
 		Token: token, NetDial: u.opts.NetDial, TLS: u.opts.TLS, HandshakeTimeout: u.opts.Handshake, Conn: conn,
 	})
 }

@@ -21,7 +21,7 @@ func TestNewUplinkRefuses(t *testing.T) {
 		"wss://relay.example": func(o *UplinkOptions) { o.URL = "wss://secret-token@relay.example/" },
 		"host token":          func(o *UplinkOptions) { o.Token = "" },
 		"host name":           func(o *UplinkOptions) { o.Host = "../ahp" },
-		"nobody":              func(o *UplinkOptions) { o.Serve = nil },
+		"Serve is required":   func(o *UplinkOptions) { o.Serve = nil },
 	} {
 		o := good
 		change(&o)
@@ -32,8 +32,8 @@ func TestNewUplinkRefuses(t *testing.T) {
 	}
 }
 
-// The first attempt that the relay refuses is final: the token or the name is
-// wrong, and trying again would not tell anybody.
+// A refusal of the first registration is final: the token or the name is wrong,
+// and a retry would hide that.
 func TestARefusalIsFinalAtFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts   UplinkOptions
@@ -60,8 +60,8 @@ func TestARefusalIsFinalAtFirst(t *testing.T) {
 	}
 }
 
-// While the relay is away the uplink tries again, later each time; once it has
-// been registered for long enough it begins anew.
+// While the relay is down, the uplink retries with increasing waits. A
+// registration that lasted long enough resets them.
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -95,7 +95,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-func TestMoreLanesThanTheHostTakesAreDeclined(t *testing.T) {
+func TestAFullHostDeclines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		startEdge(t, n, EdgeOptions{})
@@ -116,7 +116,7 @@ func TestMoreLanesThanTheHostTakesAreDeclined(t *testing.T) {
 	})
 }
 
-// A host dials no edge that it was not told of: an offer must not lead it to
+// A host dials only the edges in its options: an offer must not lead it to
 // other machines.
 func TestAnOfferNamesAnEdge(t *testing.T) {
 	u, err := NewUplink(UplinkOptions{URL: "wss://relay.example/x/", Token: "t", Host: "h", Serve: echo, Edges: []string{"edge-2.example:8443"}})
@@ -144,8 +144,8 @@ func TestAnOfferNamesAnEdge(t *testing.T) {
 	}
 }
 
-// A host that drains says so, is offline for new clients at once, and lets the
-// lanes that are there end by themselves.
+// A host that drains notifies the relay, is offline for new clients at once,
+// and lets the existing lanes end.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -160,7 +160,7 @@ func TestDrain(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				_ = c.WriteBatch([][]byte{[]byte("the answer")})
 				c.Close(ws.CodeGoingAway, "answered")
-			case "hang": // and never ends
+			case "hang": // and never returns
 			}
 		}})
 		u.await(t, Registered)
@@ -188,7 +188,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// An edge that ends tells everybody, and waits for them.
+// An edge that shuts down closes every connection and waits for them.
 func TestTheEdgeDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 // Dispatched is an action on its way: sent, and not echoed yet.
@@ -37,11 +38,11 @@ func (c *Client) Dispatch(ctx context.Context, channel string, action ahp.Action
 // of the calls. The error is that it was not sent.
 func (c *Client) DispatchAsync(channel string, action ahp.Action) (*Dispatched, error) {
 	d := &Dispatched{c: c, channel: channel, tag: action.ActionType(), done: make(chan struct{})}
-	k := kinds[ahp.SchemeOf(channel)]
+	k := canvas.ChannelKindOf(channel)
 	if k == nil {
 		return nil, fmt.Errorf("dispatch %s: the client knows no channels of scheme %q", d.tag, ahp.SchemeOf(channel))
 	}
-	enc, err := k.actions.Encode(action)
+	enc, err := k.Actions.Encode(action)
 	if err != nil {
 		return nil, fmt.Errorf("dispatch: %w", err)
 	}

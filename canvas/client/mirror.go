@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 // mirror is the confirmed state of the channels that the client follows. It is
@@ -20,7 +22,7 @@ type mirror struct {
 
 // channel is one subscription.
 type channel struct {
-	kind  *kind // nil: of a scheme that has no state here
+	kind  *canvas.ChannelKind // nil if the client knows no kind of this scheme
 	state any
 	seq   int64 // of the state
 	// asking counts the Subscribe calls that wait for an answer.
@@ -86,7 +88,7 @@ func (m *mirror) apply(u update) (ev Event, ok bool, err error) {
 		return ev, false, nil
 	}
 	if u.action != nil && ch.kind != nil {
-		state, err := ch.kind.reduce(ch.state, u.action)
+		state, _, err := ch.kind.Reduce(ch.state, u.action)
 		if err != nil {
 			return ev, false, &ProtocolError{Rule: "an action can be applied", Err: fmt.Errorf("%s: %w", u.tag, err)}
 		}

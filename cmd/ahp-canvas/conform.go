@@ -97,7 +97,7 @@ func (a *app) conform(ctx context.Context, f *conformFlags) error {
 	}
 	opts := conform.Options{
 		URL: f.url, Token: f.viewSecret, Demo: f.demo, Ours: f.ours, Slow: f.slow, Strict: f.strict,
-		Without: f.without, Only: f.only, Patience: f.patience,
+		Without: f.without, Only: f.only, Timeout: f.patience,
 	}
 	cases, err := readCases(f.files)
 	if err != nil {

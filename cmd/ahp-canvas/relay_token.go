@@ -91,13 +91,13 @@ func (a *app) mint(m minting) error {
 }
 
 // tokens makes a token for each audience, and the rows that know them.
-func (m minting) tokens(audiences []relay.Audience) (relayKey, []relay.TokenRow) {
-	row := relay.TokenRow{Subject: cmp.Or(m.subject, m.host), Hosts: []string{m.host}}
+func (m minting) tokens(audiences []relay.Audience) (relayKey, []relay.TokenEntry) {
+	row := relay.TokenEntry{Subject: cmp.Or(m.subject, m.host), Hosts: []string{m.host}}
 	if m.valid > 0 {
 		row.Expires = time.Now().Add(m.valid).UTC().Truncate(time.Second)
 	}
 	key := relayKey{Host: m.host}
-	var rows []relay.TokenRow
+	var rows []relay.TokenEntry
 	for _, audience := range audiences {
 		row := row
 		row.Audience = audience
@@ -116,7 +116,7 @@ func (m minting) tokens(audiences []relay.Audience) (relayKey, []relay.TokenRow)
 }
 
 // addTokens adds rows to a token file, which is replaced whole.
-func addTokens(name string, rows []relay.TokenRow) error {
+func addTokens(name string, rows []relay.TokenEntry) error {
 	lock, err := os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("token file: %w", err)
@@ -127,7 +127,7 @@ func addTokens(name string, rows []relay.TokenRow) error {
 	} else if err != nil {
 		return fmt.Errorf("token file: lock: %w", err)
 	}
-	file := relay.TokenFile{Tokens: []relay.TokenRow{}}
+	file := relay.TokenFile{Tokens: []relay.TokenEntry{}}
 	data, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

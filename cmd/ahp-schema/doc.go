@@ -1,4 +1,9 @@
-// Command ahp-schema writes the generated files of package schema.
+// Command ahp-schema generates the files of package schema: JSON Schemas and
+// REFERENCE.md.
 //
-//	ahp-schema DIR     writes into DIR/schema; DIR is the module's folder
+// Usage:
+//
+//	ahp-schema DIR
+//
+// DIR is the module's folder; the files are written to DIR/schema.
 package main

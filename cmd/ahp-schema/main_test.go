@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestWrite: the files stand in DIR/schema, and are those of this repository.
+// TestWrite checks that the files are written to DIR/schema and equal those of
+// this repository.
 func TestWrite(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

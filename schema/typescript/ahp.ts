@@ -2,7 +2,7 @@
 // https://github.com/ahp-canvas/ahp-canvas/schema/0.6.0/bundle.json
 
 /**
- * The id of a request: chosen by whoever asks, returned as it came.
+ * The id of a request, chosen by its sender and repeated in the response.
  */
 export type RequestId = string | number;
 export type BridgeAmount = number;
@@ -28,7 +28,7 @@ export type BridgeStatus = number;
 export type BridgeMessage =
   BridgeRequest | BridgeBody | BridgeCredit | BridgeCancel | BridgeResponse | BridgeData | BridgeGrant | BridgeError;
 /**
- * An action of an ahp-canvas: channel, told apart by its type.
+ * An action of an ahp-canvas: channel, identified by its type.
  */
 export type CanvasAction = CanvasUpdatedAction | CanvasCloseRequestedAction | CanvasMessageAction;
 /**
@@ -36,11 +36,11 @@ export type CanvasAction = CanvasUpdatedAction | CanvasCloseRequestedAction | Ca
  */
 export type CanvasProviderSource = ServerCanvasSource | ClientCanvasSource;
 /**
- * What a client sends to a host, told apart by its method.
+ * A message from a client to a host, identified by its method.
  */
 export type ClientNotification = UnsubscribeNotification | DispatchActionNotification;
 /**
- * What a client sends to a host, told apart by its method.
+ * A message from a client to a host, identified by its method.
  */
 export type ClientRequest =
   | InitializeRequest
@@ -62,7 +62,7 @@ export type ClientRequest =
   | CanvasInvokeActionRequest
   | CanvasCloseRequest;
 /**
- * An error that a host answers with, told apart by its code.
+ * An error that a host returns, identified by its code.
  */
 export type HostError =
   | SessionNotFoundError
@@ -80,7 +80,7 @@ export type HostError =
   | InternalError
   | ParseError;
 /**
- * What a host sends to a client, told apart by its method.
+ * A message from a host to a client, identified by its method.
  */
 export type HostNotification =
   | ActionNotification
@@ -88,7 +88,7 @@ export type HostNotification =
   | RootSessionRemovedNotification
   | RootSessionSummaryChangedNotification;
 /**
- * What a host sends to a client, told apart by its method.
+ * A message from a host to a client, identified by its method.
  */
 export type HostRequest =
   | ResourceReadRequest
@@ -103,12 +103,12 @@ export type HostRequest =
  */
 export type ReconnectResult = ReconnectReplayResult | ReconnectSnapshotResult;
 /**
- * An action of an ahp-root: channel, told apart by its type.
+ * An action of an ahp-root: channel, identified by its type.
  */
 export type RootAction =
   RootAgentsChangedAction | RootActiveSessionsChangedAction | RootTerminalsChangedAction | RootConfigChangedAction;
 /**
- * An action of an ahp-session: channel, told apart by its type.
+ * An action of an ahp-session: channel, identified by its type.
  */
 export type SessionAction =
   | SessionReadyAction
@@ -232,7 +232,7 @@ export interface AuthenticateRequest {
   [k: string]: unknown;
 }
 /**
- * The answer to authenticate.
+ * The response to authenticate.
  */
 export interface AuthenticateResponse {
   jsonrpc: "2.0";
@@ -344,7 +344,7 @@ export interface BridgeResponse {
   [k: string]: unknown;
 }
 /**
- * CanvasUpdatedAction changes members of a CanvasState: absent keeps, null clears, a value sets. The host sends it, and the provider of the instance, who may leave neither Availability nor Input in it (canvas.md section 4). From: host, provider. Since 0.6.0. Needs the capability canvas.
+ * CanvasUpdatedAction changes members of a CanvasState: absent keeps, null clears, a value sets. The host sends it, and the provider of the instance, who may leave neither Availability nor Input in it (canvas.md section 4). From: host, provider. Since 0.6.0. Requires the capability canvas.
  */
 export interface CanvasUpdatedAction {
   type: "canvas/updated";
@@ -359,14 +359,14 @@ export interface CanvasUpdatedAction {
   [k: string]: unknown;
 }
 /**
- * CanvasCloseRequestedAction says that a person wants the canvas closed. It changes no state; the host runs the close flow. From: client. Since 0.6.0. Needs the capability canvas.
+ * CanvasCloseRequestedAction says that a person wants the canvas closed. It changes no state; the host runs the close flow. From: client. Since 0.6.0. Requires the capability canvas.
  */
 export interface CanvasCloseRequestedAction {
   type: "canvas/closeRequested";
   [k: string]: unknown;
 }
 /**
- * CanvasMessageAction carries an opaque payload between a View and the instance's provider (#297 section 10). It changes no state. From: client, provider. Since 0.6.0. Needs the capability canvas.
+ * CanvasMessageAction carries an opaque payload between a View and the instance's provider (#297 section 10). It changes no state. From: client, provider. Since 0.6.0. Requires the capability canvas.
  */
 export interface CanvasMessageAction {
   type: "canvas/message";
@@ -397,7 +397,7 @@ export interface CanvasCloseRequest {
   [k: string]: unknown;
 }
 /**
- * The answer to canvasClose.
+ * The response to canvasClose.
  */
 export interface CanvasCloseResponse {
   jsonrpc: "2.0";
@@ -431,7 +431,7 @@ export interface CanvasInvokeActionRequest {
   [k: string]: unknown;
 }
 /**
- * The answer to canvasInvokeAction.
+ * The response to canvasInvokeAction.
  */
 export interface CanvasInvokeActionResponse {
   jsonrpc: "2.0";
@@ -471,7 +471,7 @@ export interface CanvasOpenRequest {
   [k: string]: unknown;
 }
 /**
- * The answer to canvasOpen.
+ * The response to canvasOpen.
  */
 export interface CanvasOpenResponse {
   jsonrpc: "2.0";
@@ -498,14 +498,14 @@ export interface CanvasProviderError {
   [k: string]: unknown;
 }
 /**
- * CanvasProviderSource whose kind is "server".
+ * A CanvasProviderSource whose kind is "server".
  */
 export interface ServerCanvasSource {
   kind: "server";
   [k: string]: unknown;
 }
 /**
- * CanvasProviderSource whose kind is "client".
+ * A CanvasProviderSource whose kind is "client".
  */
 export interface ClientCanvasSource {
   kind: "client";
@@ -543,7 +543,7 @@ export interface CanvasReadResourceRequest {
   [k: string]: unknown;
 }
 /**
- * The answer to canvasReadResource.
+ * The response to canvasReadResource.
  */
 export interface CanvasReadResourceResponse {
   jsonrpc: "2.0";
@@ -955,7 +955,7 @@ export interface ConflictError {
   [k: string]: unknown;
 }
 /**
- * The answer to createSession.
+ * The response to createSession.
  */
 export interface CreateSessionResponse {
   jsonrpc: "2.0";
@@ -964,7 +964,7 @@ export interface CreateSessionResponse {
   [k: string]: unknown;
 }
 /**
- * The answer to disposeSession.
+ * The response to disposeSession.
  */
 export interface DisposeSessionResponse {
   jsonrpc: "2.0";
@@ -973,7 +973,7 @@ export interface DisposeSessionResponse {
   [k: string]: unknown;
 }
 /**
- * A client's answer to a request that failed; its code may be any.
+ * A client's response to a request that failed. Its code can be any.
  */
 export interface ErrorResponse {
   jsonrpc: "2.0";
@@ -1097,7 +1097,7 @@ export interface ParseError {
   [k: string]: unknown;
 }
 /**
- * The host's answer to a request that failed. The id is null where the request's could not be read.
+ * The host's response to a request that failed. The id is null if that of the request could not be read.
  */
 export interface HostErrorResponse {
   jsonrpc: "2.0";
@@ -1195,7 +1195,7 @@ export interface PartialSessionSummary {
   [k: string]: unknown;
 }
 /**
- * The answer to initialize.
+ * The response to initialize.
  */
 export interface InitializeResponse {
   jsonrpc: "2.0";
@@ -1232,7 +1232,7 @@ export interface ServerInfo {
   [k: string]: unknown;
 }
 /**
- * The answer to listSessions.
+ * The response to listSessions.
  */
 export interface ListSessionsResponse {
   jsonrpc: "2.0";
@@ -1264,7 +1264,7 @@ export interface OpenCanvasRef {
   [k: string]: unknown;
 }
 /**
- * The answer to ping.
+ * The response to ping.
  */
 export interface PingResponse {
   jsonrpc: "2.0";
@@ -1273,7 +1273,7 @@ export interface PingResponse {
   [k: string]: unknown;
 }
 /**
- * ReconnectResult whose type is "replay".
+ * A ReconnectResult whose type is "replay".
  */
 export interface ReconnectReplayResult {
   type: "replay";
@@ -1282,7 +1282,7 @@ export interface ReconnectReplayResult {
   [k: string]: unknown;
 }
 /**
- * The answer to reconnect.
+ * The response to reconnect.
  */
 export interface ReconnectResponse {
   jsonrpc: "2.0";
@@ -1291,7 +1291,7 @@ export interface ReconnectResponse {
   [k: string]: unknown;
 }
 /**
- * ReconnectResult whose type is "snapshot".
+ * A ReconnectResult whose type is "snapshot".
  */
 export interface ReconnectSnapshotResult {
   type: "snapshot";
@@ -1299,7 +1299,7 @@ export interface ReconnectSnapshotResult {
   [k: string]: unknown;
 }
 /**
- * The answer to resolveSessionConfig.
+ * The response to resolveSessionConfig.
  */
 export interface ResolveSessionConfigResponse {
   jsonrpc: "2.0";
@@ -1318,7 +1318,7 @@ export interface ResolveSessionConfigResult {
   [k: string]: unknown;
 }
 /**
- * The answer to resourceList.
+ * The response to resourceList.
  */
 export interface ResourceListResponse {
   jsonrpc: "2.0";
@@ -1329,7 +1329,7 @@ export interface ResourceListResponse {
   [k: string]: unknown;
 }
 /**
- * The answer to resourceRead.
+ * The response to resourceRead.
  */
 export interface ResourceReadResponse {
   jsonrpc: "2.0";
@@ -1347,7 +1347,7 @@ export interface ResourceReadResult {
   [k: string]: unknown;
 }
 /**
- * The answer to resourceRequest.
+ * The response to resourceRequest.
  */
 export interface ResourceRequestResponse {
   jsonrpc: "2.0";
@@ -1358,7 +1358,7 @@ export interface ResourceRequestResponse {
   [k: string]: unknown;
 }
 /**
- * The answer to resourceResolve.
+ * The response to resourceResolve.
  */
 export interface ResourceResolveResponse {
   jsonrpc: "2.0";
@@ -1610,7 +1610,7 @@ export interface SessionMcpServerStateChangedAction {
   [k: string]: unknown;
 }
 /**
- * SessionCanvasesChangedAction replaces the canvas registry (#297 section 7). From: host. Since 0.6.0. Needs the capability canvas.
+ * SessionCanvasesChangedAction replaces the canvas registry (#297 section 7). From: host. Since 0.6.0. Requires the capability canvas.
  */
 export interface SessionCanvasesChangedAction {
   type: "session/canvasesChanged";
@@ -1635,7 +1635,7 @@ export interface SessionCanvasDeclaration {
   [k: string]: unknown;
 }
 /**
- * SessionOpenCanvasesChangedAction replaces the catalogue of open canvases. From: host. Since 0.6.0. Needs the capability canvas.
+ * SessionOpenCanvasesChangedAction replaces the catalogue of open canvases. From: host. Since 0.6.0. Requires the capability canvas.
  */
 export interface SessionOpenCanvasesChangedAction {
   type: "session/openCanvasesChanged";
@@ -1643,7 +1643,7 @@ export interface SessionOpenCanvasesChangedAction {
   [k: string]: unknown;
 }
 /**
- * SessionActiveClientChangedAction is #297's older spelling of two actions: null removes, so the member must be there. From: client. Since 0.5.0. An older spelling: accepted from clients, never sent.
+ * SessionActiveClientChangedAction is #297's older spelling of two actions: null removes, so the member must be there. From: client. Since 0.5.0. An older spelling that a host accepts from clients and never sends.
  */
 export interface SessionActiveClientChangedAction {
   type: "session/activeClientChanged";
@@ -1651,7 +1651,7 @@ export interface SessionActiveClientChangedAction {
   [k: string]: unknown;
 }
 /**
- * The answer to sessionConfigCompletions.
+ * The response to sessionConfigCompletions.
  */
 export interface SessionConfigCompletionsResponse {
   jsonrpc: "2.0";
@@ -1697,7 +1697,7 @@ export interface SessionState {
   [k: string]: unknown;
 }
 /**
- * The answer to subscribe.
+ * The response to subscribe.
  */
 export interface SubscribeResponse {
   jsonrpc: "2.0";

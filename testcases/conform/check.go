@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 	"github.com/ahp-canvas/ahp-canvas/testcases/wire"
 )
 
-// maxFixture bounds one fixture file, in bytes.
+// maxFixture limits the size of a fixture file in bytes.
 const maxFixture = 16 << 20
 
-// fixture is a file of either format of testcases/: one with a reducer is a
-// reducer fixture, one with a type a round-trip.
+// fixture is a file of one of the formats of testcases: it has a reducer if it is
+// a reducer fixture, and a type if it is a round-trip.
 type fixture struct {
 	Description string    `json:"description,omitzero"`
 	Reducer     string    `json:"reducer,omitzero"`
@@ -30,22 +31,23 @@ type fixture struct {
 	PreservedOutput   ahp.Value   `json:"preservedOutput,omitzero"`
 }
 
-// CheckOptions say how fixtures are compared.
+// CheckOptions configures [Check].
 type CheckOptions struct {
-	// Nulls tells null and absent apart in every reducer fixture. By default only
-	// those do whose name ends in -null-kept: upstream takes them for the same.
+	// Nulls distinguishes null from absent in every reducer fixture. By default
+	// only fixtures whose name ends in -null-kept do: upstream treats null and
+	// absent alike.
 	Nulls bool
 }
 
-// Check runs the fixtures below a folder (*.json) through this project's reducers
-// and types. A file that cannot be read as a fixture is a failed case; one for a
-// channel kind or type that this project does not have is skipped. The error is
-// that the folder cannot be read.
+// Check runs the fixtures in a folder and its subfolders (*.json) through this
+// project's reducers and types. A file that cannot be parsed is a failed case. A
+// fixture of a channel kind or type that this project does not have is skipped.
+// Check returns an error only if it cannot read the folder.
 func Check(dir fs.FS, opts CheckOptions) (*Report, error) {
 	report := &Report{}
 	began := time.Now()
 	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && notOurs(d.Name()) {
+		if err == nil && d.IsDir() && ignoredDir(d.Name()) {
 			return fs.SkipDir
 		}
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".json") {
@@ -70,7 +72,7 @@ func (res *Result) check(dir fs.FS, name string, opts CheckOptions) error {
 		return err
 	}
 	if info.Size() > maxFixture {
-		return fmt.Errorf("the file has %d bytes: a fixture has at most %d", info.Size(), maxFixture)
+		return fmt.Errorf("the file has %d bytes; a fixture has at most %d", info.Size(), maxFixture)
 	}
 	data, err := fs.ReadFile(dir, name)
 	if err != nil {
@@ -78,7 +80,7 @@ func (res *Result) check(dir fs.FS, name string, opts CheckOptions) error {
 	}
 	var f fixture
 	if err := ahp.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("the file is no fixture that can be read: %w", err)
+		return fmt.Errorf("cannot parse the file as a fixture: %w", err)
 	}
 	res.Title = f.Description
 	switch {
@@ -87,19 +89,19 @@ func (res *Result) check(dir fs.FS, name string, opts CheckOptions) error {
 	case f.Type != "" && (f.Input != nil || f.AcceptableOutputs != nil):
 		return res.roundTrip(f)
 	}
-	res.Area, res.Status, res.Reason = "other files", Skipped, "the file is no fixture"
+	res.Area, res.Status, res.Reason = "other files", Skipped, "the file is not a fixture"
 	return nil
 }
 
-// notOurs are folders that hold other people's files, or hidden ones.
-func notOurs(name string) bool {
+// ignoredDir reports whether a folder holds installed packages or is hidden.
+func ignoredDir(name string) bool {
 	return name == "node_modules" || strings.HasPrefix(name, ".") && name != "."
 }
 
 func (res *Result) reduce(f fixture, opts CheckOptions) error {
 	res.Place, res.Area = "reducer "+f.Reducer, "reducer "+f.Reducer
-	if _, ours := wire.KindOf(f.Reducer); !ours {
-		res.Status, res.Reason = Skipped, "no channel of kind "+f.Reducer+" here"
+	if canvas.ChannelKindNamed(f.Reducer) == nil {
+		res.Status, res.Reason = Skipped, fmt.Sprintf("this project has no channel kind %q", f.Reducer)
 		return nil
 	}
 	if f.Initial == nil || f.Expected == nil {
@@ -122,7 +124,7 @@ func (res *Result) roundTrip(f fixture) error {
 		return fmt.Errorf(`the fixture lacks "input" or "acceptableOutputs"`)
 	}
 	if !slices.Contains(wire.Names(), f.Type) {
-		res.Status, res.Reason = Skipped, "no type "+f.Type+" here"
+		res.Status, res.Reason = Skipped, fmt.Sprintf("this project has no type %q", f.Type)
 		return nil
 	}
 	got, err := wire.RoundTrip(f.Type, f.Input)
@@ -136,7 +138,8 @@ func (res *Result) roundTrip(f fixture) error {
 	return res.equal(got, wants...)
 }
 
-// equal wants one of several values; numbers are compared by their digits.
+// equal returns an error unless got equals one of wants. Numbers are compared by
+// their digits.
 func (res *Result) equal(got ahp.Value, wants ...ahp.Value) error {
 	for _, want := range wants {
 		if ahp.Equal(want, got) {
@@ -147,5 +150,5 @@ func (res *Result) equal(got ahp.Value, wants ...ahp.Value) error {
 	if err := (testcases.Bindings{}).Match(wants[0], got); err != nil {
 		return err
 	}
-	return fmt.Errorf("want %s, have %s", wants[0], got)
+	return fmt.Errorf("want %s, got %s", wants[0], got)
 }

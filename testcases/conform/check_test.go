@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// This project's own fixtures and the upstream ones pass.
+// This project's fixtures and the upstream ones pass.
 func TestCheckPublished(t *testing.T) {
 	for _, dir := range []string{filepath.Join("..", "reducers"), filepath.Join("..", "round-trips"), filepath.Join("..", "..", "..", "shared", "fixtures", "ahp")} {
 		if _, err := os.Stat(dir); err != nil {
@@ -72,7 +72,7 @@ func TestCheckPublished(t *testing.T) {
 	}
 }
 
-// FuzzCheck: whatever a file holds is a result.
+// FuzzCheck checks that every file, whatever its content, has a result.
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(`{"reducer":"canvas","initial":{},"actions":[{"type":"canvas/updated"}],"expected":{}}`))
 	f.Add([]byte(`{"type":"StateAction","input":{"type":"x"},"acceptableOutputs":[{"type":"x"}]}`))

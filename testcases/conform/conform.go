@@ -14,45 +14,58 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// Agent is a door of the host where a case acts as the agent. A tool that fails
-// returns a *testcases.AgentError with its structured failure. Call ends with its
-// context, at the latest when the case does.
+// Agent is an endpoint of the host at which a case acts as the agent.
 type Agent interface {
+	// Call runs a tool. If the tool fails, the error is a *testcases.AgentError
+	// with its structured failure. Call must return once ctx is canceled, which
+	// happens at the end of the case.
 	Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error)
 }
 
-// Options say which host is tested, and how far. URL alone is required.
+// Options configures a [Run]. Only URL is required.
 type Options struct {
-	URL   string // ws or wss
-	Token string // of the connections; "" where the host wants none
-	Agent Agent  // nil skips the cases that need one
-	// Demo says that the host has the extensions "demo" and "other" that
+	// URL is the host's AHP endpoint: ws or wss.
+	URL string
+	// Token is presented by every connection; "" if the host needs none.
+	Token string
+	// Agent acts as the agent. If it is nil, cases that need one are skipped.
+	Agent Agent
+	// Demo declares that the host has the extensions "demo" and "other" that
 	// testcases/README.md describes.
 	Demo bool
-	// Ours plays the cases of level OURS too: choices of ahp-canvas where the
-	// documents leave one.
+	// Ours also plays the cases of level OURS, which test choices of ahp-canvas
+	// that the protocol leaves open.
 	Ours bool
-	// Strict counts a rule that SHOULD hold and does not as failed.
+	// Strict reports a violated SHOULD as a failure.
 	Strict bool
-	// Slow plays the cases whose time steps sum up to more than Short.
+	// Slow also plays the cases that wait longer than SlowAfter.
 	Slow bool
-	// Without are words of a case's needs line that this host does not claim.
+	// Without names features, as words of a case's needs line, that the host does
+	// not claim. Cases that need them are skipped.
 	Without []string
-	// Only are parts of names; a case is played when its name holds one of them.
+	// Only selects the cases whose names contain one of these texts; empty selects
+	// all.
 	Only []string
 
-	Cases    []*testcases.Transcript // nil: all of package testcases
-	Patience time.Duration           // how long an expected frame is waited for (5 s)
-	Quiet    time.Duration           // how long a host that is silent is believed (100 ms)
-	Short    time.Duration           // what a case may wait without Slow (5 s)
-	// Done is told of each case as it ends, from Run's goroutine.
+	// Cases are the cases to play; nil plays all of package testcases.
+	Cases []*testcases.Transcript
+	// Timeout is how long to wait for an expected frame (5 s).
+	Timeout time.Duration
+	// Quiet is how long a host that does not answer pings must be silent before
+	// the runner concludes that no frame will come (100 ms).
+	Quiet time.Duration
+	// SlowAfter is the longest sum of a case's time steps that is played without
+	// Slow (5 s).
+	SlowAfter time.Duration
+	// Done is called with each result as a case ends, from Run's goroutine. It may
+	// be nil.
 	Done func(Result)
 }
 
 func (o Options) withDefaults() (Options, error) {
-	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.Quiet = cmp.Or(o.Quiet, 100*time.Millisecond)
-	o.Short = cmp.Or(o.Short, 5*time.Second)
+	o.SlowAfter = cmp.Or(o.SlowAfter, 5*time.Second)
 	if o.Done == nil {
 		o.Done = func(Result) {}
 	}
@@ -64,9 +77,9 @@ func (o Options) withDefaults() (Options, error) {
 	return o, err
 }
 
-// Run plays the cases one after the other and reports each. The error is that
-// nothing could be played at all: the host cannot be reached, or speaks no AHP.
-// When ctx ends, what was not played is skipped.
+// Run plays the cases one after the other and reports their results. It returns an
+// error only if no case can be played, because the host cannot be reached or does
+// not speak AHP. When ctx is canceled, the remaining cases are skipped.
 func Run(ctx context.Context, opts Options) (*Report, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -79,7 +92,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	}
 	report := &Report{Host: r.host}
 	for _, t := range opts.Cases {
-		if !r.wanted(t) {
+		if !r.selected(t) {
 			continue
 		}
 		result := r.play(ctx, t)
@@ -92,18 +105,18 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 
 type runner struct {
 	opts   Options
-	prefix string // of all namespaces of this run
+	prefix string // begins the prefix of every namespace of this run
 	host   Host
 	played int
-	// unset is how many cases in a row could not begin, for want of a session.
-	unset int
+	// failedSetups is how many cases in a row had no session to be played in.
+	failedSetups int
 }
 
-// goneAfter is how many such cases say that the others will not begin either: each
-// takes a while to find out.
-const goneAfter = 3
+// maxFailedSetups is the number of failed setups in a row after which the other
+// cases are skipped: each would take as long to fail.
+const maxFailedSetups = 3
 
-func (r *runner) wanted(t *testcases.Transcript) bool {
+func (r *runner) selected(t *testcases.Transcript) bool {
 	for _, part := range r.opts.Only {
 		if strings.Contains(t.Name, part) {
 			return true
@@ -112,7 +125,7 @@ func (r *runner) wanted(t *testcases.Transcript) bool {
 	return len(r.opts.Only) == 0
 }
 
-// play runs one case in a namespace of its own.
+// play runs one case in its own namespace.
 func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Result) {
 	result = newResult(t)
 	if result.Reason = r.skip(ctx, t); result.Reason != "" {
@@ -120,14 +133,14 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 		return result
 	}
 	r.played++
-	e := &env{opts: &r.opts, names: r.names(t)}
+	e := &env{opts: &r.opts, ns: r.namespace(t)}
 	defer func(began time.Time) { result.Took = time.Since(began) }(time.Now())
-	stage := &stage{env: e, provider: r.host.Provider}
-	err := stage.set(ctx, t)
-	if r.unset++; err == nil {
-		r.unset = 0
+	prep := &setup{env: e, provider: r.host.Provider}
+	err := prep.create(ctx, t)
+	if r.failedSetups++; err == nil {
+		r.failedSetups = 0
 	}
-	if err == nil && e.names.standIn {
+	if err == nil && e.ns.standIn {
 		e.standIn, err = newStandIn(ctx, e)
 	}
 	if err == nil {
@@ -137,7 +150,7 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 	if e.standIn != nil {
 		e.standIn.leave()
 	}
-	stage.clear(ctx)
+	prep.dispose(ctx)
 	if ctx.Err() != nil {
 		result.Status, result.Reason = Skipped, reasonInterrupted
 		return result
@@ -146,9 +159,10 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 	return result
 }
 
-// names is the namespace of a case. Cases about versions say what they offer.
-func (r *runner) names(t *testcases.Transcript) names {
-	n := names{prefix: fmt.Sprintf("%s%d-", r.prefix, r.played)}
+// namespace returns the namespace of the next case. Cases about the version in the
+// handshake keep the versions that they offer.
+func (r *runner) namespace(t *testcases.Transcript) namespace {
+	n := namespace{prefix: fmt.Sprintf("%s%d-", r.prefix, r.played)}
 	if r.host.Version != ahp.V0_6_0.String() && !strings.HasPrefix(t.Name, "handshake/version") {
 		n.version = r.host.Version
 	}
@@ -159,7 +173,7 @@ func (r *runner) names(t *testcases.Transcript) names {
 	return n
 }
 
-// fail writes down how a case went.
+// fail sets the status and the details of a case that ended with err.
 func (res *Result) fail(err error, e *env) {
 	if err == nil {
 		res.Status = Passed
@@ -174,12 +188,12 @@ func (res *Result) fail(err error, e *env) {
 	if step, ok := errors.AsType[*testcases.StepError](err); ok {
 		res.Line = step.Step.Line
 		res.Problem = step.Err.Error()
-		res.Want, res.Have = wanted(step.Step), string(step.Have)
+		res.Want, res.Have = expectation(step.Step), string(step.Have)
 	}
 }
 
-// wanted is what a step wants, as a text; "" is nothing.
-func wanted(s testcases.Step) string {
+// expectation describes what a step expects, or returns "" if it expects nothing.
+func expectation(s testcases.Step) string {
 	switch s.Op {
 	case testcases.OpExpect, testcases.OpAgentValue, testcases.OpAgentError:
 		return s.Text

@@ -11,21 +11,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// raceDetector says that the tests run under it.
+// raceDetector reports whether the tests run under the race detector.
 var raceDetector bool
 
-// settings are the options of the tests: everything but waiting, which is behind
+// settings are the options of the tests. Cases that wait are played only with
 // AHP_LONG=1.
 func settings(h *ourHost) conform.Options {
-	opts := conform.Options{URL: h.url, Token: viewToken, Agent: h.agent, Ours: true, Patience: 20 * time.Second, Quiet: 40 * time.Millisecond, Short: time.Second}
+	opts := conform.Options{URL: h.url, Token: viewToken, Agent: h.agent, Ours: true, Timeout: 20 * time.Second, Quiet: 40 * time.Millisecond, SlowAfter: time.Second}
 	if os.Getenv("AHP_LONG") == "1" {
-		opts.Short = 5 * time.Second
+		opts.SlowAfter = 5 * time.Second
 	}
 	return opts
 }
 
-// mustPass plays cases, prints the counts, and wants at least so many to pass and
-// none to fail.
+// mustPass plays cases and logs the counts. At least so many must pass and none
+// may fail.
 func mustPass(t *testing.T, opts conform.Options, atLeast int) {
 	t.Helper()
 	report, err := conform.Run(t.Context(), opts)
@@ -49,8 +49,8 @@ func mustPass(t *testing.T, opts conform.Options, atLeast int) {
 	}
 }
 
-// All cases pass against this project's host, but for those that need a hand
-// inside of it or waiting.
+// All cases pass against this project's host, except those that need an event
+// inside the host, or time.
 func TestOurHost(t *testing.T) {
 	opts := settings(startHost(t, true))
 	opts.Demo = true
@@ -60,14 +60,14 @@ func TestOurHost(t *testing.T) {
 	mustPass(t, opts, 290)
 }
 
-// Without the demo extensions a client stands in for them.
+// Without the demo extensions, clients stand in for them.
 func TestStandIn(t *testing.T) {
 	opts := settings(startHost(t, false))
 	opts.Cases = slices.DeleteFunc(allCases(t), func(c *testcases.Transcript) bool { return !slices.Contains(c.Needs(), testcases.NeedsDemo) })
 	mustPass(t, opts, 90)
 }
 
-// Without an agent, and without what the host does not claim.
+// Cases are skipped for want of an agent or of what the host does not claim.
 func TestSkips(t *testing.T) {
 	h := startHost(t, false)
 	for _, tt := range []struct {
@@ -93,7 +93,7 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// A run that is given up leaves the other cases out, and nothing behind.
+// A canceled run skips the remaining cases and leaves no goroutines.
 func TestInterrupted(t *testing.T) {
 	opts := settings(startHost(t, false))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,34 +15,35 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// conn is one connection of a case, as testcases.Conn and testcases.Quieter.
+// conn is a connection of a case. It implements testcases.Conn,
+// testcases.Quieter and testcases.Repeater.
 type conn struct {
 	env    *env
 	name   string // in the transcript
 	socket *ws.Conn
 	raw    net.Conn
 
-	mu    sync.Mutex
-	queue [][]byte
-	held  int // bytes in queue
-	ended bool
-	flood bool          // the end is the runner's: the queue was full
-	more  chan struct{} // signalled when queue or ended changed
-	pings map[string]chan struct{}
-	next  int
+	mu       sync.Mutex
+	queue    [][]byte
+	held     int // bytes in queue
+	ended    bool
+	overflow bool          // the runner ended the connection because the queue was full
+	more     chan struct{} // receives after queue or ended changed
+	pings    map[string]chan struct{}
+	next     int
 }
 
-// The bounds of what a host can make a case hold.
+// Limits on the frames of a host that a case has not read yet.
 const (
 	bufferedFrames = 1 << 16
-	bufferedBytes  = 128 << 20 // above two messages of any length
+	bufferedBytes  = 128 << 20 // more than two messages of the maximum length
 )
 
-var errFlood = fmt.Errorf("the host sent more than %d messages or %d MiB that nobody had asked for", bufferedFrames, bufferedBytes>>20)
+var errOverflow = fmt.Errorf("the host sent more than %d messages or %d MiB that the case does not expect", bufferedFrames, bufferedBytes>>20)
 
 func (e *env) dial(ctx context.Context, name, token string) (*conn, error) {
 	c := &conn{env: e, name: name, more: make(chan struct{}, 1), pings: map[string]chan struct{}{}}
-	ctx, cancel := context.WithTimeout(ctx, e.opts.Patience)
+	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
 	socket, err := ws.Dial(ctx, e.opts.URL, ws.DialOptions{
 		Token: token,
@@ -66,16 +67,16 @@ func (c *conn) read() {
 	for {
 		frame, err := c.socket.ReadMessage()
 		c.mu.Lock()
-		c.flood = err == nil && (len(c.queue) >= bufferedFrames || c.held+len(frame) > bufferedBytes)
+		c.overflow = err == nil && (len(c.queue) >= bufferedFrames || c.held+len(frame) > bufferedBytes)
 		switch {
-		case err != nil || c.flood:
+		case err != nil || c.overflow:
 			c.ended = true
 			for _, answered := range c.pings {
 				close(answered)
 			}
 			c.pings = nil
 		case !c.isPong(frame):
-			if frame, ours := c.env.names.in(frame); ours {
+			if frame, ours := c.env.ns.in(frame); ours {
 				c.env.trace(c, "<", frame)
 				c.queue, c.held = append(c.queue, frame), c.held+len(frame)
 			}
@@ -92,7 +93,8 @@ func (c *conn) read() {
 	}
 }
 
-// isPong takes the answers to the runner's own pings away.
+// isPong reports whether a frame is the response to one of the runner's pings, and
+// wakes the flush that waits for it.
 func (c *conn) isPong(frame []byte) bool {
 	if !strings.Contains(string(frame[:min(len(frame), 4096)]), pingID) {
 		return false
@@ -112,21 +114,22 @@ func (c *conn) isPong(frame []byte) bool {
 	return ok
 }
 
-// pingID begins the ids of the runner's own pings. The namespace follows, so that
-// they are no others than those in a recording of a run.
+// pingID begins the ids of the runner's pings. The namespace follows, so that they
+// differ from those in a recording of another run.
 const pingID = "conform-ping-"
 
-// settle returns when the host has answered what was sent before, as far as a
-// ping tells: it may be sent in any state of a connection (ahp-host.md 2b). A
-// host that does not answer it is given the time of Options.Quiet.
-func (c *conn) settle() {
+// flush sends a ping and returns when the host has answered it, and so everything
+// that was sent before. A ping may be sent in any state of a connection
+// (ahp/PROTOCOL.md section 2b). Once the host has not answered a ping, flush waits
+// only for Options.Quiet.
+func (c *conn) flush() {
 	c.mu.Lock()
 	if c.ended {
 		c.mu.Unlock()
 		return
 	}
 	c.next++
-	id := fmt.Sprintf(`"%s%s%d"`, pingID, c.env.names.prefix, c.next)
+	id := fmt.Sprintf(`"%s%s%d"`, pingID, c.env.ns.prefix, c.next)
 	answered := make(chan struct{})
 	c.pings[id] = answered
 	c.mu.Unlock()
@@ -134,8 +137,8 @@ func (c *conn) settle() {
 	if c.socket.WriteBatch([][]byte{[]byte(frame)}) != nil {
 		return
 	}
-	wait := c.env.opts.Patience
-	if c.env.deaf {
+	wait := c.env.opts.Timeout
+	if c.env.ignoresPings {
 		wait = c.env.opts.Quiet
 	}
 	timer := time.NewTimer(wait)
@@ -143,24 +146,24 @@ func (c *conn) settle() {
 	select {
 	case <-answered:
 	case <-timer.C:
-		c.env.deaf = true
+		c.env.ignoresPings = true
 	}
 }
 
-// Send implements testcases.Conn.
+// Send sends one frame.
 func (c *conn) Send(frame []byte) error { return c.SendTimes(frame, 1) }
 
-// batch is how many frames leave in one write.
+// batch is the largest number of frames in one write.
 const batch = 1024
 
-// SendTimes implements testcases.Repeater.
+// SendTimes sends a frame several times.
 func (c *conn) SendTimes(frame []byte, times int) error {
 	c.env.trace(c, ">", frame)
-	frames := slices.Repeat([][]byte{c.env.names.out(frame)}, min(times, batch))
+	frames := slices.Repeat([][]byte{c.env.ns.out(frame)}, min(times, batch))
 	for ; times > 0; times -= len(frames) {
 		err := c.socket.WriteBatch(frames[:min(times, len(frames))])
 		if ws.CodeOf(err) != 0 {
-			return nil // the next expectation says what it wants of a closed connection
+			return nil // the next expectation checks whether the close is right
 		}
 		if err != nil {
 			return err
@@ -169,9 +172,9 @@ func (c *conn) SendTimes(frame []byte, times int) error {
 	return nil
 }
 
-// Next implements testcases.Conn: it waits for a frame.
+// Next waits for a frame and returns it.
 func (c *conn) Next() ([]byte, error) {
-	timer := time.NewTimer(c.env.opts.Patience)
+	timer := time.NewTimer(c.env.opts.Timeout)
 	defer timer.Stop()
 	for {
 		frame, err := c.take()
@@ -186,17 +189,17 @@ func (c *conn) Next() ([]byte, error) {
 	}
 }
 
-// Quiet implements testcases.Quieter.
+// Quiet returns a frame that has arrived or is on its way, or ErrSilent.
 func (c *conn) Quiet() ([]byte, error) {
 	frame, err := c.take()
 	if err == testcases.ErrSilent {
-		c.env.Settle()
+		c.env.Flush()
 		frame, err = c.take()
 	}
 	return frame, err
 }
 
-// take returns a frame that is there.
+// take returns the next received frame, or ErrSilent.
 func (c *conn) take() ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,24 +208,25 @@ func (c *conn) take() ([]byte, error) {
 		frame := c.queue[0]
 		c.queue, c.held = c.queue[1:], c.held-len(frame)
 		return frame, nil
-	case c.flood:
-		return nil, errFlood
+	case c.overflow:
+		return nil, errOverflow
 	case c.ended:
 		return nil, ending(c.socket.Err())
 	}
 	return nil, testcases.ErrSilent
 }
 
-// ending is the end of a connection as the case sees it. One that this side gave up,
-// because the host does not read or speaks no WebSocket, was not closed by the host.
+// ending converts the end of a connection for the case. A connection that this side
+// ended, because the host did not read or violated the WebSocket protocol, is an
+// error instead of a testcases.Closed.
 func ending(err error) error {
 	if e, ok := errors.AsType[*ws.CloseError](err); ok && (e.Remote || e.Code == ws.CodeLost) {
 		return &testcases.Closed{Code: int(e.Code)}
 	}
-	return fmt.Errorf("the connection had to be given up: %w", err)
+	return fmt.Errorf("the runner ended the connection: %w", err)
 }
 
-// Close implements testcases.Conn.
+// Close closes the connection, or cuts it without a close frame.
 func (c *conn) Close(cut bool) error {
 	if cut {
 		_ = c.raw.Close()
@@ -230,7 +234,7 @@ func (c *conn) Close(cut bool) error {
 	c.socket.Close(ws.CodeNormal, "")
 	c.socket.Wait()
 	if cut {
-		time.Sleep(c.env.opts.Quiet / 2) // nobody says when the host has noticed
+		time.Sleep(c.env.opts.Quiet / 2) // the host gives no sign when it has noticed
 	}
 	return nil
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// env is the host as one case sees it: a testcases.Env in real time.
+// env is the host of one case: a testcases.Env in real time.
 type env struct {
-	opts    *Options
-	names   names
-	conns   []*conn
-	readers sync.WaitGroup
-	deaf    bool     // the host left a ping without an answer
-	standIn *standIn // nil where the host has the demo extensions, or the case needs none
+	opts         *Options
+	ns           namespace
+	conns        []*conn
+	readers      sync.WaitGroup
+	ignoresPings bool     // the host has not answered a ping
+	standIn      *standIn // nil if the host has the demo extensions, or the case needs none
 
 	agentMu sync.Mutex
-	agents  []chan struct{} // closed when the call is answered
+	agents  []chan struct{} // one per call of the agent, closed when the call returns
 
 	traceMu  sync.Mutex
-	exchange []string // the last frames, for a person who looks for the reason
+	exchange []string // the last frames, for the report of a failure
 }
 
-// keptFrames is how much of an exchange a failure tells.
+// keptFrames is the number of frames in the report of a failure.
 const keptFrames = 12
 
 func (e *env) trace(c *conn, arrow string, frame []byte) {
@@ -38,7 +38,7 @@ func (e *env) trace(c *conn, arrow string, frame []byte) {
 	e.exchange = append(e.exchange, fmt.Sprintf("%s%s %.2000s", c.name, arrow, frame))
 }
 
-// Dial implements testcases.Env.
+// Dial opens a connection with the token that the step names.
 func (e *env) Dial(ctx context.Context, args map[string]string) (testcases.Conn, error) {
 	token := e.opts.Token
 	switch args["token"] {
@@ -50,23 +50,23 @@ func (e *env) Dial(ctx context.Context, args map[string]string) (testcases.Conn,
 	return e.dial(ctx, args["name"], token)
 }
 
-// Agent implements testcases.Env. A call that names no session means the case's
-// own default session.
+// Agent calls a tool as the agent. A call without a session is for the default
+// session of the case.
 func (e *env) Agent(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {
 	answered := make(chan struct{})
 	defer close(answered)
 	e.agentMu.Lock()
 	e.agents = append(e.agents, answered)
 	e.agentMu.Unlock()
-	value, err := e.opts.Agent.Call(ctx, tool, ahp.Value(e.names.out(inSession(args))))
+	value, err := e.opts.Agent.Call(ctx, tool, ahp.Value(e.ns.out(inSession(args))))
 	if failure, ok := err.(*testcases.AgentError); ok {
-		data, _ := e.names.in(failure.Data)
+		data, _ := e.ns.in(failure.Data)
 		return nil, &testcases.AgentError{Data: data}
 	}
 	if err != nil {
 		return nil, err
 	}
-	back, _ := e.names.in(value)
+	back, _ := e.ns.in(value)
 	return back, nil
 }
 
@@ -79,50 +79,50 @@ func inSession(args ahp.Value) ahp.Value {
 	return ahp.MustMarshal(members)
 }
 
-// WaitAgent implements testcases.Waiter.
+// WaitAgent limits the wait for a call of the agent.
 func (e *env) WaitAgent(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, e.opts.Patience)
+	return context.WithTimeout(ctx, e.opts.Timeout)
 }
 
-// Host implements testcases.Env for what can be done from outside.
+// Host performs a step inside the host, as far as the stand-in can.
 func (e *env) Host(ctx context.Context, what string) error {
 	if e.standIn != nil {
 		return e.standIn.host(ctx, what)
 	}
-	return fmt.Errorf("nobody outside of a host can make it %q", what)
+	return fmt.Errorf("cannot perform host step %q from outside the host", what)
 }
 
-// Settle implements testcases.Env. A call of the agent that takes no time is
-// waited for, and then each connection, the one that acted last among them.
-func (e *env) Settle() {
+// Flush waits for the calls of the agent that return within Options.Quiet, and
+// then flushes every connection.
+func (e *env) Flush() {
 	e.agentMu.Lock()
 	calls := e.agents
 	e.agents = nil
 	e.agentMu.Unlock()
-	patience, done := context.WithTimeout(context.Background(), e.opts.Quiet)
+	quiet, done := context.WithTimeout(context.Background(), e.opts.Quiet)
 	defer done()
 	for _, answered := range calls {
 		select {
 		case <-answered:
-		case <-patience.Done():
+		case <-quiet.Done():
 			e.agentMu.Lock()
 			e.agents = append(e.agents, answered)
 			e.agentMu.Unlock()
 		}
 	}
-	// What one connection sent shows on others only after it was answered there:
-	// two rounds.
+	// A frame can reach other connections after it was answered on its own, so one
+	// round is not enough.
 	for range 2 {
 		for _, c := range e.conns {
-			c.settle()
+			c.flush()
 		}
 	}
 }
 
-// Pass implements testcases.Env.
+// Pass waits for d.
 func (e *env) Pass(d time.Duration) { time.Sleep(d) }
 
-// end closes what the case left open.
+// end closes the connections that the case left open.
 func (e *env) end() {
 	for _, c := range e.conns {
 		_ = c.Close(false)

@@ -11,13 +11,13 @@ import (
 
 var anything = ahp.Value(`"$*"`)
 
-// fleeting are the members whose value is another one the next time.
-var fleeting = map[string]bool{
+// volatile are the members whose values change from run to run.
+var volatile = map[string]bool{
 	"createdAt": true, "modifiedAt": true, "message": true, "rejectionReason": true, "serverInfo": true, "activeSessions": true,
 }
 
-// received is a host's frame as the expectation of it.
-func (s *scribe) received(e entry) string {
+// received returns the expectation that matches a frame of the host.
+func (s *transcriber) received(e entry) string {
 	frame := ahp.Value(s.withoutSecrets(e.frame))
 	if !frame.IsValid() {
 		return string(anything)
@@ -38,14 +38,14 @@ func (s *scribe) received(e entry) string {
 	return string(ahp.MustMarshal(members))
 }
 
-// expect is a value of a host's frame as the expectation of it.
-func (s *scribe) expect(name string, v ahp.Value) ahp.Value {
+// expect returns the expectation that matches a value in a frame of the host.
+func (s *transcriber) expect(name string, v ahp.Value) ahp.Value {
 	switch v.Kind() {
 	case '{':
 		return s.expectObject(v)
 	case '[':
 		list := read[[]ahp.Value](v)
-		if name == "items" && !s.allMade(list) {
+		if name == "items" && !s.allCreated(list) {
 			return anything
 		}
 		for i := range list {
@@ -53,7 +53,7 @@ func (s *scribe) expect(name string, v ahp.Value) ahp.Value {
 		}
 		return ahp.MustMarshal(list)
 	case '"':
-		if !fleeting[name] {
+		if !volatile[name] {
 			return s.expectString(v)
 		}
 	case '0':
@@ -61,35 +61,36 @@ func (s *scribe) expect(name string, v ahp.Value) ahp.Value {
 			return s.expectSeq(v)
 		}
 	}
-	if fleeting[name] {
+	if volatile[name] {
 		return anything
 	}
 	return v
 }
 
-// allMade reports whether a list has no session that was there before.
-func (s *scribe) allMade(items []ahp.Value) bool {
+// allCreated reports whether all sessions in a list were created during the
+// recording.
+func (s *transcriber) allCreated(items []ahp.Value) bool {
 	for _, item := range items {
 		row := read[struct {
 			Resource string `json:"resource,omitzero"`
 		}](item)
-		if sessionWord.MatchString(row.Resource) && !s.made[row.Resource] {
+		if sessionWord.MatchString(row.Resource) && !s.created[row.Resource] {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *scribe) expectObject(v ahp.Value) ahp.Value {
+func (s *transcriber) expectObject(v ahp.Value) ahp.Value {
 	members := read[map[string]ahp.Value](v)
-	if _, strange := members["$..."]; strange {
+	if _, reserved := members["$..."]; reserved {
 		return anything
 	}
 	resource := read[string](members["resource"])
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		sub := members[name]
 		switch {
-		case fleeting[name]:
+		case volatile[name]:
 			members[name] = anything
 		case name == "state" && (resource == ahp.RootURI || s.before[resource]):
 			members[name] = anything
@@ -100,8 +101,8 @@ func (s *scribe) expectObject(v ahp.Value) ahp.Value {
 	return ahp.MustMarshal(members)
 }
 
-// expectSeq binds a sequence number that a client names later.
-func (s *scribe) expectSeq(v ahp.Value) ahp.Value {
+// expectSeq binds a sequence number that a client uses later.
+func (s *transcriber) expectSeq(v ahp.Value) ahp.Value {
 	if !s.seqs[string(v)] {
 		return anything
 	}
@@ -109,9 +110,9 @@ func (s *scribe) expectSeq(v ahp.Value) ahp.Value {
 	return ahp.MustMarshal("$s" + string(v))
 }
 
-// expectString binds the channels in a text; one that looks like a name itself
-// cannot be written.
-func (s *scribe) expectString(v ahp.Value) ahp.Value {
+// expectString binds a canvas channel to a name. A text that looks like a name
+// cannot be expressed, so it becomes "$*".
+func (s *transcriber) expectString(v ahp.Value) ahp.Value {
 	text := read[string](v)
 	if nameLike.MatchString(text) {
 		return anything

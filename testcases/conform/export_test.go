@@ -1,6 +1,6 @@
 package conform
 
-// Conns is how many connections p keeps, to end them with it.
+// Conns returns the number of open connections, counting both ends.
 func (p *Proxy) Conns() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

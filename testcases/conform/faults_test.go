@@ -16,27 +16,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// fault is something that a host may get wrong, done to a host that gets it
-// right.
+// fault is an error of a host, injected into the frames of a correct host.
 type fault struct {
 	name   string
-	caught string // the case that is about it
-	// because is a part of what the case must complain of: it fails for this fault
-	// and for no other reason.
+	caught string // the case that tests for it
+	// because is a part of the case's failure: the case must fail for this
+	// fault and no other reason.
 	because  string
 	toHost   func(exchange) []object
 	toClient func(exchange) []object
 }
 
 var faults = []fault{
-	// The sequence and the envelope.
-	{name: "serverSeq does not rise", caught: "dispatch/order", because: "serverSeq 7 after 7",
+	{name: "serverSeq does not rise", caught: "dispatch/order", because: "serverSeq 7 does not rise above 7",
 		toClient: onAction(func(_ exchange, p object) { p["serverSeq"] = 7 })},
 	{name: "an envelope has no serverSeq", caught: "dispatch/text", because: "serverSeq",
 		toClient: onAction(func(_ exchange, p object) { delete(p, "serverSeq") })},
-	{name: "the sender's echo is lost", caught: "dispatch/identity", because: "nothing came",
+	{name: "the sender's echo is lost", caught: "dispatch/identity", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return at(x.action(), "origin") != nil })},
-	{name: "an envelope is delivered twice", caught: "dispatch/text", because: "want silence",
+	{name: "an envelope is delivered twice", caught: "dispatch/text", because: "want no frame",
 		toClient: func(x exchange) []object {
 			if x.action() != nil {
 				return []object{x.frame, x.frame}
@@ -66,7 +64,7 @@ var faults = []fault{
 		toClient: swap(func(x exchange) bool { return at(x.action(), "origin") != nil })},
 
 	// Refusals.
-	{name: "a refusal is swallowed", caught: "root/unknown-types", because: "nothing came",
+	{name: "a refusal is swallowed", caught: "root/unknown-types", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return at(x.action(), "rejectionReason") != nil })},
 	{name: "a refusal has no reason", caught: "session/malformed", because: "/params/rejectionReason: missing",
 		toClient: onAction(func(_ exchange, p object) { delete(p, "rejectionReason") })},
@@ -86,7 +84,7 @@ var faults = []fault{
 	// Values.
 	{name: "members that the host does not know are dropped", caught: "session/activeClientSet", because: "x-kept: missing",
 		toClient: onAction(func(_ exchange, p object) { delete(objectAt(p, "action", "activeClient"), "x-kept") })},
-	{name: "a number loses a digit", caught: "session/activeClientSet", because: "want 1.50, have 1.5",
+	{name: "a number loses a digit", caught: "session/activeClientSet", because: "want 1.50, got 1.5",
 		toClient: onAction(func(_ exchange, p object) {
 			if more := objectAt(p, "action", "activeClient", "tools", 0, "x-more"); more != nil {
 				more["n"] = json.Number("1.5")
@@ -114,8 +112,8 @@ var faults = []fault{
 		}},
 
 	// Errors.
-	{name: "an unknown session is NotFound", caught: "subscribe/unknown-session", because: "/error/code: want -32001, have -32008", toClient: code("-32001", "-32008")},
-	{name: "bad params are an internal error", caught: "session/create-bad", because: "/error/code: want -32602, have -32603", toClient: code("-32602", "-32603")},
+	{name: "an unknown session is NotFound", caught: "subscribe/unknown-session", because: "/error/code: want -32001, got -32008", toClient: code("-32001", "-32008")},
+	{name: "bad params are an internal error", caught: "session/create-bad", because: "/error/code: want -32602, got -32603", toClient: code("-32602", "-32603")},
 	{name: "an unknown method is an invalid request", caught: "frames/unknown-method", because: "/error/code: want -32601", toClient: code("-32601", "-32600")},
 	{name: "a session in use is made again", caught: "session/create-twice", because: "/error: missing",
 		toClient: func(x exchange) []object {
@@ -124,7 +122,7 @@ var faults = []fault{
 			}
 			return x.same()
 		}},
-	{name: "foreign content is denied instead of absent", caught: "content/read-foreign", because: "/error/code: want -32008, have -32009", toClient: code("-32008", "-32009")},
+	{name: "foreign content is denied instead of absent", caught: "content/read-foreign", because: "/error/code: want -32008, got -32009", toClient: code("-32008", "-32009")},
 
 	// The handshake.
 	{name: "requests are served before the handshake", caught: "handshake/request-before", because: "/error: missing",
@@ -146,13 +144,13 @@ var faults = []fault{
 	// Snapshots and subscriptions.
 	{name: "a snapshot has no fromSeq", caught: "subscribe/snapshot", because: "fromSeq: missing",
 		toClient: onSnapshot(func(_ exchange, s object) { delete(s, "fromSeq") })},
-	{name: "a snapshot names an old fromSeq", caught: "subscribe/snapshot", because: "fromSeq: $seq was",
+	{name: "a snapshot names an old fromSeq", caught: "subscribe/snapshot", because: "fromSeq: $seq is bound to",
 		toClient: onAnswer("subscribe", func(x exchange) {
 			x.snapshots(func(s object) { s["fromSeq"] = 0 })
 		})},
-	{name: "events come after unsubscribe", caught: "subscribe/unsubscribe", because: "want silence",
+	{name: "events come after unsubscribe", caught: "subscribe/unsubscribe", because: "want no frame",
 		toHost: drop(func(x exchange) bool { return x.frame["method"] == "unsubscribe" })},
-	{name: "the root's summary does not follow a title", caught: "root/summary-changed", because: "nothing came",
+	{name: "the root's summary does not follow a title", caught: "root/summary-changed", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return x.frame["method"] == "root/sessionSummaryChanged" })},
 
 	// The gate of the Canvas surface.
@@ -162,7 +160,7 @@ var faults = []fault{
 				state["openCanvases"] = []any{}
 			}
 		})},
-	{name: "the gate is open for envelopes", caught: "canvas/gate-envelopes", because: "have",
+	{name: "the gate is open for envelopes", caught: "canvas/gate-envelopes", because: "want no frame, got",
 		toHost: func(x exchange) []object {
 			if p := objectAt(x.frame, "params"); x.frame["method"] == "initialize" && p["capabilities"] == nil {
 				p["capabilities"] = object{"canvas": object{}}
@@ -175,7 +173,7 @@ var faults = []fault{
 		toClient: swap(func(x exchange) bool {
 			return x.actionType() == "canvas/updated" || x.actionType() == "session/openCanvasesChanged" && x.held[x.link] != nil
 		})},
-	{name: "a View's message reaches other Views", caught: "canvas/message", because: "want silence", toClient: overheard},
+	{name: "a View's message reaches other Views", caught: "canvas/message", because: "want no frame", toClient: overheard},
 	{name: "content is text and blob at once", caught: "content/read", because: "/result/contents/0/blob: unexpected",
 		toClient: onAnswer("canvasReadResource", func(x exchange) {
 			if entry := objectAt(x.frame, "result", "contents", 0); entry != nil {
@@ -195,9 +193,9 @@ var faults = []fault{
 		toClient: onAnswer("reconnect", func(x exchange) {
 			x.frame["result"] = object{"type": "replay", "actions": []any{}, "missing": []any{}}
 		})},
-	{name: "a replay begins one action late", caught: "reconnect/replay", because: "want 2 elements, have 1",
+	{name: "a replay begins one action late", caught: "reconnect/replay", because: "want 2 elements, got 1",
 		toClient: onReplay(func(actions []any) []any { return actions[min(1, len(actions)):] })},
-	{name: "a replay has the last action twice", caught: "reconnect/replay", because: "want 2 elements, have 3",
+	{name: "a replay has the last action twice", caught: "reconnect/replay", because: "want 2 elements, got 3",
 		toClient: onReplay(func(actions []any) []any { return append(actions, actions[len(actions)-1]) })},
 	{name: "a replay is in descending order", caught: "reconnect/replay", because: "/result/actions/0",
 		toClient: onReplay(func(actions []any) []any {
@@ -217,7 +215,7 @@ var faults = []fault{
 		}},
 }
 
-// swap keeps a frame back until the next one that counts has passed.
+// swap holds a frame back until the next one that counts has passed.
 func swap(counts func(exchange) bool) func(exchange) []object {
 	return func(x exchange) []object {
 		switch {
@@ -233,7 +231,7 @@ func swap(counts func(exchange) bool) func(exchange) []object {
 	}
 }
 
-// overheard sends a View's message to all other connections too.
+// overheard also sends a View's message to all other connections.
 func overheard(x exchange) []object {
 	if x.actionType() == "canvas/message" && at(x.action(), "origin") != nil {
 		x.spoiler.leaked = append(x.spoiler.leaked, leak{x.link, x.frame})
@@ -241,7 +239,7 @@ func overheard(x exchange) []object {
 	return x.same()
 }
 
-// onReplay makes a fault of what it does to the actions of a replay.
+// onReplay returns a fault that changes the actions of a replay.
 func onReplay(change func([]any) []any) func(exchange) []object {
 	return onAnswer("reconnect", func(x exchange) {
 		if actions, _ := at(x.frame, "result", "actions").([]any); len(actions) > 0 {
@@ -250,8 +248,8 @@ func onReplay(change func([]any) []any) func(exchange) []object {
 	})
 }
 
-// Each fault is caught by the case that is about it, and for its own reason. With
-// AHP_LONG=1 the table says how many cases catch it.
+// Each fault is detected by the case that tests for it, for the right reason.
+// With AHP_LONG=1 the table has the number of cases that detect it.
 func TestSeededFaults(t *testing.T) {
 	h := startHost(t, true)
 	if len(faults) < 25 {
@@ -285,7 +283,7 @@ func playSpoiled(t *testing.T, h *ourHost, f fault) []conform.Result {
 	defer proxy.Close()
 	opts := conform.Options{
 		URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/ahp", Token: viewToken, Agent: h.agent, Demo: true, Ours: true,
-		Cases: allCases(t), Patience: patience, Short: time.Millisecond,
+		Cases: allCases(t), Timeout: timeout, SlowAfter: time.Millisecond,
 	}
 	if os.Getenv("AHP_LONG") != "1" {
 		opts.Cases = slices.DeleteFunc(opts.Cases, func(c *testcases.Transcript) bool { return c.Name != f.caught })
@@ -309,5 +307,5 @@ func allCases(t *testing.T) []*testcases.Transcript {
 	return all
 }
 
-// patience is how long a lost frame is waited for where one is lost on purpose.
-const patience = 2 * time.Second
+// timeout is how long to wait for frames in tests that lose frames on purpose.
+const timeout = 2 * time.Second

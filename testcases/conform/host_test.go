@@ -28,7 +28,7 @@ type ourHost struct {
 	agent agent
 }
 
-// startHost starts a host, with the demo extensions or without.
+// startHost starts a host, with or without the demo extensions.
 func startHost(t *testing.T, demos bool) *ourHost {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -65,7 +65,7 @@ type toolError struct {
 	Candidates []string `json:"candidates,omitzero"`
 }
 
-// agent is the door of the host.
+// agent calls tools at the host's MCP endpoint.
 type agent struct{ c *mcp.Client }
 
 func (a agent) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {

@@ -41,9 +41,8 @@ type junitMessage struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteJUnit writes the report as JUnit XML, an area as a suite. A case that
-// deviates is none of that format's failures: it passes and says so in its
-// output.
+// WriteJUnit writes the report as JUnit XML, with one suite per area. JUnit has no
+// status for a case that deviates: it passes and has its details as output.
 func (r *Report) WriteJUnit(w io.Writer, name string) error {
 	total := r.Count()
 	doc := junitSuites{Name: name, Tests: total.Cases, Failures: total.Failed, Skipped: total.Skipped, Time: seconds(r.Took)}
@@ -81,7 +80,7 @@ func (res Result) junit() junitCase {
 	return c
 }
 
-// detail is a failure as text.
+// detail describes a failure as text.
 func (res Result) detail() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nrule: %s\n", res.Title, strings.TrimSpace(res.Level+" "+res.Place))

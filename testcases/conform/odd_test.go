@@ -16,7 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// asked is a client's message to an odd host, and who sent it.
+// asked is a client's message to an odd host, with its sender.
 type asked struct {
 	ID     any            `json:"id"`
 	Method string         `json:"method"`
@@ -24,11 +24,12 @@ type asked struct {
 	client string
 }
 
-// by reports whether a client of the runner's own sent it, as "probe" and "stage".
+// by reports whether one of the runner's own clients sent it, such as "probe"
+// and "stage".
 func (m asked) by(client string) bool { return strings.HasSuffix(m.client, client) }
 
-// oddHost answers just enough for cases to be played on it, but for what odd takes
-// upon itself.
+// oddHost answers just enough for cases to be played on it, except for the
+// messages that odd handles.
 func oddHost(t *testing.T, odd func(c *websocket.Conn, m asked) bool) (url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +66,7 @@ func answerOf(m asked) any {
 	return nil
 }
 
-// caseOf is a case of a test's own.
+// caseOf makes a case for a test.
 func caseOf(t *testing.T, text string) *testcases.Transcript {
 	t.Helper()
 	c, err := testcases.ParseTranscript("case", "# title: x\n# rule: MUST x\n"+text)
@@ -77,9 +78,10 @@ func caseOf(t *testing.T, text string) *testcases.Transcript {
 
 const pingCase = `> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":null}` + "\n"
 
-// What a host does that is not of AHP at all is told as what it is, in bounded time.
+// Violations of AHP are reported as what they are, in limited time.
 func TestOddHosts(t *testing.T) {
-	// The second connection acts when all has come that the first one caused.
+	// The second connection acts after everything that the first one caused has
+	// arrived.
 	const twoConnections = "open b\n" + `> {"jsonrpc":"2.0","method":"odd"}` + "\n" + `b> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"
 	sends := func(n, size int) func(c *websocket.Conn) {
 		text := []byte(`{"jsonrpc":"2.0","method":"x","params":"` + strings.Repeat("x", size) + `"}`)
@@ -92,17 +94,17 @@ func TestOddHosts(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		text     string
-		odd      func(c *websocket.Conn)
-		patience time.Duration
-		want     string
+		text    string
+		odd     func(c *websocket.Conn)
+		timeout time.Duration
+		want    string
 	}{
-		"is silent":                {twoConnections + "<...close 1008\n", sends(0, 0), patience, "nothing came"},
+		"is silent":                {twoConnections + "<...close 1008\n", sends(0, 0), timeout, "no frame arrived"},
 		"sends very many messages": {twoConnections + "<...close 1008\n", sends(1<<17, 0), time.Minute, "the host sent more than"},
 		"sends very long ones":     {twoConnections + "<...close 1008\n", sends(160, 1<<20), time.Minute, "the host sent more than"},
 		"speaks no WebSocket": {twoConnections + "<close 1002\n", func(c *websocket.Conn) {
 			_, _ = c.NetConn().Write([]byte("\xff\xff garbage"))
-		}, time.Minute, "the connection had to be given up"},
+		}, time.Minute, "the runner ended the connection"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report, err := conform.Run(t.Context(), conform.Options{
@@ -112,7 +114,7 @@ func TestOddHosts(t *testing.T) {
 					}
 					return m.Method == "odd"
 				}),
-				Patience: tc.patience, Cases: []*testcases.Transcript{caseOf(t, tc.text)},
+				Timeout: tc.timeout, Cases: []*testcases.Transcript{caseOf(t, tc.text)},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -124,8 +126,7 @@ func TestOddHosts(t *testing.T) {
 	}
 }
 
-// A host that is gone in the middle does not take the time of all cases that are
-// left.
+// A host that becomes unreachable does not make every remaining case wait.
 func TestAHostThatIsGone(t *testing.T) {
 	var cases []*testcases.Transcript
 	for range 10 {
@@ -133,7 +134,7 @@ func TestAHostThatIsGone(t *testing.T) {
 	}
 	var sessions atomic.Int64
 	report, err := conform.Run(t.Context(), conform.Options{
-		Patience: patience / 4, Cases: cases,
+		Timeout: timeout / 4, Cases: cases,
 		URL: oddHost(t, func(_ *websocket.Conn, m asked) bool {
 			return m.by("stage") && m.Method == "createSession" && sessions.Add(1) > 2
 		}),
@@ -146,23 +147,23 @@ func TestAHostThatIsGone(t *testing.T) {
 	}
 }
 
-// A stand-in waits for the host as long as a case does.
+// A stand-in waits for the host no longer than a case does.
 func TestAStandInIsPatientOnce(t *testing.T) {
 	c := caseOf(t, "# needs: demo\n"+pingCase)
 	began := time.Now()
 	report, err := conform.Run(t.Context(), conform.Options{
-		URL:      oddHost(t, func(_ *websocket.Conn, m asked) bool { return m.by("demo") }),
-		Patience: patience, Cases: []*testcases.Transcript{c},
+		URL:     oddHost(t, func(_ *websocket.Conn, m asked) bool { return m.by("demo") }),
+		Timeout: timeout, Cases: []*testcases.Transcript{c},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := report.Results[0]; r.Status != conform.Failed || !strings.Contains(r.Problem, "the stand-in for the extension demo") || time.Since(began) > 5*patience {
+	if r := report.Results[0]; r.Status != conform.Failed || !strings.Contains(r.Problem, `stand-in for the extension "demo"`) || time.Since(began) > 5*timeout {
 		t.Errorf("%+v after %v", r, time.Since(began))
 	}
 }
 
-// waitingAgent answers when nobody waits any more.
+// waitingAgent returns when its context is canceled.
 type waitingAgent struct{ under atomic.Int64 }
 
 func (a *waitingAgent) Call(ctx context.Context, _ string, _ ahp.Value) (ahp.Value, error) {
@@ -172,7 +173,7 @@ func (a *waitingAgent) Call(ctx context.Context, _ string, _ ahp.Value) (ahp.Val
 	return nil, ctx.Err()
 }
 
-// What a case began and did not wait for ends with it.
+// What a case started and did not wait for ends with it.
 func TestAnAgentsCallEndsWithItsCase(t *testing.T) {
 	a := &waitingAgent{}
 	_, err := conform.Run(t.Context(), conform.Options{

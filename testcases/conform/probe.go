@@ -10,19 +10,25 @@ import (
 
 var sessionWord = regexp.MustCompile(`ahp-session:/([A-Za-z0-9._-]+)`)
 
-// Host is what a host says of itself.
+// Host describes the tested host.
 type Host struct {
-	URL      string `json:"url"`
-	Name     string `json:"name,omitzero"` // serverInfo, where it says it
-	Version  string `json:"protocolVersion"`
-	Provider string `json:"provider,omitzero"` // of the sessions that the cases are played in
-	Canvas   bool   `json:"canvas"`            // whether a session shows the Canvas surface
+	// URL is where the host was tested, without query.
+	URL string `json:"url"`
+	// Name is the name and version in the host's serverInfo; "" if it has none.
+	Name string `json:"name,omitzero"`
+	// Version is the protocol version that the host chose.
+	Version string `json:"protocolVersion"`
+	// Provider is the provider of the sessions in which the cases are played.
+	Provider string `json:"provider,omitzero"`
+	// Canvas reports whether the state of a session has the Canvas surface.
+	Canvas bool `json:"canvas"`
 }
 
-// probe asks the host what it is, and makes sure that cases can be played on it.
+// probe learns the host's version and features, and checks that cases can be
+// played on it.
 func (r *runner) probe(ctx context.Context) error {
-	e := &env{opts: &r.opts, names: names{prefix: r.prefix + "p-"}}
-	s := &stage{env: e}
+	e := &env{opts: &r.opts, ns: namespace{prefix: r.prefix + "p-"}}
+	s := &setup{env: e}
 	defer e.end()
 	conn, err := e.dial(ctx, "probe", r.opts.Token)
 	if err != nil {
@@ -37,10 +43,10 @@ func (r *runner) probe(ctx context.Context) error {
 		params["provider"] = r.host.Provider
 		_, err = c.call("createSession", params)
 		if err != nil {
-			return fmt.Errorf("the host makes no session to play in: %w", err)
+			return fmt.Errorf("cannot create a session for the cases: %w", err)
 		}
 	} else if err != nil {
-		return fmt.Errorf("the host makes no session to play in: %w", err)
+		return fmt.Errorf("cannot create a session for the cases: %w", err)
 	}
 	s.sessions = []string{"default"}
 	result, err := c.call("subscribe", map[string]any{"channel": given})
@@ -53,14 +59,15 @@ func (r *runner) probe(ctx context.Context) error {
 		} `json:"snapshot"`
 	}
 	if err := ahp.Unmarshal(result, &answer); err != nil {
-		return fmt.Errorf("the answer to subscribe is none of AHP: %w", err)
+		return fmt.Errorf("the response to subscribe is not valid AHP: %w", err)
 	}
 	r.host.Canvas = answer.Snapshot.State["openCanvases"] != nil || answer.Snapshot.State["canvases"] != nil
 	_, err = c.call("disposeSession", map[string]any{"channel": given})
 	return err
 }
 
-// greet opens the probe's connection and learns the version and an agent.
+// greet initializes the probe's connection and learns the host's version and a
+// provider of sessions.
 func (r *runner) greet(c *caller) error {
 	result, err := c.call("initialize", map[string]any{
 		"channel": ahp.RootURI, "clientId": "probe", "protocolVersions": offered,
@@ -81,7 +88,7 @@ func (r *runner) greet(c *caller) error {
 		} `json:"snapshots"`
 	}
 	if err := ahp.Unmarshal(result, &answer); err != nil {
-		return fmt.Errorf("the answer to initialize is none of AHP: %w", err)
+		return fmt.Errorf("the response to initialize is not valid AHP: %w", err)
 	}
 	r.host = Host{URL: hideQuery(r.opts.URL), Version: answer.ProtocolVersion}
 	if answer.ServerInfo != nil {
@@ -96,6 +103,6 @@ func (r *runner) greet(c *caller) error {
 	return nil
 }
 
-// offered are the versions that the cases can be played in: written for 0.6.0,
-// they hold on the 0.5 line too, where the host has what they need.
+// offered are the versions in which the cases can be played. They are written
+// for 0.6.0, and hold for 0.5 if the host has what they need.
 var offered = []string{ahp.V0_6_0.String(), "0.5.2", ahp.V0_5_1.String(), ahp.V0_5_0.String()}

@@ -8,65 +8,68 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// Link is one connection through a [Proxy], numbered from 0 in the order in
-// which they came.
+// Link identifies a connection through a [Proxy], counted from 0 in the order
+// of arrival.
 type Link int
 
-// Watcher sees what goes through a Proxy, and may change it. Its methods are
-// called from the goroutines of the connections, side by side.
+// Watcher observes the frames of a Proxy, and can change them. The connections
+// call its methods concurrently.
 type Watcher interface {
-	// Opened is told of a connection before its first frame, and of the token that
-	// it was opened with.
+	// Opened is called before the first frame of a connection, with the token
+	// that the connection was opened with.
 	Opened(l Link, token string)
-	// Frame returns what is passed on in place of a frame: nothing, it, or more.
+	// Frame returns what to forward instead of a frame: any number of frames.
 	Frame(l Link, toHost bool, frame []byte) [][]byte
-	// Ended is told of the end of a connection as soon as it is seen; frames of the
-	// other side that were under way may still follow. byHost says who ended it;
-	// ws.CodeLost is an end without a close frame.
+	// Ended is called as soon as one side of a connection has ended; frames of
+	// the other side that are in flight can still follow. byHost reports which
+	// side ended it. ws.CodeLost means an end without a close frame.
 	Ended(l Link, byHost bool, code ws.CloseCode)
 }
 
-// Proxy is a WebSocket endpoint that passes everything on to a host. It judges
-// nobody who presents a token: the host sees it, and judges. Close ends it.
+// Proxy is a WebSocket endpoint that forwards everything to a host. It does not
+// check the tokens that clients present: the host does. End it with Close.
 type Proxy struct {
-	To string // ws or wss URL of the host
-	// Token is for clients that present none. It is not lent to web pages, which
-	// could be anybody's: a request with an Origin needs a token of its own.
-	Token   string
+	// To is the host's URL: ws or wss.
+	To string
+	// Token is used for clients that present none. A request with an Origin,
+	// from a web page, must present its own token.
+	Token string
+	// Watcher observes the connections.
 	Watcher Watcher
 
-	mu    sync.Mutex
-	door  *proof.Door // for Token; nil before the first connection
-	next  Link
-	over  bool
-	conns map[*ws.Conn]struct{} // of the connections that are open, both ends
-	links sync.WaitGroup
+	mu     sync.Mutex
+	door   *proof.Door // verifies that the host knows Token; nil before the first connection
+	next   Link
+	closed bool
+	conns  map[*ws.Conn]struct{} // both ends of each open connection
+	links  sync.WaitGroup
 }
 
-// proxyReadLimit is the largest frame that passes, in bytes. It is above every
-// limit of a host, whose answer to too much is to be seen.
+// proxyReadLimit is the largest frame that is forwarded, in bytes. It exceeds
+// the limits of every host, so that the host's response to a frame that is too
+// large can be observed.
 const proxyReadLimit = 64 << 20
 
-// ServeHTTP implements http.Handler. A host that refuses the connection refuses
-// it here with the same status.
+// ServeHTTP forwards a connection to the host. If the host refuses the
+// connection, the response has the host's status.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !p.enter() {
-		http.Error(w, "this proxy is closed", http.StatusServiceUnavailable)
+	if !p.begin() {
+		http.Error(w, "the proxy is closed", http.StatusServiceUnavailable)
 		return
 	}
 	defer p.links.Done()
 	token := (&ws.Guard{QueryToken: true}).Presented(r)
 	if token == "" && len(r.Header["Origin"]) > 0 {
-		http.Error(w, "a web page needs a token of its own here", http.StatusForbidden)
+		http.Error(w, "a web page must present its own token to this proxy", http.StatusForbidden)
 		return
 	}
 	if token == "" {
 		token = p.Token
 	}
 	opts := ws.Options{ReadLimit: proxyReadLimit}
-	host, err := ws.Dial(r.Context(), p.To, ws.DialOptions{Token: token, NetDial: p.way().Dial, Conn: opts})
+	host, err := ws.Dial(r.Context(), p.To, ws.DialOptions{Token: token, NetDial: p.verifier().Dial, Conn: opts})
 	if err != nil {
-		http.Error(w, "the host behind this proxy cannot be reached", refusedStatus(err))
+		http.Error(w, "the proxy cannot reach the host", refusedStatus(err))
 		return
 	}
 	client, err := ws.Upgrade(w, r, opts)
@@ -78,9 +81,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.run(client, host, token)
 }
 
-// way is how the host is reached: while Token is there to ask with, who takes the
-// host's port is lent nothing.
-func (p *Proxy) way() *proof.Door {
+// verifier returns the dialer of connections to the host. It sends Token only
+// to a host that proves to know it, not to another program that has taken the
+// host's port.
+func (p *Proxy) verifier() *proof.Door {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.door == nil {
@@ -89,14 +93,15 @@ func (p *Proxy) way() *proof.Door {
 	return p.door
 }
 
-// enter counts a connection before its client can know that there is one.
-func (p *Proxy) enter() bool {
+// begin counts a connection before its client can know that it exists. It
+// returns false if p is closed.
+func (p *Proxy) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.over {
+	if !p.closed {
 		p.links.Add(1)
 	}
-	return !p.over
+	return !p.closed
 }
 
 func refusedStatus(err error) int {
@@ -106,8 +111,8 @@ func refusedStatus(err error) int {
 	return http.StatusBadGateway
 }
 
-// keep numbers a connection, and has both ends closed with p.
-func (p *Proxy) keep(client, host *ws.Conn) Link {
+// register numbers a connection and records both ends, which Close closes.
+func (p *Proxy) register(client, host *ws.Conn) Link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conns == nil {
@@ -115,7 +120,7 @@ func (p *Proxy) keep(client, host *ws.Conn) Link {
 	}
 	for _, c := range []*ws.Conn{client, host} {
 		p.conns[c] = struct{}{}
-		if p.over {
+		if p.closed {
 			c.Close(ws.CodeGoingAway, "")
 		}
 	}
@@ -123,18 +128,18 @@ func (p *Proxy) keep(client, host *ws.Conn) Link {
 	return p.next - 1
 }
 
-// letGo forgets both ends of a connection that has ended.
-func (p *Proxy) letGo(client, host *ws.Conn) {
+// forget removes both ends of a connection that has ended.
+func (p *Proxy) forget(client, host *ws.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.conns, client)
 	delete(p.conns, host)
 }
 
-// run pumps both ways until either side ends.
+// run copies frames in both directions until either side ends.
 func (p *Proxy) run(client, host *ws.Conn, token string) {
-	l := p.keep(client, host)
-	defer p.letGo(client, host)
+	l := p.register(client, host)
+	defer p.forget(client, host)
 	p.Watcher.Opened(l, token)
 	var end sync.Once
 	pump := func(from, to *ws.Conn, toHost bool) {
@@ -147,8 +152,8 @@ func (p *Proxy) run(client, host *ws.Conn, token string) {
 			}
 			if err != nil {
 				end.Do(func() { p.Watcher.Ended(l, byHost, ws.CodeOf(err)) })
-				from.Close(passable(ws.CodeOf(err)), "")
-				to.Close(passable(ws.CodeOf(err)), "")
+				from.Close(sendable(ws.CodeOf(err)), "")
+				to.Close(sendable(ws.CodeOf(err)), "")
 				return
 			}
 		}
@@ -161,22 +166,24 @@ func (p *Proxy) run(client, host *ws.Conn, token string) {
 	host.Wait()
 }
 
-// passable is a code that may be sent in place of one that was received.
-func passable(code ws.CloseCode) ws.CloseCode {
+// sendable returns the close code to send for one that was received. Some codes
+// cannot be sent.
+func sendable(code ws.CloseCode) ws.CloseCode {
 	if code == ws.CodeNoStatus || code == ws.CodeLost || code == 0 {
 		return ws.CodeNormal
 	}
 	return code
 }
 
-// Wait returns when no connection is left: after the clients have closed theirs.
+// Wait returns when all connections have ended, which is after the clients have
+// closed theirs.
 func (p *Proxy) Wait() { p.links.Wait() }
 
-// Close ends all connections and waits until they are gone; later ones are
-// refused.
+// Close closes all connections, waits until they have ended, and refuses later
+// ones.
 func (p *Proxy) Close() {
 	p.mu.Lock()
-	p.over = true
+	p.closed = true
 	for c := range p.conns {
 		c.Close(ws.CodeGoingAway, "")
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// The token of a recording is for programs without one: a web page that found
-// the port does not get into the host with it.
+// Only programs may use the proxy's token: a web page that finds the port
+// cannot get into the host with it.
 func TestNoTokenIsLentToAWebPage(t *testing.T) {
 	h := startHost(t, false)
 	r := &conform.Recorder{}
@@ -25,7 +25,7 @@ func TestNoTokenIsLentToAWebPage(t *testing.T) {
 	url := "ws" + strings.TrimPrefix(server.URL, "http") + "/ahp"
 	for _, c := range []struct {
 		name, token, origin string
-		want                int // of the refusal; 0 is none
+		want                int // status of the refusal; 0 is none
 	}{
 		{"a program", "", "", 0},
 		{"a page", "", "http://evil.example", 403},
@@ -55,8 +55,8 @@ func TestNoTokenIsLentToAWebPage(t *testing.T) {
 	}
 }
 
-// A recording outlives its host, and lends the token to nobody who takes the host's
-// port meanwhile.
+// A recording survives a restart of its host and never sends the token to
+// another program that takes the host's port in between.
 func TestNoTokenIsLentToAStranger(t *testing.T) {
 	var gone atomic.Bool
 	var seen atomic.Value // of string: the headers of the last request
@@ -67,7 +67,7 @@ func TestNoTokenIsLentToAStranger(t *testing.T) {
 		case r.URL.Path == proof.Path:
 			fmt.Fprintln(w, proof.Of(viewToken, q.Get("at"), q.Get("nonce")))
 		default:
-			http.Error(w, "", http.StatusTeapot) // an answer that is passed on
+			http.Error(w, "", http.StatusTeapot) // a response that is forwarded
 		}
 	}))
 	defer host.Close()
@@ -87,7 +87,8 @@ func TestNoTokenIsLentToAStranger(t *testing.T) {
 	}
 }
 
-// A recording may run for days: connections that have ended leave nothing behind.
+// A recording can run for days: connections that have ended leave nothing
+// behind.
 func TestEndedConnectionsAreLetGo(t *testing.T) {
 	h := startHost(t, false)
 	proxy := &conform.Proxy{To: h.url, Token: viewToken, Watcher: &conform.Recorder{}}

@@ -11,34 +11,35 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// maxRecording bounds what a Recorder holds, in bytes of frames.
+// maxRecording limits the frames that a Recorder holds, in bytes.
 const maxRecording = 64 << 20
 
-// ErrRecordingFull is what WriteTo returns where the exchange was longer than a
-// recording may be; its beginning is written.
-var ErrRecordingFull = errors.New("the exchange is longer than a recording may be (64 MiB): only its beginning was written")
+// ErrRecordingFull is returned by WriteTo if the exchange was too long. WriteTo
+// has then written its beginning.
+var ErrRecordingFull = errors.New("the exchange exceeds 64 MiB; only its beginning was written")
 
-// Recorder is a [Watcher] that keeps an exchange and writes it as a transcript.
+// Recorder is a [Watcher] that records an exchange and writes it as a
+// transcript.
 //
-// Frames of clients are kept to the letter and so are ids. What would be another
-// one the next time becomes a name or "$*": sequence numbers, times, the text of
-// errors, canvas channels, the host's own request ids, and the state of what was
-// there before the recording. Tokens are never written: neither the one that a
-// client presented nor what authenticate carries.
+// Frames of clients are kept verbatim, and so are their ids. Values that change
+// from run to run become a name or "$*": sequence numbers, times, the texts of
+// errors, canvas channels, the host's own request ids, and the state of
+// sessions that existed before the recording. Tokens are never written: neither
+// those that clients present nor those in authenticate.
 type Recorder struct {
-	// Title stands at the top of the transcript.
+	// Title is the title of the transcript.
 	Title string
 
 	mu      sync.Mutex
 	entries []entry
 	size    int
 	full    bool
-	over    bool
-	gone    map[Link]bool
+	stopped bool
+	ended   map[Link]bool
 	secrets []string
 }
 
-// entry is one thing that happened.
+// entry is an event of the exchange.
 type entry struct {
 	link   Link
 	op     byte // '>' '<' 'o'pen, 'c'lose by the client, 'x' cut, 'h' close by the host
@@ -46,17 +47,17 @@ type entry struct {
 	closed ws.CloseCode
 }
 
-// Opened implements Watcher.
+// Opened records the opening of a connection, and its token as a secret.
 func (r *Recorder) Opened(l Link, token string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(token) >= 4 { // a shorter one would be found everywhere, and is no secret
+	if len(token) >= 4 { // a shorter text would occur by chance, and is no secret
 		r.secrets = append(r.secrets, token)
 	}
 	r.add(entry{link: l, op: 'o'})
 }
 
-// Frame implements Watcher.
+// Frame records a frame and forwards it unchanged.
 func (r *Recorder) Frame(l Link, toHost bool, frame []byte) [][]byte {
 	op := byte('<')
 	if toHost {
@@ -68,7 +69,7 @@ func (r *Recorder) Frame(l Link, toHost bool, frame []byte) [][]byte {
 	return [][]byte{frame}
 }
 
-// Ended implements Watcher.
+// Ended records the end of a connection.
 func (r *Recorder) Ended(l Link, byHost bool, code ws.CloseCode) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,30 +81,30 @@ func (r *Recorder) Ended(l Link, byHost bool, code ws.CloseCode) {
 		op = 'x'
 	}
 	r.add(entry{link: l, op: op, closed: code})
-	if r.gone == nil {
-		r.gone = map[Link]bool{}
+	if r.ended == nil {
+		r.ended = map[Link]bool{}
 	}
-	r.gone[l] = true
+	r.ended[l] = true
 }
 
 func (r *Recorder) add(e entry) {
 	if r.size += len(e.frame); r.size > maxRecording {
 		r.full = true
 	}
-	if !r.full && !r.over && !r.gone[e.link] {
+	if !r.full && !r.stopped && !r.ended[e.link] {
 		r.entries = append(r.entries, e)
 	}
 }
 
-// Stop ends the recording: what comes after it, as the end of connections that
-// the proxy closes, is no part of it.
+// Stop ends the recording. Later events, such as connections that the proxy
+// closes, are not recorded.
 func (r *Recorder) Stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
+	r.stopped = true
 }
 
-// Frames is how many frames were recorded so far.
+// Frames returns the number of frames recorded so far.
 func (r *Recorder) Frames() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,13 +116,13 @@ func (r *Recorder) Frames() (n int) {
 	return n
 }
 
-// WriteTo writes the transcript. It implements io.WriterTo.
+// WriteTo writes the transcript (see io.WriterTo).
 func (r *Recorder) WriteTo(w io.Writer) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := newScribe(r.entries, r.secrets)
+	t := newTranscriber(r.entries, r.secrets)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# title: %s\n# rule: OURS a recording: say which rule it shows\n", oneLine(r.Title))
+	fmt.Fprintf(&b, "# title: %s\n# rule: OURS a recording: name the rule that it tests\n", oneLine(r.Title))
 	if needs := t.needs(); needs != "" {
 		fmt.Fprintf(&b, "# needs: %s\n", needs)
 	}
@@ -145,7 +146,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// message is what a scribe looks at in a frame.
+// message has the members of a frame that a transcriber needs.
 type message struct {
 	ID     ahp.Value `json:"id,omitzero"`
 	Method string    `json:"method,omitzero"`

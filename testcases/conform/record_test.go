@@ -16,15 +16,16 @@ func listen(t *testing.T, h *ourHost, r *conform.Recorder) (url string, stop fun
 	proxy := &conform.Proxy{To: h.url, Watcher: r}
 	server := httptest.NewServer(proxy)
 	return "ws" + strings.TrimPrefix(server.URL, "http") + "/ahp", func() {
-		proxy.Wait() // the clients have closed: their ends are part of it
+		proxy.Wait() // the clients have closed: their ends belong to the recording
 		r.Stop()
 		proxy.Close()
 		server.Close()
 	}
 }
 
-// Every case that needs no agent is played through a recorder, and its recording
-// is played against the host again: it passes, and holds no token.
+// Every case that needs no agent is played through a recorder, and its
+// recording is played against the host again. It must pass and contain no
+// token.
 func TestRecordAndPlay(t *testing.T) {
 	h := startHost(t, true)
 	recorded := map[string]bool{}
@@ -50,8 +51,8 @@ func TestRecordAndPlay(t *testing.T) {
 	}
 }
 
-// recordable are the cases whose steps all go over the WebSocket. Those of limits
-// send frames that no file should hold.
+// recordable returns the cases whose steps all use the WebSocket. Cases about
+// limits are excluded: no file should hold their frames.
 func recordable(t *testing.T) []*testcases.Transcript {
 	t.Helper()
 	return slices.DeleteFunc(allCases(t), func(c *testcases.Transcript) bool {

@@ -9,33 +9,45 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// Status is how a case ended.
+// Status is the outcome of a case.
 type Status string
 
-// The ways in which a case can end.
+// The outcomes of a case.
 const (
-	Passed   Status = "passed"
-	Failed   Status = "failed"   // a rule that MUST hold, or one that was asked for, does not
-	Deviates Status = "deviates" // a rule that SHOULD hold does not: no failure
-	Skipped  Status = "skipped"
+	Passed   Status = "passed"   // as expected
+	Failed   Status = "failed"   // violates a MUST, or a SHOULD under Options.Strict
+	Deviates Status = "deviates" // violates a SHOULD; not a failure
+	Skipped  Status = "skipped"  // was not played, see Result.Reason
 )
 
-// Result is how one case went.
+// Result is the result of one case.
 type Result struct {
-	Case   string        `json:"case"` // its file below transcripts/, without the ending
-	Area   string        `json:"area"` // what it is counted under
-	Title  string        `json:"title"`
-	Level  string        `json:"level"` // MUST, SHOULD or OURS; "" where a kind of case has none
-	Place  string        `json:"place"` // where the rule stands
-	Status Status        `json:"status"`
-	Reason string        `json:"reason,omitzero"` // why it was skipped
-	Took   time.Duration `json:"-"`
-	// Of a failure: the line of the transcript, what is wrong, what the line wants
-	// and what came ("" where nothing did), and the last frames before it.
-	Line     int      `json:"line,omitzero"`
-	Problem  string   `json:"problem,omitzero"`
-	Want     string   `json:"want,omitzero"`
-	Have     string   `json:"have,omitzero"`
+	// Case is the transcript's file name in transcripts/, without extension.
+	Case string `json:"case"`
+	// Area groups the cases in reports.
+	Area string `json:"area"`
+	// Title is the transcript's title.
+	Title string `json:"title"`
+	// Level is MUST, SHOULD or OURS; "" for fixtures.
+	Level string `json:"level"`
+	// Place is the section that has the rule.
+	Place string `json:"place"`
+	// Status is the outcome.
+	Status Status `json:"status"`
+	// Reason is why the case was skipped.
+	Reason string `json:"reason,omitzero"`
+	// Took is the duration of the case.
+	Took time.Duration `json:"-"`
+
+	// Line is the transcript's line that failed.
+	Line int `json:"line,omitzero"`
+	// Problem describes the failure.
+	Problem string `json:"problem,omitzero"`
+	// Want is what the line expects; "" is nothing.
+	Want string `json:"want,omitzero"`
+	// Have is what the runner received; "" is nothing.
+	Have string `json:"have,omitzero"`
+	// Exchange has the last frames before the failure.
 	Exchange []string `json:"exchange,omitzero"`
 }
 
@@ -47,20 +59,23 @@ func newResult(t *testcases.Transcript) Result {
 	return Result{Case: t.Name, Area: area, Title: t.Meta["title"], Level: t.Level(), Place: t.Place()}
 }
 
-// Report is how all cases went, in the order in which they were played.
+// Report holds the results of all cases.
 type Report struct {
-	Host    Host
+	// Host describes the tested host.
+	Host Host
+	// Results are in the order in which the cases were played.
 	Results []Result
-	Took    time.Duration
+	// Took is the duration of the run.
+	Took time.Duration
 }
 
-// Count is how many cases ended in each way.
+// Count counts cases by outcome.
 type Count struct {
-	Cases    int `json:"cases"`
-	Passed   int `json:"passed"`
-	Failed   int `json:"failed"`
-	Deviates int `json:"deviates"`
-	Skipped  int `json:"skipped"`
+	Cases    int `json:"cases"`    // all cases
+	Passed   int `json:"passed"`   // cases with Status Passed
+	Failed   int `json:"failed"`   // cases with Status Failed
+	Deviates int `json:"deviates"` // cases with Status Deviates
+	Skipped  int `json:"skipped"`  // cases with Status Skipped
 }
 
 func (c *Count) add(s Status) {
@@ -85,14 +100,14 @@ func (r *Report) Count() (c Count) {
 	return c
 }
 
-// AreaCount is the count of one area.
+// AreaCount counts the cases of one area.
 type AreaCount struct {
-	Area string
-	Count
-	Took time.Duration
+	Area  string        // the area's name
+	Count               // its cases by outcome
+	Took  time.Duration // the sum of their durations
 }
 
-// Areas counts by area, in the order of the names.
+// Areas counts by area, sorted by name.
 func (r *Report) Areas() []AreaCount {
 	var areas []AreaCount
 	for _, result := range r.Results {
@@ -108,13 +123,13 @@ func (r *Report) Areas() []AreaCount {
 	return areas
 }
 
-// Reason is why cases were skipped, and how many were.
+// Reason is a reason for which cases were skipped, with their number.
 type Reason struct {
-	Text  string `json:"reason"`
-	Cases int    `json:"cases"`
+	Text  string `json:"reason"` // the reason
+	Cases int    `json:"cases"`  // how many cases were skipped for it
 }
 
-// Skipped counts the reasons, the most frequent first.
+// Skipped counts the skipped cases by reason, the most frequent reason first.
 func (r *Report) Skipped() []Reason {
 	var reasons []Reason
 	for _, result := range r.Results {

@@ -9,17 +9,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Row is one line of a comparison: what was expected, what came, and whether
-// these two differ.
+// Row is a line of a comparison.
 type Row struct {
-	Want, Have string
-	Differs    bool
+	Want    string // what was expected; "" is nothing
+	Have    string // what was received; "" is nothing
+	Differs bool   // whether the two differ
 }
 
-// SideBySide lays an expectation and what came out as rows, member by member.
-// problem is a Result's: the place at its beginning marks what only the runner
-// could see (a name that was bound to something else). What is alike stands on
-// one line; "" stands for nothing. Texts that are no JSON are one row.
+// SideBySide compares an expectation with an actual value, member by member. A
+// Result's problem begins with a place; its row is marked as different even if
+// only the runner could see the difference (a name bound to another value).
+// Equal values share one row, and "" means nothing. Texts that are not JSON are
+// one row.
 func SideBySide(want, have, problem string) []Row {
 	c := &comparison{place: placeOf.FindString(problem)}
 	w, h := ahp.Value(want), ahp.Value(have)
@@ -32,7 +33,7 @@ func SideBySide(want, have, problem string) []Row {
 
 var placeOf = regexp.MustCompile(`^/[^:]*`)
 
-// alone is a comparison where one side is nothing, or no JSON.
+// alone compares two texts of which one is empty or not JSON.
 func (c *comparison) alone(want, have string) []Row {
 	lines := func(text string) []string {
 		v := ahp.Value(text)
@@ -59,11 +60,11 @@ func (c *comparison) alone(want, have string) []Row {
 }
 
 type comparison struct {
-	place string // where the runner saw the difference
+	place string // where the runner found the difference
 	rows  []Row
 }
 
-// compare adds the rows of one value. key stands before it on its line.
+// compare adds the rows for one value. key precedes it on its line.
 func (c *comparison) compare(place, indent, key string, w, h ahp.Value) {
 	switch {
 	case w != nil && h != nil && !c.differ(place, w, h):

@@ -22,12 +22,12 @@ func render(rows []conform.Row) string {
 
 func TestSideBySide(t *testing.T) {
 	for _, tt := range []struct{ name, want, have, problem, rows string }{
-		{"a value", `{"a":1,"b":{"c":2}}`, `{"b":{"c":3},"a":1}`, "/b/c: want 2, have 3", "" +
+		{"a value", `{"a":1,"b":{"c":2}}`, `{"b":{"c":3},"a":1}`, "/b/c: want 2, got 3", "" +
 			" { | {\n   a: 1 |   a: 1\n   b: { |   b: {\n!    c: 2 |     c: 3\n   } |   }\n } | }\n"},
 		{"missing and unexpected", `{"a":null}`, `{"b":null}`, "/a: missing", "" +
 			" { | {\n!  a: null | \n! |   b: null\n } | }\n"},
 		{"more is allowed", `{"a":1,"$...":true}`, `{"a":2,"b":3}`, "", " { | {\n!  a: 1 |   a: 2\n   … |   …\n } | }\n"},
-		{"a name that was bound to something else", `{"a":"$x","b":"$y"}`, `{"a":1,"b":2}`, "/b: $y was 1, have 2", "" +
+		{"a name that was bound to something else", `{"a":"$x","b":"$y"}`, `{"a":1,"b":2}`, "/b: $y is bound to 1, got 2", "" +
 			" { | {\n   a: \"$x\" |   a: 1\n!  b: \"$y\" |   b: 2\n } | }\n"},
 		{"elements", `[1,2]`, `[1]`, "", " [ | [\n   1 |   1\n!  2 | \n ] | ]\n"},
 		{"elements before others", `["$...",2]`, `[0,1,3]`, "", " [ | [\n   … |   …\n!  2 |   3\n ] | ]\n"},
@@ -52,7 +52,7 @@ func FuzzSideBySide(f *testing.F) {
 	})
 }
 
-// What differs is marked; what is alike stands on one line.
+// Differences are marked, and equal values share a line.
 func ExampleSideBySide() {
 	for _, row := range conform.SideBySide(`{"id":1,"result":{"title":"New","fromSeq":"$*"}}`, `{"id":1,"result":{"title":"Old","fromSeq":7}}`, "") {
 		mark := " "

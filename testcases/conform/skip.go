@@ -11,21 +11,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// The reasons for which a case is not played; each says what would change that.
+// The reasons for skipping a case. Each names the flag, if there is one, that
+// plays it.
 const (
 	reasonInterrupted = "interrupted"
-	reasonOurs        = "a choice of ahp-canvas, which no document asks for: --ours plays it"
-	reasonCanvas      = "the host shows no Canvas surface in its sessions"
-	reasonAgent       = "no way to act as the agent: --mcp URL or --open-cmd CMD"
-	reasonDemo        = "needs the demo extensions of testcases/README.md inside the host: --demo where it has them"
-	reasonTokens      = "needs tokens that only a host of the tests has"
-	reasonSlow        = "waits for longer than a few seconds: --slow waits"
-	reasonHost        = "something happens inside the host: only one that is built for tests can do it"
-	reasonGone        = "the host let no case begin any more: the failures before it say how"
+	reasonOurs        = "tests a choice of ahp-canvas that the protocol leaves open; use --ours to play it"
+	reasonCanvas      = "the host's sessions have no Canvas surface"
+	reasonAgent       = "needs to act as the agent; use --mcp URL or --open-cmd CMD"
+	reasonDemo        = "needs the demo extensions of testcases/README.md inside the host; use --demo if it has them"
+	reasonTokens      = "needs tokens that only a host built for tests has"
+	reasonSlow        = "waits for more than a few seconds; use --slow to play it"
+	reasonHost        = "needs an event inside the host that only a host built for tests can cause"
+	reasonUnreachable = "the host no longer lets cases create sessions; see the failures before it"
 	reasonWithout     = "the host does not claim it: --without"
 )
 
-// skip says why a case is not played; "" plays it.
+// skip returns why a case is skipped, or "" to play it.
 func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 	needs := t.Needs()
 	has := func(word string) bool { return slices.Contains(needs, word) }
@@ -37,13 +38,13 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 	switch {
 	case ctx.Err() != nil:
 		return reasonInterrupted
-	case r.unset >= goneAfter:
-		return reasonGone
+	case r.failedSetups >= maxFailedSetups:
+		return reasonUnreachable
 	case t.Level() == testcases.Ours && !r.opts.Ours:
 		return reasonOurs
 	case has(testcases.NeedsCanvas) && !r.host.Canvas:
 		return reasonCanvas
-	case has(testcases.NeedsHost) && (r.opts.Demo || !has(testcases.NeedsDemo) || titles(t)):
+	case has(testcases.NeedsHost) && (r.opts.Demo || !has(testcases.NeedsDemo) || dispatchesTitle(t)):
 		return reasonHost
 	case has(testcases.NeedsTokens):
 		return reasonTokens
@@ -51,21 +52,21 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 		return reasonAgent
 	case has(testcases.NeedsDemo) && !r.opts.Demo && insideOnly(t):
 		return reasonDemo
-	case clock(t) > r.opts.Short && !r.opts.Slow:
+	case waits(t) > r.opts.SlowAfter && !r.opts.Slow:
 		return reasonSlow
 	}
 	return ""
 }
 
-// clock is how long the time steps of a case take.
-func clock(t *testcases.Transcript) (sum time.Duration) {
+// waits returns the sum of a case's time steps.
+func waits(t *testcases.Transcript) (sum time.Duration) {
 	for _, s := range t.Steps {
 		sum += s.Wait
 	}
 	return sum
 }
 
-// hideQuery leaves what may be a token out of a URL.
+// hideQuery removes everything from a URL that might be a token.
 func hideQuery(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -75,21 +76,23 @@ func hideQuery(raw string) string {
 	return u.String()
 }
 
-// titles reports whether a case has the host itself dispatch.
-func titles(t *testcases.Transcript) bool {
+// dispatchesTitle reports whether a step of the case makes the host itself
+// dispatch.
+func dispatchesTitle(t *testcases.Transcript) bool {
 	return slices.ContainsFunc(t.Steps, func(s testcases.Step) bool {
 		return s.Op == testcases.OpHost && strings.HasPrefix(s.Text, "title ")
 	})
 }
 
-// inside are the steps that need of the demo extensions what a client that stands
-// in for them cannot do: it speaks to all Views and hears none, it raises no
-// events, has no validators, is in one session, and its content goes with it.
+// inside matches steps that need what a client standing in for the demo
+// extensions cannot do: exchange messages with a single View, raise events,
+// have validators, belong to several sessions, or serve content while it is
+// disconnected.
 var inside = regexp.MustCompile(`^\{.*"type":"canvas/message"|"actionName":"raise"|x-ahp-canvas/etag|"session":"ahp-session:/[^n]`)
 
-// insideOnly reports whether a case needs the demo extensions inside the host.
+// insideOnly reports whether only extensions inside the host can play the case.
 func insideOnly(t *testcases.Transcript) bool {
-	if t.Name == "canvas/invoke-no-effect" { // about what the host does with an extension's updates
+	if t.Name == "canvas/invoke-no-effect" { // tests how the host treats an extension's updates
 		return true
 	}
 	gone := false

@@ -13,16 +13,17 @@ import (
 // object is a JSON object whose numbers keep their digits.
 type object = map[string]any
 
-// spoiler is a conform.Watcher with one fault. It hands a fault the frames that
-// the fault is about, and what the client had asked.
+// spoiler is a conform.Watcher with one fault. It passes the frames that the
+// fault concerns to it, with the client's request.
 type spoiler struct {
 	fault fault
 
 	mu    sync.Mutex
 	asked map[string]object       // by link and id: the request
-	held  map[conform.Link]object // a frame that a fault keeps back, by connection
-	// leaked are frames that a fault shows to others than it should: each goes out
-	// once on every other connection, before the next frame there.
+	held  map[conform.Link]object // a frame that a fault holds back, by connection
+	// leaked are frames that a fault sends to connections that must not get
+	// them: each goes out once on every other connection, before its next
+	// frame.
 	leaked []leak
 	shown  map[string]bool
 }
@@ -37,7 +38,7 @@ type exchange struct {
 	*spoiler
 	link  conform.Link
 	frame object
-	// asked is the request that frame answers; nil where it answers none.
+	// asked is the request that frame answers, or nil.
 	asked object
 }
 
@@ -57,7 +58,7 @@ func (s *spoiler) Frame(l conform.Link, toHost bool, raw []byte) [][]byte {
 	return append(out, s.spoil(l, toHost, raw)...)
 }
 
-// leaks returns what others leaked since the last frame on a connection.
+// leaks returns what other connections leaked since the last frame on this one.
 func (s *spoiler) leaks(l conform.Link) (out [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +95,7 @@ func (s *spoiler) spoil(l conform.Link, toHost bool, raw []byte) [][]byte {
 	before := encode(frame)
 	frames := spoil(x)
 	if len(frames) == 1 && bytes.Equal(encode(frames[0]), before) {
-		return [][]byte{raw} // untouched, to the letter
+		return [][]byte{raw} // verbatim
 	}
 	var out [][]byte
 	for _, f := range frames {
@@ -113,7 +114,7 @@ func encode(v any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// at walks into a value; nil where the path leads nowhere.
+// at returns the value at a path, or nil.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -136,10 +137,10 @@ func objectAt(v any, path ...any) object {
 	return o
 }
 
-// asks says what request a frame answers.
+// asks reports which request a frame answers.
 func (x exchange) asks(method string) bool { return x.asked != nil && x.asked["method"] == method }
 
-// action is the params of an action frame, nil for every other.
+// action returns the params of an action frame, or nil.
 func (x exchange) action() object {
 	if x.frame["method"] != "action" {
 		return nil
@@ -149,10 +150,10 @@ func (x exchange) action() object {
 
 func (x exchange) actionType() any { return at(x.action(), "action", "type") }
 
-// same passes the frame on, changed or not.
+// same forwards the frame, changed or not.
 func (x exchange) same() []object { return []object{x.frame} }
 
-// onAction makes a fault of what it does to the params of each action.
+// onAction returns a fault that changes the params of each action.
 func onAction(change func(x exchange, params object)) func(exchange) []object {
 	return func(x exchange) []object {
 		if p := x.action(); p != nil {
@@ -162,7 +163,7 @@ func onAction(change func(x exchange, params object)) func(exchange) []object {
 	}
 }
 
-// onAnswer makes a fault of what it does to the answers to a method.
+// onAnswer returns a fault that changes the responses to a method.
 func onAnswer(method string, change func(x exchange)) func(exchange) []object {
 	return func(x exchange) []object {
 		if x.asks(method) {
@@ -172,7 +173,7 @@ func onAnswer(method string, change func(x exchange)) func(exchange) []object {
 	}
 }
 
-// drop makes a fault of frames that get lost.
+// drop returns a fault that loses frames.
 func drop(lost func(exchange) bool) func(exchange) []object {
 	return func(x exchange) []object {
 		if lost(x) {
@@ -182,7 +183,7 @@ func drop(lost func(exchange) bool) func(exchange) []object {
 	}
 }
 
-// code makes a fault of a wrong error code.
+// code returns a fault that changes an error code.
 func code(right, wrong string) func(exchange) []object {
 	return func(x exchange) []object {
 		if e := objectAt(x.frame, "error"); e != nil && fmt.Sprint(e["code"]) == right {
@@ -192,7 +193,7 @@ func code(right, wrong string) func(exchange) []object {
 	}
 }
 
-// snapshots calls change with each snapshot of an answer.
+// snapshots calls change with each snapshot of a response.
 func (x exchange) snapshots(change func(object)) {
 	if s := objectAt(x.frame, "result", "snapshot"); s != nil {
 		change(s)
@@ -203,7 +204,7 @@ func (x exchange) snapshots(change func(object)) {
 	}
 }
 
-// onSnapshot makes a fault of what it does to snapshots.
+// onSnapshot returns a fault that changes snapshots.
 func onSnapshot(change func(x exchange, s object)) func(exchange) []object {
 	return func(x exchange) []object {
 		x.snapshots(func(s object) { change(x, s) })

@@ -17,19 +17,19 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/demo"
 )
 
-// standIn provides the demo extensions in the place of a host that does not have
-// them: as a client of the case's session. What the host says of its clients is
-// told to the case as if they were the host's own (see [names.asServer]).
+// standIn provides the demo extensions for a host that does not have them, as
+// two clients of the case's session. Frames about these clients are rewritten
+// as if they were extensions of the host (see [namespace.asServer]).
 type standIn struct {
-	session  string        // the case's default session
-	patience time.Duration // for what a client of its own asks the host
-	clients  map[string]*client.Client
+	session string        // the case's default session
+	timeout time.Duration // limits each request of the clients
+	clients map[string]*client.Client
 
 	mu  sync.Mutex
-	raw map[string]net.Conn // the present connection of each
+	raw map[string]net.Conn // the current connection of each client
 }
 
-// extensions are the demo extensions, by id.
+// extensions lists the demo extensions.
 var extensions = []struct {
 	id, name string
 	set      []canvas.Declaration
@@ -38,16 +38,17 @@ var extensions = []struct {
 	{"other", "Other", demo.Others},
 }
 
-// newStandIn declares both extensions to the case's default session.
+// newStandIn connects the clients and declares both extensions in the case's
+// default session.
 func newStandIn(ctx context.Context, e *env) (*standIn, error) {
 	s := &standIn{
-		session: e.names.session("default"), patience: e.opts.Patience, clients: map[string]*client.Client{}, raw: map[string]net.Conn{},
+		session: e.ns.session("default"), timeout: e.opts.Timeout, clients: map[string]*client.Client{}, raw: map[string]net.Conn{},
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	for _, x := range extensions {
 		c, err := client.Dial(ctx, e.opts.URL, client.Options{
-			ClientID: e.names.prefix + x.id, Token: e.opts.Token, Versions: []string{e.names.offer()},
+			ClientID: e.ns.prefix + x.id, Token: e.opts.Token, Versions: []string{e.ns.offer()},
 			Provider: client.ProviderFunc(openDemo),
 			NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 				conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
@@ -59,26 +60,26 @@ func newStandIn(ctx context.Context, e *env) (*standIn, error) {
 		})
 		if err != nil {
 			s.leave()
-			return nil, fmt.Errorf("the stand-in for the extension %s: %w", x.id, err)
+			return nil, fmt.Errorf("stand-in for the extension %q: %w", x.id, err)
 		}
 		s.clients[x.id] = c
 		if err := c.Provide(ctx, s.session, x.name, x.set...); err != nil {
 			s.leave()
-			return nil, fmt.Errorf("the stand-in for the extension %s: %w", x.id, err)
+			return nil, fmt.Errorf("stand-in for the extension %q: %w", x.id, err)
 		}
 	}
 	return s, nil
 }
 
-// leave ends the stand-in.
+// leave disconnects the clients.
 func (s *standIn) leave() {
 	for _, c := range s.clients {
 		c.Close()
 	}
 }
 
-// host does what a host of the tests does to its own extensions: one is gone
-// when its connection is cut, and back when it reconnects.
+// host performs a host step on the stand-in: an extension is gone when its
+// connection is cut, and back when it reconnects.
 func (s *standIn) host(ctx context.Context, what string) error {
 	word, id, _ := strings.Cut(what, " ")
 	c := s.clients[id]
@@ -88,24 +89,26 @@ func (s *standIn) host(ctx context.Context, what string) error {
 		_ = s.raw[id].Close()
 		s.mu.Unlock()
 		<-c.Disconnected()
-		s.noticed(ctx, c)
+		s.awaitCut(ctx, c)
 		return nil
 	case c != nil && word == "back":
-		ctx, cancel := context.WithTimeout(ctx, s.patience)
+		ctx, cancel := context.WithTimeout(ctx, s.timeout)
 		defer cancel()
 		return c.Reconnect(ctx)
 	}
-	return fmt.Errorf("nobody outside of a host can make it %q", what)
+	return fmt.Errorf("cannot perform host step %q from outside the host", what)
 }
 
-// noticing is how long a host may take to see that a connection was cut.
-const noticing = 2 * time.Second
+// cutTimeout limits how long the runner waits for the host to notice a cut
+// connection.
+const cutTimeout = 2 * time.Second
 
-// noticed waits until the host has seen that a stand-in's connection was cut, which
-// another one is told: what the case does next comes over other connections, which
-// are not ordered with that one. A host that does not say it is left to the case.
-func (s *standIn) noticed(ctx context.Context, cut *client.Client) {
-	ctx, cancel := context.WithTimeout(ctx, noticing)
+// awaitCut waits until the host has noticed that a stand-in's connection was
+// cut, which it reports to the other stand-in. The case continues on other
+// connections, whose order relative to this one is not defined. If the host
+// reports nothing in time, the case continues and decides.
+func (s *standIn) awaitCut(ctx context.Context, cut *client.Client) {
+	ctx, cancel := context.WithTimeout(ctx, cutTimeout)
 	defer cancel()
 	for _, c := range s.clients {
 		if c == cut || c.Err() != nil {
@@ -122,7 +125,7 @@ func (s *standIn) noticed(ctx context.Context, cut *client.Client) {
 	}
 }
 
-// ready reports whether a canvas of a client is.
+// ready reports whether the client has a canvas that is ready.
 func ready(s session.State, of *client.Client) bool {
 	return slices.ContainsFunc(s.OpenCanvases, func(r session.OpenCanvasRef) bool {
 		return r.ExtensionID == "client:"+of.ID() && r.Availability == session.Ready
@@ -136,11 +139,12 @@ func openDemo(ctx context.Context, req canvas.OpenRequest, h *client.Handle) (ca
 	return opened, err
 }
 
-// panel is a client's canvas as a demo.Panel. The host does not send an update of
-// its own that changes nothing, and echoes a client's: so this one sends none.
+// panel is a client's canvas as a demo.Panel. A host does not publish its own
+// update if it changes nothing, but echoes a client's. So panel does not send
+// such an update.
 type panel struct {
 	h             *client.Handle
-	title, status *string // nil where they were cleared
+	title, status *string // nil if cleared
 }
 
 // Update implements demo.Panel; the counter calls it from one call at a time.
@@ -163,17 +167,17 @@ func (p *panel) Context() context.Context { return context.Background() }
 // Post implements demo.Panel.
 func (p *panel) Post(ctx context.Context, payload ahp.Value) error { return p.h.Post(ctx, payload) }
 
-// PostTo is not asked for: cases that need it are not played with a stand-in.
+// PostTo fails. Cases that need it are not played with a stand-in.
 func (p *panel) PostTo(context.Context, canvas.View, ahp.Value) error {
-	return fmt.Errorf("a client speaks to all Views")
+	return fmt.Errorf("a client cannot send a message to a single View")
 }
 
-// Raise is not asked for either.
-func (p *panel) Raise(ahp.Value) error { return fmt.Errorf("a client raises no events") }
+// Raise fails. Cases that need it are not played with a stand-in.
+func (p *panel) Raise(ahp.Value) error { return fmt.Errorf("a client cannot raise events") }
 
-// asServer tells a frame of the host as if the stand-in's clients were extensions
-// of the host. It reports false for frames that are about these clients alone.
-func (n *names) asServer(frame []byte) ([]byte, bool) {
+// asServer rewrites a frame as if the stand-in's clients were extensions of the
+// host. It returns false for frames that concern only these clients.
+func (n *namespace) asServer(frame []byte) ([]byte, bool) {
 	if !n.standIn || !bytes.Contains(frame, []byte(n.prefix+"demo")) && !bytes.Contains(frame, []byte(n.prefix+"other")) {
 		return frame, true
 	}
@@ -195,20 +199,20 @@ func (n *names) asServer(frame []byte) ([]byte, bool) {
 	frame = bytes.ReplaceAll(frame, []byte(`"client:`+n.prefix+"demo"), []byte(`"demo`))
 	frame = bytes.ReplaceAll(frame, []byte(`"client:`+n.prefix+"other"), []byte(`"other`))
 	if v := ahp.Value(frame); v.IsValid() {
-		return n.hide(v), true
+		return n.hideStandIn(v), true
 	}
 	return frame, true
 }
 
-func (n *names) isStandIn(id string) bool { return id == n.prefix+"demo" || id == n.prefix+"other" }
+func (n *namespace) isStandIn(id string) bool { return id == n.prefix+"demo" || id == n.prefix+"other" }
 
-// hide takes the stand-in's clients out of a value.
-func (n *names) hide(v ahp.Value) ahp.Value {
+// hideStandIn removes the stand-in's clients from a value.
+func (n *namespace) hideStandIn(v ahp.Value) ahp.Value {
 	switch v.Kind() {
 	case '[':
 		list := read[[]ahp.Value](v)
 		for i := range list {
-			list[i] = n.hide(list[i])
+			list[i] = n.hideStandIn(list[i])
 		}
 		return ahp.MustMarshal(list)
 	case '{':
@@ -221,9 +225,9 @@ func (n *names) hide(v ahp.Value) ahp.Value {
 			case name == "origin" && n.isStandIn(ownerOf(sub)):
 				delete(members, name)
 			case name == "activeClients":
-				members[name] = n.others(sub)
+				members[name] = n.withoutStandIn(sub)
 			default:
-				members[name] = n.hide(sub)
+				members[name] = n.hideStandIn(sub)
 			}
 		}
 		return ahp.MustMarshal(members)
@@ -231,8 +235,8 @@ func (n *names) hide(v ahp.Value) ahp.Value {
 	return v
 }
 
-// others are the active clients that are not the stand-in's.
-func (n *names) others(v ahp.Value) ahp.Value {
+// withoutStandIn returns the active clients that are not the stand-in's.
+func (n *namespace) withoutStandIn(v ahp.Value) ahp.Value {
 	kept := []ahp.Value{}
 	for _, c := range read[[]ahp.Value](v) {
 		if !n.isStandIn(ownerOf(c)) {

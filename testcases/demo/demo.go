@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Provider opens counters; the zero value is ready.
+// Provider is a canvas.Provider that opens counters. The zero value is ready to
+// use.
 type Provider struct{}
 
 var files = map[string]canvas.Content{
@@ -20,7 +21,7 @@ var files = map[string]canvas.Content{
 	"dir/":       {Data: []byte("<p>a folder's page"), ContentType: "text/html; charset=utf-8"},
 }
 
-// Declaration is the canvas of the extension demo, named Demo.
+// Declaration is the canvas of the extension "demo".
 var Declaration = canvas.Declaration{
 	CanvasID: "counter", DisplayName: "Counter", Description: "Counts what the agent adds.",
 	InputSchema: ahp.Value(`{"type":"object","properties":{"start":{"type":"integer"}},"additionalProperties":false}`),
@@ -30,7 +31,7 @@ var Declaration = canvas.Declaration{
 	},
 }
 
-// Others are the canvases of the extension other, named Other.
+// Others are the canvases of the extension "other".
 var Others = []canvas.Declaration{
 	{CanvasID: "counter", DisplayName: "Other counter", Description: "Makes counter ambiguous."},
 	{CanvasID: "broken", DisplayName: "Broken", Description: "Never opens."},
@@ -38,14 +39,14 @@ var Others = []canvas.Declaration{
 	{CanvasID: "evil", DisplayName: "Evil", Description: "Points to a forbidden url."},
 }
 
-// Open implements canvas.Provider: counter counts, broken fails, hang never
-// answers, evil answers with a forbidden url.
+// Open opens a canvas (see canvas.Provider): counter counts, broken fails, hang
+// never returns, and evil returns a forbidden URL.
 func (Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	return Open(ctx, req, h)
 }
 
-// Panel is what a counter needs of the canvas that it stands in: a
-// *canvas.Handle, or what a client makes of its own.
+// Panel is what a counter needs of its canvas: a *canvas.Handle, or a client's
+// equivalent.
 type Panel interface {
 	Context() context.Context
 	Update(ctx context.Context, u canvas.Update) error
@@ -54,7 +55,7 @@ type Panel interface {
 	Raise(payload ahp.Value) error
 }
 
-// Open is Provider.Open for a provider elsewhere.
+// Open is Provider.Open for a provider outside the host.
 func Open(ctx context.Context, req canvas.OpenRequest, h Panel) (canvas.Opened, error) {
 	switch req.CanvasID {
 	case "broken":
@@ -90,6 +91,7 @@ type counter struct {
 	n  int
 }
 
+// Invoke runs an action.
 func (c *counter) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +121,7 @@ func (c *counter) Invoke(ctx context.Context, action string, input ahp.Value) (a
 	return nil, &canvas.Error{Code: canvas.CodeNoHandler, Message: "no action " + action}
 }
 
-// text returns the member of that name, or null.
+// text returns the member "text" of an input, or null.
 func text(input ahp.Value) ahp.Value {
 	var in struct {
 		Text ahp.Value `json:"text,omitzero"`
@@ -130,10 +132,10 @@ func text(input ahp.Value) ahp.Value {
 	return in.Text
 }
 
-// Close forgets the number.
+// Close closes the counter.
 func (c *counter) Close(context.Context) error { return nil }
 
-// Message answers {"echo": x} to the View that sent it.
+// Message responds to {"echo": x} with {"echoed": x}, to the View that sent it.
 func (c *counter) Message(_ context.Context, from canvas.View, payload ahp.Value) {
 	var in struct {
 		Echo ahp.Value `json:"echo"`
@@ -143,15 +145,17 @@ func (c *counter) Message(_ context.Context, from canvas.View, payload ahp.Value
 	}
 }
 
+// ViewGone ignores that a View has disconnected.
 func (c *counter) ViewGone(canvas.View) {}
 
+// Read returns a file.
 func (c *counter) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	name := req.Path.Name()
 	if req.Path.Dir {
 		name += "/"
 	}
 	found, ok := files[name]
-	if strings.HasPrefix(name, "any/") { // whatever the host lets through is there
+	if strings.HasPrefix(name, "any/") { // any name that the host lets through exists
 		found, ok = canvas.Content{Data: []byte("anything"), ContentType: "text/plain; charset=utf-8"}, true
 	}
 	if !ok {

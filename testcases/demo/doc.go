@@ -1,9 +1,7 @@
-// Package demo is the provider that the transcripts speak of (extensions "demo"
-// and "other" in testcases/README.md): a counter whose every action is one thing
-// that a provider can do. Hosts that are tested with them register it.
+// Package demo has the provider of the extensions "demo" and "other" that
+// transcripts use (testcases/README.md): a counter of which each action is
+// something that a provider can do. A host built for tests registers it.
 //
-// A Provider keeps nothing; each open instance has a number of its own, which is
-// lost when it is closed.
-//
-// The package imports canvas and ahp.
+// A Provider has no state. Each instance has its own number, which is lost when
+// the instance closes.
 package demo

@@ -1,11 +1,7 @@
-// Package wire runs the published data of testcases/ (reducer fixtures and
-// round-trips, this project's or anybody's) through this project's types and
-// reducers.
+// Package wire runs published test data (reducer fixtures and round-trips, of
+// this project or of others) through this project's types and reducers.
 //
-// It promises that a type is found under the name that the protocol gives it,
-// and that what it does to bytes is what the host does: the same decoders, the
-// same reducers, no leniency of its own.
-//
-// It may import the channel kinds and what they stand on; the host never imports
-// it. Nothing here has state.
+// It uses the host's own decoders and reducers, and finds types by the names
+// that the protocol gives them. The host never imports it. The package has no
+// state.
 package wire

@@ -12,11 +12,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// StateAction is the type of an action of any channel: told apart by its tag,
-// and of any shape where the tag is unknown.
+// StateAction is the type name of an action of any channel. Its "type" member
+// determines the shape; with an unknown type it can have any.
 const StateAction = "StateAction"
 
-// named are the types that no table of methods leads to by itself.
+// named are the types that are in no method table.
 var named = []any{
 	ahp.ActionEnvelope{}, ahp.Origin{}, ahp.Snapshot{}, ahp.Error{}, ahp.UnsupportedVersionData{}, ahp.ProviderErrorData{},
 	session.RootState{}, session.State{}, canvas.CanvasState{}, session.AgentInfo{}, session.Config{}, session.Customization{}, session.SessionSummary{},
@@ -24,28 +24,31 @@ var named = []any{
 	session.SessionCanvasAction{}, session.ClientCanvasDeclaration{}, session.CanvasProviderSource{}, session.OpenCanvasRef{},
 }
 
-// protocolNames are the names that the protocol gives to types which Go calls
-// otherwise.
+// protocolNames are the protocol's names of types that have another name in Go.
 var protocolNames = map[string]string{"State": "SessionState", "Error": "JsonRpcError"}
 
-// Methods returns every row of the method tables.
+// Methods returns the rows of all method tables.
 func Methods() []ahp.MethodRow {
 	return slices.Concat(ahp.Methods, session.Methods, canvas.Methods)
 }
 
-// Tables returns the action table of each channel kind, by the name that
-// fixtures have for it.
+// Tables returns the action table of each channel kind, by the kind's name in
+// fixtures.
 func Tables() map[string]*ahp.ActionTable {
-	return map[string]*ahp.ActionTable{"root": session.RootActions, "session": session.Actions, "canvas": canvas.Actions}
+	tables := map[string]*ahp.ActionTable{}
+	for _, k := range canvas.ChannelKinds {
+		tables[k.Name] = k.Actions
+	}
+	return tables
 }
 
-// Types returns every type that stands on the wire by itself or under a name of
-// its own, by the protocol's name. Actions are one type: [StateAction].
+// Types returns the types that have a name in the protocol, by that name.
+// Actions are one type, [StateAction].
 func Types() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	add := func(t reflect.Type) {
 		if t == nil || t.Name() == "" || t == reflect.TypeFor[ahp.None]() {
-			return // no params, {} or null
+			return // no params, or a result that is {} or null
 		}
 		name := t.Name()
 		if other, ok := protocolNames[name]; ok {
@@ -63,13 +66,13 @@ func Types() map[string]reflect.Type {
 	return types
 }
 
-// Names returns the names that [RoundTrip] knows, sorted.
+// Names returns the names that [RoundTrip] accepts, sorted.
 func Names() []string {
 	return append(slices.Sorted(maps.Keys(Types())), StateAction)
 }
 
-// Keeps reports whether a type keeps members that it does not know: state and
-// what stands in state does, params and results do not.
+// Keeps reports whether a type keeps unknown members. Types in a channel's
+// state do; params and results do not.
 func Keeps(name string) bool {
 	t, ok := Types()[name]
 	if !ok {
@@ -86,14 +89,14 @@ func Keeps(name string) bool {
 	return false
 }
 
-// RoundTrip decodes a value as the type of a name and encodes it again.
+// RoundTrip decodes a value as the named type and encodes it again.
 func RoundTrip(name string, in ahp.Value) (ahp.Value, error) {
 	if name == StateAction {
 		return roundTripAction(in)
 	}
 	t, ok := Types()[name]
 	if !ok {
-		return nil, fmt.Errorf("no type %q on the wire", name)
+		return nil, fmt.Errorf("the protocol has no type %q", name)
 	}
 	v := reflect.New(t)
 	if err := ahp.Unmarshal(in, v.Interface()); err != nil {
@@ -102,8 +105,8 @@ func RoundTrip(name string, in ahp.Value) (ahp.Value, error) {
 	return ahp.Marshal(v.Interface())
 }
 
-// roundTripAction encodes from the payload's own type, as the host does for its
-// own actions. A tag that no table has passes as it came.
+// roundTripAction encodes the decoded payload, as the host does for its own
+// actions. An action of an unknown type is returned unchanged.
 func roundTripAction(in ahp.Value) (ahp.Value, error) {
 	tag, err := ahp.ActionTag(in)
 	if err != nil {

@@ -23,7 +23,7 @@ func Example() {
 	// {"clientId":"c1","clientSeq":9007199254740993} <nil>
 }
 
-// TestRefuses: what no host sends is an error, and never a state.
+// TestRefuses checks that what no host sends is an error and never a state.
 func TestRefuses(t *testing.T) {
 	session := ahp.Value(`{"provider":"p","title":"T","status":1,"lifecycle":"ready","activeClients":[],"chats":[]}`)
 	for _, tt := range []struct {
@@ -52,8 +52,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRoundTrip: whatever a type takes, it gives in a form that it takes again
-// and gives as it is.
+// FuzzRoundTrip checks that the output of a round-trip survives another one
+// unchanged.
 func FuzzRoundTrip(f *testing.F) {
 	names := wire.Names()
 	cases, err := testcases.RoundTrips()

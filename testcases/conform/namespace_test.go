@@ -6,7 +6,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	n := names{prefix: "x1-"}
+	n := namespace{prefix: "x1-"}
 	for _, tt := range []struct{ out, wire string }{
 		{`{"channel":"ahp-session:/default","clientId":"c1"}`, `{"channel":"ahp-session:/x1-default","clientId":"x1-c1"}`},
 		{`{"uri":"ahp-canvas-content:/c1/x","clientId" : "c1"}`, `{"uri":"ahp-canvas-content:/c1/x","clientId" : "x1-c1"}`},
@@ -23,9 +23,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A host of an older version, whose sessions have another provider.
+// A host with an older version and another provider of sessions.
 func TestNamesOfAnother(t *testing.T) {
-	n := names{prefix: "x1-", version: "0.5.1", agent: "copilot"}
+	n := namespace{prefix: "x1-", version: "0.5.1", agent: "copilot"}
 	const ours, theirs = `{"v":["0.6.0"],"provider": "canvas"}`, `{"v":["0.5.1"],"provider": "copilot"}`
 	if got := string(n.out([]byte(ours))); got != theirs {
 		t.Errorf("out: %s", got)
@@ -33,14 +33,14 @@ func TestNamesOfAnother(t *testing.T) {
 	if got, _ := n.in([]byte(theirs)); string(got) != ours {
 		t.Errorf("in: %s", got)
 	}
-	// What has a provider of the name already is somebody else's.
+	// A session that already has the provider "canvas" belongs to others.
 	if got := string(n.out([]byte(`{"provider":"nobody"}`))); got != `{"provider":"nobody"}` {
 		t.Errorf("out: %s", got)
 	}
 }
 
 func TestOthersAreFiltered(t *testing.T) {
-	n := names{prefix: "x1-"}
+	n := namespace{prefix: "x1-"}
 	for _, tt := range []struct{ frame, want string }{
 		{`{"method":"root/sessionAdded","params":{"summary":{"resource":"ahp-session:/x1-a"}}}`, `{"method":"root/sessionAdded","params":{"summary":{"resource":"ahp-session:/a"}}}`},
 		{`{"method":"root/sessionAdded","params":{"summary":{"resource":"ahp-session:/other"}}}`, ""},
@@ -55,18 +55,19 @@ func TestOthersAreFiltered(t *testing.T) {
 	}
 }
 
-// FuzzNames holds the namespace to its law: what goes out comes back as it was.
+// FuzzNames checks that a frame survives out and in.
 func FuzzNames(f *testing.F) {
 	f.Add([]byte(`{"channel":"ahp-session:/default","clientId":"c1","x":"client:c1"}`))
 	f.Add([]byte(`{"items":[{}],"method":"root/sessionAdded"`))
 	f.Add([]byte("ahp-session:/\x00\"clientId\":\"\""))
 	f.Fuzz(func(t *testing.T, frame []byte) {
-		n := names{prefix: "x1-"}
+		n := namespace{prefix: "x1-"}
 		if strings.Contains(string(frame), "x1-") {
 			return
 		}
 		wire := n.out(frame)
-		// Root notifications and lists without a session of ours lose it: not the law's.
+		// Root notifications and lists without one of our sessions are
+		// filtered, so they do not survive.
 		if back, ours := n.in(wire); ours && !strings.Contains(string(frame), `"items"`) && string(back) != string(frame) {
 			t.Errorf("%q went out as %q and came back as %q", frame, wire, back)
 		}

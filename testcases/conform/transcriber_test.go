@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// write is what a recorder makes of an exchange; a line is "link>frame" or
+// write returns the transcript of an exchange. A line is "link>frame" or
 // "link<frame".
 func write(t *testing.T, exchange ...string) string {
 	t.Helper()
@@ -50,7 +50,7 @@ func TestRecorder(t *testing.T) {
 		`>{"x":"\u0053-secret-token"}`, `<{"x":"\u0053-secret-token"}`, ">{\"no\":\n\xff", `>{"price":"$five"}`,
 	)
 	want := `# title: x y
-# rule: OURS a recording: say which rule it shows
+# rule: OURS a recording: name the rule that it tests
 # needs: canvas
 # sessions: old
 open a
@@ -79,9 +79,8 @@ a<close 1008
 	}
 }
 
-// FuzzRecorder holds the recorder to its law: whatever went over the wire, the
-// file can be read, and no line holds the token, which begins with a letter that no
-// escape of a line ends in.
+// FuzzRecorder checks that every recording can be parsed and contains no token.
+// The token begins with a letter that ends no escape.
 func FuzzRecorder(f *testing.F) {
 	f.Add(`{"id":1,"method":"x"}`, `{"id":1,"result":{"snapshot":{"resource":"ahp-session:/a","state":{},"fromSeq":1}}}`)
 	f.Add("\xff\"\n", `{"id":"$x","method":"canvasOpen"}`)

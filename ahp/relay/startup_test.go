@@ -12,9 +12,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// An edge that has just started lets a client wait for a host that it has not
-// seen, and one of a host that it has seen not.
-func TestAYoungEdgeWaitsForItsHosts(t *testing.T) {
+// An edge that has just started keeps a client waiting for a host that has not
+// registered since, but not for one that has.
+func TestAStartingEdgeWaitsForHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		e := startEdge(t, n, EdgeOptions{})
@@ -47,8 +47,8 @@ func TestAYoungEdgeWaitsForItsHosts(t *testing.T) {
 	})
 }
 
-// Who waits for a host is told what ends the waiting.
-func TestWhoWaitsForAHostIsTold(t *testing.T) {
+// A client that waits for a host learns why the wait ended.
+func TestAWaitingClientIsNotified(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(e *edgeServer, withdraw func())
 		code ws.CloseCode
@@ -76,28 +76,27 @@ func TestWhoWaitsForAHostIsTold(t *testing.T) {
 	}
 }
 
-// granting lets everybody in.
+// granting accepts every token.
 type granting Grant
 
 func (g granting) Authorize(context.Context, Audience, string, string) (Grant, error) {
 	return Grant(g), nil
 }
 
-// hasty is a directory whose host has dialled back before its client is heard of
-// again.
+// hasty is a directory whose host has dialed back before Signal returns.
 type hasty struct {
 	Directory
-	dialled func(Offer)
+	dialed func(Offer)
 }
 
 func (d hasty) Signal(_ context.Context, _ string, o Offer) (int64, error) {
-	d.dialled(o)
+	d.dialed(o)
 	return 1, nil
 }
 
-// A host that has dialled back for a client that is turned away at that moment is
-// told so, and not left with a lane that nobody reads.
-func TestAHostIsToldThatItsClientWasTurnedAway(t *testing.T) {
+// A host that dials back for a client just as the client is rejected gets a
+// close, not a lane that nobody reads.
+func TestAHostDialsBackForARejectedClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
 		valid, withdraw := context.WithCancel(context.Background())
@@ -105,7 +104,7 @@ func TestAHostIsToldThatItsClientWasTurnedAway(t *testing.T) {
 		directory := hasty{NewDirectory(), func(o Offer) {
 			lane, err := tryDial(t, n, "lane/"+o.Lane, ws.DialOptions{Token: o.Secret})
 			if err == nil {
-				_, err = lane.ReadMessage() // who the client is
+				_, err = lane.ReadMessage() // the open message
 			}
 			if err != nil {
 				t.Error(err)
@@ -118,16 +117,16 @@ func TestAHostIsToldThatItsClientWasTurnedAway(t *testing.T) {
 		client := dialHost(t, n, "laptop", userToken, ws.Options{})
 		began := time.Now()
 		wantClose(t, client, CodeWithdrawn, withdrawn.Reason)
-		wantClose(t, <-lanes, CodePeerLost, "the client is gone")
+		wantClose(t, <-lanes, CodePeerLost, "the client disconnected")
 		if d := time.Since(began); d != 0 {
 			t.Errorf("after %s", d)
 		}
 	})
 }
 
-// After a relay was away, host and client are back soon: the waits of the two do
-// not add up. Client and host have the waits that they have in life.
-func TestComingBack(t *testing.T) {
+// After a relay was down, hosts and clients reconnect soon: their waits do not
+// add up. Both use the default waits.
+func TestReconnecting(t *testing.T) {
 	for _, c := range []struct{ away, worst time.Duration }{
 		{100 * time.Millisecond, 500 * time.Millisecond},
 		{time.Second, 1800 * time.Millisecond},
@@ -137,7 +136,7 @@ func TestComingBack(t *testing.T) {
 	} {
 		var took []time.Duration
 		for range 40 {
-			synctest.Test(t, func(t *testing.T) { took = append(took, comeBack(t, c.away)) })
+			synctest.Test(t, func(t *testing.T) { took = append(took, reconnectTime(t, c.away)) })
 		}
 		slices.Sort(took)
 		t.Logf("away for %s: back %s after the start at the median, %s at worst of %d", c.away, took[len(took)/2], took[len(took)-1], len(took))
@@ -147,9 +146,9 @@ func TestComingBack(t *testing.T) {
 	}
 }
 
-// comeBack returns how long after the relay's start a client of its host has an
-// answer.
-func comeBack(t *testing.T, away time.Duration) time.Duration {
+// reconnectTime returns how long after the relay's start a client of its host gets
+// an answer.
+func reconnectTime(t *testing.T, away time.Duration) time.Duration {
 	n := inMemory()
 	e := startEdge(t, n, EdgeOptions{})
 	u := startUplink(t, n, UplinkOptions{})
@@ -157,7 +156,7 @@ func comeBack(t *testing.T, away time.Duration) time.Duration {
 	c := dialHost(t, n, "laptop", userToken, ws.Options{})
 	wantEcho(t, c, "before")
 	c.Close(ws.CodeNormal, "")
-	c.Wait() // else the edge waits for its goodbye
+	c.Wait() // otherwise the edge waits for its close frame
 	time.Sleep(3 * time.Second)
 	e.stop()
 	var wg sync.WaitGroup

@@ -12,25 +12,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// stage is what a case takes for given: the sessions that it names without making
-// them, made before it and disposed of after it, over a connection of their own.
-type stage struct {
+// setup creates the sessions that a case assumes, and disposes of all that the
+// case names. It uses its own connection.
+type setup struct {
 	env      *env
-	provider string // of new sessions; "" leaves it to the host
+	provider string // of new sessions; "" lets the host choose
 	sessions []string
 }
 
-// given is the session that every host of the transcripts has.
+// given is the session that transcripts assume.
 const given = "ahp-session:/default"
 
-func (s *stage) set(ctx context.Context, t *testcases.Transcript) error {
+func (s *setup) create(ctx context.Context, t *testcases.Transcript) error {
 	named := map[string]bool{}
 	for _, step := range t.Steps {
 		for _, m := range sessionWord.FindAllStringSubmatch(step.Text, -1) {
 			named[m[1]] = true
 		}
 	}
-	// A recording says which other sessions there were.
+	// A recording lists the other sessions that existed.
 	given := strings.Fields("default " + t.Meta["sessions"])
 	for _, name := range given {
 		named[name] = true
@@ -47,19 +47,19 @@ func (s *stage) set(ctx context.Context, t *testcases.Transcript) error {
 			params["provider"] = s.provider
 		}
 		if _, err := c.call("createSession", params); err != nil {
-			return fmt.Errorf("the session of the case could not be made: %w", err)
+			return fmt.Errorf("cannot create the session of the case: %w", err)
 		}
 	}
 	return nil
 }
 
-// clear disposes of the case's sessions; that some were never made, or are gone,
-// is as it should be.
-func (s *stage) clear(ctx context.Context) {
+// dispose disposes of the case's sessions. Errors are ignored: some sessions
+// were never created or are already gone.
+func (s *setup) dispose(ctx context.Context) {
 	if len(s.sessions) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.env.opts.Patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.env.opts.Timeout)
 	defer cancel()
 	c, err := s.connect(ctx)
 	if err != nil {
@@ -71,15 +71,15 @@ func (s *stage) clear(ctx context.Context) {
 	}
 }
 
-// caller is a connection that asks and waits for answers.
+// caller is a connection that sends requests and waits for the responses.
 type caller struct {
 	env  *env
 	conn *conn
 	id   int
 }
 
-func (s *stage) connect(ctx context.Context) (*caller, error) {
-	e := &env{opts: s.env.opts, names: s.env.names}
+func (s *setup) connect(ctx context.Context) (*caller, error) {
+	e := &env{opts: s.env.opts, ns: s.env.ns}
 	conn, err := e.dial(ctx, "stage", e.opts.Token)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *stage) connect(ctx context.Context) (*caller, error) {
 
 func (c *caller) leave() { c.env.end() }
 
-// call asks the host and returns its result, past what comes besides.
+// call sends a request and returns its result. It skips all other messages.
 func (c *caller) call(method string, params any) (ahp.Value, error) {
 	c.id++
 	id := fmt.Sprint(c.id)
@@ -105,10 +105,10 @@ func (c *caller) call(method string, params any) (ahp.Value, error) {
 	if err := c.conn.Send(frame); err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(c.env.opts.Patience); time.Now().Before(end); {
+	for end := time.Now().Add(c.env.opts.Timeout); time.Now().Before(end); {
 		frame, err := c.conn.Next()
 		if err != nil {
-			return nil, fmt.Errorf("no answer to %s: %w", method, err)
+			return nil, fmt.Errorf("no response to %s: %w", method, err)
 		}
 		var answer struct {
 			ID     ahp.Value  `json:"id,omitzero"`
@@ -117,7 +117,7 @@ func (c *caller) call(method string, params any) (ahp.Value, error) {
 			Error  *ahp.Error `json:"error,omitzero"`
 		}
 		if err := ahp.Unmarshal(frame, &answer); err != nil {
-			return nil, fmt.Errorf("the answer to %s is no JSON-RPC: %w", method, err)
+			return nil, fmt.Errorf("the response to %s is not JSON-RPC: %w", method, err)
 		}
 		switch {
 		case answer.Method != "" || strings.TrimSpace(string(answer.ID)) != id:
@@ -127,5 +127,5 @@ func (c *caller) call(method string, params any) (ahp.Value, error) {
 			return answer.Result, nil
 		}
 	}
-	return nil, fmt.Errorf("no answer to %s", method)
+	return nil, fmt.Errorf("no response to %s", method)
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// scribe writes entries as the lines of a transcript.
-type scribe struct {
-	text    string          // of all frames
-	secrets []string        // that no line may hold
-	seqs    map[string]bool // sequence numbers that a client says it has seen
-	made    map[string]bool // sessions that were made during the recording
-	before  map[string]bool // sessions that were there before it
+// transcriber writes the entries of a recording as lines of a transcript.
+type transcriber struct {
+	text    string          // all frames, concatenated
+	secrets []string        // texts that no line may contain
+	seqs    map[string]bool // sequence numbers that a client sends as lastSeenServerSeq
+	created map[string]bool // sessions created during the recording
+	before  map[string]bool // sessions that existed before the recording
 
 	channels map[string]string // canvas channel -> "$canvas1"
-	asks     map[string]string // link and id of a request of the host -> "$ask1"
+	asks     map[string]string // by link and id of a request from the host, such as "$ask1"
 }
 
 var (
@@ -32,11 +32,11 @@ var (
 	tokenValue = regexp.MustCompile(`("token"\s*:\s*)"(?:[^"\\]|\\.)*"`)
 )
 
-// newScribe looks at the whole exchange first: what is bound where it is seen
-// depends on what is said later.
-func newScribe(entries []entry, secrets []string) *scribe {
-	s := &scribe{
-		secrets: secrets, seqs: map[string]bool{}, made: map[string]bool{}, before: map[string]bool{},
+// newTranscriber scans the whole exchange first, because whether a value gets a
+// name depends on later frames.
+func newTranscriber(entries []entry, secrets []string) *transcriber {
+	s := &transcriber{
+		secrets: secrets, seqs: map[string]bool{}, created: map[string]bool{}, before: map[string]bool{},
 		channels: map[string]string{}, asks: map[string]string{},
 	}
 	asked := map[string]message{}
@@ -59,10 +59,10 @@ func newScribe(entries []entry, secrets []string) *scribe {
 	return s
 }
 
-// answered learns which sessions there were.
-func (s *scribe) answered(request, answer message) {
+// answered learns from a response which sessions exist.
+func (s *transcriber) answered(request, answer message) {
 	if request.Method == "createSession" {
-		s.made[request.Params.Channel] = true
+		s.created[request.Params.Channel] = true
 		return
 	}
 	result := read[struct {
@@ -73,13 +73,13 @@ func (s *scribe) answered(request, answer message) {
 		result.Snapshots = append(result.Snapshots, *result.Snapshot)
 	}
 	for _, snapshot := range result.Snapshots {
-		if !s.made[snapshot.Resource] && sessionWord.MatchString(snapshot.Resource) {
+		if !s.created[snapshot.Resource] && sessionWord.MatchString(snapshot.Resource) {
 			s.before[snapshot.Resource] = true
 		}
 	}
 }
 
-func (s *scribe) needs() string {
+func (s *transcriber) needs() string {
 	var words []string
 	if strings.Contains(s.text, `canvas`) {
 		words = append(words, testcases.NeedsCanvas)
@@ -90,9 +90,9 @@ func (s *scribe) needs() string {
 	return strings.Join(words, " ")
 }
 
-// sessionsBefore are the names of sessions that whoever plays the recording has to
-// make first.
-func (s *scribe) sessionsBefore() string {
+// sessionsBefore returns the names of the sessions, except the default one,
+// that must exist before the recording can be played.
+func (s *transcriber) sessionsBefore() string {
 	var names []string
 	for _, uri := range slices.Sorted(maps.Keys(s.before)) {
 		if name := strings.TrimPrefix(uri, "ahp-session:/"); name != "default" {
@@ -102,7 +102,7 @@ func (s *scribe) sessionsBefore() string {
 	return strings.Join(names, " ")
 }
 
-func (s *scribe) line(e entry) string {
+func (s *transcriber) line(e entry) string {
 	name := connName(e.link)
 	switch e.op {
 	case 'o':
@@ -119,7 +119,7 @@ func (s *scribe) line(e entry) string {
 	return name + "< " + s.received(e)
 }
 
-// connName is a, b, … z, c26, c27 …
+// connName returns the name of a connection: a, b, … z, c26, c27 …
 func connName(l Link) string {
 	if l < 26 {
 		return string(rune('a' + l))
@@ -127,8 +127,9 @@ func connName(l Link) string {
 	return fmt.Sprintf("c%d", l)
 }
 
-// sent is a client's frame as it was, but for names of what the host made up.
-func (s *scribe) sent(e entry) string {
+// sent returns a client's frame verbatim, except that values which the host
+// chose become names.
+func (s *transcriber) sent(e entry) string {
 	text := s.withoutSecrets(e.frame)
 	literal := text
 	text = canvasURI.ReplaceAllStringFunc(text, func(uri string) string {
@@ -154,18 +155,18 @@ func (s *scribe) sent(e entry) string {
 	if plain(literal) {
 		return text
 	}
-	return strconv.Quote(literal) // to the letter, and without names
+	return strconv.Quote(literal) // verbatim, without names
 }
 
-// plain reports whether a frame stands on a line as it is.
+// plain reports whether a frame can stand on a line without quotes.
 func plain(text string) bool {
 	return text != "" && ahp.Value(text).IsValid() && !strings.ContainsAny(text, "\n\r") && !nameLike.MatchString(text) &&
 		strings.TrimSpace(text) == text && text[0] != '"'
 }
 
-// withoutSecrets takes tokens out of a frame, those that are written with escapes
-// included.
-func (s *scribe) withoutSecrets(text string) string {
+// withoutSecrets removes tokens from a frame, including those written with
+// escapes.
+func (s *transcriber) withoutSecrets(text string) string {
 	if v := ahp.Value(text); strings.Contains(text, `\`) && v.IsValid() {
 		if readable := string(unescaped(v)); s.secret(readable) {
 			text = readable
@@ -180,13 +181,12 @@ func (s *scribe) withoutSecrets(text string) string {
 	return text
 }
 
-// secret reports whether a text holds what must not be written.
-func (s *scribe) secret(text string) bool {
+// secret reports whether a text contains a token.
+func (s *transcriber) secret(text string) bool {
 	return strings.Contains(text, `"authenticate"`) || slices.ContainsFunc(s.secrets, func(secret string) bool { return strings.Contains(text, secret) })
 }
 
-// unescaped is a value whose strings and names have no escapes that they need not
-// have.
+// unescaped returns v with no unnecessary escapes in strings and member names.
 func unescaped(v ahp.Value) ahp.Value {
 	switch v.Kind() {
 	case '"':

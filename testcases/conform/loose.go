@@ -10,8 +10,9 @@ import (
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// differ reports whether a value is not as expected, or holds the place where
-// the runner found it so. Names that a transcript bound are anything here.
+// differ reports whether a value differs from the expected one, or contains the
+// place where the runner found a difference. A name that a transcript binds
+// matches any value here.
 func (c *comparison) differ(place string, w, h ahp.Value) bool {
 	if c.place != "" && (c.place == place || strings.HasPrefix(c.place, place+"/")) {
 		return true
@@ -19,8 +20,8 @@ func (c *comparison) differ(place string, w, h ahp.Value) bool {
 	return testcases.Bindings{}.Match(loose(w), h) != nil
 }
 
-// loose takes the bound names out of an expectation: each is any value, because
-// what it was bound to is not known here.
+// loose replaces the names in an expectation by "$*", because their values are not
+// known here.
 func loose(w ahp.Value) ahp.Value {
 	switch w.Kind() {
 	case '"':

@@ -7,18 +7,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// names is the namespace of one case: what a transcript calls
+// namespace maps the names of one case: what a transcript calls
 // ahp-session:/default and c1 is ahp-session:/<prefix>default and <prefix>c1 on
-// the wire. The prefix stands nowhere else, so taking it away is exact.
-type names struct {
+// the wire. The prefix occurs nowhere else, so removing it is exact.
+type namespace struct {
 	prefix  string
-	version string // offered in place of 0.6.0 where the host speaks only older ones; "" as written
-	agent   string // the provider of sessions, "canvas" in transcripts; "" as written
-	standIn bool   // the demo extensions are clients, which the transcript must not see
+	version string // offered instead of 0.6.0 if the host speaks only older versions; "" keeps 0.6.0
+	agent   string // the host's provider of sessions, "canvas" in transcripts; "" keeps "canvas"
+	standIn bool   // clients stand in for the demo extensions, which the transcript must not see
 }
 
-// offer is the version that the namespace stands for.
-func (n *names) offer() string {
+// offer returns the version that cases offer to the host.
+func (n *namespace) offer() string {
 	if n.version != "" {
 		return n.version
 	}
@@ -34,9 +34,9 @@ var (
 	provider   = regexp.MustCompile(`("provider"\s*:\s*")([^"]*)(")`)
 )
 
-// out is a frame of a transcript as the host gets it. It works on bytes, because
-// not every frame of a transcript is JSON.
-func (n *names) out(frame []byte) []byte {
+// out converts a frame of a transcript for the host. It works on bytes, because
+// some frames of transcripts are not JSON.
+func (n *namespace) out(frame []byte) []byte {
 	frame = sessionURI.ReplaceAll(frame, []byte("ahp-session:/"+n.prefix+"${1}"))
 	frame = clientID.ReplaceAll(frame, []byte("${1}"+n.prefix+"${2}"))
 	frame = ofClient.ReplaceAll(frame, []byte(`"client:`+n.prefix+"${1}"))
@@ -49,9 +49,9 @@ func (n *names) out(frame []byte) []byte {
 	return n.rename(frame, "canvas", n.agent)
 }
 
-// in is a frame of the host as a transcript has it. It reports false for one
-// that is about somebody else.
-func (n *names) in(frame []byte) ([]byte, bool) {
+// in converts a frame of the host for the transcript. It returns false if the
+// frame concerns only others.
+func (n *namespace) in(frame []byte) ([]byte, bool) {
 	frame, ours := n.filter(frame)
 	if ours {
 		frame, ours = n.asServer(frame)
@@ -66,9 +66,8 @@ func (n *names) in(frame []byte) ([]byte, bool) {
 	return n.rename(frame, n.agent, "canvas"), true
 }
 
-// rename puts the host's name for what makes sessions in the place of the
-// transcripts', or the other way round.
-func (n *names) rename(frame []byte, from, to string) []byte {
+// rename replaces the provider of sessions in a frame, if it is from, by to.
+func (n *namespace) rename(frame []byte, from, to string) []byte {
 	if n.agent == "" {
 		return frame
 	}
@@ -81,17 +80,17 @@ func (n *names) rename(frame []byte, from, to string) []byte {
 	})
 }
 
-// session is a session of the transcript on the wire.
-func (n *names) session(name string) string { return "ahp-session:/" + n.prefix + name }
+// session returns the URI on the wire of a session of the transcript.
+func (n *namespace) session(name string) string { return "ahp-session:/" + n.prefix + name }
 
 var (
 	rootWord = []byte(`"root/session`)
 	itemWord = []byte(`"items"`)
 )
 
-// filter takes other people's sessions out: rows of listSessions, and the root's
-// notifications about them.
-func (n *names) filter(frame []byte) ([]byte, bool) {
+// filter removes other sessions: items of listSessions, and notifications of
+// the root about them.
+func (n *namespace) filter(frame []byte) ([]byte, bool) {
 	switch {
 	case bytes.Contains(frame, rootWord):
 		var note struct {
@@ -108,7 +107,7 @@ func (n *names) filter(frame []byte) ([]byte, bool) {
 	return frame, true
 }
 
-func (n *names) filterItems(frame []byte) []byte {
+func (n *namespace) filterItems(frame []byte) []byte {
 	var answer, result map[string]ahp.Value
 	var items []ahp.Value
 	if ahp.Unmarshal(frame, &answer) != nil || ahp.Unmarshal(answer["result"], &result) != nil || ahp.Unmarshal(result["items"], &items) != nil {
