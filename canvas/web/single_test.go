@@ -44,7 +44,7 @@ func TestSingleDocument(t *testing.T) {
 	e.message(t, func(payload any) bool { return isView(payload, "hello") })
 	e.message(t, func(payload any) bool { m, _ := payload.(object); return m["start"] == 7.0 })
 	p.Frames(t, 1, singleDocument)
-	p.Wait(t, spoken+`.startsWith("Single-document mode: this browser allows no service worker here.")`)
+	p.Wait(t, spoken+`.startsWith("Single-document mode: this browser does not allow service workers here.")`)
 	for _, lack := range []string{"/absent.mp4", "/data.json"} {
 		p.Wait(t, spoken+`.includes("`+lack+`")`)
 	}
@@ -156,7 +156,7 @@ func TestNoContentOrigin(t *testing.T) {
 	e := start(t, none, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	e.message(t, func(payload any) bool { return isView(payload, "hello") })
-	p.Wait(t, spoken+`.includes("start the host with --content-origin") && document.querySelector(".words").hidden`)
+	p.Wait(t, spoken+`.includes("start it with --content-origin") && document.querySelector(".words").hidden`)
 }
 
 // TestSingleAttacks: what a canvas tries, it tries in vain here too; without the

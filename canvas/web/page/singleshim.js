@@ -1,10 +1,10 @@
 // @ts-check
-// What stands first in a document of single-document mode (single.js puts it
-// there): the theme before the first paint, the modules as blobs of this
-// document, links to other documents handed to the frame around, and a word
-// about everything that the policy kept from the canvas.
+// The first script in each document of single-document mode (single.js puts it
+// there). It sets the theme before the first paint, defines the modules as blobs,
+// sends links to other documents to the outer frame, reports what the policy
+// blocked, and fires the submit events that the sandbox suppresses.
 /** @param {{ theme: any, modules: Record<string, string>, scheme: string, title: string }} given */
-function standFirst(given) {
+function prepareDocument(given) {
   const own = document.currentScript;
   /** @param {any} theme */
   const paint = (theme) => {
