@@ -74,8 +74,8 @@
 // returns when they have ended; a socket that it handed to Serve belongs to
 // Serve, which must see to its end. The http.Server before an Edge bounds headers and
 // idle connections (ReadHeaderTimeout, IdleTimeout), bodies that are announced and
-// do not come: nobody reads them here, but the server does (canvas/web.InTime is one
-// way), and how many connections there are before a token is shown (canvas/web.Crowd).
+// do not come: nobody reads them here, but the server does (canvas/web.BodyTimeout is one
+// way), and how many connections there are before a token is shown (canvas/web.ConnLimiter).
 // Behind that, MaxLanes, MaxHosts and 8 control connections a host bound them.
 //
 // # Departures from the design

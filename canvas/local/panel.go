@@ -57,10 +57,10 @@ func (p *panel) run() {
 	}
 	p.host = ln.Addr().String()
 	srv := &http.Server{
-		Handler: web.InTime(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: web.BodyTimeout(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		BaseContext: func(net.Listener) context.Context { return p.ctx },
 	}
-	new(web.Crowd).Watch(srv)
+	new(web.ConnLimiter).Watch(srv)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = srv.Serve(ln) }()
 	p.follow()
