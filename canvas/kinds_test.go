@@ -7,12 +7,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
 // TestChannelKinds: the kinds that a host registers with its log are the rows of
 // the table.
 func TestChannelKinds(t *testing.T) {
-	log := canvastest.New(t, canvas.Options{}).Log
+	log := canvastest.New(t, engine.Options{}).Log
 	for _, row := range canvas.ChannelKinds {
 		kind := log.Kind(row.Scheme + ":/any")
 		if kind == nil {

@@ -26,7 +26,7 @@
 //     before that: to wait for it beside the connection that has the token would need
 //     somebody who owns the wait, and all that comes of it is known one connection
 //     earlier, of a host that could not compute an HMAC in two seconds.
-//   - Who answers 503 has too many connections just now (canvas/web.Crowd): nothing is
+//   - Who answers 503 has too many connections just now (canvas/web.ConnLimiter): nothing is
 //     learnt of him, and he is asked again the next time.
 //   - Nothing is asked over TLS, where a certificate says who it is, nor at a relay
 //     (any path but /ahp and /mcp): a relay's token is not the host's, a host cannot

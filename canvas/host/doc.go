@@ -16,7 +16,7 @@
 //
 // An AHP connection that is one too many (Options.MaxConnections) is closed with
 // ws.CodeTryLater; pages and clients try again by themselves. The listener's other
-// connections are bounded by a web.Crowd (Options.MaxHTTP): page files, agents, and
+// connections are bounded by a web.ConnLimiter (Options.MaxHTTP): page files, agents, and
 // those that have yet to say what they want, of which a quiet one makes room.
 // One that nobody opens with a handshake ends after Options.Server.Handshake. Load says
 // how full the host is.

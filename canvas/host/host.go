@@ -46,7 +46,7 @@ type Host struct {
 	server    *server.Server
 	tools     *mcp.Server
 	handler   http.Handler
-	crowd     web.Crowd // of the listener's connections that are none of AHP
+	crowd     web.ConnLimiter // of the listener's connections that are none of AHP
 	logger    *slog.Logger
 
 	entering sync.Mutex
@@ -76,7 +76,7 @@ func New(opts Options) (*Host, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{opts: opts, logger: opts.Logger, addresses: addressesOf(opts), crowd: web.Crowd{Max: opts.MaxHTTP}}
+	h := &Host{opts: opts, logger: opts.Logger, addresses: addressesOf(opts), crowd: web.ConnLimiter{Max: opts.MaxHTTP}}
 	if err := h.begin(); err != nil {
 		return nil, errors.Join(err, opts.Listener.Close())
 	}

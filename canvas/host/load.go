@@ -13,7 +13,7 @@ const DefaultMaxConnections = 16384
 type Load struct {
 	Connections, MaxConnections int            // AHP, a relay's lanes included
 	Refused                     uint64         // AHP connections that were too many, since the host was made
-	HTTP                        web.CrowdStats // the listener's other connections
+	HTTP                        web.ConnStats // the listener's other connections
 }
 
 // Load may be called at any time.

@@ -99,7 +99,7 @@ func TestStrangersAreBounded(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(200 * time.Millisecond)
 		}
-		if got := l.Load().HTTP; got.Open != 8 || got.Max != 8 || got.Ended+got.Refused != 12 {
+		if got := l.Load().HTTP; got.Open != 8 || got.Max != 8 || got.Evicted+got.Refused != 12 {
 			t.Errorf("%+v", got)
 		}
 		page, err := l.network.Dial(t.Context(), "", l.address)

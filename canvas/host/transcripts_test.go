@@ -126,7 +126,7 @@ func (e *env) stop() {
 	}
 }
 
-func (e *env) Settle() { synctest.Wait() }
+func (e *env) Flush() { synctest.Wait() }
 
 func (e *env) Pass(d time.Duration) {
 	time.Sleep(d)

@@ -9,8 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// content is what an answer of canvasReadResource holds; none where the reader's
-// validator still holds.
+// content returns the content in an answer of canvasReadResource, or nil if the
+// reader's validator is still valid.
 func content(got canvas.CanvasReadResourceResult) (body []byte, kind string, err error) {
 	if len(got.Contents) == 0 {
 		return nil, "", nil
@@ -36,10 +36,10 @@ func content(got canvas.CanvasReadResourceResult) (body []byte, kind string, err
 	return body, kind, err
 }
 
-// doctype is what stands before everything of a page: after it, ours comes first.
+// doctype matches the start of a document before which no element can stand.
 var doctype = regexp.MustCompile(`(?i)^(\xEF\xBB\xBF)?\s*(<!--[^>]*-->\s*)*<!doctype[^>]*>`)
 
-// withScript puts the other end of canvas.js before everything of a page.
+// withScript inserts local.js after the doctype, before everything else.
 func withScript(page []byte) []byte {
 	at := len(doctype.Find(page[:min(len(page), 1024)]))
 	const script = `<script src="/.ahp/local.js"></script>`

@@ -12,45 +12,50 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Options says what is shown, and who is told. Session and Dial are required.
+// Options configures Run. Session and Dial are required.
 type Options struct {
-	// Session is the URI of the session whose canvases are offered.
+	// Session is the URI of the session whose canvases are served.
 	Session string
-	// Dial makes a connection to the host, which follows the channels and
-	// reconnects by itself.
+	// Dial connects to the host with these subscriptions. The client reconnects
+	// automatically.
 	Dial func(ctx context.Context, subscriptions ...string) (*client.Client, error)
-	// Listen makes the listener of a canvas; nil takes a free port of 127.0.0.1.
+	// Listen returns the listener of a canvas; nil means a free port of 127.0.0.1.
 	Listen func() (net.Listener, error)
-	// Changed is told of a canvas that is offered, changed, or offered no longer;
-	// one call at a time. Nil tells nobody.
+	// Changed, if not nil, is called when a canvas is served, changes, or is no longer
+	// served. Calls are not concurrent.
 	Changed func(Canvas)
-	Logger  *slog.Logger // nil discards
+	// Logger receives warnings; nil discards them.
+	Logger *slog.Logger
 }
 
-// Canvas is an open canvas as it is offered here.
+// Canvas is an open canvas that is served locally.
 type Canvas struct {
-	InstanceID   string                     `json:"instanceId"`
-	CanvasID     string                     `json:"canvasId"`
-	Title        string                     `json:"title,omitzero"`
+	// InstanceID is the id of the instance in its session.
+	InstanceID string `json:"instanceId"`
+	// CanvasID is the id of its declaration.
+	CanvasID string `json:"canvasId"`
+	// Title is its current title.
+	Title string `json:"title,omitzero"`
+	// Availability is ready, or stale while its provider is not running.
 	Availability session.CanvasAvailability `json:"availability"`
-	// URL is where it can be looked at: http://127.0.0.1:PORT/…; "" where it has
-	// nothing to look at.
+	// URL is its address, http://127.0.0.1:PORT/…, or a direct url of the provider;
+	// "" if it has nothing to show.
 	URL string `json:"url,omitzero"`
-	// Closed says that it is offered no longer.
+	// Closed reports that it is no longer served.
 	Closed bool `json:"closed,omitzero"`
 }
 
-// renderer is one Run.
+// renderer is the state of one Run.
 type renderer struct {
 	opts   Options
 	panels map[string]*panel // by channel
 	wg     sync.WaitGroup
 
-	telling sync.Mutex
+	notifying sync.Mutex
 }
 
-// Run offers the canvases of a session until ctx is done, which is no failure. Its
-// error is that the host cannot be reached, or will not have us any more.
+// Run serves the canvases of a session until ctx is canceled, and then returns nil. It
+// fails if the host cannot be reached, or has ended the connection or the session.
 func Run(ctx context.Context, opts Options) error {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -84,7 +89,7 @@ func Run(ctx context.Context, opts Options) error {
 			return err
 		}
 		if ev.Kind == client.EventGone {
-			return fmt.Errorf("the session %q is gone", opts.Session)
+			return fmt.Errorf("the session %q has ended", opts.Session)
 		}
 		if st, ok := ev.State.(session.State); ok {
 			r.follow(ctx, st.OpenCanvases)
@@ -92,15 +97,15 @@ func Run(ctx context.Context, opts Options) error {
 	}
 }
 
-// follow begins to offer what is new in the catalogue, and ends what is gone.
-func (r *renderer) follow(ctx context.Context, rows []session.OpenCanvasRef) {
+// follow starts panels for new catalog entries and stops those of closed canvases.
+func (r *renderer) follow(ctx context.Context, entries []session.OpenCanvasRef) {
 	open := map[string]bool{}
-	for _, row := range rows {
-		open[row.Channel] = true
-		if r.panels[row.Channel] == nil {
-			p := &panel{renderer: r, channel: row.Channel, instanceID: row.InstanceID, canvasID: row.CanvasID}
+	for _, entry := range entries {
+		open[entry.Channel] = true
+		if r.panels[entry.Channel] == nil {
+			p := &panel{renderer: r, channel: entry.Channel, instanceID: entry.InstanceID, canvasID: entry.CanvasID}
 			p.ctx, p.cancel = context.WithCancel(ctx)
-			r.panels[row.Channel] = p
+			r.panels[entry.Channel] = p
 			r.wg.Go(p.run)
 		}
 	}
@@ -112,8 +117,8 @@ func (r *renderer) follow(ctx context.Context, rows []session.OpenCanvasRef) {
 	}
 }
 
-func (r *renderer) tell(c Canvas) {
-	r.telling.Lock()
-	defer r.telling.Unlock()
+func (r *renderer) notify(c Canvas) {
+	r.notifying.Lock()
+	defer r.notifying.Unlock()
 	r.opts.Changed(c)
 }

@@ -1,12 +1,13 @@
 // @ts-check
-// Stands before everything of a canvas that is shown without a page around it: the
-// theme is the system's, and what canvas.js says goes to the port's own server.
+// The first script in each document of a canvas that canvas/local shows without the
+// app page. The theme is the system's, and canvas.js's messages go to the server that
+// served the document.
 "use strict";
 {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
 
-  /** The tokens of the page's own style sheet. @type {Record<"light" | "dark", Record<string, string>>} */
+  /** The same tokens as in the app page's style sheet. @type {Record<"light" | "dark", Record<string, string>>} */
   const TOKENS = {
     light: { "--background-color-default": "#ffffff", "--text-color-default": "#1f2328", "--text-color-muted": "#59636e", "--border-color-default": "#d1d9e0", "--color-focus-outline": "#0969da" },
     dark: { "--background-color-default": "#0d1117", "--text-color-default": "#f0f6fc", "--text-color-muted": "#9198a1", "--border-color-default": "#3d444d", "--color-focus-outline": "#4493f8" },
@@ -25,11 +26,11 @@
   paint();
   dark.addEventListener("change", paint);
 
-  let lane = "";
+  let viewID = "";
   /** @type {(value?: unknown) => void} */
-  let laned;
-  /** One action after the other, from the moment that there is a lane. @type {Promise<unknown>} */
-  let sending = new Promise((resolve) => { laned = resolve; });
+  let ready;
+  /** Sends one message after the other, beginning when the server has sent the View's id. @type {Promise<unknown>} */
+  let sending = new Promise((resolve) => { ready = resolve; });
   let lastSeq = 0;
 
   /** @param {any} view */
@@ -37,10 +38,10 @@
     const events = new EventSource("/.ahp/events");
     events.onmessage = ({ data }) => {
       const m = JSON.parse(data);
-      if (m.lane !== undefined) {
-        const again = lane !== "";
-        lane = m.lane;
-        laned();
+      if (m.view !== undefined) {
+        const again = viewID !== "";
+        viewID = m.view;
+        ready();
         if (again) view.reconnected();
       }
       if (m.state) view.update({ input: m.state.input });
@@ -54,7 +55,7 @@
     const view = new View((/** @type {any} */ action) => {
       const seq = ++lastSeq;
       sending = sending.then(async () => {
-        const answer = await fetch(`/.ahp/message?lane=${lane}`, { method: "POST", body: JSON.stringify(action.payload) }).catch(() => undefined);
+        const answer = await fetch(`/.ahp/message?view=${viewID}`, { method: "POST", body: JSON.stringify(action.payload) }).catch(() => undefined);
         view.echoed(seq, answer?.ok ? undefined : (await answer?.text()) ?? "the connection was lost");
       });
       return seq;

@@ -271,7 +271,7 @@ func TestGoneAndBack(t *testing.T) {
 	s.app.CloseClientConnections()
 	s.app.Close()
 	s.await("stale", func(c local.Canvas) bool { return c.InstanceID == "app" && c.Availability == session.Stale })
-	if res, body := s.do("GET", c.URL, "Accept", "text/html"); res.StatusCode != 503 || !strings.Contains(body, "Load it again") {
+	if res, body := s.do("GET", c.URL, "Accept", "text/html"); res.StatusCode != 503 || !strings.Contains(body, "Reload the page") {
 		t.Errorf("while it is gone: %d %.300s", res.StatusCode, body)
 	}
 	ln, err := net.Listen("tcp", at)
@@ -320,7 +320,7 @@ func TestViewsOfAPage(t *testing.T) {
 		return strings.TrimSuffix(strings.TrimPrefix(line, "data: "), "\n")
 	}
 	var first struct {
-		Lane string `json:"lane"`
+		View string `json:"view"`
 	}
 	if err := ahp.Unmarshal([]byte(next()), &first); err != nil {
 		t.Fatal(err)
@@ -328,26 +328,26 @@ func TestViewsOfAPage(t *testing.T) {
 	if got := next(); got != `{"state":{}}` {
 		t.Errorf("then %s", got)
 	}
-	say := func(lane, payload string) int {
-		res, err := s.http.Post(base+"/.ahp/message?lane="+lane, "application/json", strings.NewReader(payload))
+	send := func(view, payload string) int {
+		res, err := s.http.Post(base+"/.ahp/message?view="+view, "application/json", strings.NewReader(payload))
 		if err != nil {
 			t.Fatal(err)
 		}
 		res.Body.Close()
 		return res.StatusCode
 	}
-	if got := say(first.Lane, `{"sample":"hello"}`); got != 204 {
+	if got := send(first.View, `{"sample":"hello"}`); got != 204 {
 		t.Errorf("hello: %d", got)
 	}
 	if got := next(); !strings.Contains(got, `"payload"`) {
 		t.Errorf("the board says %s", got)
 	}
-	for what, got := range map[string]int{"no JSON": say(first.Lane, `{`), "too much": say(first.Lane, `"`+strings.Repeat("x", 70<<10)+`"`)} {
+	for what, got := range map[string]int{"no JSON": send(first.View, `{`), "too much": send(first.View, `"`+strings.Repeat("x", 70<<10)+`"`)} {
 		if got != 400 {
 			t.Errorf("%s: %d", what, got)
 		}
 	}
-	if got := say("other", `1`); got != 409 {
-		t.Errorf("a lane that is none: %d", got)
+	if got := send("other", `1`); got != 409 {
+		t.Errorf("an unknown View: %d", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// panel is one open canvas: a port, and the connection behind it.
+// panel serves one open canvas: a port, and the connection to the host behind it.
 type panel struct {
 	renderer             *renderer
 	channel              string
@@ -24,23 +24,23 @@ type panel struct {
 	ctx                  context.Context
 	cancel               context.CancelFunc
 	client               *client.Client
-	host                 string // host and port, as a request must name them
+	host                 string // host and port, which requests must name
 
-	mu    sync.Mutex
-	state canvas.CanvasState
-	lane  *lane
-	told  Canvas
+	mu       sync.Mutex
+	state    canvas.CanvasState
+	conn     *bridgeConn
+	reported Canvas
 
 	views views
 }
 
-// lane is the bridge over one connection.
-type lane struct {
+// bridgeConn is an http/1 client over one connection to the host.
+type bridgeConn struct {
 	*bridge.Client
-	ended <-chan struct{} // with the connection
+	ended <-chan struct{} // closed when the connection is lost
 }
 
-// run offers the canvas until it is closed.
+// run serves the canvas until it is closed.
 func (p *panel) run() {
 	defer p.cancel()
 	log := p.renderer.opts.Logger
@@ -52,29 +52,29 @@ func (p *panel) run() {
 	defer c.Close()
 	ln, err := p.renderer.opts.Listen()
 	if err != nil {
-		log.Error("no port for a canvas", "id", p.instanceID, "err", err)
+		log.Error("cannot listen for a canvas", "id", p.instanceID, "err", err)
 		return
 	}
 	p.host = ln.Addr().String()
 	srv := &http.Server{
-		Handler: web.InTime(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: web.BodyTimeout(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		BaseContext: func(net.Listener) context.Context { return p.ctx },
 	}
-	new(web.Crowd).Watch(srv)
+	new(web.ConnLimiter).Watch(srv)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = srv.Serve(ln) }()
 	p.follow()
-	p.cancel() // ends what is under way
-	p.drop()
+	p.cancel() // cancels active requests
+	p.closeConn()
 	_ = srv.Close()
 	<-served
 	p.report(func(c *Canvas) { c.Closed, c.URL = true, "" })
 }
 
-// dial makes the canvas's connection, for which the host may have no room at the
-// moment, or be away. It returns nil where the canvas ended first.
+// dial connects to the host, and retries while the host is unreachable or at its limit.
+// It returns nil if the canvas is closed first.
 func (p *panel) dial() *client.Client {
-	waits := client.NewBackoff()
+	backoff := client.NewBackoff()
 	for {
 		c, err := p.renderer.opts.Dial(p.ctx, p.channel)
 		if err == nil {
@@ -83,21 +83,21 @@ func (p *panel) dial() *client.Client {
 		select {
 		case <-p.ctx.Done():
 			return nil
-		case <-time.After(waits.NextBackOff()):
-			p.renderer.opts.Logger.Warn("canvas not offered yet", "id", p.instanceID, "err", err)
+		case <-time.After(backoff.NextBackOff()):
+			p.renderer.opts.Logger.Warn("cannot connect for a canvas, will retry", "id", p.instanceID, "err", err)
 		}
 	}
 }
 
-// follow keeps the state and hears the provider, until the canvas is closed or
-// its host lost for good.
+// follow tracks the state and receives the provider's messages, until the canvas is
+// closed or the client gives up.
 func (p *panel) follow() {
 	w := p.client.Watch(p.channel)
 	defer w.Close()
 	for ev, err := range w.All(p.ctx) {
 		if err != nil || ev.Kind == client.EventGone {
 			if err != nil && !errors.Is(err, context.Canceled) {
-				p.renderer.opts.Logger.Warn("canvas not followed any more", "id", p.instanceID, "err", err)
+				p.renderer.opts.Logger.Warn("connection of a canvas ended", "id", p.instanceID, "err", err)
 			}
 			return
 		}
@@ -106,21 +106,21 @@ func (p *panel) follow() {
 			continue
 		}
 		if m, ok := ev.Action.(canvas.Message); ok {
-			p.hear(m.Payload)
+			p.receive(m.Payload)
 		}
 		if st, ok := ev.State.(canvas.CanvasState); ok {
-			p.take(st)
+			p.setState(st)
 		}
 	}
 }
 
-// take makes a state the one that holds, and tells of it.
-func (p *panel) take(st canvas.CanvasState) {
+// setState stores a new state and reports the change.
+func (p *panel) setState(st canvas.CanvasState) {
 	p.mu.Lock()
 	p.state = st
 	p.mu.Unlock()
 	if st.Availability != session.Ready {
-		p.drop()
+		p.closeConn()
 	}
 	p.report(func(c *Canvas) {
 		c.Availability, c.URL, c.Title = st.Availability, p.address(st), ""
@@ -130,25 +130,24 @@ func (p *panel) take(st canvas.CanvasState) {
 	})
 }
 
-// report tells of the canvas where that is news.
+// report notifies Options.Changed if the change has an effect.
 func (p *panel) report(change func(*Canvas)) {
 	p.mu.Lock()
-	before := p.told
+	before := p.reported
 	now := before
 	now.InstanceID, now.CanvasID = p.instanceID, p.canvasID
 	change(&now)
-	p.told = now
+	p.reported = now
 	p.mu.Unlock()
 	if now != before {
-		p.renderer.tell(now)
+		p.renderer.notify(now)
 	}
 }
 
-// address is where a person looks at the canvas. A stale one has the address that
-// it had.
+// address returns the canvas's URL for people. A stale canvas keeps its previous one.
 func (p *panel) address(st canvas.CanvasState) string {
 	if st.URL == nil {
-		return p.told.URL
+		return p.reported.URL
 	}
 	if ahp.SchemeOf(*st.URL) != ahp.SchemeContent {
 		return *st.URL
@@ -170,26 +169,26 @@ func bridged(st canvas.CanvasState) bool {
 	return len(st.Meta) > 0 && ahp.Unmarshal(st.Meta, &meta) == nil && string(meta["x-ahp-canvas/http"]) == "1"
 }
 
-// current returns the state, and the lane of a canvas that has one, over the
-// connection that there is now.
-func (p *panel) current() (canvas.CanvasState, *lane) {
+// current returns the state, and the http/1 client over the current connection if the
+// provider answers http/1 and is ready.
+func (p *panel) current() (canvas.CanvasState, *bridgeConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lane != nil {
+	if p.conn != nil {
 		select {
-		case <-p.lane.ended:
-			p.lane = nil // closed by the goroutine that waits for it
+		case <-p.conn.ended:
+			p.conn = nil // closed by the goroutine that backoff for it
 		default:
 		}
 	}
-	if p.lane == nil && bridged(p.state) && p.state.Availability == session.Ready && p.client.Err() == nil {
-		p.lane = p.newLane()
+	if p.conn == nil && bridged(p.state) && p.state.Availability == session.Ready && p.client.Err() == nil {
+		p.conn = p.newConn()
 	}
-	return p.state, p.lane
+	return p.state, p.conn
 }
 
-func (p *panel) newLane() *lane {
-	l := &lane{ended: p.client.Disconnected()}
+func (p *panel) newConn() *bridgeConn {
+	l := &bridgeConn{ended: p.client.Disconnected()}
 	l.Client = bridge.NewClient(bridge.ClientOptions{Send: func(payload ahp.Value) error {
 		_, err := p.client.DispatchAsync(p.channel, canvas.Message{Payload: payload})
 		return err
@@ -204,18 +203,19 @@ func (p *panel) newLane() *lane {
 	return l
 }
 
-// drop ends the lane: what is under way fails, and the next request has another.
-func (p *panel) drop() {
+// closeConn closes the http/1 client: active requests fail, and the next one gets a new
+// client.
+func (p *panel) closeConn() {
 	p.mu.Lock()
-	l := p.lane
-	p.lane = nil
+	l := p.conn
+	p.conn = nil
 	p.mu.Unlock()
 	if l != nil {
 		l.Close()
 	}
 }
 
-// refused tells the lane which of its messages the host did not take.
+// refused passes a message that the host rejected to the http/1 client.
 func (p *panel) refused(action ahp.Value) {
 	var m struct {
 		Payload ahp.Value `json:"payload,omitzero"`
@@ -225,16 +225,16 @@ func (p *panel) refused(action ahp.Value) {
 		return
 	}
 	p.mu.Lock()
-	l := p.lane
+	l := p.conn
 	p.mu.Unlock()
 	if l != nil {
 		l.Refused(m.Payload)
 	}
 }
 
-func (p *panel) hear(payload ahp.Value) {
+func (p *panel) receive(payload ahp.Value) {
 	p.mu.Lock()
-	l := p.lane
+	l := p.conn
 	p.mu.Unlock()
 	if l != nil {
 		l.Message(payload)

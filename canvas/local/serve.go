@@ -16,15 +16,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// ServeHTTP answers a request of the canvas's page, or of who looks at it.
+// ServeHTTP answers requests of the canvas's page, and of people who open it.
 func (p *panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	web.SetCanvasHeaders(w)
-	if status, word := p.foreign(r); status != 0 {
-		words(w, r, status, word)
+	if status, text := p.refuse(r); status != 0 {
+		failure(w, r, status, text)
 		return
 	}
 	if name, ok := strings.CutPrefix(r.URL.Path, "/.ahp/"); ok {
-		p.serveOwn(w, r, name)
+		p.serveScript(w, r, name)
 		return
 	}
 	st, l := p.current()
@@ -32,70 +32,71 @@ func (p *panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case l != nil:
 		p.forward(w, r, l)
 	case bridged(st):
-		words(w, r, http.StatusServiceUnavailable, "This canvas has lost its provider or its host. Load it again when it is back.")
+		failure(w, r, http.StatusServiceUnavailable, "This canvas's provider or host is not reachable. Reload the page when it is back.")
 	default:
 		p.read(w, r)
 	}
 }
 
-// foreign says why a request is not one of this canvas's own page, nor a person
-// who opens it.
-func (p *panel) foreign(r *http.Request) (status int, word string) {
+// refuse returns an error status for a request to another host name, or from another
+// origin. Navigations are allowed from anywhere, so that other pages can embed a
+// canvas.
+func (p *panel) refuse(r *http.Request) (status int, text string) {
 	if r.Host != p.host {
-		return http.StatusMisdirectedRequest, "This is the port of a canvas. It has no other name than " + p.host + "."
+		return http.StatusMisdirectedRequest, "This port serves a canvas only under the name " + p.host + "."
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+p.host {
-		return http.StatusForbidden, "Another page may show this canvas, and nothing else."
+		return http.StatusForbidden, "Other web pages can show this canvas in a frame, but cannot send requests to it."
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin" || site == "none":
 	case r.Header.Get("Sec-Fetch-Mode") == "navigate" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 	default:
-		return http.StatusForbidden, "Another page may show this canvas, and nothing else."
+		return http.StatusForbidden, "Other web pages can show this canvas in a frame, but cannot send requests to it."
 	}
 	return 0, ""
 }
 
-// forward sends a request over the bridge.
-func (p *panel) forward(w http.ResponseWriter, r *http.Request, l *lane) {
+// forward sends a request over http/1.
+func (p *panel) forward(w http.ResponseWriter, r *http.Request, l *bridgeConn) {
 	proxy := &httputil.ReverseProxy{
 		Transport:     l,
-		FlushInterval: -1, // an event stream is passed on as it comes
+		FlushInterval: -1, // event streams must not be buffered
 		Rewrite: func(out *httputil.ProxyRequest) {
 			out.Out.URL.Scheme, out.Out.URL.Host = "http", p.host
-			out.Out.Header.Del("Cookie") // the app's cookies are the host's business
+			out.Out.Header.Del("Cookie") // the host has the app's cookies
 		},
 		ModifyResponse: func(res *http.Response) error {
 			policy := header{}
 			web.SetCanvasHeaders(policy)
 			for name, values := range policy.Header() {
-				w.Header().Del(name) // it was set for words of our own
+				w.Header().Del(name) // already set for our own failures
 				res.Header[name] = append(values, res.Header.Values(name)...)
 			}
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if e, ok := errors.AsType[*bridge.Error](err); ok {
-				words(w, r, e.Status, e.Message)
+				failure(w, r, e.Status, e.Message)
 				return
 			}
-			words(w, r, http.StatusBadGateway, "The connection to this canvas was lost.")
+			failure(w, r, http.StatusBadGateway, "The connection to this canvas was lost.")
 		},
 	}
 	proxy.ServeHTTP(w, r)
 }
 
-// header is a ResponseWriter that has nothing but headers.
+// header is a ResponseWriter that only collects headers.
 type header http.Header
 
 func (h header) Header() http.Header       { return http.Header(h) }
 func (header) Write(b []byte) (int, error) { return len(b), nil }
 func (header) WriteHeader(int)             {}
 
-// read serves content that has no HTTP behind it.
+// read serves content of a canvas without a server.
 func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		words(w, r, http.StatusNotImplemented, "This canvas can only be read. It has no server that could answer this request.")
+		failure(w, r, http.StatusNotImplemented, "This canvas has no server, so it can only serve files.")
 		return
 	}
 	params := canvas.CanvasReadResourceParams{Channel: p.channel, URI: ahp.SchemeContent + ":/" + p.instanceID + r.URL.EscapedPath()}
@@ -104,15 +105,15 @@ func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 	}
 	got, err := client.Call(r.Context(), p.client, canvas.CanvasReadResource, params)
 	if err != nil {
-		p.unread(w, r, err)
+		p.readFailed(w, r, err)
 		return
 	}
 	body, kind, err := content(got)
 	if err != nil {
-		words(w, r, http.StatusBadGateway, "The host's answer cannot be read.")
+		failure(w, r, http.StatusBadGateway, "The host sent an invalid answer.")
 		return
 	}
-	w.Header().Set("Cache-Control", "no-cache") // ask again, with the validator
+	w.Header().Set("Cache-Control", "no-cache") // revalidate with the ETag
 	var etag string
 	if raw, ok := got.Meta[canvas.MetaETag]; ok && ahp.Unmarshal(raw, &etag) == nil && etag != "" {
 		w.Header().Set("ETag", etag)
@@ -125,28 +126,28 @@ func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 		body = withScript(body)
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // the reader went away: nobody is left to tell
+	_, _ = w.Write(body) // fails only if the client disconnected
 }
 
-func (p *panel) unread(w http.ResponseWriter, r *http.Request, err error) {
+func (p *panel) readFailed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, ahp.ErrNotFound):
-		words(w, r, http.StatusNotFound, "This canvas has nothing at this address.")
+		failure(w, r, http.StatusNotFound, "This canvas has no such file.")
 	case errors.Is(err, context.Canceled):
 	case p.client.Err() != nil:
-		words(w, r, http.StatusServiceUnavailable, "The host is not there now. Load this again in a moment.")
+		failure(w, r, http.StatusServiceUnavailable, "The host is not reachable. Reload the page in a moment.")
 	default:
-		words(w, r, http.StatusBadGateway, "This could not be read: the canvas's provider is not there, or failed.")
+		failure(w, r, http.StatusBadGateway, "This file could not be read. Either the canvas's provider is not running, or it failed.")
 	}
 }
 
-// words are a failure for people: a page where one is asked for.
-func words(w http.ResponseWriter, r *http.Request, status int, word string) {
+// failure answers with a text for people, as a page if the client accepts HTML.
+func failure(w http.ResponseWriter, r *http.Request, status int, text string) {
 	w.Header().Set("Cache-Control", "no-store")
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		fmt.Fprintln(w, word)
+		fmt.Fprintln(w, text)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -155,5 +156,5 @@ func words(w http.ResponseWriter, r *http.Request, status int, word string) {
 <style>:root{color-scheme:light dark}html{height:100%%;font:1rem/1.5 system-ui,sans-serif}
 body{margin:0;min-height:100%%;display:grid;place-content:center;padding:2rem;box-sizing:border-box;text-align:center}
 p{margin:0;max-width:34ch;text-wrap:balance}small{display:block;margin-block-start:.5rem;opacity:.7}</style>
-<p>%s</p><small>Status %d</small>`, status, html.EscapeString(word), status)
+<p>%s</p><small>Status %d</small>`, status, html.EscapeString(text), status)
 }

@@ -19,18 +19,18 @@ import (
 //go:embed local.js
 var script []byte
 
-// maxViews bounds the pages of one canvas that take part at a time.
+// maxViews is the limit of a canvas's pages that take part in view/1.
 const maxViews = 64
 
-// views are the pages that take part by view/1: each has a connection to the host,
-// so that to the canvas it is one View.
+// views are the pages that take part in view/1. Each has a connection to the host, so
+// that the provider sees each as a View.
 type views struct {
 	mu   sync.Mutex
 	byID map[string]*client.Client
 }
 
-// serveOwn answers for what is ours on every canvas's port.
-func (p *panel) serveOwn(w http.ResponseWriter, r *http.Request, name string) {
+// serveScript answers below /.ahp/: our scripts, and the messages of pages.
+func (p *panel) serveScript(w http.ResponseWriter, r *http.Request, name string) {
 	switch {
 	case name == "events" && r.Method == http.MethodGet:
 		p.serveEvents(w, r)
@@ -44,44 +44,44 @@ func (p *panel) serveOwn(w http.ResponseWriter, r *http.Request, name string) {
 		body = script
 	}
 	if body == nil {
-		words(w, r, http.StatusNotFound, "There is no such file.")
+		failure(w, r, http.StatusNotFound, "This canvas has no such file.")
 		return
 	}
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	_, _ = w.Write(body)
 }
 
-// serveEvents is a page's View for as long as it listens: what the provider says
-// to it, and what becomes of its own messages.
+// serveEvents is an event stream with the provider's messages for one page. The page is
+// a View as long as it reads the stream.
 func (p *panel) serveEvents(w http.ResponseWriter, r *http.Request) {
 	c, err := p.renderer.opts.Dial(r.Context(), p.channel)
 	if err != nil {
-		words(w, r, http.StatusServiceUnavailable, "The host is not there now.")
+		failure(w, r, http.StatusServiceUnavailable, "The host is not reachable.")
 		return
 	}
 	defer c.Close()
 	id := rand.Text()
 	if !p.views.add(id, c) {
-		words(w, r, http.StatusTooManyRequests, "This canvas is open on too many pages.")
+		failure(w, r, http.StatusTooManyRequests, "This canvas is open on too many pages.")
 		return
 	}
 	defer p.views.remove(id)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	say := func(v any) error {
+	send := func(v any) error {
 		if _, err := fmt.Fprintf(w, "data: %s\n\n", ahp.MustMarshal(v)); err != nil {
 			return err
 		}
 		return out.Flush()
 	}
-	if say(map[string]string{"lane": id}) == nil {
-		p.stream(r.Context(), c, say)
+	if send(map[string]string{"view": id}) == nil {
+		p.stream(r.Context(), c, send)
 	}
 }
 
-// stream tells a page what its provider says to it. It ends with the page, with the
-// canvas, and with the connection: the page comes back with another one.
-func (p *panel) stream(ctx context.Context, c *client.Client, say func(any) error) {
+// stream sends the provider's messages to a page. It ends with the page, the canvas or
+// the connection; the page then reconnects and gets a new connection.
+func (p *panel) stream(ctx context.Context, c *client.Client, send func(any) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lost := c.Disconnected()
@@ -98,49 +98,49 @@ func (p *panel) stream(ctx context.Context, c *client.Client, say func(any) erro
 		if err != nil || ev.Kind == client.EventGone {
 			return
 		}
-		if err := tellPage(ev, c.ID(), say); err != nil {
+		if err := sendEvent(ev, c.ID(), send); err != nil {
 			return
 		}
 	}
 }
 
-// tellPage is one event in the words of local.js.
-func tellPage(ev client.Event, self string, say func(any) error) error {
+// sendEvent sends an event to a page in the form that local.js reads.
+func sendEvent(ev client.Event, self string, send func(any) error) error {
 	if m, ok := ev.Action.(canvas.Message); ok && ev.Kind == client.EventAction {
 		if ev.Origin != nil && ev.Origin.ClientID == self {
-			return nil // its own, of which it hears by the answer of serveMessage
+			return nil // its own message, which serveMessage answers
 		}
-		return say(map[string]any{"payload": m.Payload})
+		return send(map[string]any{"payload": m.Payload})
 	}
 	if st, ok := ev.State.(canvas.CanvasState); ok {
 		state := map[string]any{}
 		if st.Input != nil {
 			state["input"] = st.Input
 		}
-		return say(map[string]any{"state": state})
+		return send(map[string]any{"state": state})
 	}
 	return nil
 }
 
-// serveMessage sends a page's canvas/message and answers with what became of it. A
-// page sends one after the other, so that they arrive in order.
+// serveMessage dispatches a page's canvas/message and answers with the outcome. A page
+// sends one at a time, so that they arrive in order.
 func (p *panel) serveMessage(w http.ResponseWriter, r *http.Request) {
-	c := p.views.get(r.URL.Query().Get("lane"))
+	c := p.views.get(r.URL.Query().Get("view"))
 	if c == nil {
-		words(w, r, http.StatusConflict, "the connection to the host was lost; the message did not arrive")
+		failure(w, r, http.StatusConflict, "the connection to the host was lost; the message did not arrive")
 		return
 	}
 	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
 	if err != nil || !ahp.Value(payload).IsValid() {
-		words(w, r, http.StatusBadRequest, "a message is JSON, at most 64 KiB")
+		failure(w, r, http.StatusBadRequest, "a message must be JSON of at most 64 KiB")
 		return
 	}
 	err = c.Dispatch(r.Context(), p.channel, canvas.Message{Payload: payload})
 	switch refused, ok := errors.AsType[*client.Refused](err); {
 	case ok:
-		words(w, r, http.StatusConflict, refused.Reason)
+		failure(w, r, http.StatusConflict, refused.Reason)
 	case err != nil:
-		words(w, r, http.StatusServiceUnavailable, "the connection to the host was lost; the message may not have arrived")
+		failure(w, r, http.StatusServiceUnavailable, "the connection to the host was lost; the message may not have arrived")
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// CodeInternal is the code of a failure that is none of the canvas's: a bug of
-// the host, whose detail stands in its log.
+// CodeInternal is the code of an unexpected failure of the host, whose details are
+// only in its log.
 const CodeInternal = "internal_error"
 
-// answer is what a tool says: a sentence for a model, and a value for programs.
+// answer is a tool's result: a sentence for a model, and a value for programs.
 type answer struct {
 	text  string
 	value any
 }
 
-// failed is the structured content of an error (canvas.md section 3).
+// failed is the structured content of an error (canvas/PROTOCOL.md section 3).
 type failed struct {
 	Code       string   `json:"code"`
 	Message    string   `json:"message"`
@@ -31,7 +31,7 @@ type failed struct {
 	Candidates []string `json:"candidates,omitzero"`
 }
 
-// result builds a tool's result; the value stands in it twice (see the package
+// result builds a tool's result, which contains the value twice (see the package
 // comment).
 func result(text string, value ahp.Value, isError bool) *sdk.CallToolResult {
 	return &sdk.CallToolResult{
@@ -41,38 +41,38 @@ func result(text string, value ahp.Value, isError bool) *sdk.CallToolResult {
 	}
 }
 
-// failure turns an error into a result that says what to do next.
+// failure turns an error into a result with a hint, and logs unexpected errors.
 func (s *Server) failure(ctx context.Context, tool string, err error) *sdk.CallToolResult {
 	e, ok := errors.AsType[*canvas.Error](err)
 	switch {
 	case ok:
 	case errors.Is(err, context.DeadlineExceeded):
 		e = &canvas.Error{Code: canvas.CodeTimeout, Message: "the canvas did not answer in time"}
-	case ctx.Err() != nil: // nobody waits for the answer
-		e = &canvas.Error{Code: canvas.CodeHandlerError, Message: "the call was cancelled"}
+	case ctx.Err() != nil: // the client no longer waits
+		e = &canvas.Error{Code: canvas.CodeHandlerError, Message: "the call was canceled"}
 	default:
 		s.opts.Logger.Error("tool call failed", "method", tool, "err", err)
-		e = &canvas.Error{Code: CodeInternal, Message: "the host failed; its log says why"}
+		e = &canvas.Error{Code: CodeInternal, Message: "the host failed; its log has the details"}
 	}
 	return errorResult(e)
 }
 
-// errorResult is an error as a result, in words that say what to do next.
+// errorResult returns an error as a result with a hint.
 func errorResult(e *canvas.Error) *sdk.CallToolResult {
-	f := failed{legible(e.Code), legible(e.Message), e.Path, e.Rule, e.Candidates}
+	f := failed{validUTF8(e.Code), validUTF8(e.Message), e.Path, e.Rule, e.Candidates}
 	text := f.Code + ": " + f.Message
-	if hint := advice(e); hint != "" {
+	if hint := hintFor(e); hint != "" {
 		text += "\n" + hint
 	}
 	return result(text, ahp.MustMarshal(f), true)
 }
 
-// legible replaces what is no UTF-8: code and message may be a provider's, and any
-// bytes.
-func legible(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// validUTF8 replaces invalid UTF-8: a code or message can come from a provider.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// Structured returns the structured content of a result of this door, exactly as
-// the host wrote it: the library's own decoding makes every number a float64.
+// Structured returns the structured content of a result of this server, exactly as the
+// host wrote it; the MCP library decodes each number as a float64. ok is false for
+// another server's result.
 func Structured(r *sdk.CallToolResult) (ahp.Value, bool) {
 	if r.StructuredContent == nil || len(r.Content) == 0 {
 		return nil, false
@@ -84,8 +84,7 @@ func Structured(r *sdk.CallToolResult) (ahp.Value, bool) {
 	return ahp.Value(text.Text), true
 }
 
-// Failure returns the error that a result of this door carries, or nil where
-// the call succeeded.
+// Failure returns the error in a result of this server, or nil if the call succeeded.
 func Failure(r *sdk.CallToolResult) *canvas.Error {
 	if !r.IsError {
 		return nil
@@ -93,7 +92,7 @@ func Failure(r *sdk.CallToolResult) *canvas.Error {
 	v, ok := Structured(r)
 	var f failed
 	if !ok || ahp.Unmarshal(v, &f) != nil {
-		return &canvas.Error{Code: CodeInternal, Message: "the answer is no answer of this door"}
+		return &canvas.Error{Code: CodeInternal, Message: "the error result is not from a canvas host"}
 	}
 	return &canvas.Error{Code: f.Code, Message: f.Message, Path: f.Path, Rule: f.Rule, Candidates: f.Candidates}
 }

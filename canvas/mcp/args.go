@@ -24,8 +24,8 @@ type openArgs struct {
 	Unknown     ahp.Value `json:",embed"`
 }
 
-// instance is the chosen instance id, "" where the host makes one up: only an
-// absent one does that.
+// instance returns the chosen instance id, or "" if it is absent and the host
+// generates one. A given empty id is an error.
 func (a openArgs) instance() (string, error) {
 	if a.InstanceID == nil {
 		return "", nil
@@ -57,19 +57,19 @@ type waitArgs struct {
 	Unknown ahp.Value `json:",embed"`
 }
 
-// check finds what no schema of the decoder says.
+// check validates what the decoder does not.
 func (a waitArgs) check() error {
 	switch {
 	case a.After < 0:
-		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/after", Rule: "minimum", Message: "a cursor is not below 0"}
+		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/after", Rule: "minimum", Message: "the cursor cannot be negative"}
 	case a.Timeout != nil && *a.Timeout < 0:
-		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/timeout", Rule: "minimum", Message: "a time to wait is not below 0"}
+		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/timeout", Rule: "minimum", Message: "the timeout cannot be negative"}
 	}
 	return nil
 }
 
-// decode reads a tool's arguments into args; absent ones are an empty object.
-// unknown is where args keeps what it does not know.
+// decode reads a tool's arguments into args; absent arguments are an empty object.
+// unknown is the member of args that receives unknown arguments.
 func decode(raw ahp.Value, args any, unknown *ahp.Value) error {
 	if len(raw) == 0 || raw.Kind() == 'n' {
 		raw = ahp.Value("{}")
@@ -79,7 +79,7 @@ func decode(raw ahp.Value, args any, unknown *ahp.Value) error {
 	}
 	if name, ok := firstMember(*unknown); ok {
 		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/" + pointer.Replace(name), Rule: "additionalProperties",
-			Message: fmt.Sprintf("there is no argument %q", name)}
+			Message: fmt.Sprintf("unknown argument %q", name)}
 	}
 	return nil
 }
@@ -87,9 +87,9 @@ func decode(raw ahp.Value, args any, unknown *ahp.Value) error {
 // pointer escapes a member name for a JSON Pointer.
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// invalid turns the decoder's "place: rule" into an error that carries both.
+// invalid turns the decoder's "path: rule" into an error with both.
 func invalid(text string) *canvas.Error {
-	e := &canvas.Error{Code: canvas.CodeInputInvalid, Message: "the arguments do not fit: " + text}
+	e := &canvas.Error{Code: canvas.CodeInputInvalid, Message: "invalid arguments: " + text}
 	if place, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(place, "/") {
 		e.Path, e.Rule = place, "type"
 		if rest == "required" {
@@ -117,7 +117,7 @@ func firstMember(v ahp.Value) (string, bool) {
 	return first, ok
 }
 
-// absent makes null of an optional input what leaving it out is.
+// absent returns nil for null: an optional input that is null counts as absent.
 func absent(v ahp.Value) ahp.Value {
 	if v.Kind() == 'n' {
 		return nil

@@ -12,19 +12,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Service is what the tools do: a *engine.Engine. Its errors of type
+// Service implements the tools; host.Canvases is one. Its errors of type
 // *canvas.Error reach the agent with their codes.
 type Service interface {
+	// List returns the declarations of a session.
 	List(session string) ([]session.SessionCanvasDeclaration, error)
+	// ListOpen returns the open canvases of a session.
 	ListOpen(session string) ([]canvas.OpenCanvas, error)
+	// Open opens or updates a canvas.
 	Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCanvas, error)
+	// Invoke runs an action of an open canvas.
 	Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value, error)
+	// Close closes a canvas.
 	Close(ctx context.Context, session, instanceID string) error
+	// Events returns the events after a cursor, and waits for the first one.
 	Events(ctx context.Context, session string, after int64, timeout time.Duration) (canvas.EventPage, error)
 }
 
-// panel is an open canvas as the tools answer it. Where the content comes from
-// is no business of an agent.
+// panel is an open canvas in a tool's result. It has no content URL, which an agent
+// does not need.
 type panel struct {
 	InstanceID   string                     `json:"instanceId"`
 	Channel      string                     `json:"channel"`
@@ -33,7 +39,7 @@ type panel struct {
 	Availability session.CanvasAvailability `json:"availability"`
 	Title        string                     `json:"title,omitzero"`
 	Status       string                     `json:"status,omitzero"`
-	Link         string                     `json:"link,omitzero"` // the person's, where just opened
+	Link         string                     `json:"link,omitzero"` // for the person; only in the result of open_canvas
 }
 
 func panelOf(o canvas.OpenCanvas) panel {
@@ -54,7 +60,7 @@ func (s *Server) list(_ context.Context, raw ahp.Value) (answer, error) {
 	for _, d := range all {
 		names = append(names, fmt.Sprintf("%s (%s)", d.CanvasID, d.DisplayName))
 	}
-	text := "No canvas can be opened in this session now."
+	text := "This session has no canvases."
 	if len(all) > 0 {
 		text = "Canvases that " + ToolOpen + " can show: " + strings.Join(names, ", ") + ". Their schemas and actions follow."
 	}
@@ -107,7 +113,7 @@ func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {
 	a.Link = s.opts.Link(target)
 	text := fmt.Sprintf("Canvas %s is open as instance %s (%s).", a.CanvasID, a.InstanceID, a.Availability)
 	if a.Link != "" {
-		text += " The person sees it at " + a.Link + " : give them this link if they may not have the page open."
+		text += " The person sees it at " + a.Link + " : give them this link if they might not have the page open."
 	}
 	return answer{text, a}, nil
 }
@@ -146,5 +152,5 @@ func (s *Server) close(ctx context.Context, raw ahp.Value) (answer, error) {
 	}{args.InstanceID, true}}, nil
 }
 
-// session is the session that a call means.
+// session returns the named session, or the default one.
 func (s *Server) session(named string) string { return cmp.Or(named, s.opts.Session) }

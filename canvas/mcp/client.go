@@ -16,64 +16,71 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// The codes of failures to reach a host at all, and of a host that does not know
-// what it is asked, as one of another version.
+// The codes of a Client's own errors.
 const (
-	CodeUnreachable  = "host_unreachable"
+	// CodeUnreachable means that the host did not answer.
+	CodeUnreachable = "host_unreachable"
+	// CodeTokenRefused means that the host did not accept the token.
 	CodeTokenRefused = "host_token_refused"
-	CodeRefused      = "host_refused"
-	CodeCancelled    = "cancelled"
+	// CodeRefused means that the host rejected the call itself, for example because
+	// its version does not have the tool.
+	CodeRefused = "host_refused"
+	// CodeCanceled means that the caller canceled the call.
+	CodeCanceled = "cancelled"
 )
 
-// ClientOptions say which host to enter.
+// ClientOptions configures a Client.
 type ClientOptions struct {
-	URL     string // of the endpoint /mcp
-	Token   string // the agent token; it goes into a header and nowhere else
-	Version string // of the program, for the host
+	// URL is the host's /mcp endpoint.
+	URL string
+	// Token is the agent token. It is only sent in the Authorization header.
+	Token string
+	// Version is the program's version, which the host sees.
+	Version string
 }
 
-// Client is an agent's side of the door, for programs that drive a running
-// host. It is safe for concurrent use.
+// Client is an MCP client for programs that drive a running host. It is safe for
+// concurrent use.
 //
-// A host that forgot the client (it was restarted, or the client was silent for
-// Options.SessionTimeout) is entered again, and the call that it refused for
-// that is sent again: it was not run. A call whose answer is lost is not. A host that
-// has proven itself at Dial proves itself on every later connection, before the token
-// goes there (package ahp/proof).
+// If the host no longer knows the session (it was restarted, or the client was silent
+// for Options.SessionTimeout), the client begins a new one and repeats the call that
+// was refused, because it did not run. It does not repeat a call whose answer was lost.
+// A host that proved its identity at Dial must do so on each later connection, before
+// the token is sent (package ahp/proof).
 type Client struct {
-	opts ClientOptions
-	way  *http.Transport
-	turn chan struct{} // holds a token while nobody looks at session
+	opts      ClientOptions
+	transport *http.Transport
+	lock      chan struct{} // a mutex for session that can be acquired with a context
 	// session is nil after a failure, until the next call.
 	session *sdk.ClientSession
 }
 
-// Dial enters a host. Its errors are *[canvas.Error] with one of the codes
-// above; close the client when it is of no more use.
+// Dial connects to a host and begins a session. Its errors are *[canvas.Error] with one
+// of the codes above. The caller must close the client.
 func Dial(ctx context.Context, opts ClientOptions) (*Client, error) {
-	c := &Client{opts: opts, way: NewTransport(), turn: make(chan struct{}, 1)}
-	c.way.DialContext = proof.NewDoor(opts.URL, opts.Token, c.way.DialContext).Dial
-	c.turn <- struct{}{}
+	c := &Client{opts: opts, transport: NewTransport(), lock: make(chan struct{}, 1)}
+	c.transport.DialContext = proof.NewDoor(opts.URL, opts.Token, c.transport.DialContext).Dial
+	c.lock <- struct{}{}
 	_, err := c.enter(ctx, nil)
 	if err != nil {
-		c.way.CloseIdleConnections()
+		c.transport.CloseIdleConnections()
 		return nil, err
 	}
 	return c, nil
 }
 
-// enter returns the session, or a new one where there is none or it is spent.
+// enter returns the session. It begins a new one if there is none, or only spent.
 func (c *Client) enter(ctx context.Context, spent *sdk.ClientSession) (*sdk.ClientSession, error) {
 	select {
-	case <-c.turn:
+	case <-c.lock:
 	case <-ctx.Done():
-		return nil, errCancelled
+		return nil, errCanceled
 	}
-	defer func() { c.turn <- struct{}{} }()
+	defer func() { c.lock <- struct{}{} }()
 	if c.session != nil && c.session != spent {
 		return c.session, nil
 	}
-	session, err := connect(ctx, c.opts, c.way)
+	session, err := connect(ctx, c.opts, c.transport)
 	if err != nil {
 		return nil, err
 	}
@@ -81,38 +88,38 @@ func (c *Client) enter(ctx context.Context, spent *sdk.ClientSession) (*sdk.Clie
 	return session, nil
 }
 
-// drop forgets a session that failed.
+// drop closes a failed session, so that the next call begins a new one.
 func (c *Client) drop(spent *sdk.ClientSession) {
-	<-c.turn
+	<-c.lock
 	if c.session == spent {
 		c.session = nil
 	}
-	c.turn <- struct{}{}
+	c.lock <- struct{}{}
 	_ = spent.Close() // it failed already
 }
 
-func connect(ctx context.Context, opts ClientOptions, way *http.Transport) (*sdk.ClientSession, error) {
-	key := &bearer{token: opts.Token, way: way}
-	transport := &sdk.StreamableClientTransport{
+func connect(ctx context.Context, opts ClientOptions, transport *http.Transport) (*sdk.ClientSession, error) {
+	key := &tokenTransport{token: opts.Token, transport: transport}
+	streamable := &sdk.StreamableClientTransport{
 		Endpoint:             opts.URL,
-		HTTPClient:           &http.Client{Transport: key, CheckRedirect: stay},
-		DisableStandaloneSSE: true, // nothing is sent that was not asked for
+		HTTPClient:           &http.Client{Transport: key, CheckRedirect: noRedirect},
+		DisableStandaloneSSE: true, // the host sends no notifications
 		MaxRetries:           -1,
 	}
 	c := sdk.NewClient(
 		&sdk.Implementation{Name: "ahp-canvas", Version: opts.Version},
 		&sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}},
 	)
-	// With a session, so that the cancellation of a call is a message of its own.
-	session, err := c.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	// A version with sessions, in which a cancellation is a message.
+	session, err := c.Connect(ctx, streamable, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		return nil, key.explain(err)
 	}
 	return session, nil
 }
 
-// Call runs a tool with arguments that are a JSON object, and returns its
-// structured content, with every digit. Every error is a *[canvas.Error].
+// Call runs a tool with args, a JSON object, and returns its structured content with
+// the exact digits of numbers. Its errors are *[canvas.Error].
 func (c *Client) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {
 	result, err := c.forward(ctx, tool, args)
 	if err != nil {
@@ -123,13 +130,12 @@ func (c *Client) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Val
 	}
 	value, ok := Structured(result)
 	if !ok {
-		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the answer to " + tool + " is none of a canvas host"}
+		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the answer to " + tool + " is not from a canvas host; check the address"}
 	}
 	return value, nil
 }
 
-// forward runs a tool and returns the result as the host made it. Every error is
-// a *[canvas.Error].
+// forward runs a tool and returns the host's result. Its errors are *[canvas.Error].
 func (c *Client) forward(ctx context.Context, tool string, args ahp.Value) (*sdk.CallToolResult, error) {
 	if len(args) == 0 {
 		args = ahp.Value("{}")
@@ -141,7 +147,7 @@ func (c *Client) forward(ctx context.Context, tool string, args ahp.Value) (*sdk
 	}
 	result, err := session.CallTool(ctx, params)
 	if errors.Is(err, sdk.ErrSessionMissing) {
-		_ = session.Close() // there is nothing left of it
+		_ = session.Close() // the host has already ended it
 		if session, err = c.enter(ctx, session); err != nil {
 			return nil, err
 		}
@@ -151,76 +157,77 @@ func (c *Client) forward(ctx context.Context, tool string, args ahp.Value) (*sdk
 		return result, nil
 	}
 	if ctx.Err() != nil {
-		return nil, errCancelled
+		return nil, errCanceled
 	}
 	return nil, c.unanswered(session, err)
 }
 
-// unanswered says why a call has no result. What the library itself has for an error
-// of JSON-RPC, as of a request that did not leave, is above the protocol's own codes.
+// unanswered returns the error of a call without a result. The MCP library reports its
+// own failures, such as a request that was not sent, as JSON-RPC errors with codes
+// above the protocol's.
 func (c *Client) unanswered(session *sdk.ClientSession, err error) error {
 	refused, ok := errors.AsType[*jsonrpc.Error](err)
 	if ok && refused.Code <= jsonrpc.CodeInvalidRequest {
-		return &canvas.Error{Code: CodeRefused, Message: "the host does not take this call: " + legible(refused.Message)}
+		return &canvas.Error{Code: CodeRefused, Message: "the host rejected the call: " + validUTF8(refused.Message)}
 	}
 	if !ok {
 		c.drop(session)
 	}
-	return &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
+	return &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + cause(err).Error()}
 }
 
 var (
-	errCancelled = &canvas.Error{Code: CodeCancelled, Message: "the call was cancelled; it may still have happened"}
-	errNoHost    = &canvas.Error{Code: CodeUnreachable, Message: "what answers there is no canvas host"}
+	errCanceled = &canvas.Error{Code: CodeCanceled, Message: "the call was canceled; it may have been done anyway"}
+	errNoHost   = &canvas.Error{Code: CodeUnreachable, Message: "the server at this address is not a canvas host; check the address"}
 )
 
-// Close leaves the host. No call may be under way.
+// Close ends the session. No call may be active.
 func (c *Client) Close() {
-	<-c.turn
-	defer func() { c.turn <- struct{}{} }()
+	<-c.lock
+	defer func() { c.lock <- struct{}{} }()
 	if c.session != nil {
-		_ = c.session.Close() // a host that is gone forgets by itself
+		_ = c.session.Close() // an unreachable host ends the session by its timeout
 	}
-	c.way.CloseIdleConnections()
+	c.transport.CloseIdleConnections()
 }
 
-// bearer puts the token on each request, and remembers how the last one was
-// answered: the library turns every refusal into the same error.
-type bearer struct {
-	token  string
-	way    http.RoundTripper
-	status atomic.Int64
+// tokenTransport adds the token to each request and records the last status, because
+// the MCP library turns all refusals into the same error.
+type tokenTransport struct {
+	token     string
+	transport http.RoundTripper
+	status    atomic.Int64
 }
 
-func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	resp, err := b.way.RoundTrip(r)
+	resp, err := b.transport.RoundTrip(r)
 	if err == nil {
 		b.status.Store(int64(resp.StatusCode))
 	}
 	return resp, err
 }
 
-// stay follows no redirect: the token is for this host alone.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// noRedirect stops at redirects, because the token must not reach another host.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// explain says why a host could not be entered.
-func (b *bearer) explain(err error) *canvas.Error {
+// explain returns the error of a session that could not begin.
+func (b *tokenTransport) explain(err error) *canvas.Error {
 	switch b.status.Load() {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return &canvas.Error{Code: CodeTokenRefused, Message: "the host does not take this token"}
+		return &canvas.Error{Code: CodeTokenRefused, Message: "the host does not accept this token"}
 	case http.StatusServiceUnavailable:
-		return &canvas.Error{Code: CodeUnreachable, Message: "the host takes no new agents: it is stopping, or too many are connected"}
+		return &canvas.Error{Code: CodeUnreachable, Message: "the host accepts no new agents: it is stopping, or too many are connected"}
 	case 0:
-		return &canvas.Error{Code: CodeUnreachable, Message: "no canvas host answers: " + plain(err).Error()}
+		return &canvas.Error{Code: CodeUnreachable, Message: "no canvas host answers: " + cause(err).Error()}
 	}
 	return errNoHost
 }
 
-// plain takes what a network error means out of what it says: the address is
-// the caller's to name.
-func plain(err error) error {
+// cause returns the reason within a network error, without the address, which the
+// caller knows.
+func cause(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
 	}

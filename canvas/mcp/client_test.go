@@ -62,7 +62,7 @@ func TestDialFails(t *testing.T) {
 	for _, tc := range []struct{ url, token, code, text string }{
 		{guarded(t, newFake()).URL, "wrong", mcp.CodeTokenRefused, "token"},
 		{gone.URL, "sesame", mcp.CodeUnreachable, "refused"},
-		{other.URL, "sesame", mcp.CodeUnreachable, "no canvas host"},
+		{other.URL, "sesame", mcp.CodeUnreachable, "not a canvas host"},
 		{full.URL, "sesame", mcp.CodeUnreachable, "too many"},
 	} {
 		_, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: tc.url, Token: tc.token})
@@ -236,7 +236,7 @@ func TestProxy(t *testing.T) {
 	if e := mcp.Failure(r); e == nil || e.Code != mcp.CodeUnreachable {
 		t.Errorf("%+v", e)
 	}
-	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "may still have happened") {
+	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "may have been done anyway") {
 		t.Errorf("the model is told %q", text)
 	}
 	agent.Close()

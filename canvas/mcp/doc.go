@@ -1,61 +1,57 @@
-// Package mcp is the agent's door to the canvases: a fixed set of MCP tools over
-// the one canvas service (canvas.md section 7). It holds no state of its own, so
-// what an agent does through it and what the Go API does are the same thing.
+// Package mcp is the agent's endpoint: a fixed set of MCP tools over one canvas service
+// (canvas/PROTOCOL.md section 7). It has no state of its own, so a call of a tool and
+// the corresponding call of the Go API have the same effect.
 //
 // # The tools
 //
-// list_canvas_capabilities, open_canvas, invoke_canvas_action,
-// list_open_canvases, close_canvas and wait_for_canvas_events. What a canvas can
-// do is data in the first one's answer, never a tool of its own: the set stays
-// the same while providers come and go.
+// The tools are list_canvas_capabilities, open_canvas, invoke_canvas_action,
+// list_open_canvases, close_canvas and wait_for_canvas_events. A canvas's actions are
+// data in the result of the first one and not tools, so the set stays the same when
+// providers come and go.
 //
-// wait_for_canvas_events is a long poll with a cursor, and not a notification:
-// a model acts when it calls. Its time is in seconds and bounded by
-// Options.MaxWait; who gives the call up ends the wait. Events are in memory
-// only: a host that is started again begins with an empty ring and the cursor 0.
+// wait_for_canvas_events is a long poll with a cursor and not a notification, because a
+// model acts only when it calls. Its timeout is in seconds, and limited by
+// Options.MaxWait; canceling the call ends the wait. Events are in memory only: after a
+// restart the host has none, and the cursor begins at 0.
 //
-// # Answers
+// # Results
 //
-// Every answer carries structured content and two text blocks: a sentence that
-// says what happened and what to do next, and the structured content as JSON.
-// The second block is what MCP asks of servers for clients that know no
-// structured content, and it is exact: clients in languages where a JSON number
-// is a float64 find every digit there ([Structured]).
+// Each result has structured content and two text blocks: a sentence about what happened
+// and what to do next, and the structured content as JSON. MCP asks for the second block
+// for clients that do not know structured content. It also has the exact digits of each
+// number, for clients whose JSON numbers are float64 ([Structured]).
 //
 // A failed operation is a result with isError and the structured content
-// {code, message, path?, rule?, candidates?}; a JSON-RPC error means that the
-// request was no tool call of this door. The tools declare no output schema,
-// because clients validate error results against it too.
+// {code, message, path?, rule?, candidates?}. A JSON-RPC error means that the request was
+// not a call of one of these tools. The tools declare no output schema, because clients
+// would validate error results against it.
 //
 // # Arguments
 //
-// They are decoded strictly, from the bytes that arrived: an unknown or a
-// repeated argument, or one of the wrong type, is canvas_input_invalid with its
-// path. null is as good as absent where the argument is optional.
+// Arguments are decoded strictly from the received bytes: an unknown or repeated
+// argument, or one of the wrong type, is canvas_input_invalid with its path. null is the
+// same as absent if the argument is optional.
 //
 // # Ownership
 //
-// A [Server] owns its MCP sessions. They end when their client says so, after
-// Options.SessionTimeout without a request, or with [Server.Shutdown], which
-// answers the calls under way first: those that wait for events at once, with
-// what there is. A call that its client cancels, that is under way when the client
-// ends its session, or whose
-// connection ends where MCP says that this is the cancellation (2026-07-28), has
-// its context cancelled. The library's own log is discarded: it would repeat
-// what clients send.
+// A [Server] owns its MCP sessions. A session ends when its client ends it, after
+// Options.SessionTimeout without a request, or with [Server.Shutdown], which first
+// answers the active calls (those that wait for events at once, with the available
+// events). A call's context is canceled if its client cancels it or ends its session, or,
+// from MCP 2026-07-28 on, if its connection is lost. The MCP library's log is discarded,
+// because it would repeat what clients send.
 //
-// # The other side
+// # Clients
 //
-// A [Client] enters a door over HTTP and calls its tools; [Client.Proxy] makes
-// such a client a door again, so that an agent on standard streams works with a
-// host elsewhere. It passes on what the host says, so a newer host's tools go
-// through it too. It goes to its host itself, through no proxy ([NewTransport]), and
-// to nobody who has taken its host's port: see package ahp/proof.
+// A [Client] calls the tools of a host over HTTP. [Client.Proxy] makes it a Server, so
+// that an agent on standard streams can use a host elsewhere; tools of newer hosts work
+// too. A Client connects directly, without a proxy ([NewTransport]), and does not send
+// its token to another program that took over the host's port (package ahp/proof).
 //
-// # Who may
+// # Access
 //
-// The door checks no token and no Host: canvas/host does, before it. It does
-// refuse requests of other web origins and bodies above Options.MaxBody.
+// The endpoint checks neither the token nor the Host header: canvas/host does that
+// first. It refuses requests of other web origins and bodies above Options.MaxBody.
 //
 // The package imports canvas, session, ahp/proof, ahp and the MCP library.
 package mcp

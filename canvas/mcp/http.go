@@ -6,19 +6,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The headers by which the two lives of a request are told apart.
+// These headers distinguish requests of a session from single requests.
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
-	// perRequest is the first MCP version without sessions: there a request's
-	// connection is its life, and a lost one cancels it.
+	// perRequest is the first MCP version without sessions, in which a lost
+	// connection cancels its request.
 	perRequest = "2026-07-28"
 )
 
-// Handler is the endpoint /mcp (canvas.md section 9), streamable HTTP. It serves
-// both lives: sessions for clients that begin with initialize, and single
-// requests for those of the later versions. The library has either of them in a
-// handler of its own.
+// Handler returns the endpoint /mcp (canvas/PROTOCOL.md section 9), streamable HTTP. It
+// serves sessions for clients that begin with initialize, and single requests for
+// clients of later versions; the MCP library has a handler for each.
 func Handler(s *Server) http.Handler {
 	server := func(*http.Request) *sdk.Server { return s.mcp }
 	options := sdk.StreamableHTTPOptions{
@@ -35,12 +34,12 @@ func Handler(s *Server) http.Handler {
 		if r.Method == http.MethodPost {
 			if s.full(r) || !s.calls.begin() {
 				w.Header().Set("Retry-After", "5")
-				http.Error(w, "the host takes no more now: it is stopping, or has too many MCP sessions", http.StatusServiceUnavailable)
+				http.Error(w, "the host accepts no further calls: it is stopping, or has too many MCP sessions", http.StatusServiceUnavailable)
 				return
 			}
-			defer s.calls.end(1) // the answer is written when the request returns
+			defer s.calls.end(1) // the answer is written before ServeHTTP returns
 		}
-		s.present.leave(r)
+		s.sessionCalls.leave(r)
 		if r.Header.Get(versionHeader) >= perRequest {
 			requests.ServeHTTP(w, r)
 		} else {
@@ -49,8 +48,8 @@ func Handler(s *Server) http.Handler {
 	}))
 }
 
-// full reports whether a request would begin a session that there is no room
-// for. They are counted without a lock: two that begin at once may both get in.
+// full reports whether a request would begin a session beyond the limit. Two requests
+// at the same time can both pass, because sessions are counted without a lock.
 func (s *Server) full(r *http.Request) bool {
 	if r.Header.Get(sessionHeader) != "" {
 		return false

@@ -11,9 +11,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Proxy returns a door to the host that c has entered: the tools and their words
-// are the host's, calls and their cancellations pass through with every digit.
-// The client must stay open as long as the door.
+// Proxy returns a Server with the tools of c's host. Tool descriptions are the host's;
+// calls and cancellations are passed on, with the exact digits of numbers. The client
+// must stay open as long as the server.
 func (c *Client) Proxy(ctx context.Context, opts Options) (*Server, error) {
 	session, err := c.enter(ctx, nil)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c *Client) Proxy(ctx context.Context, opts Options) (*Server, error) {
 	}
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {
-		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + plain(err).Error()}
+		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + cause(err).Error()}
 	}
 	host := session.InitializeResult()
 	if host.ServerInfo == nil {
@@ -29,30 +29,30 @@ func (c *Client) Proxy(ctx context.Context, opts Options) (*Server, error) {
 	}
 	s := newServer(opts, host.ServerInfo, host.Instructions)
 	for _, t := range tools.Tools {
-		if err := c.offer(s, t); err != nil {
+		if err := c.addTool(s, t); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// offer adds a tool of the host. The library panics where it is none, which of a
-// stranger at the host's address is no bug of ours.
-func (c *Client) offer(s *Server, t *sdk.Tool) (err error) {
+// addTool adds a tool of the host. The MCP library panics if the tool is invalid, which
+// is the other server's fault and not a bug.
+func (c *Client) addTool(s *Server, t *sdk.Tool) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = errNoHost
 		}
 	}()
 	s.add(t, func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
-		return c.pass(ctx, t.Name, args)
+		return c.callHost(ctx, t.Name, args)
 	})
 	return nil
 }
 
-// pass hands a call on. A host that is gone is a result that the model can
-// read, and not an end of the stream.
-func (c *Client) pass(ctx context.Context, tool string, args ahp.Value) (*sdk.CallToolResult, error) {
+// callHost passes a call on. If the host is unreachable, the result says so, so that
+// the model can read it and the stream continues.
+func (c *Client) callHost(ctx context.Context, tool string, args ahp.Value) (*sdk.CallToolResult, error) {
 	r, err := c.forward(ctx, tool, args)
 	if e, ok := errors.AsType[*canvas.Error](err); ok {
 		return errorResult(e), nil

@@ -55,7 +55,7 @@ func TestProxyOfAStranger(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := stranger(t, map[string]string{"initialize": tc.hello, "tools/list": tc.tools})
 			_, err := c.Proxy(t.Context(), mcp.Options{})
-			if !errors.Is(err, &canvas.Error{Code: mcp.CodeUnreachable}) || !strings.Contains(err.Error(), "no canvas host") {
+			if !errors.Is(err, &canvas.Error{Code: mcp.CodeUnreachable}) || !strings.Contains(err.Error(), "not a canvas host") {
 				t.Errorf("the proxy: %v", err)
 			}
 		})

@@ -14,59 +14,65 @@ import (
 
 // The defaults of Options.
 const (
+	// DefaultSessionTimeout is the default of Options.SessionTimeout.
 	DefaultSessionTimeout = 30 * time.Minute
-	DefaultMaxSessions    = 256
-	DefaultMaxBody        = 1 << 20
-	DefaultDrain          = 10 * time.Second
-	// The longest wait stays below the 60 s after which common clients give a
-	// call up.
-	DefaultWait    = 25 * time.Second
+	// DefaultMaxSessions is the default of Options.MaxSessions.
+	DefaultMaxSessions = 256
+	// DefaultMaxBody is the default of Options.MaxBody.
+	DefaultMaxBody = 1 << 20
+	// DefaultDrain is the default of Options.Drain.
+	DefaultDrain = 10 * time.Second
+	// DefaultWait is the default of Options.Wait.
+	DefaultWait = 25 * time.Second
+	// DefaultMaxWait is the default of Options.MaxWait. It is below the 60 s after
+	// which common clients give up.
 	DefaultMaxWait = 50 * time.Second
 )
 
-// Options configures a Server; the zero value works.
+// Options configures a Server. The zero value is valid.
 type Options struct {
-	// Session is the URI of the session that a call without one means. The
-	// default is "ahp-session:/default".
+	// Session is the URI of the default session, "ahp-session:/default" if empty.
 	Session string
-	// Link returns the address at which a person sees a session. It holds a
-	// token: it goes into answers, never into a log. Nil gives none.
+	// Link returns the address at which a person sees a session. It contains a
+	// token, so it appears in results and never in a log. If Link is nil, results
+	// have no link.
 	Link func(session string) string
-	// Version is what clients are told about this host.
+	// Version is the host's version for clients.
 	Version string
-	// SessionTimeout ends an MCP session without requests; MaxSessions bounds
-	// how many there are over HTTP; MaxBody bounds a request's body, in bytes.
+	// SessionTimeout is how long an MCP session can be without requests before it ends.
 	SessionTimeout time.Duration
-	MaxSessions    int
-	MaxBody        int64
-	// Drain bounds how long ServeStdio waits for the calls under way when its
-	// context is done; the default is 10 s.
+	// MaxSessions is the limit of MCP sessions over HTTP.
+	MaxSessions int
+	// MaxBody is the limit of a request's body, in bytes.
+	MaxBody int64
+	// Drain is how long ServeStdio waits for active calls when its context is canceled.
 	Drain time.Duration
-	// Wait is how long wait_for_canvas_events waits where the call does not say;
-	// MaxWait cuts what a call says.
-	Wait, MaxWait time.Duration
-	// HostChecked says that the Host header was compared with a list before the
-	// handler is called. Without it, a listener on loopback answers only to
-	// loopback names.
+	// Wait is the default timeout of wait_for_canvas_events.
+	Wait time.Duration
+	// MaxWait is the limit of that timeout; a longer one is reduced to it.
+	MaxWait time.Duration
+	// HostChecked declares that the Host header is checked before the handler is
+	// called. Otherwise a listener on loopback accepts only loopback names.
 	HostChecked bool
-	Logger      *slog.Logger // nil discards
+	// Logger receives unexpected failures; nil discards them.
+	Logger *slog.Logger
 }
 
-// Server is the agent's door, over HTTP ([Handler]) and standard streams
-// ([Server.ServeStdio]) at once. It is safe for concurrent use.
+// Server is the agent's endpoint, over HTTP ([Handler]) and standard streams
+// ([Server.ServeStdio]). It is safe for concurrent use.
 type Server struct {
-	service Service // nil in a proxy
-	opts    Options
-	mcp     *sdk.Server
-	calls   *gauge
-	present present
-	base    context.Context // done when Shutdown gives up waiting
-	abandon context.CancelFunc
-	closing context.Context // done when Shutdown begins
-	retire  context.CancelFunc
+	service      Service // nil in a proxy
+	opts         Options
+	mcp          *sdk.Server
+	calls        *inFlight
+	sessionCalls sessionCalls
+	base         context.Context // done when Shutdown gives up waiting
+	cancelCalls  context.CancelFunc
+	closing      context.Context // done when Shutdown begins
+	stopWaits    context.CancelFunc
 }
 
-// New returns a door to a service.
+// New returns a Server with the tools of a service.
 func New(service Service, opts Options) *Server {
 	s := newServer(opts, &sdk.Implementation{Name: "ahp-canvas", Title: "Canvases of an Agent Host", Version: opts.Version}, instructions)
 	s.service = service
@@ -82,12 +88,12 @@ func New(service Service, opts Options) *Server {
 	return s
 }
 
-// newServer is a door without tools.
+// newServer returns a Server without tools.
 func newServer(opts Options, who *sdk.Implementation, words string) *Server {
 	opts.fill()
-	s := &Server{opts: opts, calls: newGauge(), present: present{calls: map[string]map[*context.CancelFunc]struct{}{}}}
-	s.base, s.abandon = context.WithCancel(context.Background())
-	s.closing, s.retire = context.WithCancel(context.Background())
+	s := &Server{opts: opts, calls: newInFlight(), sessionCalls: sessionCalls{calls: map[string]map[*context.CancelFunc]struct{}{}}}
+	s.base, s.cancelCalls = context.WithCancel(context.Background())
+	s.closing, s.stopWaits = context.WithCancel(context.Background())
 	s.mcp = sdk.NewServer(who, &sdk.ServerOptions{
 		Instructions: words,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
@@ -95,14 +101,14 @@ func newServer(opts Options, who *sdk.Implementation, words string) *Server {
 	return s
 }
 
-// add adds a tool. The context of a call ends with the client's cancellation or
-// leave, and where Shutdown gives up waiting.
+// add adds a tool. A call's context is canceled if the client cancels the call or ends
+// its session, and when Shutdown stops waiting.
 func (s *Server) add(t *sdk.Tool, run func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error)) {
 	s.mcp.AddTool(t, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.base, cancel)()
-		defer s.present.enter(req.Session.ID(), cancel)()
+		defer s.sessionCalls.enter(req.Session.ID(), cancel)()
 		return run(ctx, ahp.Value(req.Params.Arguments))
 	})
 }
@@ -138,9 +144,9 @@ func (o *Options) fill() {
 	}
 }
 
-// ServeStdio speaks MCP over a pair of streams, one JSON message a line, until
-// in ends. When ctx is done it shuts the server down, which answers the calls
-// under way, and returns nil after a clean end.
+// ServeStdio serves MCP over a pair of streams, one JSON message per line, until in
+// ends. When ctx is canceled it shuts the server down: active calls are answered within
+// Options.Drain. It returns nil after a clean shutdown.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	session, err := s.Connect(context.WithoutCancel(ctx), &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: int(s.opts.MaxBody)})
 	if err != nil {
@@ -156,32 +162,33 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Drain)
 	defer cancel()
 	err = s.Shutdown(drain)
-	<-ended // what it says then is only that it was ended
+	<-ended // its error only says that the session was closed
 	return err
 }
 
-// Connect serves one client over a transport, for programs that embed an agent.
-// The session lives until either side closes it.
+// Connect serves one client over a transport, for programs that embed an agent. The
+// session lasts until either side closes it.
 func (s *Server) Connect(ctx context.Context, t sdk.Transport) (*sdk.ServerSession, error) {
-	return s.mcp.Connect(ctx, counted{t, s.calls}, nil)
+	return s.mcp.Connect(ctx, countingTransport{t, s.calls}, nil)
 }
 
-// Shutdown refuses new calls, waits until those under way are answered, and ends
-// every session. Calls that wait for events are answered at once. When ctx is done it cancels the calls that are left, waits for
-// them without an answer, and returns the context's error.
+// Shutdown refuses new calls, waits until active calls are answered, and ends all
+// sessions. Calls that wait for events return at once. When ctx is canceled, Shutdown
+// cancels the remaining calls, which get no answer, waits for them, and returns the
+// context's error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	var err error
 	idle := s.calls.drain()
-	s.retire()
+	s.stopWaits()
 	select {
 	case <-idle:
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	s.abandon()
+	s.cancelCalls()
 	var wg sync.WaitGroup
 	for session := range s.mcp.Sessions() {
-		wg.Go(func() { _ = session.Close() }) // it says only how the stream ended
+		wg.Go(func() { _ = session.Close() }) // the error only says how the stream ended
 	}
 	wg.Wait()
 	return err

@@ -76,16 +76,16 @@ func TestErrors(t *testing.T) {
 		{&canvas.Error{Code: canvas.CodeSessionNotFound, Message: "m"}, `{"code":"canvas_session_not_found","message":"m"}`, "default session"},
 		{&canvas.Error{Code: canvas.CodeAmbiguous, Message: "m", Candidates: []string{"a", "client:b"}}, `{"code":"canvas_ambiguous","message":"m","candidates":["a","client:b"]}`, "one of: a, client:b"},
 		{&canvas.Error{Code: canvas.CodeAlreadyOpen, Message: "m"}, `{"code":"canvas_already_open","message":"m"}`, "another instanceId"},
-		{&canvas.Error{Code: canvas.CodeInputInvalid, Message: "m", Path: "/input/n", Rule: "minimum"}, `{"code":"canvas_input_invalid","message":"m","path":"/input/n","rule":"minimum"}`, "Correct /input/n and call again; what fits is in list_canvas_capabilities"},
+		{&canvas.Error{Code: canvas.CodeInputInvalid, Message: "m", Path: "/input/n", Rule: "minimum"}, `{"code":"canvas_input_invalid","message":"m","path":"/input/n","rule":"minimum"}`, "Correct /input/n and call again; see the schemas in the result of list_canvas_capabilities"},
 		{&canvas.Error{Code: canvas.CodeNoHandler, Message: "m"}, `{"code":"canvas_action_no_handler","message":"m"}`, "actions of this canvas"},
-		{&canvas.Error{Code: canvas.CodeProviderUnavailable, Message: "m"}, `{"code":"canvas_provider_unavailable","message":"m"}`, "not there now"},
+		{&canvas.Error{Code: canvas.CodeProviderUnavailable, Message: "m"}, `{"code":"canvas_provider_unavailable","message":"m"}`, "is not running"},
 		{&canvas.Error{Code: canvas.CodeHandlerError, Message: "m"}, `{"code":"canvas_handler_error","message":"m"}`, "canvas_handler_error: m"},
 		{&canvas.Error{Code: canvas.CodeTimeout, Message: "m"}, `{"code":"canvas_timeout","message":"m"}`, "before you repeat"},
-		{&canvas.Error{Code: canvas.CodeLimitExceeded, Message: "m"}, `{"code":"canvas_limit_exceeded","message":"m"}`, "Where too many canvases are open, close_canvas"},
+		{&canvas.Error{Code: canvas.CodeLimitExceeded, Message: "m"}, `{"code":"canvas_limit_exceeded","message":"m"}`, "If too many canvases are open, call close_canvas"},
 		{&canvas.Error{Code: canvas.CodeReservedActionName, Message: "m"}, `{"code":"canvas_reserved_action_name","message":"m"}`, "m"},
 		{&canvas.Error{Code: "acme_out_of_paper", Message: "m"}, `{"code":"acme_out_of_paper","message":"m"}`, "acme_out_of_paper: m"},
 		{&canvas.Error{Code: "acme\xff", Message: "no \xfe file"}, "{\"code\":\"acme\uFFFD\",\"message\":\"no \uFFFD file\"}", "no \uFFFD file"},
-		{errors.New("the secret detail"), `{"code":"internal_error","message":"the host failed; its log says why"}`, "internal_error"},
+		{errors.New("the secret detail"), `{"code":"internal_error","message":"the host failed; its log has the details"}`, "internal_error"},
 	} {
 		c := ways["in memory"](t, mcp.New(&fake{fail: tc.err}, mcp.Options{}))
 		for tool, args := range map[string]string{

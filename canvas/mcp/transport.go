@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// NewTransport makes the way of a [Client] to its host. It takes no proxy from the
-// environment, as ws.Dial takes none: what goes over it opens the host, and over
-// http a proxy reads it. A host of this machine is nothing that a proxy could
-// reach, and one that only a proxy reaches cannot be looked at either, because a
-// canvas comes over a WebSocket. Who is kept apart from a host meets it at a relay.
+// NewTransport returns the HTTP transport of a [Client]. Like ws.Dial it ignores the
+// environment's proxy settings: requests contain the token, which a proxy could read
+// over http. A host on this machine needs no proxy, and a host that only a proxy can
+// reach could not show canvases, which use a WebSocket; a relay is for that case.
 //
-// Its idle connections are the caller's to close.
+// The caller must close idle connections.
 func NewTransport() *http.Transport {
 	return &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,

@@ -19,17 +19,17 @@ func (s *Server) wait(ctx context.Context, raw ahp.Value) (answer, error) {
 	if err := args.check(); err != nil {
 		return answer{}, err
 	}
-	page, err := s.events(ctx, s.session(args.Session), args.After, s.patience(args.Timeout))
+	page, err := s.events(ctx, s.session(args.Session), args.After, s.waitTime(args.Timeout))
 	if err != nil {
 		return answer{}, err
 	}
 	page.Events = append([]canvas.Event{}, page.Events...) // never null
-	return answer{eventWords(page), page}, nil
+	return answer{describeEvents(page), page}, nil
 }
 
-// patience is how long a call waits. A longer time is cut and not refused: the
-// answer is the same as that of a wait in which nothing happened.
-func (s *Server) patience(seconds *float64) time.Duration {
+// waitTime returns how long a call waits. A longer timeout is reduced and not refused:
+// the result is the same as after a wait without events.
+func (s *Server) waitTime(seconds *float64) time.Duration {
 	if seconds == nil {
 		return s.opts.Wait
 	}
@@ -37,8 +37,8 @@ func (s *Server) patience(seconds *float64) time.Duration {
 	return time.Duration(min(*seconds, s.opts.MaxWait.Seconds()) * float64(time.Second))
 }
 
-// events waits like the service. A door that closes does not wait for something
-// to happen: it answers with what is there.
+// events calls the service, but returns the available events at once when the server
+// is closing.
 func (s *Server) events(ctx context.Context, session string, after int64, timeout time.Duration) (canvas.EventPage, error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -50,14 +50,14 @@ func (s *Server) events(ctx context.Context, session string, after int64, timeou
 	return page, err
 }
 
-// eventWords says what came and how to go on.
-func eventWords(page canvas.EventPage) string {
+// describeEvents summarizes a page of events, and says how to continue.
+func describeEvents(page canvas.EventPage) string {
 	var b strings.Builder
 	if page.Dropped > 0 {
-		fmt.Fprintf(&b, "%d earlier events are lost: look at the canvases for how things stand. ", page.Dropped)
+		fmt.Fprintf(&b, "%d earlier events are lost: look at the canvases for their current state. ", page.Dropped)
 	}
 	if len(page.Events) == 0 {
-		fmt.Fprintf(&b, "Nothing happened in the meantime. Call again with after %d to go on waiting.", page.Next)
+		fmt.Fprintf(&b, "Nothing happened. Call again with after %d to continue waiting.", page.Next)
 		return b.String()
 	}
 	count := map[string]int{}
@@ -67,12 +67,12 @@ func eventWords(page canvas.EventPage) string {
 	var where []string
 	for id, n := range count {
 		place := "in " + id
-		if id == "" { // of an extension, or of the host
-			place = "of no canvas in particular"
+		if id == "" { // from an extension or the host
+			place = "without a canvas"
 		}
 		where = append(where, fmt.Sprintf("%d %s", n, place))
 	}
 	slices.Sort(where)
-	fmt.Fprintf(&b, "Events: %s. Call again with after %d for what comes next.", strings.Join(where, ", "), page.Next)
+	fmt.Fprintf(&b, "Events: %s. Call again with after %d for later events.", strings.Join(where, ", "), page.Next)
 	return b.String()
 }

@@ -54,7 +54,7 @@ func TestWaitOfNoCanvas(t *testing.T) {
 	service := newFake()
 	service.events = []canvas.Event{{InstanceID: "c1", Event: ahp.Value(`1`)}, {Event: ahp.Value(`2`)}, {Event: ahp.Value(`3`)}}
 	r := call(t, ways["in memory"](t, mcp.New(service, mcp.Options{})), mcp.ToolWait, ``)
-	if text := r.Content[0].(*sdk.TextContent).Text; !strings.HasPrefix(text, "Events: 1 in c1, 2 of no canvas in particular. Call") {
+	if text := r.Content[0].(*sdk.TextContent).Text; !strings.HasPrefix(text, "Events: 1 in c1, 2 without a canvas. Call") {
 		t.Errorf("the text is %q", text)
 	}
 }
@@ -67,13 +67,13 @@ func TestWaitTimes(t *testing.T) {
 		want time.Duration
 		told string
 	}{
-		{mcp.Options{}, `{}`, 25 * time.Second, "25 where it is left out, at most 50;"},
+		{mcp.Options{}, `{}`, 25 * time.Second, "25 if omitted, at most 50;"},
 		{mcp.Options{}, `{"timeout":0}`, 0, ""},
 		{mcp.Options{}, `{"timeout":1.5}`, 1500 * time.Millisecond, ""},
 		{mcp.Options{}, `{"timeout":51}`, 50 * time.Second, ""},
 		{mcp.Options{}, `{"timeout":1e300}`, 50 * time.Second, ""},
-		{mcp.Options{Wait: time.Second, MaxWait: 90 * time.Second}, `{}`, time.Second, "1 where it is left out, at most 90;"},
-		{mcp.Options{MaxWait: 500 * time.Millisecond}, `{}`, 500 * time.Millisecond, "0.5 where it is left out, at most 0.5;"},
+		{mcp.Options{Wait: time.Second, MaxWait: 90 * time.Second}, `{}`, time.Second, "1 if omitted, at most 90;"},
+		{mcp.Options{MaxWait: 500 * time.Millisecond}, `{}`, 500 * time.Millisecond, "0.5 if omitted, at most 0.5;"},
 	} {
 		service := newFake()
 		c := ways["in memory"](t, mcp.New(service, tc.opts))

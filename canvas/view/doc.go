@@ -17,6 +17,8 @@
 //     answer cannot learn what is asked of another.
 //   - A page's own error code passes through where it looks like one, and becomes
 //     canvas_handler_error where it does not. Messages are cut at 4 KiB.
+//   - Reload asks every View, or the named ones, to load its page again, keeping
+//     its scroll position. A renderer that does not know the message ignores it.
 //   - What a page sends without the tag goes to Options.OnMessage, in order.
 //
 // # Deadlines

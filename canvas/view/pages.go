@@ -227,10 +227,20 @@ func (p *Pages) fail(why error, which func(*call) bool) {
 	}
 }
 
-// Reload tells all pages, those too that never said hello, to load again what
-// they show, with their scroll position. It is kept for those that reconnect.
-func (p *Pages) Reload() error {
-	return p.opts.To.Post(context.Background(), ahp.MustMarshal(toPage{Tag: tag, Type: "reload"}))
+// Reload asks the named Views to load their page again, keeping its scroll
+// position. Without arguments it asks every View, including those that never said
+// hello and those that reconnect later. The error joins what could not be sent:
+// a named View that has disconnected is not an error, the zero View is.
+func (p *Pages) Reload(to ...canvas.View) error {
+	payload := ahp.MustMarshal(toPage{Tag: tag, Type: "reload"})
+	if len(to) == 0 {
+		return p.opts.To.Post(context.Background(), payload)
+	}
+	var errs []error
+	for _, v := range to {
+		errs = append(errs, p.opts.To.PostTo(context.Background(), v, payload))
+	}
+	return errors.Join(errs...)
 }
 
 // Close fails what is under way; there are no Views any more.

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -228,6 +229,54 @@ func TestReloadAndClose(t *testing.T) {
 			t.Errorf("after the close: %v", err)
 		}
 	})
+}
+
+// TestReloadNamed: only the named Views reload their page.
+func TestReloadNamed(t *testing.T) {
+	bubble(t, canvas.Limits{}, func(b *bench) {
+		first, second, third := b.view("first"), b.view("second"), b.view("third")
+		for _, v := range []*canvastest.View{first, second, third} {
+			b.says(v, `"type":"hello"`)
+		}
+		b.pages.mu.Lock()
+		views := slices.Clone(b.pages.views)
+		b.pages.mu.Unlock()
+		if err := b.pages.Reload(views[0], views[2]); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		for _, c := range []struct {
+			view *canvastest.View
+			name string
+			want int
+		}{{first, "first", 1}, {second, "second", 0}, {third, "third", 1}} {
+			if got := reloads(c.view); got != c.want {
+				t.Errorf("%s received %d reloads, want %d", c.name, got, c.want)
+			}
+		}
+		first.Leave()
+		if err := b.pages.Reload(views[0]); err != nil {
+			t.Errorf("reload of a View that disconnected: %v", err)
+		}
+		if err := b.pages.Reload(canvas.View{}, views[1]); err == nil || reloads(second) != 1 {
+			t.Errorf("reload of the zero View: %v; the valid one must still receive it", err)
+		}
+	})
+}
+
+// reloads counts the reload messages that a View received since the last call.
+func reloads(v *canvastest.View) int {
+	synctest.Wait()
+	n := 0
+	for _, e := range v.Take() {
+		var a struct {
+			Payload toPage `json:"payload"`
+		}
+		if ahp.Unmarshal(e.Action, &a) == nil && a.Payload.Type == "reload" {
+			n++
+		}
+	}
+	return n
 }
 
 // TestBounds: 64 at a time; who gives up makes room; a caller's own end is his.

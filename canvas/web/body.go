@@ -6,55 +6,56 @@ import (
 	"time"
 )
 
-// bodyTime is how long a request's body may stand still.
-const bodyTime = 30 * time.Second
+// bodyTimeout is how long the next part of a request's body can take to arrive.
+const bodyTimeout = 30 * time.Second
 
-// InTime bounds what http.Server's ReadHeaderTimeout does not: a body that was
-// announced and does not come. Nobody has to read it for that, and nobody has to
-// have a token: the server itself reads what a handler left, before it answers.
-// A ReadTimeout would end long answers too, because the server goes on listening
-// for the end of the connection; so the bound goes away with the body's end.
+// BodyTimeout wraps a handler so that a request fails if the next part of its body
+// does not arrive within 30 s. Without it, an announced body that never arrives holds
+// a connection open forever, even without a token and even if the handler ignores the
+// body, because http.Server reads the rest before it answers. http.Server's
+// ReadTimeout is no alternative: it would also end long responses, while the server
+// waits for the connection's end. So the timeout ends with the body.
 //
-// A [Handler] has it; other handlers that stand before the network are wrapped.
-func InTime(next http.Handler) http.Handler {
+// A [Handler] already does this.
+func BodyTimeout(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, inTime(w, r))
+		next.ServeHTTP(w, withBodyTimeout(w, r))
 	})
 }
 
-// inTime returns the request with its body bounded.
-func inTime(w http.ResponseWriter, r *http.Request) *http.Request {
+// withBodyTimeout returns the request with a timeout on its body.
+func withBodyTimeout(w http.ResponseWriter, r *http.Request) *http.Request {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r
 	}
 	b := &timedBody{r.Body, http.NewResponseController(w)}
-	b.wait(bodyTime)
+	b.wait(bodyTimeout)
 	bounded := *r
 	bounded.Body = b
 	return &bounded
 }
 
-// fileTime is how long a file may take on its way: the largest is a few KiB.
-const fileTime = 30 * time.Second
+// fileTimeout is how long a client can take to read a file. The largest has a few KiB.
+const fileTimeout = 30 * time.Second
 
-// writesIn bounds how long the next answer may take to be written; 0 is for ever.
-// It stays with the connection, so each request says it.
-func writesIn(w http.ResponseWriter, d time.Duration) {
+// setWriteTimeout limits the time to write the response; 0 is no limit. The deadline
+// belongs to the connection, so it is set for each request.
+func setWriteTimeout(w http.ResponseWriter, d time.Duration) {
 	var at time.Time
 	if d > 0 {
 		at = time.Now().Add(d)
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(at) // a test's recorder has none
+	_ = http.NewResponseController(w).SetWriteDeadline(at) // an httptest recorder does not support it
 }
 
-// timedBody is a body whose every part must come in time.
+// timedBody is a request body with a deadline for each read.
 type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
-	b.wait(bodyTime)
+	b.wait(bodyTimeout)
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
 		b.wait(0)
@@ -62,8 +63,8 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wait sets the deadline of the next read; 0 is none. What is no connection, as
-// in a test, has none.
+// wait sets the deadline of the next read; 0 is none. Failure is ignored: an
+// httptest recorder does not support deadlines.
 func (b *timedBody) wait(d time.Duration) {
 	var at time.Time
 	if d > 0 {

@@ -14,14 +14,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// inTime serves one connection with a handler behind [web.InTime], on a fake clock.
-func inTime(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
+// withBodyTimeout serves one connection with a handler behind [web.BodyTimeout], on a fake clock.
+func withBodyTimeout(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 	network := &ahptest.Net{}
 	ln, err := network.Listen("mem:80")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ahptest.Serve(t, ln, &http.Server{Handler: web.InTime(h)})
+	ahptest.Serve(t, ln, &http.Server{Handler: web.BodyTimeout(h)})
 	c, err := network.Dial(t.Context(), "", "mem:80")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func inTime(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 // it takes.
 func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		c := withBodyTimeout(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				t.Errorf("after %q: %v", body, err)
@@ -69,7 +69,7 @@ func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
 func TestABodyThatStandsStillIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := make(chan error, 1)
-		c := inTime(t, func(_ http.ResponseWriter, r *http.Request) {
+		c := withBodyTimeout(t, func(_ http.ResponseWriter, r *http.Request) {
 			_, err := io.ReadAll(r.Body)
 			read <- err
 		})
@@ -116,7 +116,7 @@ func TestLongAnswersAfterAFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := inTime(t, h.ServeHTTP)
+		c := withBodyTimeout(t, h.ServeHTTP)
 		in := bufio.NewReader(c)
 		for _, path := range []string{"/app.js", "/mcp"} {
 			fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: mem\r\n\r\n", path)

@@ -54,7 +54,7 @@ func TestPrompt(t *testing.T) {
 func TestHostIsSilent(t *testing.T) {
 	a := newApp(t)
 	patience := func(next http.Handler) http.Handler {
-		return rewritten(next, "/.ahp/sw.js", "const PATIENCE = 35_000;", "const PATIENCE = 300;")
+		return rewritten(next, "/.ahp/sw.js", "const TIMEOUT = 35_000;", "const TIMEOUT = 300;")
 	}
 	e := start(t, patience, appSite("one", a))
 	p := webtest.Start(t).Open(t, e.link)
@@ -104,7 +104,7 @@ func TestNotSentAgain(t *testing.T) {
 	if n := a.requests("POST /hang"); n != 1 {
 		t.Errorf("the app got the POST %d times", n)
 	}
-	if !strings.HasPrefix(got, "502 The connection was lost before this was answered.") && got != "TypeError" {
+	if !strings.HasPrefix(got, "502 The connection was lost before the app answered.") && got != "TypeError" {
 		t.Errorf("the page was told %q", got)
 	}
 	// The same request is as good as any other when it is a new one.

@@ -1,177 +1,174 @@
-// Package web is the renderer: the page that a person looks at, embedded in the
-// binary, and the HTTP handler that serves it. The page is an AHP client like
-// any other; nothing here knows the log, a session or a canvas.
+// Package web is the renderer: the page on which people see canvases, embedded in
+// the binary, and the HTTP handler that serves it. The page is an ordinary AHP
+// client; nothing here knows the log, a session or a canvas.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A request is routed by its exact Host. App hosts serve the page's files
-//     and hand the rest to Options.App; content hosts (c-, 32 hex digits) serve
-//     six files below /.ahp/ and answer 404 to everything else, so that AHP,
-//     MCP and health cannot be reached there; any other name gets 421.
-//   - Every response of ours, errors included, carries the headers of its kind.
-//     They stand as data in one table (policies); the service worker gets its
-//     row of it built in, so that nothing controlled by a canvas has a say.
-//   - Every mount has an origin that was never used before and never is again.
-//     Its frames and its service worker count as controlled by the canvas: what
-//     it may read, how much, and which instance it is are decided by the app
-//     page, what it may reach by the headers.
-//   - Blank is never an answer: each failure has plain words in the page.
+//   - Requests are routed by their exact Host. App hosts serve the page's files and
+//     pass other paths to Options.App. Content hosts (c- and 32 hex digits) serve six
+//     files below /.ahp/ and answer 404 otherwise, so that AHP, MCP and health cannot
+//     be reached there. Any other name gets 421.
+//   - Each of our responses, including errors, has the headers of its kind. They are
+//     data in one table (policies). The service worker's headers are built into its
+//     script, so that a canvas cannot influence them.
+//   - Each mount has an origin that is used only once. A canvas may control its frames
+//     and its service worker, so the app page decides what a canvas can read, how much,
+//     and as which instance. The headers decide which addresses it can reach.
+//   - The page shows a text for each failure, never an empty frame.
 //
 // # The page
 //
-// Plain ES modules without a build step, type-checked by JSDoc (npm run check):
+// The page consists of ES modules without a build step, type-checked by JSDoc (npm run
+// check):
 //
-//	first.js    what is said where the modules do not run
-//	app.js      one session mirrored, its canvases kept mounted
-//	ahp.js      the AHP client: handshake, subscriptions, coming back
-//	wire.js     a message as an object; what is long in it is not looked at twice
+//	first.js    the message if the modules do not run
+//	app.js      mirrors one session and keeps its canvases mounted
+//	ahp.js      the AHP client: handshake, subscriptions, reconnecting
+//	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
-//	card.js     one open canvas with everything around its frame
-//	mount.js    frames, ports, limits of one mount
-//	view.js     view/1: the bridge of a canvas to its provider
-//	bridge.js   what a canvas's service worker asks for: judged, and routed
-//	outlet.js   an answer's bytes on their way to the worker, gathered in a flood
-//	lane.js     http/1 on one canvas's channel; call.js is one request of it
-//	headers.js  which headers of an app's answer a canvas gets
-//	content.js  canvasReadResource, a few at a time; cache.js keeps what has a validator
+//	card.js     one open canvas with its title, messages and buttons
+//	mount.js    the frame of a canvas, its ports and its limits
+//	view.js     view/1: connects a canvas's page to its provider
+//	bridge.js   routes the requests of a canvas's service worker
+//	outlet.js   batches response bytes for the worker
+//	http.js     http/1 on one canvas's channel; call.js is one request
+//	headers.js  filters the headers of an app's response
+//	content.js  canvasReadResource, a few reads at a time; cache.js stores validated reads
 //	base64.js
-//	policy.js   which url is shown, and how
-//	proof.js    whether our host still listens, before the token goes there again
-//	key.js      the link's token: out of the address bar, into this tab
-//	single.js   the frame of single-document mode; singleshim.js stands first in its documents
-//	layout.js   order, sizes, one maximised: remembered for the session
-//	timeline.js what happened, bounded
+//	policy.js   decides which urls are shown, and how
+//	proof.js    verifies the host before the token is sent again
+//	key.js      moves the link's token from the address bar into this tab's storage
+//	single.js   the frame of single-document mode; singleshim.js is the first script in its documents
+//	layout.js   order, sizes and the maximized card, stored by session
+//	timeline.js the list of what happened
 //	theme.js, ui.js, direct.js
 //
-// and on a content host: frame.js (outer frame), sw.js (service worker, with
-// documents.js in front of it: what it says of its own), shim.js (theme before the
-// first paint, event streams that outlive the worker, links for a new window, which
-// a canvas has not, in the same one, and no WebRTC: Chromium ends the process of a
-// page that uses it under our policies), canvas.js (what a canvas imports: onAction, send, onMessage, input,
-// onInput, onTheme).
+// On a content host: frame.js (the outer frame), sw.js (the service worker, with
+// documents.js in front of it), shim.js (the first script in each document of a canvas:
+// the theme before the first paint, event streams that survive the worker, links for new
+// windows opened in place, and no WebRTC, because Chromium kills the process of a page
+// that uses it under our policies), canvas.js (imported by a canvas: onAction, send,
+// onMessage, input, onInput, onTheme).
 //
 // # view/1
 //
-// A page without a server of its own takes part by canvas/message payloads that
-// are tagged {"x-ahp": "view/1"}; any other payload passes untouched, both ways.
+// A page without a server takes part by canvas/message payloads that are tagged
+// {"x-ahp": "view/1"}. Other payloads pass unchanged in both directions.
 //
-//	page to provider  {"x-ahp":"view/1","type":"hello"}                        it takes actions from now on
-//	                  {"x-ahp":"view/1","type":"bye"}                          it does not any more
-//	                  {"x-ahp":"view/1","type":"result","id":…,"value":…}      value absent: none
+//	page to provider  {"x-ahp":"view/1","type":"hello"}                        ready for actions
+//	                  {"x-ahp":"view/1","type":"bye"}                          no longer ready
+//	                  {"x-ahp":"view/1","type":"result","id":…,"value":…}      value can be absent
 //	                  {"x-ahp":"view/1","type":"error","id":…,"error":{"code":"…","message":"…"}}
 //	provider to page  {"x-ahp":"view/1","type":"invoke","id":…,"action":"…","input":…}
-//	                  {"x-ahp":"view/1","type":"reload"}                       load the page again, where it was scrolled to
+//	                  {"x-ahp":"view/1","type":"reload"}                       reload the page, keep its scroll position
 //
-// The id is the provider's, any JSON scalar, echoed. An action that was given to
-// a page which then went away is answered with canvas_provider_unavailable. After
-// a lost connection a page says hello again: it is another View then.
+// The provider chooses the id, any JSON scalar; the page echoes it. If the page is closed
+// before it answers, the answer is canvas_provider_unavailable. After a lost connection
+// a page is a new View, and says hello again.
 //
 // # http/1
 //
-// Where the state's _meta has "x-ahp-canvas/http": 1, the provider answers HTTP
-// (canvas/bridge/PROTOCOL.md), and a canvas is a web app. A GET without Range for
-// a script, style, image, font, worker, track or manifest is a read all the same;
-// everything else, documents and event streams included, is a request. Without
-// the member a canvas only reads, and anything else is 501 in words.
+// If the state's _meta has "x-ahp-canvas/http": 1, the provider answers HTTP
+// (canvas/bridge/PROTOCOL.md), and the canvas is a web app. A GET without Range for a
+// script, style, image, font, worker, track or manifest is still a content read; any
+// other request, including documents and event streams, is http/1. Without the member a
+// canvas can only read, and other requests get a 501.
 //
-// Between the service worker and the app page, over the mount's port; id is the
-// worker's number, path begins with "/", headers are pairs, bytes are buffers that
-// are handed over, at most 32 KiB from the worker:
+// These messages pass between the service worker and the app page, on the mount's port.
+// id is the worker's number, path begins with "/", headers are pairs, bytes are
+// transferred buffers of at most 32 KiB from the worker:
 //
 //	worker to page  {t:"ask", id, method, path, headers, read, document, events, length?, bytes?}
-//	                {t:"data", id, bytes}  {t:"end", id}                   the body, where it is more than one chunk
-//	                {t:"more", id, n}                                      so much was read of the answer
+//	                {t:"data", id, bytes}  {t:"end", id}                   a body of more than one chunk
+//	                {t:"more", id, n}                                      n bytes of the response were read
 //	                {t:"cancel", id}
-//	page to worker  {t:"whole", id, type, body}                            a read's answer
+//	page to worker  {t:"whole", id, type, body}                            the result of a read
 //	                {t:"head", id, status, text, headers, empty}  {t:"data", id, chunks}  {t:"end", id}
-//	                {t:"words", id, status, word}                          a failure, before the head or after it
-//	                {t:"more", id, n}                                      so much of the body may come
+//	                {t:"words", id, status, word}                          a failure, before or after the head
+//	                {t:"more", id, n}                                      n more bytes of the body can be sent
 //
-// What ends, and how it looks to the canvas: a lost connection, a provider that
-// went stale and a worker that was ended take everything with them that was under
-// way. Requests fail, event streams come back by themselves, nothing is sent
-// twice: a request other than GET and HEAD that the browser gives to the next
-// worker within 3 s is refused, for it may have arrived. A canvas whose url
-// changed is mounted afresh; one that only came back keeps its page.
+// A lost connection, a stale provider and a stopped worker end all requests in progress.
+// Event streams reconnect automatically. Nothing is sent twice: a request other than GET
+// and HEAD that the browser repeats to the next worker within 3 s is refused, because the
+// app may have received it. A canvas whose url changed is mounted again; one whose
+// provider was stale keeps its page.
 //
-// Not bridged, for no browser shows them to a service worker: synchronous XHR,
-// clicks on <a download href> (a blob: one works), WebSocket, frames of an opaque
-// origin. Nor does it ask for a password (HTTP authentication) or tell how far an XHR's
-// upload is. Trailers end at the app page. Chromium empties request header values
-// beyond ASCII. The answer to a form that is redirected with its method (307, 308) comes
-// at the first address, and takes the last one as soon as its document is read, if it is HTML.
-// An EventSource in a Worker is the browser's own: it ends with the service worker.
+// Browsers do not pass these to a service worker, so they do not work in a canvas:
+// synchronous XHR, clicks on <a download href> (a blob: URL works), WebSocket, and frames
+// with an opaque origin. HTTP authentication and the progress of an XHR's upload do not
+// work either. Trailers end at the app page. Chromium empties request header values that
+// are not ASCII. A form's response after a redirect that keeps its method (307, 308)
+// appears at the first address, and takes the last one once its document is read, if it
+// is HTML. An EventSource in a Worker is the native one: it ends with the service worker.
 //
 // # Single-document mode
 //
-// Without service workers, or without content origins, a canvas is one srcdoc in
-// /single.html, whose origin is opaque: scripts (modules with their imports by
-// name), styles, fonts, images and media are read and put into it; links go to
-// other documents of the canvas; view/1 is as ever. It has no storage, fetches
-// nothing and frames nothing: the card says that it is this mode, and names what
-// is lacking. Module specifiers are found by pattern, not by a parser: a computed
-// import() finds nothing.
+// Without service workers or content origins, a canvas is one srcdoc in /single.html
+// with an opaque origin. Scripts (with the imports of modules), styles, fonts, images
+// and media are inlined; links lead to other documents of the canvas; view/1 works as
+// usual, and so do submit handlers of forms, whose events singleshim.js fires in place of
+// the browser. The canvas has no storage, cannot fetch and cannot have frames. The card
+// shows the mode and what could not be loaded. Module specifiers are found by a pattern,
+// so a computed import() does not work.
 //
 // # Browsers
 //
-// All tests run in Chromium; the main ways through the page, the board, the form and
-// the chart were also run in Firefox ESR 153.7, the main ways and the board in WebKitGTK
-// 2.50.6, on Linux (webtest.Each). Safari itself was not run. What is known to be otherwise there:
+// All tests run in Chromium. The main paths of the page, the board, the form and the
+// chart were also run in Firefox ESR 153.7, the main paths and the board in WebKitGTK
+// 2.50.6, on Linux (webtest.Each). Safari was not run. Known differences:
 //
-//   - Connection-Allowlist is Chromium's alone. The attack tests are put to the others too
-//     (the rows with an app behind them, and the proof that each row can fail, with
-//     AHP_LONG=1). This comes out of a canvas there, of any page, and nothing that a page
-//     or its headers say keeps it in:
-//     In Firefox WebRTC reaches any server (STUN over UDP, TURN over TCP), and what a
-//     hostile canvas knows can leave by it: shim.js takes it from the canvas's document,
-//     but a blank frame has it again. A person closes it by media.peerconnection.enabled
-//     in about:config. WebKitGTK has none; Safari has.
-//     <link rel=preconnect> in both, a link that is pointed at (by script, too) in Firefox
-//     and one that wants a new window in WebKit open a connection over which nothing is
-//     said, or the greeting of TLS; the host's name is in that, and is looked up. WebKitGTK
-//     looks up the names of <link rel=dns-prefetch> too, whatever X-Dns-Prefetch-Control
-//     says; Firefox heeds it, also against a meta element.
-//   - Below localhost canvases share a process with each other in Firefox and WebKitGTK: one
-//     that hangs holds up the others, and the page, which then cannot name it.
-//   - A body that nobody reads does not stop its sender as early: after 30 MB in WebKitGTK, 730
-//     MB in Firefox (12 MiB at most in Chromium).
-//   - Firefox sends a fetch with keepalive past the service worker, so no app gets it;
-//     navigator.sendBeacon arrives. It loads frames past it too where a person loads everything
-//     anew; frame.js then loads the canvas again.
-//   - Firefox opens an event stream that had a network error no more, so sw.js has one that
-//     cannot be reached end empty: its page hears "open" once more than elsewhere.
-//   - A canvas that navigates to another address before it was loaded is "did not load" in
-//     Firefox; WebKit goes nowhere and shows what there was.
-//   - WebKit cannot read a request's Blob in a worker (bodies are in memory there), does not say
-//     that a fetch was redirected, asks for media once more, and lets no canvas take the
-//     focus by script until a person has pressed something in it.
+//   - Only Chromium supports Connection-Allowlist. The attack tests run in the others too
+//     (the rows with an app behind them; with AHP_LONG=1 also the proof that each row can
+//     fail). In these browsers a canvas, like any page, can still reach other servers in the
+//     following ways, which no header or script prevents.
+//     In Firefox, WebRTC reaches any server (STUN over UDP, TURN over TCP) and can carry
+//     data out. shim.js removes it from the canvas's document, but a blank frame has it
+//     again; media.peerconnection.enabled in about:config switches it off. WebKitGTK has no
+//     WebRTC; Safari has.
+//     <link rel=preconnect> in both, hovering a link (also by script) in Firefox, and a link
+//     for a new window in WebKit open a connection that carries nothing, or the TLS
+//     greeting, which contains the host's name; the name is also looked up. WebKitGTK looks
+//     up the names of <link rel=dns-prefetch> in spite of X-Dns-Prefetch-Control; Firefox
+//     obeys the header.
+//   - Below localhost, canvases share one process in Firefox and WebKitGTK: one that hangs
+//     blocks the others and the page, which then cannot report it.
+//   - Backpressure on a body that is not read begins later: after 30 MB in WebKitGTK, 730 MB
+//     in Firefox (at most 12 MiB in Chromium).
+//   - Firefox sends a fetch with keepalive past the service worker, so the app does not get
+//     it; navigator.sendBeacon works. A forced reload also loads frames past the worker;
+//     frame.js then loads the canvas again.
+//   - Firefox does not reopen an event stream after a network error, so sw.js ends an
+//     unreachable one with an empty response: the page gets an extra "open" event.
+//   - A canvas that navigates to another address before it has loaded is reported as not
+//     loaded in Firefox; WebKit ignores the navigation.
+//   - WebKit cannot read a request's Blob in a worker (bodies are in memory there), does not
+//     report that a fetch was redirected, requests media twice, and does not let a canvas
+//     take the focus by script before a person has clicked in it.
 //
-// Where content hosts are not found or there is no service worker, the card says so.
+// If content hosts cannot be resolved or there is no service worker, the card says so.
 //
-// # Before the network
+// # Limits
 //
-// A Handler bounds how long a body may stand still ([InTime]), and how long its own
-// files may take to be read. How many connections there are is bounded by a [Crowd],
-// which whoever has the http.Server puts there.
+// A Handler limits how long a body can stall ([BodyTimeout]) and how long a client can
+// take to read a file. A [ConnLimiter] limits the number of connections; the owner of
+// the http.Server installs it.
 //
 // # Ownership
 //
-// A Handler is files in memory: no goroutine, no lock, nothing to close.
+// A Handler is files in memory. It has no goroutine and no lock, and nothing to close.
 //
-// # Departures from the design
+// # Design notes
 //
-// single.html allows style-src data: too, for what a style sheet imports, and has
-// Connection-Allowlist; the layout is kept by instance id. A frame that
-// crashed says nothing of it, so every mount is asked each 3 s whether it lives.
-// A lane's window is a canvas's, as PROTOCOL.md has it, and not one for all of
-// them. A service worker reads a body as a Blob and not as a stream: an app
-// without chunked requests needs its length. The Last-Event-ID, which a service
-// worker is not shown either, is told it by shim.js. A repetition is looked for
-// during 3 s, not one. An app's X-Frame-Options, frame-ancestors and everything
-// that reports to somebody are dropped: a canvas is always framed.
-// Below localhost, where every content host is a site of its own, the outer frame
-// does not ask for an origin-keyed agent cluster: its service worker shares its process.
+// single.html also allows style-src data:, for imports of style sheets, and has
+// Connection-Allowlist. The layout is stored by instance id. A crashed frame raises no
+// event, so each mount is pinged every 3 s. The http/1 window belongs to one canvas, not
+// to all of them. A service worker reads a body as a Blob and not as a stream, because an
+// app without chunked requests needs its length. It is not shown the Last-Event-ID, so
+// shim.js sends it. An app's X-Frame-Options, frame-ancestors and reporting headers are
+// dropped: a canvas is always framed. Below localhost each content host is a site, so the
+// outer frame does not ask for an origin-keyed agent cluster: its service worker would run
+// in another process.
 //
-// The package imports ahp. Its tests stand on canvas/host and canvas/provider/loopback;
-// canvas/web/webtest is the browsers in them, one of a kind for the whole package.
+// The package imports ahp. Its tests use canvas/host, canvas/provider/loopback and
+// canvas/view, and the browsers of canvas/web/webtest, one of each kind for all tests.
 package web

@@ -182,7 +182,7 @@ func TestQuiet(t *testing.T) {
 		}
 	})
 	patience := func(next http.Handler) http.Handler {
-		return rewritten(next, "/.ahp/sw.js", "const PATIENCE = 35_000;", "const PATIENCE = 300;")
+		return rewritten(next, "/.ahp/sw.js", "const TIMEOUT = 35_000;", "const TIMEOUT = 300;")
 	}
 	p := webtest.Start(t).Open(t, start(t, patience, appSite("one", a)).link)
 	frame := shown(t, p, 1)[0]
@@ -208,7 +208,7 @@ func TestStaleComesBack(t *testing.T) {
 	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
 	p.Wait(t, `document.querySelector(".words.veil h3").textContent === "Not up to date" && document.querySelector("iframe").inert`)
 	frame.Wait(t, win+`.log.at(-1) === "error 0"`)
-	if got := inCanvas[string](t, frame, `const r = await fetch("/echo"); return r.status + " " + await r.text()`); got != "503 What provides this canvas is not running. It can come back.\n" {
+	if got := inCanvas[string](t, frame, `const r = await fetch("/echo"); return r.status + " " + await r.text()`); got != "503 This canvas's provider is not running. Try again when it is back.\n" {
 		t.Errorf("a request to what is gone: %q", got)
 	}
 	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready)})
@@ -240,8 +240,8 @@ func TestConnectionComesBack(t *testing.T) {
 		window.body = fetch("/flood").then((r) => { window.reader = r.body.getReader(); })`)
 	frame.Wait(t, win+`.reader`)
 	e.gone()
-	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The host is gone.")`)
-	if got := inCanvas[string](t, frame, `return under`); got != "503 The connection to this canvas was lost before this was answered.\n" {
+	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The connection to the host is lost.")`)
+	if got := inCanvas[string](t, frame, `return under`); got != "503 The connection to this canvas was lost before the app answered.\n" {
 		t.Errorf("a request that was under way: %q", got)
 	}
 	if got := inCanvas[string](t, frame, `for (;;) try { if ((await reader.read()).done) return "done"; } catch (e) { return e.name; }`); got != "TypeError" {

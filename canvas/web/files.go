@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// page is what the app hosts serve, content what the content hosts serve.
+// page is served on app hosts, content on content hosts.
 var (
 	//go:embed page
 	page embed.FS
@@ -20,7 +20,7 @@ var (
 	content embed.FS
 )
 
-// mediaTypes says what a file is; nosniff makes a wrong one fail loudly.
+// mediaTypes are the content types by extension. With nosniff a wrong one fails at once.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
@@ -28,7 +28,7 @@ var mediaTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// file is one embedded file, filled in and ready to be sent.
+// file is an embedded file with its placeholders filled in.
 type file struct {
 	body    []byte
 	headers map[string]string
@@ -37,18 +37,18 @@ type file struct {
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "this is a file: it can only be read", f.headers)
+		refuse(w, http.StatusMethodNotAllowed, "this file accepts only GET and HEAD", f.headers)
 		return
 	}
 	setHeaders(w, f.headers)
 	w.Header().Set("Content-Length", strconv.Itoa(len(f.body)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(f.body) // the reader went away: nobody is left to tell
+		_, _ = w.Write(f.body) // fails only if the client disconnected
 	}
 }
 
-// refuse answers with a plain word under the given policies: an error page
-// without them was a hole that was seen.
+// refuse answers with a text under the given policies: an error page without them
+// could be framed and used to escape them.
 func refuse(w http.ResponseWriter, status int, word string, headers map[string]string) {
 	setHeaders(w, headers)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -56,11 +56,11 @@ func refuse(w http.ResponseWriter, status int, word string, headers map[string]s
 	_, _ = fmt.Fprintln(w, word)
 }
 
-// load reads a folder of embedded files; its names are under root.
+// load reads a folder of embedded files and names them below root.
 func load(dir embed.FS, name, root string, fill func(name string, body []byte) ([]byte, map[string]string)) map[string]*file {
 	entries, err := dir.ReadDir(name)
 	if err != nil {
-		panic(err) // embedded: cannot fail on a machine if it passed a test
+		panic(err) // the file is embedded, so a test would have failed
 	}
 	files := map[string]*file{}
 	for _, e := range entries {
@@ -71,7 +71,7 @@ func load(dir embed.FS, name, root string, fill func(name string, body []byte) (
 	return files
 }
 
-// pageFiles are the files of the page as one app origin serves them.
+// pageFiles returns the page's files for one app origin.
 func pageFiles(a addresses) map[string]*file {
 	files := load(page, "page", "/", func(name string, body []byte) ([]byte, map[string]string) {
 		k := appFile
@@ -94,28 +94,27 @@ func pageFiles(a addresses) map[string]*file {
 func embedded(dir embed.FS, name string) string {
 	raw, err := dir.ReadFile(name)
 	if err != nil {
-		panic(err) // embedded: cannot fail on a machine if it passed a test
+		panic(err) // the file is embedded, so a test would have failed
 	}
 	return string(raw)
 }
 
-// singleScript is single.js with the texts that it puts into documents. It has to
-// stand in its page: an opaque origin may load no script of ours.
+// singleScript returns single.js with the scripts that it inserts into documents. It is
+// inline in its page, because an opaque origin cannot load our scripts.
 func singleScript() string {
 	script := embedded(page, "page/single.js")
 	for slot, text := range map[string]string{"CANVAS": embedded(content, "content/canvas.js"), "SHIM": embedded(page, "page/singleshim.js")} {
-		quoted := strings.ReplaceAll(string(ahp.MustMarshal(text)), "<", `\u003c`) // ends no script element
+		quoted := strings.ReplaceAll(string(ahp.MustMarshal(text)), "<", `\u003c`) // "</script" would end the script element
 		script = strings.Replace(script, "const "+slot+` = "";`, "const "+slot+" = "+quoted+";", 1)
 	}
 	return script
 }
 
-// policySlot is where sw.js receives the headers that it must put on everything
-// it answers: it runs nothing of a canvas, and has them from here, not from the
-// page.
+// policySlot is the place in sw.js for the headers of its responses. The host fills
+// it in, so that no message of the page or a canvas can change them.
 const policySlot = "const POLICY = {};"
 
-// contentFiles are the files below /.ahp/ of every content host.
+// contentFiles returns the files below /.ahp/ of each content host.
 func contentFiles(a addresses) map[string]*file {
 	return load(content, "content", "/.ahp/", func(name string, body []byte) ([]byte, map[string]string) {
 		switch name {

@@ -30,7 +30,7 @@ func TestAHostThatIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := b.Open(t, h.Link(host.DefaultSession))
-	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "There are too many connections to the host just now."))
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "The host has too many connections."))
 	other.Close(ws.CodeNormal, "")
 	other.Wait()
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "Nothing is open"))
@@ -40,7 +40,7 @@ func TestAHostThatIsFull(t *testing.T) {
 // tried again.
 func TestADoorThatSaysNothing(t *testing.T) {
 	silent := func(next http.Handler) http.Handler {
-		next = rewritten(next, "/ahp.js", "const OPENING = 10_000;", "const OPENING = 300;")
+		next = rewritten(next, "/ahp.js", "const OPEN_TIMEOUT = 10_000;", "const OPEN_TIMEOUT = 300;")
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/ahp" {
 				<-r.Context().Done()
@@ -50,5 +50,5 @@ func TestADoorThatSaysNothing(t *testing.T) {
 		})
 	}
 	p := webtest.Start(t).Open(t, start(t, silent).link)
-	p.Wait(t, fmt.Sprintf("(%s).includes(%q) && document.querySelector('#empty button').textContent === 'Try now'", words, "The host is gone."))
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q) && document.querySelector('#empty button').textContent === 'Try now'", words, "The connection to the host is lost."))
 }

@@ -48,7 +48,7 @@ func TestLayout(t *testing.T) {
 	if after := webtest.Eval[float64](t, p, `document.querySelector(".card").offsetHeight`); after != before {
 		t.Errorf("the height was %v and is %v", before, after)
 	}
-	focus(t, p, "Hello a", ".maximise")
+	focus(t, p, "Hello a", ".maximize")
 	p.Keys(t, "\r")
 	p.Wait(t, `document.querySelectorAll(".card:not([hidden])").length === 1 && document.activeElement.ariaPressed === "true"`)
 	p.Keys(t, kb.Escape)
@@ -134,11 +134,11 @@ func TestTimeline(t *testing.T) {
 	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale), Title: ahp.Set("New"), Status: ahp.Set("3 left")})
 	said("Agent renamed “Hello one” to “New”")
 	said("Agent “Hello one”: 3 left")
-	said("Host “Hello one” is not up to date: its provider is gone")
+	said("Host “Hello one” is not up to date: its provider is not running")
 	e.gone()
-	said("Host went away")
+	said("Host connection lost")
 	e.back(t)
-	said("Host came back")
+	said("Host connected again")
 	p.Click(t, ".close")
 	said("You closed “New”")
 }

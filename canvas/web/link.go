@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Link is the address that a person opens: the page at base (an app origin),
-// with the view token and the session in the fragment, which no server sees.
-// The page takes the token out of the address bar at once. An empty session is
+// Link returns the address that a person opens: the page at base (an app origin)
+// with the view token and the session in the fragment, which browsers do not send.
+// The page removes the token from the address bar at once. An empty session means
 // the default one.
 func Link(base, token, session string) string {
 	var b strings.Builder

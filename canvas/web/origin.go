@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// origin is a web origin, taken apart.
+// origin is a parsed web origin.
 type origin struct {
 	scheme string // "http" or "https"
-	host   string // lower case, with the port where it is not the scheme's own
+	host   string // lower case, with the port unless it is the scheme's default
 }
 
 func (o origin) String() string { return o.scheme + "://" + o.host }
 
-// socket is the origin of a WebSocket to the same listener.
+// socket returns the origin of a WebSocket to the same listener.
 func (o origin) socket() string { return strings.Replace(o.scheme, "http", "ws", 1) + "://" + o.host }
 
-// loopback reports whether a page of that origin was loaded from this machine,
-// so that its content hosts can be names below localhost.
+// loopback reports whether the origin is on this machine, so that its content hosts
+// can be names below localhost.
 func (o origin) loopback() bool {
 	name := (&url.URL{Host: o.host}).Hostname()
 	ip := net.ParseIP(name)
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// content is the pattern of the content hosts that a loopback page gets without
-// being told one.
+// content returns the default pattern of content origins, which only a loopback
+// origin has.
 func (o origin) content() (pattern, bool) {
 	if o.scheme != "http" || !o.loopback() {
 		return pattern{}, false
@@ -43,18 +43,18 @@ func parseOrigin(s string) (origin, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil ||
 		strings.TrimSuffix(s, "/") != u.Scheme+"://"+u.Host {
-		return origin{}, fmt.Errorf("%q is no web origin: give scheme, host and port only, as in http://localhost:8080", s)
+		return origin{}, fmt.Errorf("%q is not a web origin: give scheme, host and port only, for example http://localhost:8080", s)
 	}
 	return origin{u.Scheme, strings.ToLower(u.Host)}, nil
 }
 
-// pattern is a set of content origins: any name of ours below a suffix.
+// pattern is a set of content origins: all generated names below a suffix.
 type pattern struct {
 	scheme string
-	suffix string // begins with a dot; with the port, lower case
+	suffix string // begins with a dot, includes the port; lower case
 }
 
-// String is the pattern as a CSP source and as the page is told it.
+// String returns the pattern as a CSP source, which is also its form in the page.
 func (p pattern) String() string { return p.scheme + "://*" + p.suffix }
 
 // match reports whether a Host header names a content host: "c-", 32 lower-case
@@ -72,7 +72,7 @@ func parsePattern(s string) (pattern, error) {
 	o, err := parseOrigin(s)
 	suffix, ok := strings.CutPrefix(o.host, "*")
 	if err != nil || !ok || !strings.HasPrefix(suffix, ".") || strings.Contains(suffix, "*") || len(suffix) < 2 {
-		return pattern{}, fmt.Errorf("%q is no pattern of content origins: it must be like https://*.canvas.example", s)
+		return pattern{}, fmt.Errorf("%q is not a pattern of content origins: give scheme, *, and a domain, for example https://*.canvas.example", s)
 	}
 	return pattern{o.scheme, suffix}, nil
 }

@@ -103,7 +103,7 @@ func TestMessageLimits(t *testing.T) {
 	frame := shown(t, p, 1)[0]
 	frame.Wait(t, document+`.title.split("|").length > 300`)
 	got := webtest.Eval[[]string](t, frame, `[...new Set(`+document+`.title.split("|"))]`)
-	want := []string{"a message may have at most 64 KiB", `the member "x-ahp" is the protocol's own`, "only a JSON value can be sent", "this canvas sends too many messages"}
+	want := []string{"a message can have at most 64 KiB", `the member "x-ahp" is reserved`, "only a JSON value can be sent", "this canvas sends too many messages"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("refusals (-want +got):\n%s", diff)
 	}
@@ -212,7 +212,7 @@ func TestComesBack(t *testing.T) {
 	frame := shown(t, p, 1)[0]
 	webtest.Eval[any](t, frame, `void(`+document+`.getElementById("name").value = "typed")`)
 	e.gone()
-	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The host is gone.")`)
+	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The connection to the host is lost.")`)
 	e.back(t)
 	p.Wait(t, `document.getElementById("banner").hidden && document.getElementById("connection").textContent === "Connected"`)
 	if got := webtest.Eval[string](t, frame, document+`.getElementById("name").value`); got != "typed" {

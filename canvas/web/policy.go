@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// kind is a kind of response: each has one row of headers in policies.
+// kind is a kind of response, which determines its headers (policies).
 type kind string
 
 const (
-	appFile    kind = "app"    // the app page and everything it loads
-	directFile kind = "direct" // the page around a direct url
-	singleFile kind = "single" // the opaque page that holds a canvas where there is no service worker
-	outerFrame kind = "frame"  // the document of a content host that holds the canvas
-	outerFile  kind = "asset"  // what that document and a canvas load of ours
-	answer     kind = "answer" // everything else on a content host, made by the service worker or by us
+	appFile    kind = "app"    // the app page and its resources
+	directFile kind = "direct" // direct.html, which frames a direct url
+	singleFile kind = "single" // single.html, the opaque page that frames a canvas in single-document mode
+	outerFrame kind = "frame"  // frame.html on a content host, which frames the canvas
+	outerFile  kind = "asset"  // our scripts on a content host
+	answer     kind = "answer" // any other response on a content host, from the service worker or the host
 )
 
-// deny is the Permissions-Policy of every response: a canvas never gets these,
-// and the app page, which could pass them on, has none to give.
+// deny is the Permissions-Policy of all responses. The app page's own has it too, so
+// that no frame can inherit a permission.
 const deny = "camera=(), microphone=(), geolocation=(), clipboard-read=(), payment=(), usb=(), serial=(), display-capture=()"
 
-// common is what every response carries, of whatever kind.
+// common are the headers of all responses.
 var common = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
@@ -34,13 +34,13 @@ var common = map[string]string{
 	"X-Dns-Prefetch-Control":       "off",
 }
 
-// confined closes what a Content-Security-Policy does not reach (WebRTC,
-// preconnect, navigation of the frame itself). The app page and direct.html do
-// without: they frame other origins.
+// confined is the Connection-Allowlist that blocks what a Content-Security-Policy does
+// not cover (WebRTC, preconnect, navigation of the frame itself). The app page and
+// direct.html frame other origins, so they cannot have it.
 const confined = "(response-origin)"
 
-// policies is every header of every kind of response, as data; {app}, {content}
-// and {sockets} are filled in for the addresses that a handler was made for.
+// policies are the headers of each kind of response besides common. {app}, {content}
+// and {sockets} are replaced by a handler's addresses.
 var policies = map[kind]map[string]string{
 	appFile: {
 		"Content-Security-Policy": csp(
@@ -54,7 +54,7 @@ var policies = map[kind]map[string]string{
 			"frame-src https: http://localhost:* http://127.0.0.1:*", "frame-ancestors 'self'",
 			"base-uri 'none'", "form-action 'none'", "object-src 'none'"),
 	},
-	singleFile: { // the srcdoc in it inherits it
+	singleFile: { // inherited by its srcdoc
 		"Content-Security-Policy": csp(
 			"default-src 'none'", "script-src 'unsafe-inline' 'unsafe-eval' blob:", "style-src 'unsafe-inline' data:",
 			"img-src data: blob:", "font-src data:", "media-src data: blob:", "frame-src 'none'",
@@ -68,7 +68,7 @@ var policies = map[kind]map[string]string{
 		"Connection-Allowlist": confined,
 	},
 	outerFile: {
-		"Content-Security-Policy": "default-src 'none'", // holds where one is started as a worker
+		"Content-Security-Policy": "default-src 'none'", // applies if a canvas starts the script as a worker
 		"Connection-Allowlist":    confined,
 	},
 	answer: {
@@ -83,14 +83,14 @@ var policies = map[kind]map[string]string{
 
 func csp(directives ...string) string { return strings.Join(directives, "; ") }
 
-// addresses are what the policies name: of one app origin and its content hosts.
+// addresses are the values for the policies' placeholders.
 type addresses struct {
 	app     []string // app origins that may frame a content host
-	content string   // content origins as a CSP source; "" where there are none
+	content string   // content origins as a CSP source; "" if there are none
 	sockets string   // WebSocket origins of the app
 }
 
-// headers fills the row of a kind in.
+// headers returns the headers of a kind of response.
 func (a addresses) headers(k kind) map[string]string {
 	fill := strings.NewReplacer("{app}", strings.Join(a.app, " "), "{content}", a.content, "{sockets}", a.sockets)
 	row := maps.Clone(common)
@@ -103,11 +103,11 @@ func (a addresses) headers(k kind) map[string]string {
 	return row
 }
 
-// apart reports whether every content origin is a site of its own, as names below
-// localhost are: a process of its own without being asked for. A frame that does
-// ask gets one that its service worker, which cannot ask, does not share, and
-// waits for a second process to start. Below a domain, where all canvases are one
-// site, asking keeps them apart.
+// apart reports whether each content origin is a separate site, as names below
+// localhost are: the browser then gives each a process. An Origin-Agent-Cluster header
+// would put the frame in another process than its service worker, which cannot have
+// the header, and the mount would wait for a second process. Below a domain all
+// canvases are one site, and only the header separates them.
 func (a addresses) apart() bool {
 	sources := strings.Fields(a.content)
 	return len(sources) > 0 && !slices.ContainsFunc(sources, func(source string) bool {
@@ -117,7 +117,7 @@ func (a addresses) apart() bool {
 	})
 }
 
-// setHeaders puts a filled row on a response.
+// setHeaders sets headers on a response, in a stable order.
 func setHeaders(w http.ResponseWriter, row map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(row)) {
 		w.Header().Set(name, row[name])

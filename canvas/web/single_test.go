@@ -44,7 +44,7 @@ func TestSingleDocument(t *testing.T) {
 	e.message(t, func(payload any) bool { return isView(payload, "hello") })
 	e.message(t, func(payload any) bool { m, _ := payload.(object); return m["start"] == 7.0 })
 	p.Frames(t, 1, singleDocument)
-	p.Wait(t, spoken+`.startsWith("Single-document mode: this browser allows no service worker here.")`)
+	p.Wait(t, spoken+`.startsWith("Single-document mode: this browser does not allow service workers here.")`)
 	for _, lack := range []string{"/absent.mp4", "/data.json"} {
 		p.Wait(t, spoken+`.includes("`+lack+`")`)
 	}
@@ -70,6 +70,73 @@ func TestSingleDocument(t *testing.T) {
 	e.message(t, func(payload any) bool { return payload == "second" })
 }
 
+// TestSingleForms: a form's handlers run as in a normal page, though the sandbox
+// of a single document suppresses the submit event.
+func TestSingleForms(t *testing.T) {
+	s := site{id: "one", title: "Forms", files: map[string]string{"index.html": `<!doctype html>
+		<form id="inline" onsubmit="said('inline ' + event.submitter.value + ' ' + new FormData(this, event.submitter).get('name')); return false">
+			<input name="name" required><input name="reportValidity" value="shadows the method"><button name="how" value="button"><b id="press">Send</b></button></form>
+		<form id="single"><input id="enter" value="x"></form>
+		<form id="two"><input id="first"><input></form>
+		<form id="stopped"><button id="stop">Stop</button><button id="prevent">Prevent</button><button id="off" disabled>Off</button><button id="plain" type="button">Plain</button></form>
+		<dialog id="dialog"><form method="dialog"><button id="yes" value="yes">Yes</button></form></dialog>
+		<form id="unhandled" action="/save"><button id="save">Save</button></form>
+		<script type="module">
+			import { onMessage, send } from "/.ahp/canvas.js";
+			window.said = (text) => send({ said: text });
+			const $ = (id) => document.getElementById(id);
+			for (const id of ["single", "two", "stopped"]) $(id).addEventListener("submit", (e) => { e.preventDefault(); said(id + " " + (e.submitter?.id ?? null)); });
+			$("inline").addEventListener("invalid", () => said("invalid"), true);
+			$("stop").addEventListener("click", (e) => e.stopImmediatePropagation(), true);
+			$("prevent").addEventListener("click", (e) => e.preventDefault());
+			$("dialog").addEventListener("close", () => said("dialog " + $("dialog").returnValue));
+			onMessage((code) => { new Function("$", code)($); setTimeout(() => said("end"), 50); });
+			send("ready");
+		</script>`}}
+	e := start(t, without(noWorker), s)
+	p := webtest.Start(t).Open(t, e.link)
+	e.message(t, func(payload any) bool { return payload == "ready" })
+	p.Wait(t, `document.querySelector(".words").hidden`)
+	for _, c := range []struct{ name, code, keys, want string }{
+		{"an invalid field", `$("press").click()`, "", "invalid"},
+		{"a press within the button", `document.querySelector("[name=name]").value = "Ann"; $("press").click()`, "", "inline button Ann"},
+		{"requestSubmit", `$("stopped").requestSubmit($("stop"))`, "", "stopped stop"},
+		{"a handler that stops the propagation", `$("stop").click()`, "", "stopped stop"},
+		{"a press that was prevented", `$("prevent").click()`, "", ""},
+		{"a disabled button", `$("off").dispatchEvent(new MouseEvent("click"))`, "", ""},
+		{"a button that submits nothing", `$("plain").click()`, "", ""},
+		{"Enter in a form with one field", `$("enter").focus()`, "\r", "single null"},
+		{"Enter in a form with two fields", `$("first").focus()`, "\r", ""},
+		{"Enter in a form with a button", `document.querySelector("[name=name]").focus()`, "\r", "inline button Ann"},
+		{"a dialog", `$("dialog").showModal(); $("yes").click()`, "", "dialog yes"},
+	} {
+		if c.keys != "" { // the focus is where it is by then
+			e.send(t, "one", c.code)
+			e.message(t, saidIs("end"))
+			p.Keys(t, c.keys)
+			c.code = ""
+		}
+		e.send(t, "one", c.code)
+		var got []string
+		for text := ""; text != "end"; {
+			m := e.message(t, func(payload any) bool { m, _ := payload.(object); return m["said"] != nil }).(object)
+			if text = m["said"].(string); text != "end" {
+				got = append(got, text)
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: the page's handlers saw %q, want %q", c.name, got, c.want)
+		}
+	}
+	e.send(t, "one", `$("save").click()`)
+	p.Wait(t, spoken+`.includes("/save")`)
+}
+
+// saidIs matches the message of TestSingleForms's page with a text.
+func saidIs(text string) func(payload any) bool {
+	return func(payload any) bool { m, _ := payload.(object); return m["said"] == text }
+}
+
 // TestNoContentOrigin: a page that was given no content origins needs no attempt
 // with a service worker, and says what to do about it.
 func TestNoContentOrigin(t *testing.T) {
@@ -89,7 +156,7 @@ func TestNoContentOrigin(t *testing.T) {
 	e := start(t, none, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	e.message(t, func(payload any) bool { return isView(payload, "hello") })
-	p.Wait(t, spoken+`.includes("start the host with --content-origin") && document.querySelector(".words").hidden`)
+	p.Wait(t, spoken+`.includes("start it with --content-origin") && document.querySelector(".words").hidden`)
 }
 
 // TestSingleAttacks: what a canvas tries, it tries in vain here too; without the

@@ -41,7 +41,7 @@ func TestHangs(t *testing.T) {
 	stuck.files["main.js"] = `setTimeout(() => { for (;;); }, 200);`
 	e := start(t, nil, stuck, helloSite("fine"))
 	p := webtest.Start(t).Open(t, e.link)
-	p.Wait(t, words+`.includes("The page of this canvas does not answer. It may be busy, or it crashed.")`)
+	p.Wait(t, words+`.includes("This canvas's page does not respond. It may be busy, or it crashed.")`)
 	e.send(t, "fine", object{"x-ahp": "view/1", "type": "invoke", "id": "7", "action": "add", "input": object{"n": 1}})
 	e.message(t, func(payload any) bool { return isView(payload, "result") })
 	save(t, "hangs", p)

@@ -87,7 +87,7 @@ func takeOver(t *testing.T, address string, h http.Handler) (end func()) {
 	return ahptest.Serve(t, ln, &http.Server{Handler: h})
 }
 
-const strangerSaid = "What answers here now is not the host of this link."
+const strangerSaid = "Another program answers at the host's address."
 
 // A page whose host is gone gives its token to nobody who takes the port, and
 // knows the host when it is back.

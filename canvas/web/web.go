@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// Options says under which addresses the page is known.
+// Options are the addresses of the page.
 type Options struct {
-	// AppOrigins are the web origins of the page, as in http://localhost:8080;
-	// their hosts are matched exactly. At least one.
+	// AppOrigins are the web origins of the page, such as http://localhost:8080;
+	// their hosts are matched exactly. At least one is required.
 	AppOrigins []string
-	// ContentOrigin is the pattern of the origins that canvases get, as in
-	// https://*.canvas.example (wildcard DNS and certificate). Where it is empty,
-	// a page loaded from loopback gets http://*.localhost:PORT, and any other
-	// page says that it cannot show channel content.
+	// ContentOrigin is the pattern of canvas origins, such as
+	// https://*.canvas.example (with wildcard DNS and certificate). If it is empty,
+	// an app origin on loopback uses http://*.localhost:PORT, and any other uses
+	// single-document mode.
 	ContentOrigin string
-	// App answers, on the app hosts only, what is no file of the page: /ahp,
-	// /mcp, /healthz. Its headers are its own business. Nil answers 404.
+	// App serves the other paths of app hosts, such as /ahp, /mcp and /healthz. It
+	// sets its own headers. If it is nil, they are 404.
 	App http.Handler
 }
 
-// Handler routes by the exact Host header: app hosts, content hosts, and 421
-// for every other name. It holds nothing but files; it is safe for concurrent
-// use.
+// Handler serves the page. It routes by the exact Host header: app hosts, content
+// hosts, and 421 for any other name. It is safe for concurrent use.
 type Handler struct {
 	apps     map[string]map[string]*file // by host, then path
 	contents []contentHosts
@@ -33,18 +32,18 @@ type Handler struct {
 	unknown  map[string]string // headers of a 421
 }
 
-// contentHosts is one pattern with what its hosts serve.
+// contentHosts is a pattern of content origins with the files of its hosts.
 type contentHosts struct {
 	pattern pattern
 	files   map[string]*file
-	absent  map[string]string // headers of everything that is no file
+	absent  map[string]string // headers of a 404
 }
 
-// New returns the handler. It refuses origins that are none, a pattern that is
-// none, and a pattern that matches an app host.
+// New returns a Handler. It fails for an invalid origin or pattern, and for a pattern
+// that matches an app origin.
 func New(opts Options) (*Handler, error) {
 	if len(opts.AppOrigins) == 0 {
-		return nil, errors.New("web: no app origin: say under which address the page is known")
+		return nil, errors.New("web: Options.AppOrigins is empty: give the page's origin, for example http://localhost:8080")
 	}
 	sites, err := sitesOf(opts)
 	if err != nil {
@@ -54,7 +53,7 @@ func New(opts Options) (*Handler, error) {
 	if h.app == nil {
 		absent := addresses{}.headers(appFile)
 		h.app = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			refuse(w, http.StatusNotFound, "there is nothing at this address", absent)
+			refuse(w, http.StatusNotFound, "page not found", absent)
 		})
 	}
 	for _, s := range sites {
@@ -67,7 +66,7 @@ func New(opts Options) (*Handler, error) {
 	return h, nil
 }
 
-// site is an app origin with the addresses that its policies name.
+// site is an app origin with the addresses for its policies.
 type site struct {
 	origin    origin
 	pattern   pattern
@@ -100,7 +99,7 @@ func sitesOf(opts Options) ([]site, error) {
 				sites[i].addresses.app = append(sites[i].addresses.app, other.origin.String())
 			}
 			if sites[i].pattern.suffix != "" && sites[i].pattern.match(other.origin.host) {
-				return nil, fmt.Errorf("%s is an app host and a content host at once", other.origin)
+				return nil, fmt.Errorf("%q is an app origin and also matches the content origins: use another domain for one of them", other.origin.String())
 			}
 		}
 	}
@@ -114,18 +113,18 @@ func (h *Handler) addContent(s site) {
 	h.contents = append(h.contents, contentHosts{s.pattern, contentFiles(s.addresses), s.addresses.headers(answer)})
 }
 
-// ServeHTTP answers by the name that the request was sent to. Our own answers have
-// to be taken in time; what stands behind the page takes the time that it takes.
+// ServeHTTP routes by the request's Host. A client must read a file within 30 s;
+// Options.App has no such limit.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r = inTime(w, r)
-	writesIn(w, fileTime)
+	r = withBodyTimeout(w, r)
+	setWriteTimeout(w, fileTimeout)
 	host := strings.ToLower(r.Host)
 	if files, ok := h.apps[host]; ok {
 		if f, ok := files[r.URL.Path]; ok {
 			f.serve(w, r)
 			return
 		}
-		writesIn(w, 0)
+		setWriteTimeout(w, 0)
 		h.app.ServeHTTP(w, r)
 		return
 	}
@@ -135,15 +134,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	refuse(w, http.StatusMisdirectedRequest, "this host is not known under that name", h.unknown)
+	refuse(w, http.StatusMisdirectedRequest, "the host does not serve this name", h.unknown)
 }
 
-// serve answers on a content host: our six files, and nothing that a service
-// worker may be made of but sw.js.
+// serve answers on a content host. Only sw.js can be loaded as a service worker.
 func (c *contentHosts) serve(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.files[r.URL.Path]
 	if !ok || r.Header.Get("Service-Worker") != "" && r.URL.Path != "/.ahp/sw.js" {
-		refuse(w, http.StatusNotFound, "there is nothing at this address", c.absent)
+		refuse(w, http.StatusNotFound, "page not found", c.absent)
 		return
 	}
 	f.serve(w, r)

@@ -95,15 +95,15 @@ func TestNewRefuses(t *testing.T) {
 		opts web.Options
 		want string
 	}{
-		{"no origin", web.Options{}, "no app origin"},
-		{"a host", web.Options{AppOrigins: []string{"localhost:8080"}}, "is no web origin"},
-		{"a path", web.Options{AppOrigins: []string{"http://localhost:8080/x"}}, "is no web origin"},
-		{"a user", web.Options{AppOrigins: []string{"http://me@localhost:8080"}}, "is no web origin"},
-		{"another scheme", web.Options{AppOrigins: []string{"ftp://localhost"}}, "is no web origin"},
-		{"a pattern without a star", web.Options{AppOrigins: []string{"http://localhost"}, ContentOrigin: "https://canvas.example"}, "is no pattern"},
-		{"a pattern of everything", web.Options{AppOrigins: []string{"http://localhost"}, ContentOrigin: "https://*"}, "is no pattern"},
-		{"two stars", web.Options{AppOrigins: []string{"http://localhost"}, ContentOrigin: "https://*.*.example"}, "is no pattern"},
-		{"an app below its content", web.Options{AppOrigins: []string{"https://c-0123456789abcdef0123456789abcdef.x.example"}, ContentOrigin: "https://*.x.example"}, "at once"},
+		{"no origin", web.Options{}, "AppOrigins is empty"},
+		{"a host", web.Options{AppOrigins: []string{"localhost:8080"}}, "is not a web origin"},
+		{"a path", web.Options{AppOrigins: []string{"http://localhost:8080/x"}}, "is not a web origin"},
+		{"a user", web.Options{AppOrigins: []string{"http://me@localhost:8080"}}, "is not a web origin"},
+		{"another scheme", web.Options{AppOrigins: []string{"ftp://localhost"}}, "is not a web origin"},
+		{"a pattern without a star", web.Options{AppOrigins: []string{"http://localhost"}, ContentOrigin: "https://canvas.example"}, "is not a pattern"},
+		{"a pattern of everything", web.Options{AppOrigins: []string{"http://localhost"}, ContentOrigin: "https://*"}, "is not a pattern"},
+		{"two stars", web.Options{AppOrigins: []string{"http://localhost"}, ContentOrigin: "https://*.*.example"}, "is not a pattern"},
+		{"an app below its content", web.Options{AppOrigins: []string{"https://c-0123456789abcdef0123456789abcdef.x.example"}, ContentOrigin: "https://*.x.example"}, "use another domain"},
 	} {
 		if _, err := web.New(tt.opts); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)

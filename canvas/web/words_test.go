@@ -26,13 +26,13 @@ func TestPlainWords(t *testing.T) {
 		{"token refused", nil, func(e *env) string { return web.Link(e.origin, "wrong", host.DefaultSession) }, "The link is not valid here."},
 		{"no such session", nil, func(e *env) string { return web.Link(e.origin, viewToken, "ahp-session:/gone") }, "There is no such session."},
 		{"nothing open", nil, nil, "Nothing is open"},
-		{"file url", []site{at("a", "file:///etc/passwd")}, nil, "This address is refused Addresses that begin with “file:” are not shown here."},
+		{"file url", []site{at("a", "file:///etc/passwd")}, nil, "This address is not allowed Addresses that begin with “file:” are not shown here."},
 		{"javascript url", []site{at("a", "javascript:alert(1)")}, nil, "Addresses that begin with “javascript:” are not shown here."},
-		{"http elsewhere", []site{at("a", "http://example.com/")}, nil, "Plain http is shown from this machine only."},
-		{"no url at all", []site{at("a", "not a url")}, nil, "Its address is none that this page understands."},
-		{"password in it", []site{at("a", "https://me:secret@example.com/")}, nil, "Its address carries a user name or a password."},
-		{"another canvas's", []site{at("a", "ahp-canvas-content:/b/")}, nil, "Its address belongs to another canvas."},
-		{"canvas that leaves", []site{{id: "a", files: map[string]string{"index.html": `<script>location = "http://127.0.0.1:9/"</script>`}}}, nil, "The canvas tried to go to another address, which is not shown here."},
+		{"http elsewhere", []site{at("a", "http://example.com/")}, nil, "Plain http addresses are shown only if they are on this machine."},
+		{"no url at all", []site{at("a", "not a url")}, nil, "The address of this canvas is not a URL."},
+		{"password in it", []site{at("a", "https://me:secret@example.com/")}, nil, "The address of this canvas contains a user name or a password."},
+		{"another canvas's", []site{at("a", "ahp-canvas-content:/b/")}, nil, "The address of this canvas belongs to another canvas."},
+		{"canvas that leaves", []site{{id: "a", files: map[string]string{"index.html": `<script>location = "http://127.0.0.1:9/"</script>`}}}, nil, "The canvas tried to navigate to another address, which is not allowed here."},
 		{"canvas that moves the frame", []site{{id: "a", files: map[string]string{"index.html": `<script>const a = parent.document.createElement("a"); a.href = "/.ahp/canvas.js"; parent.document.body.append(a); a.click()</script>`}}}, nil, "The canvas left its frame."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,6 +123,6 @@ func TestALanguageThatIsNone(t *testing.T) {
 func TestNamesThatAreNotFound(t *testing.T) {
 	b := webtest.Start(t, "host-resolver-rules=MAP *.localhost ~NOTFOUND")
 	p := b.Open(t, start(t, nil, helloSite("one")).link)
-	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "this browser does not find the names that canvases get"))
+	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "this browser cannot resolve the host name of the canvas"))
 	save(t, "not-found", p)
 }

@@ -60,7 +60,7 @@ func (a *admin) start(logger *slog.Logger, own ...prometheus.Collector) (stop fu
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	srv := adminServer(mux, adminNames(a.names, isLoopback(ln.Addr())), logger)
-	(&web.Crowd{Max: maxAdmin}).Watch(srv)
+	(&web.ConnLimiter{Max: maxAdmin}).Watch(srv)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	return func() { _ = srv.Close(); <-done }, nil
@@ -73,7 +73,7 @@ const maxAdmin = 64
 // adminServer bounds what a connection may cost.
 func adminServer(mux http.Handler, names []string, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler: web.InTime(notForPages(mux, names)), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute,
+		Handler: web.BodyTimeout(notForPages(mux, names)), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }
@@ -152,7 +152,7 @@ func metricOf(name, help string, kind prometheus.ValueType, value func() float64
 
 // hostMetrics are a host's own numbers.
 func hostMetrics(h *host.Host) prometheus.Collector {
-	return append(crowdMetrics("ahp_canvas_", func() web.CrowdStats { return h.Load().HTTP }), metrics{
+	return append(crowdMetrics("ahp_canvas_", func() web.ConnStats { return h.Load().HTTP }), metrics{
 		gauge("connections", "AHP connections that are open, a relay's lanes included.", func() float64 { return float64(h.Connections()) }),
 		gauge("connections_max", "How many of them there may be (--max-connections).", func() float64 { return float64(h.Load().MaxConnections) }),
 		metricOf("ahp_canvas_connections_refused_total", "AHP connections that were too many.", prometheus.CounterValue, func() float64 { return float64(h.Load().Refused) }),

@@ -45,9 +45,9 @@ func (c *crowding) check() error {
 	return nil
 }
 
-// httpFlag adds the flag of what a web.Crowd counts.
+// httpFlag adds the flag of what a web.ConnLimiter counts.
 func httpFlag(cmd *cobra.Command, into *int) {
-	cmd.Flags().IntVar(into, "max-http", web.DefaultMaxHTTP, "HTTP connections at a time that are no WebSockets: of pages, of agents, and of whoever has shown no token yet; the default gives way to the limit of open files")
+	cmd.Flags().IntVar(into, "max-http", web.DefaultMaxConns, "HTTP connections at a time that are no WebSockets: of pages, of agents, and of whoever has shown no token yet; the default gives way to the limit of open files")
 }
 
 // spareFiles are for what is no connection of people or agents: the store, listeners,
@@ -102,12 +102,12 @@ func tooFew(flag string, n int) error {
 }
 
 // crowdMetrics are the numbers of a listener, below prefix.
-func crowdMetrics(prefix string, stats func() web.CrowdStats) metrics {
+func crowdMetrics(prefix string, stats func() web.ConnStats) metrics {
 	counter := prometheus.CounterValue
 	return metrics{
 		metricOf(prefix+"http_connections", "HTTP connections that are open, beside WebSockets.", prometheus.GaugeValue, func() float64 { return float64(stats().Open) }),
 		metricOf(prefix+"http_connections_max", "How many of them there may be (--max-http).", prometheus.GaugeValue, func() float64 { return float64(stats().Max) }),
 		metricOf(prefix+"http_refused_total", "HTTP connections that were refused, because all others were busy.", counter, func() float64 { return float64(stats().Refused) }),
-		metricOf(prefix+"http_ended_total", "Quiet HTTP connections that were ended to make room.", counter, func() float64 { return float64(stats().Ended) }),
+		metricOf(prefix+"http_ended_total", "Quiet HTTP connections that were ended to make room.", counter, func() float64 { return float64(stats().Evicted) }),
 	}
 }

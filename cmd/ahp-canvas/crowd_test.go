@@ -76,7 +76,7 @@ func fitting(c crowding, files uint64) (fits crowding, said string, err error) {
 // Defaults give way to the limit of open files and the log says to what, and what was
 // given does not.
 func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
-	const all, http = host.DefaultMaxConnections, web.DefaultMaxHTTP
+	const all, http = host.DefaultMaxConnections, web.DefaultMaxConns
 	for _, tc := range []struct {
 		files     uint64
 		ahp, http int    // what is asked for
@@ -110,7 +110,7 @@ func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
 
 // A relay has two sockets for each of its clients, and one for each of its hosts.
 func TestARelayWithinTheLimitOfFiles(t *testing.T) {
-	const lanes, hosts, http = relay.DefaultMaxLanes, relay.DefaultMaxHosts, web.DefaultMaxHTTP
+	const lanes, hosts, http = relay.DefaultMaxLanes, relay.DefaultMaxHosts, web.DefaultMaxConns
 	for _, tc := range []struct {
 		files uint64
 		http  int

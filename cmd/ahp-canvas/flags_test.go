@@ -46,7 +46,7 @@ func TestOrigin(t *testing.T) {
 	m := newMachine(t)
 	for _, tc := range []struct{ args, want string }{
 		{"--origin canvas.example", "no web origin"},
-		{"--origin https://canvas.example --content-origin https://canvas.example", "no pattern of content origins"},
+		{"--origin https://canvas.example --content-origin https://canvas.example", "not a pattern of content origins"},
 	} {
 		m.do(1, append([]string{"serve", "--state", "memory"}, strings.Fields(tc.args)...)...)
 		if !strings.Contains(m.err, tc.want) {

@@ -114,8 +114,8 @@ func (a *app) sayRecording(ln net.Listener, path string) error {
 
 // serveProxy passes connections on until ctx ends, and waits for them.
 func serveProxy(ctx context.Context, ln net.Listener, p *conform.Proxy, r *conform.Recorder) {
-	server := &http.Server{Handler: web.InTime(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	new(web.Crowd).Watch(server)
+	server := &http.Server{Handler: web.BodyTimeout(p), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	new(web.ConnLimiter).Watch(server)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

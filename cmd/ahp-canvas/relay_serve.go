@@ -23,14 +23,14 @@ type relayServer struct {
 	tokens *relay.FileAuthorizer
 	edge   *relay.Edge
 	page   http.Handler
-	crowd  *web.Crowd
+	crowd  *web.ConnLimiter
 	cert   *certificate // nil without TLS
 	logger *slog.Logger
 }
 
 // server makes a relay of what it is started with.
 func (o relaying) server(ln net.Listener, logger *slog.Logger) (_ *relayServer, err error) {
-	s := &relayServer{ln: ln, crowd: &web.Crowd{Max: o.crowding.http}, logger: logger}
+	s := &relayServer{ln: ln, crowd: &web.ConnLimiter{Max: o.crowding.http}, logger: logger}
 	s.tokens, err = relay.NewFileAuthorizer(o.tokens, logger)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file: ahp-canvas relay token --tokens %s --host NAME makes it", o.tokens, o.tokens)

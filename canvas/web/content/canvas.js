@@ -4,12 +4,12 @@
  *
  *     import { onAction, send, onMessage, input } from "/.ahp/canvas.js";
  *     onAction("add_card", ({ title }) => board.add(title));   // the agent acts; the value returned is its answer
- *     onMessage((value) => draw(value));                       // the provider speaks
+ *     onMessage((value) => draw(value));                       // a message of the provider
  *     await send({ moved: 3 });                                // to the provider
- *     const { start } = await input;                           // what the agent opened the canvas with
+ *     const { start } = await input;                           // the input with which the agent opened the canvas
  */
 
-/** The largest message, and the largest answer to an action: bytes of JSON. */
+/** Limit of a message and of an action's answer, in bytes of JSON. */
 export const MAX_BYTES = 64 * 1024;
 
 /** @typedef {(input: any) => any} Handler */
@@ -30,35 +30,35 @@ let saidHello = false;
 let latest;
 
 /** @type {(value: any) => void} */
-let gotInput;
-/** @type {Promise<any>} The input that the agent opened the canvas with; undefined where there was none. */
-export const input = new Promise((resolve) => { gotInput = resolve; });
+let resolveInput;
+/** @type {Promise<any>} The input with which the agent opened the canvas; undefined if there was none. */
+export const input = new Promise((resolve) => { resolveInput = resolve; });
 
 const { port1: port, port2 } = new MessageChannel();
 
 /**
- * Runs fn when the agent invokes the action that the canvas declared under this
- * name. What fn returns (or its promise gives) is the agent's answer: any JSON,
- * at most 64 KiB. What it throws is the agent's error.
+ * Runs fn when the agent invokes the declared action of this name. The value that
+ * fn returns, directly or as a promise, is the agent's answer: any JSON, at most
+ * 64 KiB. If fn throws, the agent receives the error.
  * @param {string} name @param {Handler} fn
  */
 export function onAction(name, fn) {
   actions.set(name, fn);
   if (saidHello) return;
   saidHello = true;
-  // In a moment: the handlers that this script registers next are then there.
+  // Later, so that this script can register its other handlers first.
   setTimeout(() => port.postMessage({ t: "hello" }));
 }
 
 /**
- * Sends any JSON, at most 64 KiB, to the canvas's provider. The promise is kept
- * when the host has taken it, and broken with the reason when it was refused.
+ * Sends any JSON, at most 64 KiB, to the canvas's provider. The promise resolves
+ * when the host has accepted it, and rejects with the reason if it was refused.
  * @param {any} value @returns {Promise<void>}
  */
 export async function send(value) {
   const text = JSON.stringify(value);
   if (text === undefined) throw new TypeError("send: only a JSON value can be sent");
-  if (new TextEncoder().encode(text).length > MAX_BYTES) throw new RangeError("send: a message may have at most 64 KiB");
+  if (new TextEncoder().encode(text).length > MAX_BYTES) throw new RangeError("send: a message can have at most 64 KiB");
   const id = ++lastId;
   await new Promise((resolve, reject) => {
     sent.set(id, { resolve: () => resolve(undefined), reject });
@@ -66,16 +66,16 @@ export async function send(value) {
   });
 }
 
-/** Calls fn with every message of the provider, from now on. @param {(value: any) => void} fn @returns {() => void} stops it */
+/** Calls fn with each later message of the provider. @param {(value: any) => void} fn @returns {() => void} removes fn */
 export const onMessage = (fn) => listen(listeners, fn);
 
-/** Calls fn with the input, now and whenever the agent opens the canvas again with another one. @param {(value: any) => void} fn @returns {() => void} stops it */
+/** Calls fn with the input, now and whenever the agent opens the canvas with another one. @param {(value: any) => void} fn @returns {() => void} removes fn */
 export function onInput(fn) {
   if (latest) fn(latest.input);
   return listen(inputListeners, fn);
 }
 
-/** Calls fn with { mode: "light" | "dark", locale: "de-CH", tokens }, now and at every change. The document itself carries both already. @param {(theme: any) => void} fn @returns {() => void} stops it */
+/** Calls fn with { mode: "light" | "dark", locale: "de-CH", tokens }, now and after each change. The document already has the mode and the tokens. @param {(theme: any) => void} fn @returns {() => void} removes fn */
 export function onTheme(fn) {
   if (latest) fn(latest.theme);
   return listen(themeListeners, fn);
@@ -103,7 +103,7 @@ async function invoke({ id, action, input }) {
 }
 
 /** @type {Record<string, (m: any) => void>} */
-const heard = {
+const handlers = {
   invoke,
   message: (m) => listeners.forEach((fn) => fn(m.value)),
   taken: (m) => { sent.get(m.id)?.resolve(); sent.delete(m.id); },
@@ -111,15 +111,15 @@ const heard = {
   state(m) {
     const before = latest;
     latest = m;
-    gotInput(m.input);
+    resolveInput(m.input);
     if (!before || JSON.stringify(before.input) !== JSON.stringify(m.input)) inputListeners.forEach((fn) => fn(m.input));
     if (JSON.stringify(before?.theme) !== JSON.stringify(m.theme)) themeListeners.forEach((fn) => fn(m.theme));
   },
 };
 
-port.onmessage = (/** @type {MessageEvent} */ { data }) => heard[data.t]?.(data);
+port.onmessage = (/** @type {MessageEvent} */ { data }) => handlers[data.t]?.(data);
 const outside = /** @type {any} */ (globalThis).ahpOutside;
-if (outside) outside(port2); // shown without a page around it
-// A document of single-document mode has no origin to name; what is around it is the host's.
+if (outside) outside(port2); // shown by canvas/local, without an app page
+// In single-document mode the origin is opaque, and the parent is always the host's page.
 else parent.postMessage({ "x-ahp": "view" }, origin === "null" ? "*" : location.origin, [port2]);
 addEventListener("pagehide", () => port.postMessage({ t: "bye" }));

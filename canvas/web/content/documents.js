@@ -1,6 +1,6 @@
 // @ts-check
 /// <reference lib="webworker" />
-// What the service worker says of its own, and what it puts into an app's documents.
+// The service worker's own documents, and what it inserts into those of an app.
 // The host serves it in front of sw.js, as one script.
 "use strict";
 
@@ -8,28 +8,28 @@
 function documents(policy) {
   const SHIM = '<script src="/.ahp/shim.js"></script>';
 
-  /** What an event stream is opened again after. Firefox closes one for good that has a network error. */
-  const again = () => (/Firefox\//.test(navigator.userAgent) ? new Response("", { headers: { ...policy, "Content-Type": "text/event-stream" } }) : Response.error());
+  /** A response after which an EventSource reconnects: an error, except in Firefox, which then closes the stream for good. */
+  const retryLater = () => (/Firefox\//.test(navigator.userAgent) ? new Response("", { headers: { ...policy, "Content-Type": "text/event-stream" } }) : Response.error());
   /** @param {string} type */
   const isHTML = (type) => /^text\/html\b/i.test(type) && !/charset=["']?utf-16/i.test(type);
 
-  /** Puts shim.js before everything of the page, but behind its doctype. @param {Uint8Array} bytes @param {Record<string, string>} marks nonce: of the app's own policy; data-at: where a form went, if not where it was sent */
-  function shimmed(bytes, marks) {
-    if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return [bytes]; // UTF-16: no place for ours
+  /** Inserts shim.js after the doctype, before everything else. @param {Uint8Array} bytes @param {Record<string, string>} marks attributes of the script. nonce: of the app's own policy; data-at: the final address of a redirected form */
+  function withShim(bytes, marks) {
+    if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return [bytes]; // UTF-16 is left unchanged
     const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
     const at = /^(\u00ef\u00bb\u00bf)?\s*(<!--[^]*?-->\s*)*<!doctype[^>]*>/i.exec(start)?.[0].length ?? 0;
     const shim = SHIM.replace(" ", () => Object.entries(marks).map(([name, value]) => value && ` ${name}="${escaped(value)}"`).join("") + " ");
     return [bytes.subarray(0, at), new TextEncoder().encode(shim), bytes.subarray(at)];
   }
 
-  /** A document that goes on to another address. @param {string} location */
-  function onward(location) {
+  /** A document that navigates to another address. @param {string} location */
+  function redirectTo(location) {
     const to = JSON.stringify(location).replace(/</g, "\\u003c");
     return new Response(`<!doctype html><meta charset="utf-8"><title></title>${SHIM}<script>{ const to = ${to}; location.replace(to.includes("#") ? to : to + location.hash) }</script>`, { headers: { ...policy, "Content-Type": "text/html; charset=utf-8" } });
   }
 
-  /** A failure in plain words: blank is never an answer. @param {number} status @param {string} word @param {boolean} document */
-  function words(status, word, document) {
+  /** A failure as a document or text for people. @param {number} status @param {string} word @param {boolean} document */
+  function failure(status, word, document) {
     const type = document ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
     return new Response(document ? page(status, escaped(word)) : `${word}\n`, { status, headers: { ...policy, "Content-Type": type } });
   }
@@ -46,5 +46,5 @@ body { margin: 0; min-height: 100%; display: grid; place-content: center; paddin
 p { margin: 0; max-width: 34ch; text-wrap: balance } small { display: block; margin-block-start: .5rem; color: var(--text-color-muted, #59636e) }
 </style><p>${text}</p><small>Status ${status}</small>`;
 
-  return { again, isHTML, onward, shimmed, words };
+  return { retryLater, isHTML, redirectTo, withShim, failure };
 }

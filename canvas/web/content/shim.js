@@ -1,17 +1,17 @@
 // @ts-check
-// Put by the service worker before everything else in the canvas's document:
-// the theme is there before the first paint, the answer to a form that was sent
-// on has its own address, the app's script finds what it sends back as proof that
-// it is the app's, a link that wants a new window is no dead one, an event stream
-// outlives the worker, and a page that asks whether there is WebRTC hears no: Chromium
-// ends the process of a page that uses it under our policies.
+// The first script in each document of a canvas (the service worker puts it
+// there). It sets the theme before the first paint, shows the final address after
+// a redirected form, exposes the cookies that the app's script sends back as a
+// CSRF token, opens links for new windows in place, reopens event streams after
+// the worker was stopped, and removes WebRTC: Chromium kills the process of a page
+// that uses it under our policies.
 "use strict";
 {
   const theme = (() => {
     try {
       return parent !== self && parent.location.pathname === "/.ahp/frame.html" ? /** @type {any} */ (parent).ahpTheme : undefined;
     } catch {
-      return undefined; // a frame of another origin: not ours to ask
+      return undefined; // the parent has another origin
     }
   })();
   if (theme) {
@@ -28,62 +28,62 @@
   }
 
   const Native = globalThis.EventSource;
-  const AGAIN = 500; // ms until a stream that was cut is opened again
+  const REOPEN_DELAY = 500; // ms
 
   /**
-   * The browser's own EventSource, but for one thing: a service worker that the
-   * browser ends takes its streams along, and they then close for good. Such a
-   * stream is opened again. One that the server ends or refuses behaves as ever;
-   * but the worker does not see what number the browser goes on from, so it is told.
+   * The native EventSource, which also survives the end of its service worker: the
+   * browser closes such a stream for good, and this class opens it again. A stream
+   * that the server ends or refuses behaves as usual. The worker does not see the
+   * Last-Event-ID of a reconnect, so it is sent there.
    */
   globalThis.EventSource = class EventSource extends Native {
-    /** @type {globalThis.EventSource | undefined} What is heard in the place of ourselves */ #other;
-    #types = new Set();
-    #live = false;
-    #last = "";
-    #again = 0;
+    /** @type {globalThis.EventSource | undefined} The stream that was opened after this one closed */ #replacement;
+    #observed = new Set();
+    #opened = false;
+    #lastEventId = "";
+    #reopenTimer = 0;
 
     /** @param {string | URL} url @param {EventSourceInit} [init] */
     constructor(url, init) {
       super(url, init);
-      for (const type of ["open", "message", "error"]) this.#follow(type);
-      super.addEventListener("open", () => { this.#live = true; });
+      for (const type of ["open", "message", "error"]) this.#observe(type);
+      super.addEventListener("open", () => { this.#opened = true; });
       super.addEventListener("error", () => {
         const state = this.readyState;
-        if (this.#live && state === Native.CLOSED) this.#again = setTimeout(() => this.#reopen(), AGAIN);
-        this.#live = false;
-        if (this.#last && (this.#again || state === Native.CONNECTING)) {
-          navigator.serviceWorker?.controller?.postMessage({ t: "last", url: this.url, id: this.#last });
+        if (this.#opened && state === Native.CLOSED) this.#reopenTimer = setTimeout(() => this.#reopen(), REOPEN_DELAY);
+        this.#opened = false;
+        if (this.#lastEventId && (this.#reopenTimer || state === Native.CONNECTING)) {
+          navigator.serviceWorker?.controller?.postMessage({ t: "last", url: this.url, id: this.#lastEventId });
         }
       });
     }
 
     /** @returns {number} */
     get readyState() {
-      if (this.#again) return Native.CONNECTING;
-      return this.#other ? this.#other.readyState : super.readyState;
+      if (this.#reopenTimer) return Native.CONNECTING;
+      return this.#replacement ? this.#replacement.readyState : super.readyState;
     }
 
     close() {
-      clearTimeout(this.#again);
-      this.#again = 0;
-      this.#live = false;
-      this.#other?.close();
+      clearTimeout(this.#reopenTimer);
+      this.#reopenTimer = 0;
+      this.#opened = false;
+      this.#replacement?.close();
       super.close();
     }
 
     /** @param {string} type @param {any} listener @param {any} [options] */
     addEventListener(type, listener, options) {
       super.addEventListener(type, listener, options);
-      this.#follow(type);
+      this.#observe(type);
     }
 
-    /** Hears a type of event for its number, and wherever it comes from. @param {string} type */
-    #follow(type) {
-      if (this.#types.has(type)) return;
-      this.#types.add(type);
-      super.addEventListener(type, (/** @type {any} */ event) => { this.#last = event.lastEventId ?? this.#last; });
-      this.#other?.addEventListener(type, this.#forward);
+    /** Listens to a type of event, here and on the replacement, and records its id. @param {string} type */
+    #observe(type) {
+      if (this.#observed.has(type)) return;
+      this.#observed.add(type);
+      super.addEventListener(type, (/** @type {any} */ event) => { this.#lastEventId = event.lastEventId ?? this.#lastEventId; });
+      this.#replacement?.addEventListener(type, this.#forward);
     }
 
     #forward = (/** @type {any} */ event) => {
@@ -92,13 +92,13 @@
     };
 
     #reopen() {
-      this.#again = 0;
-      this.#other = new Native(this.url, { withCredentials: this.withCredentials });
-      for (const type of this.#types) this.#other.addEventListener(type, this.#forward);
+      this.#reopenTimer = 0;
+      this.#replacement = new Native(this.url, { withCredentials: this.withCredentials });
+      for (const type of this.#observed) this.#replacement.addEventListener(type, this.#forward);
     }
   };
 
-  /** The frames of the canvas have a common ancestor of its origin. @param {any} from @returns {any} */
+  /** The outermost window of the canvas's origin. @param {any} from @returns {any} */
   function outermost(from) {
     try {
       return from.parent !== from && from.parent.origin ? outermost(from.parent) : from;
@@ -107,27 +107,27 @@
     }
   }
 
-  /** Whether a window or a frame in it has a name. @param {any} window @param {string} name @returns {boolean} */
-  const has = (window, name) => {
+  /** Whether a window or one of its frames has this name. @param {any} window @param {string} name @returns {boolean} */
+  const hasFrame = (window, name) => {
     try {
-      return window.name === name || Array.from({ length: window.length }, (_, i) => window[i]).some((frame) => has(frame, name));
+      return window.name === name || Array.from({ length: window.length }, (_, i) => window[i]).some((frame) => hasFrame(frame, name));
     } catch {
       return false; // of another origin
     }
   };
 
-  /** A canvas opens no windows: what the app's own page wants to have in a new one comes in this one. @param {{ target: string }} element @param {string} url */
-  function stay(element, url) {
+  /** Opens a link or form of the app in this window if it asks for a new one, which a canvas cannot have. @param {{ target: string }} element @param {string} url */
+  function openHere(element, url) {
     const { target } = element;
-    if (!target || /^_(self|parent|top)$/i.test(target) || has(outermost(self), target)) return;
+    if (!target || /^_(self|parent|top)$/i.test(target) || hasFrame(outermost(self), target)) return;
     if (new URL(url, document.baseURI).origin === location.origin) element.target = "_self";
   }
   addEventListener("click", (event) => {
     const link = /** @type {HTMLAnchorElement | undefined} */ (event.composedPath().find((node) => node instanceof HTMLAnchorElement || node instanceof HTMLAreaElement));
-    if (link?.href && !event.defaultPrevented) stay(link, link.href);
+    if (link?.href && !event.defaultPrevented) openHere(link, link.href);
   });
   addEventListener("submit", ({ target, defaultPrevented }) => {
-    if (target instanceof HTMLFormElement && !defaultPrevented) stay(target, target.getAttribute("action") ?? "");
+    if (target instanceof HTMLFormElement && !defaultPrevented) openHere(target, target.getAttribute("action") ?? "");
   });
 
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Reflect.deleteProperty(globalThis, name);

@@ -1,33 +1,32 @@
 // @ts-check
 /// <reference lib="webworker" />
-// The service worker of one mount: it hands every request of the canvas to the
-// app page and answers with what comes back, always under our policies. It
-// judges nothing: the app page does, and so does the host. doc.go has the words
-// that go over the port.
+// The service worker of one mount: it sends every request of the canvas to the app
+// page and returns the response with our policies. It enforces nothing else: the
+// app page and the host do. doc.go describes the messages on its port.
 "use strict";
 {
-  // Filled in by the host: the headers of every answer, errors included.
+  // Filled in by the host: the headers of every response, including errors.
   /** @type {Record<string, string>} */
   const POLICY = {};
-  const { again, isHTML, onward, shimmed, words } = documents(POLICY);
+  const { retryLater, isHTML, redirectTo, withShim, failure } = documents(POLICY);
 
-  const PATIENCE = 35_000; // ms without a word of the app page; its own deadlines are shorter
-  const WINDOW = 512 * 1024; // bytes of one body that may wait here for their reader
+  const TIMEOUT = 35_000; // ms for the app page to answer; its own deadlines are shorter
+  const WINDOW = 512 * 1024; // buffered bytes of one response body
   const CHUNK = 32 * 1024; // bytes of an upload in one message
-  const MAX_LASTS = 64; // event streams whose last event is kept
-  const READS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
-  const PROMPT = "The app of this canvas asks for a name and a password in the browser's own window (HTTP authentication). A canvas has no such window.";
-  const readable = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // a body as a Blob: not in WebKit's workers
+  const MAX_LAST_EVENT_IDS = 64;
+  const READ_DESTINATIONS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
+  const NO_HTTP_AUTH = "The app of this canvas asks for a name and a password with HTTP authentication, which is not available in a canvas.";
+  const canReadBlobs = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // false in WebKit's workers
   const sw = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
   /** @type {MessagePort | undefined} */ let app;
-  /** @type {Map<number, Exchange>} What the app page was asked, and has not ended */
+  /** @type {Map<number, Exchange>} Requests in progress at the app page, by id */
   const exchanges = new Map();
   /** @type {Promise<void> | undefined} */ let connecting;
   /** @type {(() => void) | undefined} */ let connected;
   let lastId = 0;
-  /** @type {Map<string, string>} What an event stream's page heard last, by client and url */
-  const lasts = new Map();
+  /** @type {Map<string, string>} Last-Event-IDs of event streams, by client and url */
+  const lastEventIds = new Map();
 
   sw.addEventListener("install", () => sw.skipWaiting());
   sw.addEventListener("activate", (event) => event.waitUntil(sw.clients.claim()));
@@ -38,9 +37,9 @@
     const port = event.ports[0];
     app?.close();
     app = port;
-    port.onmessage = ({ data }) => exchanges.get(data.id)?.hear(data);
-    // Nobody reads the old port any more. A read is asked again; nothing else ever is.
-    for (const x of exchanges.values()) if (x.ask.read) port.postMessage(x.ask); else x.hear({ t: "lost" });
+    port.onmessage = ({ data }) => exchanges.get(data.id)?.receive(data);
+    // Requests on the old port get no answer. Reads are sent again; other requests must not be.
+    for (const x of exchanges.values()) if (x.ask.read) port.postMessage(x.ask); else x.receive({ t: "lost" });
     connected?.();
     event.source?.postMessage({ t: "port!" });
   });
@@ -52,24 +51,24 @@
     event.respondWith(answer(event.request, url, event.clientId));
   });
 
-  /** A worker is not shown the Last-Event-ID with which a stream is opened again: shim.js says it. @param {string} key @param {string} id */
+  /** Stores a Last-Event-ID, which a service worker does not see in the request, so shim.js sends it. @param {string} key @param {string} id */
   function remember(key, id) {
     const bytes = String.fromCharCode(...new TextEncoder().encode(id.slice(0, 1024)));
-    if (/^[^\x00-\x1f\x7f]+$/.test(bytes)) lasts.set(key, bytes);
-    if (lasts.size > MAX_LASTS) lasts.delete(/** @type {string} */ (lasts.keys().next().value));
+    if (/^[^\x00-\x1f\x7f]+$/.test(bytes)) lastEventIds.set(key, bytes);
+    if (lastEventIds.size > MAX_LAST_EVENT_IDS) lastEventIds.delete(/** @type {string} */ (lastEventIds.keys().next().value));
   }
 
   /** @param {Request} request @param {URL} url @param {string} client @returns {Promise<Response>} */
   async function answer(request, url, client) {
     const key = `${client} ${url.href}`;
-    const x = new Exchange(request, url, lasts.get(key));
-    lasts.delete(key);
+    const x = new Exchange(request, url, lastEventIds.get(key));
+    lastEventIds.delete(key);
     await x.prepare();
     if (!app) await connect();
     return new Promise((resolve) => x.start(resolve));
   }
 
-  /** A worker that was put to sleep has lost its port: it asks the outer frame for another, once for all that wait. */
+  /** Asks the outer frame for a port, because a restarted worker has lost its own. Concurrent requests share one call. */
   function connect() {
     connecting ??= (async () => {
       const renewed = new Promise((resolve) => { connected = () => resolve(undefined); setTimeout(resolve, 5_000); });
@@ -82,38 +81,38 @@
     return connecting;
   }
 
-  /** One request and its answer, as the app page gives it: in one piece, or as a head and a stream of chunks. */
+  /** One request and its response, which arrives in one piece or as a head and a stream of chunks. */
   class Exchange {
     /** @type {(r: Response) => void} */ #resolve = () => {};
     /** @type {ReadableStreamDefaultController<Uint8Array> | undefined} */ #controller;
-    /** @type {Uint8Array | undefined} The start of a document, until the shim can be put into it */ #start;
-    /** Bytes of the answer: that came, and that the reader took */ #enqueued = 0;
-    #credited = 0;
-    #room = 0; // bytes of the upload that the app page takes
-    #go = () => {};
-    #late = 0;
+    /** @type {Uint8Array | undefined} The start of a document, buffered until the shim is inserted */ #documentStart;
+    #enqueued = 0; // response bytes received
+    #credited = 0; // response bytes reported as read
+    #window = 0; // upload bytes that the app page accepts
+    #resume = () => {};
+    #timer = 0;
 
-    /** @param {Request} request @param {URL} url @param {string} [last] the last event that its page heard */
+    /** @param {Request} request @param {URL} url @param {string} [last] Last-Event-ID of the stream */
     constructor(request, url, last) {
       this.request = request;
       this.document = request.mode === "navigate";
       this.events = request.headers.get("Accept") === "text/event-stream";
-      /** @type {Record<string, string>} What the shim is told */ this.marks = {};
-      this.forwards = 20; // that a form may still go from address to address, as in a browser
+      /** @type {Record<string, string>} Attributes for the shim's script element */ this.marks = {};
+      this.redirects = 20; // left for a form, the same limit as in a browser
       /** @type {[string, string][]} */ const headers = [];
       request.headers.forEach((value, name) => headers.push([name, value]));
       if (last) headers.push(["last-event-id", last]);
       this.ask = {
         t: "ask", id: ++lastId, method: request.method, path: url.pathname + url.search, headers, events: this.events, document: this.document,
-        read: request.method === "GET" && !request.headers.has("Range") && READS.includes(request.destination),
+        read: request.method === "GET" && !request.headers.has("Range") && READ_DESTINATIONS.includes(request.destination),
         length: /** @type {number | undefined} */ (undefined), bytes: /** @type {ArrayBuffer | undefined} */ (undefined),
       };
     }
 
-    /** Reads the body, which the browser keeps wherever it likes, if it can: an app without chunked requests needs its length. */
+    /** Reads the body (as a Blob, which need not be in memory), because an app without chunked requests needs its length. */
     async prepare() {
       if (["GET", "HEAD"].includes(this.request.method)) return;
-      const body = await readable ? await this.request.blob() : await this.request.arrayBuffer();
+      const body = await canReadBlobs ? await this.request.blob() : await this.request.arrayBuffer();
       const length = "size" in body ? body.size : body.byteLength;
       if (length > 0) this.ask.length = length;
       if (length > CHUNK) this.body = body;
@@ -124,91 +123,91 @@
     start(resolve) {
       this.#resolve = resolve;
       exchanges.set(this.ask.id, this);
-      if (!app) return this.hear({ t: "lost" });
+      if (!app) return this.receive({ t: "lost" });
       app.postMessage(this.ask);
-      this.#wait();
-      const body = this.body && new Response(this.body).body; // anew: a form may be sent on
+      this.#armTimeout();
+      const body = this.body && new Response(this.body).body; // a new stream: a redirected form is sent again
       if (body) this.#upload(body.getReader()).catch(() => this.#cancel());
     }
 
     /** @param {any} m of the app page */
-    hear(m) {
+    receive(m) {
       switch (m.t) {
         case "whole": return this.#end(() => this.#resolve(this.#whole(m)));
         case "head": return this.#head(m);
-        case "data": // bytes: of a page that was loaded before the host was replaced
+        case "data": // bytes: from a page of an older release
           for (const bytes of m.chunks ?? [m.bytes]) this.#data(new Uint8Array(bytes));
           return;
         case "end": return this.#end(() => { this.#flush(); this.#controller?.close(); });
         case "more":
-          this.#room += m.n;
-          this.#wait();
-          return this.#go();
-        case "words": return this.#fail(() => words(m.status, m.word, this.document), m.status === 501);
-        case "late": return this.#fail(() => words(504, "The app of this canvas did not answer in time.", this.document));
-        case "lost": return this.#fail(() => words(503, "This canvas is not connected to its page any more. Load it again.", this.document));
+          this.#window += m.n;
+          this.#armTimeout();
+          return this.#resume();
+        case "words": return this.#fail(() => failure(m.status, m.word, this.document), m.status === 501);
+        case "late": return this.#fail(() => failure(504, "The app of this canvas did not answer in time.", this.document));
+        case "lost": return this.#fail(() => failure(503, "This canvas is no longer connected to its page. Reload the page.", this.document));
       }
     }
 
     /** @param {{ type: string, body: ArrayBuffer }} m */
     #whole({ type, body }) {
       const bytes = new Uint8Array(body);
-      const parts = this.document && isHTML(type) ? shimmed(bytes, {}) : [bytes];
+      const parts = this.document && isHTML(type) ? withShim(bytes, {}) : [bytes];
       return new Response(new Blob(/** @type {BlobPart[]} */ (parts)), { headers: { ...POLICY, "Content-Type": type } });
     }
 
     /** @param {{ status: number, text: string, headers: [string, string][], empty: boolean }} m */
     #head({ status, text, headers: given, empty }) {
-      clearTimeout(this.#late); // what follows takes the time that it takes: an event stream may be silent
+      clearTimeout(this.#timer); // no timeout for the body: an event stream can be silent
       const headers = new Headers(POLICY);
       for (const [name, value] of given) {
-        // What is ours stays; the app's own policy comes on top of it.
+        // Our headers stay; the app's own policy applies in addition.
         if (/^content-security-policy$/i.test(name) || !Object.keys(POLICY).some((p) => p.toLowerCase() === name)) headers.append(name, value);
       }
       const location = headers.get("Location");
-      if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#redirected(status, location));
+      if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#redirect(status, location));
       if (this.document && status === 401 && headers.has("WWW-Authenticate")) {
         this.#cancel();
-        return this.#resolve(words(401, PROMPT, true));
+        return this.#resolve(failure(401, NO_HTTP_AUTH, true));
       }
       if (this.document && isHTML(headers.get("Content-Type") ?? "") && !empty) {
-        this.#start = new Uint8Array();
+        this.#documentStart = new Uint8Array();
         headers.delete("Content-Length");
       }
       const stream = empty ? null : new ReadableStream({
         start: (c) => { this.#controller = c; },
-        pull: () => this.#drained(),
+        pull: () => this.#creditRead(),
         cancel: () => this.#cancel(),
       }, { highWaterMark: WINDOW, size: (c) => c.byteLength });
-      // The shim has to pass the app's own policy too.
+      // The app's own policy must allow the shim too.
       this.marks.nonce = /'nonce-([\w+/=-]+)'/.exec(headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
       this.marks["data-cookies"] = headers.get("X-Ahp-Cookies") ?? "";
       this.#resolve(new Response(stream, { status, statusText: text, headers }));
     }
 
-    /** A navigation may not be redirected under our policies: its document goes on by itself, and a form that keeps its method is sent again from here. @param {number} status @param {string} location */
-    #redirected(status, location) {
-      if (status < 307 || ["GET", "HEAD"].includes(this.request.method)) return this.#resolve(onward(location));
-      if (this.forwards === 0) return this.#resolve(words(502, "The app of this canvas sends a form on from address to address without an end.", true));
+    /** Redirects a navigation, which our policies do not allow as a 30x: by a document that navigates, or, for a form that keeps its method, by a new request. @param {number} status @param {string} location */
+    #redirect(status, location) {
+      if (status < 307 || ["GET", "HEAD"].includes(this.request.method)) return this.#resolve(redirectTo(location));
+      if (this.redirects === 0) return this.#resolve(failure(502, "The app of this canvas redirected a form too many times.", true));
       const url = new URL(location, sw.location.origin);
       const next = new Exchange(this.request, url);
-      Object.assign(next, { marks: { "data-at": next.ask.path + url.hash }, forwards: this.forwards - 1, body: this.body });
+      Object.assign(next, { marks: { "data-at": next.ask.path + url.hash }, redirects: this.redirects - 1, body: this.body });
       Object.assign(next.ask, { length: this.ask.length, bytes: this.ask.bytes });
       next.start(this.#resolve);
     }
 
     /** @param {Uint8Array} bytes */
     #data(bytes) {
-      if (!this.#start) return this.#enqueue(bytes);
-      this.#start = new Uint8Array([...this.#start, ...bytes]);
-      if (this.#start.length >= 1024) this.#flush();
+      if (!this.#documentStart) return this.#enqueue(bytes);
+      this.#documentStart = new Uint8Array([...this.#documentStart, ...bytes]);
+      if (this.#documentStart.length >= 1024) this.#flush();
     }
 
-    /** Lets the start of a document go on, with the shim in it. */
+    /** Passes the start of a document on, with the shim inserted. */
     #flush() {
-      const start = this.#start;
-      this.#start = undefined;
-      if (start) for (const part of shimmed(start, this.marks)) this.#enqueue(part);
+      const start = this.#documentStart;
+      this.#documentStart = undefined;
+      if (start) for (const part of withShim(start, this.marks)) this.#enqueue(part);
     }
 
     /** @param {Uint8Array} bytes */
@@ -217,8 +216,8 @@
       this.#controller?.enqueue(bytes);
     }
 
-    /** Gives back what was read: rarely, but before the page has to give the lane's bytes back in a message of their own. */
-    #drained() {
+    /** Credits bytes that were read: in few messages, but before the page has to credit the connection's bytes separately. */
+    #creditRead() {
       const read = this.#enqueued - (WINDOW - (this.#controller?.desiredSize ?? WINDOW));
       if (read - this.#credited < WINDOW * 3 / 8) return;
       app?.postMessage({ t: "more", id: this.ask.id, n: read - this.#credited });
@@ -231,20 +230,20 @@
         const { done, value } = await reader.read();
         if (done) break;
         for (let at = 0; at < value.length;) {
-          while (this.#room <= 0 && exchanges.has(this.ask.id)) await new Promise((go) => { this.#go = () => go(undefined); });
+          while (this.#window <= 0 && exchanges.has(this.ask.id)) await new Promise((go) => { this.#resume = () => go(undefined); });
           if (!exchanges.has(this.ask.id)) return void reader.cancel();
-          const part = value.slice(at, at + Math.min(CHUNK, this.#room));
+          const part = value.slice(at, at + Math.min(CHUNK, this.#window));
           at += part.length;
-          this.#room -= part.length;
+          this.#window -= part.length;
           app?.postMessage({ t: "data", id: this.ask.id, bytes: part.buffer }, [part.buffer]);
         }
       }
       app?.postMessage({ t: "end", id: this.ask.id });
     }
 
-    #wait() {
-      clearTimeout(this.#late);
-      if (!this.#controller) this.#late = setTimeout(() => { this.#cancel(); this.hear({ t: "late" }); }, PATIENCE);
+    #armTimeout() {
+      clearTimeout(this.#timer);
+      if (!this.#controller) this.#timer = setTimeout(() => { this.#cancel(); this.receive({ t: "late" }); }, TIMEOUT);
     }
 
     #cancel() {
@@ -252,10 +251,10 @@
       this.#end(() => {});
     }
 
-    /** Ends without an answer, or in the middle of one. An event stream is closed, never failed: the page's EventSource then tries again. @param {() => Response} inWords @param {boolean} [final] it will never be there */
+    /** Fails the request, before or during its response. An event stream is closed and not failed, so that the EventSource reconnects. @param {() => Response} inWords @param {boolean} [final] whether a retry cannot succeed */
     #fail(inWords, final) {
       this.#end(() => {
-        if (!this.#controller) this.#resolve(this.events && !final ? again() : inWords());
+        if (!this.#controller) this.#resolve(this.events && !final ? retryLater() : inWords());
         else if (this.events) this.#controller.close();
         else this.#controller.error(new TypeError("the connection to the host was lost"));
       });
@@ -263,10 +262,10 @@
 
     /** @param {() => void} last */
     #end(last) {
-      clearTimeout(this.#late);
+      clearTimeout(this.#timer);
       exchanges.delete(this.ask.id);
       last();
-      this.#go();
+      this.#resume();
     }
   }
 }

@@ -1,22 +1,22 @@
 // @ts-check
-// An AHP client over one WebSocket at a time: handshake, subscriptions,
-// dispatch, and coming back after a loss (reconnect, or initialize on the same
-// socket where the host does not know us any more).
+// An AHP client over one WebSocket at a time: handshake, subscriptions, dispatch,
+// and recovery after a lost connection (reconnect, or initialize on the same
+// socket if the host no longer knows this client).
 import { provable, proven } from "./proof.js";
 import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
 const VERSIONS = ["0.6.0", "0.5.1"];
-const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between two tries, as the Go client waits
-const STABLE = 2_000; // ms that a connection has lasted when the next loss begins with the first wait
-const DEADLINE = 35_000; // ms for an answer
-const AWAKE = 3_000; // ms for a sign of life after a sleep
-const OPENING = 10_000; // ms until a door that says nothing is left
-const PING = 20_000; // ms between two signs of life
+const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between attempts to connect, the same as in the Go client
+const STABLE = 2_000; // ms after which a connection resets the backoff
+const TIMEOUT = 35_000; // ms for a response
+const PROBE_TIMEOUT = 3_000; // ms for the ping after the computer slept or changed networks
+const OPEN_TIMEOUT = 10_000; // ms for the WebSocket to open
+const PING_INTERVAL = 20_000; // ms
 
-export const STRANGER = 4999; // in place of a close code: what listens there is not our host
+export const UNVERIFIED = 4999; // our own close code: the listener did not prove that it is our host
 
-/** An error that the host answered. */
+/** An error response of the host. */
 export class RPCError extends Error {
   /** @param {{ code: number, message: string, data?: any }} e */
   constructor(e) {
@@ -36,11 +36,11 @@ export class RPCError extends Error {
  *   snapshot: (channel: string, state: any) => void,
  *   action: (e: Envelope) => void,
  *   missing: (channel: string) => void,
- * }} Listener missing: a subscription that the host does not have (any more)
+ * }} Listener missing: the host does not have a subscribed channel, or no longer has it
  */
 
 export class Client {
-  /** Which envelopes are echoes of our own. */
+  /** Identifies the echoes of our own actions. */
   clientId = `page-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("")}`;
 
   #url; #token; #listener;
@@ -52,46 +52,46 @@ export class Client {
   #clientSeq = 0;
   #lastSeq = 0;
   #tries = 0;
-  #since = Infinity; // when the connection was ready
+  #since = Infinity; // time at which the connection became ready
   #retry = 0;
-  #dialled = false; // once: until then, who listens is who gave us this page
+  #dialed = false; // before the first dial, the listener is the host that served this page
 
   /** @param {URL} url of the WebSocket @param {string} token @param {Listener} listener */
   constructor(url, token, listener) {
     this.#url = url;
     this.#token = token;
     this.#listener = listener;
-    setInterval(() => this.#ready && this.request("ping", {}, 10_000).catch(() => this.#socket?.close()), PING);
-    addEventListener("online", () => this.#look());
-    addEventListener("pageshow", () => this.#look());
-    document.addEventListener("visibilitychange", () => document.hidden || this.#look());
+    setInterval(() => this.#ready && this.request("ping", {}, 10_000).catch(() => this.#socket?.close()), PING_INTERVAL);
+    addEventListener("online", () => this.#probe());
+    addEventListener("pageshow", () => this.#probe());
+    document.addEventListener("visibilitychange", () => document.hidden || this.#probe());
   }
 
-  /** Connects, and keeps connected from then on. @param {string[]} channels */
+  /** Connects, and reconnects whenever the connection is lost. @param {string[]} channels */
   start(channels) {
     for (const c of channels) this.#channels.add(c);
     this.#connect();
   }
 
-  /** Ends the waiting between two tries. */
+  /** Connects at once if the client is waiting to retry. */
   retryNow() {
     if (!this.#retry) return;
     clearTimeout(this.#retry);
     this.#connect();
   }
 
-  /** The machine slept, or its network is another one: a socket that seems open may lead nowhere. */
-  #look() {
-    if (this.#ready) this.request("ping", {}, AWAKE).catch(() => this.#socket?.close());
+  /** Checks a connection that may be dead though it looks open: the computer slept or changed networks. */
+  #probe() {
+    if (this.#ready) this.request("ping", {}, PROBE_TIMEOUT).catch(() => this.#socket?.close());
     else this.retryNow();
   }
 
   /** @param {string} channel */
   subscribe(channel) {
     this.#channels.add(channel);
-    if (!this.#ready) return; // the handshake subscribes to all
+    if (!this.#ready) return; // the handshake subscribes to all channels
     this.request("subscribe", { channel }).then(
-      ({ snapshot }) => { if (snapshot && this.#channels.has(channel)) this.#take(snapshot); },
+      ({ snapshot }) => { if (snapshot && this.#channels.has(channel)) this.#applySnapshot(snapshot); },
       (err) => { if (err instanceof RPCError && this.#channels.delete(channel)) this.#listener.missing(channel); },
     );
   }
@@ -101,7 +101,7 @@ export class Client {
     if (this.#channels.delete(channel) && this.#ready) this.#send({ method: "unsubscribe", params: { channel } });
   }
 
-  /** Dispatches an action; the answer is its echo. @param {string} channel @param {any} action @returns {number | undefined} its clientSeq; undefined while there is no connection */
+  /** Dispatches an action, which the host echoes. @param {string} channel @param {any} action @returns {number | undefined} its clientSeq; undefined without a connection */
   dispatch(channel, action) {
     if (!this.#ready) return undefined;
     const clientSeq = ++this.#clientSeq;
@@ -110,11 +110,11 @@ export class Client {
   }
 
   /** @param {string} method @param {any} params @param {number} [deadline] ms @returns {Promise<any>} */
-  request(method, params, deadline = DEADLINE) {
+  request(method, params, deadline = TIMEOUT) {
     return new Promise((resolve, reject) => {
       if (this.#socket?.readyState !== WebSocket.OPEN) return reject(new Error("there is no connection to the host"));
       const id = ++this.#lastId;
-      const timer = setTimeout(() => this.#settle(id)?.reject(new Error("the host did not answer in time")), deadline);
+      const timer = setTimeout(() => this.#takePending(id)?.reject(new Error("the host did not answer in time")), deadline);
       this.#pending.set(id, { resolve, reject, timer });
       this.#send({ id, method, params: { channel: ROOT, ...params } });
     });
@@ -123,16 +123,16 @@ export class Client {
   async #connect() {
     this.#retry = 0;
     this.#listener.status({ state: "connecting" });
-    const again = this.#dialled;
+    const again = this.#dialed;
     if (again && provable(this.#url)) {
       const known = await proven(this.#token);
-      if (!known) return this.#wait(known === false ? STRANGER : 1006);
+      if (!known) return this.#wait(known === false ? UNVERIFIED : 1006);
     }
-    this.#dialled = true;
+    this.#dialed = true;
     const socket = new WebSocket(this.#url, ["ahp", `bearer.${this.#token}`]);
     this.#socket = socket;
     let opened = false;
-    const late = setTimeout(() => socket.close(), OPENING); // a browser tries for minutes, and nobody could try anew
+    const late = setTimeout(() => socket.close(), OPEN_TIMEOUT); // a browser would try for minutes
     socket.onopen = () => { opened = true; clearTimeout(late); this.#handshake(); };
     socket.onmessage = ({ data }) => this.#receive(parse(data));
     socket.onclose = ({ code }) => { clearTimeout(late); this.#lost(opened, code, again); };
@@ -150,11 +150,11 @@ export class Client {
     this.#ready = true;
     this.#since = Date.now();
     this.#listener.status({ state: "ready" });
-    // What a snapshot of this handshake made us want comes on top of what it asked for.
+    // Snapshots of this handshake may have added subscriptions that it did not ask for.
     for (const channel of this.#channels) if (!asked.includes(channel)) this.subscribe(channel);
   }
 
-  /** @param {string[]} asked @returns {Promise<boolean>} false where the host does not know us any more */
+  /** @param {string[]} asked @returns {Promise<boolean>} false if the host no longer knows this client */
   async #resume(asked) {
     let r;
     try {
@@ -167,7 +167,7 @@ export class Client {
       for (const envelope of r.actions) this.#apply(envelope);
       for (const channel of r.missing) this.#drop(channel);
     } else {
-      this.#takeAll(r.snapshots, asked);
+      this.#applySnapshots(r.snapshots, asked);
     }
     return true;
   }
@@ -182,17 +182,17 @@ export class Client {
       capabilities: { canvas: {} },
     });
     this.#lastSeq = r.serverSeq;
-    this.#takeAll(r.snapshots, asked);
+    this.#applySnapshots(r.snapshots, asked);
   }
 
-  /** Takes snapshots; what was asked for and is not among them is gone. @param {any[]} snapshots @param {string[]} asked */
-  #takeAll(snapshots, asked) {
-    for (const s of snapshots) this.#take(s);
+  /** Applies snapshots, and drops requested channels without one. @param {any[]} snapshots @param {string[]} asked */
+  #applySnapshots(snapshots, asked) {
+    for (const s of snapshots) this.#applySnapshot(s);
     for (const channel of asked) if (!snapshots.some((s) => s.resource === channel)) this.#drop(channel);
   }
 
   /** @param {{ resource: string, state: any, fromSeq: number }} s */
-  #take(s) {
+  #applySnapshot(s) {
     this.#lastSeq = Math.max(this.#lastSeq, s.fromSeq);
     this.#listener.snapshot(s.resource, s.state);
   }
@@ -204,7 +204,7 @@ export class Client {
 
   /** @param {Envelope} envelope */
   #apply(envelope) {
-    if (envelope.serverSeq <= this.#lastSeq) return; // a mirror never goes back
+    if (envelope.serverSeq <= this.#lastSeq) return; // already applied
     this.#lastSeq = envelope.serverSeq;
     if (this.#channels.has(envelope.channel)) this.#listener.action(envelope);
   }
@@ -216,13 +216,13 @@ export class Client {
       if (m.id !== undefined) this.#send({ id: m.id, error: { code: -32601, message: "this page provides no canvases" } });
       return;
     }
-    const call = this.#settle(m.id);
+    const call = this.#takePending(m.id);
     if (m.error) call?.reject(new RPCError(m.error));
     else call?.resolve(m.result);
   }
 
   /** @param {number} id */
-  #settle(id) {
+  #takePending(id) {
     const call = this.#pending.get(id);
     clearTimeout(call?.timer);
     this.#pending.delete(id);
@@ -234,17 +234,17 @@ export class Client {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
   }
 
-  /** @param {boolean} opened whether the socket had been open @param {number} code of its close @param {boolean} again there was one before */
+  /** @param {boolean} opened whether the socket had been open @param {number} code of its close @param {boolean} again whether this is not the first socket */
   async #lost(opened, code, again) {
     this.#ready = false;
-    for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(new Error("the connection to the host was lost"));
+    for (const id of [...this.#pending.keys()]) this.#takePending(id)?.reject(new Error("the connection to the host was lost"));
     if (this.#tries === Infinity) return;
     if (!opened && (await this.#tokenIsRefused(again))) return this.#refuse("token");
     if (Date.now() - this.#since >= STABLE) this.#tries = 0;
     this.#wait(code);
   }
 
-  /** @param {number} code of the close, or STRANGER */
+  /** @param {number} code of the close, or UNVERIFIED */
   #wait(code) {
     this.#since = Infinity;
     const wait = Math.min(FIRST_WAIT * GROWTH ** this.#tries++, LONGEST_WAIT) * (0.5 + Math.random());
@@ -253,23 +253,24 @@ export class Client {
   }
 
   /**
-   * A browser does not say why a WebSocket was refused, so the same door is asked in plain HTTP, or, where it can be, whether it knows the token:
-   * who does not is a stranger by now, or, at the first time, the host that gave us this page.
-   * @param {boolean} again
+   * Finds out whether a WebSocket was refused because of the token, which browsers do not report. If the
+   * host can prove that it knows the token, a failed proof means a wrong token on the first attempt, and
+   * another program on the port later. Otherwise the same endpoint is asked over HTTP.
+   * @param {boolean} again whether this is not the first attempt
    */
   async #tokenIsRefused(again) {
     if (provable(this.#url)) return !again && (await proven(this.#token)) === false;
-    const door = new URL(this.#url);
-    door.protocol = door.protocol.replace("ws", "http");
+    const endpoint = new URL(this.#url);
+    endpoint.protocol = endpoint.protocol.replace("ws", "http");
     try {
-      const r = await fetch(door, { headers: { Authorization: `Bearer ${this.#token}` }, cache: "no-store", signal: AbortSignal.timeout(OPENING) });
+      const r = await fetch(endpoint, { headers: { Authorization: `Bearer ${this.#token}` }, cache: "no-store", signal: AbortSignal.timeout(OPEN_TIMEOUT) });
       return r.status === 401 || r.status === 403;
     } catch {
-      return false; // nobody is there: a host that is gone, not a token
+      return false; // the host is unreachable
     }
   }
 
-  /** Gives up for good. @param {"token" | "version"} why */
+  /** Stops connecting. @param {"token" | "version"} why */
   #refuse(why) {
     this.#tries = Infinity;
     this.#listener.status({ state: "refused", why });

@@ -1,12 +1,12 @@
 // @ts-check
-// The page: an AHP client that mirrors one session and keeps every open canvas
-// of it mounted.
-import { Client, STRANGER } from "./ahp.js";
+// The page: an AHP client that mirrors one session and keeps each of its open
+// canvases mounted.
+import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { dropKey, takeKey } from "./key.js";
 import { Layout } from "./layout.js";
-import { reduceCanvas, reduceSession, statusWord } from "./state.js";
+import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
@@ -14,15 +14,15 @@ import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } fro
 const { token, session, host } = takeKey();
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
-/** @type {any} undefined until the snapshot came */
+/** @type {any} SessionState; undefined until the first snapshot */
 let state;
 /** @type {Map<string, Card>} by channel */
 const cards = new Map();
 let countdown = 0;
 const layout = new Layout(byId("canvases"), session);
 const timeline = new Timeline(byId("happened"), byId("happened-count"));
-/** What is wrong with all of it. @type {import("./ui.js").Word | undefined} */
-let trouble;
+/** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
+let problem;
 
 const socket = new URL(host ? `/ahp/${encodeURIComponent(host)}` : "/ahp", location.href);
 socket.protocol = socket.protocol.replace("http", "ws");
@@ -38,65 +38,65 @@ function status(s) {
       return showConnection("connecting", "Connecting…");
     case "ready":
       showConnection("ready", "Connected");
-      if (document.body.dataset.lost === "true") timeline.add("host", "came back");
+      if (document.body.dataset.lost === "true") timeline.add("host", "connected again");
       document.body.dataset.lost = "false";
-      setTrouble(state ? standing() : noSession());
+      setProblem(state ? sessionProblem() : noSession());
       for (const card of cards.values()) card.connected(true);
       return;
     case "waiting":
       for (const card of cards.values()) card.connected(false);
-      if (document.body.dataset.lost !== "true") timeline.add("host", "went away");
+      if (document.body.dataset.lost !== "true") timeline.add("host", "connection lost");
       document.body.dataset.lost = "true";
       showConnection("waiting", "Not connected");
       return showWaiting(s.retryAt, s.code);
     case "refused":
       showConnection("refused", "Refused");
       if (s.why === "token") dropKey();
-      return setTrouble(s.why === "token"
-        ? { title: "The link is not valid here.", text: "The host does not take the token of this link. Open the link that the host printed last." }
-        : { title: "This page and the host do not speak the same protocol version.", text: "Load the page again; if this stays, host and page are of different releases." });
+      return setProblem(s.why === "token"
+        ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last." }
+        : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases." });
   }
 }
 
-/** What close codes mean to a person (ahp/relay/code.go; 1013 is a host that is full). @type {Record<number, string>} */
-const RELAY_WORDS = {
-  1013: "There are too many connections to the host just now.",
-  4003: "The relay is there, but the host is offline.",
-  4006: "There are too many connections to the host just now.",
-  [STRANGER]: "What answers here now is not the host of this link.",
-  4007: "This link was withdrawn or has run out.",
+/** Titles for WebSocket close codes (ahp/relay/code.go; 1013: the host is at its connection limit). @type {Record<number, string>} */
+const CLOSE_TITLES = {
+  1013: "The host has too many connections.",
+  4003: "The host is not connected to the relay.",
+  4006: "The host has too many connections.",
+  [UNVERIFIED]: "Another program answers at the host's address.",
+  4007: "This link was revoked or has expired.",
 };
 
 /** @param {number} retryAt @param {number} code of the close */
 function showWaiting(retryAt, code) {
-  const silent = host && code === 1006; // no close was said: it was not the host that ended it
-  const title = RELAY_WORDS[code] ?? (silent ? "The relay cannot be reached." : "The host is gone.");
-  const text = cards.size ? "What the canvases show may be out of date." : "Is it still running?";
+  const abnormal = host && code === 1006; // no close frame, so the relay did not close it
+  const title = CLOSE_TITLES[code] ?? (abnormal ? "The relay cannot be reached." : "The connection to the host is lost.");
+  const text = cards.size ? "The canvases may be out of date." : "Is the host still running?";
   const tick = () => {
     const s = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-    setTrouble({ title, text: `${text} Next try in ${s} s.`, action: ["Try now", () => client.retryNow()] });
+    setProblem({ title, text: `${text} Next try in ${s} s.`, action: ["Try now", () => client.retryNow()] });
   };
   countdown = setInterval(tick, 1000);
   tick();
 }
 
-/** Says it above the canvases, which stay, or in their place where there are none. @param {import("./ui.js").Word | undefined} word */
-function setTrouble(word) {
-  trouble = word;
-  tell();
+/** Shows a problem above the canvases, or in their place if none is open. @param {import("./ui.js").Word | undefined} word */
+function setProblem(word) {
+  problem = word;
+  showProblem();
 }
 
-function tell() {
-  showBanner(cards.size ? trouble : undefined);
-  showEmpty(cards.size ? undefined : trouble ?? (state && emptyWord()));
+function showProblem() {
+  showBanner(cards.size ? problem : undefined);
+  showEmpty(cards.size ? undefined : problem ?? (state && emptyText()));
 }
 
-/** What a session itself says is wrong. */
-const standing = () => (state?.lifecycle === "creationFailed"
+/** The session's own failure, if any. */
+const sessionProblem = () => (state?.lifecycle === "creationFailed"
   ? { title: "This session could not be created.", text: state.creationError?.message ?? "" }
   : undefined);
 
-const noSession = () => ({ title: "There is no such session.", text: `The host does not know “${session}”. It may have ended.` });
+const noSession = () => ({ title: "There is no such session.", text: `The host has no session “${session}”. It may have ended.` });
 
 /** @param {string} channel @param {any} next */
 function snapshot(channel, next) {
@@ -109,8 +109,8 @@ function action(e) {
   const own = e.origin?.clientId === client.clientId ? e.origin : undefined;
   const card = cards.get(e.channel);
   if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "http/1") {
-    if (!own) return card?.lane.receive(e.action.payload);
-    return e.rejectionReason === undefined ? undefined : card?.lane.refused(e.action.payload, e.rejectionReason);
+    if (!own) return card?.httpConn.receive(e.action.payload);
+    return e.rejectionReason === undefined ? undefined : card?.httpConn.refused(e.action.payload, e.rejectionReason);
   }
   if (own && card) {
     card.view.echoed(own.clientSeq, e.rejectionReason);
@@ -120,7 +120,7 @@ function action(e) {
       timeline.add("host", `did not close “${card.title}”: ${e.rejectionReason}`);
     }
   }
-  if (e.rejectionReason !== undefined) return; // refused: it changed nothing
+  if (e.rejectionReason !== undefined) return; // a rejected action changes nothing
   if (e.channel === session) return setSession(reduceSession(state, e.action));
   if (!card?.state) return;
   if (e.action.type === "canvas/message") {
@@ -128,7 +128,7 @@ function action(e) {
     if (!own) card.view.receive(payload);
     if (!own && payload?.["x-ahp"] === "view/1" && payload.type === "invoke") timeline.add("agent", `used “${payload.action}” in “${card.title}”`);
     if (own && !payload?.["x-ahp"]) {
-      // A press in a frame counts for the pages around it too: it was the person, or the canvas by itself.
+      // A click in a frame also activates its ancestors, so this tells a person's message from the canvas's own.
       if (navigator.userActivation?.isActive) timeline.add("you", `sent something in “${card.title}”`);
       else timeline.add("canvas", `“${card.title}” sent something`);
     }
@@ -144,7 +144,7 @@ function action(e) {
 function missing(channel) {
   if (channel === session) {
     setSession(undefined);
-    setTrouble(noSession());
+    setProblem(noSession());
   } else {
     drop(channel);
   }
@@ -156,16 +156,16 @@ function setSession(next) {
   state = next;
   const title = state?.title || "Canvases";
   byId("title").textContent = title;
-  byId("session-status").textContent = [statusWord(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
+  byId("session-status").textContent = [statusText(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
   document.title = title;
   byId("registry").hidden = !state;
   showRegistry(state?.canvases ?? []);
   setOpen(state?.openCanvases ?? [], opened);
-  trouble = standing(); // a state came: there is a host, and it knows the session
-  tell();
+  problem = sessionProblem(); // a state arrived, so any connection problem is over
+  showProblem();
 }
 
-/** Mounts what was opened and drops what was closed; what stays is not touched. @param {any[]} refs @param {string} [opened] in words */
+/** Mounts new canvases and removes closed ones; the others are untouched. @param {any[]} refs @param {string} [opened] the verb for the timeline */
 function setOpen(refs, opened = "opened") {
   for (const channel of [...cards.keys()]) {
     if (refs.some((r) => r.channel === channel)) continue;
@@ -192,9 +192,9 @@ function setOpen(refs, opened = "opened") {
   }
 }
 
-const emptyWord = () => ({
+const emptyText = () => ({
   title: "Nothing is open",
-  text: state.canvases?.length ? "When an agent opens a canvas, it appears here." : "This session has no canvases yet. When an agent can open some, they are listed below.",
+  text: state.canvases?.length ? "A canvas that an agent opens appears here." : "This session has no canvases yet. Those that an agent can open will be listed below.",
 });
 
 /** @param {string} channel */
@@ -209,7 +209,7 @@ function drop(channel) {
   layout.release(card.ref.instanceId);
   if (!focused) return;
   const [next] = cards.values();
-  // Who typed in the canvas that went away must not press what closes another one.
+  // The focus goes to another close button only from one: a person who was typing must not close a canvas by accident.
   if (next && activeElement?.matches(".close")) next.focusClose();
   else byId("canvases").focus();
 }
@@ -220,14 +220,14 @@ function retitled() {
 }
 
 byId("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address keeps its fragment: host and session are there
+  event.preventDefault(); // the fragment holds host and session, and must not change
   byId("canvases").focus();
 });
-addEventListener("hashchange", () => location.reload()); // another link, with a key of its own
+addEventListener("hashchange", () => location.reload()); // a link with another token was opened
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
 if (token) {
   client.start([session]);
 } else {
   showConnection("refused", "No link");
-  setTrouble({ title: "This page needs its link.", text: "Open the link that the host prints when it starts: it carries the token that lets this page in." });
+  setProblem({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs." });
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// What one canvas has read, with the validators of it: a resource that did not
-// change is not sent again. The least recently used leaves first.
+// The resources that one canvas has read, with their validators, so that the host
+// does not send an unchanged resource again. The least recently used is evicted first.
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_ENTRIES = 256;
@@ -21,7 +21,7 @@ export class Cache {
     return entry;
   }
 
-  /** Keeps an entry, unless it is more than half of all that may be kept. @param {string} path @param {Entry} entry */
+  /** Stores an entry, unless it is larger than half of the cache. @param {string} path @param {Entry} entry */
   put(path, entry) {
     this.#drop(path);
     if (entry.body.byteLength > MAX_BYTES / 2) return;

@@ -1,29 +1,29 @@
 // @ts-check
-// One request of a lane: its body as it leaves, its answer as it comes, and
-// whether the host keeps to the order and the window of it.
+// One http/1 request: the queue of its body, and the checks that the host keeps
+// to the order and the window of the response.
 import { decode } from "./base64.js";
 import * as headers from "./headers.js";
 
-export const CHUNK = 32 * 1024; // bytes of a body in a message, before base64
-export const ASKED = 48_000; // bytes of an answer that the host may put into one: a message is work, and has 64 KiB
-export const WINDOW = 512 * 1024; // bytes of one request that its receiver has not given back, each way
-const LONGEST = ASKED / 3 * 4; // characters of an answer's chunk
+export const CHUNK = 32 * 1024; // bytes of a request body in one message, before base64
+export const MAX_CHUNK = 48_000; // bytes of a response body in one message: the most that fits its 64 KiB, for fewer messages
+export const WINDOW = 512 * 1024; // uncredited bytes of one request, in each direction
+const MAX_CHARS = MAX_CHUNK / 3 * 4; // base64 characters of a response chunk
 
 export class Call {
-  id = 0; // until it was sent
-  /** @type {Uint8Array[]} Of the body, what was not sent */ queue = [];
-  complete = false; // the queue has the body's end
-  sending = false; // the host waits for more of the body
+  id = 0; // 0 until the request is sent
+  /** @type {Uint8Array[]} Body chunks that are not sent yet */ queue = [];
+  complete = false; // the queue ends with the last chunk of the body
+  sending = false; // the host expects more of the body
   seq = 0;
-  room = WINDOW; // of the body, so much may be sent
-  unread = 0; // bytes of the answer that nobody gave back
-  ended = false; // the host said that nothing follows
-  over = false; // nobody is to hear more of it
+  window = WINDOW; // body bytes that can be sent before the next grant
+  unread = 0; // response bytes that are not credited yet
+  ended = false; // the host sent the end of the response
+  finished = false; // the listener gets no more calls
   #answered = false;
   #empty = false;
   #next = 0;
 
-  /** @param {import("./lane.js").Request} request @param {import("./lane.js").Listener} listener */
+  /** @param {import("./http.js").Request} request @param {import("./http.js").Listener} listener */
   constructor(request, listener) {
     this.request = request;
     this.listener = listener;
@@ -34,7 +34,7 @@ export class Call {
     return this.request.length !== undefined;
   }
 
-  /** @param {any} m response @param {number} size @returns {boolean} false where it breaks a rule */
+  /** @param {any} m response @param {number} size @returns {boolean} false on a protocol violation */
   head(m, size) {
     const list = headers.parse(m.headers);
     if (this.#answered || !list || !Number.isInteger(m.status) || m.status < 200 || m.status > 599) return false;
@@ -45,14 +45,14 @@ export class Call {
     return this.#take(m, size);
   }
 
-  /** @param {any} m data @param {number} size @returns {boolean} false where it breaks a rule */
+  /** @param {any} m data @param {number} size @returns {boolean} false on a protocol violation */
   data(m, size) {
     return this.#answered && m.seq === this.#next++ && this.#take(m, size);
   }
 
   /** @param {any} m @param {number} size */
   #take(m, size) {
-    if (m.data !== undefined && (typeof m.data !== "string" || m.data.length > LONGEST)) return false;
+    if (m.data !== undefined && (typeof m.data !== "string" || m.data.length > MAX_CHARS)) return false;
     this.unread += size;
     if (this.unread > WINDOW || (size > 0 && this.#empty)) return false;
     if (size > 0) {

@@ -1,13 +1,13 @@
 // @ts-check
-// One open canvas as a person sees it: title, status, availability, a way to
-// close it, and the frame, with plain words above it where there is something
-// to say. The card is never moved in the document: a frame that is moved reloads.
+// One open canvas in the page: title, status, availability, a close button, the
+// frame, and messages over the frame. A card is never moved in the document,
+// because a frame that is moved reloads.
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
-import { Lane } from "./lane.js";
+import { HTTPConn } from "./http.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
-import { say } from "./ui.js";
+import { setText } from "./ui.js";
 import { View } from "./view.js";
 
 /**
@@ -21,29 +21,29 @@ import { View } from "./view.js";
  */
 
 let lastCard = 0;
-/** Once one mount found no service worker, none is tried again. */
+/** Set once a mount found no service worker; later mounts use single-document mode at once. */
 let single = false;
 
 export class Card {
-  /** @type {any} the canvas's state; undefined until its snapshot came */ state;
+  /** @type {any} CanvasState; undefined until the first snapshot */ state;
   /** @type {Mount | undefined} */ #mount;
-  /** @type {string | undefined} The url that the frame shows */ #shown;
+  /** @type {string | undefined} The url in the frame */ #shown;
   /** @type {{ title: string, text: string, retry?: boolean } | undefined} */ #failure;
   #starting = false;
-  /** @type {string[] | undefined} What single-document mode cannot show; undefined in the other mode */ #lacks;
+  /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ #missing;
   #closing = 0;
   #connected = false;
-  #there = false; // connected, and its provider is there
+  #reachable = false; // connected, and the provider is ready
   /** @type {Bridge | undefined} */ #bridge;
-  #lived = false; // the mount has shown a page
+  #shownOnce = false; // the current mount has shown a page
   #cache = new Cache();
 
   /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
     this.ref = ref;
     this.around = around;
-    this.view = new View((action) => around.dispatch(ref.channel, action), () => this.#again());
-    this.lane = new Lane((action) => around.dispatch(ref.channel, action));
+    this.view = new View((action) => around.dispatch(ref.channel, action), () => this.#reloadPage());
+    this.httpConn = new HTTPConn((action) => around.dispatch(ref.channel, action));
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
     template.innerHTML = `<article class="card" aria-labelledby="${id}">
@@ -51,17 +51,17 @@ export class Card {
       <span class="badge" hidden>Stale</span>
       <button class="tool earlier" id="${id}-earlier" aria-label="Move earlier" aria-labelledby="${id}-earlier ${id}" type="button"><span aria-hidden="true">‹</span></button>
       <button class="tool later" id="${id}-later" aria-label="Move later" aria-labelledby="${id}-later ${id}" type="button"><span aria-hidden="true">›</span></button>
-      <button class="tool maximise" id="${id}-maximise" aria-label="Maximise" aria-labelledby="${id}-maximise ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>
+      <button class="tool maximize" id="${id}-maximize" aria-label="Maximize" aria-labelledby="${id}-maximize ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>
       <button class="tool close" type="button"><span aria-hidden="true">✕</span></button></header>
       <p class="note" role="note" hidden></p>
-      <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Load it again</button></div></div></div>
-      <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Size, by the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
+      <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
+      <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Resize with the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
     </article>`;
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
-    this.#on(".close", () => this.#askToClose());
+    this.#on(".close", () => this.#requestClose());
     this.#on(".retry", () => {
       this.reload();
-      this.element.querySelector("iframe")?.focus(); // the button goes
+      this.element.querySelector("iframe")?.focus(); // the button is removed
     });
     this.render();
   }
@@ -70,54 +70,54 @@ export class Card {
     return this.state?.title ?? this.ref.title ?? this.state?.displayName ?? this.ref.instanceId;
   }
 
-  /** Whether the person asked to close it. */
+  /** Whether a close was requested here. */
   get closing() {
     return this.#closing !== 0;
   }
 
-  /** Takes a new state, and shows another url only where it is another one. @param {any} state */
+  /** Applies a new state; the frame reloads only if the url changed. @param {any} state */
   update(state) {
     this.state = state;
     this.view.update({ input: state.input });
-    const back = this.#tend();
+    const back = this.#refreshConn();
     if (state.url !== undefined && state.url !== this.#shown) this.reload();
-    else if (back) this.#catchUp();
+    else if (back) this.#reloadMissed();
     this.render();
   }
 
-  /** The connection to the host is there, or it is lost. @param {boolean} up */
+  /** Handles a connection to the host that was made or lost. @param {boolean} up */
   connected(up) {
     if (up) this.view.reconnected();
     this.#connected = up;
-    if (this.#tend()) this.#catchUp();
-    if (up && this.#closing) this.#close(); // it may not have arrived; it is heard once however often it is asked
+    if (this.#refreshConn()) this.#reloadMissed();
+    if (up && this.#closing) this.#close(); // it may not have arrived; repeating it is harmless
   }
 
-  /** Whether the provider answers http/1; without it the canvas only reads. */
+  /** Whether the provider answers http/1. Without it a canvas can only read files. */
   get #http() {
     return this.state?._meta?.["x-ahp-canvas/http"] === 1;
   }
 
-  /** A lane is of one connection, and of a provider that is there. @returns {boolean} whether they are back */
-  #tend() {
-    const before = this.#there;
-    this.#there = this.#connected && this.state !== undefined && this.state.availability !== "stale";
-    const open = this.#there && this.#http;
-    if (open !== this.lane.open) this.lane.reset(open);
-    return this.#there && !before;
+  /** Opens or resets the http/1 connection: it ends with the host's connection and when the provider is lost. @returns {boolean} whether the provider became reachable */
+  #refreshConn() {
+    const before = this.#reachable;
+    this.#reachable = this.#connected && this.state !== undefined && this.state.availability !== "stale";
+    const open = this.#reachable && this.#http;
+    if (open !== this.httpConn.open) this.httpConn.reset(open);
+    return this.#reachable && !before;
   }
 
-  /** What was asked for in vain meanwhile has words of ours in its place, which would stay. */
-  #catchUp() {
-    if (this.#bridge?.missed || (this.#failure?.retry && !this.#lived)) this.#again();
+  /** Reloads a page that failed to load while the provider was unreachable; its error page would stay otherwise. */
+  #reloadMissed() {
+    if (this.#bridge?.missed || (this.#failure?.retry && !this.#shownOnce)) this.#reloadPage();
   }
 
-  #again() {
-    if (this.#failure || this.#lacks) this.reload();
+  #reloadPage() {
+    if (this.#failure || this.#missing) this.reload();
     else this.#mount?.reload();
   }
 
-  /** Mounts the url afresh, on an origin that was never used. */
+  /** Mounts the url again, on a new origin. */
   reload() {
     this.#unmount();
     this.#failure = undefined;
@@ -132,7 +132,7 @@ export class Card {
     this.#mount?.setTheme(theme);
   }
 
-  /** The host would not close it. */
+  /** Handles a close that the host refused. */
   closeRefused() {
     this.#closing = 0;
     this.render();
@@ -155,24 +155,24 @@ export class Card {
   /** @param {import("./policy.js").Verdict} verdict */
   #show(verdict) {
     const stage = this.#find(".stage");
-    if (verdict.kind === "refused") return this.#fail("This address is refused", verdict.why);
+    if (verdict.kind === "refused") return this.#fail("This address is not allowed", verdict.why);
     if (verdict.kind === "direct") return stage.prepend(directFrame(verdict.url, this.title));
     const origin = single ? "" : this.around.contentOrigin;
-    this.#lacks = origin ? undefined : [];
+    this.#missing = origin ? undefined : [];
     const { channel } = this.ref;
     const instanceId = this.state.instanceId;
-    const bridge = this.#bridge = new Bridge(this.lane, {
+    const bridge = this.#bridge = new Bridge(this.httpConn, {
       http: () => this.#http,
       read: (path) => this.around.read(channel, instanceId, path, this.#cache),
     });
     this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme() }, {
       worker: (port) => bridge.connect(port),
       view: (port) => this.view.connect(port),
-      lacks: (what) => { this.#lacks = what; this.render(); },
+      missing: (what) => { this.#missing = what; this.render(); },
       unworkable: () => { single = true; this.reload(); },
       phase: (phase, word) => {
         this.#starting = phase === "starting";
-        if (phase === "live") this.#lived = true;
+        if (phase === "live") this.#shownOnce = true;
         this.#failure = undefined;
         if (phase === "failed") this.#fail("This canvas cannot be shown", word ?? "", true);
         else this.render();
@@ -186,9 +186,9 @@ export class Card {
     this.#mount?.remove();
     this.#mount = undefined;
     this.#bridge = undefined;
-    this.#lived = false;
+    this.#shownOnce = false;
     this.#starting = false;
-    this.#lacks = undefined;
+    this.#missing = undefined;
     this.#find(".stage").querySelector("iframe")?.remove();
   }
 
@@ -199,7 +199,7 @@ export class Card {
     this.render();
   }
 
-  #askToClose() {
+  #requestClose() {
     if (!this.#closing) this.#close();
   }
 
@@ -225,40 +225,40 @@ export class Card {
       frame.inert = stale || this.#failure !== undefined;
     }
     this.#note();
-    this.#say(this.#word(stale));
+    this.#showMessage(this.#message(stale));
     this.around.retitled();
   }
 
-  /** Says that this is single-document mode, why, and what it lacks. */
+  /** Shows that this is single-document mode, why, and what is missing. */
   #note() {
     const note = this.#find(".note");
-    note.hidden = this.#lacks === undefined;
-    if (!this.#lacks) return;
-    const why = this.around.contentOrigin ? "this browser allows no service worker here" : "this address has no content origins (start the host with --content-origin, or use “ahp-canvas view”)";
-    const text = `Single-document mode: ${why}. The canvas keeps nothing${this.#lacks.length ? `, and it lacks ${this.#lacks.join(", ")}` : ""}.`;
-    say(note, text);
+    note.hidden = this.#missing === undefined;
+    if (!this.#missing) return;
+    const why = this.around.contentOrigin ? "this browser does not allow service workers here" : "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
+    const text = `Single-document mode: ${why}. The canvas cannot store data${this.#missing.length ? `. Not available: ${this.#missing.join(", ")}` : ""}.`;
+    setText(note, text);
   }
 
-  /** What stands above the frame. @param {boolean} stale @returns {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} */
-  #word(stale) {
+  /** The message over the frame, if any. @param {boolean} stale @returns {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} */
+  #message(stale) {
     if (stale && this.state?.url === undefined) {
-      return { title: "Waiting for its provider", text: "What shows this canvas is not running. It appears here by itself when it is back." };
+      return { title: "Waiting for the provider", text: "This canvas's provider is not running. The canvas appears when the provider is back." };
     }
     if (this.#failure) return this.#failure;
-    if (stale) return { title: "Not up to date", text: "What provides this canvas is not running. It goes on by itself when it is back.", veil: true };
+    if (stale) return { title: "Not up to date", text: "This canvas's provider is not running. The canvas resumes when the provider is back.", veil: true };
     if (!this.state || this.#starting) return { title: "Opening…", text: "" };
-    if (this.state.url === undefined) return { title: "Nothing to show", text: "This canvas is open, but its provider gave it no address." };
+    if (this.state.url === undefined) return { title: "Nothing to show", text: "This canvas is open, but its provider has not given it an address." };
     return undefined;
   }
 
   /** @param {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} word */
-  #say(word) {
+  #showMessage(word) {
     const box = this.#find(".words");
     box.hidden = !word;
     if (!word) return;
     box.classList.toggle("veil", Boolean(word.veil));
-    say(this.#find(".words h3"), word.title);
-    say(this.#find(".words p"), word.text);
+    setText(this.#find(".words h3"), word.title);
+    setText(this.#find(".words p"), word.text);
     this.#find(".retry").hidden = !word.retry;
   }
 

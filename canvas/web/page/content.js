@@ -1,12 +1,12 @@
 // @ts-check
-// Reads of content over the channel (canvasReadResource), a few at a time: the
-// others wait here, so that one canvas's hundred files do not stand before
-// another one's click.
+// Reads content over the channel (canvasReadResource), a few files at a time.
+// Further reads are queued here, so that a canvas with many files does not delay
+// other canvases' messages.
 import { RPCError } from "./ahp.js";
 import { decode } from "./base64.js";
 import { contentURI } from "./policy.js";
 
-const AT_ONCE = 6;
+const MAX_ACTIVE = 6;
 const ETAG = "x-ahp-canvas/etag";
 const TEXTUAL = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+(json|xml))|image\/svg\+xml)/i;
 
@@ -14,33 +14,33 @@ const TEXTUAL = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+(json|xml))
 
 export class Reader {
   #client;
-  #running = 0;
-  /** @type {Array<() => void>} */ #waiting = [];
+  #active = 0;
+  /** @type {Array<() => void>} */ #queued = [];
 
   /** @param {import("./ahp.js").Client} client */
   constructor(client) {
     this.#client = client;
   }
 
-  /** @param {string} channel @param {string} instanceId @param {string} path @param {import("./cache.js").Cache} cache of the canvas @returns {Promise<Content>} never broken: a failure is an answer */
+  /** @param {string} channel @param {string} instanceId @param {string} path @param {import("./cache.js").Cache} cache of the canvas @returns {Promise<Content>} never rejects: a failure is Content too */
   async read(channel, instanceId, path, cache) {
-    if (this.#running >= AT_ONCE) await new Promise((go) => this.#waiting.push(() => go(undefined)));
-    this.#running++;
+    if (this.#active >= MAX_ACTIVE) await new Promise((go) => this.#queued.push(() => go(undefined)));
+    this.#active++;
     try {
-      const kept = cache.get(path);
+      const cached = cache.get(path);
       const { contents, _meta: meta } = await this.#client.request("canvasReadResource", {
-        channel, uri: contentURI(instanceId, path), _meta: kept && { [ETAG]: kept.etag },
+        channel, uri: contentURI(instanceId, path), _meta: cached && { [ETAG]: cached.etag },
       });
-      if (!contents[0] && kept) return { type: kept.type, body: kept.body.slice(0) };
+      if (!contents[0] && cached) return { type: cached.type, body: cached.body.slice(0) };
       const { type, body } = unpack(contents[0]);
       const etag = meta?.[ETAG];
-      if (typeof etag === "string") cache.put(path, { etag, type, body: body.slice(0) }); // the other one is handed away
+      if (typeof etag === "string") cache.put(path, { etag, type, body: body.slice(0) }); // a copy: the other one is transferred
       return { type, body };
     } catch (err) {
       return explain(err);
     } finally {
-      this.#running--;
-      this.#waiting.shift()?.();
+      this.#active--;
+      this.#queued.shift()?.();
     }
   }
 }
@@ -53,13 +53,13 @@ function unpack({ mimeType: given, text, blob }) {
   return { type, body: bytes.buffer };
 }
 
-/** A failed read in plain words. @param {unknown} err @returns {Content} */
+/** Describes a failed read to people. @param {unknown} err @returns {Content} */
 function explain(err) {
-  if (!(err instanceof RPCError)) return { status: 503, word: "The host is not connected. Load this again when it is back." };
+  if (!(err instanceof RPCError)) return { status: 503, word: "The host is not connected. Reload this page when it is back." };
   switch (err.code) {
     case -32008: return { status: 404, word: "This canvas has no such file." };
-    case -32009: return { status: 403, word: "The host does not give this file out." };
-    case -32012: return { status: 503, word: "What provides this canvas is not running. It can come back." };
+    case -32009: return { status: 403, word: "The host does not serve this file." };
+    case -32012: return { status: 503, word: "This canvas's provider is not running. Try again when it is back." };
     case -32602: return { status: 400, word: "This address is not a path in the canvas." };
     default: return { status: 502, word: "The host could not read this file." };
   }

@@ -1,6 +1,6 @@
 // @ts-check
-// A direct url in a frame without credentials. This page has a policy of its
-// own, so that the app page needs none that allows every https address.
+// Shows a direct url in a frame without credentials. This page has its own policy,
+// so that the app page's policy does not have to allow every https address.
 import { judge, mayKeepOrigin } from "./policy.js";
 
 /** @param {string} name */
@@ -19,7 +19,7 @@ function show(url) {
   if (verdict.kind !== "direct") return say(verdict.kind === "refused" ? verdict.why : "This address is not shown directly.");
   const frame = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
   if (!("credentialless" in HTMLIFrameElement.prototype) && verdict.url.startsWith("https:")) {
-    return say("This browser cannot open a page without your cookies for it, so the address of this canvas is not shown.");
+    return say("This browser cannot load a page without sending your cookies to it, so this canvas is not shown.");
   }
   const own = mayKeepOrigin(verdict.url, meta("app-origins").split(" "), meta("content-origin"));
   frame.setAttribute("sandbox", `allow-scripts allow-forms allow-modals allow-downloads${own ? " allow-same-origin" : ""}`);
@@ -31,7 +31,7 @@ function show(url) {
   document.body.replaceChildren(frame);
 }
 
-// Only the app page says what is shown, and only to the frame that it made for that.
+// Accepts the url only from the app page.
 addEventListener("message", ({ data, source, origin }) => {
   if (source === parent && parent !== self && origin === location.origin && data?.["x-ahp"] === "direct") show(String(data.url));
 });

@@ -1,12 +1,12 @@
 // @ts-check
-// Which headers of an app's answer a canvas gets. The host drops some too; the
-// page trusts nobody and looks again: a header can make a browser speak to
-// somebody else, or change the frame that the app is shown in.
+// Filters the headers of an app's response. The host drops some too, but the page
+// does not rely on it: a header can make a browser contact another server, or
+// change the frame that shows the app.
 
 const MAX_ENTRIES = 256;
 const MAX_BYTES = 16 * 1024; // names and values together
 
-/** Never passed on: cookies, hop by hop, other connections, what is for a whole site, and how the frame around it behaves. */
+/** Dropped: cookies, hop-by-hop headers, and those that open connections, apply to a whole site or affect the surrounding frame. */
 const DROPPED = new RegExp(`^(${[
   "set-cookie2?", "connection", "keep-alive", "proxy-.*", "te", "trailer", "transfer-encoding", "upgrade", "content-encoding",
   "service-worker-allowed", "clear-site-data", "refresh", "link", "alt-svc", "strict-transport-security", "set-login",
@@ -16,12 +16,12 @@ const DROPPED = new RegExp(`^(${[
   "x-frame-options", "expect-ct", "public-key-pins.*", "use-as-dictionary", "no-vary-search",
 ].join("|")})$`);
 
-/** What an app's own policy may not say: where reports go, who frames it (a canvas is always framed), and that there is https. */
-const NOT_ITS_OWN = /^(report-uri|report-to|frame-ancestors|upgrade-insecure-requests)$/i;
+/** Directives removed from an app's own policy: where reports go, who frames it (a canvas is always framed), and https. */
+const DROPPED_DIRECTIVES = /^(report-uri|report-to|frame-ancestors|upgrade-insecure-requests)$/i;
 
 /** @typedef {[string, string][]} Headers */
 
-/** @param {unknown} list of a message: anything @returns {Headers | undefined} undefined where it is no list of headers */
+/** @param {unknown} list untrusted @returns {Headers | undefined} undefined if it is not a valid list of headers */
 export function parse(list) {
   if (!Array.isArray(list) || list.length > MAX_ENTRIES) return undefined;
   let size = 0;
@@ -35,7 +35,7 @@ export function parse(list) {
   return size > MAX_BYTES ? undefined : list;
 }
 
-/** What of them a canvas gets. @param {Headers} list @returns {Headers} */
+/** Returns the headers that a canvas may see. @param {Headers} list @returns {Headers} */
 export function passed(list) {
   const decoded = list.some(([name]) => name === "content-encoding");
   return list.flatMap(([name, value]) => {
@@ -46,8 +46,8 @@ export function passed(list) {
   });
 }
 
-/** @param {string} value of a Content-Security-Policy, which may be several */
+/** @param {string} value of a Content-Security-Policy header, a list of policies */
 function ownPolicy(value) {
-  return value.split(",").map((policy) => policy.split(";").map((d) => d.trim()).filter((d) => d && !NOT_ITS_OWN.test(d.split(/\s/)[0])).join("; "))
+  return value.split(",").map((policy) => policy.split(";").map((d) => d.trim()).filter((d) => d && !DROPPED_DIRECTIVES.test(d.split(/\s/)[0])).join("; "))
     .filter(Boolean).join(", ");
 }

@@ -1,23 +1,21 @@
 // @ts-check
-// The link's secret. It arrives in the fragment, which no server sees, and is
-// taken out of the address bar before anything else happens, so that it is not
-// in a screenshot, a bookmark or a copied address.
+// The link's token. It arrives in the fragment, which browsers do not send, and is
+// removed from the address bar at once, so that it is not in a screenshot, a
+// bookmark or a copied address.
 //
-// It is kept in sessionStorage: that is this tab's and this origin's alone (no
-// canvas has this origin), it lives through a reload, which a person expects to
-// work, and it ends with the tab. Kept in a variable alone, every reload would
-// ask for the link again; localStorage and cookies would outlive the tab, and a
-// cookie would be sent by itself. Where a person lets this site keep nothing, it
-// is in the variable alone.
+// It is stored in sessionStorage, which belongs to this tab and this origin (no
+// canvas has this origin) and survives a reload. A variable alone would make each
+// reload ask for the link; localStorage and cookies would outlive the tab, and
+// browsers send cookies automatically. If storage is not allowed, the token is in
+// the variable only.
 
 const TOKEN = "tkn";
 const DEFAULT_SESSION = "ahp-session:/default";
 
 /**
- * host is "" where the page comes from the host itself, and the host's name where
- * it comes from a relay. It is no secret and stays in the address, so that a
- * reload finds it.
- * @returns {{ token: string, session: string, host: string }} token is "" where no link was ever opened in this tab
+ * Reads the link of the page. host is the host's name at a relay, and "" if the host
+ * itself serves the page; it stays in the address, so that a reload finds it.
+ * @returns {{ token: string, session: string, host: string }} token is "" if no link was opened in this tab
  */
 export function takeKey() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -29,16 +27,16 @@ export function takeKey() {
     if (host) rest.set("host", host);
     if (session !== DEFAULT_SESSION) rest.set("session", session);
     history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
-    kept((tab) => tab.setItem(TOKEN, token));
+    withStorage((tab) => tab.setItem(TOKEN, token));
   }
-  return { token: token ?? kept((tab) => tab.getItem(TOKEN)) ?? "", session, host };
+  return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? "", session, host };
 }
 
-/** Forgets a token that the host does not take. */
-export const dropKey = () => kept((tab) => tab.removeItem(TOKEN));
+/** Forgets a token that the host did not accept. */
+export const dropKey = () => withStorage((tab) => tab.removeItem(TOKEN));
 
-/** @template T @param {(tab: Storage) => T} use @returns {T | undefined} undefined where the browser refuses */
-function kept(use) {
+/** @template T @param {(tab: Storage) => T} use @returns {T | undefined} undefined if the browser does not allow storage */
+function withStorage(use) {
   try {
     return use(sessionStorage);
   } catch {

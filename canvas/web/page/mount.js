@@ -1,13 +1,13 @@
 // @ts-check
-// One mounted canvas: a frame on an origin of its own that is never used again,
-// and the ports to it. Only this side enforces: the frame, its service worker
-// and everything they say count as controlled by the canvas.
+// One mounted canvas: a frame on an origin that is used only once, and the ports
+// to it. The canvas may control the frame and its service worker, so every rule
+// is enforced on this side.
 
 const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
-const MAX_LACKS = 32; // things named that a single document cannot show
-const PATIENCE = 15_000; // ms until a frame or a canvas that does not load is given up
-const SILENCE = 3_000; // ms until a loaded frame that does not answer is taken for another page
-const PULSE = 3_000; // ms between two questions whether a canvas still answers
+const MAX_MISSING = 32; // resources listed that single-document mode could not load
+const LOAD_TIMEOUT = 15_000; // ms for the frame, then for the canvas, to load
+const REPLY_TIMEOUT = 3_000; // ms after which a silent loaded frame counts as another page
+const PING_INTERVAL = 3_000; // ms
 
 /** @typedef {{ type: string, body: ArrayBuffer } | { status: number, word: string }} Content */
 /**
@@ -15,43 +15,44 @@ const PULSE = 3_000; // ms between two questions whether a canvas still answers
  *   worker: (port: MessagePort | undefined) => void,
  *   view: (port: MessagePort) => void,
  *   phase: (phase: "starting" | "live" | "failed", word?: string) => void,
- *   lacks: (what: string[]) => void,
+ *   missing: (what: string[]) => void,
  *   unworkable: () => void,
- * }} Keeper who a mount works for; worker: what asks for the canvas's content, a new one each time; lacks: what a single document cannot show; unworkable: there is no service worker
+ * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; missing: what
+ *   single-document mode could not load; unworkable: there is no service worker
  */
 
-/** What the frame may say of its failures, in plain words. @type {Map<unknown, string>} */
-const WORDS = new Map([
-  ["no-document", "The document of this canvas could not be read: there is no such file, or its provider is not running."],
+/** Texts for the failures that a frame reports. @type {Map<unknown, string>} */
+const FAILURES = new Map([
+  ["no-document", "The document of this canvas could not be read. Either it does not exist, or the canvas's provider is not running."],
   ["worker-late", "The service worker of this canvas did not start."],
 ]);
 
-const NOT_FOUND = "The frame of this canvas did not load. Either the host is gone, or this browser does not find the names that canvases get (“ahp-canvas view” does without them; Chrome, Edge and Firefox find those below localhost):";
+const NO_FRAME = "The frame of this canvas did not load. Either the host is unreachable, or this browser cannot resolve the host name of the canvas (Chrome, Edge and Firefox resolve names below localhost; “ahp-canvas view” needs none):";
 
 export class Mount {
   /** @type {MessagePort | undefined} */ #port;
-  #late = 0;
+  #timer = 0;
   #live = false;
-  #known = false; // the frame was there once
+  #replied = false; // the frame has answered at least once
   #unanswered = 0;
-  /** A frame that crashed or hangs says nothing of it, so it is asked. */
-  #pulse = setInterval(() => this.#ask(), PULSE);
-  #keeper; #origin; #order;
+  /** A crashed or hanging frame raises no event, so it is pinged. */
+  #pinger = setInterval(() => this.#ping(), PING_INTERVAL);
+  #owner; #origin; #order;
 
   /**
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
    * @param {{ path: string, title: string, theme: any }} order
-   * @param {Keeper} keeper
+   * @param {Owner} owner
    */
-  constructor(pattern, order, keeper) {
+  constructor(pattern, order, owner) {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-    this.#origin = pattern.replace("*", `c-${id}`) || "*"; // an opaque origin has no name
+    this.#origin = pattern.replace("*", `c-${id}`) || "*"; // an opaque origin cannot be a postMessage target
     this.#order = order;
-    this.#keeper = keeper;
+    this.#owner = owner;
     this.element = pattern ? frame(`${this.#origin}/.ahp/frame.html`, order.title) : singleFrame(order.title);
-    this.element.addEventListener("load", () => this.#greet());
+    this.element.addEventListener("load", () => this.#connectFrame());
     this.#phase("starting");
-    this.#late = setTimeout(() => this.#phase("failed", "The frame of this canvas did not start."), PATIENCE);
+    this.#timer = setTimeout(() => this.#phase("failed", "The frame of this canvas did not start."), LOAD_TIMEOUT);
   }
 
   /** @param {any} theme */
@@ -60,94 +61,94 @@ export class Mount {
     this.#port?.postMessage({ t: "theme", theme });
   }
 
-  /** Loads the canvas's page again, on the same origin and where it was scrolled to. */
+  /** Reloads the canvas's page on the same origin, and keeps its scroll position. */
   reload() {
     this.#port?.postMessage({ t: "reload" });
   }
 
   remove() {
-    clearTimeout(this.#late);
-    clearInterval(this.#pulse);
+    clearTimeout(this.#timer);
+    clearInterval(this.#pinger);
     this.#port?.close();
-    this.#keeper.worker(undefined);
+    this.#owner.worker(undefined);
     this.element.remove();
   }
 
-  /** Every load is a new frame document (the canvas may reload it), with a new port. */
-  #greet() {
+  /** Gives the frame's document a new port after each load; the canvas can reload the frame. */
+  #connectFrame() {
     this.#port?.close();
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    port1.onmessage = (event) => { if (this.#port === port1) this.#hear(event); };
+    port1.onmessage = (event) => { if (this.#port === port1) this.#receive(event); };
     this.#phase("starting");
-    this.#late = setTimeout(() => this.#phase("failed", this.#known ? "The canvas left its frame." : `${NOT_FOUND} ${new URL(this.element.src).host}`), SILENCE);
+    this.#timer = setTimeout(() => this.#phase("failed", this.#replied ? "The canvas left its frame." : `${NO_FRAME} ${new URL(this.element.src).host}`), REPLY_TIMEOUT);
     this.element.contentWindow?.postMessage({ "x-ahp": "mount", ...this.#order }, this.#origin, [port2]);
   }
 
-  #ask() {
+  #ping() {
     if (!this.#live || document.hidden) return;
-    if (this.#unanswered++ === 2) this.#keeper.phase("failed", "The page of this canvas does not answer. It may be busy, or it crashed.");
+    if (this.#unanswered++ === 2) this.#owner.phase("failed", "This canvas's page does not respond. It may be busy, or it crashed.");
     this.#port?.postMessage({ t: "ping" });
   }
 
-  /** @param {MessageEvent} event of the frame: anything */
-  #hear({ data, ports: [port] }) {
+  /** @param {MessageEvent} event untrusted message of the frame */
+  #receive({ data, ports: [port] }) {
     switch (data?.t) {
       case "here":
-        this.#known = true;
-        clearTimeout(this.#late);
-        this.#late = setTimeout(() => this.#phase("failed", "The canvas did not load."), PATIENCE);
+        this.#replied = true;
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => this.#phase("failed", "The canvas did not load."), LOAD_TIMEOUT);
         return;
       case "port":
-        return this.#keeper.worker(port);
+        return this.#owner.worker(port);
       case "view":
-        if (port) this.#keeper.view(port);
+        if (port) this.#owner.view(port);
         return;
       case "live":
         return this.#phase("live");
       case "pong":
-        if (this.#unanswered > 2) this.#phase("live"); // it was only busy
+        if (this.#unanswered > 2) this.#phase("live"); // it was busy
         this.#unanswered = 0;
         return;
       case "left":
-        return this.#phase("failed", "The canvas tried to go to another address, which is not shown here.");
+        return this.#phase("failed", "The canvas tried to navigate to another address, which is not allowed here.");
       case "lacks":
-        if (Array.isArray(data.what)) this.#keeper.lacks(data.what.slice(0, MAX_LACKS).filter((/** @type {unknown} */ w) => typeof w === "string").map((/** @type {string} */ w) => w.slice(0, 200)));
+        if (Array.isArray(data.what)) this.#owner.missing(data.what.slice(0, MAX_MISSING).filter((/** @type {unknown} */ w) => typeof w === "string").map((/** @type {string} */ w) => w.slice(0, 200)));
         return;
       case "failed":
-        if (data.reason === "no-service-worker") return this.#keeper.unworkable();
-        return this.#phase("failed", WORDS.get(data.reason) ?? "The frame of this canvas could not be set up.");
+        if (data.reason === "no-service-worker") return this.#owner.unworkable();
+        return this.#phase("failed", FAILURES.get(data.reason) ?? "The frame of this canvas could not be set up.");
     }
   }
 
   /** @param {"starting" | "live" | "failed"} phase @param {string} [word] */
   #phase(phase, word) {
-    clearTimeout(this.#late);
+    clearTimeout(this.#timer);
     this.#live = phase === "live";
     this.#unanswered = 0;
-    this.#keeper.phase(phase, word);
+    this.#owner.phase(phase, word);
   }
 }
 
 /**
- * The frame around a direct url: a page of our own with a policy of its own. It is
- * told the url and does not take it from its address: a canvas may send its outer
- * frame to any page of ours, and would reach any address through this one.
+ * The frame of a direct url: direct.html, which has its own policy. The url is sent
+ * by message and not in the address, because a canvas can navigate its outer frame
+ * to any page of this origin and would reach any address through this one.
  * @param {string} url @param {string} title
  */
 export function directFrame(url, title) {
   const f = frame("/direct.html", title);
   f.addEventListener("load", () => f.contentWindow?.postMessage({ "x-ahp": "direct", url }, location.origin));
-  f.removeAttribute("sandbox"); // our own page; the frame inside it has the sandbox
+  f.removeAttribute("sandbox"); // direct.html is trusted; the frame inside it is sandboxed
   f.credentialless = false;
   return f;
 }
 
-/** The frame of single-document mode: opaque, so it has no origin, no storage and no cookies of anybody. @param {string} title */
+/** The frame of single-document mode. Its origin is opaque, so it has no storage and no cookies. @param {string} title */
 function singleFrame(title) {
   const f = frame("/single.html", title);
   f.setAttribute("sandbox", "allow-scripts");
-  f.credentialless = false; // our own page: an embedder's policy could not be asked of it
+  f.credentialless = false; // single.html is trusted, and carries no embedder policy
   return f;
 }
 

@@ -1,11 +1,11 @@
 // @ts-check
-// The bytes of one answer on their way to the worker, which is another process:
-// there a message costs as much as a chunk of bytes. What comes alone goes at
-// once, and so does what is small; a flood is gathered.
+// Batches the response bytes for the worker. The worker is another process, so a
+// message costs as much as copying a chunk. Single and small chunks are sent at
+// once; a fast sequence of large ones is batched.
 
-const SMALL = 8 * 1024; // bytes that never wait: an event
-const FULL = 128 * 1024; // bytes that leave together
-const PAUSE = 2; // ms that a chunk may wait behind another one
+const SEND_NOW = 8 * 1024; // chunks below this size, such as events, are never delayed
+const MAX_BATCH = 128 * 1024; // bytes
+const DELAY = 2; // ms that a chunk can wait for the next one
 
 export class Outlet {
   #post;
@@ -13,25 +13,25 @@ export class Outlet {
   #size = 0;
   #timer = 0;
 
-  /** @param {(chunks: ArrayBuffer[]) => void} post which takes them over */
+  /** @param {(chunks: ArrayBuffer[]) => void} post takes ownership of the buffers */
   constructor(post) {
     this.#post = post;
   }
 
-  /** @param {Uint8Array<ArrayBuffer>} bytes with a buffer of their own */
+  /** @param {Uint8Array<ArrayBuffer>} bytes that own their whole buffer */
   add(bytes) {
     this.#chunks.push(bytes.buffer);
     this.#size += bytes.length;
-    if (!this.#timer || bytes.length < SMALL || this.#size >= FULL) this.flush();
+    if (!this.#timer || bytes.length < SEND_NOW || this.#size >= MAX_BATCH) this.flush();
   }
 
-  /** Nothing waits after it: an end can follow. */
+  /** Sends all waiting chunks. */
   flush() {
     clearTimeout(this.#timer);
     this.#timer = 0;
     if (this.#chunks.length === 0) return;
     this.#post(this.#chunks);
-    if (this.#size >= SMALL) this.#timer = setTimeout(() => this.flush(), PAUSE);
+    if (this.#size >= SEND_NOW) this.#timer = setTimeout(() => this.flush(), DELAY);
     this.#chunks = [];
     this.#size = 0;
   }

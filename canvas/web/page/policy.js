@@ -1,6 +1,6 @@
 // @ts-check
-// Which url may be shown, and how (#297 section 9). The host keeps the same
-// table; the page trusts nobody and looks again.
+// Decides which urls may be shown, and how (the Canvas proposal (#297), section 9).
+// The host applies the same rules; the page does not rely on it.
 
 /**
  * @typedef {{ kind: "content", path: string }
@@ -11,24 +11,24 @@
 const CONTENT = /^ahp-canvas-content:\/([^/?#]+)(\/[^?#]*)?(\?[^#]*)?(#.*)?$/;
 
 /**
- * Judges CanvasState.url. A content url is taken apart by hand: a URL parser
- * would resolve "..", which the host must see and refuse.
+ * Judges CanvasState.url. A content url is matched by a pattern, because a URL
+ * parser would resolve "..", which the host must see and refuse.
  * @param {string} url @param {string} instanceId @returns {Verdict}
  */
 export function judge(url, instanceId) {
   const content = CONTENT.exec(url);
   if (content) {
     const [, owner, path = "/", query = "", fragment = ""] = content;
-    if (owner !== instanceId) return refused("Its address belongs to another canvas.");
+    if (owner !== instanceId) return refused("The address of this canvas belongs to another canvas.");
     return { kind: "content", path: path + query + fragment };
   }
   const direct = URL.canParse(url) ? new URL(url) : undefined;
-  if (!direct) return refused("Its address is none that this page understands.");
-  if (direct.username || direct.password) return refused("Its address carries a user name or a password.");
+  if (!direct) return refused("The address of this canvas is not a URL.");
+  if (direct.username || direct.password) return refused("The address of this canvas contains a user name or a password.");
   if (direct.protocol === "https:") return { kind: "direct", url: direct.href };
   if (direct.protocol === "http:") {
     if (direct.hostname === "localhost" || direct.hostname === "127.0.0.1") return { kind: "direct", url: direct.href };
-    return refused("Plain http is shown from this machine only.");
+    return refused("Plain http addresses are shown only if they are on this machine.");
   }
   return refused(`Addresses that begin with “${direct.protocol}” are not shown here.`);
 }
@@ -36,12 +36,12 @@ export function judge(url, instanceId) {
 /** @param {string} why @returns {Verdict} */
 const refused = (why) => ({ kind: "refused", why });
 
-/** The uri of what a canvas asked for by path. @param {string} instanceId @param {string} path begins with "/" */
+/** The content uri of a path in an instance. @param {string} instanceId @param {string} path begins with "/" */
 export const contentURI = (instanceId, path) => `ahp-canvas-content:/${instanceId}${path}`;
 
 /**
- * Whether a direct url may keep its own origin in its frame: never where that
- * origin is the app's or a content host's, for it could then act as one.
+ * Whether a direct url may keep its origin in its frame. Not if that is the page's
+ * or a content origin: it could then act as the page or as a canvas.
  * @param {string} url @param {string[]} appOrigins @param {string} contentPattern "http://*.localhost:8080", or ""
  */
 export function mayKeepOrigin(url, appOrigins, contentPattern) {

@@ -1,18 +1,18 @@
 // @ts-check
-// Single-document mode: where there is no service worker, this opaque frame
-// reads a document and what stands in it over its port to the app page, puts it
-// all into one srcdoc, and says what it could not put there. It counts as
-// controlled by the canvas, so it enforces nothing: its policy, which the srcdoc
-// inherits, and the app page do. The host puts this script into single.html.
+// Single-document mode: without a service worker, this opaque frame reads a
+// document and its resources over its port to the app page, inlines everything
+// into one srcdoc, and reports what it could not inline. The canvas may control
+// this frame, so nothing is enforced here: the app page and the frame's policy,
+// which the srcdoc inherits, do that. The host puts this script into single.html.
 "use strict";
 {
-  // Filled in by the host: the text of canvas.js, and of what stands first in the document.
+  // Filled in by the host: the texts of canvas.js and singleshim.js.
   const CANVAS = "";
   const SHIM = "";
 
   const MAX_FILES = 256, MAX_BYTES = 16 * 1024 * 1024; // of one document
-  const MAX_LACKS = 32;
-  const OWN = "ahp-canvas:"; // modules are imported by this scheme: a blob has no relative addresses
+  const MAX_MISSING = 32;
+  const SCHEME = "ahp-canvas:"; // imports are rewritten to this scheme: a relative import does not work in a blob module
   const ROOT = "http://canvas";
   const IMPORT = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])((?:\.{1,2})?\/[^"'\n]*)\2/g;
   const CSS_URL = /(@import\s+)?url\(\s*(["']?)([^"')]+)\2\s*\)|@import\s+(["'])([^"']+)\4/g;
@@ -24,21 +24,21 @@
   /** @type {Map<number, (a: Answer) => void>} */ const pending = new Map();
   /** @type {any} */ let theme;
   /** @type {HTMLIFrameElement | undefined} */ let inner;
-  /** @type {Set<string>} */ const lacks = new Set();
-  const SILENCE = 2_000; // ms until a frame that does not answer is taken for another page
-  let lastId = 0, silent = 0;
+  /** @type {Set<string>} */ const missing = new Set();
+  const REPLY_TIMEOUT = 2_000; // ms after which a silent frame counts as another page
+  let lastId = 0, replyTimer = 0;
 
   /** @param {unknown} m @param {Transferable[]} [transfer] */
-  const tell = (m, transfer = []) => app?.postMessage(m, transfer);
+  const post = (m, transfer = []) => app?.postMessage(m, transfer);
 
   /** @param {string} what */
-  function lack(what) {
-    if (lacks.size >= MAX_LACKS || lacks.has(what)) return;
-    lacks.add(what.slice(0, 200));
-    tell({ t: "lacks", what: [...lacks] });
+  function reportMissing(what) {
+    if (missing.size >= MAX_MISSING || missing.has(what)) return;
+    missing.add(what.slice(0, 200));
+    post({ t: "lacks", what: [...missing] });
   }
 
-  /** One document on its way into a srcdoc. */
+  /** One document while its resources are inlined. */
   class Page {
     #files = 0;
     #bytes = 0;
@@ -54,18 +54,18 @@
       if (!URL.canParse(href, ROOT + from)) return undefined;
       const url = new URL(href, ROOT + from);
       if (url.origin === ROOT) return url.pathname + url.search;
-      if (url.protocol !== "data:" && url.protocol !== "blob:") lack(url.href);
+      if (url.protocol !== "data:" && url.protocol !== "blob:") reportMissing(url.href);
       return undefined;
     }
 
     /** @param {string} path @returns {Promise<{ type: string, body: ArrayBuffer } | undefined>} */
     async read(path) {
-      if (this.#files++ >= MAX_FILES || this.#bytes > MAX_BYTES) return void lack(path);
+      if (this.#files++ >= MAX_FILES || this.#bytes > MAX_BYTES) return void reportMissing(path);
       const got = await new Promise((/** @type {(a: Answer) => void} */ resolve) => {
         pending.set(++lastId, resolve);
         reads.postMessage({ t: "ask", id: lastId, method: "GET", path, headers: [], read: true });
       });
-      if (!got.body) return void lack(path);
+      if (!got.body) return void reportMissing(path);
       this.#bytes += got.body.byteLength;
       return { type: got.type ?? "application/octet-stream", body: got.body };
     }
@@ -87,26 +87,26 @@
       });
     }
 
-    /** Takes in what a module imports, and names it by our scheme. @param {string} code @param {string} from @returns {Promise<string>} */
+    /** Reads a module's imports, and rewrites them to SCHEME. @param {string} code @param {string} from @returns {Promise<string>} */
     async module(code, from) {
       for (const [, , , spec] of code.matchAll(IMPORT)) {
         const path = this.resolve(spec, from);
         if (!path || this.modules.has(path)) continue;
-        this.modules.set(path, ""); // taken: modules may go in circles
+        this.modules.set(path, ""); // imports can be circular
         const text = await this.text(path);
         if (text === undefined) this.modules.delete(path);
         else this.modules.set(path, await this.module(text, path));
       }
       return code.replace(IMPORT, (all, word, quote, spec) => {
         const path = this.resolve(spec, from);
-        return path && this.modules.has(path) ? `${word}${quote}${OWN}${path}${quote}` : all;
+        return path && this.modules.has(path) ? `${word}${quote}${SCHEME}${path}${quote}` : all;
       });
     }
 
-    /** Puts what a style sheet names into it. @param {string} css @param {string} from @param {number} [depth] @returns {Promise<string>} */
+    /** Inlines a style sheet's resources and imports. @param {string} css @param {string} from @param {number} [depth] @returns {Promise<string>} */
     async style(css, from, depth = 0) {
       const found = [...css.matchAll(CSS_URL)];
-      const put = await Promise.all(found.map(async ([all, at, , url, , plain]) => {
+      const replacements = await Promise.all(found.map(async ([all, at, , url, , plain]) => {
         const path = this.resolve(plain ?? url, from);
         if (!path) return all;
         if (!at && !plain) return `url("${await this.data(path) ?? "data:,"}")`;
@@ -114,7 +114,7 @@
         return text === undefined ? "" : `url("data:text/css,${encodeURIComponent(await this.style(text, path, depth + 1))}")`;
       }));
       let i = 0;
-      return css.replace(CSS_URL, () => put[i++]);
+      return css.replace(CSS_URL, () => replacements[i++]);
     }
   }
 
@@ -122,7 +122,7 @@
   const script = (code) => code.replace(/<(?=\/script|!--)/gi, "\\x3c");
 
   /** @param {Page} page @param {Document} doc @param {HTMLScriptElement} el */
-  async function putScript(page, doc, el) {
+  async function inlineScript(page, doc, el) {
     const module = el.type === "module";
     const src = el.getAttribute("src");
     if (!src) {
@@ -135,12 +135,12 @@
       el.textContent = path ? script(await page.module(`import ${JSON.stringify(path)}`, page.path)) : "";
     } else {
       el.textContent = script((path && await page.text(path)) ?? "");
-      if (el.defer) doc.body.append(el); // an inline script does not wait by itself
+      if (el.defer) doc.body.append(el); // inline scripts ignore defer
     }
   }
 
   /** @param {Page} page @param {Document} doc @param {Element} el */
-  async function putStyle(page, doc, el) {
+  async function inlineStyle(page, doc, el) {
     if (el.localName === "style") return void (el.textContent = await page.style(el.textContent ?? "", page.path));
     const path = page.resolve(el.getAttribute("href") ?? "", page.path);
     const css = path && await page.text(path);
@@ -152,7 +152,7 @@
   }
 
   /** @param {Page} page @param {Element} el */
-  async function putMedia(page, el) {
+  async function inlineMedia(page, el) {
     const name = el.hasAttribute("src") ? "src" : "href";
     const path = page.resolve(el.getAttribute(name) ?? "", page.path);
     el.removeAttribute("srcset");
@@ -160,38 +160,38 @@
     if (data) el.setAttribute(name, data);
   }
 
-  /** The document with everything in it. @param {string} path @returns {Promise<string | undefined>} */
-  async function whole(path) {
+  /** Returns the document with its resources inlined. @param {string} path @returns {Promise<string | undefined>} */
+  async function assemble(path) {
     const page = new Page(path);
     const got = await page.read(path);
     if (!got) return undefined;
-    if (!/^text\/html\b/i.test(got.type)) return `<!doctype html><p>This is no page, so it cannot be shown in single-document mode.`;
+    if (!/^text\/html\b/i.test(got.type)) return `<!doctype html><p>This file is not an HTML page, so it cannot be shown in single-document mode.`;
     const doc = new DOMParser().parseFromString(new TextDecoder().decode(got.body), "text/html");
     for (const el of doc.querySelectorAll("base, meta[http-equiv=refresh i]")) el.remove();
-    for (const el of doc.querySelectorAll("iframe, object, embed")) lack(el.getAttribute("src") ?? el.getAttribute("data") ?? el.localName);
-    await Promise.all([...doc.querySelectorAll("link[rel~=stylesheet], style")].map((el) => putStyle(page, doc, el)));
-    for (const el of doc.querySelectorAll("link[href]")) el.remove(); // hints, icons: nothing of them is seen
-    await Promise.all([...doc.querySelectorAll("img[src], input[src], video[src], audio[src], source[src], track[src], image[href]")].map((el) => putMedia(page, el)));
-    for (const el of doc.querySelectorAll("script")) await putScript(page, doc, el); // one after the other: "defer" keeps its order
+    for (const el of doc.querySelectorAll("iframe, object, embed")) reportMissing(el.getAttribute("src") ?? el.getAttribute("data") ?? el.localName);
+    await Promise.all([...doc.querySelectorAll("link[rel~=stylesheet], style")].map((el) => inlineStyle(page, doc, el)));
+    for (const el of doc.querySelectorAll("link[href]")) el.remove(); // hints and icons have no effect here
+    await Promise.all([...doc.querySelectorAll("img[src], input[src], video[src], audio[src], source[src], track[src], image[href]")].map((el) => inlineMedia(page, el)));
+    for (const el of doc.querySelectorAll("script")) await inlineScript(page, doc, el); // in sequence: deferred scripts keep their order
     const first = doc.createElement("script");
-    const given = JSON.stringify({ theme, modules: Object.fromEntries(page.modules), scheme: OWN, title: doc.title });
-    first.textContent = script(`(() => { ${SHIM}\nstandFirst(${given}); })()`);
+    const given = JSON.stringify({ theme, modules: Object.fromEntries(page.modules), scheme: SCHEME, title: doc.title });
+    first.textContent = script(`(() => { ${SHIM}\nprepareDocument(${given}); })()`);
     doc.documentElement.prepend(first);
     return (doc.doctype ? "<!doctype html>" : "") + doc.documentElement.outerHTML;
   }
 
   /** @param {string} path */
   async function show(path) {
-    const srcdoc = await whole(path.replace(/#.*/s, ""));
-    if (srcdoc === undefined) return tell({ t: "failed", reason: "no-document" });
+    const srcdoc = await assemble(path.replace(/#.*/s, ""));
+    if (srcdoc === undefined) return post({ t: "failed", reason: "no-document" });
     inner?.remove();
     inner = document.createElement("iframe");
     inner.setAttribute("sandbox", "allow-scripts");
     inner.setAttribute("allow", "");
     inner.title = document.title;
     inner.addEventListener("load", () => {
-      clearTimeout(silent);
-      silent = setTimeout(() => tell({ t: "left" }), SILENCE);
+      clearTimeout(replyTimer);
+      replyTimer = setTimeout(() => post({ t: "left" }), REPLY_TIMEOUT);
       inner?.contentWindow?.postMessage({ "x-ahp": "here?" }, "*");
     });
     inner.srcdoc = srcdoc;
@@ -205,9 +205,9 @@
     reads.onmessage = ({ data }) => { pending.get(data.id)?.(data); pending.delete(data.id); };
     theme = order.theme;
     document.title = order.title;
-    tell({ t: "here" });
-    tell({ t: "port" }, [port2]);
-    show(order.path).catch(() => tell({ t: "failed", reason: "unknown" }));
+    post({ t: "here" });
+    post({ t: "port" }, [port2]);
+    show(order.path).catch(() => post({ t: "failed", reason: "unknown" }));
   }
 
   addEventListener("message", ({ data, source, ports }) => {
@@ -215,7 +215,7 @@
     if (source === parent && kind === "mount" && !app) {
       app = ports[0];
       app.onmessage = ({ data }) => {
-        if (data.t === "ping") return tell({ t: "pong" });
+        if (data.t === "ping") return post({ t: "pong" });
         if (data.t !== "theme") return;
         theme = data.theme;
         inner?.contentWindow?.postMessage({ "x-ahp": "theme", theme }, "*");
@@ -224,11 +224,11 @@
     }
     if (!inner || source !== inner.contentWindow) return;
     if (kind === "here") {
-      clearTimeout(silent);
-      tell({ t: "live" });
+      clearTimeout(replyTimer);
+      post({ t: "live" });
     }
-    if (kind === "view" && ports[0]) tell({ t: "view" }, [ports[0]]);
-    if (kind === "lack") lack(String(data.what));
+    if (kind === "view" && ports[0]) post({ t: "view" }, [ports[0]]);
+    if (kind === "lack") reportMissing(String(data.what));
     if (kind === "go" && typeof data.path === "string" && data.path.startsWith("/")) show(data.path).catch(() => {});
   });
 }

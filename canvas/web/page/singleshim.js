@@ -1,10 +1,10 @@
 // @ts-check
-// What stands first in a document of single-document mode (single.js puts it
-// there): the theme before the first paint, the modules as blobs of this
-// document, links to other documents handed to the frame around, and a word
-// about everything that the policy kept from the canvas.
+// The first script in each document of single-document mode (single.js puts it
+// there). It sets the theme before the first paint, defines the modules as blobs,
+// sends links to other documents to the outer frame, reports what the policy
+// blocked, and fires the submit events that the sandbox suppresses.
 /** @param {{ theme: any, modules: Record<string, string>, scheme: string, title: string }} given */
-function standFirst(given) {
+function prepareDocument(given) {
   const own = document.currentScript;
   /** @param {any} theme */
   const paint = (theme) => {
@@ -39,4 +39,78 @@ function standFirst(given) {
     if (href.startsWith("#")) document.getElementById(decodeURIComponent(href.slice(1)))?.scrollIntoView();
     else parent.postMessage({ "x-ahp": "go", path: new URL(href, "http://canvas/").pathname }, "*");
   });
+  submitEvents();
 }
+
+/**
+ * Fires the submit events that this document's sandbox suppresses: without
+ * allow-forms, a browser drops a submission before it validates the form and
+ * before it fires submit, so that no handler of the page would ever run. The
+ * steps are HTML's "submit a form element", without the navigation.
+ *
+ * Native methods are called on prototypes: a form's named inputs shadow its own.
+ */
+function submitEvents() {
+  const form = HTMLFormElement.prototype;
+  const { requestSubmit: nativeRequestSubmit, reportValidity } = form;
+  const firing = new WeakSet();
+
+  /** @param {Element} element @param {string} name @param {HTMLElement | null} submitter whose form* attribute overrides */
+  const attribute = (element, name, submitter) => submitter?.getAttribute(`form${name}`) ?? Element.prototype.getAttribute.call(element, name);
+
+  /** @param {HTMLFormElement} target @param {HTMLButtonElement | HTMLInputElement | null} submitter */
+  function submit(target, submitter) {
+    if (!Reflect.get(Node.prototype, "isConnected", target) || firing.has(target)) return;
+    firing.add(target);
+    try {
+      if (attribute(target, "novalidate", submitter) === null && !reportValidity.call(target)) return;
+      const event = new SubmitEvent("submit", { bubbles: true, cancelable: true, submitter });
+      if (!EventTarget.prototype.dispatchEvent.call(target, event)) return;
+    } finally {
+      firing.delete(target);
+    }
+    if (attribute(target, "method", submitter)?.toLowerCase() !== "dialog") {
+      parent.postMessage({ "x-ahp": "lack", what: attribute(target, "action", submitter) || "a form" }, "*");
+    } else {
+      /** @type {HTMLDialogElement | null} */ (Element.prototype.closest.call(target, "dialog"))?.close(submitter?.getAttribute("value") ?? undefined);
+    }
+  }
+
+  /** @param {unknown} node @returns {node is HTMLButtonElement | HTMLInputElement} */
+  const isSubmitButton = (node) => (node instanceof HTMLButtonElement && node.type === "submit") || (node instanceof HTMLInputElement && /^(submit|image)$/.test(node.type));
+
+  /**
+   * Runs fn after all of the page's handlers for this event, unless one of them
+   * prevented it. The listener is the first of all, so a handler that stops the
+   * event's propagation does not hide it.
+   * @param {string} type @param {(event: any) => (() => void) | undefined} decide
+   */
+  const afterwards = (type, decide) => addEventListener(type, (event) => {
+    const fn = decide(event);
+    if (fn) setTimeout(() => { if (!event.defaultPrevented) fn(); });
+  }, { capture: true });
+
+  afterwards("click", (event) => {
+    const button = event.composedPath().find(isSubmitButton);
+    return button && (() => { if (button.form && !button.matches(":disabled")) submit(button.form, button); });
+  });
+
+  // Enter in a form with a submit button clicks that button; this is a form without one.
+  afterwards("keypress", (event) => {
+    const [input] = event.composedPath();
+    if (event.key !== "Enter" || !(input instanceof HTMLInputElement) || !blocksImplicit(input)) return undefined;
+    return () => {
+      const owner = input.form;
+      const controls = owner ? [...document.querySelectorAll("button, input")].filter((c) => /** @type {HTMLInputElement} */ (c).form === owner) : [];
+      if (owner && !controls.some(isSubmitButton) && controls.filter(blocksImplicit).length === 1) submit(owner, null);
+    };
+  });
+
+  form.requestSubmit = function requestSubmit(submitter = null) {
+    nativeRequestSubmit.call(this, submitter); // checks the arguments and throws; the sandbox stops the rest
+    submit(this, /** @type {HTMLButtonElement | null} */ (submitter));
+  };
+}
+
+/** Whether HTML lets a field like this submit its form by Enter only if it is the form's only one. @param {unknown} node @returns {node is HTMLInputElement} */
+const blocksImplicit = (node) => node instanceof HTMLInputElement && /^(text|search|tel|url|email|password|date|month|week|time|datetime-local|number)$/.test(node.type);

@@ -1,6 +1,6 @@
 // @ts-check
-// The reducers of the two channels that the page mirrors: pure, and a member or
-// an action that they do not know passes unchanged.
+// The reducers of the two channels that the page mirrors. They are pure; unknown
+// members and actions pass unchanged.
 
 /** @typedef {Record<string, any> & { type: string }} Action */
 
@@ -41,8 +41,8 @@ function merge(state, changes) {
 /** @param {number} status @param {number} mask @param {boolean} on */
 const bit = (status, mask, on) => (on ? status | mask : status & ~mask) >>> 0;
 
-/** What a session's status says to a person; "" where it is idle. @param {number} status a bitset */
-export function statusWord(status) {
+/** A session's status in words; "" if it is idle. @param {number} status a bitset */
+export function statusText(status) {
   if (status & 2) return "Error";
   if ((status & 24) === 24) return "Needs you";
   return status & 8 ? "Working" : "";

@@ -1,6 +1,6 @@
 // @ts-check
-// Light, dark, or as the system has it; and what of it the canvases are told.
-// app.css has the colours: they are read from there, so that they exist once.
+// The theme (light, dark, or the system's) and the tokens that canvases receive.
+// The colors are defined in app.css and read from there.
 
 const CHOICES = ["system", "light", "dark"];
 const KEY = "theme";
@@ -16,9 +16,9 @@ let chosen = "system";
 try {
   const kept = localStorage.getItem(KEY) ?? "";
   if (CHOICES.includes(kept)) chosen = kept;
-} catch {} // this site may keep nothing
+} catch {} // storage is not allowed
 
-/** What a canvas gets of the theme. */
+/** The theme as canvases receive it. */
 export function currentTheme() {
   const style = getComputedStyle(root);
   return {
@@ -28,7 +28,7 @@ export function currentTheme() {
   };
 }
 
-/** Wires the button, and calls changed whenever the theme is another one. @param {HTMLButtonElement} button @param {() => void} changed */
+/** Sets up the button, and calls changed after each change of the theme. @param {HTMLButtonElement} button @param {() => void} changed */
 export function startTheme(button, changed) {
   const apply = () => {
     root.dataset.colorMode = chosen === "system" ? (systemDark.matches ? "dark" : "light") : chosen;
@@ -40,7 +40,7 @@ export function startTheme(button, changed) {
     apply();
     try {
       localStorage.setItem(KEY, chosen);
-    } catch {} // full, or not allowed: it is so until the page is left
+    } catch {} // storage is full or not allowed: the choice lasts until the page is closed
   });
   systemDark.addEventListener("change", apply);
   addEventListener("languagechange", changed);

@@ -1,9 +1,9 @@
 // @ts-check
-// What happened, in a list: what the agent did and what the person did, as far
-// as this page saw it. A reader hears it while the list is open.
+// The list of what the agent and the person did, as far as this page saw it.
+// A screen reader announces new lines while the list is open.
 
-const KEPT = 100; // the older ones go
-const LONGEST = 160; // of one line, in characters
+const MAX_LINES = 100;
+const MAX_CHARS = 160; // of one line
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
@@ -29,20 +29,20 @@ export class Timeline {
     const by = document.createElement("strong");
     by.textContent = WHO[who];
     const what = document.createElement("span");
-    what.textContent = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+    what.textContent = text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;
     const li = document.createElement("li");
     li.dataset.who = who;
     li.append(time, by, what);
     this.#list.prepend(li);
-    while (this.#list.children.length > KEPT) this.#list.lastElementChild?.remove();
+    while (this.#list.children.length > MAX_LINES) this.#list.lastElementChild?.remove();
     this.#count.textContent = String(++this.#total);
   }
 
-  /** Says what changed of a canvas. @param {string} title @param {any} before @param {any} after */
+  /** Adds a line for each change of a canvas's state. @param {string} title @param {any} before @param {any} after */
   changed(title, before, after) {
     if (before.title !== after.title && after.title) this.add("agent", `renamed “${before.title ?? title}” to “${after.title}”`);
     if (before.status !== after.status) this.add("agent", after.status ? `“${title}”: ${after.status}` : `cleared the status of “${title}”`);
     if (before.availability === after.availability) return;
-    this.add("host", after.availability === "stale" ? `“${title}” is not up to date: its provider is gone` : `“${title}” is up to date again`);
+    this.add("host", after.availability === "stale" ? `“${title}” is not up to date: its provider is not running` : `“${title}” is up to date again`);
   }
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// Everything of the page that is not a canvas: connection, banner, registry,
-// notices, the empty stage.
+// The parts of the page around the canvases: connection, banner, registry,
+// notices and the empty state.
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 export const byId = (id) => /** @type {T} */ (document.getElementById(id));
@@ -12,28 +12,28 @@ export function showConnection(state, word) {
   pill.textContent = word;
 }
 
-/** Something to say about all of it. @typedef {{ title: string, text: string, action?: [string, () => void] }} Word */
+/** A message about the whole page. @typedef {{ title: string, text: string, action?: [string, () => void] }} Word */
 
-/** Above the canvases. @param {Word | undefined} word */
+/** Shows a message above the canvases. @param {Word | undefined} word */
 export const showBanner = (word) => fill(byId("banner"), word);
 
-/** In the place of the canvases. @param {Word | undefined} word */
+/** Shows a message in place of the canvases. @param {Word | undefined} word */
 export const showEmpty = (word) => fill(byId("empty"), word);
 
-/** A text that is set again, though it is the same, is read out again. @param {HTMLElement} element @param {string} text */
-export function say(element, text) {
+/** Sets a text only if it changed: a screen reader announces each assignment. @param {HTMLElement} element @param {string} text */
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Nothing is made anew: a countdown must not take the focus off its button. @param {HTMLElement} box @param {Word | undefined} word */
+/** Updates the existing elements: replacing them on each tick of the countdown would take the focus off the button. @param {HTMLElement} box @param {Word | undefined} word */
 function fill(box, word) {
   const left = (!word || !word.action) && box.contains(document.activeElement);
   box.hidden = !word;
-  if (left) byId("canvases").focus(); // the button that was pressed goes
+  if (left) byId("canvases").focus(); // the focused button is hidden
   if (!word) return;
   const [title, text, button] = /** @type {HTMLElement[]} */ ([...box.children]);
-  say(title, word.title);
-  say(text, word.text);
+  setText(title, word.title);
+  setText(text, word.text);
   button.hidden = !word.action;
   if (!word.action) return;
   button.textContent = word.action[0];
@@ -58,7 +58,7 @@ export function showRegistry(canvases) {
   }));
 }
 
-/** A sentence that goes away by itself. @param {string} text */
+/** Shows a sentence for six seconds. @param {string} text */
 export function notice(text) {
   const p = document.createElement("p");
   p.textContent = text;

@@ -1,44 +1,44 @@
 // @ts-check
-// The bridge of one mounted page to its provider: view/1 messages are made and
-// read here, plain payloads pass untouched. What comes from the page's port is
-// judged as if it were hostile: shape, size and rate.
+// Connects one mounted page to its provider: view/1 messages are encoded and
+// decoded here, other payloads pass unchanged. Messages from the page are
+// untrusted: their shape, size and rate are checked.
 
 const TAG = "x-ahp", VIEW = "view/1";
 const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
-const MAX_CALLS = 256; // actions under way
-const TOO_LONG = " "; // no JSON text
+const MAX_CALLS = 256; // unanswered actions
+const TOO_LONG = " "; // a marker that cannot be a JSON text
 
-/** Sends an action to the canvas's channel. @typedef {(action: any) => number | undefined} Dispatch its clientSeq */
+/** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
 
 export class View {
   #dispatch; #reload;
   /** @type {MessagePort | undefined} */ #port;
   #hello = false;
-  /** @type {Set<unknown>} Actions that the page has not answered yet */ #calls = new Set();
-  /** @type {Map<number, number>} By clientSeq, the page's own number of a message */ #sent = new Map();
+  /** @type {Set<unknown>} Ids of actions that the page has not answered yet */ #calls = new Set();
+  /** @type {Map<number, number>} The page's id of each sent message, by clientSeq */ #sent = new Map();
   #tokens = BURST;
   #filled = performance.now();
   /** @type {{ input: any, theme: any }} */ #state = { input: undefined, theme: undefined };
 
-  /** @param {Dispatch} dispatch @param {() => void} reload loads the page again, where it was scrolled to */
+  /** @param {Dispatch} dispatch @param {() => void} reload reloads the page and keeps its scroll position */
   constructor(dispatch, reload) {
     this.#dispatch = dispatch;
     this.#reload = reload;
   }
 
-  /** Takes the port of a page that was loaded; the page before it is gone. @param {MessagePort} port */
+  /** Attaches the port of a page that was loaded, in place of the previous page. @param {MessagePort} port */
   connect(port) {
     this.disconnect();
     this.#port = port;
-    port.onmessage = ({ data }) => { if (this.#port === port) this.#hear(data); };
+    port.onmessage = ({ data }) => { if (this.#port === port) this.#fromPage(data); };
     port.postMessage({ t: "state", ...this.#state });
   }
 
-  /** The page is gone: what was asked of it is answered, and the provider told. */
+  /** Handles the end of the page: fails its unanswered actions and says bye to the provider. */
   disconnect() {
     if (!this.#port) return;
-    for (const id of this.#calls) this.#post({ type: "error", id, error: { code: "canvas_provider_unavailable", message: "the page went away before it answered" } });
+    for (const id of this.#calls) this.#post({ type: "error", id, error: { code: "canvas_provider_unavailable", message: "the page was closed before it answered" } });
     this.#calls.clear();
     if (this.#hello) this.#post({ type: "bye" });
     this.#hello = false;
@@ -47,7 +47,7 @@ export class View {
     this.#port = undefined;
   }
 
-  /** A new connection to the host is a new View: what the old one was asked is not ours any more. */
+  /** Handles a new connection to the host. It is a new View, so the old one's actions are dropped. */
   reconnected() {
     this.#calls.clear();
     for (const id of this.#sent.values()) this.#port?.postMessage({ t: "refused", id, reason: "the connection to the host was lost; the message may not have arrived" });
@@ -61,7 +61,7 @@ export class View {
     this.#port?.postMessage({ t: "state", ...this.#state });
   }
 
-  /** The provider's canvas/message. @param {any} payload */
+  /** Handles a canvas/message of the provider. @param {any} payload */
   receive(payload) {
     const tag = payload?.[TAG];
     if (tag === undefined) return this.#port?.postMessage({ t: "message", value: payload });
@@ -70,21 +70,21 @@ export class View {
     if (payload.type !== "invoke") return;
     const { id, action, input } = payload;
     if (!this.#port || this.#calls.size >= MAX_CALLS) {
-      return this.#post({ type: "error", id, error: { code: "canvas_provider_unavailable", message: "no page could take the action" } });
+      return this.#post({ type: "error", id, error: { code: "canvas_provider_unavailable", message: "no page is ready to run the action" } });
     }
     this.#calls.add(id);
     this.#port.postMessage({ t: "invoke", id, action, input });
   }
 
-  /** The host's answer to one of our own messages. @param {number} clientSeq @param {string | undefined} reason why it was refused */
+  /** Handles the host's echo of one of our own messages. @param {number} clientSeq @param {string | undefined} reason why the host rejected it */
   echoed(clientSeq, reason) {
     const id = this.#sent.get(clientSeq);
     this.#sent.delete(clientSeq);
     if (id !== undefined) this.#port?.postMessage(reason ? { t: "refused", id, reason } : { t: "taken", id });
   }
 
-  /** @param {any} m of the page: anything */
-  #hear(m) {
+  /** @param {any} m untrusted message of the page */
+  #fromPage(m) {
     switch (m?.t) {
       case "hello":
         if (this.#hello) return;
@@ -93,29 +93,29 @@ export class View {
       case "bye":
         return this.disconnect();
       case "send":
-        return this.#take(m);
+        return this.#sendMessage(m);
       case "result":
         if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "result", id: m.id, value: m.value });
         return;
       case "error":
-        if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "error", id: m.id, error: { code: limited(m.code, 128) || "canvas_handler_error", message: limited(m.message, 4096) || "the page gave no reason" } });
+        if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "error", id: m.id, error: { code: truncated(m.code, 128) || "canvas_handler_error", message: truncated(m.message, 4096) || "the page gave no reason" } });
     }
   }
 
   /** @param {{ id: number, value: any }} m */
-  #take({ id, value }) {
-    const why = this.#objection(value);
+  #sendMessage({ id, value }) {
+    const why = this.#invalid(value);
     const seq = why ? undefined : this.#dispatch({ type: "canvas/message", payload: value });
     if (seq !== undefined) this.#sent.set(seq, id);
     else this.#port?.postMessage({ t: "refused", id, reason: why ?? "there is no connection to the host" });
   }
 
-  /** Why a value may not be sent. @param {any} value @returns {string | undefined} */
-  #objection(value) {
+  /** Returns why a value cannot be sent. @param {any} value @returns {string | undefined} */
+  #invalid(value) {
     const text = json(value);
     if (text === undefined) return "only a JSON value can be sent";
-    if (text === TOO_LONG) return "a message may have at most 64 KiB";
-    if (typeof value === "object" && value !== null && TAG in value) return `the member "${TAG}" is the protocol's own`;
+    if (text === TOO_LONG) return "a message can have at most 64 KiB";
+    if (typeof value === "object" && value !== null && TAG in value) return `the member "${TAG}" is reserved`;
     const now = performance.now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#filled) / 1000) * RATE);
     this.#filled = now;
@@ -128,7 +128,7 @@ export class View {
   #answer(id, message) {
     const text = json({ [TAG]: VIEW, ...message });
     if (text !== undefined && text !== TOO_LONG) return this.#post(message);
-    this.#post({ type: "error", id, error: { code: "canvas_handler_error", message: "the answer is no JSON of at most 64 KiB" } });
+    this.#post({ type: "error", id, error: { code: "canvas_handler_error", message: "the answer is not JSON, or has more than 64 KiB" } });
   }
 
   /** @param {any} message */
@@ -137,20 +137,20 @@ export class View {
   }
 }
 
-/** Only a string: what else there is may take for ever to become one. @param {unknown} said @param {number} most */
-const limited = (said, most) => (typeof said === "string" ? said.slice(0, most) : "");
+/** Accepts only strings: converting an untrusted value could take forever. @param {unknown} text @param {number} most */
+const truncated = (text, most) => (typeof text === "string" ? text.slice(0, most) : "");
 
 /**
- * A small value may have no end as JSON: an array of four thousand million holes,
- * or thirty levels that name the next one twice. So what it says is counted.
- * @param {any} value @returns {string | undefined} undefined where it cannot be said in JSON, TOO_LONG where it has more than 64 KiB
+ * Encodes an untrusted value. A small value can have an endless encoding (a sparse array of four billion
+ * elements, or thirty levels that each refer to the next one twice), so the size is counted on the way.
+ * @param {any} value @returns {string | undefined} undefined if it is not JSON, TOO_LONG if it has more than 64 KiB
  */
 function json(value) {
   let size = 0;
   /** @this {any} @param {string} key @param {any} v */
   function counted(key, v) {
     size += (Array.isArray(this) ? 0 : key.length) + (typeof v === "string" ? v.length : 1);
-    if (size > MAX_BYTES) throw new RangeError(); // it is longer than that already
+    if (size > MAX_BYTES) throw new RangeError(); // already too long
     return v;
   }
   try {

@@ -1,28 +1,28 @@
 // @ts-check
-// A message of the host as an object. Nearly all bytes of a busy connection are
-// the data of http/1: base64 that JSON.parse would look at character by
-// character, and copy. So it is cut out first, and put back as it is.
+// Parses the host's messages. Nearly all bytes of a busy connection are http/1
+// data: base64, which JSON.parse would scan and copy. So a long data member is cut
+// out before parsing and put back afterwards.
 
 const MEMBER = ',"data":"';
-const LONG = 2048; // characters from which it is worth it
-const MARK = crypto.randomUUID(); // in its place; no host says it by chance
+const MIN_LENGTH = 2048; // characters of data below which this is not worth it
+const PLACEHOLDER = crypto.randomUUID(); // random, so that no message contains it by chance
 
-/** What JSON.parse makes of it. @param {string} text */
+/** The same as JSON.parse. @param {string} text */
 export function parse(text) {
-  return (text.length >= LONG && cut(text)) || JSON.parse(text);
+  return (text.length >= MIN_LENGTH && parseLong(text)) || JSON.parse(text);
 }
 
-/** @param {string} text @returns {any} undefined where there is no such data at its place, or no JSON */
-function cut(text) {
+/** @param {string} text @returns {any} undefined if the message has no long data member in its usual place */
+function parseLong(text) {
   const from = text.indexOf(MEMBER) + MEMBER.length;
   const to = text.indexOf('"', from);
-  if (from < MEMBER.length || to - from < LONG) return undefined;
+  if (from < MEMBER.length || to - from < MIN_LENGTH) return undefined;
   const data = text.slice(from, to);
-  // Base64 has no escapes; with one, the string would not have ended there.
+  // Base64 has no escapes; with one, the string might not end at that quote.
   if (data.includes("\\")) return undefined;
-  const shell = JSON.parse(text.slice(0, from) + MARK + text.slice(to));
+  const shell = JSON.parse(text.slice(0, from) + PLACEHOLDER + text.slice(to));
   const payload = shell?.params?.action?.payload;
-  if (payload?.data !== MARK) return undefined;
+  if (payload?.data !== PLACEHOLDER) return undefined;
   payload.data = data;
   return shell;
 }

@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// present knows the calls of each MCP session over HTTP. The library ends a
-// session only when its calls have ended, and lets the client that leaves wait
-// for that.
-type present struct {
+// sessionCalls tracks the active calls of each MCP session over HTTP, to cancel them
+// when the client ends its session. The MCP library would wait for the calls instead.
+type sessionCalls struct {
 	mu    sync.Mutex
 	calls map[string]map[*context.CancelFunc]struct{} // by session id
 }
 
-// enter notes a call until done is called. Sessions without an id have a life of
-// their own.
-func (p *present) enter(session string, cancel context.CancelFunc) (done func()) {
+// enter registers a call until done is called. Requests without a session are ignored:
+// the request's own context ends them.
+func (p *sessionCalls) enter(session string, cancel context.CancelFunc) (done func()) {
 	if session == "" {
 		return func() {}
 	}
@@ -37,18 +36,18 @@ func (p *present) enter(session string, cancel context.CancelFunc) (done func())
 	}
 }
 
-// leave cancels the calls of a client that says that it goes.
-func (p *present) leave(r *http.Request) {
+// leave cancels the calls of a session that r deletes.
+func (p *sessionCalls) leave(r *http.Request) {
 	if r.Method != http.MethodDelete {
 		return
 	}
 	p.mu.Lock()
-	var under []context.CancelFunc
+	var active []context.CancelFunc
 	for cancel := range p.calls[r.Header.Get(sessionHeader)] {
-		under = append(under, *cancel)
+		active = append(active, *cancel)
 	}
 	p.mu.Unlock()
-	for _, cancel := range under {
+	for _, cancel := range active {
 		cancel()
 	}
 }

@@ -8,19 +8,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// gauge counts what was accepted and is not answered yet. The library cannot be
-// asked: its Close waits for handlers, but drops what they answer from then on.
-type gauge struct {
+// inFlight counts calls that are accepted and not answered yet. The MCP library cannot
+// do this: its Close waits for handlers, but drops their answers.
+type inFlight struct {
 	mu     sync.Mutex
 	n      int
 	closed bool
 	idle   chan struct{} // closed when closed is set and n is 0
 }
 
-func newGauge() *gauge { return &gauge{idle: make(chan struct{})} }
+func newInFlight() *inFlight { return &inFlight{idle: make(chan struct{})} }
 
-// begin counts one more; false when the door is closing.
-func (g *gauge) begin() bool {
+// begin counts a call; it returns false if the server is closing.
+func (g *inFlight) begin() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -30,8 +30,8 @@ func (g *gauge) begin() bool {
 	return true
 }
 
-// end uncounts n.
-func (g *gauge) end(n int) {
+// end records that n calls were answered.
+func (g *inFlight) end(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.n -= n
@@ -40,8 +40,8 @@ func (g *gauge) end(n int) {
 	}
 }
 
-// drain lets nothing more begin; the channel closes when everything has ended.
-func (g *gauge) drain() <-chan struct{} {
+// drain lets no further call begin. The channel is closed when all have ended.
+func (g *inFlight) drain() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.closed && g.n == 0 {
@@ -51,32 +51,32 @@ func (g *gauge) drain() <-chan struct{} {
 	return g.idle
 }
 
-// counted is a transport whose calls are counted. Over HTTP it is the requests
-// that are.
-type counted struct {
+// countingTransport is a transport whose calls are counted. Over HTTP, requests are
+// counted instead ([Handler]).
+type countingTransport struct {
 	sdk.Transport
-	calls *gauge
+	calls *inFlight
 }
 
-func (t counted) Connect(ctx context.Context) (sdk.Connection, error) {
+func (t countingTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &countedConn{Connection: c, calls: t.calls, open: map[jsonrpc.ID]bool{}}, nil
+	return &countingConn{Connection: c, calls: t.calls, open: map[jsonrpc.ID]bool{}}, nil
 }
 
-// countedConn counts a call when it is read, and uncounts it when its answer is
-// written or the connection has ended.
-type countedConn struct {
+// countingConn counts a call from its request until its answer is written or the
+// connection is closed.
+type countingConn struct {
 	sdk.Connection
-	calls *gauge
+	calls *inFlight
 
 	mu   sync.Mutex
 	open map[jsonrpc.ID]bool // nil once closed
 }
 
-func (c *countedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *countingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
 	if req, ok := msg.(*jsonrpc.Request); ok && err == nil && req.IsCall() {
 		c.mu.Lock()
@@ -88,7 +88,7 @@ func (c *countedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-func (c *countedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+func (c *countingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if resp, ok := msg.(*jsonrpc.Response); ok {
 		c.mu.Lock()
@@ -101,7 +101,7 @@ func (c *countedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-func (c *countedConn) Close() error {
+func (c *countingConn) Close() error {
 	c.mu.Lock()
 	c.calls.end(len(c.open))
 	c.open = nil

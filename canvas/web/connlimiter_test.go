@@ -21,14 +21,14 @@ import (
 // crowd is a server in memory whose connections are bounded. /wait answers when the
 // test lets it; everything else at once.
 type crowd struct {
-	*web.Crowd
+	*web.ConnLimiter
 	t       *testing.T
 	network *ahptest.Net
 	release chan struct{}
 }
 
 func newCrowd(t *testing.T, size int) *crowd {
-	c := &crowd{Crowd: &web.Crowd{Max: size}, t: t, network: &ahptest.Net{}, release: make(chan struct{})}
+	c := &crowd{ConnLimiter: &web.ConnLimiter{Max: size}, t: t, network: &ahptest.Net{}, release: make(chan struct{})}
 	ln, err := c.network.Listen("mem:80")
 	if err != nil {
 		t.Fatal(err)
@@ -88,10 +88,10 @@ func (c *crowd) alive(conn net.Conn) bool {
 	return ok && e.Timeout()
 }
 
-func (c *crowd) wants(open int, refused, ended uint64) {
+func (c *crowd) wants(open int, refused, evicted uint64) {
 	c.t.Helper()
 	synctest.Wait()
-	want := web.CrowdStats{Open: open, Max: c.Max, Refused: refused, Ended: ended}
+	want := web.ConnStats{Open: open, Max: c.Max, Refused: refused, Evicted: evicted}
 	if got := c.Stats(); got != want {
 		c.t.Errorf("%+v, want %+v", got, want)
 	}
@@ -166,7 +166,7 @@ func TestWhatIsGoneTakesNoPlace(t *testing.T) {
 // The answer of a server that is full is read on a real socket, though it closes
 // at once; and it gives a browser nothing.
 func TestTheRefusalIsRead(t *testing.T) {
-	c := &web.Crowd{Max: 1}
+	c := &web.ConnLimiter{Max: 1}
 	began, end := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(began)
@@ -202,7 +202,7 @@ func TestTheRefusalIsRead(t *testing.T) {
 // Over TLS a refusal is the end of the connection, before a handshake; and the
 // many requests of an HTTP/2 connection are its own.
 func TestCrowdOverTLS(t *testing.T) {
-	c := &web.Crowd{Max: 1}
+	c := &web.ConnLimiter{Max: 1}
 	began, end := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.Proto)
@@ -235,7 +235,7 @@ func TestCrowdOverTLS(t *testing.T) {
 		}
 		t.Errorf("a second connection: %v", err)
 	}
-	if got := c.Stats(); got.Refused != 1 || got.Ended != 0 {
+	if got := c.Stats(); got.Refused != 1 || got.Evicted != 0 {
 		t.Errorf("%+v", got)
 	}
 	close(end)
@@ -250,11 +250,11 @@ func TestCrowdOverTLS(t *testing.T) {
 // Who asks for the numbers need not know whether the server serves yet: an admin
 // listener is there first.
 func TestStatsBeforeTheServer(t *testing.T) {
-	var c web.Crowd
-	asked := make(chan web.CrowdStats)
+	var c web.ConnLimiter
+	asked := make(chan web.ConnStats)
 	go func() { asked <- c.Stats() }()
 	c.Watch(&http.Server{Handler: http.NotFoundHandler()})
-	if got := <-asked; got.Open != 0 || got.Max != web.DefaultMaxHTTP {
+	if got := <-asked; got.Open != 0 || got.Max != web.DefaultMaxConns {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,0 +1,29 @@
+package web
+
+import "net/http"
+
+// These functions are for package local, which shows canvases without the page and
+// must use the same policies and scripts.
+
+// SetCanvasHeaders sets the headers of a canvas's responses, which restrict it to its
+// own origin.
+func SetCanvasHeaders(w http.ResponseWriter) { setHeaders(w, addresses{}.headers(answer)) }
+
+// CanvasScript returns canvas.js, which a canvas imports, or view.js, which handles
+// its messages; nil for any other name.
+func CanvasScript(name string) []byte {
+	switch name {
+	case "canvas.js":
+		return must(content.ReadFile("content/canvas.js"))
+	case "view.js":
+		return must(page.ReadFile("page/view.js"))
+	}
+	return nil
+}
+
+func must(body []byte, err error) []byte {
+	if err != nil {
+		panic(err) // the file is embedded, so a test would have failed
+	}
+	return body
+}
