@@ -11,8 +11,8 @@ const DefaultMaxConnections = 16384
 
 // Load is how full a host is.
 type Load struct {
-	Connections, MaxConnections int            // AHP, a relay's lanes included
-	Refused                     uint64         // AHP connections that were too many, since the host was made
+	Connections, MaxConnections int           // AHP, a relay's lanes included
+	Refused                     uint64        // AHP connections that were too many, since the host was made
 	HTTP                        web.ConnStats // the listener's other connections
 }
 
