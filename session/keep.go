@@ -81,7 +81,7 @@ func refused(err error) error {
 	if err == nil {
 		return nil
 	}
-	return ahp.Errorf(ahp.CodeInternal, "nothing was changed, for the host could not keep it: %v", err)
+	return ahp.Errorf(ahp.CodeInternal, "nothing was changed, because the host could not store it: %v", err)
 }
 
 // stays tells a client why a session is still there. What lived in it may have ended.

@@ -47,7 +47,7 @@ func New(t testing.TB, opts engine.Options) *Host {
 	}
 	h.Canvases = engine.New(opts)
 	h.Sessions = session.New(session.Options{
-		Log: h.Log, Store: opts.Store, Prepare: h.Canvases.Prepare, Vet: h.Canvases.Vet, After: h.Canvases.Fold, BeforeDispose: h.Canvases.CloseSession,
+		Log: h.Log, Store: opts.Store, Prepare: h.Canvases.Prepare, Vet: h.Canvases.Clients.Vet, After: h.Canvases.Clients.Fold, BeforeDispose: h.Canvases.CloseSession,
 	})
 	if err := h.restore(opts.Store); err != nil {
 		t.Fatal(err)

@@ -164,7 +164,7 @@ func (s *suite) reads() {
 			p.Meta = map[string]ahp.Value{canvas.MetaETag: ahp.MustMarshal(etag)}
 		}
 		var result canvas.CanvasReadResourceResult
-		raw, err := s.Canvases.CanvasReadResource(s.t.Context(), v.Sub, p)
+		raw, err := s.Canvases.Content.CanvasReadResource(s.t.Context(), v.Sub, p)
 		if err == nil {
 			err = ahp.Unmarshal(raw, &result)
 		}

@@ -111,14 +111,14 @@ func (h *testHost) start(opts channels.Options) {
 	h.t.Helper()
 	h.log = channels.New(opts)
 	h.canvases = engine.New(engine.Options{Log: h.log, Caller: caller{h}})
-	h.sessions = session.New(session.Options{Log: h.log, Prepare: h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession})
+	h.sessions = session.New(session.Options{Log: h.log, Prepare: h.canvases.Prepare, Vet: h.canvases.Clients.Vet, After: h.canvases.Clients.Fold, BeforeDispose: h.canvases.CloseSession})
 	srv := server.New(server.Options{
-		Log: h.log, Presence: h.sessions, Connectivity: h.canvases, Info: &ahp.ServerInfo{Name: "test host"},
+		Log: h.log, Presence: h.sessions, Connectivity: h.canvases.Clients, Info: &ahp.ServerInfo{Name: "test host"},
 		Methods: []server.Method{
 			server.Handle(session.CreateSession, h.sessions.CreateSession),
 			server.Handle(session.DisposeSession, h.sessions.DisposeSession).Concurrent(),
 			server.Handle(session.ListSessions, h.sessions.ListSessions),
-			server.HandleContent(canvas.CanvasReadResource, h.canvases.CanvasReadResource),
+			server.HandleContent(canvas.CanvasReadResource, h.canvases.Content.CanvasReadResource),
 		},
 	})
 	h.server = srv

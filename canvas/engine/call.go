@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -9,49 +10,49 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// call is one request to a provider, and the context in which it is asked. It is
-// over when the provider is lost, the deadline has passed, the caller is gone or the
-// service ends, whichever is first. A provider is lost in a transaction, which ends
-// its calls: one that is not over in the transaction that publishes its answer was
-// asked of the provider that is there.
+// call is one request to a provider, and the context in which it runs. It ends when
+// the provider becomes unreachable, the deadline passes, the caller gives up or the
+// engine shuts down. A provider becomes unreachable in a transaction, which fails its
+// calls: a call that has not ended in the transaction that publishes its answer was
+// made to the provider that is registered now.
 //
-// It is one context, with the deadline; who loses the provider leaves its reason
-// beside it (see [ended]). A second context for that reason would cost every open and
-// invoke as much again.
+// One context carries the deadline, and the reason of a failed call is beside it (see
+// ended): a second context for the reason would double the cost for every open and
+// invoke.
 type call struct {
 	context.Context
 	reg    *Registration
 	cancel context.CancelFunc
-	lost   atomic.Pointer[canvas.Error] // why it was over before its time
-	noted  bool                         // among its registration's. Changed in transactions of its flow
+	lost   atomic.Pointer[canvas.Error] // why it failed early
+	noted  bool                         // in its registration's calls; changed in transactions of its flow
 }
 
 func newCall(ctx context.Context, r *Registration, timeout time.Duration) *call {
 	c := &call{reg: r}
 	if r.ext.ClientID == "" {
 		c.Context, c.cancel = context.WithTimeoutCause(ctx, timeout, errTimeout)
-	} else { // a client's time runs from sending (see [Caller])
+	} else { // a client's time runs from sending; see Caller
 		c.Context, c.cancel = context.WithCancel(ctx)
 	}
 	return c
 }
 
-// lose ends a call whose provider is not there any more.
-func (c *call) lose(why *canvas.Error) {
+// fail ends a call whose provider is unreachable.
+func (c *call) fail(why *canvas.Error) {
 	if c.Err() == nil {
 		c.lost.Store(why)
 	}
 	c.cancel()
 }
 
-// begin notes a call to a provider that is there; end forgets it.
-func (s *Engine) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
+// begin registers a call to a reachable provider; end unregisters it.
+func (e *Engine) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
 	c := newCall(ctx, r, timeout)
-	err := s.locked(func(*channels.ReadTx) error {
-		if s.ending {
+	err := e.locked(func(*channels.ReadTx) error {
+		if e.ending {
 			return errShuttingDown
 		}
-		if r.away() {
+		if r.unreachable() {
 			return errUnavailable
 		}
 		r.calls[c], c.noted = struct{}{}, true
@@ -64,37 +65,29 @@ func (s *Engine) begin(ctx context.Context, r *Registration, timeout time.Durati
 	return c, nil
 }
 
-func (s *Engine) end(c *call) {
+func (c *call) end() {
 	if c.noted {
-		s.log.View(func(*channels.ReadTx) { c.forget() })
+		c.reg.engine.log.View(func(*channels.ReadTx) { c.forget() })
 	}
 	c.cancel()
 }
 
-// forget is for transactions: nobody loses a call from here on.
+// forget unregisters the call in a transaction that runs already.
 func (c *call) forget() {
 	delete(c.reg.calls, c)
 	c.noted = false
 }
 
-// over says why an answer does not count any more; nil where it does.
-func (c *call) over() error {
-	if c.Err() == nil {
-		return nil
-	}
-	return ended(c)
-}
-
-// ask runs fn and waits for it no longer than the call lasts. An answer that
-// comes later is dropped; late, where it is not nil, is given it first.
-func ask[T any](s *Engine, c *call, fn func(context.Context) (T, error), late func(T)) (T, error) {
+// ask runs fn and waits for it at most as long as the call lasts. An answer that
+// comes later is passed to late, if late is not nil, and dropped.
+func ask[T any](c *call, fn func(context.Context) (T, error), late func(T)) (T, error) {
 	type answer struct {
 		value T
 		err   error
 	}
 	var zero T
-	answers := make(chan answer) // without room: who sends knows whether it was heard
-	started := s.tasks.start(func() {
+	answers := make(chan answer) // unbuffered, so the sender learns whether it was received
+	started := c.reg.engine.tasks.start(func() {
 		v, err := fn(c)
 		select {
 		case answers <- answer{v, err}:
@@ -117,5 +110,39 @@ func ask[T any](s *Engine, c *call, fn func(context.Context) (T, error), late fu
 		}
 	case <-c.Done():
 	}
-	return zero, ended(c) // also where it gave up because it was told to
+	return zero, ended(c) // also if the provider gave up because its context ended
+}
+
+// Failures that several files return.
+var (
+	errTimeout      = canvas.Errorf(canvas.CodeTimeout, "the canvas's provider did not answer in time")
+	errUnavailable  = canvas.Errorf(canvas.CodeProviderUnavailable, "the canvas's provider cannot be reached now")
+	errShuttingDown = canvas.Errorf(canvas.CodeProviderUnavailable, "the host is shutting down")
+)
+
+// ended returns why a context is done: the reason with which a call was lost, a
+// cause that is a *canvas.Error, canvas_timeout for a deadline, or the context's own
+// error for a caller that gave up.
+func ended(ctx context.Context) error {
+	if c, ok := ctx.(*call); ok {
+		if why := c.lost.Load(); why != nil {
+			return why
+		}
+	}
+	cause := context.Cause(ctx)
+	if e, ok := errors.AsType[*canvas.Error](cause); ok {
+		return e
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return errTimeout
+	}
+	return cause
+}
+
+// providerError turns what a provider returned into a *canvas.Error.
+func providerError(err error) error {
+	if e, ok := errors.AsType[*canvas.Error](err); ok && e.Code != "" {
+		return e
+	}
+	return canvas.Errorf(canvas.CodeHandlerError, "%s", err)
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Caller reaches clients: it sends a request to a client's newest connection,
-// once or not at all, and fails at once when that connection ends. The time in
-// which the client must answer runs from sending: a busy client's requests wait
-// for each other first (canvas.md section 8).
+// Caller calls clients.
 type Caller interface {
+	// Call sends a request to a client's newest connection, once or not at all, and
+	// fails at once when that connection ends. The time in which the client must answer
+	// runs from sending, because requests to a busy client wait for each other first
+	// (canvas/PROTOCOL.md section 8).
 	Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error)
-	// Capable reports whether the client declared a capability. It is called under
-	// the log's lock and must not wait.
+	// Capable reports whether the client's current connection declared a capability. It
+	// is called under the log's lock and must not wait.
 	Capable(clientID, capability string) bool
 }
 
-// clientProvider is a client that provides canvases: a Provider over a Caller
-// (#297 section 5).
+// clientProvider is a client that provides canvases: a Provider over a Caller (the Canvas
+// proposal (#297), section 5).
 type clientProvider struct {
 	caller   Caller
 	clientID string
@@ -31,8 +32,8 @@ type clientProvider struct {
 	within   canvas.Timeouts
 }
 
-// Open asks the client with canvasOpen. An instance that is open stays the one that it
-// is: where the answer does not count, closing what came with it would close that.
+// Open calls canvasOpen. An open instance stays the same value: if the answer does not
+// count, the engine must not close the instance that came with it.
 func (p *clientProvider) Open(ctx context.Context, req canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
 	i, live := req.Current.(*clientInstance)
 	if !live {
@@ -48,8 +49,8 @@ func (p *clientProvider) Open(ctx context.Context, req canvas.OpenRequest, _ *ca
 	return canvas.Opened{Instance: i, URL: answer.URL, Title: answer.Title, Status: answer.Status}, nil
 }
 
-// call sends one request and reads its answer strictly. A provider's own code
-// passes through; what is no answer of a provider gets one of the host's.
+// call sends one request and decodes its answer strictly. A provider's own code passes
+// through; every other failure gets a code of the host's.
 func (p *clientProvider) call(ctx context.Context, method string, params any, within time.Duration, limit int, answer any) error {
 	raw, err := p.caller.Call(ctx, p.clientID, within, method, params)
 	if err != nil {
@@ -67,15 +68,14 @@ func (p *clientProvider) call(ctx context.Context, method string, params any, wi
 	return nil
 }
 
-// clientError turns what a call of a method ended with into an *Error, or
-// ahp.ErrNotFound.
+// clientError turns the error of a call into a *canvas.Error, or ahp.ErrNotFound.
 func clientError(method string, err error) error {
 	wire, ok := errors.AsType[*ahp.Error](err)
 	switch {
 	case ok && wire.Code == ahp.CodeCanvasProvider:
 		var data ahp.ProviderErrorData
 		if ahp.Unmarshal(wire.Data, &data) == nil && data.Code != "" {
-			return &canvas.Error{Code: data.Code, Message: data.Message}
+			return &canvas.Error{Code: data.Code, Message: data.Message, Details: data.Details}
 		}
 		return canvas.Errorf(canvas.CodeHandlerError, "%s", wire.Message)
 	case ok && method == ahp.ResourceRead.Name && unread(wire.Code):
@@ -90,8 +90,8 @@ func clientError(method string, err error) error {
 	return errUnavailable
 }
 
-// unread reports whether a client has no such resource to give: absent, forbidden
-// and not served at all are one to a reader (canvas.md section 6).
+// unread reports whether a client serves no such resource. Absent, forbidden and not
+// served at all are the same to a reader (canvas/PROTOCOL.md section 6).
 func unread(c ahp.Code) bool {
 	return c == ahp.CodeNotFound || c == ahp.CodePermissionDenied || c == ahp.CodeMethodNotFound
 }
@@ -102,7 +102,7 @@ type clientInstance struct {
 	canvasID, extensionID, instanceID string
 }
 
-// Invoke asks the client with canvasInvokeAction.
+// Invoke calls canvasInvokeAction.
 func (i *clientInstance) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
 	var answer canvas.CanvasInvokeActionResult
 	err := i.provider.call(ctx, canvas.CanvasInvokeAction.Name, canvas.CanvasInvokeActionParams{
@@ -112,7 +112,7 @@ func (i *clientInstance) Invoke(ctx context.Context, action string, input ahp.Va
 	return answer.Value, err
 }
 
-// Close tells the client with canvasClose.
+// Close calls canvasClose.
 func (i *clientInstance) Close(ctx context.Context) error {
 	var answer struct{}
 	return i.provider.call(ctx, canvas.CanvasClose.Name, canvas.CanvasCloseParams{
@@ -120,12 +120,11 @@ func (i *clientInstance) Close(ctx context.Context) error {
 	}, i.provider.within.Close, i.provider.limit, &answer)
 }
 
-// maxClientFrame bounds content that a client serves: its whole answer must fit a
-// frame (canvas.md section 6).
+// maxClientFrame bounds content that a client serves, in bytes: its whole answer must fit
+// a frame (canvas/PROTOCOL.md section 6).
 const maxClientFrame = 4 << 20
 
-// Read asks the client with resourceRead, so that another client can render what
-// it serves.
+// Read calls resourceRead, so that another client can render what this one serves.
 func (i *clientInstance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	var answer ahp.ResourceReadResult
 	uri := ahp.SchemeContent + ":/" + i.instanceID + req.Path.String()
@@ -138,7 +137,7 @@ func (i *clientInstance) Read(ctx context.Context, req canvas.ReadRequest) (canv
 	case ahp.EncodingUTF8:
 	case ahp.EncodingBase64:
 		if data, err = base64.StdEncoding.DecodeString(answer.Data); err != nil {
-			return canvas.Content{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's content is not the base64 that it says it is")
+			return canvas.Content{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's content is marked as base64 but is not")
 		}
 	default:
 		return canvas.Content{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's content has an unknown encoding")

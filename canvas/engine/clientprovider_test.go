@@ -47,19 +47,19 @@ func TestBackOnAnotherConnection(t *testing.T) {
 		h, c := newClients(t)
 		join(t, h, "c1", editor)
 		h.Open("editor", "one", nil)
-		h.Canvases.ClientLost("c1")
+		h.Canvases.Clients.ClientLost("c1")
 		c.took()
 		older := make(chan struct{})
 		c.answers(func(context.Context, string) (ahp.Value, error) {
 			<-older
 			return nil, &ws.CloseError{Code: ws.CodeLost}
 		})
-		h.Canvases.ClientBack("c1")
+		h.Canvases.Clients.ClientBack("c1")
 		synctest.Wait()
-		h.Canvases.ClientBack("c1") // on a newer connection
+		h.Canvases.Clients.ClientBack("c1") // on a newer connection
 		c.answers(always(`{}`, nil))
 		close(older)
-		h.Canvases.ClientBack("c1") // for the older one has ended
+		h.Canvases.Clients.ClientBack("c1") // for the older one has ended
 		synctest.Wait()
 		equal(t, "client:c1/editor, one ready", registry(h))
 		equal(t, 2, len(c.took()))

@@ -13,151 +13,162 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Close closes an open canvas (canvas.md section 3): the provider hears of it
-// once, and neither its error nor its silence keeps the canvas open. Once it has
-// begun, the end of ctx does not stop it. A close that cannot be kept (a full
-// disk) fails and leaves the canvas stale: after a restart it would be there again.
-func (s *Engine) Close(ctx context.Context, uri, instanceID string) error {
-	return s.close(ctx, key{uri, instanceID}, s.flows.limit, whichever)
+// Close closes an open canvas (canvas/PROTOCOL.md section 3). The provider is called
+// once, and neither its error nor its silence keeps the canvas open. Once the close
+// has begun, the end of ctx does not stop it. If the store cannot keep the close (a
+// full disk), it fails and leaves the canvas stale: after a restart it would be open
+// again.
+func (e *Engine) Close(ctx context.Context, uri, instanceID string) error {
+	return e.close(ctx, key{uri, instanceID}, e.turns.limit, whichever)
 }
 
-// CloseSession closes every canvas of a session, side by side, and lets no other
-// be opened in it: the hook BeforeDispose of package session. after is called in
-// the transaction that removes the session, or tells that it stays; then canvases
-// open in it again.
-func (s *Engine) CloseSession(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error) {
+// CloseSession closes every canvas of a session, side by side, and admits no other: it
+// is the hook BeforeDispose of package session. after is called in the transaction that
+// removes the session, or reports that it stays; then canvases open in it again.
+func (e *Engine) CloseSession(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error) {
 	var open []key
-	s.log.View(func(tx *channels.ReadTx) {
-		for gone := range s.disposing {
-			if _, ok := tx.State(gone); !ok {
-				delete(s.disposing, gone)
+	e.log.View(func(tx *channels.ReadTx) {
+		for disposing := range e.admission.disposing {
+			if _, ok := tx.State(disposing); !ok {
+				delete(e.admission.disposing, disposing)
 			}
 		}
-		s.disposing[uri] = true
-		for i := range s.instances.in(uri) {
+		e.admission.disposing[uri] = true
+		for i := range e.instances.in(uri) {
 			open = append(open, i.key)
 		}
 	})
 	errs := make([]error, len(open))
 	var wg sync.WaitGroup
 	for n, k := range open {
-		// The session goes away whether or not the caller still waits.
-		wg.Go(func() {
-			errs[n] = s.close(context.WithoutCancel(ctx), k, anyway, whichever)
-		})
+		// The session ends whether or not the caller still waits.
+		wg.Go(func() { errs[n] = e.close(context.WithoutCancel(ctx), k, unlimited, whichever) })
 	}
 	wg.Wait()
-	after = func(tx *channels.Tx, gone bool) { s.sessionClosed(tx, uri, gone) }
 	for n, err := range errs {
 		if err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}) {
-			s.log.View(func(*channels.ReadTx) { delete(s.disposing, uri) })
+			e.log.View(func(*channels.ReadTx) { delete(e.admission.disposing, uri) })
 			return nil, fmt.Errorf("canvas %q: %w", open[n].instance, err)
 		}
 	}
-	return after, nil
+	return func(tx *channels.Tx, gone bool) { e.sessionClosed(tx, uri, gone) }, nil
 }
 
-// sessionClosed lets what clients declared in a session go with it, and what the
-// agent was to hear of it. Whoever waits for that looks when the session is gone.
-func (s *Engine) sessionClosed(tx *channels.Tx, uri string, gone bool) {
+// sessionClosed removes what clients declared in a session, and its events. Callers
+// that wait for events look when the session is gone.
+func (e *Engine) sessionClosed(tx *channels.Tx, uri string, gone bool) {
 	if !gone {
-		delete(s.disposing, uri)
+		delete(e.admission.disposing, uri)
 		return
 	}
-	for _, r := range s.clientsOf(uri) {
-		s.unfold(tx, r)
+	for _, r := range e.registry.clients(uri) {
+		r.withdraw(tx)
 	}
-	s.events.drop(uri)
+	e.events.drop(uri)
 }
 
-// closedByPerson is what the agent hears of an instance that a person has closed: what
-// it waits for there does not come any more.
+// closedByPerson is the agent's event for an instance that a person closed: what the
+// agent waits for in it does not come any more.
 var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType() + `"}`)
 
-// closeAsked starts the close flow for a person who clicked the ✕. However often
-// it is asked of one instance, one flow is started.
-func (s *Engine) closeAsked(channel string) {
-	var i *instance
-	s.log.View(func(*channels.ReadTx) { i = s.byChannel[channel] })
+// closeRequested starts the close flow for a person who pressed ✕. Repeated requests
+// for one instance start one flow.
+func (e *Engine) closeRequested(channel string) {
+	i := e.instanceOf(channel)
 	if i == nil || i.closing.Swap(true) {
 		return
 	}
-	s.tasks.start(func() {
-		defer i.closing.Store(false) // it is gone now, or the host is
-		there := false
-		err := s.close(s.tasks.ctx, i.key, anyway, func(now *instance) bool {
-			there = now == i
-			return there
+	e.tasks.start(func() {
+		defer i.closing.Store(false)
+		closed := false
+		err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
+			closed = now == i
+			return closed
 		})
 		switch {
-		case err == nil && there:
-			s.events.add(i.key, closedByPerson)
+		case err == nil && closed:
+			e.events.add(i.key, closedByPerson)
 		case err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}):
-			s.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
+			e.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
 		}
 	})
 }
 
-// anyway is the limit of who waits for a close that is asked for once an instance,
-// by a person or a session's end, and must not be lost among an agent's operations.
-const anyway = math.MaxInt
+// unlimited lets a close wait for its turn behind any number of flows: a person or the
+// end of a session asks once, and the close must not be refused because an agent is
+// busy.
+const unlimited = math.MaxInt
 
-// whichever is open is meant by who names no instance but its id.
+// whichever accepts any instance under the id.
 func whichever(*instance) bool { return true }
 
-// close is the close flow of the instance under a key, if it is still the one
-// that was meant.
-func (s *Engine) close(ctx context.Context, k key, limit int, meant func(*instance) bool) error {
-	release, err := s.flows.within(ctx, k, limit)
+// close is the close flow: plan, tell the provider, commit, publish. It does nothing if
+// meant refuses the instance that it finds.
+func (e *Engine) close(ctx context.Context, k key, limit int, meant func(*instance) bool) error {
+	release, err := e.turns.takeWithin(ctx, k, limit)
 	if err != nil {
 		return err
 	}
 	defer release()
-	var i *instance
-	ready := false
-	err = s.locked(func(tx *channels.ReadTx) error {
-		if i, err = s.find(tx, k); err != nil {
-			return err
-		}
-		st, _ := i.state(tx)
-		ready = st.Availability == session.Ready
-		return nil
-	})
-	if err != nil || !meant(i) {
+	p, err := e.planClose(k)
+	if err != nil || !meant(p.inst) {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if ready {
-		s.tellClosed(ctx, i)
+	if p.ready {
+		p.tellProvider(ctx)
 	}
-	_, err = s.settle(&change{ctx: ctx, records: forget(i.channel), otherwise: listed, publish: func(_ *channels.Tx, rows *rowChanges) error {
-		rows.remove(i)
-		return nil
-	}})
-	if err != nil {
-		// Its provider has let it go; it would be back after a restart.
-		s.update(func(tx *channels.Tx) { s.makeStale(tx, i) })
-		return err
-	}
-	s.cache.forget(i.channel)
-	return nil
+	return p.commit(ctx)
 }
 
-// listed is what is said of a canvas whose close the store refuses.
-const listed = "the canvas is stale now and still listed, for the host could not keep its end"
+// plannedClose is a close of an instance that was found.
+type plannedClose struct {
+	engine *Engine
+	inst   *instance
+	ready  bool // its provider is told
+}
 
-// tellClosed tells the provider, which has a few seconds to answer: from now on,
-// also where its requests wait for each other, for a person is looking at the ✕.
-func (s *Engine) tellClosed(ctx context.Context, i *instance) {
-	ctx, stop := context.WithTimeoutCause(ctx, s.timeouts.Close, errTimeout)
+func (e *Engine) planClose(k key) (*plannedClose, error) {
+	p := &plannedClose{engine: e}
+	err := e.locked(func(tx *channels.ReadTx) (err error) {
+		if p.inst, err = e.find(tx, k); err != nil {
+			return err
+		}
+		st, _ := p.inst.state(tx)
+		p.ready = st.Availability == session.Ready
+		return nil
+	})
+	return p, err
+}
+
+// tellProvider calls the provider's Close. The few seconds that the provider has run from
+// now, also if requests to it wait for each other: a person is looking at the ✕.
+func (p *plannedClose) tellProvider(ctx context.Context) {
+	i, within := p.inst, p.engine.timeouts.Close
+	ctx, stop := context.WithTimeoutCause(ctx, within, errTimeout)
 	defer stop()
-	c, err := s.begin(ctx, i.reg, s.timeouts.Close)
+	c, err := p.engine.begin(ctx, i.reg, within)
 	if err == nil {
-		defer s.end(c)
+		defer c.end()
 		target := i.current
-		_, err = ask(s, c, func(ctx context.Context) (struct{}, error) { return struct{}{}, target.Close(ctx) }, nil)
+		_, err = ask(c, func(ctx context.Context) (struct{}, error) { return struct{}{}, target.Close(ctx) }, nil)
 	}
 	if err != nil {
-		s.logger.Warn("canvas closed without its provider's word", "channel", i.channel, "id", i.key.instance, "err", err)
+		p.engine.logger.Warn("canvas closed without its provider's answer", "channel", i.channel, "id", i.key.instance, "err", err)
 	}
+}
+
+// commit makes the close durable and then visible. If that fails, the canvas is stale: its
+// provider has closed it, and it would be open again after a restart.
+func (p *plannedClose) commit(ctx context.Context) error {
+	_, err := p.engine.commits.run(&change{
+		ctx: ctx, records: forget(p.inst.channel), failure: stillListed,
+		publish: func(_ *channels.Tx, changes *catalogChanges) error { changes.remove(p.inst); return nil },
+	})
+	if err != nil {
+		p.engine.update(func(tx *channels.Tx) { p.inst.markStale(p.engine, tx) })
+		return err
+	}
+	p.engine.Content.cache.Forget(p.inst.channel)
+	return nil
 }

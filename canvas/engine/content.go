@@ -13,12 +13,19 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// CanvasReadResource answers the request of that name: one resource of a canvas
-// whose channel the connection is subscribed to (canvas.md section 6). The result
-// is encoded; it must not be changed. Absent, closed, foreign and forbidden are
-// one answer, -32008.
-func (s *Engine) CanvasReadResource(ctx context.Context, from *channels.Subscriber, p canvas.CanvasReadResourceParams) (ahp.Value, error) {
-	v, write, err := s.StreamResource(ctx, from, p)
+// Content serves what instances show, to the connections that are subscribed to them.
+// Its methods may be called concurrently.
+type Content struct {
+	engine *Engine
+	cache  contentjson.Cache
+}
+
+// CanvasReadResource answers the request of that name: one resource of a canvas whose
+// channel the connection is subscribed to (canvas/PROTOCOL.md section 6). The result is
+// encoded and must not be changed. Content that is absent, closed, of another canvas or
+// forbidden has one answer, -32008.
+func (c *Content) CanvasReadResource(ctx context.Context, from *channels.Subscriber, p canvas.CanvasReadResourceParams) (ahp.Value, error) {
+	v, write, err := c.StreamResource(ctx, from, p)
 	if err != nil || write == nil {
 		return v, err
 	}
@@ -27,18 +34,17 @@ func (s *Engine) CanvasReadResource(ctx context.Context, from *channels.Subscrib
 	return b.Bytes(), err
 }
 
-// StreamResource is CanvasReadResource whose result is not encoded where it is
-// large (1 MiB of content): write does that piece by piece when its turn to leave
-// comes, so that the resource is never in memory a second time. What is read
-// again and has a validator is encoded as a whole after all, one at a time, and
-// kept in the cache. Exactly one of value, write and err is set.
-func (s *Engine) StreamResource(ctx context.Context, from *channels.Subscriber, p canvas.CanvasReadResourceParams) (v ahp.Value, write func(io.Writer) error, err error) {
+// StreamResource is CanvasReadResource for content of any size. Content of 1 MiB and more
+// is encoded piece by piece when the result is sent, so it is never in memory twice. If it
+// has a validator and is read again, it is encoded whole and cached, one at a time. Exactly
+// one of v, write and err is set.
+func (c *Content) StreamResource(ctx context.Context, from *channels.Subscriber, p canvas.CanvasReadResourceParams) (v ahp.Value, write func(io.Writer) error, err error) {
 	id, path, err := canvas.ParseContentURI(p.URI)
 	if err != nil {
 		return nil, nil, ahp.ErrNotFound
 	}
-	target, err := s.readable(func(tx *channels.ReadTx) (*instance, bool) {
-		i := s.byChannel[p.Channel]
+	target, err := c.readable(func(tx *channels.ReadTx) (*instance, bool) {
+		i := c.engine.instances.byChannel[p.Channel]
 		return i, i != nil && i.key.instance == id && tx.Subscribed(from, p.Channel)
 	})
 	if err != nil {
@@ -46,12 +52,12 @@ func (s *Engine) StreamResource(ctx context.Context, from *channels.Subscriber, 
 	}
 	have := p.ETag()
 	var large *contentjson.Resource
-	v, etag, err := s.read(ctx, target, path, have, "read", func(r *contentjson.Resource, again bool) ahp.Value {
+	v, etag, err := c.read(ctx, target, path, have, "read", func(r *contentjson.Resource, again bool) ahp.Value {
 		if len(r.Data) < streamFrom {
 			return r.Read()
 		}
-		if again && s.cache.holds(r.EncodedSize()) && s.cache.filling.TryLock() {
-			defer s.cache.filling.Unlock()
+		if again && c.cache.Holds(r.EncodedSize()) && c.cache.Filling.TryLock() {
+			defer c.cache.Filling.Unlock()
 			return r.Read()
 		}
 		large = r
@@ -68,10 +74,10 @@ func (s *Engine) StreamResource(ctx context.Context, from *channels.Subscriber, 
 	return v, nil, nil
 }
 
-// ResourceRead answers the request of that name for content URIs, resolved among
-// the channels that the connection subscribes to; other schemes are refused.
-func (s *Engine) ResourceRead(ctx context.Context, from *channels.Subscriber, p ahp.ResourceReadParams) (ahp.Value, error) {
-	target, path, err := s.resolveURI(from, p.URI)
+// ResourceRead answers the request of that name for content URIs, which it resolves among
+// the channels that the connection is subscribed to. It refuses other schemes.
+func (c *Content) ResourceRead(ctx context.Context, from *channels.Subscriber, p ahp.ResourceReadParams) (ahp.Value, error) {
+	target, path, err := c.resolveURI(from, p.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +85,7 @@ func (s *Engine) ResourceRead(ctx context.Context, from *channels.Subscriber, p 
 	if p.Encoding == ahp.EncodingBase64 {
 		form = ahp.EncodingBase64
 	}
-	v, _, err := s.read(ctx, target, path, "", form, func(r *contentjson.Resource, _ bool) ahp.Value {
+	v, _, err := c.read(ctx, target, path, "", form, func(r *contentjson.Resource, _ bool) ahp.Value {
 		r.Text = r.Text && form == ahp.EncodingUTF8
 		return r.ResourceRead()
 	})
@@ -87,15 +93,15 @@ func (s *Engine) ResourceRead(ctx context.Context, from *channels.Subscriber, p 
 }
 
 // ResourceResolve answers the request of that name for content URIs.
-func (s *Engine) ResourceResolve(ctx context.Context, from *channels.Subscriber, p ahp.ResourceURIParams) (ahp.ResourceResolveResult, error) {
+func (c *Content) ResourceResolve(ctx context.Context, from *channels.Subscriber, p ahp.ResourceURIParams) (ahp.ResourceResolveResult, error) {
 	if ahp.SchemeOf(p.URI) != ahp.SchemeContent {
-		return ahp.ResourceResolveResult{}, ahp.ErrNotFound // nothing else is there (ahp-host.md section 1a)
+		return ahp.ResourceResolveResult{}, ahp.ErrNotFound // no other scheme exists here (ahp/PROTOCOL.md section 1a)
 	}
-	target, path, err := s.resolveURI(from, p.URI)
+	target, path, err := c.resolveURI(from, p.URI)
 	if err != nil {
 		return ahp.ResourceResolveResult{}, err
 	}
-	r, err := s.fetch(ctx, target, canvas.ReadRequest{Path: path})
+	r, err := c.fetch(ctx, target, canvas.ReadRequest{Path: path})
 	if err != nil {
 		return ahp.ResourceResolveResult{}, err
 	}
@@ -107,15 +113,16 @@ func (s *Engine) ResourceResolve(ctx context.Context, from *channels.Subscriber,
 // smaller content is encoded whole, and cached.
 const streamFrom = 1 << 20
 
-// readTarget is an instance's content as it was when it was looked up.
+// readTarget is an instance's content at the time of the lookup.
 type readTarget struct {
 	channel  string
 	instance string
 	reader   canvas.Reader
 }
 
-// resolveURI finds the one canvas that a content URI means to a connection.
-func (s *Engine) resolveURI(from *channels.Subscriber, uri string) (readTarget, canvas.ContentPath, error) {
+// resolveURI finds the one canvas that a content URI means to a connection. An instance id
+// that two subscribed sessions share means none.
+func (c *Content) resolveURI(from *channels.Subscriber, uri string) (readTarget, canvas.ContentPath, error) {
 	if ahp.SchemeOf(uri) != ahp.SchemeContent {
 		return readTarget{}, canvas.ContentPath{}, ahp.Errorf(ahp.CodePermissionDenied, "only %s: resources can be read here", ahp.SchemeContent)
 	}
@@ -123,9 +130,9 @@ func (s *Engine) resolveURI(from *channels.Subscriber, uri string) (readTarget, 
 	if err != nil {
 		return readTarget{}, canvas.ContentPath{}, ahp.ErrNotFound
 	}
-	target, err := s.readable(func(tx *channels.ReadTx) (found *instance, ok bool) {
+	target, err := c.readable(func(tx *channels.ReadTx) (found *instance, ok bool) {
 		for _, sub := range tx.Subscriptions(from) {
-			if i := s.byChannel[sub]; i != nil && i.key.instance == id {
+			if i := c.engine.instances.byChannel[sub]; i != nil && i.key.instance == id {
 				if found != nil {
 					return nil, false
 				}
@@ -138,14 +145,14 @@ func (s *Engine) resolveURI(from *channels.Subscriber, uri string) (readTarget, 
 }
 
 // readable finds an instance and its content in one transaction.
-func (s *Engine) readable(find func(tx *channels.ReadTx) (*instance, bool)) (t readTarget, err error) {
-	err = s.locked(func(tx *channels.ReadTx) error {
+func (c *Content) readable(find func(tx *channels.ReadTx) (*instance, bool)) (t readTarget, err error) {
+	err = c.engine.locked(func(tx *channels.ReadTx) error {
 		i, ok := find(tx)
 		if !ok {
 			return ahp.ErrNotFound
 		}
 		if i.current == nil {
-			return errUnavailable.Wire() // restored, and not opened again yet
+			return errUnavailable.Wire() // restored, but not opened again yet
 		}
 		reader, ok := i.current.(canvas.Reader)
 		if !ok {
@@ -157,60 +164,60 @@ func (s *Engine) readable(find func(tx *channels.ReadTx) (*instance, bool)) (t r
 	return t, err
 }
 
-// read returns an encoded resource, from the cache where the provider says that
-// it still holds. The value is nil where the reader's own validator holds.
-// encode is told whether the same was read before; it may return nil.
-func (s *Engine) read(ctx context.Context, t readTarget, path canvas.ContentPath, have, form string, encode func(r *contentjson.Resource, again bool) ahp.Value) (v ahp.Value, etag string, err error) {
-	k := cacheKey{t.channel, path.String(), form}
-	kept, known := s.cache.get(k)
+// read returns an encoded resource, from the cache if the provider says that it is still
+// valid. The value is nil if the reader's own validator is. encode receives whether the
+// same content was read before; it may return nil.
+func (c *Content) read(ctx context.Context, t readTarget, path canvas.ContentPath, have, form string, encode func(r *contentjson.Resource, again bool) ahp.Value) (v ahp.Value, etag string, err error) {
+	k := contentjson.Key{Channel: t.channel, Path: path.String(), Form: form}
+	kept, known := c.cache.Get(k)
 	ask := have
-	if kept.value != nil {
-		ask = kept.etag
+	if kept.Value != nil {
+		ask = kept.ETag
 	}
-	r, err := s.fetch(ctx, t, canvas.ReadRequest{Path: path, ETag: ask})
+	r, err := c.fetch(ctx, t, canvas.ReadRequest{Path: path, ETag: ask})
 	switch {
 	case err != nil:
 		return nil, "", err
 	case r == nil && ask == have, r != nil && have != "" && r.ETag == have:
 		return nil, have, nil
 	case r == nil:
-		return kept.value, kept.etag, nil
+		return kept.Value, kept.ETag, nil
 	}
-	v = encode(r, known && kept.etag == r.ETag)
-	s.cache.put(k, r.ETag, v)
+	v = encode(r, known && kept.ETag == r.ETag)
+	c.cache.Put(k, r.ETag, v)
 	return v, r.ETag, nil
 }
 
-// fetch asks the instance and checks its answer. It returns nil where the
-// request's validator still holds.
-func (s *Engine) fetch(ctx context.Context, t readTarget, req canvas.ReadRequest) (*contentjson.Resource, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeouts.Read, errTimeout)
+// fetch reads from the instance and checks the answer. It returns nil if the request's
+// validator is still valid.
+func (c *Content) fetch(ctx context.Context, t readTarget, req canvas.ReadRequest) (*contentjson.Resource, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.engine.timeouts.Read, errTimeout)
 	defer cancel()
-	c, err := t.reader.Read(ctx, req)
+	found, err := t.reader.Read(ctx, req)
 	if err != nil {
-		return nil, s.readError(ctx, t, err)
+		return nil, c.readError(ctx, t, err)
 	}
-	if c.NotModified && req.ETag != "" {
+	if found.NotModified && req.ETag != "" {
 		return nil, nil
 	}
-	if len(c.Data) > s.limits.ContentBytes {
-		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "the resource has %d bytes, at most %d are given out", len(c.Data), s.limits.ContentBytes).Wire()
+	if len(found.Data) > c.engine.limits.ContentBytes {
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "the resource has %d bytes, at most %d are allowed", len(found.Data), c.engine.limits.ContentBytes).Wire()
 	}
-	found := req.Path
-	if !c.Path.Empty() {
-		found = c.Path
+	at := req.Path
+	if !found.Path.Empty() {
+		at = found.Path
 	}
-	r := &contentjson.Resource{URI: found.URI(t.instance), ContentType: c.ContentType, ETag: c.ETag, Data: c.Data}
+	r := &contentjson.Resource{URI: at.URI(t.instance), ContentType: found.ContentType, ETag: found.ETag, Data: found.Data}
 	if r.ContentType == "" {
-		r.ContentType = canvas.ContentType(found)
+		r.ContentType = canvas.ContentType(at)
 	}
-	r.Text = contentjson.IsText(r.ContentType, c.Data)
+	r.Text = contentjson.IsText(r.ContentType, found.Data)
 	return r, nil
 }
 
-// readError is what a reader learns of a failure: that there is nothing, or a
-// provider's code. Anything else stays in the log.
-func (s *Engine) readError(ctx context.Context, t readTarget, err error) error {
+// readError returns what a reader learns about a failure: that there is no such content,
+// or a provider's code. Everything else is only logged.
+func (c *Content) readError(ctx context.Context, t readTarget, err error) error {
 	if e, ok := errors.AsType[*canvas.Error](err); ok {
 		return e.Wire()
 	}
@@ -223,6 +230,6 @@ func (s *Engine) readError(ctx context.Context, t readTarget, err error) error {
 		}
 		return ended(ctx)
 	}
-	s.logger.Warn("content not read", "channel", t.channel, "id", t.instance, "err", err)
+	c.engine.logger.Warn("content not read", "channel", t.channel, "id", t.instance, "err", err)
 	return canvas.Errorf(canvas.CodeHandlerError, "the canvas could not read this resource").Wire()
 }

@@ -37,7 +37,7 @@ func readResource(h *canvastest.Host, v *canvastest.View, channel, uri, etag str
 	if etag != "" {
 		p.Meta = map[string]ahp.Value{canvas.MetaETag: ahp.MustMarshal(etag)}
 	}
-	raw, err := h.Canvases.CanvasReadResource(context.Background(), v.Sub, p)
+	raw, err := h.Canvases.Content.CanvasReadResource(context.Background(), v.Sub, p)
 	if err == nil && !raw.IsValid() {
 		return "", fmt.Errorf("not JSON: %s", raw)
 	}
@@ -195,18 +195,18 @@ func TestResourceRead(t *testing.T) {
 		{"/p.png", "utf-8", `{"data":"AA==","encoding":"base64","contentType":"image/png"}`},
 	} {
 		for range 2 { // the second one from the cache
-			got, err := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: "ahp-canvas-content:/one" + c.uri, Encoding: c.encoding})
+			got, err := h.Canvases.Content.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: "ahp-canvas-content:/one" + c.uri, Encoding: c.encoding})
 			ok(t, err)
 			equal(t, c.want, string(got))
 		}
 	}
-	r, err := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: "ahp-canvas-content:/one/x.txt"})
+	r, err := h.Canvases.Content.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: "ahp-canvas-content:/one/x.txt"})
 	ok(t, err)
 	equal(t, `{"uri":"ahp-canvas-content:/one/x.txt","type":"file","size":3,"contentType":"text/plain","etag":"1"}`, string(ahp.MustMarshal(r)))
 
 	refused := func(uri string) [2]ahp.Code {
-		_, read := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: uri})
-		_, resolved := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: uri})
+		_, read := h.Canvases.Content.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: uri})
+		_, resolved := h.Canvases.Content.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: uri})
 		return [2]ahp.Code{ahp.ToError(read).Code, ahp.ToError(resolved).Code}
 	}
 	absent := [2]ahp.Code{ahp.CodeNotFound, ahp.CodeNotFound}
@@ -264,7 +264,7 @@ func TestLargeContent(t *testing.T) {
 		v := h.Connect("v")
 		v.Subscribe(o.Channel)
 		uri := canvas.ContentURL("one", "/"+name)
-		got, write, err := h.Canvases.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
+		got, write, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
 		ok(t, err)
 		if got != nil || write == nil {
 			t.Fatalf("%s of %d bytes was encoded whole", name, len(data))
@@ -281,7 +281,7 @@ func TestLargeContent(t *testing.T) {
 			t.Errorf("%d bytes of it are kept", n)
 		}
 		for range 2 { // the second read fills the cache, the third one comes from it
-			again, write, err := h.Canvases.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
+			again, write, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
 			ok(t, err)
 			if write != nil || !bytes.Equal(again, out.Bytes()) {
 				t.Errorf("%s: read again, it has %d bytes, want %d", name, len(again), out.Len())

@@ -9,8 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// events keeps the newest events of each session, in memory. Its mutex is a
-// leaf: nothing is called while it is held.
+// events keeps the newest events of each session in memory. Nothing is called while
+// its mutex is held.
 type events struct {
 	maxCount, maxBytes int
 	now                func() time.Time
@@ -23,18 +23,21 @@ type eventRing struct {
 	first int64 // cursor before the oldest event
 	list  []canvas.Event
 	bytes int
-	more  chan struct{} // closed when an event comes; nil while nobody waits
+	more  chan struct{} // closed when an event comes; nil unless a caller waits
 }
 
-// begin makes room for a session's events. Without it there are none: what comes
-// when a session is gone must not bring its ring back.
+// eventOverhead is what an event counts in addition to its JSON, in bytes.
+const eventOverhead = 256
+
+// begin starts a session's events. Without it there are none: an event that comes after
+// the session's end must not start them again.
 func (e *events) begin(session string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.rings[session] = &eventRing{}
 }
 
-// add keeps an event, and reports whether its session is there.
+// add adds an event. It returns false if the session does not exist.
 func (e *events) add(k key, event ahp.Value) bool {
 	at := e.now().UTC().Format(time.RFC3339Nano)
 	e.mu.Lock()
@@ -44,9 +47,9 @@ func (e *events) add(k key, event ahp.Value) bool {
 		return false
 	}
 	r.list = append(r.list, canvas.Event{InstanceID: k.instance, Time: at, Event: event.Clone()})
-	r.bytes += len(event) + letterCost
+	r.bytes += len(event) + eventOverhead
 	for len(r.list) > e.maxCount || r.bytes > e.maxBytes {
-		r.bytes -= len(r.list[0].Event) + letterCost
+		r.bytes -= len(r.list[0].Event) + eventOverhead
 		r.list = r.list[1:]
 		r.first++
 	}
@@ -57,19 +60,19 @@ func (e *events) add(k key, event ahp.Value) bool {
 	return true
 }
 
-// Raise tells a session's agent something that is of no canvas in particular: what
-// an extension process says for itself. The event is any JSON, at most 64 KiB.
-func (s *Engine) Raise(uri string, event ahp.Value) error {
-	if err := s.limits.Message(event); err != nil {
+// Raise adds an event that belongs to no canvas in particular, such as an extension
+// process's own. The event is any JSON, at most 64 KiB.
+func (e *Engine) Raise(uri string, event ahp.Value) error {
+	if err := e.limits.Message(event); err != nil {
 		return err
 	}
-	if !s.events.add(key{session: uri}, event) {
+	if !e.events.add(key{session: uri}, event) {
 		return sessionNotFound(uri)
 	}
 	return nil
 }
 
-// drop forgets a session.
+// drop removes a session's events.
 func (e *events) drop(session string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -79,8 +82,8 @@ func (e *events) drop(session string) {
 	delete(e.rings, session)
 }
 
-// after returns what came after a cursor, and a channel that is closed when more
-// comes or the session goes; nil where it is not there.
+// after returns the events after a cursor, and a channel that is closed when more come
+// or the session ends. The channel is nil if there is no such session.
 func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,7 +93,7 @@ func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan s
 	}
 	last := r.first + int64(len(r.list))
 	if cursor < 0 || cursor > last {
-		cursor = 0 // of a host that is no more: this one's events are all new
+		cursor = 0 // from an earlier run of the host: all events are new
 	}
 	page := canvas.EventPage{Events: []canvas.Event{}, Next: last}
 	if cursor < r.first {
@@ -103,14 +106,14 @@ func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan s
 	return page, r.more
 }
 
-// Events returns the events of a session after a cursor (0 is the beginning),
-// and waits up to timeout for the first where there is none. They are in memory
-// only: a crash loses them, and a cursor of before it means the beginning.
-func (s *Engine) Events(ctx context.Context, uri string, after int64, timeout time.Duration) (canvas.EventPage, error) {
+// Events returns the events of a session after a cursor; 0 is the beginning. If there are
+// none, it waits up to timeout for the first. Events are in memory only: a restart loses
+// them, and a cursor from before it means the beginning.
+func (e *Engine) Events(ctx context.Context, uri string, after int64, timeout time.Duration) (canvas.EventPage, error) {
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	for {
-		page, more := s.events.after(uri, after)
+		page, more := e.events.after(uri, after)
 		if more == nil {
 			return canvas.EventPage{}, sessionNotFound(uri)
 		}
@@ -121,7 +124,7 @@ func (s *Engine) Events(ctx context.Context, uri string, after int64, timeout ti
 		case <-more:
 		case <-deadline.C:
 			return page, nil
-		case <-s.tasks.ctx.Done():
+		case <-e.tasks.ctx.Done():
 			return page, nil
 		case <-ctx.Done():
 			return canvas.EventPage{}, ctx.Err()

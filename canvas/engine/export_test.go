@@ -22,22 +22,14 @@ func (h hook) Commit(_ context.Context, changes ...channels.Change) error {
 
 // SetStore puts functions in the place of the store.
 func (s *Engine) SetStore(opening, closing func() error) {
-	s.store = hook{channels.NoStore, opening, closing}
+	s.commits.store = hook{channels.NoStore, opening, closing}
 }
 
-// CacheBytes is how much encoded content is kept.
-func CacheBytes(s *Engine) int {
-	s.cache.mu.Lock()
-	defer s.cache.mu.Unlock()
-	n := 0
-	for _, e := range s.cache.byKey {
-		n += len(e.Value.(*cached).value)
-	}
-	return n
-}
+// CacheBytes returns how much encoded content is cached.
+func CacheBytes(e *Engine) int { return e.Content.cache.Bytes() }
 
 // PutStore replaces the store from now on.
-func (s *Engine) PutStore(store channels.Store) { s.store = store }
+func (s *Engine) PutStore(store channels.Store) { s.commits.store = store }
 
 // Defaults are the limits and times of who gives none.
 func Defaults() (canvas.Limits, canvas.Timeouts) {

@@ -15,7 +15,7 @@ type handle struct {
 	engine        *Engine
 	key           key
 	ext           canvas.Extension
-	life          life // over when the handle has ended
+	life          lifetime
 
 	// Guarded by the log's mutex.
 	inst      *instance     // nil until the open is published
@@ -25,8 +25,8 @@ type handle struct {
 	published chan struct{} // closed when the open is published; nil while nothing waits
 }
 
-func newHandle(s *Engine, k key, ext canvas.Extension) *handle {
-	h := &handle{engine: s, key: k, ext: ext, life: life{of: s.tasks.ctx}}
+func newHandle(e *Engine, k key, ext canvas.Extension) *handle {
+	h := &handle{engine: e, key: k, ext: ext, life: lifetime{engine: e.tasks.ctx}}
 	h.Handle = canvas.MakeHandle(h, k.session, k.instance)
 	return h
 }
@@ -47,9 +47,8 @@ func (h *handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
 
 // Update implements [canvas.Backend]. An update without effect is not published.
 func (h *handle) Update(_ context.Context, u canvas.Update) error {
-	s := h.engine
 	return h.do(func(tx *channels.Tx, i *instance) error {
-		if err := s.limits.Update(h.key.instance, u, h.ext.Source()); err != nil {
+		if err := h.engine.limits.Update(h.key.instance, u, h.ext.Source()); err != nil {
 			return err
 		}
 		if i == nil {
@@ -57,7 +56,7 @@ func (h *handle) Update(_ context.Context, u canvas.Update) error {
 			return nil
 		}
 		st, _ := i.state(tx)
-		if a, any := u.Action().Without(st); any {
+		if a, changed := u.Action().Without(st); changed {
 			return tx.Append(i.channel, a)
 		}
 		return nil
@@ -119,7 +118,7 @@ func (h *handle) Save(ctx context.Context, data []byte) error {
 	defer i.saving.Unlock()
 	ctx, stop := h.while(ctx)
 	defer stop()
-	if err := h.engine.commit(ctx, channels.Change{Key: savedKey + i.channel, Value: data}); err != nil {
+	if err := h.engine.commits.write(ctx, nothingChanged, []channels.Change{{Key: savedKey + i.channel, Value: data}}); err != nil {
 		if h.life.over() {
 			return canvas.ErrHandleClosed
 		}
@@ -172,23 +171,43 @@ func (h *handle) SetReachable(reachable bool) {
 		h.reopen()
 		return
 	}
-	s := h.engine
-	s.update(func(tx *channels.Tx) {
+	h.engine.update(func(tx *channels.Tx) {
 		switch {
 		case h.life.over():
 		case h.inst == nil:
-			h.life.end() // its open, which is under way, fails
+			h.life.end() // the open that is under way fails
 		default:
-			s.makeStale(tx, h.inst)
+			h.inst.markStale(h.engine, tx)
 		}
 	})
 }
 
+// reopen opens the instance again, if it was published and is stale.
 func (h *handle) reopen() {
-	s := h.engine
 	var i *instance
-	s.log.View(func(*channels.ReadTx) { i = h.inst })
+	h.engine.log.View(func(*channels.ReadTx) { i = h.inst })
 	if i != nil {
-		s.tasks.start(func() { s.revive(i) })
+		h.engine.tasks.start(func() { h.engine.reopen(i, func(*instance) bool { return true }) })
 	}
+}
+
+// attach makes the handle that of a published instance. It runs in the transaction that
+// publishes.
+func (h *handle) attach(i *instance) {
+	h.inst = i
+	if h.published != nil {
+		close(h.published)
+	}
+}
+
+// encodedMessage is a Message whose payload a trusted encoder wrote: it is valid and has
+// no white space, so it goes into the envelope without being read again.
+type encodedMessage struct{ canvas.Message }
+
+const messageHead = `{"type":"canvas/message","payload":`
+
+func (m encodedMessage) EncodedSize() int { return len(messageHead) + len(m.Payload) + 1 }
+
+func (m encodedMessage) AppendEncoded(b []byte) []byte {
+	return append(append(append(b, messageHead...), m.Payload...), '}')
 }

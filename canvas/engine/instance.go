@@ -1,15 +1,75 @@
 package engine
 
 import (
+	"iter"
+	"maps"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
+// key names an instance: its id is unique in its session only.
+type key struct{ session, instance string }
+
+// instance is what the engine knows about an open canvas in addition to its
+// channel's state. Its fields are guarded by the log's mutex, except those that
+// never change and those that guard themselves.
+type instance struct {
+	key      key
+	channel  string
+	ext      canvas.Extension
+	canvasID string
+	opened   time.Time   // when it was opened first
+	closing  atomic.Bool // a person has asked to close it
+
+	reg     *Registration   // that opened it last
+	current canvas.Instance // the provider's answer; kept while stale, for its content
+	handle  *handle         // of current; ended while stale
+	box     *mailbox        // to current; closed while stale
+	saved   []byte          // the provider's data
+	titles  titlePace       // of its title in the catalog
+
+	reopening  bool // its provider is being asked to open it again
+	unanswered bool // it was asked, and became unreachable before it answered
+
+	saving sync.Mutex // held during a commit of saved: one at a time
+}
+
+// disconnect ends everything that could still come from or go to the provider.
+func (i *instance) disconnect() {
+	i.handle.life.end()
+	i.box.close()
+	i.titles.stop()
+}
+
+func (i *instance) state(tx stateReader) (canvas.CanvasState, bool) {
+	state, _ := tx.State(i.channel)
+	st, ok := state.(canvas.CanvasState)
+	return st, ok
+}
+
+// sameInstance reports whether two answers of a provider are one value. Values that
+// cannot be compared are not.
+func sameInstance(a, b canvas.Instance) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	return va.Type() == vb.Type() && va.Comparable() && vb.Comparable() && va.Equal(vb)
+}
+
+func byKey(a, b *instance) int {
+	if c := strings.Compare(a.key.session, b.key.session); c != 0 {
+		return c
+	}
+	return strings.Compare(a.key.instance, b.key.instance)
+}
+
+// openCanvas returns an instance as agents see it.
 func openCanvas(channel string, st canvas.CanvasState) canvas.OpenCanvas {
 	return canvas.OpenCanvas{
 		InstanceID: st.InstanceID, Channel: channel, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
@@ -25,60 +85,51 @@ func deref(s *string) string {
 	return *s
 }
 
-// instance is what the host knows of an open canvas beside its channel's state.
-// Its fields are guarded by the log's mutex, but for those that never change
-// and those that guard themselves.
-type instance struct {
-	key      key
-	channel  string
-	ext      canvas.Extension
-	canvasID string
-	closing  atomic.Bool // a person has asked for it to be closed
-
-	reg     *Registration   // who opened it last
-	current canvas.Instance // what it answered with; kept while stale, for its content
-	handle  *handle         // of current; dead while stale
-	box     *mailbox        // to current; closed while stale
-	saved   []byte
-	mirror  mirror
-	asked   bool // its provider is being asked to open it again
-	unheard bool // it was asked, and went away before it answered
-
-	opened time.Time  // the first time; never changes
-	saving sync.Mutex // held over a commit of saved: one at a time
+// instances holds the open canvases of a host. They are indexed by session, so that
+// the end of one session or client does not visit all the others. Guarded by the
+// log's mutex.
+type instances struct {
+	sessions  map[string]map[string]*instance // by session and instance id
+	byChannel map[string]*instance
+	count     int
 }
 
-// asking notes that an instance's provider is asked to open it again, until done
-// is called: what it says meanwhile counts, stale as the instance may be. A new
-// one (nil) has no channel yet to say anything on.
-func (s *Engine) asking(i *instance) (done func()) {
-	if i == nil {
-		return func() {}
+func newInstances() instances {
+	return instances{sessions: map[string]map[string]*instance{}, byChannel: map[string]*instance{}}
+}
+
+func (s *instances) at(k key) *instance { return s.sessions[k.session][k.instance] }
+
+func (s *instances) add(i *instance) {
+	in := s.sessions[i.key.session]
+	if in == nil {
+		in = map[string]*instance{}
+		s.sessions[i.key.session] = in
 	}
-	set := func(asked bool) { s.log.View(func(*channels.ReadTx) { i.asked = asked }) }
-	set(true)
-	return func() { set(false) }
+	in[i.key.instance] = i
+	s.byChannel[i.channel] = i
+	s.count++
 }
 
-// quiet ends everything that could still come from or go to the provider.
-func (i *instance) quiet() {
-	i.handle.life.end()
-	i.box.close()
-	i.mirror.stop()
-}
-
-func (i *instance) state(tx stateReader) (canvas.CanvasState, bool) {
-	state, _ := tx.State(i.channel)
-	st, ok := state.(canvas.CanvasState)
-	return st, ok
-}
-
-// sameInstance reports whether two answers of a provider are one value; values
-// that cannot be compared are not.
-func sameInstance(a, b canvas.Instance) bool {
-	if a == nil || b == nil {
-		return false
+func (s *instances) remove(i *instance) {
+	delete(s.byChannel, i.channel)
+	in := s.sessions[i.key.session]
+	if in[i.key.instance] != i {
+		return
 	}
-	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
-	return va.Type() == vb.Type() && va.Comparable() && vb.Comparable() && va.Equal(vb)
+	delete(in, i.key.instance)
+	if len(in) == 0 {
+		delete(s.sessions, i.key.session)
+	}
+	s.count--
 }
+
+// in returns the instances of a session, in no order; "" stands for all sessions.
+func (s *instances) in(uri string) iter.Seq[*instance] {
+	if uri == "" {
+		return s.all()
+	}
+	return maps.Values(s.sessions[uri])
+}
+
+func (s *instances) all() iter.Seq[*instance] { return maps.Values(s.byChannel) }

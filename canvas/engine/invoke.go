@@ -10,32 +10,32 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Invoke runs an action of an open canvas and returns its value, nil where it
-// has none (canvas.md section 3). What the provider dispatched before it answered
-// is applied when Invoke returns. Its errors are *[Error], or the context's.
-func (s *Engine) Invoke(ctx context.Context, a canvas.InvokeArgs) (ahp.Value, error) {
-	k := key{a.Session, a.InstanceID}
-	release, err := s.flows.acquire(ctx, k)
+// Invoke runs an action of an open canvas and returns its value, nil if it has none
+// (canvas/PROTOCOL.md section 3). What the provider published before it answered is
+// applied when Invoke returns. Its errors are *[canvas.Error], or the context's.
+func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value, error) {
+	k := key{args.Session, args.InstanceID}
+	release, err := e.turns.take(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	i, schema, err := s.planInvoke(k, a.ActionName)
+	i, schema, err := e.planInvoke(k, args.ActionName)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.limits.Input(schema, a.Input); err != nil {
+	if err := e.limits.Input(schema, args.Input); err != nil {
 		return nil, err
 	}
-	c, err := s.begin(ctx, i.reg, s.timeouts.Invoke)
+	c, err := e.begin(ctx, i.reg, e.timeouts.Invoke)
 	if err != nil {
 		return nil, err
 	}
-	defer s.end(c)
+	defer c.end()
 	target := i.current
-	value, err := ask(s, c, func(ctx context.Context) (ahp.Value, error) { return target.Invoke(ctx, a.ActionName, a.Input) }, nil)
+	value, err := ask(c, func(ctx context.Context) (ahp.Value, error) { return target.Invoke(ctx, args.ActionName, args.Input) }, nil)
 	if err == nil {
-		err = s.limits.ActionValue(value)
+		err = e.limits.ActionValue(value)
 	}
 	if err != nil {
 		return nil, err
@@ -43,11 +43,11 @@ func (s *Engine) Invoke(ctx context.Context, a canvas.InvokeArgs) (ahp.Value, er
 	return value, nil
 }
 
-// planInvoke finds a live instance and its action's schema. The flow's turn
-// keeps the instance what it is until the flow ends, but for its availability.
-func (s *Engine) planInvoke(k key, action string) (i *instance, schema *jsonschema.Schema, err error) {
-	err = s.locked(func(tx *channels.ReadTx) error {
-		if i, err = s.find(tx, k); err != nil {
+// planInvoke finds a ready instance and its action's schema. The flow's turn keeps the
+// instance as it is until the flow ends, except for its availability.
+func (e *Engine) planInvoke(k key, action string) (i *instance, schema *jsonschema.Schema, err error) {
+	err = e.locked(func(tx *channels.ReadTx) error {
+		if i, err = e.find(tx, k); err != nil {
 			return err
 		}
 		if st, _ := i.state(tx); st.Availability != session.Ready {
@@ -67,11 +67,11 @@ func (s *Engine) planInvoke(k key, action string) (i *instance, schema *jsonsche
 }
 
 // find returns an open instance.
-func (s *Engine) find(tx *channels.ReadTx, k key) (*instance, error) {
+func (e *Engine) find(tx *channels.ReadTx, k key) (*instance, error) {
 	if _, ok := sessionState(tx, k.session); !ok {
 		return nil, sessionNotFound(k.session)
 	}
-	i := s.instances.at(k)
+	i := e.instances.at(k)
 	if i == nil {
 		return nil, canvas.Errorf(canvas.CodeInstanceNotFound, "no canvas is open as %q", k.instance)
 	}

@@ -10,63 +10,61 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// kind is the canvas channel (#297 section 4, canvas.md section 4).
-func (s *Engine) kind() *channels.Kind {
+// kind is what the log asks about canvas channels (the Canvas proposal (#297), section
+// 4; canvas/PROTOCOL.md section 4).
+type kind struct{ engine *Engine }
+
+func (k *kind) describe() *channels.Kind {
+	row := canvas.ChannelKindNamed("canvas")
 	return &channels.Kind{
-		Scheme:     ahp.SchemeCanvas,
-		Capability: ahp.CapabilityCanvas,
-		Actions:    canvas.Actions,
-		Reduce:     canvas.Reduce,
-		Permit:     s.permit,
-		After:      s.after,
-		Effect:     s.effect,
-		Absent:     absent,
-		Left:       s.left,
+		Scheme: row.Scheme, Capability: row.Capability, Actions: row.Actions, Reduce: row.Reduce,
+		Permit: k.permit, After: k.after, Effect: k.effect, Absent: absent, Left: k.left,
 	}
 }
 
-// permit holds a client's action against the rules of #297 section 8. That its
-// sender is subscribed and declared the capability, the log has checked.
-func (s *Engine) permit(tx *channels.ReadTx, d *channels.Dispatch) error {
+// permit checks a client's action against the rules of the Canvas proposal (#297),
+// section 8. The log has checked that the sender is subscribed and has the capability.
+func (k *kind) permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	state, _ := tx.State(d.Channel)
-	st, i := state.(canvas.CanvasState), s.byChannel[d.Channel]
+	st, i := state.(canvas.CanvasState), k.engine.instances.byChannel[d.Channel]
 	if i == nil {
 		return errors.New("this canvas is closed")
 	}
 	provides := st.Provider.Kind == session.SourceClient && st.Provider.ClientID == d.From.ClientID
 	switch a := d.Action.(type) {
 	case canvas.Updated:
-		return s.permitUpdate(st, i, a, provides)
+		return k.permitUpdate(st, i, a, provides)
 	case canvas.Message:
-		return s.permitMessage(tx, d, st, i, a, provides)
+		return k.permitMessage(tx, d, st, i, a, provides)
 	}
-	return nil // a close may be asked for by everybody who renders
+	return nil // every View may ask for a close
 }
 
-// permitUpdate: only the resolved provider, of a canvas that is ready or that it is
-// just opening again, and only what is the provider's to say.
-func (s *Engine) permitUpdate(st canvas.CanvasState, i *instance, a canvas.Updated, provides bool) error {
+// permitUpdate allows updates only from the instance's provider, only while the canvas
+// is ready or being opened again, and only of the members that a provider sets.
+func (k *kind) permitUpdate(st canvas.CanvasState, i *instance, a canvas.Updated, provides bool) error {
 	switch {
 	case !provides:
 		return errors.New("only the canvas's provider may update it")
-	case st.Availability != session.Ready && !i.asked:
+	case st.Availability != session.Ready && !i.reopening:
 		return errors.New("this canvas is stale: its provider has not opened it again")
 	case a.Availability.Present:
-		return errors.New("/availability: is the host's to say")
+		return errors.New("/availability: only the host sets it")
 	case a.Input.Present:
-		return errors.New("/input: is the host's to say")
+		return errors.New("/input: only the host sets it")
 	}
-	return s.limits.Update(st.InstanceID, canvas.Update{Title: a.Title, Status: a.Status, URL: a.URL}, st.Provider)
+	u := canvas.Update{Title: a.Title, Status: a.Status, URL: a.URL}
+	return k.engine.limits.Update(st.InstanceID, u, st.Provider)
 }
 
-// permitMessage also decides who hears it: what a provider says all subscribers
-// do; what a View says, its sender (as the echo) and the provider.
-func (s *Engine) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st canvas.CanvasState, i *instance, a canvas.Message, provides bool) error {
-	if err := s.limits.DecodedMessage(a.Payload); err != nil {
+// permitMessage also sets the audience. A provider's message goes to all subscribers; a
+// View's goes to the provider, and to the View itself as its echo.
+func (k *kind) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st canvas.CanvasState, i *instance, a canvas.Message, provides bool) error {
+	if err := k.engine.limits.DecodedMessage(a.Payload); err != nil {
 		return fmt.Errorf("/payload: %w", err)
 	}
 	if st.Availability != session.Ready {
-		return errors.New("this canvas is stale: its provider is not there now")
+		return errors.New("this canvas is stale: its provider cannot be reached")
 	}
 	if provides {
 		return nil
@@ -74,7 +72,7 @@ func (s *Engine) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st can
 	d.Audience = channels.Sender(d.From)
 	if id := st.Provider.ClientID; st.Provider.Kind == session.SourceClient {
 		if !tx.ClientSubscribed(id, d.Channel) {
-			return errors.New("the canvas's provider does not listen on this channel")
+			return errors.New("the canvas's provider is not subscribed to this channel")
 		}
 		d.Audience.Clients = []string{id}
 		return nil
@@ -85,45 +83,48 @@ func (s *Engine) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st can
 	return nil
 }
 
-func (s *Engine) after(tx *channels.Tx, uri string, before, after channels.State, _ ahp.Action) {
-	if i := s.byChannel[uri]; i != nil {
-		was, is := before.(canvas.CanvasState), after.(canvas.CanvasState)
-		s.mirrorState(tx, i, was, is)
-		if !sameText(was.Title, is.Title) || !sameText(was.Status, is.Status) {
-			s.behind.Mark(shownKey + uri)
-		}
+func (k *kind) after(tx *channels.Tx, uri string, before, after channels.State, _ ahp.Action) {
+	i := k.engine.instances.byChannel[uri]
+	if i == nil {
+		return
+	}
+	was, is := before.(canvas.CanvasState), after.(canvas.CanvasState)
+	k.engine.catalog.mirror(tx, i, was, is)
+	if !sameText(was.Title, is.Title) || !sameText(was.Status, is.Status) {
+		k.engine.shown.Mark(shownKey + uri)
 	}
 }
 
-// effect hands on what was accepted: a close is started, a message put into the
-// provider's mailbox. Neither waits.
-func (s *Engine) effect(d channels.Dispatch) {
+// effect starts what an accepted action asks for: a close flow, or the delivery of a
+// message. It does not wait.
+func (k *kind) effect(d channels.Dispatch) {
 	switch a := d.Action.(type) {
 	case canvas.CloseRequested:
-		s.closeAsked(d.Channel)
+		k.engine.closeRequested(d.Channel)
 	case canvas.Message:
-		if i := s.at(d.Channel); i != nil && i.ext.ClientID == "" {
+		if i := k.engine.instanceOf(d.Channel); i != nil && i.ext.ClientID == "" {
 			i.box.message(viewOf(d.From), a.Payload)
 		}
 	}
 }
 
-// left tells the instance that a View is gone. A client provider hears of nobody.
-func (s *Engine) left(sub *channels.Subscriber, uri string) {
-	if i := s.at(uri); i != nil && i.ext.ClientID == "" {
+// left tells the instance that a View is gone. A client provider is not told.
+func (k *kind) left(sub *channels.Subscriber, uri string) {
+	if i := k.engine.instanceOf(uri); i != nil && i.ext.ClientID == "" {
 		i.box.viewGone(viewOf(sub))
 	}
 }
 
-func (s *Engine) at(channel string) (i *instance) {
-	s.log.View(func(*channels.ReadTx) { i = s.byChannel[channel] })
+// instanceOf returns the instance of a channel, or nil.
+func (e *Engine) instanceOf(channel string) (i *instance) {
+	e.log.View(func(*channels.ReadTx) { i = e.instances.byChannel[channel] })
 	return i
 }
 
 func viewOf(s *channels.Subscriber) canvas.View { return canvas.View{Conn: s.ID, ClientID: s.ClientID} }
 
-// absent: a message to a canvas that is not there is refused; an update or a
-// request to close is ignored (#297 section 8).
+// absent refuses a message to a canvas that does not exist. An update or a request to
+// close is ignored (the Canvas proposal (#297), section 8).
 func absent(a ahp.Action) error {
 	if _, ok := a.(canvas.Message); ok {
 		return errors.New("no canvas is open on this channel")

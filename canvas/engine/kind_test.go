@@ -55,9 +55,9 @@ func TestUpdatedByItsProvider(t *testing.T) {
 
 	before := h.State(ch)
 	for members, why := range map[string]string{
-		`"availability":"stale"`:                        "/availability: is the host's to say",
-		`"availability":"ready"`:                        "/availability: is the host's to say",
-		`"input":{}`:                                    "/input: is the host's to say",
+		`"availability":"stale"`:                        "/availability: only the host sets it",
+		`"availability":"ready"`:                        "/availability: only the host sets it",
+		`"input":{}`:                                    "/input: only the host sets it",
 		`"title":"` + strings.Repeat("x", 513) + `"`:    "title has 513 code points, at most 512 are allowed",
 		`"status":"a\u0007b"`:                           "status holds the control character U+0007",
 		`"url":"http://10.0.0.1/"`:                      "http is allowed for localhost and 127.0.0.1 only",
@@ -142,11 +142,11 @@ func TestMessagesOfAClientCanvas(t *testing.T) {
 	}
 	owner.Leave()
 	view.Say(ch, `1`)
-	equal(t, "the canvas's provider does not listen on this channel", view.Take()[0].RejectionReason)
+	equal(t, "the canvas's provider is not subscribed to this channel", view.Take()[0].RejectionReason)
 	reg.SetReachable(false)
 	view.Take()
 	view.Say(ch, `2`)
-	equal(t, "this canvas is stale: its provider is not there now", view.Take()[0].RejectionReason)
+	equal(t, "this canvas is stale: its provider cannot be reached", view.Take()[0].RejectionReason)
 	equal(t, []string{"open one "}, f.took()) // the wire carries them, nobody is called
 }
 

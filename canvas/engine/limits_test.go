@@ -87,7 +87,7 @@ func TestSizesAreExact(t *testing.T) {
 		}},
 		"name of a client": {512, canvas.CodeInputInvalid, func(n int) error {
 			name := strings.Repeat("ä", n)
-			return h.Canvases.Vet(session.SessionActiveClient{ClientID: "c", DisplayName: &name, CanvasProviders: []canvas.Declaration{fakeDeclaration}})
+			return h.Canvases.Clients.Vet(session.SessionActiveClient{ClientID: "c", DisplayName: &name, CanvasProviders: []canvas.Declaration{fakeDeclaration}})
 		}},
 		"actions":            {64, canvas.CodeLimitExceeded, func(n int) error { return reg.Set(fakeDeclaration, withActions(n)) }},
 		"instance id":        {128, canvas.CodeInputInvalid, func(n int) error { _, err := open(h, strings.Repeat("x", n), ""); return err }},

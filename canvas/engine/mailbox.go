@@ -8,17 +8,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// mailbox carries what Views send to a server-side instance: one letter at a
-// time, in the order of the log, by one goroutine that lives while there are
-// letters. It is bounded by bytes, which are reserved before a message is
-// accepted, so that an accepted message is never dropped for want of room.
+// mailbox queues what Views send to a server-side instance and delivers it one letter
+// at a time, in the order of the log, by one goroutine that runs while there are
+// letters. It is bounded in bytes, which are reserved before a message is accepted, so
+// an accepted message is never dropped for lack of space.
 type mailbox struct {
 	tasks *tasks
-	life  *life // of the handle: over when the instance ends
+	life  *lifetime // of the handle: over when the instance ends
 	limit int
 
 	mu      sync.Mutex
-	target  canvas.Messenger // nil: nobody listens, and letters are dropped
+	target  canvas.Messenger // nil drops all letters: the instance takes no messages
 	queue   []letter
 	bytes   int // reserved, queued and being delivered
 	gone    map[channels.ConnID]bool
@@ -26,32 +26,32 @@ type mailbox struct {
 	closed  bool
 }
 
-// letter is a message of a View, or the word that the View is gone.
+// letter is a message of a View, or the report that the View is gone.
 type letter struct {
 	from    canvas.View
 	payload ahp.Value // nil: the View is gone
 	size    int
 }
 
-// letterCost is what a letter counts for beside its payload.
-const letterCost = 256
+// letterOverhead is what a letter counts in addition to its payload, in bytes.
+const letterOverhead = 256
 
-func newMailbox(t *tasks, l *life, limit int, target canvas.Messenger) *mailbox {
+func newMailbox(t *tasks, l *lifetime, limit int, target canvas.Messenger) *mailbox {
 	return &mailbox{tasks: t, life: l, limit: limit, target: target}
 }
 
-// to gives the letters from now on to another target.
-func (m *mailbox) to(target canvas.Messenger) {
+// redirect delivers further letters to another target.
+func (m *mailbox) redirect(target canvas.Messenger) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.target = target
 }
 
-// reserve makes room for a payload, or reports that there is none.
+// reserve reserves space for a payload. It returns false if there is none.
 func (m *mailbox) reserve(payload ahp.Value) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	size := len(payload) + letterCost
+	size := len(payload) + letterOverhead
 	if m.bytes+size > m.limit {
 		return false
 	}
@@ -59,14 +59,14 @@ func (m *mailbox) reserve(payload ahp.Value) bool {
 	return true
 }
 
-// message queues a payload for which room was reserved.
+// message queues a payload whose space was reserved.
 func (m *mailbox) message(from canvas.View, payload ahp.Value) {
-	m.put(letter{from: from, payload: payload, size: len(payload) + letterCost})
+	m.put(letter{from: from, payload: payload, size: len(payload) + letterOverhead})
 }
 
-// viewGone queues the word that a View is gone. It needs no room: a View that
-// said nothing since the last such word is not reported again, so there are no
-// more of them than messages and connections.
+// viewGone queues the report that a View is gone. It needs no space: a View that sent
+// nothing since its last report is not reported again, so there are at most as many
+// reports as messages and connections.
 func (m *mailbox) viewGone(from canvas.View) { m.put(letter{from: from}) }
 
 func (m *mailbox) put(l letter) {

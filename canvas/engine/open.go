@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -12,128 +11,150 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// opening is an open flow on its way through planning, the provider and
-// publishing.
-type opening struct {
-	reg    *Registration
-	ext    canvas.Extension // the provider's at planning: a client that declares again changes its name
-	decl   *check.Declared
-	inst   *instance // nil for a new one
-	input  ahp.Value // what the canvas will have been opened with
-	handle *handle
-	fresh  bool // handle is this flow's own, and its updates wait for the answer
-	// reserved says that a place among the open canvases is kept for it.
-	reserved bool
-	saved    []byte        // what the instance's provider saved before
-	shown    canvas.Update // what the provider's answer says of the state
+// An open goes through these steps. Each has a type with what the next one needs;
+// none changes the values of the one before.
+//
+//	plan      plannedOpen   which provider and declaration, a new instance or an open one
+//	ask       answeredOpen  the provider's answer, within the limits
+//	prepare   preparedOpen  the records to commit, and those that undo them
+//	commit    in the store: durable
+//	publish   in the log: visible
+//
+// The instance's turn is held all the way, and no lock from one step to the next.
 
-	// From beginKeeping on.
-	state canvas.CanvasState // what a new instance will be, or one was
-	save  []byte             // what the provider saved meanwhile
-	// What else a new instance will be.
-	channel string
-	opened  time.Time
-	row     session.OpenCanvasRef
-}
-
-// Open opens a canvas, or opens it again (canvas.md section 3). It is idempotent:
-// the same declaration under a live instance id with an absent or equal input is
-// that instance, and the provider is not called. Its errors are *[Error], the
-// context's, or the store's.
-func (s *Engine) Open(ctx context.Context, a canvas.OpenArgs) (canvas.OpenCanvas, error) {
-	if a.InstanceID == "" {
-		a.InstanceID = s.newID()
-	} else if err := canvas.CheckInstanceID(a.InstanceID); err != nil {
+// Open opens a canvas, or opens it again (canvas/PROTOCOL.md section 3). It is
+// idempotent: the same declaration under a live instance id with an absent or equal
+// input is that instance, and the provider is not called. Its errors are
+// *[canvas.Error], the context's, or the store's.
+func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCanvas, error) {
+	if args.InstanceID == "" {
+		args.InstanceID = e.newID()
+	} else if err := canvas.CheckInstanceID(args.InstanceID); err != nil {
 		return canvas.OpenCanvas{}, err
 	}
-	k := key{a.Session, a.InstanceID}
-	release, err := s.flows.acquire(ctx, k)
+	k := key{args.Session, args.InstanceID}
+	release, err := e.turns.take(ctx, k)
 	if err != nil {
 		return canvas.OpenCanvas{}, err
 	}
 	defer release()
-	o, open, err := s.planOpen(k, a)
-	if o == nil {
+	p, open, err := e.planOpen(k, args)
+	if err != nil || p == nil {
 		return open, err
 	}
-	return s.runOpen(ctx, k, o)
+	return p.run(ctx)
 }
 
-// runOpen validates, asks the provider, commits and publishes. The key's turn is
-// held, no lock is.
-func (s *Engine) runOpen(ctx context.Context, k key, o *opening) (open canvas.OpenCanvas, err error) {
-	defer func() {
-		if o.reserved {
-			s.log.View(func(*channels.ReadTx) { s.unreserve(k.session) })
-		}
-	}()
-	if err := s.limits.Input(o.decl.Input, o.input); err != nil {
-		return canvas.OpenCanvas{}, err
+// plannedOpen is an open that was found to need the provider.
+type plannedOpen struct {
+	engine *Engine
+	key    key
+	reg    *Registration
+	ext    canvas.Extension // the provider's now: a client may declare again under another name
+	decl   *check.Declared
+	place  *reservation // of a new instance
+	inst   *instance    // nil for a new instance
+	live   *handle      // of a ready instance, which keeps it; nil if the open makes a handle
+	input  ahp.Value    // what the canvas is opened with
+	saved  []byte       // what the instance's provider saved before
+}
+
+// run asks the provider, and commits and publishes its answer.
+func (p *plannedOpen) run(ctx context.Context) (open canvas.OpenCanvas, err error) {
+	defer p.releasePlace()
+	if err := p.engine.limits.Input(p.decl.Input, p.input); err != nil {
+		return open, err
 	}
-	c, err := s.begin(ctx, o.reg, s.timeouts.Open)
+	c, err := p.engine.begin(ctx, p.reg, p.engine.timeouts.Open)
 	if err != nil {
-		return canvas.OpenCanvas{}, err
+		return open, err
 	}
-	defer s.end(c)
-	defer s.asking(o.inst)()
+	defer c.end()
+	defer p.reopening()()
+	a := answeredOpen{plannedOpen: p, call: c, handle: p.live}
+	if p.live == nil {
+		a.handle = newHandle(p.engine, p.key, p.ext)
+	}
+	if a.opened, err = p.ask(c, a.handle); err == nil {
+		if open, err = a.accept(); err != nil {
+			p.engine.tasks.start(func() { p.discard(a.opened) })
+		}
+	}
+	if err != nil && p.live == nil {
+		a.handle.life.end()
+	}
+	return open, err
+}
+
+// reopening marks an open instance as being opened again until done is called: the
+// provider's updates count during that time, although the instance may be stale. A new
+// instance has no channel yet to update.
+func (p *plannedOpen) reopening() (done func()) {
+	if p.inst == nil {
+		return func() {}
+	}
+	set := func(on bool) { p.engine.log.View(func(*channels.ReadTx) { p.inst.reopening = on }) }
+	set(true)
+	return func() { set(false) }
+}
+
+// releasePlace gives up the place of an instance that was not published.
+func (p *plannedOpen) releasePlace() {
+	if p.place != nil && !p.place.released {
+		p.engine.log.View(func(*channels.ReadTx) { p.place.release() })
+	}
+}
+
+// ask calls the provider. An answer that comes too late is discarded.
+func (p *plannedOpen) ask(c *call, h *handle) (canvas.Opened, error) {
 	req := canvas.OpenRequest{
-		Session: k.session, ExtensionID: o.ext.ID, CanvasID: o.decl.CanvasID, InstanceID: k.instance,
-		Input: o.input, Saved: bytes.Clone(o.saved),
+		Session: p.key.session, ExtensionID: p.ext.ID, CanvasID: p.decl.CanvasID, InstanceID: p.key.instance,
+		Input: p.input, Saved: bytes.Clone(p.saved),
 	}
-	if o.handle == nil {
-		o.fresh, o.handle = true, newHandle(s, k, o.ext)
-	} else {
-		req.Current = o.inst.current
+	if p.live != nil {
+		req.Current = p.inst.current
 	}
-	drop := func(opened canvas.Opened) { s.dropOpened(o, opened) }
-	opened, err := ask(s, c, func(ctx context.Context) (canvas.Opened, error) {
-		return o.reg.provider.Open(ctx, req, &o.handle.Handle)
-	}, drop)
-	if err == nil {
-		o.shown = shownBy(opened)
-		if err = s.checkOpened(k, o, opened); err == nil {
-			open, err = s.settleOpen(k, c, o, opened)
-		}
-		if err != nil {
-			s.tasks.start(func() { drop(opened) })
-		}
-	}
-	if err != nil && o.fresh {
-		o.handle.life.end()
-	}
-	return open, err
+	open := func(ctx context.Context) (canvas.Opened, error) { return p.reg.provider.Open(ctx, req, &h.Handle) }
+	return ask(c, open, p.discard)
 }
 
-// settleOpen makes a provider's answer durable, then visible.
-func (s *Engine) settleOpen(k key, c *call, o *opening, opened canvas.Opened) (open canvas.OpenCanvas, err error) {
-	isNew := o.inst == nil // the publishing sets it
-	if isNew {
-		o.channel, o.opened = ahp.SchemeCanvas+":/"+s.newID(), s.now()
-	}
-	s.log.View(func(tx *channels.ReadTx) { s.beginKeeping(tx, k, o, opened) })
-	changes, back := o.openChanges(k)
-	kept, err := s.settle(&change{ctx: c, records: changes, otherwise: asBefore, publish: func(tx *channels.Tx, rows *rowChanges) (err error) {
-		open, err = s.publishOpen(tx, rows, k, c, o, opened)
-		return err
-	}})
-	if err != nil && kept {
-		if isNew {
-			back = forget(o.channel)
-		}
-		s.takeBack(c, k, back)
-	}
-	return open, err
-}
-
-// checkOpened holds a provider's answer against the limits and the url policy.
-func (s *Engine) checkOpened(k key, o *opening, opened canvas.Opened) error {
+// discard closes an instance whose answer does not count, unless it is the one that
+// is open.
+func (p *plannedOpen) discard(opened canvas.Opened) {
 	if opened.Instance == nil {
-		return canvas.Errorf(canvas.CodeHandlerError, "the provider opened nothing")
+		return
 	}
-	if err := s.limits.Update(k.instance, o.shown, o.ext.Source()); err != nil {
-		return canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
+	e, inUse := p.engine, false
+	e.log.View(func(*channels.ReadTx) {
+		inUse = p.inst != nil && sameInstance(p.inst.current, opened.Instance) && e.instances.at(p.key) == p.inst
+	})
+	if inUse {
+		return
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(e.tasks.ctx, e.timeouts.Close)
+	defer cancel()
+	if err := opened.Instance.Close(ctx); err != nil {
+		e.logger.Warn("late instance not closed", "id", p.decl.CanvasID, "err", err)
+	}
+}
+
+// answeredOpen is an open that the provider has answered.
+type answeredOpen struct {
+	*plannedOpen
+	call   *call
+	handle *handle
+	opened canvas.Opened
+}
+
+// accept checks the answer, commits it and publishes it.
+func (a *answeredOpen) accept() (canvas.OpenCanvas, error) {
+	if a.opened.Instance == nil {
+		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider opened nothing")
+	}
+	if err := a.engine.limits.Update(a.key.instance, shownBy(a.opened), a.ext.Source()); err != nil {
+		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
+	}
+	return a.prepare().commit()
 }
 
 // shownBy returns what an answer says about the state; absent members keep theirs.
@@ -151,107 +172,85 @@ func shownBy(a canvas.Opened) canvas.Update {
 	return u
 }
 
-// publishOpen makes the answer visible.
-func (s *Engine) publishOpen(tx *channels.Tx, rows *rowChanges, k key, c *call, o *opening, opened canvas.Opened) (canvas.OpenCanvas, error) {
-	if _, ok := sessionState(tx, k.session); !ok || s.disposing[k.session] {
-		return canvas.OpenCanvas{}, sessionNotFound(k.session)
+// publish makes a committed open visible. It fails if the answer no longer counts.
+func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas.OpenCanvas, error) {
+	e := p.engine
+	if _, ok := sessionState(tx, p.key.session); !ok || e.admission.disposing[p.key.session] {
+		return canvas.OpenCanvas{}, sessionNotFound(p.key.session)
 	}
-	if err := c.over(); err != nil {
-		return canvas.OpenCanvas{}, err
+	if p.call.Err() != nil {
+		return canvas.OpenCanvas{}, ended(p.call)
 	}
-	if o.handle.life.over() {
-		return canvas.OpenCanvas{}, errUnavailable // its provider said so meanwhile
+	// The provider may have marked the instance stale, or withdrawn the declaration.
+	if p.handle.life.over() || p.reg.find(p.decl.CanvasID) == nil {
+		return canvas.OpenCanvas{}, errUnavailable
 	}
-	if o.reg.find(o.decl.CanvasID) == nil {
-		return canvas.OpenCanvas{}, errUnavailable // it was taken back while its provider was asked
-	}
-	if o.inst == nil {
-		if err := s.createInstance(tx, rows, k, o, opened); err != nil {
+	i := p.inst
+	if i == nil {
+		var err error
+		if i, err = p.create(tx, changes); err != nil {
 			return canvas.OpenCanvas{}, err
 		}
 	} else {
-		s.reopenInstance(tx, o, opened)
+		p.reopen(tx)
 	}
-	c.forget() // here, for the lock is held already
-	st, _ := o.inst.state(tx)
-	return openCanvas(o.inst.channel, st), nil
+	p.call.forget()
+	st, _ := i.state(tx)
+	return openCanvas(i.channel, st), nil
 }
 
-func (s *Engine) createInstance(tx *channels.Tx, rows *rowChanges, k key, o *opening, opened canvas.Opened) error {
-	// The provider may have said more since the state was kept; its answer wins.
-	u, _ := o.shown.Over(o.handle.pending).Action().Without(o.state)
-	st := o.state.Apply(u)
-	i := &instance{key: k, channel: o.channel, ext: o.ext, canvasID: o.decl.CanvasID, opened: o.opened}
-	if err := tx.Create(i.channel, k.session, st); err != nil {
-		return err
+// create adds the new instance with its channel.
+func (p *preparedOpen) create(tx *channels.Tx, changes *catalogChanges) (*instance, error) {
+	// The provider may have updated the state after it was prepared; the answer wins.
+	u, _ := shownBy(p.opened).Over(p.handle.pending).Action().Without(p.state)
+	st := p.state.Apply(u)
+	i := &instance{key: p.key, channel: p.channel, ext: p.ext, canvasID: p.decl.CanvasID, opened: p.at}
+	if err := tx.Create(i.channel, p.key.session, st); err != nil {
+		return nil, err
 	}
-	s.instances.add(i)
-	s.byChannel[i.channel] = i
-	s.unreserve(k.session) // from here on it is counted as what it is
-	o.inst, o.reserved = i, false
-	s.adopt(o, opened)
+	p.engine.instances.add(i)
+	p.place.release() // from here on the instance counts itself
+	p.adopt(i)
+	entry := p.entry
 	if u.Title.Present || u.Status.Present {
-		o.row = rowOf(i.channel, st)
-		s.behind.Mark(shownKey + i.channel)
+		entry = entryOf(i.channel, st)
+		p.engine.shown.Mark(shownKey + i.channel)
 	}
-	rows.add(i, o.row)
-	return nil
+	changes.add(i, entry)
+	return i, nil
 }
 
-func (s *Engine) reopenInstance(tx *channels.Tx, o *opening, opened canvas.Opened) {
-	st, _ := o.inst.state(tx)
-	u := o.shown.Action()
-	if o.fresh {
-		u = o.shown.Over(o.handle.pending).Action()
+// reopen updates the instance that was open already.
+func (p *preparedOpen) reopen(tx *channels.Tx) {
+	st, _ := p.inst.state(tx)
+	shown := shownBy(p.opened)
+	if p.live == nil {
+		shown = shown.Over(p.handle.pending)
 	}
-	ready := session.Ready
+	u, ready := shown.Action(), session.Ready
 	u.Availability.Present, u.Availability.Value = true, &ready
 	u.Input = ahp.Clear[ahp.Value]()
-	if o.input != nil {
-		u.Input = ahp.Set(o.input)
+	if p.input != nil {
+		u.Input = ahp.Set(p.input)
 	}
-	s.adopt(o, opened)
-	if u, any := u.Without(st); any {
-		s.append(tx, o.inst.channel, u)
+	p.adopt(p.inst)
+	if u, changed := u.Without(st); changed {
+		p.engine.publish(tx, p.inst.channel, u)
 	}
 }
 
-// adopt makes the provider's answer what the instance is from now on.
-func (s *Engine) adopt(o *opening, opened canvas.Opened) {
-	i := o.inst
-	i.reg, i.current = o.reg, opened.Instance
-	messenger, _ := opened.Instance.(canvas.Messenger)
-	if !o.fresh {
-		i.box.to(messenger)
+// adopt makes the provider's answer the instance's.
+func (p *preparedOpen) adopt(i *instance) {
+	i.reg, i.current = p.reg, p.opened.Instance
+	messenger, _ := p.opened.Instance.(canvas.Messenger)
+	if p.live != nil {
+		i.box.redirect(messenger)
 		return
 	}
-	i.handle = o.handle
-	i.handle.inst = i
-	if i.handle.published != nil {
-		close(i.handle.published)
+	i.handle = p.handle
+	if p.handle.saved != nil {
+		i.saved = p.handle.saved
 	}
-	if o.handle.saved != nil {
-		i.saved = o.handle.saved
-	}
-	i.box = newMailbox(s.tasks, &i.handle.life, s.limits.MailboxBytes, messenger)
-}
-
-// dropOpened closes an instance that came with an answer that does not count,
-// unless it is the one that is open.
-func (s *Engine) dropOpened(o *opening, opened canvas.Opened) {
-	if opened.Instance == nil {
-		return
-	}
-	inUse := false
-	s.log.View(func(*channels.ReadTx) {
-		inUse = o.inst != nil && sameInstance(o.inst.current, opened.Instance) && s.instances.at(o.inst.key) == o.inst
-	})
-	if inUse {
-		return
-	}
-	ctx, cancel := context.WithTimeout(s.tasks.ctx, s.timeouts.Close)
-	defer cancel()
-	if err := opened.Instance.Close(ctx); err != nil {
-		s.logger.Warn("late instance not closed", "id", o.decl.CanvasID, "err", err)
-	}
+	i.box = newMailbox(p.engine.tasks, &p.handle.life, p.engine.limits.MailboxBytes, messenger)
+	p.handle.attach(i)
 }

@@ -12,60 +12,68 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// planOpen decides what an open means now. Without a plan, the instance that is
-// open already (or the error) is the answer.
-func (s *Engine) planOpen(k key, a canvas.OpenArgs) (o *opening, open canvas.OpenCanvas, err error) {
-	err = s.locked(func(tx *channels.ReadTx) error {
+// planOpen decides what an open means now. Without a plan and an error, the returned
+// instance is the answer: it is open already.
+func (e *Engine) planOpen(k key, args canvas.OpenArgs) (p *plannedOpen, open canvas.OpenCanvas, err error) {
+	err = e.locked(func(tx *channels.ReadTx) error {
 		sess, ok := sessionState(tx, k.session)
-		if !ok || s.disposing[k.session] {
+		if !ok || e.admission.disposing[k.session] {
 			return sessionNotFound(k.session)
 		}
-		inst := s.instances.at(k)
-		r, d, err := s.resolve(a, inst)
+		inst := e.instances.at(k)
+		r, d, err := e.registry.resolve(args, inst)
 		if err != nil {
 			return err
 		}
 		if inst != nil && (inst.ext.ID != r.ext.ID || inst.canvasID != d.CanvasID) {
 			return canvas.Errorf(canvas.CodeAlreadyOpen, "instance %q is canvas %q of %q: close it first, or choose another instanceId", k.instance, inst.canvasID, inst.ext.ID)
 		}
-		if r.gone {
+		if r.lost {
 			return errUnavailable
 		}
+		plan := &plannedOpen{engine: e, key: k, reg: r, ext: r.ext, decl: d, inst: inst, input: args.Input}
 		if inst == nil {
-			o = &opening{reg: r, ext: r.ext, decl: d, input: a.Input, reserved: true}
-			return s.reserve(tx, k.session, sess.OpenCanvases)
-		}
-		st, _ := inst.state(tx)
-		if st.Availability == session.Ready && (a.Input == nil || ahp.Equal(a.Input, st.Input)) {
+			plan.place, err = e.admission.reserve(tx, k.session, sess.OpenCanvases)
+		} else if st, _ := inst.state(tx); !plan.again(st) {
 			open = openCanvas(inst.channel, st)
 			return nil
 		}
-		o = &opening{reg: r, ext: r.ext, decl: d, inst: inst, input: a.Input, saved: inst.saved}
-		if a.Input == nil {
-			o.input = st.Input
-		}
-		if st.Availability == session.Ready {
-			o.handle = inst.handle
-		}
-		return nil
+		p = plan
+		return err
 	})
 	if err != nil {
 		return nil, canvas.OpenCanvas{}, err
 	}
-	return o, open, nil
+	return p, open, nil
 }
 
-// resolve finds the declaration that is meant. A live instance settles what
-// would be ambiguous, and says that its provider is gone where nothing is
-// declared any more.
-func (s *Engine) resolve(a canvas.OpenArgs, inst *instance) (*Registration, *check.Declared, error) {
+// again completes the plan for an instance that is open, and returns false if its
+// provider need not be asked: it is ready, and the input is absent or equal.
+func (p *plannedOpen) again(st canvas.CanvasState) bool {
+	ready := st.Availability == session.Ready
+	if ready && (p.input == nil || ahp.Equal(p.input, st.Input)) {
+		return false
+	}
+	p.saved = p.inst.saved
+	if p.input == nil {
+		p.input = st.Input
+	}
+	if ready {
+		p.live = p.inst.handle
+	}
+	return true
+}
+
+// resolve finds the declaration that an open means. A live instance resolves what
+// would be ambiguous, and its provider is unreachable if nothing is declared any more.
+func (reg registry) resolve(args canvas.OpenArgs, inst *instance) (*Registration, *check.Declared, error) {
 	var found []*Registration
-	for _, r := range s.regs {
-		if r.serves(a.Session) && (a.ExtensionID == "" || a.ExtensionID == r.ext.ID) && r.find(a.CanvasID) != nil {
+	for _, r := range reg {
+		if r.serves(args.Session) && (args.ExtensionID == "" || args.ExtensionID == r.ext.ID) && r.find(args.CanvasID) != nil {
 			found = append(found, r)
 		}
 	}
-	if inst != nil && inst.canvasID == a.CanvasID && (a.ExtensionID == "" || a.ExtensionID == inst.ext.ID) {
+	if inst != nil && inst.canvasID == args.CanvasID && (args.ExtensionID == "" || args.ExtensionID == inst.ext.ID) {
 		found = slices.DeleteFunc(found, func(r *Registration) bool { return r.ext.ID != inst.ext.ID })
 		if len(found) == 0 {
 			return nil, nil, errUnavailable
@@ -73,64 +81,89 @@ func (s *Engine) resolve(a canvas.OpenArgs, inst *instance) (*Registration, *che
 	}
 	switch {
 	case len(found) == 1:
-		return found[0], found[0].find(a.CanvasID), nil
+		return found[0], found[0].find(args.CanvasID), nil
 	case len(found) > 1:
-		e := canvas.Errorf(canvas.CodeAmbiguous, "canvas %q is declared by %d extensions: say which extensionId", a.CanvasID, len(found))
+		err := canvas.Errorf(canvas.CodeAmbiguous, "canvas %q is declared by %d extensions: say which extensionId", args.CanvasID, len(found))
 		for _, r := range found {
-			e.Candidates = append(e.Candidates, r.ext.ID)
+			err.Candidates = append(err.Candidates, r.ext.ID)
 		}
-		return nil, nil, e
-	case a.ExtensionID != "":
-		return nil, nil, canvas.Errorf(canvas.CodeNotFound, "extension %q declares no canvas %q", a.ExtensionID, a.CanvasID)
+		return nil, nil, err
+	case args.ExtensionID != "":
+		return nil, nil, canvas.Errorf(canvas.CodeNotFound, "extension %q declares no canvas %q", args.ExtensionID, args.CanvasID)
 	}
-	return nil, nil, canvas.Errorf(canvas.CodeNotFound, "no canvas %q is declared", a.CanvasID)
+	return nil, nil, canvas.Errorf(canvas.CodeNotFound, "no canvas %q is declared", args.CanvasID)
 }
 
-// reserve makes room for an instance that is about to be opened.
-func (s *Engine) reserve(tx *channels.ReadTx, uri string, open []session.OpenCanvasRef) error {
-	if n := len(open) + s.opening[uri]; n >= s.limits.SessionInstances {
-		return canvas.Errorf(canvas.CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, listOf(staleNames(open)))
-	}
-	if n := s.instances.count + s.openings; n >= s.limits.Instances {
-		names := append(staleNames(open), s.staleElsewhere(tx, uri)...)
-		return canvas.Errorf(canvas.CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, listOf(names))
-	}
-	s.opening[uri]++
-	s.openings++
-	return nil
+// admission counts opens under way that might add an instance, so that concurrent
+// opens do not exceed a limit together. Guarded by the log's mutex.
+type admission struct {
+	engine    *Engine
+	opening   map[string]int // opens under way, by session
+	total     int
+	disposing map[string]bool // sessions that take no more instances
 }
 
-func (s *Engine) unreserve(uri string) {
-	s.openings--
-	if s.opening[uri]--; s.opening[uri] <= 0 {
-		delete(s.opening, uri)
+// reservation holds an open's place among the instances. A nil one holds none.
+type reservation struct {
+	admission *admission
+	session   string
+	released  bool
+}
+
+// reserve holds a place for an instance that is about to be opened in a session,
+// whose catalog is open.
+func (a *admission) reserve(tx *channels.ReadTx, uri string, open []session.OpenCanvasRef) (*reservation, error) {
+	e := a.engine
+	if n := len(open) + a.opening[uri]; n >= e.limits.SessionInstances {
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%d canvases are open in this session, which is the limit: close one first%s", n, suggest(staleIDs(open)))
+	}
+	if n := e.instances.count + a.total; n >= e.limits.Instances {
+		ids := append(staleIDs(open), a.staleElsewhere(tx, uri)...)
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%d canvases are open in this host, which is the limit: close one first%s", n, suggest(ids))
+	}
+	a.opening[uri]++
+	a.total++
+	return &reservation{admission: a, session: uri}, nil
+}
+
+// release gives the place up: the open failed, or its instance counts itself now. It
+// is called in a transaction, and may be called again.
+func (r *reservation) release() {
+	if r == nil || r.released {
+		return
+	}
+	r.released = true
+	a := r.admission
+	a.total--
+	if a.opening[r.session]--; a.opening[r.session] <= 0 {
+		delete(a.opening, r.session)
 	}
 }
 
-// staleNames names stale instances: the first ones to close.
-func staleNames(open []session.OpenCanvasRef) (names []string) {
-	for _, r := range open {
-		if r.Availability == session.Stale {
-			names = append(names, r.InstanceID)
+// staleIDs returns the ids of stale instances: the best ones to close.
+func staleIDs(open []session.OpenCanvasRef) (ids []string) {
+	for _, ref := range open {
+		if ref.Availability == session.Stale {
+			ids = append(ids, ref.InstanceID)
 		}
 	}
-	return names
+	return ids
 }
 
-// staleElsewhere names those of other sessions.
-func (s *Engine) staleElsewhere(tx *channels.ReadTx, but string) (names []string) {
-	for _, uri := range slices.Sorted(maps.Keys(s.instances.sessions)) {
-		if sess, ok := sessionState(tx, uri); ok && uri != but {
-			for _, name := range staleNames(sess.OpenCanvases) {
-				names = append(names, name+" of "+uri)
+// staleElsewhere returns the stale instances of all sessions but one.
+func (a *admission) staleElsewhere(tx *channels.ReadTx, except string) (ids []string) {
+	for _, uri := range slices.Sorted(maps.Keys(a.engine.instances.sessions)) {
+		if sess, ok := sessionState(tx, uri); ok && uri != except {
+			for _, id := range staleIDs(sess.OpenCanvases) {
+				ids = append(ids, id+" of "+uri)
 			}
 		}
 	}
-	return names
+	return ids
 }
 
-// listOf is the first few of those that are stale, for an error's end.
-func listOf(stale []string) string {
+// suggest lists the first few stale instances, for the end of an error.
+func suggest(stale []string) string {
 	if stale == nil {
 		return ""
 	}

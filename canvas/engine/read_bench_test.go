@@ -23,7 +23,7 @@ func benchmarkRead(b *testing.B, data []byte, contentType, etag string) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.Canvases.CanvasReadResource(context.Background(), v.Sub, p); err != nil {
+		if _, err := h.Canvases.Content.CanvasReadResource(context.Background(), v.Sub, p); err != nil {
 			b.Fatal(err)
 		}
 	}

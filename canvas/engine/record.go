@@ -1,14 +1,59 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// instanceRecord is what an instance was opened as.
+// The records of an open canvas are named after its channel, which is never used again
+// (canvas/PROTOCOL.md sections 3 and 5). What was opened with which input is committed
+// before it is visible, and so are the end of the canvas and the provider's data. What
+// the canvas shows is committed soon after. A record that is written after the end is an
+// orphan, which the next start removes.
+const (
+	instanceKey = "canvas/"       // + channel: an instanceRecord
+	shownKey    = "canvas-shown/" // + channel: a shownRecord, from the first change on
+	savedKey    = "canvas-saved/" // + channel: the provider's data
+)
+
+// forget returns the changes that delete every record of an instance.
+func forget(channel string) []channels.Change {
+	return []channels.Change{
+		{Key: instanceKey + channel, Delete: true}, {Key: shownKey + channel, Delete: true}, {Key: savedKey + channel, Delete: true},
+	}
+}
+
+// collectShown returns the current records of marked keys: what instances show, and the
+// deletion of instances whose open could not be rolled back.
+func (e *Engine) collectShown(keys []string) (changes []channels.Change) {
+	e.log.View(func(tx *channels.ReadTx) {
+		for _, key := range keys {
+			if channel, failed := strings.CutPrefix(key, instanceKey); failed {
+				changes = append(changes, forget(channel)...)
+				continue
+			}
+			i := e.instances.byChannel[strings.TrimPrefix(key, shownKey)]
+			if i == nil {
+				continue
+			}
+			if st, ok := i.state(tx); ok {
+				changes = append(changes, channels.Change{Key: key, Value: ahp.MustMarshal(shownRecord{st.Title, st.Status})})
+			}
+		}
+	})
+	return changes
+}
+
+// httpMeta says in a state's _meta that the provider answers http/1
+// (canvas/PROTOCOL.md section 4).
+var httpMeta = ahp.Value(`{"x-ahp-canvas/http":1}`)
+
+// instanceRecord is the record of an open canvas.
 type instanceRecord struct {
 	Session       string                       `json:"session"`
 	InstanceID    string                       `json:"instanceId"`
@@ -20,8 +65,8 @@ type instanceRecord struct {
 	Input         ahp.Value                    `json:"input,omitzero"`
 	HTTP          bool                         `json:"http,omitzero"`
 	Opened        time.Time                    `json:"opened"` // the order of the catalogue
-	// Shown is what it showed when this was written; a record of its own, where
-	// there is one, is newer.
+	// Shown is what the instance showed when the record was written. A record under
+	// shownKey is newer.
 	Shown shownRecord `json:"shown,omitzero"`
 }
 
@@ -38,8 +83,8 @@ func recordOf(st canvas.CanvasState, uri string, opened time.Time) instanceRecor
 	}
 }
 
-// encode returns what the encoder would: it is written for every open, and by hand
-// it costs a fifth.
+// encode returns what ahp.Marshal would, at a fifth of the cost: every open writes a
+// record.
 func (r *instanceRecord) encode() []byte {
 	b := make([]byte, 0, 384+len(r.Input))
 	b = ahp.AppendString(append(b, `{"session":`...), r.Session)
@@ -71,7 +116,7 @@ func (r *instanceRecord) encode() []byte {
 	return append(b, '}')
 }
 
-// appendTo is for one that is not empty.
+// appendTo appends a record that is not empty.
 func (r *shownRecord) appendTo(b []byte) []byte {
 	next := byte('{')
 	if r.Title != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -11,8 +12,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Registration is a provider's place in the registry. Its methods may be called
-// concurrently.
+// registry lists the providers in the order of registration. Guarded by the log's
+// mutex.
+type registry []*Registration
+
+// Registration is a provider's entry in the registry; see [canvas.Registration].
 type Registration struct {
 	engine   *Engine
 	ext      canvas.Extension
@@ -20,131 +24,26 @@ type Registration struct {
 
 	// Guarded by the log's mutex.
 	decls    []*check.Declared
-	gone     bool
-	closed   bool
-	withheld bool // a client whose connection that counts is not capable: it declares nothing now
+	lost     bool // it cannot be reached
+	closed   bool // it was removed
+	withheld bool // a client whose current connection lacks the capability: it declares nothing
 	calls    map[*call]struct{}
 }
 
-// away reports whether the provider cannot be asked anything.
-func (r *Registration) away() bool { return r.gone || r.closed || r.withheld }
+// unreachable reports whether the provider cannot be called.
+func (r *Registration) unreachable() bool { return r.lost || r.closed || r.withheld }
 
-// declares is what the provider offers now.
-func (r *Registration) declares() []*check.Declared {
+// declared returns what the provider offers now.
+func (r *Registration) declared() []*check.Declared {
 	if r.withheld {
 		return nil
 	}
 	return r.decls
 }
 
-// Register adds a provider with what it declares. One bad declaration refuses
-// the set; an extension id that is registered already is refused. Stale
-// instances of the same extension and canvas are opened again.
-func (s *Engine) Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error) {
-	ext, err := ext.Resolve()
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return nil, fmt.Errorf("canvas: extension %q has no provider", ext.ID)
-	}
-	decls, err := s.limits.Declarations(set)
-	if err != nil {
-		return nil, err
-	}
-	r := &Registration{engine: s, ext: ext, provider: p, decls: decls, calls: map[*call]struct{}{}}
-	err = s.log.Update(func(tx *channels.Tx) error {
-		for _, other := range s.regs {
-			if other.ext.ID == ext.ID && (other.ext.Session == ext.Session || other.ext.Session == "" || ext.Session == "") {
-				return fmt.Errorf("canvas: extension %q is registered already", ext.ID)
-			}
-		}
-		s.regs = append(s.regs, r)
-		s.publishRegistry(tx)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.reviveAll(r)
-	return r, nil
-}
-
-// Set replaces what the provider declares. A bad set is refused whole. Instances
-// of a canvas that it does not name any more become stale; stale ones of those
-// that it names are opened again.
-func (r *Registration) Set(set ...canvas.Declaration) error {
-	s := r.engine
-	decls, err := s.limits.Declarations(set)
-	if err != nil {
-		return err
-	}
-	err = s.log.Update(func(tx *channels.Tx) error {
-		if r.closed {
-			return errUnavailable
-		}
-		r.decls = decls
-		s.publishRegistry(tx)
-		s.lose(tx, r, r.takenBack)
-		return nil
-	})
-	if err == nil {
-		s.reviveAll(r)
-	}
-	return err
-}
-
-// SetReachable implements [canvas.Registration].
-func (r *Registration) SetReachable(reachable bool) {
-	if reachable {
-		r.engine.log.View(func(*channels.ReadTx) { r.gone = false })
-		r.engine.reviveAll(r)
-		return
-	}
-	r.engine.update(func(tx *channels.Tx) {
-		if !r.gone && !r.closed {
-			r.gone = true
-			r.lose(tx)
-		}
-	})
-}
-
-// Close takes the provider and its declarations out of the registry. Instances
-// stay, stale, until they are closed.
-func (r *Registration) Close() {
-	s := r.engine
-	s.update(func(tx *channels.Tx) {
-		if r.closed {
-			return
-		}
-		r.closed = true
-		s.forget(r)
-		r.lose(tx)
-		s.publishRegistry(tx)
-	})
-}
-
-func (s *Engine) forget(r *Registration) {
-	s.regs = slices.DeleteFunc(s.regs, func(o *Registration) bool { return o == r })
-}
-
-// lose ends calls and instances of a provider that is gone, in one transaction.
-func (r *Registration) lose(tx *channels.Tx) {
-	for c := range r.calls {
-		c.lose(errUnavailable)
-	}
-	r.engine.lose(tx, r, func(*instance) bool { return true })
-}
-
-// takenBack reports whether an instance is of a canvas that is not declared any more.
-func (r *Registration) takenBack(i *instance) bool { return r.find(i.canvasID) == nil }
-
-func (r *Registration) serves(session string) bool {
-	return r.ext.Session == "" || r.ext.Session == session
-}
-
+// find returns the declaration of a canvas, or nil.
 func (r *Registration) find(canvasID string) *check.Declared {
-	for _, d := range r.declares() {
+	for _, d := range r.declared() {
 		if d.CanvasID == canvasID {
 			return d
 		}
@@ -152,23 +51,167 @@ func (r *Registration) find(canvasID string) *check.Declared {
 	return nil
 }
 
-// publishRegistry brings SessionState.canvases of every session up to date; a
-// session where nothing changed hears nothing.
-func (s *Engine) publishRegistry(tx *channels.Tx) {
-	for _, uri := range tx.Channels(ahp.SchemeSession) {
-		s.publishSession(tx, uri)
+func (r *Registration) serves(session string) bool {
+	return r.ext.Session == "" || r.ext.Session == session
+}
+
+// Register adds a provider with what it declares. One bad declaration refuses the set;
+// an extension id that is registered already is refused. Stale instances of the same
+// extension and canvas are opened again.
+func (e *Engine) Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error) {
+	ext, err := ext.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, fmt.Errorf("canvas: extension %q has no provider", ext.ID)
+	}
+	decls, err := e.limits.Declarations(set)
+	if err != nil {
+		return nil, err
+	}
+	r := &Registration{engine: e, ext: ext, provider: p, decls: decls, calls: map[*call]struct{}{}}
+	err = e.log.Update(func(tx *channels.Tx) error {
+		for _, other := range e.registry {
+			if other.ext.ID == ext.ID && (other.ext.Session == ext.Session || other.ext.Session == "" || ext.Session == "") {
+				return fmt.Errorf("canvas: extension %q is registered already", ext.ID)
+			}
+		}
+		e.registry = append(e.registry, r)
+		e.registry.publish(e, tx)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.reopenAll()
+	return r, nil
+}
+
+// Set implements [canvas.Registration].
+func (r *Registration) Set(set ...canvas.Declaration) error {
+	e := r.engine
+	decls, err := e.limits.Declarations(set)
+	if err != nil {
+		return err
+	}
+	err = e.log.Update(func(tx *channels.Tx) error {
+		if r.closed {
+			return errUnavailable
+		}
+		r.decls = decls
+		e.registry.publish(e, tx)
+		r.markStale(tx, r.noLongerDeclared)
+		return nil
+	})
+	if err == nil {
+		r.reopenAll()
+	}
+	return err
+}
+
+// SetReachable implements [canvas.Registration].
+func (r *Registration) SetReachable(reachable bool) {
+	if reachable {
+		r.engine.log.View(func(*channels.ReadTx) { r.lost = false })
+		r.reopenAll()
+		return
+	}
+	r.engine.update(func(tx *channels.Tx) {
+		if !r.lost && !r.closed {
+			r.lost = true
+			r.disconnect(tx)
+		}
+	})
+}
+
+// Close implements [canvas.Registration].
+func (r *Registration) Close() {
+	r.engine.update(func(tx *channels.Tx) {
+		if !r.closed {
+			r.withdraw(tx)
+			r.engine.registry.publish(r.engine, tx)
+		}
+	})
+}
+
+// withdraw removes the provider from the registry.
+func (r *Registration) withdraw(tx *channels.Tx) {
+	r.closed = true
+	r.engine.registry = slices.DeleteFunc(r.engine.registry, func(o *Registration) bool { return o == r })
+	r.disconnect(tx)
+}
+
+// disconnect fails the calls of a provider that became unreachable, and marks its
+// instances stale.
+func (r *Registration) disconnect(tx *channels.Tx) {
+	r.failCalls(errUnavailable)
+	r.markStale(tx, func(*instance) bool { return true })
+}
+
+func (r *Registration) failCalls(why *canvas.Error) {
+	for c := range r.calls {
+		c.fail(why)
 	}
 }
 
-// registryOf is the union of what serves a session, in the order of
-// registration. It is never nil.
-func (s *Engine) registryOf(uri string) []session.SessionCanvasDeclaration {
+func (r *Registration) noLongerDeclared(i *instance) bool { return r.find(i.canvasID) == nil }
+
+// markStale marks the ready instances of the provider for which match is true.
+func (r *Registration) markStale(tx *channels.Tx, match func(*instance) bool) {
+	var lost []*instance
+	for i := range r.engine.instances.in(r.ext.Session) {
+		if i.reg == r && match(i) {
+			lost = append(lost, i)
+		}
+	}
+	slices.SortFunc(lost, byKey)
+	r.engine.catalog.collect(tx, func(*catalogChanges) {
+		for _, i := range lost {
+			i.markStale(r.engine, tx)
+		}
+	})
+}
+
+// markStale marks an instance that is ready.
+func (i *instance) markStale(e *Engine, tx *channels.Tx) {
+	if st, ok := i.state(tx); !ok || st.Availability != session.Ready {
+		return
+	}
+	i.handle.life.end()
+	i.box.close()
+	var u canvas.Updated
+	stale := session.Stale
+	u.Availability.Present, u.Availability.Value = true, &stale
+	e.publish(tx, i.channel, u)
+}
+
+// publish brings SessionState.canvases of every session up to date. A session in which
+// nothing changed receives nothing.
+func (reg registry) publish(e *Engine, tx *channels.Tx) {
+	for _, uri := range tx.Channels(ahp.SchemeSession) {
+		reg.publishTo(e, tx, uri)
+	}
+}
+
+// publishTo brings one session's registry up to date.
+func (reg registry) publishTo(e *Engine, tx *channels.Tx, uri string) {
+	st, ok := sessionState(tx, uri)
+	list := reg.declared(uri)
+	if ok && !bytes.Equal(ahp.MustMarshal(list), ahp.MustMarshal(append([]session.SessionCanvasDeclaration{}, st.Canvases...))) {
+		e.publish(tx, uri, session.CanvasesChanged{Canvases: list})
+	}
+}
+
+// declared returns the declarations of every provider that serves a session. It is
+// never nil.
+func (reg registry) declared(uri string) []session.SessionCanvasDeclaration {
 	list := []session.SessionCanvasDeclaration{}
-	for _, r := range s.regs {
+	for _, r := range reg {
 		if !r.serves(uri) {
 			continue
 		}
-		for _, d := range r.declares() {
+		for _, d := range r.declared() {
 			list = append(list, session.SessionCanvasDeclaration{
 				ExtensionID: r.ext.ID, ExtensionName: r.ext.Name, CanvasID: d.CanvasID,
 				DisplayName: d.DisplayName, Description: d.Description,
@@ -177,4 +220,14 @@ func (s *Engine) registryOf(uri string) []session.SessionCanvasDeclaration {
 		}
 	}
 	return list
+}
+
+// clients returns the client providers of a session.
+func (reg registry) clients(uri string) (clients []*Registration) {
+	for _, r := range reg {
+		if r.ext.ClientID != "" && r.ext.Session == uri {
+			clients = append(clients, r)
+		}
+	}
+	return clients
 }

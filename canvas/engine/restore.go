@@ -3,23 +3,33 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// restored is an open canvas as a store had it.
+// A restart goes through these steps: Load reads the records, package session restores
+// its sessions, whose catalogs come from Prepare, and Restore creates the channels.
+
+// restoring is what Load has read and Restore will create. Guarded by the log's mutex.
+type restoring struct {
+	active   bool // between Load and Restore: clients are listed, but not connected
+	sessions map[string][]*restored
+	orphans  []channels.Change // deletes records that belong to no instance
+}
+
+// restored is an open canvas as the store has it.
 type restored struct {
 	channel string
 	record  instanceRecord
 	saved   []byte
 }
 
-// Load reads the open canvases of an earlier life. The sessions are restored
-// after it, whose catalogues name them then (see [Engine.Prepare]), and then
-// [Engine.Restore] makes them.
-func (s *Engine) Load(records channels.Records) error {
+// Load reads the open canvases of an earlier run. The sessions are restored after it,
+// and then [Engine.Restore] creates the canvases.
+func (e *Engine) Load(records channels.Records) error {
 	byChannel := map[string]*restored{}
 	for _, rec := range records.Under(instanceKey) {
 		r := &restored{channel: rec.Key}
@@ -28,38 +38,48 @@ func (s *Engine) Load(records channels.Records) error {
 		}
 		byChannel[r.channel] = r
 	}
-	loaded := map[string][]*restored{}
-	for _, rec := range records.Under(shownKey) {
-		var shown shownRecord
-		if r := byChannel[rec.Key]; r == nil {
-			s.sweep = append(s.sweep, channels.Change{Key: shownKey + rec.Key, Delete: true})
-		} else if err := rec.Read(shownKey, &shown); err != nil {
-			return err
-		} else {
-			r.record.Shown = shown
-		}
+	state := restoring{active: true, sessions: map[string][]*restored{}}
+	if err := state.readShown(records, byChannel); err != nil {
+		return err
 	}
 	for _, rec := range records.Under(savedKey) {
-		if r := byChannel[rec.Key]; r == nil {
-			s.sweep = append(s.sweep, channels.Change{Key: savedKey + rec.Key, Delete: true})
-		} else {
+		if r := byChannel[rec.Key]; r != nil {
 			r.saved = rec.Value
+		} else {
+			state.orphans = append(state.orphans, channels.Change{Key: savedKey + rec.Key, Delete: true})
 		}
 	}
 	for _, r := range byChannel {
-		loaded[r.record.Session] = append(loaded[r.record.Session], r)
+		state.sessions[r.record.Session] = append(state.sessions[r.record.Session], r)
 	}
-	for uri, list := range loaded {
-		slices.SortFunc(list, inOrder)
-		loaded[uri] = s.newest(list)
+	for uri, list := range state.sessions {
+		slices.SortFunc(list, byOpening)
+		state.sessions[uri] = state.newest(list)
 	}
-	s.log.View(func(*channels.ReadTx) { s.loaded, s.restoring = loaded, true })
+	e.log.View(func(*channels.ReadTx) { e.restoring = state })
 	return nil
 }
 
-// newest leaves out of a session's canvases, which are in their order, those whose
-// name a later one has: an open that failed and that the store did not take back.
-func (s *Engine) newest(list []*restored) []*restored {
+// readShown puts what instances showed into their records.
+func (s *restoring) readShown(records channels.Records, byChannel map[string]*restored) error {
+	for _, rec := range records.Under(shownKey) {
+		r := byChannel[rec.Key]
+		if r == nil {
+			s.orphans = append(s.orphans, channels.Change{Key: shownKey + rec.Key, Delete: true})
+			continue
+		}
+		var shown shownRecord
+		if err := rec.Read(shownKey, &shown); err != nil {
+			return err
+		}
+		r.record.Shown = shown
+	}
+	return nil
+}
+
+// newest drops from a session's canvases, which are in order, those whose instance id a
+// later one has: opens that failed and could not be rolled back.
+func (s *restoring) newest(list []*restored) []*restored {
 	last := map[string]*restored{}
 	for _, r := range list {
 		last[r.record.InstanceID] = r
@@ -67,51 +87,59 @@ func (s *Engine) newest(list []*restored) []*restored {
 	return slices.DeleteFunc(list, func(r *restored) bool {
 		old := last[r.record.InstanceID] != r
 		if old {
-			s.sweep = append(s.sweep, forget(r.channel)...)
+			s.orphans = append(s.orphans, forget(r.channel)...)
 		}
 		return old
 	})
 }
 
-func inOrder(a, b *restored) int {
+func byOpening(a, b *restored) int {
 	if c := a.record.Opened.Compare(b.record.Opened); c != 0 {
 		return c
 	}
-	if a.channel < b.channel {
-		return -1
-	}
-	return 1
+	return strings.Compare(a.channel, b.channel)
 }
 
-// Restore makes the instances that Load read, in the sessions that are there:
-// each is stale, without a url, until its provider opens it again (canvas.md
-// section 5). What belongs to no session is removed from the store.
-func (s *Engine) Restore(ctx context.Context) error {
-	err := s.log.Update(func(tx *channels.Tx) error {
-		for uri, list := range s.loaded {
-			_, here := sessionState(tx, uri)
+// catalog returns the catalog of a session that is being restored. It is never nil.
+func (s *restoring) catalog(uri string) []session.OpenCanvasRef {
+	entries := []session.OpenCanvasRef{}
+	for _, r := range s.sessions[uri] {
+		entries = append(entries, session.OpenCanvasRef{
+			InstanceID: r.record.InstanceID, Channel: r.channel, CanvasID: r.record.CanvasID, ExtensionID: r.record.ExtensionID,
+			ExtensionName: r.record.ExtensionName, Title: r.record.Shown.Title, Availability: session.Stale,
+		}.Encoded())
+	}
+	return entries
+}
+
+// Restore creates the instances that Load read, in the sessions that exist: each is
+// stale, without a url, until its provider opens it again (canvas/PROTOCOL.md section
+// 5). Records that belong to no session are removed from the store.
+func (e *Engine) Restore(ctx context.Context) error {
+	var orphans []channels.Change
+	err := e.log.Update(func(tx *channels.Tx) error {
+		orphans = e.restoring.orphans
+		for uri, list := range e.restoring.sessions {
+			_, exists := sessionState(tx, uri)
 			for _, r := range list {
-				if !here {
-					s.sweep = append(s.sweep, forget(r.channel)...)
-				} else if err := s.restore(tx, r); err != nil {
+				if !exists {
+					orphans = append(orphans, forget(r.channel)...)
+				} else if err := e.restore(tx, r); err != nil {
 					return err
 				}
 			}
 		}
-		s.loaded, s.restoring = nil, false
+		e.restoring = restoring{}
 		return nil
 	})
-	if err != nil || len(s.sweep) == 0 {
+	if err != nil || len(orphans) == 0 {
 		return err
 	}
-	sweep := s.sweep
-	s.sweep = nil
-	return s.commit(ctx, sweep...)
+	return e.commits.write(ctx, nothingChanged, orphans)
 }
 
-func (s *Engine) restore(tx *channels.Tx, r *restored) error {
+func (e *Engine) restore(tx *channels.Tx, r *restored) error {
 	rec := r.record
-	k := key{rec.Session, rec.InstanceID}
 	st := canvas.CanvasState{
 		InstanceID: rec.InstanceID, CanvasID: rec.CanvasID, ExtensionID: rec.ExtensionID, ExtensionName: rec.ExtensionName,
 		DisplayName: rec.DisplayName, Input: rec.Input, Title: rec.Shown.Title, Status: rec.Shown.Status,
@@ -124,23 +152,10 @@ func (s *Engine) restore(tx *channels.Tx, r *restored) error {
 		return err
 	}
 	ext := canvas.Extension{ID: rec.ExtensionID, Name: rec.ExtensionName, ClientID: rec.Provider.ClientID}
-	i := &instance{key: k, channel: r.channel, ext: ext, canvasID: rec.CanvasID, saved: r.saved, opened: rec.Opened}
-	i.handle = newHandle(s, k, ext)
-	i.box = newMailbox(s.tasks, &i.handle.life, s.limits.MailboxBytes, nil)
-	i.quiet() // until it is opened again
-	s.instances.add(i)
-	s.byChannel[r.channel] = i
+	i := &instance{key: key{rec.Session, rec.InstanceID}, channel: r.channel, ext: ext, canvasID: rec.CanvasID, saved: r.saved, opened: rec.Opened}
+	i.handle = newHandle(e, i.key, ext)
+	i.box = newMailbox(e.tasks, &i.handle.life, e.limits.MailboxBytes, nil)
+	i.disconnect() // until it is opened again
+	e.instances.add(i)
 	return nil
-}
-
-// rows is the catalogue of a session that is being restored. It is never nil.
-func (s *Engine) rows(uri string) []session.OpenCanvasRef {
-	rows := []session.OpenCanvasRef{}
-	for _, r := range s.loaded[uri] {
-		rows = append(rows, session.OpenCanvasRef{
-			InstanceID: r.record.InstanceID, Channel: r.channel, CanvasID: r.record.CanvasID, ExtensionID: r.record.ExtensionID,
-			ExtensionName: r.record.ExtensionName, Title: r.record.Shown.Title, Availability: session.Stale,
-		}.Encoded())
-	}
-	return rows
 }

@@ -34,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 		equal(t, `{"n":1}`, string(h.State(h.SessionState().OpenCanvases[0].Channel).Input))
 		wantCode(t, f.latest().h.Save(t.Context(), []byte("more")), canvas.CodeStoreFailed)
 		e := wantCode(t, closeCanvas(h, "one"), canvas.CodeStoreFailed)
-		equal(t, "the canvas is stale now and still listed, for the host could not keep its end: state: the disk is full", e.Message)
+		equal(t, "the canvas is stale now and still listed, because the host could not store its end: state: the disk is full", e.Message)
 
 		h = l.next()
 		equal(t, 1, len(h.SessionState().OpenCanvases))
@@ -52,7 +52,7 @@ func TestDisposeOnFullDisk(t *testing.T) {
 		ok(t, err)
 		h.Canvases.PutStore(full{l.store})
 		equal(t, `the session is still there, though canvases in it may be closed: canvas "one": the canvas is stale now and still listed, `+
-			`for the host could not keep its end: state: the disk is full (canvas_store_failed) (-32603)`, fmt.Sprint(dispose(t, h)))
+			`because the host could not store its end: state: the disk is full (canvas_store_failed) (-32603)`, fmt.Sprint(dispose(t, h)))
 		h.Canvases.PutStore(l.store)
 		_, err = open(h, "two", "")
 		ok(t, err)

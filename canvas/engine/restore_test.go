@@ -338,12 +338,12 @@ func TestRestoredClients(t *testing.T) {
 		_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "notes"})
 		wantCode(t, err, canvas.CodeProviderUnavailable)
 		caller.capable = false
-		h.Canvases.ClientBack("c")
+		h.Canvases.Clients.ClientBack("c")
 		equal(t, 0, len(h.SessionState().Canvases))
 
 		caller.capable = true
 		h = canvastest.New(t, engine.Options{Store: store, Caller: caller})
-		h.Canvases.ClientBack("c")
+		h.Canvases.Clients.ClientBack("c")
 		synctest.Wait()
 		equal(t, session.Ready, h.State("ahp-canvas:/old").Availability)
 		_, err = h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "notes", InstanceID: "n"})
@@ -376,8 +376,8 @@ func TestContentOfARestored(t *testing.T) {
 		v := h.Connect("v")
 		v.Subscribe(o.Channel)
 		_, read := readResource(h, v, o.Channel, "ahp-canvas-content:/one/", "")
-		_, same := h.Canvases.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: "ahp-canvas-content:/one/"})
-		_, resolved := h.Canvases.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: "ahp-canvas-content:/one/"})
+		_, same := h.Canvases.Content.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: "ahp-canvas-content:/one/"})
+		_, resolved := h.Canvases.Content.ResourceResolve(t.Context(), v.Sub, ahp.ResourceURIParams{URI: "ahp-canvas-content:/one/"})
 		for _, err := range []error{read, same, resolved} {
 			wire := ahp.ToError(err)
 			equal(t, ahp.CodeCanvasProvider, wire.Code)

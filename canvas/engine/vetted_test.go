@@ -16,7 +16,7 @@ func TestVettedAreBounded(t *testing.T) {
 	l := check.Limits{Limits: canvas.Limits{}.WithDefaults()}
 	keep := func(name string, size int) {
 		set := []canvas.Declaration{{CanvasID: name, DisplayName: "x", Description: strings.Repeat("x", size)}}
-		if _, err := v.prepare(&l, set); err != nil {
+		if _, err := v.compile(&l, set); err != nil {
 			t.Fatal(err)
 		}
 		if v.sets[v.order[len(v.order)-1]][0].CanvasID != name {

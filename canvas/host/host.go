@@ -135,10 +135,10 @@ func (h *Host) assemble() {
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store,
 		Capabilities: func(id string) ahp.Capabilities { return h.server.Capabilities(id) },
-		Prepare:      h.canvases.Prepare, Vet: h.canvases.Vet, After: h.canvases.Fold, BeforeDispose: h.canvases.CloseSession,
+		Prepare:      h.canvases.Prepare, Vet: h.canvases.Clients.Vet, After: h.canvases.Clients.Fold, BeforeDispose: h.canvases.CloseSession,
 	})
 	so := h.opts.Server
-	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases
+	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods = methods(h.sessions, h.canvases)
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)

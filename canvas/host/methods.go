@@ -18,9 +18,9 @@ func methods(s *session.Service, c *engine.Engine) []server.Method {
 		server.Handle(session.ResolveSessionConfig, s.ResolveSessionConfig),
 		server.Handle(session.SessionConfigCompletions, s.SessionConfigCompletions),
 
-		server.HandleStream(canvas.CanvasReadResource, c.StreamResource),
-		server.HandleContent(ahp.ResourceRead, c.ResourceRead),
-		server.Handle(ahp.ResourceResolve, c.ResourceResolve).Concurrent(),
+		server.HandleStream(canvas.CanvasReadResource, c.Content.StreamResource),
+		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),
+		server.Handle(ahp.ResourceResolve, c.Content.ResourceResolve).Concurrent(),
 
 		// Known, so that they are refused rather than unknown (canvas.md section 4).
 		server.RefuseUnread(canvas.CanvasOpen.MethodInfo, errNotForClients),

@@ -152,7 +152,7 @@ func TestPage(t *testing.T) {
 	v := h.Connect("v")
 	v.Subscribe(o.Channel)
 	for path, mime := range map[string]string{"/": "text/html", "/base.css": "text/css", "/board.css": "text/css", "/board.js": "text/javascript", "/draw.js": "text/javascript", "/edit.js": "text/javascript", "/keys.js": "text/javascript", "/drag.js": "text/javascript", "/ui.js": "text/javascript", "/link.js": "text/javascript", "/parts.js": "text/javascript", "/difference.js": "text/javascript"} {
-		raw, err := h.Canvases.CanvasReadResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: canvas.ContentURL("b", path)})
+		raw, err := h.Canvases.Content.CanvasReadResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: canvas.ContentURL("b", path)})
 		if err != nil || !strings.Contains(string(raw), `"mimeType":"`+mime+`"`) {
 			t.Errorf("%s: %.100s %v", path, raw, err)
 		}

@@ -34,7 +34,7 @@ func newReader(t *testing.T, dir string, paths ...string) *reader {
 func (r *reader) read(path string) {
 	r.t.Helper()
 	p := canvas.CanvasReadResourceParams{Channel: r.o.Channel, URI: canvas.ContentURL("one", path)}
-	if _, err := r.host.Canvases.CanvasReadResource(r.t.Context(), r.page.Sub, p); err != nil {
+	if _, err := r.host.Canvases.Content.CanvasReadResource(r.t.Context(), r.page.Sub, p); err != nil {
 		r.t.Fatal(err)
 	}
 }

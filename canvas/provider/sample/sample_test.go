@@ -179,7 +179,7 @@ func TestFiles(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{"/", "counter"}, {"/ui.js", "// its own"}, {"/link.js", "onMessage"}, {"/base.css", "--background-color-default"}, {"/none.js", ""}, {"/page/ui.js", ""},
 	} {
-		raw, err := b.Canvases.CanvasReadResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: b.channel, URI: canvas.ContentURL("c", c.path)})
+		raw, err := b.Canvases.Content.CanvasReadResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: b.channel, URI: canvas.ContentURL("c", c.path)})
 		if c.want == "" {
 			if !errors.Is(err, ahp.ErrNotFound) {
 				t.Errorf("%s: %s, %v", c.path, raw, err)

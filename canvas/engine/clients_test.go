@@ -81,7 +81,7 @@ func newClients(t *testing.T) (*canvastest.Host, *clients) {
 func join(t *testing.T, h *canvastest.Host, clientID string, set ...canvas.Declaration) {
 	t.Helper()
 	active := session.SessionActiveClient{ClientID: clientID, CanvasProviders: set}
-	ok(t, h.Canvases.Vet(active))
+	ok(t, h.Canvases.Clients.Vet(active))
 	ok(t, h.Log.Update(func(tx *channels.Tx) error {
 		return tx.Append(canvastest.Session, session.ActiveClientSet{ActiveClient: active})
 	}))
@@ -151,12 +151,12 @@ func TestLostAndBack(t *testing.T) {
 		}()
 		synctest.Wait()
 		c.took()
-		h.Canvases.ClientLost("c1")
-		h.Canvases.ClientLost("nobody")
+		h.Canvases.Clients.ClientLost("c1")
+		h.Canvases.Clients.ClientLost("nobody")
 		wantCode(t, <-hang, canvas.CodeProviderUnavailable)
 		equal(t, "client:c1/editor, e1 stale, e2 stale", registry(h))
 		c.answers(always(`{"title":"again"}`, nil))
-		h.Canvases.ClientBack("c1")
+		h.Canvases.Clients.ClientBack("c1")
 		synctest.Wait()
 		equal(t, "client:c1/editor, e1 ready, e2 ready", registry(h))
 		asked := strings.Join(c.took(), ";")
@@ -184,9 +184,9 @@ func TestTheConnectionThatCountsChanges(t *testing.T) {
 		for _, lost := range []bool{false, true} {
 			c.onlyPlain("c1")
 			if lost {
-				h.Canvases.ClientLost("c1")
+				h.Canvases.Clients.ClientLost("c1")
 			}
-			h.Canvases.ClientBack("c1")
+			h.Canvases.Clients.ClientBack("c1")
 			if !lost {
 				wantCode(t, <-save, canvas.CodeProviderUnavailable)
 				c.answers(nil)
@@ -198,18 +198,18 @@ func TestTheConnectionThatCountsChanges(t *testing.T) {
 			wantCode(t, err, canvas.CodeProviderUnavailable)
 			c.took()
 			c.onlyPlain("plain")
-			h.Canvases.ClientBack("c1")
+			h.Canvases.Clients.ClientBack("c1")
 			synctest.Wait()
 			equal(t, "client:c1/editor, e1 ready", registry(h))
 			equal(t, `c1 canvasOpen {"channel":"ahp-session:/test","canvasId":"editor","extensionId":"client:c1","instanceId":"e1","input":{"path":"a"}}`, strings.Join(c.took(), ";"))
-			h.Canvases.ClientBack("c1") // it is told again
+			h.Canvases.Clients.ClientBack("c1") // it is told again
 			synctest.Wait()
 			equal(t, 0, len(c.took()))
 		}
 		join(t, h, "plain", editor)
 		equal(t, "client:c1/editor, e1 ready", registry(h))
 		c.onlyPlain("")
-		h.Canvases.ClientBack("plain")
+		h.Canvases.Clients.ClientBack("plain")
 		equal(t, "client:c1/editor, client:plain/editor, e1 ready", registry(h))
 		leave(t, h, "plain")
 		equal(t, "client:c1/editor, e1 ready", registry(h))
@@ -222,9 +222,9 @@ func TestFoldAsksOnlyWhoChanged(t *testing.T) {
 		h, c := newClients(t)
 		join(t, h, "c1", editor)
 		h.Open("editor", "e1", nil)
-		h.Canvases.ClientLost("c1")
+		h.Canvases.Clients.ClientLost("c1")
 		c.answers(always("", ahp.ErrPermissionDenied))
-		h.Canvases.ClientBack("c1")
+		h.Canvases.Clients.ClientBack("c1")
 		synctest.Wait()
 		equal(t, "client:c1/editor, e1 stale", registry(h))
 		c.took()
@@ -276,7 +276,7 @@ func TestVetRefusesTheWholeSet(t *testing.T) {
 	} {
 		bad := canvas.Declaration{CanvasID: "bad", DisplayName: "Bad"}
 		spoil(&bad)
-		if err := h.Canvases.Vet(session.SessionActiveClient{ClientID: "c1", CanvasProviders: []canvas.Declaration{editor, bad}}); err == nil {
+		if err := h.Canvases.Clients.Vet(session.SessionActiveClient{ClientID: "c1", CanvasProviders: []canvas.Declaration{editor, bad}}); err == nil {
 			t.Errorf("%s was let through", name)
 		}
 	}
@@ -284,7 +284,7 @@ func TestVetRefusesTheWholeSet(t *testing.T) {
 	for i := range 65 {
 		many = append(many, canvas.Declaration{CanvasID: fmt.Sprint("c", i), DisplayName: "C"})
 	}
-	if err := h.Canvases.Vet(session.SessionActiveClient{ClientID: "c1", CanvasProviders: many}); err == nil {
+	if err := h.Canvases.Clients.Vet(session.SessionActiveClient{ClientID: "c1", CanvasProviders: many}); err == nil {
 		t.Error("65 canvases were let through")
 	}
 }
@@ -308,7 +308,7 @@ func TestClientContent(t *testing.T) {
 		{"", ahp.ErrNotFound, "no such resource (-32008)"},
 	} {
 		c.answers(always(tc.answer, tc.err))
-		got, err := h.Canvases.CanvasReadResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: "ahp-canvas-content:/e1/a.txt"})
+		got, err := h.Canvases.Content.CanvasReadResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: "ahp-canvas-content:/e1/a.txt"})
 		have := string(got)
 		if err != nil {
 			have = err.Error() + string(ahp.ToError(err).Data)
@@ -327,8 +327,8 @@ func TestDisposedSessionForgetsItsClients(t *testing.T) {
 	_, err := h.Sessions.DisposeSession(t.Context(), nil, ahp.ChannelParams{Channel: canvastest.Session})
 	ok(t, err)
 	equal(t, 1, len(c.took())) // canvasClose
-	h.Canvases.ClientLost("c1")
-	h.Canvases.ClientBack("c1")
+	h.Canvases.Clients.ClientLost("c1")
+	h.Canvases.Clients.ClientBack("c1")
 	ok(t, h.Sessions.Ensure(canvastest.Session, "Again"))
 	equal(t, "", registry(h))
 }

@@ -9,7 +9,7 @@ import (
 func TestLife(t *testing.T) {
 	service, stop := context.WithCancel(t.Context())
 	defer stop()
-	early, late, other := life{of: service}, life{of: service}, life{of: service}
+	early, late, other := lifetime{engine: service}, lifetime{engine: service}, lifetime{engine: service}
 	asked := early.context()
 	if early.over() || asked.Err() != nil {
 		t.Error("over before its end")
@@ -17,7 +17,7 @@ func TestLife(t *testing.T) {
 	early.end()
 	early.end()
 	late.end()
-	for name, l := range map[string]*life{"asked for before": &early, "asked for after": &late} {
+	for name, l := range map[string]*lifetime{"asked for before": &early, "asked for after": &late} {
 		if !l.over() || l.context().Err() == nil {
 			t.Errorf("%s its end: over %v, context %v", name, l.over(), l.context().Err())
 		}

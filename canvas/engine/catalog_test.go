@@ -22,7 +22,7 @@ func TestManyAreLostAtOnce(t *testing.T) {
 		v.Subscribe(h.Open("editor", fmt.Sprint("panel-", n), nil).Channel)
 	}
 	v.Subscribe(canvastest.Session)
-	h.Canvases.ClientLost("c1")
+	h.Canvases.Clients.ClientLost("c1")
 	heard, size := v.Take(), 0
 	for n, e := range heard {
 		size += len(e.Action)
@@ -35,6 +35,6 @@ func TestManyAreLostAtOnce(t *testing.T) {
 		t.Errorf("%d bytes were sent", size)
 	}
 	equal(t, many, strings.Count(registry(h), " stale"))
-	h.Canvases.ClientLost("c1")
+	h.Canvases.Clients.ClientLost("c1")
 	equal(t, nil, v.Brief())
 }

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/check"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// Clients follows the clients that provide canvases: what they declare in a session, and
+// whether they are connected. Its methods are the hooks of package session and of package
+// channels/server.
+type Clients struct {
+	engine *Engine
+	caller Caller // nil ignores what clients declare
+	vetted vetted
+}
+
+// Vet checks what a client declares before it becomes an active client: one bad
+// declaration refuses the set (canvas/PROTOCOL.md section 8). Compiling the schemas
+// takes time, so Vet is called without a lock and keeps them for the Fold that follows.
+func (cs *Clients) Vet(c session.SessionActiveClient) error {
+	if len(c.CanvasProviders) == 0 {
+		return nil
+	}
+	// The name is repeated beside each canvas that the client declares or has open.
+	if err := cs.engine.limits.Text("displayName", c.DisplayName); err != nil {
+		return canvas.Errorf(canvas.CodeInputInvalid, "the client's %v", err)
+	}
+	cs.vetted.compiling.Lock()
+	defer cs.vetted.compiling.Unlock()
+	_, err := cs.vetted.compile(&cs.engine.limits, c.CanvasProviders)
+	return err
+}
+
+// vetted caches the newest compiled sets by their JSON: the fold that follows runs under
+// the log's lock.
+type vetted struct {
+	compiling sync.Mutex // held during a Vet: clients that declare take one processor
+
+	mu    sync.Mutex
+	sets  map[string][]*check.Declared
+	order []string // oldest first
+	bytes int
+}
+
+// The limits of the cache. A compiled set takes up to three hundred times its size. A
+// single set may be larger.
+const (
+	maxVetted      = 64
+	maxVettedBytes = 1 << 20
+)
+
+func (v *vetted) compile(l *check.Limits, set []canvas.Declaration) ([]*check.Declared, error) {
+	key := string(ahp.MustMarshal(set))
+	v.mu.Lock()
+	known, ok := v.sets[key]
+	v.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	decls, err := l.Declarations(set)
+	if err != nil {
+		return nil, err
+	}
+	v.keep(key, decls)
+	return decls, nil
+}
+
+func (v *vetted) keep(key string, decls []*check.Declared) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.sets == nil {
+		v.sets = map[string][]*check.Declared{}
+	}
+	if v.sets[key] != nil {
+		return
+	}
+	v.sets[key] = decls
+	v.order, v.bytes = append(v.order, key), v.bytes+len(key)
+	for len(v.order) > 1 && (len(v.order) > maxVetted || v.bytes > maxVettedBytes) {
+		delete(v.sets, v.order[0])
+		v.order, v.bytes = v.order[1:], v.bytes-len(v.order[0])
+	}
+}
+
+// Fold follows a change of a session's active clients in the same transaction: what
+// capable clients declare enters the registry, what they withdrew or left behind leaves
+// it, and the instances of that become stale (the Canvas proposal (#297), section 2;
+// canvas/PROTOCOL.md section 5). If a client's capability changes, [Clients.ClientBack]
+// follows that.
+func (cs *Clients) Fold(tx *channels.Tx, uri string, before, now session.State) {
+	if sameClients(before.ActiveClients, now.ActiveClients) {
+		return
+	}
+	declaring := map[string]bool{}
+	for _, c := range now.ActiveClients {
+		if len(c.CanvasProviders) > 0 && cs.caller != nil {
+			declaring[c.ClientID] = true
+			if !unchanged(before.ActiveClients, c) {
+				cs.foldClient(tx, uri, c)
+			}
+		}
+	}
+	for _, r := range cs.engine.registry.clients(uri) {
+		if !declaring[r.ext.ClientID] {
+			r.withdraw(tx)
+		}
+	}
+	cs.engine.registry.publishTo(cs.engine, tx, uri)
+}
+
+// sameClients reports whether two lists are one: reducers share what they do not
+// change.
+func sameClients(a, b []session.SessionActiveClient) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// unchanged reports whether a client's entry is an old one: another client's change must
+// not fold this client again.
+func unchanged(before []session.SessionActiveClient, c session.SessionActiveClient) bool {
+	for _, b := range before {
+		if b.ClientID == c.ClientID {
+			return len(b.CanvasProviders) == len(c.CanvasProviders) && &b.CanvasProviders[0] == &c.CanvasProviders[0]
+		}
+	}
+	return false
+}
+
+func (cs *Clients) foldClient(tx *channels.Tx, uri string, c session.SessionActiveClient) {
+	decls, err := cs.vetted.compile(&cs.engine.limits, c.CanvasProviders)
+	if err != nil {
+		return // Vet has accepted the set
+	}
+	r := cs.clientRegistration(uri, c.ClientID)
+	r.lost = r.lost || cs.engine.restoring.active
+	if r.withheld = !r.capable(); r.withheld {
+		r.disconnect(tx)
+	}
+	r.ext.Name = deref(c.DisplayName)
+	r.decls = decls
+	r.markStale(tx, r.noLongerDeclared)
+	tx.Later(func() { r.reopenAll() })
+}
+
+// clientRegistration returns the entry of a client in a session's registry, adding it
+// if there is none.
+func (cs *Clients) clientRegistration(uri, clientID string) *Registration {
+	for _, r := range cs.engine.registry.clients(uri) {
+		if r.ext.ClientID == clientID {
+			return r
+		}
+	}
+	ext, _ := canvas.Extension{ClientID: clientID, Session: uri}.Resolve()
+	r := &Registration{engine: cs.engine, ext: ext, calls: map[*call]struct{}{}, provider: &clientProvider{
+		caller: cs.caller, clientID: clientID, session: uri, limit: cs.engine.limits.AnswerBytes, within: cs.engine.timeouts,
+	}}
+	cs.engine.registry = append(cs.engine.registry, r)
+	return r
+}
+
+// capable reports whether a client may provide canvases: its current connection declared
+// the capability (canvas/PROTOCOL.md section 1).
+func (r *Registration) capable() bool {
+	c := r.engine.Clients.caller
+	return c != nil && c.Capable(r.ext.ClientID, ahp.CapabilityCanvas)
+}
+
+// ClientLost reports that a client's last connection ended: in one transaction its
+// instances become stale and its calls fail. What it declared stays listed.
+func (cs *Clients) ClientLost(clientID string) {
+	cs.engine.update(func(tx *channels.Tx) {
+		for _, r := range cs.engine.registry {
+			if r.ext.ClientID == clientID && !r.lost {
+				r.lost = true
+				r.disconnect(tx)
+			}
+		}
+	})
+}
+
+// ClientBack reports that a client can be called on a connection whose handshake is
+// answered: a new one, or an older one that is current again because a newer one ended.
+// If the connection has the capability, what the client declared is in the registry and
+// its stale instances are opened again with the input that they had; if not, the client
+// counts as having withdrawn its declarations. If the client was reachable all the time,
+// only the instances are opened again that an ended connection was asked to open.
+func (cs *Clients) ClientBack(clientID string) {
+	var returned, present []*Registration
+	cs.engine.update(func(tx *channels.Tx) {
+		for _, r := range cs.engine.registry {
+			if r.ext.ClientID != clientID {
+				continue
+			}
+			wasUnreachable, withheld := r.unreachable(), r.withheld
+			r.lost, r.withheld = false, !r.capable()
+			if r.withheld && !wasUnreachable {
+				r.disconnect(tx)
+			}
+			if r.withheld != withheld {
+				cs.engine.registry.publishTo(cs.engine, tx, r.ext.Session)
+			}
+			switch {
+			case r.unreachable():
+			case wasUnreachable:
+				returned = append(returned, r)
+			default:
+				present = append(present, r)
+			}
+		}
+	})
+	for _, r := range returned {
+		r.reopenAll()
+	}
+	for _, r := range present {
+		r.reopenUnanswered()
+	}
+}

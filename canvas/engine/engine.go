@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/check"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine/contentjson"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// Options configures an Engine. Log is required.
+type Options struct {
+	// Log is the log that carries the canvas channels.
+	Log *channels.Log
+	// Store keeps open canvases over a restart; nil keeps none.
+	Store channels.Store
+	// NewID makes the opaque part of channel URIs, and the instance ids that callers
+	// leave to the host. Ids are unique and consist of the letters that an instance id
+	// may have. The default is random.
+	NewID func() string
+	// Now is the clock; the default is time.Now.
+	Now func() time.Time
+	// Limits bounds what providers, agents and Views may ask for.
+	Limits canvas.Limits
+	// Timeouts bounds how long a provider may take.
+	Timeouts canvas.Timeouts
+	// Caller reaches clients that provide canvases. Without it, what clients declare is
+	// ignored.
+	Caller Caller
+	// AllowSchemes are URL schemes that canvases may point to in addition to the
+	// policy's own (canvas/PROTOCOL.md section 6), without the colon: "file", "data".
+	AllowSchemes []string
+	// Logger receives failures that have no caller; nil discards them.
+	Logger *slog.Logger
+}
+
+// Engine runs the canvases of a host: the registry of providers, the flows that
+// open, invoke and close, and the content that instances serve. Make it with New,
+// end it with Shutdown. Its methods may be called concurrently.
+type Engine struct {
+	log      *channels.Log
+	logger   *slog.Logger
+	logOnce  sync.Once // logs the first failure of update
+	newID    func() string
+	now      func() time.Time
+	limits   check.Limits
+	timeouts canvas.Timeouts
+
+	// Content serves what instances show.
+	Content *Content
+	// Clients follows the clients that provide canvases.
+	Clients *Clients
+
+	tasks   *tasks
+	turns   turns
+	events  events
+	commits *committer
+	shown   *channels.WriteBehind // titles and statuses
+
+	// Guarded by the log's mutex: read and changed in transactions only.
+	registry  registry
+	instances instances
+	catalog   *catalog
+	admission *admission
+	restoring restoring
+	ending    bool // Shutdown has begun: no provider is called any more
+}
+
+// New returns an engine and adds the canvas kind to the log.
+func New(opts Options) *Engine {
+	e := &Engine{
+		log: opts.Log, newID: opts.NewID, now: opts.Now,
+		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
+		limits:   check.Limits{Limits: opts.Limits.WithDefaults()},
+		timeouts: opts.Timeouts.WithDefaults(),
+		tasks:    newTasks(), instances: newInstances(),
+	}
+	if e.newID == nil {
+		e.newID = rand.Text
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	for _, scheme := range opts.AllowSchemes {
+		e.limits.AllowSchemes = append(e.limits.AllowSchemes, strings.ToLower(strings.TrimSuffix(scheme, ":")))
+	}
+	store := opts.Store
+	if store == nil {
+		store = channels.NoStore
+	}
+	e.catalog = &catalog{engine: e}
+	e.admission = &admission{engine: e, opening: map[string]int{}, disposing: map[string]bool{}}
+	e.commits = &committer{log: e.log, store: store, catalog: e.catalog, timeout: e.timeouts.Open}
+	e.shown = channels.NewWriteBehind(store, e.collectShown, e.logger)
+	e.turns = newTurns(e.limits.Waiting)
+	e.Content = &Content{engine: e, cache: contentjson.Cache{Limit: e.limits.CacheBytes}}
+	e.Clients = &Clients{engine: e, caller: opts.Caller}
+	e.events = events{maxCount: e.limits.Events, maxBytes: e.limits.EventBytes, now: e.now, rings: map[string]*eventRing{}}
+	e.log.AddKind((&kind{e}).describe())
+	return e
+}
+
+// Prepare gives a new session its registry and catalog. It is the hook of that name
+// of package session, and runs under the log's lock.
+func (e *Engine) Prepare(_ *channels.Tx, uri string, st session.State) session.State {
+	delete(e.admission.disposing, uri)
+	e.events.begin(uri)
+	st.Canvases = e.registry.declared(uri)
+	st.OpenCanvases = e.restoring.catalog(uri)
+	return st
+}
+
+// Shutdown ends every flow and handle, and waits until providers have returned or
+// ctx is done; then it commits what is still uncommitted. Instances are not closed:
+// they outlive the process.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	e.log.View(func(*channels.ReadTx) {
+		e.ending = true
+		for _, r := range e.registry {
+			r.failCalls(errShuttingDown)
+		}
+		for i := range e.instances.all() {
+			i.disconnect()
+		}
+	})
+	return errors.Join(e.tasks.stop(ctx), e.shown.Flush(ctx))
+}
+
+// List returns what can be opened in a session.
+func (e *Engine) List(uri string) ([]session.SessionCanvasDeclaration, error) {
+	state, _ := e.log.State(uri)
+	st, ok := state.(session.State)
+	if !ok {
+		return nil, sessionNotFound(uri)
+	}
+	return slices.Clone(st.Canvases), nil
+}
+
+// ListOpen returns the open canvases of a session, in the order of opening.
+func (e *Engine) ListOpen(uri string) ([]canvas.OpenCanvas, error) {
+	list := []canvas.OpenCanvas{}
+	err := e.locked(func(tx *channels.ReadTx) error {
+		st, ok := sessionState(tx, uri)
+		if !ok {
+			return sessionNotFound(uri)
+		}
+		for _, ref := range st.OpenCanvases {
+			if state, ok := tx.State(ref.Channel); ok {
+				list = append(list, openCanvas(ref.Channel, state.(canvas.CanvasState)))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// stateReader is a transaction of either kind, as far as it reads states.
+type stateReader interface {
+	State(uri string) (channels.State, bool)
+}
+
+func sessionState(tx stateReader, uri string) (session.State, bool) {
+	state, _ := tx.State(uri)
+	st, ok := state.(session.State)
+	return st, ok
+}
+
+func sessionNotFound(uri string) error {
+	return canvas.Errorf(canvas.CodeSessionNotFound, "there is no session %q", uri)
+}
+
+// locked runs fn with the log locked and returns its error: for checks, and for
+// changes of the engine's own fields.
+func (e *Engine) locked(fn func(tx *channels.ReadTx) error) (err error) {
+	e.log.View(func(tx *channels.ReadTx) { err = fn(tx) })
+	return err
+}
+
+// update runs a transaction that has no caller to return an error to. It fails,
+// with nothing changed, only if the log has run out of sequence numbers, which ends
+// the host: the first failure is logged.
+func (e *Engine) update(fn func(tx *channels.Tx)) {
+	err := e.log.Update(func(tx *channels.Tx) error { fn(tx); return nil })
+	if err != nil {
+		e.logOnce.Do(func() { e.logger.Error("canvas state not published", "err", err) })
+	}
+}
+
+// publish appends a host action to a channel that exists. A failure is a bug; it is
+// logged, because the rest of the transaction stands.
+func (e *Engine) publish(tx *channels.Tx, uri string, a ahp.Action) {
+	if err := tx.Append(uri, a); err != nil {
+		tx.Later(func() { e.logger.Error("action not published", "channel", uri, "method", a.ActionType(), "err", err) })
+	}
+}
