@@ -8,68 +8,84 @@ import (
 )
 
 // Action is the payload of an action without its type tag: a struct of this
-// module, registered in exactly one [ActionTable].
-type Action interface{ ActionType() string }
+// module that exactly one [ActionTable] lists.
+type Action interface {
+	// ActionType returns the type tag. It works on the zero value.
+	ActionType() string
+}
 
 // Validator is implemented by params and actions that have rules beyond their
-// JSON shape. The decoder calls it; its error becomes the refusal's text.
-type Validator interface{ Validate() error }
+// JSON shape.
+type Validator interface {
+	// Validate returns the rule that is broken, or nil. The decoder calls it and
+	// sends the text to the other side.
+	Validate() error
+}
 
 // Senders is the set of roles that may dispatch an action type.
 type Senders uint8
 
-// The roles. Host actions carry no origin; a provider is the connection that
-// owns the canvas instance.
+// The roles of a dispatch.
 const (
-	FromHost Senders = 1 << iota
-	FromClient
-	FromProvider
+	FromHost     Senders = 1 << iota // the host; its actions have no origin
+	FromClient                       // any client
+	FromProvider                     // the connection that provides the canvas instance
 )
 
-// Retention says which replay buffer keeps the envelopes of a type.
+// Retention is the replay buffer that keeps the envelopes of a type.
 type Retention uint8
 
+// The replay buffers.
 const (
-	// RetainState keeps them with everything that changes state.
+	// RetainState is the buffer of actions that change state.
 	RetainState Retention = iota
-	// RetainMessage keeps them in the ring of broadcast messages.
+	// RetainMessage is the buffer of broadcast messages, which is bounded on its own.
 	RetainMessage
 )
 
-// ActionRow is one row of an action table: everything that the host knows about
-// an action type, as data.
+// ActionRow is one row of an action table: what the host knows about an action
+// type, as data.
 type ActionRow struct {
-	Type       string
-	GoType     reflect.Type // the payload struct, without the type tag
-	From       Senders
-	Since      Version
-	Capability string // a connection without it never sees the type; with it, Since does not hide it
-	Retain     Retention
-	Alias      bool // accepted on input only; decodes to another row's action
+	// Type is the type tag.
+	Type string
+	// GoType is the payload struct, without the type tag.
+	GoType reflect.Type
+	// From is who may dispatch the type.
+	From Senders
+	// Since is the version that introduced the type. Connections with an older
+	// version do not receive it.
+	Since Version
+	// Capability, if not empty, replaces Since: exactly the connections that
+	// declared the capability receive the type.
+	Capability string
+	// Retain is the buffer that keeps envelopes of the type for replay.
+	Retain Retention
+	// Alias marks an older spelling, which is accepted but never sent.
+	Alias bool
 
 	decode func(Value) (Action, error)
 }
 
-// RowOption refines a row.
+// RowOption sets a field of a row.
 type RowOption func(*ActionRow)
 
-// Since sets the version that introduced a type; the default is 0.5.0.
+// Since sets the version that introduced a type. The default is 0.5.0.
 func Since(v Version) RowOption { return func(r *ActionRow) { r.Since = v } }
 
-// Gated makes a type visible only to connections that declared the capability.
+// Gated restricts a type to connections that declared the capability.
 func Gated(capability string) RowOption { return func(r *ActionRow) { r.Capability = capability } }
 
-// AsMessage keeps envelopes of the type in the message ring.
+// AsMessage keeps envelopes of the type in the buffer of broadcast messages.
 func AsMessage() RowOption { return func(r *ActionRow) { r.Retain = RetainMessage } }
 
-// Row declares an action type by its payload struct.
+// Row declares the action type whose payload struct is A.
 func Row[A Action](from Senders, opts ...RowOption) *ActionRow {
 	var zero A
 	return newRow(zero.ActionType(), reflect.TypeFor[A](), from, decodeAs[A], opts)
 }
 
-// AliasRow declares an older spelling that is accepted on input and turned into
-// the action that replaced it.
+// AliasRow declares an older spelling. convert turns it into the action that
+// replaced it.
 func AliasRow[A any](tag string, from Senders, convert func(A) (Action, error), opts ...RowOption) *ActionRow {
 	row := newRow(tag, reflect.TypeFor[A](), from, func(raw Value) (Action, error) {
 		var a A
@@ -103,18 +119,18 @@ func decodeAs[A Action](raw Value) (Action, error) {
 	return a, nil
 }
 
-// ActionTable holds the rows of one channel kind.
+// ActionTable has the action types of one channel kind.
 type ActionTable struct {
 	rows   []*ActionRow
 	byType map[string]*ActionRow
 }
 
-// NewActionTable makes a table; a type that stands twice panics.
+// NewActionTable makes a table. It panics if two rows have the same type.
 func NewActionTable(rows ...*ActionRow) *ActionTable {
 	t := &ActionTable{rows: rows, byType: make(map[string]*ActionRow, len(rows))}
 	for _, r := range rows {
 		if t.byType[r.Type] != nil {
-			panic("ahp: two rows for action " + r.Type)
+			panic(fmt.Sprintf("ahp: two rows for action %q", r.Type))
 		}
 		t.byType[r.Type] = r
 	}
@@ -124,32 +140,36 @@ func NewActionTable(rows ...*ActionRow) *ActionTable {
 // Rows returns the rows in the order in which they were declared.
 func (t *ActionTable) Rows() []*ActionRow { return slices.Clone(t.rows) }
 
-// Row returns the row of a type, or nil.
+// Row returns the row of a type tag, or nil.
 func (t *ActionTable) Row(tag string) *ActionRow { return t.byType[tag] }
 
-// EncodedAction is an action with its bytes, so that it is encoded once: for a
-// client's action they are the bytes that came in, unknown members included.
+// EncodedAction is an action with its encoding.
 type EncodedAction struct {
-	Action Action // nil for an action that could not be read (a refusal)
-	Row    *ActionRow
-	Raw    Value
+	// Action is nil if the action could not be decoded and was rejected.
+	Action Action
+	// Row is the action's row. It is nil if the type is unknown.
+	Row *ActionRow
+	// Raw is the encoding. For a client's action it is what the client sent,
+	// unknown members included. It is nil for a host's action that has not been
+	// encoded yet.
+	Raw Value
 }
 
-// Encode pairs a host's action with its row and leaves the bytes to
-// [EncodedAction.Bytes].
+// Encode pairs a host's action with its row. The action is encoded later, by
+// [EncodedAction.Bytes] or [EncodedAction.Append].
 func (t *ActionTable) Encode(a Action) (EncodedAction, error) {
 	row := t.byType[a.ActionType()]
 	if row == nil || row.Alias {
-		return EncodedAction{}, fmt.Errorf("action %s is not of this channel", a.ActionType())
+		return EncodedAction{}, fmt.Errorf("this channel has no action %q", a.ActionType())
 	}
 	return EncodedAction{Action: a, Row: row}, nil
 }
 
-// Decode reads an action by its type tag. The error is a sentence for the
-// person who reads the refusal. An alias decodes to the newer action, whose
-// bytes then replace the ones that came in.
+// Decode decodes an action by its type tag. The error is a sentence that is sent
+// as the rejection's reason. An alias decodes to the action that replaced it, and
+// Raw is dropped.
 func (t *ActionTable) Decode(raw Value) (EncodedAction, error) {
-	row := t.byType[firstTag(raw)]
+	row := t.byType[leadingTag(raw)]
 	if row == nil {
 		tag, err := ActionTag(raw)
 		if err != nil {
@@ -169,19 +189,18 @@ func (t *ActionTable) Decode(raw Value) (EncodedAction, error) {
 	return EncodedAction{Action: a, Row: row, Raw: raw}, nil
 }
 
-// Encoded is an action whose parts were encoded already: it appends them, and what
-// stands around them, and nobody looks at them again.
+// Encoded is an action that is made of JSON that was encoded before, and so
+// encodes itself without the encoder.
 type Encoded interface {
 	Action
-	// EncodedSize is about how many bytes AppendEncoded appends.
+	// EncodedSize estimates how many bytes AppendEncoded appends.
 	EncodedSize() int
-	// AppendEncoded appends the action as it goes over the wire, exactly as
-	// [Marshal] would write it.
+	// AppendEncoded appends the action, type tag included, exactly as [Marshal]
+	// would write it.
 	AppendEncoded(b []byte) []byte
 }
 
-// Size is how much room [EncodedAction.Append] needs, and Append appends the
-// action as it goes over the wire.
+// Size estimates how many bytes [EncodedAction.Append] appends.
 func (e *EncodedAction) Size() int {
 	if a, ok := e.Action.(Encoded); ok && e.Raw == nil {
 		return a.EncodedSize()
@@ -190,7 +209,7 @@ func (e *EncodedAction) Size() int {
 	return len(e.Raw)
 }
 
-// Append appends what Bytes returns.
+// Append appends the action as Bytes returns it.
 func (e *EncodedAction) Append(b []byte) []byte {
 	if a, ok := e.Action.(Encoded); ok && e.Raw == nil {
 		return a.AppendEncoded(b)
@@ -198,7 +217,7 @@ func (e *EncodedAction) Append(b []byte) []byte {
 	return append(b, e.Bytes()...)
 }
 
-// Bytes returns the action as it goes over the wire, type tag first.
+// Bytes returns the action as it is sent, with the type tag first.
 func (e *EncodedAction) Bytes() Value {
 	if e.Raw != nil {
 		return e.Raw
@@ -220,7 +239,7 @@ func (e *EncodedAction) Bytes() Value {
 	return raw
 }
 
-// ActionTag reads the type member of an action.
+// ActionTag returns the type member of an action.
 func ActionTag(raw Value) (string, error) {
 	var tag struct {
 		Type string `json:"type"`
@@ -234,10 +253,10 @@ func ActionTag(raw Value) (string, error) {
 	return tag.Type, nil
 }
 
-// firstTag is the type where that comes first and in the plainest spelling, or ""; a
-// name with an escape is nobody's. It does not look at what follows: whoever finds the
-// type in a table decodes the action, and sees there what is wrong with it.
-func firstTag(raw Value) string {
+// leadingTag returns the type member if it comes first, without white space, or
+// "". It saves Decode a pass over the action. The rest of the text is not checked:
+// decoding the row's type does that. A tag with an escape is in no table.
+func leadingTag(raw Value) string {
 	rest, ok := bytes.CutPrefix(raw, []byte(`{"type":"`))
 	tag, _, ends := bytes.Cut(rest[:min(len(rest), 64)], []byte{'"'})
 	if !ok || !ends {

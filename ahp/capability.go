@@ -2,16 +2,16 @@ package ahp
 
 import "slices"
 
-// CapabilityCanvas is the name of the Canvas capability (#297 section 1).
+// CapabilityCanvas is the name of the Canvas capability (the Canvas proposal
+// (#297), section 1).
 const CapabilityCanvas = "canvas"
 
-// ClientCapabilities is what initialize declares: presence flags. A member that
-// is an object is supported, an absent one is not; unknown names are kept, so
-// that a new capability needs no change here.
+// ClientCapabilities is the capabilities member of initialize. A capability is
+// declared if its member is an object. Unknown names are kept.
 type ClientCapabilities map[string]Value
 
-// Set returns the declared names, sorted. A member that is not an object is an
-// InvalidParams error, null counts as absent.
+// Set returns the declared names, sorted. null counts as absent, any other value
+// that is not an object is an InvalidParams error.
 func (c ClientCapabilities) Set() (Capabilities, error) {
 	var names Capabilities
 	for name, v := range c {
@@ -30,8 +30,7 @@ func (c ClientCapabilities) Set() (Capabilities, error) {
 // Capabilities is a sorted set of capability names.
 type Capabilities []string
 
-// Has reports whether name was declared. The empty name is a capability that
-// everybody has.
+// Has reports whether name was declared. Every connection has the empty name.
 func (c Capabilities) Has(name string) bool {
 	return name == "" || slices.Contains(c, name)
 }

@@ -1,23 +1,25 @@
 // Package ahp is the vocabulary of the Agent Host Protocol: methods, actions,
-// envelopes, errors, versions and the one place where JSON is read and written.
+// envelopes, errors and versions. It is also the one place where JSON is decoded
+// and encoded.
 //
-// It is pure data. It knows no socket, no lock and no goroutine, imports the
-// standard library, one JSON library (behind json.go) and ahp/scan, and everything
-// above it speaks in its types. Names are the protocol's own.
+// The package is pure data, without sockets, locks and goroutines. It imports the
+// standard library, one JSON library (behind json.go) and ahp/scan. Names are the
+// protocol's. ahp/PROTOCOL.md says what this host does where AHP leaves a choice.
 //
 // # What it promises
 //
-//   - Untrusted bytes are decoded strictly: member names match by case, a
-//     duplicate member or invalid UTF-8 is an error, and a required member that
-//     is missing is named in the error. A struct field whose tag has neither
-//     omitzero nor omitempty is required; nothing else says so a second time.
-//   - Members that a type does not know are kept where the type has an Extra
-//     field, and numbers inside raw values keep every digit.
+//   - Untrusted bytes are decoded strictly. Member names are case-sensitive. A
+//     duplicate member, invalid UTF-8 and a missing required member are errors
+//     that name the place. A struct field is required unless its tag has omitzero
+//     or omitempty.
+//   - A type with an Extra field keeps members that it does not know. Raw values
+//     keep every digit of their numbers.
 //   - A method is a typed value ([Method]), an action is a row of a table
-//     ([ActionTable]). Decoding, permission, version gate, schemas and coverage
-//     tests all read the same rows.
-//   - An [Error] keeps its code through any wrapping; [ToError] is the only way
-//     from a Go error to the wire.
+//     ([ActionTable]). Decoding, permissions, version gates, schemas and coverage
+//     tests read the same rows.
+//   - An [Error] keeps its code when it is wrapped. [ToError] is the only way from
+//     a Go error to the wire.
 //
-// The protocol base is AHP 0.5.1; the Canvas surface is the proposal's 0.6.0.
+// The base is AHP 0.5.1. The Canvas methods and actions are those of the Canvas
+// proposal (#297), version 0.6.0.
 package ahp

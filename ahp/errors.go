@@ -11,27 +11,28 @@ import (
 // Code is a JSON-RPC error code.
 type Code int32
 
-// The codes of JSON-RPC 2.0 and of AHP that this host speaks.
+// The codes of JSON-RPC 2.0 and of AHP that this host uses (ahp/PROTOCOL.md
+// section 5.1).
 const (
 	CodeParse          Code = -32700 // not JSON, or JSON outside the limits
-	CodeInvalidRequest Code = -32600 // not a JSON-RPC message, a batch, or out of order in the handshake
-	CodeMethodNotFound Code = -32601
-	CodeInvalidParams  Code = -32602
-	CodeInternal       Code = -32603
+	CodeInvalidRequest Code = -32600 // not a JSON-RPC request, a batch, or a request at the wrong time of the handshake
+	CodeMethodNotFound Code = -32601 // unknown method
+	CodeInvalidParams  Code = -32602 // params that break a rule of their method
+	CodeInternal       Code = -32603 // a fault of the host
 
-	CodeSessionNotFound            Code = -32001
-	CodeProviderNotFound           Code = -32002
-	CodeSessionExists              Code = -32003
-	CodeUnsupportedProtocolVersion Code = -32005 // data is [UnsupportedVersionData]
-	CodeNotFound                   Code = -32008
-	CodePermissionDenied           Code = -32009
-	CodeAlreadyExists              Code = -32010
-	CodeConflict                   Code = -32011
-	CodeCanvasProvider             Code = -32012 // data is [ProviderErrorData]
+	CodeSessionNotFound            Code = -32001 // unknown session
+	CodeProviderNotFound           Code = -32002 // unknown agent provider
+	CodeSessionExists              Code = -32003 // the session exists already
+	CodeUnsupportedProtocolVersion Code = -32005 // no offered version is supported; data is [UnsupportedVersionData]
+	CodeNotFound                   Code = -32008 // unknown resource
+	CodePermissionDenied           Code = -32009 // the connection may not do that
+	CodeAlreadyExists              Code = -32010 // the canvas is open already
+	CodeConflict                   Code = -32011 // unused: this host does not serve resourceWrite
+	CodeCanvasProvider             Code = -32012 // a canvas provider failed; data is [ProviderErrorData]
 )
 
-// Codes names every error code that the host may answer with, for the
-// reference, the schemas and the coverage test.
+// Codes names every error code that the host might send. The schemas and the
+// coverage test read it.
 var Codes = map[Code]string{
 	CodeParse:                      "ParseError",
 	CodeInvalidRequest:             "InvalidRequest",
@@ -51,32 +52,37 @@ var Codes = map[Code]string{
 
 // Error is the error object of a JSON-RPC response.
 type Error struct {
-	Code    Code   `json:"code"`
+	// Code is the kind of error.
+	Code Code `json:"code"`
+	// Message is one sentence for people.
 	Message string `json:"message"`
-	Data    Value  `json:"data,omitzero"`
+	// Data has details for programs. Its type depends on the code.
+	Data Value `json:"data,omitzero"`
 }
 
+// Error returns the message and the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// Is compares by code, so that errors.Is(err, ahp.ErrNotFound) asks for the kind.
+// Is reports whether target is an Error with the same code. So
+// errors.Is(err, ahp.ErrNotFound) asks for the code, whatever the message.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
 }
 
-// Errorf makes an error of a code with a formatted message.
+// Errorf returns an error with a formatted message.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// With returns a copy of e that carries data, encoded.
+// With returns a copy of e with data, which is encoded now.
 func (e *Error) With(data any) *Error {
 	c := *e
 	c.Data = MustMarshal(data)
 	return &c
 }
 
-// The errors that several packages compare against or answer with.
+// The errors that several packages return or compare with.
 var (
 	ErrInvalidParams    = &Error{Code: CodeInvalidParams, Message: "invalid params"}
 	ErrMethodNotFound   = &Error{Code: CodeMethodNotFound, Message: "no such method"}
@@ -85,25 +91,25 @@ var (
 	ErrSessionNotFound  = &Error{Code: CodeSessionNotFound, Message: "no such session"}
 )
 
-// UnsupportedVersionData is the data of CodeUnsupportedProtocolVersion.
+// UnsupportedVersionData is the data of [CodeUnsupportedProtocolVersion].
 type UnsupportedVersionData struct {
+	// SupportedVersions are SemVer ranges, newest first.
 	SupportedVersions []string `json:"supportedVersions"`
 }
 
-// ProviderErrorData is the data of CodeCanvasProvider: the provider's own code,
-// or one of the host's (canvas.md section 3), and a sentence.
+// ProviderErrorData is the data of [CodeCanvasProvider].
 type ProviderErrorData struct {
-	Code    string `json:"code"`
+	// Code is the provider's own code, or one of canvas/PROTOCOL.md section 3.6.
+	Code string `json:"code"`
+	// Message is one sentence for people.
 	Message string `json:"message"`
-	// Details is what the provider adds for programs: a JSON object; absent if there
-	// is none.
+	// Details is an optional JSON object that the provider adds for programs.
 	Details Value `json:"details,omitzero"`
 }
 
-// ToError maps any error to the wire. A coded error keeps its code and data
-// through wrapping; whatever has no code becomes CodeInternal with a plain
-// text, and its detail belongs into the log of whoever calls this. A message may
-// quote a stranger: bytes of it that are no UTF-8 are replaced.
+// ToError returns the error to send for err. A wrapped [Error] keeps its code and
+// data. Any other error becomes CodeInternal without its text, which the caller
+// should log. Messages can quote untrusted input, so invalid UTF-8 is replaced.
 func ToError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		if !utf8.ValidString(e.Message) {

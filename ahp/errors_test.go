@@ -2,8 +2,7 @@ package ahp
 
 import "testing"
 
-// TestToErrorQuotes: what an error quotes may be any bytes, and its answer goes
-// out all the same.
+// TestToErrorQuotes: an error that quotes invalid UTF-8 can be sent.
 func TestToErrorQuotes(t *testing.T) {
 	e := Errorf(CodeNotFound, "no %s", "\xffthing")
 	got := ToError(e)
@@ -18,7 +17,7 @@ func TestToErrorQuotes(t *testing.T) {
 	}
 }
 
-// TestMustMarshalQuotes: the same where nobody looked before.
+// TestMustMarshalQuotes: so can a string that nothing has checked.
 func TestMustMarshalQuotes(t *testing.T) {
 	title := "a\xffb"
 	got := MustMarshal(map[string]any{"title": &title, "list": []string{"\xc3", "fine ü"}})

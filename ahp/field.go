@@ -5,27 +5,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Field is an optional member of which absent, null and a value are three
-// different things, as in canvas/updated: absent keeps, null clears, a value
-// sets. The zero Field is absent. Tag it `json:"name,omitzero"`.
+// Field is an optional member for which absent, null and a value mean different
+// things. In canvas/updated, for example, absent keeps, null clears and a value
+// sets. The zero Field is absent. Its tag must be `json:"name,omitzero"`.
 type Field[T any] struct {
-	// Present says that the member is on the wire at all.
+	// Present reports that the member is not absent.
 	Present bool
-	// Value is nil where the member is null (or absent).
+	// Value is nil if the member is null or absent.
 	Value *T
 }
 
-// Set is a Field that carries v.
+// Set returns a Field with the value v.
 func Set[T any](v T) Field[T] { return Field[T]{Present: true, Value: &v} }
 
-// Clear is a Field that is null.
+// Clear returns a Field that is null.
 func Clear[T any]() Field[T] { return Field[T]{Present: true} }
 
-// IsZero reports that the member is absent; the encoder's omitzero asks it.
+// IsZero reports that the member is absent. The encoder's omitzero uses it.
 func (f Field[T]) IsZero() bool { return !f.Present }
 
-// Or returns what an optional state member becomes under this field: old where
-// the field is absent, nil where it is null, its value otherwise.
+// Or applies the field to an optional state member. It returns old if the field is
+// absent, and otherwise the field's value, which is nil for null.
 func (f Field[T]) Or(old *T) *T {
 	if !f.Present {
 		return old
@@ -41,8 +41,8 @@ func (f Field[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, *f.Value)
 }
 
-// UnmarshalJSONFrom reads a value or null; that it is called at all means that
-// the member is present.
+// UnmarshalJSONFrom reads a value or null. The decoder calls it only for a member
+// that is present.
 func (f *Field[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	f.Present, f.Value = true, nil
 	if dec.PeekKind() == 'n' {

@@ -10,7 +10,7 @@ func TestFieldIsThreeThings(t *testing.T) {
 	for _, c := range []struct {
 		in      string
 		present bool
-		after   string // "" is nil
+		after   string // "" for nil
 	}{
 		{`{}`, false, "old"},
 		{`{"title":null}`, true, ""},

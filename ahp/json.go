@@ -13,16 +13,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
-// Value is one JSON value as it stands on the wire. It is the type of every
-// opaque member (payloads, inputs, schemas) and of the Extra field that keeps
-// unknown members: numbers keep their digits, members their order.
+// Value is one encoded JSON value. It is the type of opaque members (payloads,
+// inputs, schemas) and of the Extra field that keeps unknown members. Numbers
+// keep their digits and members their order.
 type Value = jsontext.Value
 
 // Null is the JSON null.
 var Null = Value("null")
 
-// Marshal encodes v as compact JSON. Member order is the order of the struct
-// fields; maps are sorted, so that equal values encode to equal bytes.
+// Marshal encodes v as compact JSON. Members have the order of the struct fields,
+// and maps are sorted, so equal values have equal encodings.
 func Marshal(v any) (Value, error) {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -31,10 +31,9 @@ func Marshal(v any) (Value, error) {
 	return b, nil
 }
 
-// MustMarshal is Marshal for values of this module's own types, which cannot
-// fail to encode; it panics where one does. Their texts may quote a stranger:
-// bytes that are no UTF-8 are replaced (U+FFFD), for a place that forgot to check
-// them costs a letter, and not the process of everybody.
+// MustMarshal is Marshal for types of this module, which always encode. It panics
+// on any other error. Their strings can quote untrusted input, so invalid UTF-8 is
+// replaced (U+FFFD): a missing check must not end the process.
 func MustMarshal(v any) Value {
 	b, err := Marshal(v)
 	if err != nil {
@@ -46,15 +45,16 @@ func MustMarshal(v any) Value {
 	return b
 }
 
-// AppendString appends a string as MustMarshal encodes it.
+// AppendString appends s as MustMarshal encodes it.
 func AppendString(b []byte, s string) []byte {
-	b, _ = jsontext.AppendQuote(b, s) // the error says that it replaced what is no UTF-8
+	b, _ = jsontext.AppendQuote(b, s) // the error reports that invalid UTF-8 was replaced
 	return b
 }
 
-// Unmarshal decodes one JSON value strictly into v: case-sensitive names, no
-// duplicate members, valid UTF-8, every required member present at every depth.
-// The error names the place (a JSON Pointer) and the rule.
+// Unmarshal decodes one JSON value into v, strictly: names are case-sensitive,
+// duplicate members and invalid UTF-8 are errors, and required members must be
+// present at every depth. The error names the place, as a JSON Pointer, and the
+// rule.
 func Unmarshal(data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return describe(err)
@@ -66,17 +66,17 @@ func Unmarshal(data []byte, v any) error {
 // holds, itself included. Member names do not count.
 func Measure(v Value) (depth, values int) { return scan.Measure(v) }
 
-// Equal reports whether two JSON texts hold the same value: order of members,
-// white space and how a string is escaped do not count. Numbers are compared as they
-// are written: 1 and 1.0 may be two things to who reads them.
+// Equal reports whether two JSON texts have the same value. The order of members,
+// white space and escapes do not count. Numbers must be written alike, because a
+// reader might tell 1 from 1.0.
 func Equal(a, b Value) bool {
 	ca, errA := canonical(a)
 	cb, errB := canonical(b)
 	return errA == nil && errB == nil && bytes.Equal(ca, cb)
 }
 
-// canonical sorts members and strips white space but leaves numbers as they
-// are written: 9007199254740993 and 9007199254740992 are two numbers.
+// canonical sorts members and removes white space. It keeps numbers as written,
+// because 9007199254740993 and 9007199254740992 are the same float64.
 func canonical(v Value) (Value, error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -88,7 +88,7 @@ func canonical(v Value) (Value, error) {
 	return c, err
 }
 
-// describe turns the library's errors into one plain sentence with a place.
+// describe turns the library's errors into one sentence with a place.
 func describe(err error) error {
 	if se, ok := errors.AsType[*json.SemanticError](err); ok {
 		place := string(se.JSONPointer)
@@ -119,7 +119,8 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// kindName says what there is, where want was wanted.
+// kindName names a value of kind k in an error that wanted something else. want
+// is only needed for numbers.
 func kindName(k jsontext.Kind, want string) string {
 	switch k {
 	case 'n':
@@ -141,7 +142,7 @@ func kindName(k jsontext.Kind, want string) string {
 	return "something else"
 }
 
-// jsonName says what JSON a Go type is written as, for people who do not read Go.
+// jsonName names the JSON type that a Go type is encoded as.
 func jsonName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -83,7 +83,7 @@ func TestEqualIsExact(t *testing.T) {
 		{`{"a":1,"b":[2]}`, ` { "b" : [ 2 ], "a" : 1 } `, true},
 		{`"A"`, `"\u0041"`, true},
 		{`9007199254740993`, `9007199254740992`, false},
-		{`1`, `1.0`, false}, // another spelling may be another value to a provider
+		{`1`, `1.0`, false}, // a provider might tell them apart
 		{`{"a":null}`, `{}`, false},
 		{`[1,2]`, `[2,1]`, false},
 		{``, ``, true},
@@ -95,8 +95,8 @@ func TestEqualIsExact(t *testing.T) {
 	}
 }
 
-// What is accepted encodes to something that is accepted and equal: a decoder
-// that two peers can disagree about is a hole.
+// FuzzUnmarshal: an accepted value encodes to an accepted, equal value. Texts that
+// two peers decode differently would be a security hole.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(`{"channel":"c","payload":{"a":[1,2]},"title":null,"list":[{"name":"x"}]}`))
 	f.Add([]byte(`{"channel":"\ud800","payload":1}`))

@@ -5,44 +5,59 @@ import (
 	"fmt"
 )
 
-// Origin names the dispatch that an envelope answers: the connection's client
-// id, and the sequence number that the client gave.
+// Origin identifies the dispatch that an envelope answers.
 type Origin struct {
-	ClientID  string `json:"clientId"`
-	ClientSeq int64  `json:"clientSeq"`
+	// ClientID is the client of the connection that dispatched.
+	ClientID string `json:"clientId"`
+	// ClientSeq is the sequence number that the client chose.
+	ClientSeq int64 `json:"clientSeq"`
 }
 
-// ActionEnvelope is the params of the action notification (ahp-host.md 2e).
+// ActionEnvelope is the params of the action notification (ahp/PROTOCOL.md
+// section 2e).
 type ActionEnvelope struct {
+	// Channel is the URI of the channel whose state the action changes.
 	Channel string `json:"channel"`
-	Action  Value  `json:"action"`
-	// ServerSeq is host-wide and strictly rising; gaps are normal.
+	// Action is the action, with its type tag.
+	Action Value `json:"action"`
+	// ServerSeq is the sequence number. It rises across all channels of the host,
+	// with gaps.
 	ServerSeq int64 `json:"serverSeq"`
 	// Origin is absent, never null, for the host's own actions.
 	Origin *Origin `json:"origin,omitzero"`
-	// RejectionReason says why the action was refused; then it must not be applied.
+	// RejectionReason says why the host rejected the action. A rejected action must
+	// not be applied.
 	RejectionReason string `json:"rejectionReason,omitzero"`
 }
 
-// Snapshot is the state of one channel; later envelopes of that channel have a
-// serverSeq above FromSeq.
+// Snapshot is the state of one channel.
 type Snapshot struct {
+	// Resource is the channel's URI.
 	Resource string `json:"resource"`
-	State    Value  `json:"state"`
-	FromSeq  int64  `json:"fromSeq"`
+	// State is the channel's state.
+	State Value `json:"state"`
+	// FromSeq is the sequence number of the state. Later envelopes of the channel have
+	// higher ones.
+	FromSeq int64 `json:"fromSeq"`
 }
 
-// InitializeParams opens a connection (ahp-host.md 2a).
+// InitializeParams is the params of initialize (ahp/PROTOCOL.md section 2a).
 type InitializeParams struct {
-	Channel              string             `json:"channel,omitzero"`
-	ProtocolVersions     []string           `json:"protocolVersions"`
-	ClientID             string             `json:"clientId"`
-	InitialSubscriptions []string           `json:"initialSubscriptions,omitzero"`
-	Locale               string             `json:"locale,omitzero"`
-	Capabilities         ClientCapabilities `json:"capabilities,omitzero"`
+	// Channel is the root channel or absent.
+	Channel string `json:"channel,omitzero"`
+	// ProtocolVersions are the versions that the client speaks.
+	ProtocolVersions []string `json:"protocolVersions"`
+	// ClientID identifies the client across its connections.
+	ClientID string `json:"clientId"`
+	// InitialSubscriptions are channels to subscribe to at once.
+	InitialSubscriptions []string `json:"initialSubscriptions,omitzero"`
+	// Locale is the client's language. This host ignores it.
+	Locale string `json:"locale,omitzero"`
+	// Capabilities are the optional parts of the protocol that the client knows.
+	Capabilities ClientCapabilities `json:"capabilities,omitzero"`
 }
 
-// Validate refuses empty ids and versions (checklist rule 5).
+// Validate rejects empty and overlong ids and empty versions.
 func (p InitializeParams) Validate() error {
 	if p.ClientID == "" {
 		return errors.New("/clientId: must not be empty")
@@ -61,44 +76,58 @@ func (p InitializeParams) Validate() error {
 	return nil
 }
 
-// MaxClientID bounds a client id, in bytes.
+// MaxClientID is the most bytes that a client id may have.
 const MaxClientID = 256
 
-// InitializeResult answers initialize.
+// InitializeResult is the result of initialize.
 type InitializeResult struct {
-	ProtocolVersion string      `json:"protocolVersion"`
-	ServerSeq       int64       `json:"serverSeq"`
-	Snapshots       []Snapshot  `json:"snapshots"`
-	ServerInfo      *ServerInfo `json:"serverInfo,omitzero"`
+	// ProtocolVersion is the version that the host chose, as the client offered it.
+	ProtocolVersion string `json:"protocolVersion"`
+	// ServerSeq is the newest sequence number of the host.
+	ServerSeq int64 `json:"serverSeq"`
+	// Snapshots are those of the initial subscriptions whose channels exist.
+	Snapshots []Snapshot `json:"snapshots"`
+	// ServerInfo describes the host. It is a member of a later protocol version, which
+	// older clients ignore.
+	ServerInfo *ServerInfo `json:"serverInfo,omitzero"`
 }
 
-// ServerInfo names the host to people (a later protocol's optional member;
-// older clients ignore it).
+// ServerInfo describes the host to people.
 type ServerInfo struct {
-	Name    string `json:"name"`
+	// Name is the program's name.
+	Name string `json:"name"`
+	// Version is the program's version.
 	Version string `json:"version,omitzero"`
-	Title   string `json:"title,omitzero"`
+	// Title is a name to display.
+	Title string `json:"title,omitzero"`
 }
 
-// ChannelParams is the params of methods that need nothing but their channel.
+// ChannelParams is the params of methods that need only their channel.
 type ChannelParams struct {
+	// Channel is the channel's URI.
 	Channel string `json:"channel"`
 }
 
-// PingParams is the params of ping; everything in it is optional.
+// PingParams is the params of ping.
 type PingParams struct {
+	// Channel is the root channel or absent.
 	Channel string `json:"channel,omitzero"`
 }
 
-// ReconnectParams resumes a client on a new connection (ahp-host.md 2f).
+// ReconnectParams is the params of reconnect, which resumes a client on a new
+// connection (ahp/PROTOCOL.md section 2f).
 type ReconnectParams struct {
-	Channel           string   `json:"channel,omitzero"`
-	ClientID          string   `json:"clientId"`
-	LastSeenServerSeq int64    `json:"lastSeenServerSeq"`
-	Subscriptions     []string `json:"subscriptions"`
+	// Channel is the root channel or absent.
+	Channel string `json:"channel,omitzero"`
+	// ClientID is the client to resume.
+	ClientID string `json:"clientId"`
+	// LastSeenServerSeq is the highest sequence number that the client has received.
+	LastSeenServerSeq int64 `json:"lastSeenServerSeq"`
+	// Subscriptions are the channels that the client still wants.
+	Subscriptions []string `json:"subscriptions"`
 }
 
-// Validate refuses an empty client id.
+// Validate rejects an empty client id.
 func (p ReconnectParams) Validate() error {
 	if p.ClientID == "" {
 		return errors.New("/clientId: must not be empty")
@@ -106,43 +135,57 @@ func (p ReconnectParams) Validate() error {
 	return nil
 }
 
-// ReconnectResult is either a replay (Actions, Missing) or snapshots, told
-// apart by Type.
+// ReconnectResult is a replay or a list of snapshots.
 type ReconnectResult struct {
-	Type      string           `json:"type"` // "replay" or "snapshot"
-	Actions   []ActionEnvelope `json:"actions,omitzero"`
-	Missing   []string         `json:"missing,omitzero"`
-	Snapshots []Snapshot       `json:"snapshots,omitzero"`
+	// Type is "replay" or "snapshot".
+	Type string `json:"type"`
+	// Actions are the missed envelopes of a replay, in their order.
+	Actions []ActionEnvelope `json:"actions,omitzero"`
+	// Missing are the channels of a replay that do not exist any more.
+	Missing []string `json:"missing,omitzero"`
+	// Snapshots are those of the channels that exist, if there is no replay.
+	Snapshots []Snapshot `json:"snapshots,omitzero"`
 }
 
-// The two values of ReconnectResult.Type.
+// The values of ReconnectResult.Type.
 const (
 	ReconnectReplay   = "replay"
 	ReconnectSnapshot = "snapshot"
 )
 
-// SubscribeResult carries the snapshot of a stateful channel.
+// SubscribeResult is the result of subscribe.
 type SubscribeResult struct {
+	// Snapshot is the channel's state. It is absent for a channel without state.
 	Snapshot *Snapshot `json:"snapshot,omitzero"`
 }
 
-// DispatchActionParams is the params of dispatchAction. Action stays raw: it is
-// decoded by the channel's own table.
+// DispatchActionParams is the params of dispatchAction.
 type DispatchActionParams struct {
-	Channel   string `json:"channel"`
-	ClientSeq int64  `json:"clientSeq"`
-	Action    Value  `json:"action"`
+	// Channel is the channel whose state the action changes.
+	Channel string `json:"channel"`
+	// ClientSeq is a number of the client's choice, which the origin of the envelope
+	// repeats.
+	ClientSeq int64 `json:"clientSeq"`
+	// Action is the action, with its type tag.
+	Action Value `json:"action"`
 }
 
-// The methods of the connection itself.
+// The methods of a connection and its subscriptions.
 var (
+	// Initialize opens a connection.
 	Initialize = NewConnectionMethod[InitializeParams, InitializeResult]("initialize", ClientToHost)
-	Ping       = NewConnectionMethod[PingParams, None]("ping", ClientToHost) // is answered at any time, before initialize too
-	Reconnect  = NewConnectionMethod[ReconnectParams, ReconnectResult]("reconnect", ClientToHost)
-	Subscribe  = NewMethod[ChannelParams, SubscribeResult]("subscribe", ClientToHost) // follow a channel: its snapshot, then its actions
+	// Ping is answered at any time, even before initialize.
+	Ping = NewConnectionMethod[PingParams, None]("ping", ClientToHost)
+	// Reconnect resumes a client on a new connection.
+	Reconnect = NewConnectionMethod[ReconnectParams, ReconnectResult]("reconnect", ClientToHost)
+	// Subscribe returns a channel's snapshot and starts its envelopes.
+	Subscribe = NewMethod[ChannelParams, SubscribeResult]("subscribe", ClientToHost)
 
-	Unsubscribe    = NewNotification[ChannelParams]("unsubscribe", ClientToHost) // follow a channel no longer
+	// Unsubscribe ends a channel's envelopes.
+	Unsubscribe = NewNotification[ChannelParams]("unsubscribe", ClientToHost)
+	// DispatchAction asks the host to apply an action.
 	DispatchAction = NewNotification[DispatchActionParams]("dispatchAction", ClientToHost)
 
+	// ActionNotification delivers an action that the host has applied or rejected.
 	ActionNotification = NewNotification[ActionEnvelope]("action", HostToClient)
 )

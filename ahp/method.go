@@ -3,35 +3,37 @@ package ahp
 // Direction says which peer may send a method.
 type Direction uint8
 
-// The directions of a method. A method that both peers may send has both bits.
+// The directions of a method. They can be combined.
 const (
-	ClientToHost Direction = 1 << iota
-	HostToClient
+	ClientToHost Direction = 1 << iota // clients may send it
+	HostToClient                       // the host may send it
 )
 
-// Scope says where a method's channel member comes from when it is absent.
+// Scope says what an absent channel member means.
 type Scope uint8
 
 const (
-	// ChannelScoped methods name the channel that they act on; an absent
-	// channel is an InvalidParams error.
+	// ChannelScoped methods act on the channel that they name. An absent channel is
+	// an InvalidParams error.
 	ChannelScoped Scope = iota
-	// ConnectionScoped methods are sent to the root channel; an absent channel
-	// means that (at least one shipped client leaves it out of reconnect).
+	// ConnectionScoped methods act on the root channel, whether or not they name it.
+	// At least one released client omits it in reconnect.
 	ConnectionScoped
 )
 
-// MethodInfo is the untyped half of a method: what tables and tools read.
+// MethodInfo describes a method without its Go types.
 type MethodInfo struct {
-	Name         string
-	Direction    Direction
-	Scope        Scope
-	Notification bool // no answer, ever
-	Capability   string
+	// Name is the method's name in a message.
+	Name string
+	// Direction is who may send it.
+	Direction Direction
+	// Scope says what an absent channel means.
+	Scope Scope
+	// Notification marks a method that is never answered.
+	Notification bool
 }
 
-// Method is a request with the types of its params and result. The zero-size
-// generic facade is all that call sites see; routing is by name.
+// Method is a request with the types of its params and its result.
 type Method[P, R any] struct{ MethodInfo }
 
 // NewMethod declares a channel-scoped request.
@@ -39,12 +41,12 @@ func NewMethod[P, R any](name string, dir Direction) Method[P, R] {
 	return Method[P, R]{MethodInfo{Name: name, Direction: dir}}
 }
 
-// NewConnectionMethod declares a request of the connection itself.
+// NewConnectionMethod declares a connection-scoped request.
 func NewConnectionMethod[P, R any](name string, dir Direction) Method[P, R] {
 	return Method[P, R]{MethodInfo{Name: name, Direction: dir, Scope: ConnectionScoped}}
 }
 
-// Notification is a message without an answer, with the type of its params.
+// Notification is a method without an answer, with the type of its params.
 type Notification[P any] struct{ MethodInfo }
 
 // NewNotification declares a notification.
@@ -52,11 +54,12 @@ func NewNotification[P any](name string, dir Direction) Notification[P] {
 	return Notification[P]{MethodInfo{Name: name, Direction: dir, Notification: true}}
 }
 
-// None is the result of methods that answer null. It encodes as null and
-// accepts any value.
+// None is the result of methods that answer null. It encodes as null and decodes
+// from any value.
 type None struct{}
 
-// MarshalJSON writes null: a response without a result member hangs clients.
+// MarshalJSON returns null. Clients wait forever for a response without a result
+// member.
 func (None) MarshalJSON() ([]byte, error) { return Null, nil }
 
 // UnmarshalJSON accepts anything.

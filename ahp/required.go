@@ -11,20 +11,20 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
-// shape is what a Go type requires of a JSON value. It is nil where nothing at
-// or below the type is required, and then the value is skipped in one step.
+// shape is what a Go type requires of a JSON value. A nil shape requires nothing
+// at any depth, so the value is skipped in one step.
 type shape struct {
 	required []string          // member names, in field order
-	nullable uint64            // bit i: required[i] is opaque, so null is a value of it
-	index    map[string]int    // name -> position in required
-	members  map[string]*shape // members that have requirements of their own
-	elem     *shape            // of an array's elements, or an object's values
+	nullable uint64            // bit i: required[i] is a Value, which may be null
+	index    map[string]int    // name to position in required
+	members  map[string]*shape // the shapes of members that require something
+	elem     *shape            // the shape of an array's elements or a map's values
 }
 
 var shapes sync.Map // reflect.Type -> *shape
 
-// checkRequired walks the value beside its type and reports the first missing
-// required member. The bytes have been decoded once, so they are well formed.
+// checkRequired reports the first required member of t that is missing in data.
+// data has been decoded before, so it is well formed.
 func checkRequired(data []byte, t reflect.Type) error {
 	s := shapeOf(t)
 	if s == nil {
@@ -33,10 +33,10 @@ func checkRequired(data []byte, t reflect.Type) error {
 	return s.check(&place{Walker: scan.Walk(data)})
 }
 
-// place is a position in a text, with the way that led there.
+// place is a position in a text.
 type place struct {
 	scan.Walker
-	path []string
+	path []string // the names and indexes that lead to it
 }
 
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1") // RFC 6901 section 3
@@ -60,8 +60,9 @@ func shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// buildShape reads the tags. A type that decodes itself states its own rules,
-// and so does a type met again inside itself.
+// buildShape reads the struct tags of t. A type that decodes itself checks its own
+// rules, so its shape is nil. So is the shape of a type inside itself: recursive
+// types are checked at their outermost level only. seen has the types around t.
 func buildShape(t reflect.Type, seen map[reflect.Type]bool) *shape {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -114,7 +115,7 @@ func selfDecoding(t reflect.Type) bool {
 	return ok || t == reflect.TypeFor[Value]()
 }
 
-// check reports the first requirement that the next value does not meet.
+// check reports the first required member that the next value lacks.
 func (s *shape) check(p *place) error {
 	switch p.Peek() {
 	case '{':
@@ -122,7 +123,7 @@ func (s *shape) check(p *place) error {
 	case '[':
 		return s.checkArray(p)
 	case 'n':
-		// The decoder takes null for a zero value, which would lack everything.
+		// The decoder accepts null and leaves the zero value, without its members.
 		if len(s.required) > 0 {
 			return fmt.Errorf("%s: want an object, have null", cmp.Or(p.pointer(), "/"))
 		}
@@ -153,7 +154,7 @@ func (s *shape) checkObject(p *place) error {
 	for p.More('}') {
 		name := p.Name()
 		null := p.Peek() == 'n'
-		// A required member that is null is as good as missing.
+		// A required member that is null counts as missing.
 		if i, ok := s.index[string(name)]; ok && (!null || s.nullable&(1<<i) != 0) {
 			seen |= 1 << i
 		}

@@ -2,12 +2,14 @@ package ahp
 
 import "reflect"
 
-// MethodRow is a method with the types of its params and result, for tables
-// that are walked: the reference, the schemas and the coverage test.
+// MethodRow is a method as a row of a table, from which the schemas and the
+// coverage test are made.
 type MethodRow struct {
 	MethodInfo
+	// Params is the type of the params.
 	Params reflect.Type
-	Result reflect.Type // nil of a notification; None where the answer is null
+	// Result is the type of the result: nil for a notification, None for null.
+	Result reflect.Type
 }
 
 // Row returns the method as a row of a table.
@@ -20,7 +22,7 @@ func (n Notification[P]) Row() MethodRow {
 	return MethodRow{MethodInfo: n.MethodInfo, Params: reflect.TypeFor[P]()}
 }
 
-// Methods is the table of the methods that this package declares.
+// Methods lists the methods that this package declares.
 var Methods = []MethodRow{
 	Initialize.Row(), Ping.Row(), Reconnect.Row(), Subscribe.Row(),
 	Unsubscribe.Row(), DispatchAction.Row(), ActionNotification.Row(),

@@ -2,17 +2,18 @@ package ahp
 
 import "strings"
 
-// The URI schemes of channels, and the content scheme, which is not a channel.
-const (
-	RootURI = "ahp-root://"
+// RootURI is the URI of the root channel.
+const RootURI = "ahp-root://"
 
-	SchemeRoot    = "ahp-root"
-	SchemeSession = "ahp-session"
-	SchemeCanvas  = "ahp-canvas"
-	SchemeContent = "ahp-canvas-content"
+// The URI schemes.
+const (
+	SchemeRoot    = "ahp-root"           // the root channel
+	SchemeSession = "ahp-session"        // session channels
+	SchemeCanvas  = "ahp-canvas"         // canvas channels
+	SchemeContent = "ahp-canvas-content" // content of a canvas, which is no channel
 )
 
-// SchemeOf returns what stands before the first colon, or "" without one.
+// SchemeOf returns the part of uri before the first colon, or "" if there is none.
 func SchemeOf(uri string) string {
 	scheme, _, ok := strings.Cut(uri, ":")
 	if !ok {
@@ -21,5 +22,5 @@ func SchemeOf(uri string) string {
 	return scheme
 }
 
-// MaxURI bounds a channel URI that a client may choose, in bytes.
+// MaxURI is the most bytes that a channel URI chosen by a client may have.
 const MaxURI = 2048

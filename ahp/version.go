@@ -7,29 +7,34 @@ import (
 	"strings"
 )
 
-// Version is a protocol version: three non-negative integers.
-type Version struct{ Major, Minor, Patch int }
+// Version is a protocol version.
+type Version struct {
+	// Major, Minor and Patch are the three integers of a SemVer version.
+	Major, Minor, Patch int
+}
 
-// The versions whose action tables this module knows. Any patch of the two
-// minors is spoken (canvas.md section 1).
+// The versions in which methods and actions were introduced. The host speaks every
+// patch version of 0.5 and 0.6 (canvas/PROTOCOL.md section 1).
 var (
 	V0_5_0 = Version{0, 5, 0}
 	V0_5_1 = Version{0, 5, 1}
 	V0_6_0 = Version{0, 6, 0}
 )
 
-// SupportedVersions is what a refused initialize is told, as SemVer ranges,
-// newest first.
+// SupportedVersions are the SemVer ranges that the host reports if it supports no
+// offered version, newest first.
 var SupportedVersions = []string{"^0.6.0", "^0.5.0"}
 
+// String returns v as "x.y.z".
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
-// Compare orders versions.
+// Compare returns -1, 0 or 1 if v is older than w, equal or newer.
 func (v Version) Compare(w Version) int {
 	return cmp.Or(cmp.Compare(v.Major, w.Major), cmp.Compare(v.Minor, w.Minor), cmp.Compare(v.Patch, w.Patch))
 }
 
-// ParseVersion reads "x.y.z"; leading zeros, signs and pre-releases are refused.
+// ParseVersion parses "x.y.z". Leading zeros, signs and pre-release suffixes are
+// invalid.
 func ParseVersion(s string) (Version, bool) {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 {
@@ -46,11 +51,10 @@ func ParseVersion(s string) (Version, bool) {
 	return Version{n[0], n[1], n[2]}, true
 }
 
-// Negotiate picks the highest offered version that this host speaks and
-// returns it as it was offered. Entries that are no versions are skipped.
-func Negotiate(offered []string) (string, Version, bool) {
-	var best Version
-	var exact string
+// Negotiate returns the highest offered version that this host speaks, both as the
+// offered string and parsed. Invalid strings are skipped. ok is false if none is
+// left.
+func Negotiate(offered []string) (exact string, best Version, ok bool) {
 	for _, s := range offered {
 		v, ok := ParseVersion(s)
 		if !ok || v.Major != 0 || (v.Minor != 5 && v.Minor != 6) {

@@ -106,12 +106,12 @@ func (s *source) addConst(pkg string, spec *ast.ValueSpec) {
 
 // addVar records the comment of a method by its name on the wire, which is the
 // first argument of the call in a line like "Ping = NewMethod[...]("ping",
-// ...)".
+// ...)". The Go name that begins a doc comment is left out.
 func (s *source) addVar(spec *ast.ValueSpec) {
-	for _, v := range spec.Values {
+	for i, v := range spec.Values {
 		if call, ok := v.(*ast.CallExpr); ok && len(call.Args) == 2 {
 			if name, ok := literal(call.Args[0]); ok {
-				s.methods[name] = comment(spec.Doc, spec.Comment)
+				s.methods[name] = strings.TrimPrefix(comment(spec.Doc, spec.Comment), spec.Names[i].Name+" ")
 			}
 		}
 	}

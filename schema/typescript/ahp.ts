@@ -99,7 +99,7 @@ export type HostRequest =
   | CanvasInvokeActionRequest
   | CanvasCloseRequest;
 /**
- * ReconnectResult is either a replay (Actions, Missing) or snapshots, told apart by Type.
+ * ReconnectResult is a replay or a list of snapshots.
  */
 export type ReconnectResult = ReconnectReplayResult | ReconnectSnapshotResult;
 /**
@@ -148,32 +148,44 @@ export type SessionClientAction =
   | SessionActiveClientChangedAction;
 
 /**
- * ActionEnvelope is the params of the action notification (ahp-host.md 2e).
+ * ActionEnvelope is the params of the action notification (ahp/PROTOCOL.md section 2e).
  */
 export interface ActionEnvelope {
+  /**
+   * channel is the URI of the channel whose state the action changes.
+   */
   channel: string;
+  /**
+   * action is the action, with its type tag.
+   */
   action: unknown;
   /**
-   * serverSeq is host-wide and strictly rising; gaps are normal.
+   * serverSeq is the sequence number. It rises across all channels of the host, with gaps.
    */
   serverSeq: number;
   origin?: Origin;
   /**
-   * rejectionReason says why the action was refused; then it must not be applied.
+   * rejectionReason says why the host rejected the action. A rejected action must not be applied.
    */
   rejectionReason?: string;
   [k: string]: unknown;
 }
 /**
- * Origin names the dispatch that an envelope answers: the connection's client id, and the sequence number that the client gave.
+ * Origin identifies the dispatch that an envelope answers.
  */
 export interface Origin {
+  /**
+   * clientId is the client of the connection that dispatched.
+   */
   clientId: string;
+  /**
+   * clientSeq is the sequence number that the client chose.
+   */
   clientSeq: number;
   [k: string]: unknown;
 }
 /**
- * action, host to client. Is the params of the action notification (ahp-host.md 2e).
+ * action, host to client. Delivers an action that the host has applied or rejected.
  */
 export interface ActionNotification {
   jsonrpc: "2.0";
@@ -201,28 +213,43 @@ export interface AlreadyExistsError {
   [k: string]: unknown;
 }
 /**
- * ProviderErrorData is the data of CodeCanvasProvider: the provider's own code, or one of the host's (canvas.md section 3), and a sentence.
+ * ProviderErrorData is the data of CodeCanvasProvider.
  */
 export interface ProviderErrorData {
+  /**
+   * code is the provider's own code, or one of canvas/PROTOCOL.md section 3.6.
+   */
   code: string;
+  /**
+   * message is one sentence for people.
+   */
   message: string;
   /**
-   * details is what the provider adds for programs: a JSON object; absent if there is none.
+   * details is an optional JSON object that the provider adds for programs.
    */
   details?: unknown;
   [k: string]: unknown;
 }
 /**
- * AuthenticateParams is the params of authenticate. This host has no protected resources, so every resource is unrecognised.
+ * AuthenticateParams is the params of authenticate. This host has no protected resources, so it recognizes no resource.
  */
 export interface AuthenticateParams {
+  /**
+   * channel is the root channel or absent.
+   */
   channel?: string;
+  /**
+   * resource is the protected resource.
+   */
   resource: string;
+  /**
+   * token is the credential for it.
+   */
   token: string;
   [k: string]: unknown;
 }
 /**
- * authenticate, client to host. Is the params of authenticate. This host has no protected resources, so every resource is unrecognised.
+ * authenticate, client to host. Sends a credential for a protected resource.
  */
 export interface AuthenticateRequest {
   jsonrpc: "2.0";
@@ -596,9 +623,12 @@ export interface CanvasState {
   [k: string]: unknown;
 }
 /**
- * ChannelParams is the params of methods that need nothing but their channel.
+ * ChannelParams is the params of methods that need only their channel.
  */
 export interface ChannelParams {
+  /**
+   * channel is the channel's URI.
+   */
   channel: string;
   [k: string]: unknown;
 }
@@ -640,7 +670,7 @@ export interface SessionCanvasAction {
   [k: string]: unknown;
 }
 /**
- * ClientCapabilities is what initialize declares: presence flags. A member that is an object is supported, an absent one is not; unknown names are kept, so that a new capability needs no change here.
+ * ClientCapabilities is the capabilities member of initialize. A capability is declared if its member is an object. Unknown names are kept.
  */
 export interface ClientCapabilities {
   [k: string]: {
@@ -648,7 +678,7 @@ export interface ClientCapabilities {
   } | null;
 }
 /**
- * unsubscribe, client to host. Follow a channel no longer.
+ * unsubscribe, client to host. Ends a channel's envelopes.
  */
 export interface UnsubscribeNotification {
   jsonrpc: "2.0";
@@ -657,7 +687,7 @@ export interface UnsubscribeNotification {
   [k: string]: unknown;
 }
 /**
- * dispatchAction, client to host. Is the params of dispatchAction. Action stays raw: it is decoded by the channel's own table.
+ * dispatchAction, client to host. Asks the host to apply an action.
  */
 export interface DispatchActionNotification {
   jsonrpc: "2.0";
@@ -666,16 +696,25 @@ export interface DispatchActionNotification {
   [k: string]: unknown;
 }
 /**
- * DispatchActionParams is the params of dispatchAction. Action stays raw: it is decoded by the channel's own table.
+ * DispatchActionParams is the params of dispatchAction.
  */
 export interface DispatchActionParams {
+  /**
+   * channel is the channel whose state the action changes.
+   */
   channel: string;
+  /**
+   * clientSeq is a number of the client's choice, which the origin of the envelope repeats.
+   */
   clientSeq: number;
+  /**
+   * action is the action, with its type tag.
+   */
   action: unknown;
   [k: string]: unknown;
 }
 /**
- * initialize, client to host. Opens a connection (ahp-host.md 2a).
+ * initialize, client to host. Opens a connection.
  */
 export interface InitializeRequest {
   jsonrpc: "2.0";
@@ -685,22 +724,36 @@ export interface InitializeRequest {
   [k: string]: unknown;
 }
 /**
- * InitializeParams opens a connection (ahp-host.md 2a).
+ * InitializeParams is the params of initialize (ahp/PROTOCOL.md section 2a).
  */
 export interface InitializeParams {
+  /**
+   * channel is the root channel or absent.
+   */
   channel?: string;
   /**
+   * protocolVersions are the versions that the client speaks.
+   *
    * @minItems 1
    */
   protocolVersions: [string, ...string[]];
+  /**
+   * clientId identifies the client across its connections.
+   */
   clientId: string;
+  /**
+   * initialSubscriptions are channels to subscribe to at once.
+   */
   initialSubscriptions?: string[];
+  /**
+   * locale is the client's language. This host ignores it.
+   */
   locale?: string;
   capabilities?: ClientCapabilities;
   [k: string]: unknown;
 }
 /**
- * ping, client to host. Is answered at any time, before initialize too.
+ * ping, client to host. Is answered at any time, even before initialize.
  */
 export interface PingRequest {
   jsonrpc: "2.0";
@@ -710,14 +763,17 @@ export interface PingRequest {
   [k: string]: unknown;
 }
 /**
- * PingParams is the params of ping; everything in it is optional.
+ * PingParams is the params of ping.
  */
 export interface PingParams {
+  /**
+   * channel is the root channel or absent.
+   */
   channel?: string;
   [k: string]: unknown;
 }
 /**
- * reconnect, client to host. Resumes a client on a new connection (ahp-host.md 2f).
+ * reconnect, client to host. Resumes a client on a new connection.
  */
 export interface ReconnectRequest {
   jsonrpc: "2.0";
@@ -727,17 +783,29 @@ export interface ReconnectRequest {
   [k: string]: unknown;
 }
 /**
- * ReconnectParams resumes a client on a new connection (ahp-host.md 2f).
+ * ReconnectParams is the params of reconnect, which resumes a client on a new connection (ahp/PROTOCOL.md section 2f).
  */
 export interface ReconnectParams {
+  /**
+   * channel is the root channel or absent.
+   */
   channel?: string;
+  /**
+   * clientId is the client to resume.
+   */
   clientId: string;
+  /**
+   * lastSeenServerSeq is the highest sequence number that the client has received.
+   */
   lastSeenServerSeq: number;
+  /**
+   * subscriptions are the channels that the client still wants.
+   */
   subscriptions: string[];
   [k: string]: unknown;
 }
 /**
- * subscribe, client to host. Follow a channel: its snapshot, then its actions.
+ * subscribe, client to host. Returns a channel's snapshot and starts its envelopes.
  */
 export interface SubscribeRequest {
   jsonrpc: "2.0";
@@ -747,7 +815,7 @@ export interface SubscribeRequest {
   [k: string]: unknown;
 }
 /**
- * resourceRead, both ways. Reads one resource by URI (ahp-host.md section 6).
+ * resourceRead, both ways. Returns a resource.
  */
 export interface ResourceReadRequest {
   jsonrpc: "2.0";
@@ -757,19 +825,25 @@ export interface ResourceReadRequest {
   [k: string]: unknown;
 }
 /**
- * ResourceReadParams reads one resource by URI (ahp-host.md section 6).
+ * ResourceReadParams is the params of resourceRead (ahp/PROTOCOL.md section 6).
  */
 export interface ResourceReadParams {
+  /**
+   * channel is the root channel or absent.
+   */
   channel?: string;
+  /**
+   * uri is the resource to read.
+   */
   uri: string;
   /**
-   * "utf-8" or "base64": a wish
+   * encoding is the encoding that the sender prefers. The answer might have another one.
    */
   encoding?: string;
   [k: string]: unknown;
 }
 /**
- * resourceRequest, both ways. Asks for access; this host only refuses.
+ * resourceRequest, both ways. Asks for access. This host always denies it.
  */
 export interface ResourceRequestRequest {
   jsonrpc: "2.0";
@@ -779,15 +853,21 @@ export interface ResourceRequestRequest {
   [k: string]: unknown;
 }
 /**
- * ResourceURIParams is the params of the resource methods that this host only refuses: nothing but the URI is read.
+ * ResourceURIParams is the params of resource methods of which this host reads only the URI.
  */
 export interface ResourceURIParams {
+  /**
+   * channel is the root channel or absent.
+   */
   channel?: string;
+  /**
+   * uri is the resource.
+   */
   uri: string;
   [k: string]: unknown;
 }
 /**
- * resourceResolve, both ways. What is known of a resource.
+ * resourceResolve, both ways. Describes a resource without returning it.
  */
 export interface ResourceResolveRequest {
   jsonrpc: "2.0";
@@ -797,7 +877,7 @@ export interface ResourceResolveRequest {
   [k: string]: unknown;
 }
 /**
- * resourceList, both ways. Lists a folder; this host only refuses.
+ * resourceList, both ways. Lists a folder. This host has none.
  */
 export interface ResourceListRequest {
   jsonrpc: "2.0";
@@ -985,8 +1065,17 @@ export interface ErrorResponse {
  * JsonRpcError is the error object of a JSON-RPC response.
  */
 export interface JsonRpcError {
+  /**
+   * code is the kind of error.
+   */
   code: number;
+  /**
+   * message is one sentence for people.
+   */
   message: string;
+  /**
+   * data has details for programs. Its type depends on the code.
+   */
   data?: unknown;
   [k: string]: unknown;
 }
@@ -1030,6 +1119,9 @@ export interface UnsupportedProtocolVersionError {
  * UnsupportedVersionData is the data of CodeUnsupportedProtocolVersion.
  */
 export interface UnsupportedVersionData {
+  /**
+   * supportedVersions are SemVer ranges, newest first.
+   */
   supportedVersions: string[];
   [k: string]: unknown;
 }
@@ -1204,30 +1296,57 @@ export interface InitializeResponse {
   [k: string]: unknown;
 }
 /**
- * InitializeResult answers initialize.
+ * InitializeResult is the result of initialize.
  */
 export interface InitializeResult {
+  /**
+   * protocolVersion is the version that the host chose, as the client offered it.
+   */
   protocolVersion: string;
+  /**
+   * serverSeq is the newest sequence number of the host.
+   */
   serverSeq: number;
+  /**
+   * snapshots are those of the initial subscriptions whose channels exist.
+   */
   snapshots: Snapshot[];
   serverInfo?: ServerInfo;
   [k: string]: unknown;
 }
 /**
- * Snapshot is the state of one channel; later envelopes of that channel have a serverSeq above FromSeq.
+ * Snapshot is the state of one channel.
  */
 export interface Snapshot {
+  /**
+   * resource is the channel's URI.
+   */
   resource: string;
+  /**
+   * state is the channel's state.
+   */
   state: unknown;
+  /**
+   * fromSeq is the sequence number of the state. Later envelopes of the channel have higher ones.
+   */
   fromSeq: number;
   [k: string]: unknown;
 }
 /**
- * ServerInfo names the host to people (a later protocol's optional member; older clients ignore it).
+ * ServerInfo describes the host to people.
  */
 export interface ServerInfo {
+  /**
+   * name is the program's name.
+   */
   name: string;
+  /**
+   * version is the program's version.
+   */
   version?: string;
+  /**
+   * title is a name to display.
+   */
   title?: string;
   [k: string]: unknown;
 }
@@ -1277,7 +1396,13 @@ export interface PingResponse {
  */
 export interface ReconnectReplayResult {
   type: "replay";
+  /**
+   * actions are the missed envelopes of a replay, in their order.
+   */
   actions: ActionEnvelope[];
+  /**
+   * missing are the channels of a replay that do not exist any more.
+   */
   missing: string[];
   [k: string]: unknown;
 }
@@ -1295,6 +1420,9 @@ export interface ReconnectResponse {
  */
 export interface ReconnectSnapshotResult {
   type: "snapshot";
+  /**
+   * snapshots are those of the channels that exist, if there is no replay.
+   */
   snapshots: Snapshot[];
   [k: string]: unknown;
 }
@@ -1338,11 +1466,20 @@ export interface ResourceReadResponse {
   [k: string]: unknown;
 }
 /**
- * ResourceReadResult is the whole resource.
+ * ResourceReadResult is the result of resourceRead: the whole resource.
  */
 export interface ResourceReadResult {
+  /**
+   * data is the resource, encoded.
+   */
   data: string;
+  /**
+   * encoding is "utf-8" or "base64".
+   */
   encoding: "utf-8" | "base64";
+  /**
+   * contentType is the media type.
+   */
   contentType?: string;
   [k: string]: unknown;
 }
@@ -1367,16 +1504,28 @@ export interface ResourceResolveResponse {
   [k: string]: unknown;
 }
 /**
- * ResourceResolveResult is what is known of a resource without reading it.
+ * ResourceResolveResult is the result of resourceResolve.
  */
 export interface ResourceResolveResult {
+  /**
+   * uri is the resource.
+   */
   uri: string;
   /**
-   * "file"
+   * type is "file".
    */
   type: string;
+  /**
+   * size is the number of bytes, if it is known without reading the resource.
+   */
   size?: number;
+  /**
+   * contentType is the media type.
+   */
   contentType?: string;
+  /**
+   * etag changes when the resource changes.
+   */
   etag?: string;
   [k: string]: unknown;
 }
@@ -1706,7 +1855,7 @@ export interface SubscribeResponse {
   [k: string]: unknown;
 }
 /**
- * SubscribeResult carries the snapshot of a stateful channel.
+ * SubscribeResult is the result of subscribe.
  */
 export interface SubscribeResult {
   snapshot?: Snapshot;
