@@ -7,13 +7,13 @@ func escape(dst, src []byte) (wrote, took int) {
 	return escapeAVX2(&dst[0], &src[0], len(dst), len(src), &widenings)
 }
 
-// escapeAVX2 is escape of n bytes of src into room bytes of dst.
+// escapeAVX2 is escape in AVX2. space is the length of dst, n that of src.
 //
 //go:noescape
-func escapeAVX2(dst, src *byte, room, n int, widenings *[256][16]byte) (wrote, took int)
+func escapeAVX2(dst, src *byte, space, n int, widenings *[256][16]byte) (wrote, took int)
 
-// widenings say what eight bytes become where those whose bits are set get a
-// backslash, which is number eight.
+// widenings has, for each set of marks in eight bytes, a shuffle that inserts a
+// backslash before each marked byte. Index 8 stands for the backslash.
 var widenings = func() (t [256][16]byte) {
 	for marks := range t {
 		to := 0

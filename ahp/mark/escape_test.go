@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// escapers are the ways to escape on this processor.
+// escapers are the implementations of escape on this processor.
 var escapers = map[string]func(dst, src []byte) (int, int){"escape": escape, "plain": escapePlain}
 
-// escapeOracle escapes byte by byte up to what no way may take.
+// escapeOracle escapes byte by byte, up to the first byte that escape must not take.
 func escapeOracle(src []byte) (text []byte, took int) {
 	for _, c := range src {
 		switch at := strings.IndexByte("\"\\\b\f\n\r\t", c); {
@@ -26,27 +26,28 @@ func escapeOracle(src []byte) (text []byte, took int) {
 	return text, took
 }
 
-// checkEscape compares both ways with the oracle, in a room of any size.
-func checkEscape(t *testing.T, src []byte, room uint16) {
+// checkEscape compares both implementations with the oracle. space is the length of
+// the output.
+func checkEscape(t *testing.T, src []byte, space uint16) {
 	t.Helper()
 	text, most := escapeOracle(src)
 	for name, encode := range escapers {
-		dst := bytes.Repeat([]byte{'#'}, int(room)+Block)
-		wrote, took := encode(dst[:room:room], src)
+		dst := bytes.Repeat([]byte{'#'}, int(space)+Block)
+		wrote, took := encode(dst[:space:space], src)
 		want, _ := escapeOracle(src[:min(took, most)])
 		switch {
-		case took > most || took < most && len(src)-took >= Tail && int(room)-wrote >= Tail:
-			t.Fatalf("%s of %q into %d took %d, want %d", name, src, room, took, most)
-		case wrote > int(room) || !bytes.Equal(dst[:wrote], want) || !bytes.HasPrefix(text, want):
+		case took > most || took < most && len(src)-took >= Tail && int(space)-wrote >= Tail:
+			t.Fatalf("%s of %q into %d took %d, want %d", name, src, space, took, most)
+		case wrote > int(space) || !bytes.Equal(dst[:wrote], want) || !bytes.HasPrefix(text, want):
 			t.Fatalf("%s of %q: %q, want %q", name, src, dst[:wrote], want)
-		case bytes.Count(dst[room:], []byte{'#'}) != Block:
-			t.Fatalf("%s of %q wrote behind its room", name, src)
+		case bytes.Count(dst[space:], []byte{'#'}) != Block:
+			t.Fatalf("%s of %q wrote behind its output", name, src)
 		}
 	}
 }
 
-// TestEscapeEveryByte: each byte at each place of two blocks, among plain ones
-// and among such that need an escape.
+// TestEscapeEveryByte: each byte at each place of two blocks, among plain bytes and
+// among bytes that need an escape.
 func TestEscapeEveryByte(t *testing.T) {
 	for c := range 256 {
 		for at := range 2 * Block {

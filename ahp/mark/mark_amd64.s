@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// FIND marks sixteen bytes of text from SI+at: the low sixteen bits of out. It
-// spoils x, t and u. X8, X9 and X10 hold a quote, a backslash and the last
-// control character sixteen times; X11 gathers all bytes.
+// FIND sets the low sixteen bits of out to the marks of the sixteen bytes at SI+at.
+// It overwrites x, t and u. X8, X9 and X10 have a quote, a backslash and the last
+// control character in every byte. X11 combines all bytes with OR.
 #define FIND(at, x, t, u, out) \
 	MOVOU    at(SI), x; \
 	POR      x, X11;    \
@@ -10,13 +10,13 @@
 	MOVO     x, u;      \
 	PCMPEQB  X8, t;     \ // quotes
 	PMINUB   X10, u;    \
-	PCMPEQB  x, u;      \ // control characters: none is above the last one
+	PCMPEQB  x, u;      \ // control characters are at most the last one
 	PCMPEQB  X9, x;     \ // backslashes
 	POR      t, u;      \
 	POR      u, x;      \
 	PMOVMSKB x, out
 
-// FILL puts a byte sixteen times into x; eight is the byte eight times.
+// FILL sets all sixteen bytes of x. eight has the byte eight times.
 #define FILL(eight, x) \
 	MOVQ       eight, AX; \
 	MOVQ       AX, x;     \

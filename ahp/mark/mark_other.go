@@ -2,4 +2,4 @@
 
 package mark
 
-func special(marks []uint64, text []byte) bool { return plain(marks, text) }
+func special(marks []uint64, text []byte) bool { return specialPlain(marks, text) }

@@ -19,27 +19,26 @@ func oracle(marks []uint64, text []byte) (high bool) {
 	return high
 }
 
-// ways are the ways to find marks on this processor.
-var ways = map[string]func([]uint64, []byte) bool{"special": special, "plain": plain}
+// finders are the implementations of special on this processor.
+var finders = map[string]func([]uint64, []byte) bool{"special": special, "plain": specialPlain}
 
-// check compares both ways with the oracle, on as much of text as are whole
-// blocks.
+// check compares both implementations with the oracle, on the whole blocks of text.
 func check(t *testing.T, text []byte) {
 	t.Helper()
 	n := len(text) / Block
 	text = text[:n*Block]
 	want := make([]uint64, n)
 	high := oracle(want, text)
-	for name, find := range ways {
-		got := slices.Repeat([]uint64{^uint64(0)}, n+1) // the word behind stays as it is
+	for name, find := range finders {
+		got := slices.Repeat([]uint64{^uint64(0)}, n+1) // the last word must not change
 		if h := find(got[:n], text); h != high || !slices.Equal(got[:n], want) || got[n] != ^uint64(0) {
 			t.Fatalf("%s of %q: %x and high %v, want %x and %v", name, text, got, h, want, high)
 		}
 	}
 }
 
-// TestEveryByte: each byte at each place, alone and among neighbours that a
-// borrow or a carry would reach.
+// TestEveryByte: each byte at each place, among neighbors that a borrow or a carry
+// would change.
 func TestEveryByte(t *testing.T) {
 	for _, around := range []byte{'a', 0, 0x1f, ' ', '!', '"', '#', '[', '\\', ']', 0x7f, 0x80, 0xa2, 0xdc, 0xff} {
 		for c := range 256 {
@@ -66,7 +65,7 @@ func TestRandom(t *testing.T) {
 func TestLengths(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("a text that is no whole blocks was taken")
+			t.Error("no panic for a text that is not a multiple of a block")
 		}
 	}()
 	Special(make([]uint64, 2), make([]byte, 2*Block-1))
@@ -80,7 +79,7 @@ func FuzzSpecial(f *testing.F) {
 func BenchmarkSpecial(b *testing.B) {
 	text := bytes.Repeat([]byte("A line of plain text with \\\"quotes\\\" in it.\\n"), 1<<10)[:32<<10]
 	marks := make([]uint64, len(text)/Block)
-	for name, find := range ways {
+	for name, find := range finders {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

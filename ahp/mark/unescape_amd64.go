@@ -11,13 +11,13 @@ func unescape(dst, src []byte) (wrote, took int, high bool) {
 	return unescapeAVX2(&dst[0], &src[0], len(src), &squeezes)
 }
 
-// unescapeAVX2 is unescape for n bytes of src.
+// unescapeAVX2 is unescape in AVX2. n is the length of src.
 //
 //go:noescape
 func unescapeAVX2(dst, src *byte, n int, squeezes *[256]uint64) (wrote, took int, high bool)
 
-// squeezes say which of eight bytes stay, by the bits of those that do not, and
-// in which order: the lowest first.
+// squeezes has, for each set of bytes to drop from eight, a shuffle that moves the
+// others together.
 var squeezes = func() (t [256]uint64) {
 	for drop := range t {
 		to := 0

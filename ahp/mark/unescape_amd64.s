@@ -1,9 +1,9 @@
 #include "textflag.h"
 #include "avx2_amd64.h"
 
-// What a letter behind a backslash is, by its lower four bits: the letter, and
-// what it differs in from what it stands for. A quote and an r have those bits of
-// a b; they are looked at apart.
+// The letters of short escapes, by their lower four bits: the letter, and its XOR
+// with the character that it stands for. A quote and an r have the lower bits of a
+// b, and are compared separately.
 DATA letters<>+0(SB)/8, $0xff66ff74ff62ffff
 DATA letters<>+8(SB)/8, $0x2f6eff5cffffffff
 GLOBL letters<>(SB), RODATA, $16
@@ -11,31 +11,31 @@ DATA changes<>+0(SB)/8, $0x006a007d006a0000
 DATA changes<>+8(SB)/8, $0x0064000000000000
 GLOBL changes<>(SB), RODATA, $16
 
-// A word of thirty-two bits becomes as many bytes: each of its bytes is copied
-// eight times, and another bit of each copy is kept.
+// Expands thirty-two bits to as many bytes: each byte of the word is copied eight
+// times, and a different bit of each copy is kept.
 DATA spread<>+0(SB)/8, $0x0000000000000000
 DATA spread<>+8(SB)/8, $0x0101010101010101
 DATA spread<>+16(SB)/8, $0x0202020202020202
 DATA spread<>+24(SB)/8, $0x0303030303030303
 GLOBL spread<>(SB), RODATA, $32
 
-// MARK finds in thirty-two bytes, x, the quotes (q), the backslashes (slashes) and
-// all else that cannot stand for itself, quotes included (others). It spoils t.
+// MARK sets q to the quotes of x, slashes to its backslashes, and others to its
+// quotes and control characters. It overwrites t.
 #define MARK(x, q, t, slashes, others) \
 	VPOR      x, Y15, Y15; \
 	VPCMPEQB  x, Y14, t;   \
 	VPMOVMSKB t, slashes;  \
 	VPCMPEQB  x, Y13, q;   \
-	VPMINUB   x, Y12, t;   \ // control characters: none is above the last one
+	VPMINUB   x, Y12, t;   \ // control characters are at most the last one
 	VPCMPEQB  x, t, t;     \
 	VPOR      q, t, t;     \
 	VPMOVMSKB t, others
 
-// LETTERS finds in thirty-two bytes, x, what may stand behind a backslash (fit),
-// and makes of it what it stands for where it does (escaped). It spoils t and u,
-// whose lower half is ux.
+// LETTERS sets fit to the bytes of x that are letters of short escapes, and replaces
+// those in escaped by the characters that they stand for. It overwrites t and u. ux
+// is the lower half of u.
 #define LETTERS(x, q, t, u, ux, escaped, fit) \
-	VPSHUFB      x, Y11, t;  \ // the one letter with these lower bits, if any
+	VPSHUFB      x, Y11, t;  \ // the letter with these lower bits, if there is one
 	VPCMPEQB     x, t, t;    \
 	VPCMPEQB     x, Y9, u;   \
 	VPOR         q, t, t;    \
@@ -44,7 +44,7 @@ GLOBL spread<>(SB), RODATA, $32
 	VPSHUFB      x, Y10, t;  \
 	VPAND        u, Y6, u;   \
 	VPXOR        u, t, t;    \
-	VPANDN       t, q, t;    \ // a quote stands for itself
+	VPANDN       t, q, t;    \ // a quote does not change
 	VMOVD        escaped, ux; \
 	VPBROADCASTD ux, u;      \
 	VPSHUFB      Y7, u, u;   \
@@ -53,8 +53,8 @@ GLOBL spread<>(SB), RODATA, $32
 	VPAND        t, u, u;    \
 	VPXOR        u, x, x
 
-// SQUEEZE writes the eight bytes at at(SP) without those whose bits are set in
-// the lowest byte of R8, which it shifts out.
+// SQUEEZE writes the eight bytes at at(SP) without those that the lowest byte of R8
+// marks, and shifts R8.
 #define SQUEEZE(at) \
 	MOVBLZX  R8, BX;            \
 	SHRQ     $8, R8;            \
@@ -72,10 +72,10 @@ TEXT ·unescapeAVX2(SB), NOSPLIT, $64-49
 	MOVQ n+16(FP), CX
 	MOVQ squeezes+24(FP), R11
 	MOVQ $0x5555555555555555, R13
-	XORL DX, DX                   // 1 where the block's first byte is a letter
+	XORL DX, DX                   // 1 if the block's first byte is a letter
 	FILL_SPECIAL
 	FILL($0x7272727272727272, X9, Y9)   // r
-	FILL($0x1515151515151515, X6, Y6)   // what r's change differs in from b's
+	FILL($0x1515151515151515, X6, Y6)   // XOR of r's change and b's
 	FILL($0x8040201008040201, X8, Y8)
 	VBROADCASTI128 letters<>(SB), Y11
 	VBROADCASTI128 changes<>(SB), Y10
@@ -98,19 +98,19 @@ block:
 	ORQ     DX, BX
 	JEQ     plain
 
-	// Of a run of backslashes every other one begins a sequence. The sum carries
-	// out of the runs that begin at an even place, and leaves the others as they are.
+	// Every other backslash of a run begins an escape. The sum carries out of the
+	// runs that begin at an even place and does not change the others.
 	MOVQ DX, R9
 	NOTQ R9
-	ANDQ AX, R9          // without a letter
+	ANDQ AX, R9          // backslashes that are not letters
 	LEAQ (R9)(R9*1), R12
 	NOTQ R12
 	ANDQ R9, R12         // the first of each run
 	ANDQ R13, R12
 	ADDQ R9, R12
 	XORQ R13, R12
-	ANDQ R9, R12         // begins a sequence
-	LEAQ (DX)(R12*2), R9 // is its letter
+	ANDQ R9, R12         // begin an escape
+	LEAQ (DX)(R12*2), R9 // the letters
 
 	LETTERS(Y0, Y2, Y4, Y5, X5, R9, AX)
 	MOVQ    R9, R10
@@ -121,10 +121,10 @@ block:
 	SHLQ    $32, BX
 	ORQ     BX, AX
 	NOTQ    AX
-	ANDQ    R9, AX // letters that are none
+	ANDQ    R9, AX // letters of no short escape
 	MOVQ    R9, BX
 	NOTQ    BX
-	ANDQ    R8, BX // others that are no letters
+	ANDQ    R8, BX // other characters that are not letters
 	ORQ     BX, AX
 
 	MOVQ R12, R8
@@ -153,9 +153,9 @@ plain:
 	JMP     block
 
 stop:
-	// What AX marks first ends it, or the backslash before that.
+	// Stop before the first byte that AX marks, or before its backslash.
 	POPCNTQ R12, R8
-	ADDQ    R8, DI // where the block was to be written
+	ADDQ    R8, DI // where the block's output begins
 	BSFQ    AX, BX
 	MOVQ    AX, R8
 	NEGQ    R8
@@ -171,7 +171,7 @@ stop:
 	MOVBLZX DX, DX
 
 done:
-	SUBQ      DX, SI // a sequence is taken whole
+	SUBQ      DX, SI // an escape is taken as a whole
 	SUBQ      dst+0(FP), DI
 	SUBQ      src+8(FP), SI
 	MOVQ      DI, wrote+32(FP)

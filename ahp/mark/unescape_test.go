@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// unescapers are the ways to decode on this processor.
+// unescapers are the implementations of unescape on this processor.
 var unescapers = map[string]func(dst, src []byte) (int, int, bool){"unescape": unescape, "plain": unescapePlain}
 
-// unescapeOracle decodes byte by byte up to what no way may take.
+// unescapeOracle decodes byte by byte, up to the first byte that unescape must not
+// take.
 func unescapeOracle(src []byte) (text []byte, took int) {
 	for took < len(src) {
 		switch c := src[took]; {
@@ -27,7 +28,7 @@ func unescapeOracle(src []byte) (text []byte, took int) {
 	return text, took
 }
 
-// checkUnescape compares both ways with the oracle.
+// checkUnescape compares both implementations with the oracle.
 func checkUnescape(t *testing.T, src []byte) {
 	t.Helper()
 	text, most := unescapeOracle(src)
@@ -62,8 +63,9 @@ func TestUnescapeEveryByte(t *testing.T) {
 	}
 }
 
-// TestUnescapeRuns: backslashes in a run of each length from each place on, with
-// a letter behind that only an odd run makes one, alone and behind another run.
+// TestUnescapeRuns: runs of backslashes of each length from each place on, alone and
+// behind another run. The letter behind them belongs to an escape only if the run
+// is odd.
 func TestUnescapeRuns(t *testing.T) {
 	for _, letter := range []byte("nu\"\n") {
 		for at := range 2 * Block {

@@ -10,10 +10,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
-// benchTexts are what a resource may be, by how its string looks to a decoder.
+// benchTexts are texts of resources, by how their strings look to a decoder.
 func benchTexts() map[string]string {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	var words strings.Builder // escapes at no regular distance
+	var words strings.Builder // irregular distances between escapes
 	for words.Len() < 64<<10 {
 		words.WriteString(strings.Repeat("x", 1+rnd.IntN(30)))
 		words.WriteString([]string{"\n", `"`, "\t", `\`}[rnd.IntN(4)])
@@ -28,8 +28,7 @@ func benchTexts() map[string]string {
 	}
 }
 
-// BenchmarkDecodeText is the inner loop of a large text's read, in bytes of the
-// string as it travels.
+// BenchmarkDecodeText decodes a large text. Its bytes are those of the encoding.
 func BenchmarkDecodeText(b *testing.B) {
 	for name, text := range benchTexts() {
 		b.Run(name, func(b *testing.B) {
@@ -51,8 +50,7 @@ type lastMember []byte
 
 func (m *lastMember) Member(_, value []byte) { *m = value }
 
-// BenchmarkScan is what a message costs before anybody looks at its params: a
-// short one, and a long one.
+// BenchmarkScan checks a whole message, a short one and a long one.
 func BenchmarkScan(b *testing.B) {
 	for name, text := range benchTexts() {
 		for _, size := range []int{300, 60 << 10} {
