@@ -69,9 +69,9 @@ func (c *counter) drain(r io.Reader) {
 	}
 }
 
-// One shared frame to many subscribers over loopback TCP: both sides in one
-// process. Each turn pushes a burst, as a busy canvas does, and waits for all of
-// it; deliveries/s is the figure of performance.md section 1.
+// BenchmarkFanOut pushes one shared frame to many subscribers over loopback TCP, with
+// both sides in one process. Each iteration pushes a burst, as a busy canvas does,
+// and waits until all of it has arrived.
 func BenchmarkFanOut(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		for _, burst := range []int{1, 32, 256} {
@@ -113,7 +113,7 @@ func fanOut(b *testing.B, n, burst int) {
 	deliveries := float64(sent / framed)
 	b.ReportMetric(deliveries/time.Since(start).Seconds(), "deliveries/s")
 	b.ReportMetric(float64(ahptest.CPU()-cpu)/deliveries, "cpu-ns/delivery")
-	for _, p := range peers { // all at once: nobody answers their close frames
+	for _, p := range peers { // all at once, because the clients do not answer close frames
 		p.Close(ws.CodeNormal, "")
 	}
 	for _, p := range peers {
@@ -127,8 +127,8 @@ var (
 	askResult = ahp.Value(`{"url":"ahp-canvas-content:/board-1/index.html","title":"Board","status":"ready, 12 cards"}`)
 )
 
-// A host's call to a client, against the same bytes over bare gorilla in the
-// same run; the ratios are those of performance.md section 2.
+// BenchmarkCall compares a host's call to a client with the same bytes over bare
+// gorilla, in the same run.
 func BenchmarkCall(b *testing.B) {
 	for _, flight := range []int{1, 16} {
 		b.Run(fmt.Sprintf("inflight=%d", flight), func(b *testing.B) {
@@ -150,7 +150,7 @@ type cost struct{ wall, cpu, allocs float64 }
 
 func (c cost) plus(d cost) cost { return cost{c.wall + d.wall, c.cpu + d.cpu, c.allocs + d.allocs} }
 
-// measure runs n round trips in flight goroutines, and returns the cost of one.
+// measure runs n round trips in flight goroutines, and returns the cost of each.
 func measure(n, flight int, trip func() error) cost {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -194,8 +194,8 @@ func peerRoundTrips(b *testing.B, flight int) cost {
 	return measure(benchTrips, flight, trip)
 }
 
-// bareRoundTrips sends the same bytes with gorilla alone: the host writes, one
-// reader hands the answers out in order.
+// bareRoundTrips sends the same bytes with bare gorilla. One reader passes the
+// answers to the callers in order.
 func bareRoundTrips(b *testing.B, flight int) cost {
 	accepted := make(chan *websocket.Conn, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -226,7 +226,7 @@ func bareRoundTrips(b *testing.B, flight int) cost {
 			}
 		}
 	}()
-	if flight == 1 { // the limit hands nothing over between goroutines
+	if flight == 1 { // the lower bound does not switch goroutines
 		trip := func() error {
 			if err := host.WriteMessage(websocket.TextMessage, ask); err != nil {
 				return err
@@ -260,7 +260,7 @@ func bareRoundTrips(b *testing.B, flight int) cost {
 	return measure(benchTrips, flight, trip)
 }
 
-// bareSocket is a client that costs a socket and nothing else.
+// bareSocket connects a client that needs nothing but its socket.
 func bareSocket(t testing.TB, url string) net.Conn {
 	t.Helper()
 	addr := strings.TrimPrefix(url, "ws://")

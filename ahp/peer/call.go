@@ -14,31 +14,31 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// ErrBusy is returned where Options.CallQueue calls wait already.
+// ErrBusy is returned for a call if Options.CallQueue calls are waiting.
 var ErrBusy = errors.New("too many calls wait for this peer")
 
-// calls counts the outgoing ones. The pending table is jsonrpc2's.
+// calls limits the outgoing calls. Their table is jsonrpc2's.
 type calls struct {
-	once    sync.Once     // makes slots: most connections are never asked anything
-	slots   chan struct{} // one for each call in flight; waiters are served in order
+	once    sync.Once     // makes slots, because most connections never call
+	slots   chan struct{} // has one element for each call in flight; waiters proceed in order
 	waiting atomic.Int32
-	// abandoned counts calls that nobody waits for any more but that stay in
-	// jsonrpc2's table until they are answered or the connection ends.
+	// abandoned counts calls without a waiter that are still in jsonrpc2's table,
+	// because they have no answer.
 	abandoned atomic.Int32
 }
 
-// call travels through jsonrpc2 as a field of its request.
+// call is one outgoing call. jsonrpc2 carries it as a field of its request.
 type call struct {
 	method string
 	params ahp.Value
 	id     uint64
 	result ahp.Value
 	err    *ahp.Error
-	state  atomic.Int32 // callOpen, then one of the other two
+	state  atomic.Int32 // callOpen, then callAnswered or callAbandoned
 
-	then    func(ahp.Value) // or nil
-	where   *Payload        // nil for a call that wants none
-	payload *payload
+	then      func(ahp.Value) // nil, or the argument of CallThen
+	payloadAt *Payload        // nil unless made by CallPayload
+	payload   *payload
 }
 
 func newCall(method string, params any) (*call, error) {
@@ -55,8 +55,8 @@ const (
 	callAbandoned
 )
 
-// answered is called by the reader when a call has its answer.
-func (cs *calls) answered(c *call) {
+// complete is called by the reader when a call has its answer.
+func (cs *calls) complete(c *call) {
 	switch {
 	case !c.state.CompareAndSwap(callOpen, callAnswered):
 		cs.abandoned.Add(-1)
@@ -65,17 +65,17 @@ func (cs *calls) answered(c *call) {
 	}
 }
 
-// Call sends a request and waits for its answer, for Options.CallTimeout from
-// the moment it is sent. Params is encoded now; an ahp.Value passes as it is,
-// nil leaves the member out. The result is never nil without an error: a null
-// result is ahp.Null. The error is the other side's *ahp.Error, or one that
-// wraps context.DeadlineExceeded, ctx's error, the *ws.CloseError of a
-// connection that ended, or ErrBusy. It must not be called from Handle.
+// Call sends a request and waits for its answer, at most Options.CallTimeout after
+// sending. params is encoded before Call waits. An ahp.Value is sent unchanged, and
+// nil omits the member. Without an error the result is not nil: a null result is
+// ahp.Null. The error is the other side's *ahp.Error, or wraps
+// context.DeadlineExceeded, ctx's error, ErrBusy, or the *ws.CloseError of a
+// connection that ended. Call must not be called inside Handle.
 func (p *Peer) Call(ctx context.Context, method string, params any) (ahp.Value, error) {
 	return p.CallWithin(ctx, p.opts.CallTimeout, method, params)
 }
 
-// CallWithin is Call with a timeout of its own.
+// CallWithin is Call with another timeout.
 func (p *Peer) CallWithin(ctx context.Context, timeout time.Duration, method string, params any) (ahp.Value, error) {
 	c, err := newCall(method, params)
 	if err != nil {
@@ -84,11 +84,11 @@ func (p *Peer) CallWithin(ctx context.Context, timeout time.Duration, method str
 	return p.call(ctx, timeout, c)
 }
 
-// CallThen is Call for who must take a result in its place among everything else
-// that the other side says: then is called with it on the reader, before
-// anything behind it is looked at, and with Options.Prompt after everything
-// before it has been handled. Like Handle it must not wait. It has been called
-// when CallThen returns without an error, and never is when there is one.
+// CallThen is Call for a result that must be processed in its order among the other
+// side's messages. The reader calls then with the result before it looks at later
+// messages and, with Options.HandleOnReader, after it has handled earlier ones. Like
+// Handle, then must not wait. If CallThen returns nil, then has been called; if it
+// returns an error, then is never called.
 func (p *Peer) CallThen(ctx context.Context, method string, params any, then func(result ahp.Value)) error {
 	c, err := newCall(method, params)
 	if err != nil {
@@ -101,10 +101,10 @@ func (p *Peer) CallThen(ctx context.Context, method string, params any, then fun
 
 func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Value, error) {
 	method := c.method
-	if err := p.enter(ctx); err != nil {
+	if err := p.acquire(ctx); err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, err)
 	}
-	defer p.leave()
+	defer p.release()
 	waiter, err := p.rpc.DispatchCall(ctx, method, nil, jsonrpc2.ExtraField(callField, c))
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, p.whyClosed())
@@ -114,7 +114,7 @@ func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Va
 	defer cancel()
 	err = waiter.Wait(limited, nil)
 	if limited.Err() != nil && err != nil && !p.abandon(c) {
-		err = waiter.Wait(context.WithoutCancel(ctx), nil) // its answer is there, or its end
+		err = waiter.Wait(context.WithoutCancel(ctx), nil) // it has an answer, or the connection ended
 	}
 	switch {
 	case err == nil && c.err != nil:
@@ -130,8 +130,8 @@ func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Va
 	return nil, fmt.Errorf("call %s: %w", method, ctx.Err())
 }
 
-// enter waits for a place among the calls in flight.
-func (p *Peer) enter(ctx context.Context) error {
+// acquire waits until the call may be sent.
+func (p *Peer) acquire(ctx context.Context) error {
 	p.calls.once.Do(func() { p.calls.slots = make(chan struct{}, p.opts.Calls) })
 	select {
 	case p.calls.slots <- struct{}{}:
@@ -152,10 +152,11 @@ func (p *Peer) enter(ctx context.Context) error {
 	}
 }
 
-func (p *Peer) leave() { <-p.calls.slots }
+// release ends a call that acquire has admitted.
+func (p *Peer) release() { <-p.calls.slots }
 
-// abandon counts a call that nobody waits for any more, and gives up a peer that
-// leaves too many of them unanswered. It returns false where there is an answer.
+// abandon gives up a call, and closes a peer that leaves too many calls unanswered.
+// It returns false if the call has its answer.
 func (p *Peer) abandon(c *call) bool {
 	if !c.state.CompareAndSwap(callOpen, callAbandoned) {
 		return false
@@ -166,7 +167,7 @@ func (p *Peer) abandon(c *call) bool {
 	return true
 }
 
-// whyClosed is the reason for a call that could not be sent or answered.
+// whyClosed returns the error for a call that the connection's end prevents.
 func (p *Peer) whyClosed() error {
 	if err := p.Err(); err != nil {
 		return err

@@ -63,7 +63,7 @@ func TestCallErrors(t *testing.T) {
 	}
 }
 
-// Answers that are none, from a client that is no peer of ours.
+// Malformed answers of a client that is not a Peer.
 func TestMalformedAnswers(t *testing.T) {
 	s := newStack(t, echo, Options{})
 	host, c := s.raw(t)
@@ -79,7 +79,7 @@ func TestMalformedAnswers(t *testing.T) {
 			_, err := host.Call(context.Background(), "m", nil)
 			failed <- err
 		}()
-		c.say(strings.Replace(answer, "ID", idOf(t, c.hear()), 1))
+		c.send(strings.Replace(answer, "ID", idOf(t, c.receive()), 1))
 		if err := within(t, failed); !errors.Is(err, errMalformedAnswer) {
 			t.Errorf("%s: %v", answer, err)
 		}
@@ -106,11 +106,11 @@ func TestCallTimeout(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 7*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
-		// The late answer is counted and nobody's; the connection lives.
-		c.say(`{"jsonrpc":"2.0","id":` + idOf(t, c.hear()) + `,"result":1}`)
-		c.say(`{"jsonrpc":"2.0","id":4711,"result":1}`)
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
-		_ = c.hear()
+		// The late answer is counted and dropped, and the connection stays open.
+		c.send(`{"jsonrpc":"2.0","id":` + idOf(t, c.receive()) + `,"result":1}`)
+		c.send(`{"jsonrpc":"2.0","id":4711,"result":1}`)
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		_ = c.receive()
 		if n := host.calls.abandoned.Load(); n != 0 {
 			t.Errorf("%d calls are thought abandoned after the late answer", n)
 		}
@@ -125,8 +125,8 @@ func TestCallTimeout(t *testing.T) {
 	})
 }
 
-// 32 calls are in flight; the next is sent when one is answered, in order, and
-// its time runs from then.
+// A call above the limit is sent when another one is answered, in order, and its
+// timeout begins then.
 func TestCallsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, echo, Options{Calls: 2, CallTimeout: 10 * time.Second})
@@ -142,7 +142,7 @@ func TestCallsInFlight(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		first, second := c.hear(), c.hear()
+		first, second := c.receive(), c.receive()
 		for i, asked := range []string{first, second} {
 			if want := `"params":{"n":` + strconv.Itoa(i) + `}`; !strings.Contains(asked, want) {
 				t.Errorf("have %s, want %s", asked, want)
@@ -150,13 +150,13 @@ func TestCallsInFlight(t *testing.T) {
 			time.Sleep(9 * time.Second / 2)
 		}
 		for i, asked := range []string{first, second} {
-			c.say(`{"jsonrpc":"2.0","id":` + idOf(t, asked) + `,"result":` + strconv.Itoa(i) + `}`)
-			next := c.hear()
+			c.send(`{"jsonrpc":"2.0","id":` + idOf(t, asked) + `,"result":` + strconv.Itoa(i) + `}`)
+			next := c.receive()
 			if want := `"params":{"n":` + strconv.Itoa(i+2) + `}`; !strings.Contains(next, want) {
 				t.Errorf("have %s, want %s", next, want)
 			}
 			time.AfterFunc(8*time.Second, func() {
-				c.say(`{"jsonrpc":"2.0","id":` + idOf(t, next) + `,"result":` + strconv.Itoa(i+2) + `}`)
+				c.send(`{"jsonrpc":"2.0","id":` + idOf(t, next) + `,"result":` + strconv.Itoa(i+2) + `}`)
 			})
 			synctest.Wait()
 		}
@@ -183,8 +183,8 @@ func TestTooManyCallsWait(t *testing.T) {
 	})
 }
 
-// A call in flight, one that waits, and one that comes later all fail at once
-// with the cause.
+// When the connection ends, calls in flight, waiting calls and later calls fail with
+// the cause.
 func TestCallsFailWithTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, echo, Options{Calls: 1})
@@ -197,7 +197,7 @@ func TestCallsFailWithTheConnection(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		_ = c.hear()
+		_ = c.receive()
 		start := time.Now()
 		c.ws.Close()
 		for range 2 {
@@ -223,11 +223,11 @@ func TestPeerThatNeverAnswersIsClosed(t *testing.T) {
 				t.Fatal("closed too early")
 			}
 			_, _ = host.Call(t.Context(), "m", nil)
-			if c.hear() == "" {
+			if c.receive() == "" {
 				t.Fatal("nothing was sent")
 			}
 		}
-		if code := c.hearClose(); code != ws.CodePolicy {
+		if code := c.receiveClose(); code != ws.CodePolicy {
 			t.Errorf("closed with %d", code)
 		}
 	})

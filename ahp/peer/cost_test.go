@@ -38,7 +38,7 @@ func TestDeliverAllocatesNothing(t *testing.T) {
 	<-done
 }
 
-// A call and its answer, both sides of it ours.
+// A call and its answer, with a Peer on both sides.
 func TestCallAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -52,11 +52,10 @@ func TestCallAllocations(t *testing.T) {
 	}
 }
 
-// What a connection holds while nothing happens: heap and stack of our side.
-// A subscription costs a few words more, which are the log's.
+// An idle connection's heap and stack on this side, without the log's subscriptions.
 func TestIdleMemory(t *testing.T) {
 	if raceEnabled {
-		t.Skip("the race detector holds memory of its own")
+		t.Skip("the race detector uses memory, too")
 	}
 	const n = 400
 	url, hosts := tcpHost(t, echo, Options{})
@@ -70,7 +69,7 @@ func TestIdleMemory(t *testing.T) {
 			peers = append(peers, p)
 		}
 	}
-	open(50) // what is made once: pools, the server
+	open(50) // allocates the pools and the server
 	socket := clientSocket(t, n)
 	heap, stack := inUse()
 	open(n)
@@ -88,8 +87,8 @@ func TestIdleMemory(t *testing.T) {
 	}
 }
 
-// clientSocket is what a client's end costs this process: of a listener that
-// accepts nobody, the kernel holds the other end.
+// clientSocket returns the heap of a client's socket. The listener never accepts, so
+// the other end is in the kernel only.
 func clientSocket(t *testing.T, n int64) int64 {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

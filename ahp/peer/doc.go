@@ -1,94 +1,88 @@
-// Package peer turns a WebSocket into an ordered, bounded, typed JSON-RPC peer.
-// Both sides of a connection are one: the host's and the Go client's.
+// Package peer turns a WebSocket into an ordered, bounded, typed JSON-RPC
+// connection. The host and the Go client both use it.
 //
-// # The law of order
+// # Order
 //
 //   - Handle is called in the order of arrival, one call at a time. The reader
-//     waits neither for a handler nor for a writer. A handler that says that it
-//     never waits (Options.Prompt) is called by the reader itself, and then answers
-//     that are taken with [Peer.CallThen] are in the same order.
-//   - Frames leave in the order in which they were pushed or answered, except
-//     content results above 32 KiB: they follow in a lane of their own, one
-//     being written at a time, when nothing else is queued. A frame that was
-//     queued before the writer took such a result is never behind it.
-//   - What goes to many peers may be published and not pushed yet: whatever is one
-//     peer's alone, its end too, calls Options.Before first, and so is behind it. As
-//     a [Shared] it is framed once for all of them.
-//   - A message that could not be read is answered in its place in that order.
-//   - An answer that is given in Handle leaves when Handle returns, or before.
-//   - When the connection ends, calls fail first, then what was read before is
-//     handled, then [EndHandler] is told, then Done is closed.
+//     waits neither for a handler nor for a writer. With Options.HandleOnReader the
+//     reader calls Handle itself, and results taken with [Peer.CallThen] are in the
+//     same order as requests.
+//   - Frames are written in the order in which they were pushed or answered, except
+//     content results above 32 KiB. Those have a queue of their own: one at a time
+//     is written, when no other frame is queued. It never overtakes a frame that
+//     was queued before the writer took it.
+//   - Frames for many peers might be published before they are pushed. Before the
+//     peer queues a frame of its own, or closes, it calls Options.FlushShared, which
+//     pushes them. A [Shared] is framed once for all its peers.
+//   - The error for an unreadable message is sent in the place of its answer.
+//   - An answer given inside Handle is written when Handle returns, or before.
+//   - When the connection ends, calls fail first. Then the messages that were read
+//     before are handled, then [EndHandler] is called, and then Done is closed.
 //
-// # What the stream answers itself
+// # Messages that are answered without Handle
 //
-// The connection lives on after each of these.
+// The connection stays open after each of them.
 //
-//   - -32700, id null: not one JSON value; invalid UTF-8 (lone surrogates
-//     included); a duplicate member at any depth; deeper than 64; more than
-//     16,384 values, where what is inside a member named inputSchema counts
-//     apart.
-//   - -32600: a batch; no object; an id that is neither number nor string (null
-//     included) or is longer than 256 bytes, with id null; no method or one that
-//     is no string; another version than "2.0"; a method beside a result or an
-//     error; params that are null or scalar. The id is echoed where it can be
-//     read, as its raw token: 1.0 stays 1.0.
-//   - -32602: params by position. It is a valid request, but no method here
-//     takes an array.
-//   - Nothing: a notification, whatever is wrong with it once its method is a
-//     string (counted), and an answer to no call (counted). An answer that is
-//     malformed fails its call.
+//   - -32700 with id null: not one JSON value; invalid UTF-8, which includes lone
+//     surrogates; a duplicate member at any depth; deeper than 64; more than 16,384
+//     values, not counting those inside a member named inputSchema.
+//   - -32600: a batch or any other value that is no object; an id that is neither
+//     number nor string, or longer than 256 bytes (both with id null); a missing
+//     method, or one that is no string; a version other than "2.0"; a method beside
+//     a result or an error; params that are null or a scalar. The id is repeated
+//     exactly as it was sent: 1.0 stays 1.0.
+//   - -32602: params by position. JSON-RPC allows them, but no method here has any.
+//   - No answer: an invalid notification, if its method is a string, and an answer
+//     to no call. Both are counted. A malformed answer to a call fails the call.
 //
-// Member names match by case: "Method" is an unknown member, and those are
-// ignored. An answer has exactly one of result and error; a null result is
-// explicit.
+// Member names are case-sensitive. Unknown members, such as "Method", are ignored.
+// An answer has either a result or an error. A null result is explicit.
 //
 // # Payloads
 //
-// A result may be one long string with little around it: the content of a
-// resource. [Peer.CallPayload] names where such a string stands; it is checked
-// and decoded while it arrives and handed over beside the result, in which an
-// empty string stands in its place. That is judged as the whole message would
-// be. It needs an answer whose id stands before its result, as everybody writes
-// it, and whose string begins within the first 4 KiB; any other result is
-// handed over whole.
+// The content of a resource is a result with one long string and little else.
+// [Peer.CallPayload] names the place of such a string. The string is checked and
+// decoded while it arrives, and returned beside the result, which has an empty
+// string in its place. Errors are the same as for the whole message. This works if
+// the answer's id precedes its result, and the string begins within the first 4
+// KiB. Any other result is returned whole.
 //
-// # Bounds
+// # Limits
 //
-// Outgoing bytes (a typed close, CodeSlow), messages that wait to be handled,
-// tasks and content reads that wait, both by number and by bytes, messages a second,
-// and calls left unanswered (CodePolicy), calls in flight (the rest waits, then
-// [ErrBusy]).
+// Limits cover outgoing bytes (CodeSlow), messages that wait to be handled, tasks
+// and content reads that wait, each by number and by bytes, messages per second,
+// and unanswered calls (CodePolicy). A peer that exceeds one of them is closed.
+// Calls above the number in flight wait, and then fail with [ErrBusy].
 //
-// # Who is prompt
+// # Handling on the reader
 //
-// The Go client is: it has one order of all that the host says, and one wake of a
-// thread less at each message. The host would be, but what runs on the reader
-// grows its stack for as long as the connection lives: 4 KiB of the 11 that an
-// idle one may hold.
+// The Go client sets Options.HandleOnReader. It needs one order of all messages,
+// and saves waking another thread for each. The host does not: handlers grow the
+// reader's stack for as long as the connection lives, by 4 KiB of the 11 KiB that an
+// idle connection may use.
 //
-// # Ownership
+// # Goroutines
 //
-// A Peer owns its Conn. Goroutines: the reader and one that waits for the end
-// (both jsonrpc2's); a runner, a writer and tasks, which exist only while there
-// is work and which Wait waits for. All locks are leaves: nothing is called,
-// logged or waited for under them.
+// A Peer owns its Conn. Two of jsonrpc2's goroutines live as long as the
+// connection: the reader and one that waits for the end. A runner, a writer and
+// tasks exist only while there is work. Wait waits for all of them. All locks are
+// leaves: while one is held, nothing is called, logged or waited for.
 //
-// One at a time has the writer's role. Over a bare socket, the runner and a
-// caller take it where they hold no lock, and write at once what they have queued,
-// as far as the socket takes it without a wait: a wake of another thread costs
-// more than the write. Pushes come from under locks, so they leave it to the
-// flushers, as many goroutines of the process as there are processors, which
-// write for one connection after the other. Where a socket takes less than there
-// is, and where there is none (TLS, tests), a goroutine of the peer's own waits.
+// One goroutine at a time has the writer role. On a bare socket, the runner and
+// callers take it when they hold no lock, and write their frames at once if the
+// socket takes them without waiting, because waking another thread costs more than
+// the write. Push can be called under locks, so it leaves writing to the flushers, a
+// pool of goroutines that all connections share. If the socket would block, or if
+// there is none (TLS, tests), a goroutine of the peer writes and waits.
 //
-// A handler that panics takes the process down; it is not recovered.
+// A panic in a handler is not recovered and ends the process.
 //
-// # How jsonrpc2 is used
+// # Use of jsonrpc2
 //
-// sourcegraph/jsonrpc2 keeps the table of outgoing calls. Its codec decodes a
-// message three times and encodes ids and params anew, so bytes travel beside it
-// (see stream), and of answers it decodes a connection's first alone (see shown);
-// its Handle runs on the read loop, so requests never reach it.
+// sourcegraph/jsonrpc2 keeps the table of outgoing calls. Its codec would decode a
+// message three times and encode ids and params again, so the bytes bypass it (see
+// stream), and it decodes only a connection's first answer (see answerCopier). It
+// would handle requests on its read loop, so they bypass it, too.
 //
 // The package imports ahp, ahp/scan, ahp/ws, sourcegraph/jsonrpc2, and segmentio/asm
 // for base64.

@@ -8,9 +8,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
-// envelope is the top object of a message: the raw values of the members that
-// JSON-RPC knows, nil where absent. Other members, case variants included, are
-// ignored.
+// envelope has the raw members of a message that JSON-RPC defines. An absent one is
+// nil. Other members are ignored.
 type envelope struct {
 	jsonrpc, id, method, params, result, err []byte
 }
@@ -33,35 +32,36 @@ func (e *envelope) Member(name, raw []byte) {
 	}
 }
 
-// maxID bounds an id, which is echoed, in bytes.
+// maxID is the most bytes that an id may have. Answers repeat it.
 const maxID = 256
 
-// refusal is a message that is answered here.
+// refusal is the error for a message that Handle never receives.
 type refusal struct {
-	id  []byte // nil where it could not be read; then null stands in the answer
-	err *ahp.Error
-	// silent says that it is a notification, which nothing may answer.
-	silent bool
+	id     []byte // nil if it could not be read; the answer's id is null then
+	err    *ahp.Error
+	silent bool // the message is a notification, which must not be answered
 }
 
 func refuse(id []byte, code ahp.Code, text string) *refusal {
 	return &refusal{id: id, err: &ahp.Error{Code: code, Message: text}}
 }
 
-// parse reads a message up to its params: a request, a notification, an answer
-// (env.method is nil), or why it is none of them. doc.go has the rules.
+// parse reads a message into env: a request, a notification, or an answer if
+// env.method is nil. Otherwise it returns the refusal. The package comment has the
+// rules.
 func parse(msg []byte, o *Options, env *envelope) *refusal {
 	kind, err := scan.Check(msg, o.limits(), env)
 	return env.judge(kind, err)
 }
 
-// judge says why a message whose value begins with kind is refused, if it is.
+// judge returns the refusal of a message, or nil. kind and err are those of
+// scan.Check.
 func (e *envelope) judge(kind byte, err error) *refusal {
 	switch {
 	case errors.Is(err, scan.ErrSyntax):
 		return refuse(nil, ahp.CodeParse, "the message is not one JSON value")
 	case err != nil:
-		return refuse(nil, ahp.CodeParse, "the message is outside the limits: "+err.Error())
+		return refuse(nil, ahp.CodeParse, "cannot read the message: "+err.Error())
 	case kind == '[':
 		return refuse(nil, ahp.CodeInvalidRequest, "batches are not part of the protocol: send one object per message")
 	case kind != '{':
@@ -92,7 +92,7 @@ func (e *envelope) checkRequest() *refusal {
 	return refused
 }
 
-// checkCall checks what a message with a method may have wrong.
+// checkCall checks the version and the params of a message with a method.
 func (e *envelope) checkCall(id []byte) *refusal {
 	switch {
 	case e.jsonrpc == nil:
@@ -107,7 +107,7 @@ func (e *envelope) checkCall(id []byte) *refusal {
 	return refuse(id, ahp.CodeInvalidRequest, "/params: want an object")
 }
 
-// requestID returns the raw id: nil where it is absent.
+// requestID returns the raw id, or nil if it is absent.
 func (e *envelope) requestID() ([]byte, *refusal) {
 	switch {
 	case e.id == nil:
@@ -120,19 +120,18 @@ func (e *envelope) requestID() ([]byte, *refusal) {
 	return nil, refuse(nil, ahp.CodeInvalidRequest, "/id: want a number or a string")
 }
 
-// textOf returns the text of a valid raw string.
+// textOf decodes a valid raw string.
 func textOf(raw []byte) string { return string(scan.Inside(raw)) }
 
-// callID returns the number of an answer's id, where it is one that this side
-// can have given out.
-func (e *envelope) callID() (uint64, bool) {
-	n, err := strconv.ParseUint(string(e.id), 10, 64)
-	return n, err == nil
+// callID returns an answer's id. ok is false if this side cannot have chosen it.
+func (e *envelope) callID() (id uint64, ok bool) {
+	id, err := strconv.ParseUint(string(e.id), 10, 64)
+	return id, err == nil
 }
 
 var errMalformedAnswer = ahp.Errorf(ahp.CodeInternal, "the answer could not be read: want jsonrpc, id, and exactly one of result and error")
 
-// answer reads the result or the error of an answer.
+// answer returns the result or the error of an answer.
 func (e *envelope) answer() (ahp.Value, *ahp.Error) {
 	switch {
 	case e.jsonrpc == nil || e.jsonrpc[0] != '"' || textOf(e.jsonrpc) != "2.0":

@@ -7,59 +7,63 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// Frame is one complete JSON text on its way to one or many peers. Bytes may
-// encode it on the first call; it is called by writers, concurrently, outside
-// all locks, and its result is not changed by anybody. Size is the length in
-// bytes where it is known without encoding, and 0 where it is not. A long frame of
-// one peer may have a method Written too: it is called once, when its bytes are
-// needed no more, and never where the connection ends before.
+// Frame is one complete JSON text for one or many peers.
+//
+// A frame for one peer may also have a method Written(). For a long frame it is
+// called once its bytes are not needed any more, unless the connection ends before.
 type Frame interface {
+	// Bytes returns the text. It might encode it first. Writers call it
+	// concurrently, without locks, and do not change the result.
 	Bytes() []byte
+	// Size returns the number of bytes, or 0 if it is not known before encoding.
 	Size() int
 }
 
-// told is a frame that hears that it was written.
-type told interface{ Written() }
+// writtenNotifier is a frame that is notified when it has been written.
+type writtenNotifier interface{ Written() }
 
-const toldFrom = 16 << 10 // bytes; it is not worth asking shorter ones
+const notifyFrom = 16 << 10 // bytes; shorter frames are not notified
 
-// tell is called when a frame's n bytes are on their way.
-func tell(f Frame, n int) {
-	if n < toldFrom {
+// notifyWritten notifies a frame whose n bytes have been written.
+func notifyWritten(f Frame, n int) {
+	if n < notifyFrom {
 		return
 	}
-	if t, ok := f.(told); ok {
+	if t, ok := f.(writtenNotifier); ok {
 		t.Written()
 	}
 }
 
-// Shared are messages that go to many peers, one behind the other. Framed returns
-// what frame makes of them: once, for all the peers, by whoever needs it first.
+// Shared is a list of messages for many peers.
 type Shared interface {
+	// Messages returns the JSON texts, in their order.
 	Messages() [][]byte
-	Size() int // of the messages, in bytes
+	// Size returns the number of bytes of all messages.
+	Size() int
+	// Framed returns frame(Messages()). It calls frame once, for the first peer that
+	// needs the result.
 	Framed(frame func(messages [][]byte) []byte) []byte
 }
 
-// together is a Shared in the queue of a peer whose frames are not masked. Its
-// bytes are no JSON text but frames of the WebSocket.
-type together struct{ Shared }
+// framedShared is a Shared in the queue of a peer that does not mask. Its bytes are
+// WebSocket frames, not a JSON text.
+type framedShared struct{ Shared }
 
-func (t together) Bytes() []byte { return t.Framed(ws.Framed) }
+func (t framedShared) Bytes() []byte { return t.Framed(ws.Framed) }
 
 func isFramed(f Frame) bool {
-	_, ok := f.(together)
+	_, ok := f.(framedShared)
 	return ok
 }
 
-// joined is a frame of one peer whose parts lie in many places. A host writes it piece
-// by piece, so that the other side reads its beginning while its end is gathered.
-type joined struct {
-	size  int // of the parts, in bytes
+// partsFrame is a frame of one peer in several parts. A host writes them one by one,
+// so that the other side can read the beginning before the end is collected.
+type partsFrame struct {
+	size  int // of all parts, in bytes
 	parts iter.Seq[[]byte]
 }
 
-func (j joined) Bytes() []byte {
+func (j partsFrame) Bytes() []byte {
 	b := make([]byte, 0, j.size)
 	for part := range j.parts {
 		b = append(b, part...)
@@ -67,23 +71,23 @@ func (j joined) Bytes() []byte {
 	return b
 }
 
-func (j joined) Size() int { return 0 }
+func (j partsFrame) Size() int { return 0 }
 
-// asJoined is what such a frame is made of.
-func asJoined(f Frame) (j joined, ok bool) {
+// asParts returns the partsFrame inside f.
+func asParts(f Frame) (j partsFrame, ok bool) {
 	if e, is := f.(exempt); is {
-		j, ok = e.Frame.(joined)
+		j, ok = e.Frame.(partsFrame)
 	}
 	return j, ok
 }
 
-// text is a frame that is encoded already.
+// text is an encoded frame.
 type text []byte
 
 func (t text) Bytes() []byte { return t }
 func (t text) Size() int     { return len(t) }
 
-// lazy is a frame of one peer that the writer encodes.
+// lazy is a frame of one peer that the writer encodes when its turn comes.
 type lazy func() []byte
 
 func (f lazy) Bytes() []byte { return f() }
@@ -94,15 +98,15 @@ const (
 	nullID        = "null"
 )
 
-// appendResult appends a response up to its result.
+// appendResultHead appends a response up to its result.
 func appendResultHead(b []byte, id []byte) []byte {
 	b = append(b, versionMember+`"id":`...)
 	b = append(b, id...)
 	return append(b, `,"result":`...)
 }
 
-// resultFrame is a complete response; a nil result is an explicit null, for a
-// response without a result member hangs clients.
+// resultFrame returns a response. A nil result becomes null, because clients wait
+// forever for a response without a result member.
 func resultFrame(id []byte, result ahp.Value) text {
 	if len(result) == 0 {
 		result = ahp.Null
@@ -113,7 +117,7 @@ func resultFrame(id []byte, result ahp.Value) text {
 	return append(b, '}')
 }
 
-// errorFrame is a complete error response.
+// errorFrame returns an error response.
 func errorFrame(id []byte, e *ahp.Error) text {
 	body := ahp.MustMarshal(e)
 	b := make([]byte, 0, len(versionMember)+5+len(id)+9+len(body)+1)
@@ -124,7 +128,7 @@ func errorFrame(id []byte, e *ahp.Error) text {
 	return append(b, '}')
 }
 
-// methodFrame is a complete request, or a notification where id is nil.
+// methodFrame returns a request, or a notification if id is nil.
 func methodFrame(id []byte, method string, params ahp.Value) text {
 	name := ahp.MustMarshal(method)
 	b := make([]byte, 0, len(versionMember)+6+len(id)+10+len(name)+10+len(params)+1)
@@ -143,7 +147,7 @@ func methodFrame(id []byte, method string, params ahp.Value) text {
 	return append(b, '}')
 }
 
-// Notification makes the frame of a notification, to be pushed to many peers.
+// Notification returns the frame of a notification, to push to any number of peers.
 func Notification(method string, params any) (Frame, error) {
 	raw, err := encodeParams(params)
 	if err != nil {
@@ -152,7 +156,8 @@ func Notification(method string, params any) (Frame, error) {
 	return methodFrame(nil, method, raw), nil
 }
 
-// encodeParams takes a Value as it is; nil leaves the member out.
+// encodeParams encodes params or a result. An ahp.Value is returned unchanged, and
+// nil stands for an absent member.
 func encodeParams(params any) (ahp.Value, error) {
 	switch v := params.(type) {
 	case nil:

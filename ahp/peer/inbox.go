@@ -7,25 +7,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// inbox is what was read and waits for the runner. The reader never waits: too
-// much in it closes the connection.
+// inbox has the requests that wait for the runner. If it is full, the connection is
+// closed, so that the reader never waits.
 type inbox struct {
 	mu      sync.Mutex
 	queue   []*Request
 	bytes   int
 	running bool
-	ended   bool // the reader is gone; the runner finishes the peer
+	ended   bool // the reader has ended; the runner finishes the peer
 	rate    bucket
 }
 
-// arrived takes up a request, in order; it is called by the reader only. A
-// message that could not be read travels the same way, so that its answer keeps
-// its place. A flood closes the connection.
-func (p *Peer) arrived(req *Request) {
+// receive handles a request or queues it. Only the reader calls it. A refusal is
+// queued like a request, so that its answer keeps its place. Too many messages per
+// second close the connection.
+func (p *Peer) receive(req *Request) {
 	switch {
 	case !p.in.rate.take():
 		p.abort(ws.CodePolicy, "too many messages a second")
-	case p.opts.Prompt:
+	case p.opts.HandleOnReader:
 		p.handle(req)
 		p.flush(false)
 	default:
@@ -33,7 +33,7 @@ func (p *Peer) arrived(req *Request) {
 	}
 }
 
-// queue leaves a request to the runner.
+// queue passes a request to the runner.
 func (p *Peer) queue(req *Request) {
 	in := &p.in
 	in.mu.Lock()
@@ -49,7 +49,7 @@ func (p *Peer) queue(req *Request) {
 	}
 }
 
-// startRunner is called under the inbox's lock.
+// startRunner starts the runner if there is none. The caller holds the inbox's lock.
 func (p *Peer) startRunner() {
 	if !p.in.running {
 		p.in.running = true
@@ -58,7 +58,7 @@ func (p *Peer) startRunner() {
 	}
 }
 
-// end lets the runner finish the peer once the queue is empty.
+// end tells the runner to finish the peer once the queue is empty.
 func (in *inbox) end(p *Peer) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -66,7 +66,7 @@ func (in *inbox) end(p *Peer) {
 	p.startRunner()
 }
 
-// run handles what is queued, in order, and exists only while something is.
+// run is the runner. It handles the queue in order and ends when it is empty.
 func (p *Peer) run() {
 	defer p.wg.Done()
 	var batch []*Request
@@ -88,7 +88,8 @@ func (p *Peer) run() {
 	}
 }
 
-// take swaps the queue for the runner's empty one.
+// take returns the queue and leaves the slice empty in its place. last reports that
+// nothing will ever be queued again.
 func (in *inbox) take(empty []*Request) (batch []*Request, last bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -99,11 +100,11 @@ func (in *inbox) take(empty []*Request) (batch []*Request, last bool) {
 		}
 		return batch, false
 	}
-	in.running = in.ended // an ended inbox has its last runner
+	in.running = in.ended // an ended inbox never gets another runner
 	return nil, in.ended
 }
 
-// handled reports whether more has arrived.
+// handled releases the bytes of a request, and reports whether more requests wait.
 func (in *inbox) handled(size int) (waiting bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -111,7 +112,7 @@ func (in *inbox) handled(size int) (waiting bool) {
 	return len(in.queue) > 0
 }
 
-// handle runs one request, and answers what the handler left unanswered.
+// handle calls the handler with a request, and answers it if the handler did not.
 func (p *Peer) handle(req *Request) {
 	if req.refusal != nil {
 		req.Fail(req.refusal)
@@ -119,11 +120,11 @@ func (p *Peer) handle(req *Request) {
 	}
 	p.h.Handle(p.ctx, req)
 	if !req.detached {
-		req.settle()
+		req.ensureAnswered()
 	}
 }
 
-// bucket is a token bucket; one without a rate gives always.
+// bucket is a token bucket. Without a rate it never limits.
 type bucket struct {
 	rate, burst, tokens float64
 	last                time.Time
@@ -133,6 +134,7 @@ func newBucket(rate float64, burst int) bucket {
 	return bucket{rate: rate, burst: float64(burst), tokens: float64(burst)}
 }
 
+// take takes a token, or reports false if there is none.
 func (b *bucket) take() bool {
 	if b.rate <= 0 {
 		return true

@@ -11,8 +11,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// scripted is an ObjectStream that writes down what jsonrpc2 does, and answers
-// every call at once.
+// scripted is an ObjectStream that records what jsonrpc2 does, and answers every call
+// at once.
 type scripted struct {
 	did     []string
 	last    uint64
@@ -35,10 +35,9 @@ func (s *scripted) ReadObject(v any) error {
 
 func (s *scripted) Close() error { return nil }
 
-// The two facts of jsonrpc2 on which stream rests; a version that fails this
-// needs another stream. Many callers at once: their sends would mix if OnSend
-// and WriteObject were not one step under a lock (and race, under -race), and
-// OnRecv would come after the caller woke if it were not before.
+// The first two facts of stream about jsonrpc2. A version that fails this test needs
+// another stream. With many callers, sends would mix (and race, under -race) if
+// OnSend and WriteObject were not one step under a lock.
 func TestLibraryFacts(t *testing.T) {
 	const callers = 50
 	s := &scripted{answers: make(chan string, callers)}

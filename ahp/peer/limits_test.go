@@ -12,21 +12,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// TestDefaults: the figures of canvas.md section 8, and those that stand beside the
-// fields. What each does at its limit is tested with smaller ones.
+// TestDefaults: the defaults of ahp/PROTOCOL.md section 13 and of the comments on the
+// fields. The behavior at each limit is tested with smaller ones.
 func TestDefaults(t *testing.T) {
 	want := Options{
 		QueueBytes: 8 << 20, InboxMessages: 4096, InboxBytes: 16 << 20, MessageBurst: 1,
-		MaxNodes: 16384, MaxDepth: 64, CallTimeout: 30 * time.Second, Calls: 32, CallQueue: 4096, Abandoned: 64,
+		MaxValues: 16384, MaxDepth: 64, CallTimeout: 30 * time.Second, Calls: 32, CallQueue: 4096, Abandoned: 64,
 		Tasks: 32, Contents: 2, TaskQueue: 1024, FlushTimeout: 5 * time.Second,
 	}
 	have := Options{}.withDefaults()
-	if have.Logger, have.Before = nil, nil; !reflect.DeepEqual(have, want) {
+	if have.Logger, have.FlushShared = nil, nil; !reflect.DeepEqual(have, want) {
 		t.Errorf("have %+v, want %+v", have, want)
 	}
 }
 
-// What waits for a peer that does not read has 8 MiB, and not a byte more.
+// The queue for a peer that does not read may have 8 MiB, and not a byte more.
 func TestTheQueueHas8MiB(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, echo, Options{})
@@ -47,7 +47,7 @@ func TestTheQueueHas8MiB(t *testing.T) {
 	})
 }
 
-// 32 calls are in flight; the next one is sent when one of them was answered.
+// 32 calls may be in flight. The next one is sent when one of them is answered.
 func TestThirtyTwoCallsAreInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, echo, Options{})
@@ -56,30 +56,30 @@ func TestThirtyTwoCallsAreInFlight(t *testing.T) {
 			go func() { _, _ = host.Call(t.Context(), "m", nil) }()
 		}
 		for range 31 {
-			_ = c.hear()
+			_ = c.receive()
 		}
-		last := c.hear()
+		last := c.receive()
 		next := make(chan string, 1)
-		go func() { next <- c.hear() }()
+		go func() { next <- c.receive() }()
 		synctest.Wait()
 		if len(next) > 0 {
 			t.Fatalf("33 calls are in flight: %s", <-next)
 		}
-		c.say(`{"jsonrpc":"2.0","id":` + idOf(t, last) + `,"result":1}`)
+		c.send(`{"jsonrpc":"2.0","id":` + idOf(t, last) + `,"result":1}`)
 		<-next
 	})
 }
 
-// Where nobody says how many messages may come at once, they are four seconds' worth.
+// Without a MessageBurst, the limit is four seconds of MessageRate.
 func TestTheBurstIsFourSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, echo, Options{MessageRate: 10})
 		host, c := s.raw(t)
 		for range 40 {
-			c.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
-			_ = c.hear()
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+			_ = c.receive()
 		}
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
 		synctest.Wait()
 		if ws.CodeOf(host.Err()) != ws.CodePolicy {
 			t.Errorf("the 41st: %v", host.Err())
@@ -87,8 +87,8 @@ func TestTheBurstIsFourSeconds(t *testing.T) {
 	})
 }
 
-// A content result of 32 KiB keeps its place; with a byte more what is ready after
-// it goes first.
+// A content result of 32 KiB keeps its order. With one byte more, later frames are
+// written first.
 func TestContentsAbove32KiBYield(t *testing.T) {
 	for size, want := range map[int]string{32 << 10: "full content after", 32<<10 + 1: "full after content"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -99,12 +99,12 @@ func TestContentsAbove32KiBYield(t *testing.T) {
 				})
 			}), Options{})
 			host, c := s.raw(t)
-			host.Push(text("full" + strings.Repeat(" ", 1<<20))) // the socket
-			c.say(`{"jsonrpc":"2.0","id":1,"method":"read"}`)
+			host.Push(text("full" + strings.Repeat(" ", 1<<20))) // fills the socket
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"read"}`)
 			synctest.Wait()
 			var got []string
 			for range 3 {
-				msg := strings.TrimSpace(c.hear())
+				msg := strings.TrimSpace(c.receive())
 				if strings.Contains(msg, "ccc") {
 					msg = "content"
 				}
@@ -117,8 +117,8 @@ func TestContentsAbove32KiBYield(t *testing.T) {
 	}
 }
 
-// Requests that wait for somebody, or whose turn has not come, hold 16 MiB, and not a
-// byte more, however few they are.
+// The requests of running and waiting tasks may have 16 MiB, and not a byte more,
+// however few they are.
 func TestWhatTasksHoldHas16MiB(t *testing.T) {
 	for name, leave := range map[string]func(*Request, func(context.Context)){"Go": (*Request).Go, "GoContent": (*Request).GoContent} {
 		synctest.Test(t, func(t *testing.T) {
@@ -135,22 +135,22 @@ func TestWhatTasksHoldHas16MiB(t *testing.T) {
 			}), Options{Tasks: 3, Contents: 3})
 			host, c := s.raw(t)
 			message := `{"jsonrpc":"2.0","id":1,"method":"m"}`
-			say := func(size int) error {
-				c.say(message + strings.Repeat(" ", size-len(message)))
+			send := func(size int) error {
+				c.send(message + strings.Repeat(" ", size-len(message)))
 				synctest.Wait()
 				return host.Err()
 			}
 			for n := range 16 {
-				if err := say(1 << 20); err != nil {
+				if err := send(1 << 20); err != nil {
 					t.Fatalf("%s: %d MiB: %v", name, n+1, err)
 				}
 			}
 			end()
-			synctest.Wait() // it has given its own back
-			if err := say(1 << 20); err != nil {
+			synctest.Wait() // its bytes are released
+			if err := send(1 << 20); err != nil {
 				t.Fatalf("%s: 16 MiB after one has ended: %v", name, err)
 			}
-			if err := say(len(message)); ws.CodeOf(err) != ws.CodePolicy {
+			if err := send(len(message)); ws.CodeOf(err) != ws.CodePolicy {
 				t.Errorf("%s: 16 MiB and one: %v", name, err)
 			}
 		})

@@ -17,7 +17,7 @@ import (
 )
 
 // Handle is called in the order of arrival, one call at a time, and answers and
-// pushes leave in the order in which they were given.
+// pushes are written in their order.
 func TestOrderOfOneConnection(t *testing.T) {
 	const n = 5000
 	var inside atomic.Int32
@@ -42,23 +42,22 @@ func TestOrderOfOneConnection(t *testing.T) {
 	_, c := s.raw(t)
 	go func() {
 		for i := range n {
-			c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m","params":{"n":%d}}`, i, i))
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m","params":{"n":%d}}`, i, i))
 		}
 	}()
 	for i := range n {
 		if (i+1)%3 == 0 {
-			if got := c.hear(); got != `{"jsonrpc":"2.0","method":"also"}` {
+			if got := c.receive(); got != `{"jsonrpc":"2.0","method":"also"}` {
 				t.Fatal(got)
 			}
 		}
-		if got, want := c.hear(), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, i, i); got != want {
+		if got, want := c.receive(), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, i, i); got != want {
 			t.Fatalf("have %s, want %s", got, want)
 		}
 	}
 }
 
-// The reader goes on while a handler hangs, so that calls to the other side
-// still get their answers.
+// The reader continues while a handler hangs, so that calls get their answers.
 func TestReaderWaitsForNoHandler(t *testing.T) {
 	hang := make(chan struct{})
 	s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) { <-hang }), Options{})
@@ -68,7 +67,7 @@ func TestReaderWaitsForNoHandler(t *testing.T) {
 	close(hang)
 }
 
-// ending is a handler that is told of the end.
+// ending is an EndHandler.
 type ending struct {
 	HandlerFunc
 	closed func(error)
@@ -76,8 +75,8 @@ type ending struct {
 
 func (e *ending) Closed(err error) { e.closed(err) }
 
-// What was read before the end is handled, then Closed is called, once, and
-// Done is closed behind it.
+// At the end, messages that were read before are handled, then Closed is called once,
+// and then Done is closed.
 func TestEnd(t *testing.T) {
 	var handled []string
 	release := make(chan struct{})
@@ -91,10 +90,10 @@ func TestEnd(t *testing.T) {
 	}}, Options{})
 	host, c := s.raw(t)
 	for _, m := range []string{"a", "b", "c"} {
-		c.say(`{"jsonrpc":"2.0","method":"` + m + `"}`)
+		c.send(`{"jsonrpc":"2.0","method":"` + m + `"}`)
 	}
 	_ = c.ws.WriteControl(8, []byte{0x03, 0xE8}, time.Time{})
-	_ = c.hearClose()
+	_ = c.receiveClose()
 	select {
 	case <-host.Done():
 		t.Error("done while messages wait")
@@ -114,7 +113,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// Close writes what is queued first.
+// Close writes the queued frames first.
 func TestCloseFlushes(t *testing.T) {
 	s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
 		req.Fail(ahp.Errorf(ahp.CodeUnsupportedProtocolVersion, "no"))
@@ -122,8 +121,8 @@ func TestCloseFlushes(t *testing.T) {
 		req.Peer().Push(text(`"too late"`))
 	}), Options{})
 	_, c := s.raw(t)
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
-	if got := c.hear(); got != `{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"no"}}` {
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
+	if got := c.receive(); got != `{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"no"}}` {
 		t.Error(got)
 	}
 	if _, _, err := c.ws.ReadMessage(); err == nil || !strings.Contains(err.Error(), "no common version") {
@@ -149,8 +148,8 @@ func TestCloseDoesNotWaitForASlowPeer(t *testing.T) {
 	})
 }
 
-// One peer reads nothing: it is closed with its code, at once when its budget
-// is used up; the others get everything.
+// A peer that reads nothing is closed with CodeSlow as soon as its queue is full. The
+// others get everything.
 func TestSlowConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, echo, Options{QueueBytes: 1 << 20})
@@ -164,7 +163,7 @@ func TestSlowConsumer(t *testing.T) {
 			healthy = append(healthy, p)
 			wg.Go(func() {
 				for i := range n {
-					if got := c.hear(); got[:6] != fmt.Sprintf("%06d", i) {
+					if got := c.receive(); got[:6] != fmt.Sprintf("%06d", i) {
 						t.Errorf("have %s at %d", got[:6], i)
 						return
 					}
@@ -197,7 +196,8 @@ func TestSlowConsumer(t *testing.T) {
 	})
 }
 
-// An exempt frame is outside the budget, a lazy one counts when it is encoded.
+// An exempt frame does not count toward the limit. A lazy one counts once it is
+// encoded.
 func TestBudget(t *testing.T) {
 	big := strings.Repeat("x", 3<<20)
 	for name, c := range map[string]struct {
@@ -227,9 +227,9 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A large content result never passes before a frame that was ready before the
-// writer took it, and at most two are held at once.
-func TestContentLane(t *testing.T) {
+// A large content result never overtakes a frame that was queued before the writer
+// took it, and at most two are in memory.
+func TestLargeContents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var atOnce, most atomic.Int32
 		content := ahp.Value(`"` + strings.Repeat("c", 1<<20) + `"`)
@@ -241,7 +241,7 @@ func TestContentLane(t *testing.T) {
 		}), Options{})
 		host, c := s.raw(t)
 		for i := range 5 {
-			c.say(`{"jsonrpc":"2.0","id":` + strconv.Itoa(i) + `,"method":"read"}`)
+			c.send(`{"jsonrpc":"2.0","id":` + strconv.Itoa(i) + `,"method":"read"}`)
 		}
 		synctest.Wait() // the first result fills the socket, one waits, three requests wait
 		if n := most.Load(); n != 2 {
@@ -252,7 +252,7 @@ func TestContentLane(t *testing.T) {
 		}
 		var got []string
 		for range 8 {
-			msg := c.hear()
+			msg := c.receive()
 			if len(msg) > len(content) {
 				msg = "content"
 			}
@@ -264,8 +264,8 @@ func TestContentLane(t *testing.T) {
 	})
 }
 
-// A stream of content that fails ends the connection, for half a message is on
-// its way.
+// A content stream that fails ends the connection, because half a message has been
+// written.
 func TestBrokenContent(t *testing.T) {
 	s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
 		req.GoContent(func(context.Context) {
@@ -276,14 +276,14 @@ func TestBrokenContent(t *testing.T) {
 		})
 	}), Options{})
 	host, c := s.raw(t)
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"read"}`)
-	if code := c.hearClose(); code != ws.CodeInternal {
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"read"}`)
+	if code := c.receiveClose(); code != ws.CodeInternal {
 		t.Error(code)
 	}
 	host.Wait()
 }
 
-// Every flood ends in a typed close, and everything stops.
+// Every flood ends in a close with a code, and all goroutines stop.
 func TestFloods(t *testing.T) {
 	hang := HandlerFunc(func(ctx context.Context, req *Request) { <-ctx.Done() })
 	for name, c := range map[string]struct {
@@ -308,17 +308,17 @@ func TestFloods(t *testing.T) {
 				s := newStack(t, c.h, c.opts)
 				host, g := s.raw(t)
 				if c.say == "x" {
-					g.say(`{"jsonrpc":"2.0","method":"m"}`)
+					g.send(`{"jsonrpc":"2.0","method":"m"}`)
 				}
 				for range c.n - 1 {
 					if err := host.Err(); err != nil {
 						t.Fatal("too early", err)
 					}
-					g.say(c.say)
+					g.send(c.say)
 					synctest.Wait()
 				}
-				g.say(c.say)
-				if code := g.hearClose(); code != ws.CodePolicy {
+				g.send(c.say)
+				if code := g.receiveClose(); code != ws.CodePolicy {
 					t.Errorf("closed with %d", code)
 				}
 				host.Wait()
@@ -334,8 +334,8 @@ func TestMessageRate(t *testing.T) {
 		_, c := s.raw(t)
 		for range 10 {
 			for range 20 {
-				c.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
-				_ = c.hear()
+				c.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+				_ = c.receive()
 			}
 			time.Sleep(2 * time.Second)
 		}
@@ -354,7 +354,7 @@ func TestWaitWaitsForTasks(t *testing.T) {
 			})
 		}), Options{})
 		host, c := s.raw(t)
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
 		synctest.Wait()
 		c.ws.Close()
 		host.Wait()

@@ -8,30 +8,30 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// outbox is what waits to be written: a first-in-first-out queue, and behind it
-// the bulk lane of large content results, of which one is taken when the queue
-// is empty. Its mutex is a leaf: nothing is called under it.
+// outbox has the frames that wait to be written: a queue, and the large content
+// results, of which one is taken whenever the queue is empty. Its mutex is a leaf:
+// nothing is called under it.
 type outbox struct {
 	mu      sync.Mutex
 	queue   []Frame
-	pooled  *[]Frame // where the queue came from; nil while empty: an idle connection holds none
-	bytes   int      // of the queue and of what is being written, exempt frames apart
-	writing bool     // somebody has the writer's role
-	closed  bool     // nothing can be pushed any more
-	stopped bool     // and nothing is written any more
-	written int      // bytes that were written and still count; the role's own
+	pooled  *[]Frame // the pool's slice behind queue; nil if the queue is empty, so that an idle connection holds none
+	bytes   int      // of the frames that are queued or being written, without exempt ones
+	writing bool     // a goroutine has the writer role
+	closed  bool     // frames are not accepted any more
+	stopped bool     // frames are not written any more
+	written int      // bytes that have been written but are still in bytes; belongs to the writer role
 	bulk    []bulk
-	drained func()
+	drained func() // called once the queue has been written
 }
 
-// bulk is a large result.
+// bulk is a large content result.
 type bulk struct {
-	stream func(io.Writer) error
-	after  func() // it was written, or never will be
+	stream func(io.Writer) error // writes it
+	after  func()                // called once it has been written or dropped
 }
 
-// exempt is a frame that does not count: an answer that the other side asked for and
-// waits for, one at a time (initialize, reconnect, subscribe).
+// exempt is a frame outside the limit on queued bytes: an answer to a request that
+// a client sends once and waits for (initialize, reconnect, subscribe).
 type exempt struct{ Frame }
 
 func isExempt(f Frame) bool {
@@ -39,23 +39,23 @@ func isExempt(f Frame) bool {
 	return ok
 }
 
-const keepFrames = 256 // a queue of more is not kept for reuse
+const keepFrames = 256 // a larger queue is not kept for reuse
 
 var queues = sync.Pool{New: func() any { q := make([]Frame, 0, 16); return &q }}
 
-// Push queues a frame; it never waits. A queue above Options.QueueBytes closes
-// the connection with CodeSlow: no frame is dropped from a connection that
-// lives. After the end it does nothing.
+// Push queues a frame and never waits. If the queue exceeds Options.QueueBytes, the
+// connection is closed with CodeSlow, so an open connection never loses a frame.
+// After the end Push does nothing.
 func (p *Peer) Push(f Frame) {
 	if begin, _ := p.enqueue(f, true); begin {
 		p.startWriter()
 	}
 }
 
-// PushShared is Push for messages that go to many.
+// PushShared is Push for messages to many peers.
 func (p *Peer) PushShared(s Shared) {
 	if !p.conn.Masks() {
-		p.Push(together{s})
+		p.Push(framedShared{s})
 		return
 	}
 	for _, m := range s.Messages() {
@@ -63,7 +63,7 @@ func (p *Peer) PushShared(s Shared) {
 	}
 }
 
-// Notify pushes a notification of one peer; nil params leave the member out.
+// Notify pushes a notification to this peer alone. nil params omit the member.
 func (p *Peer) Notify(method string, params any) error {
 	f, err := Notification(method, params)
 	if err != nil {
@@ -73,22 +73,23 @@ func (p *Peer) Notify(method string, params any) error {
 	return nil
 }
 
-// pushOwn queues a frame that is this peer's alone: behind what was published to
-// many before.
+// pushOwn pushes a frame for this peer alone, behind the frames that were published
+// to many peers before.
 func (p *Peer) pushOwn(f Frame) {
-	p.opts.Before()
+	p.opts.FlushShared()
 	p.Push(f)
 }
 
-// pushQuietly is pushOwn, but starts no writer: the caller calls flush, once it
-// holds no lock. Somebody else's push may take the frame along before.
-func (p *Peer) pushQuietly(f Frame) bool {
-	p.opts.Before()
+// pushUnflushed is pushOwn without starting a writer. The caller calls flush once it
+// holds no lock. Another push might have the frame written before.
+func (p *Peer) pushUnflushed(f Frame) bool {
+	p.opts.FlushShared()
 	_, ok := p.enqueue(f, false)
 	return ok
 }
 
-// enqueue reports whether the writer's role is the caller's now, who wanted it.
+// enqueue queues a frame. If wanted is true and no goroutine has the writer role,
+// the caller gets it, and begin is true. ok is false if the outbox is closed.
 func (p *Peer) enqueue(f Frame, wanted bool) (begin, ok bool) {
 	size := 0
 	if !isExempt(f) {
@@ -119,8 +120,8 @@ func (p *Peer) enqueue(f Frame, wanted bool) (begin, ok bool) {
 	return begin, true
 }
 
-// takeRole makes the caller the writer, unless there is one. It is called under
-// the outbox's lock.
+// takeRole gives the caller the writer role, unless a goroutine has it. The caller
+// holds the outbox's lock.
 func (p *Peer) takeRole() bool {
 	if p.out.writing {
 		return false
@@ -130,13 +131,14 @@ func (p *Peer) takeRole() bool {
 	return true
 }
 
+// tooSlow closes a connection whose other side does not read fast enough.
 func (p *Peer) tooSlow() {
 	p.abort(ws.CodeSlow, "the queue of outgoing messages is full; reconnect to resume")
 }
 
-// pushBulk queues a large result in the second lane.
+// pushBulk queues a large content result. It returns false after the end.
 func (p *Peer) pushBulk(b bulk) bool {
-	p.opts.Before()
+	p.opts.FlushShared()
 	o := &p.out
 	o.mu.Lock()
 	if o.closed {
@@ -152,8 +154,8 @@ func (p *Peer) pushBulk(b bulk) bool {
 	return true
 }
 
-// drain closes the outbox for new frames and calls then once the rest is
-// written; false means that nothing is under way.
+// drain closes the outbox for new frames, and calls then once the queued ones have
+// been written. It returns false, without a call, if none are queued.
 func (o *outbox) drain(then func()) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -165,7 +167,7 @@ func (o *outbox) drain(then func()) bool {
 	return o.drained != nil
 }
 
-// stop drops what is queued.
+// stop drops all queued frames.
 func (o *outbox) stop() {
 	o.mu.Lock()
 	results := o.bulk
@@ -177,8 +179,9 @@ func (o *outbox) stop() {
 	}
 }
 
-// take returns what is to be written next: a whole queue or one bulk result. It
-// settles what was written before. Neither ends the role.
+// take returns the next frames to write: the whole queue, or one large result. It
+// first subtracts the written bytes. If nothing is queued, the writer role ends, and
+// the caller calls endRole with drained.
 func (o *outbox) take() (queue *[]Frame, result *bulk, drained func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -203,16 +206,16 @@ func (o *outbox) take() (queue *[]Frame, result *bulk, drained func()) {
 	return nil, nil, drained
 }
 
-// wrote counts a frame whose bytes are on their way, and tells it. It is called by
-// who has the writer's role.
+// wrote counts a written frame and notifies it. The caller has the writer role.
 func (o *outbox) wrote(f Frame, b []byte) {
 	if !isExempt(f) {
 		o.written += cmp.Or(f.Size(), len(b))
 	}
-	tell(f, len(b))
+	notifyWritten(f, len(b))
 }
 
-// charge counts a lazy frame that has been encoded.
+// charge counts a frame that was encoded late, and reports whether the queue is
+// within the limit.
 func (o *outbox) charge(n, budget int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

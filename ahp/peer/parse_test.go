@@ -7,11 +7,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Whatever comes in: a request that can be handed on, an answer, or one refusal
-// that is itself a valid message of valid UTF-8.
+// FuzzParse: every input is a request, an answer, or is refused with a valid message
+// of valid UTF-8.
 func FuzzParse(f *testing.F) {
 	for _, in := range badInput {
-		f.Add([]byte(in.say))
+		f.Add([]byte(in.send))
 	}
 	o := Options{}.withDefaults()
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -8,24 +8,26 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Payload says where in a result one long string may stand that is handed over
-// apart from it, as JSON Pointers into the result (RFC 6901).
+// Payload names the places in a result where a long string might be, as JSON
+// Pointers (RFC 6901).
 type Payload struct {
-	// Text is a string that is wanted as it is, Base64 one that is wanted decoded
-	// (RFC 4648 section 4: padded, without line ends).
-	Text, Base64 string
+	// Text is the place of a string.
+	Text string
+	// Base64 is the place of a string that is returned decoded (RFC 4648 section 4:
+	// padded, without line ends).
+	Base64 string
 }
 
-// CallPayload is [Peer.Call] for a result that is mostly one long string. Where
-// data is not nil, it is that string, and "" stands for it in the result; where
-// it is nil, the result is whole, which may be however long it is.
+// CallPayload is [Peer.Call] for a result that is mostly one long string. If data is
+// not nil, it is that string, and the result has "" in its place. If data is nil,
+// the result is complete, even if it has such a string.
 func (p *Peer) CallPayload(ctx context.Context, method string, params any, where Payload) (result ahp.Value, data []byte, err error) {
 	c, err := newCall(method, params)
 	if err != nil {
 		return nil, nil, err
 	}
-	c.where = &where
-	defer p.wanted.remove(c)
+	c.payloadAt = &where
+	defer p.payloads.remove(c)
 	result, err = p.call(ctx, p.opts.CallTimeout, c)
 	switch {
 	case err != nil:
@@ -38,22 +40,22 @@ func (p *Peer) CallPayload(ctx context.Context, method string, params any, where
 	return result, c.payload.data, nil
 }
 
-// payload is what was cut out of an answer.
+// payload is the string that was removed from an answer.
 type payload struct {
 	data []byte
 	err  error
 }
 
-// wanted knows the calls under way whose answers may hold a payload. Its mutex
-// is a leaf.
-type wanted struct {
+// payloadTable has the calls in flight that were made with a Payload. Its mutex is a
+// leaf.
+type payloadTable struct {
 	mu   sync.Mutex
 	byID map[uint64]*Payload
 }
 
-// add notes a call that is about to be sent; it may want no payload.
-func (w *wanted) add(c *call) {
-	if c.where == nil {
+// add records a call before it is sent, if it has a Payload.
+func (w *payloadTable) add(c *call) {
+	if c.payloadAt == nil {
 		return
 	}
 	w.mu.Lock()
@@ -61,10 +63,10 @@ func (w *wanted) add(c *call) {
 	if w.byID == nil {
 		w.byID = map[uint64]*Payload{}
 	}
-	w.byID[c.id] = c.where
+	w.byID[c.id] = c.payloadAt
 }
 
-func (w *wanted) remove(c *call) {
+func (w *payloadTable) remove(c *call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.byID, c.id)
@@ -73,13 +75,13 @@ func (w *wanted) remove(c *call) {
 	}
 }
 
-func (w *wanted) get(id uint64) *Payload {
+func (w *payloadTable) get(id uint64) *Payload {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.byID[id]
 }
 
-func (w *wanted) none() bool {
+func (w *payloadTable) none() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.byID) == 0

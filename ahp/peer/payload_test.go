@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A payload is cut out where it is asked for, and nothing else changes: what is
-// around it, and what makes an answer none.
+// CallPayload removes the payload from its place and changes nothing else: neither
+// the rest of the result nor which answers are malformed.
 func TestCallPayload(t *testing.T) {
 	long := strings.Repeat(`a \"line\" ä\n`, 20_000)
 	text := strings.Repeat("a \"line\" ä\n", 20_000)
@@ -16,7 +16,7 @@ func TestCallPayload(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(blob))
 	where := Payload{Text: "/contents/0/text", Base64: "/contents/0/blob"}
 	for name, c := range map[string]struct {
-		result, rest string // rest is what is left of the result; "" is all of it
+		result, rest string // rest is the result without the payload, or "" if it has none
 		data         string
 		fails        bool
 	}{
@@ -40,12 +40,12 @@ func TestCallPayload(t *testing.T) {
 			defer func() { <-said }()
 			go func() {
 				defer close(said)
-				raw.hear()
-				raw.say(`{"jsonrpc":"2.0","id":0,"result":` + c.result + `}`)
+				raw.receive()
+				raw.send(`{"jsonrpc":"2.0","id":0,"result":` + c.result + `}`)
 				if !c.fails {
 					return
 				}
-				raw.say(`{"jsonrpc":"2.0","id":0,"result":"late, or what ends a call whose answer was none"}`)
+				raw.send(`{"jsonrpc":"2.0","id":0,"result":"late, or what ends a call whose answer was none"}`)
 			}()
 			result, data, err := host.CallPayload(context.Background(), "m", nil, where)
 			want := c.rest

@@ -15,95 +15,107 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// Handler is told of everything that the other side asks for.
-//
-// Handle is called in the order of arrival, one call at a time per connection,
-// and must not wait: not for the other side, not for a disk. What has to wait
-// goes through [Request.Go]. Every request is answered exactly once, by Reply
-// or Fail; one that Handle returns from unanswered, without Go, is answered
-// with CodeInternal. ctx ends with the connection.
+// Handler receives the requests and notifications of the other side.
 type Handler interface {
+	// Handle handles one of them. It is called in the order of arrival, one call at a
+	// time per connection. It must not wait, neither for the other side nor for a
+	// disk; [Request.Go] is for work that waits. Each request gets one answer. If
+	// Handle returns without an answer and without Go, the answer is CodeInternal.
+	// ctx ends with the connection.
 	Handle(ctx context.Context, req *Request)
 }
 
-// HandlerFunc is a function as a Handler.
+// HandlerFunc is a function that implements Handler.
 type HandlerFunc func(ctx context.Context, req *Request)
 
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, req *Request) { f(ctx, req) }
 
-// EndHandler is a Handler that wants to know of the end. Closed is called once,
-// after the last Handle, when the connection has ended. It runs on a goroutine of
-// the peer, so that nobody needs to park one on Done; Wait waits for it.
+// EndHandler is a Handler that is notified of the connection's end.
 type EndHandler interface {
 	Handler
+	// Closed is called once, after the last Handle. err is what [Peer.Err] returns. It
+	// runs on a goroutine of the peer, and Wait waits for it.
 	Closed(err error)
 }
 
-// Options are a peer's limits; the zero value has the defaults of canvas.md
-// section 8, which stand beside the fields.
+// Options configure a peer. Zero values mean the defaults, which are given in
+// parentheses (ahp/PROTOCOL.md section 13).
 type Options struct {
-	// Logger is told of unexpected failures, with the keys client, method, id
-	// and err, never of payloads. Nil discards.
+	// Logger logs unexpected failures, with the keys client, method, id and err, but
+	// never payloads (none).
 	Logger *slog.Logger
 
-	// Prompt says that Handle waits for nothing but short locks, whoever is on the
-	// other side. The reader then calls it itself: that saves the wake of another
-	// thread at each message, and puts what is handled and the answers to calls
-	// (see [Peer.CallThen]) into one order. What Handle holds up is the reading.
-	Prompt bool
+	// HandleOnReader makes the reader call Handle. It requires that Handle waits only
+	// for short locks. It saves waking another thread for each message, and puts
+	// requests and the results of [Peer.CallThen] into one order. Nothing is read while
+	// Handle runs.
+	HandleOnReader bool
 
-	// Before is called before a frame that is one peer's alone is queued (an answer,
-	// a call, the end), so that what was published to many before can be pushed
-	// first. Like Push it must not wait, and may come under the caller's locks.
-	Before func()
+	// FlushShared is called before the peer queues a frame of its own (an answer, a
+	// call, the end). It pushes frames that were published to many peers before and
+	// are not queued yet. Like Push it must not wait, and can be called under the
+	// caller's locks (nothing).
+	FlushShared func()
 
-	// QueueBytes bounds what waits to be written, exempt frames apart (8 MiB).
+	// QueueBytes limits the bytes that wait to be written, except answers to
+	// initialize, reconnect and subscribe (8 MiB).
 	QueueBytes int
-	// InboxMessages and InboxBytes bound what waits to be handled (4,096; 16 MiB, at most 2 GiB);
-	// the same bytes bound the requests that Go has taken, and those of GoContent.
-	InboxMessages, InboxBytes int
-	// MessageRate is how many messages a second the other side may send on
-	// average, MessageBurst how many at once (4 seconds' worth). A zero rate is
-	// no limit but the inbox's.
-	MessageRate  float64
+	// InboxMessages limits the messages that wait to be handled (4,096).
+	InboxMessages int
+	// InboxBytes limits the bytes of messages that wait to be handled, and also those
+	// of the requests of Go and of GoContent (16 MiB, at most 2 GiB).
+	InboxBytes int
+	// MessageRate limits the messages per second that the other side may send on
+	// average (no limit).
+	MessageRate float64
+	// MessageBurst limits the messages that it may send at once (4 s of MessageRate).
 	MessageBurst int
-	// MaxNodes and MaxDepth bound one message's JSON (16,384; 64). Negative
-	// MaxNodes is no limit: a client that trusts its host reads large states.
-	MaxNodes, MaxDepth int
+	// MaxValues limits the JSON values of a message (16,384). A negative number is no
+	// limit, for a client that trusts its host with large states.
+	MaxValues int
+	// MaxDepth limits the nesting of a message (64).
+	MaxDepth int
 
-	// CallTimeout is the time from sending a call to its answer (30 s).
+	// CallTimeout is how long a call waits for its answer after sending (30 s).
 	CallTimeout time.Duration
-	// Calls is how many calls may be in flight (32), CallQueue how many more
-	// may wait (4,096), Abandoned how many unanswered ones are forgiven before
-	// the connection is closed (64).
-	Calls, CallQueue, Abandoned int
+	// Calls limits the calls in flight (32).
+	Calls int
+	// CallQueue limits the calls that wait to be sent (4,096).
+	CallQueue int
+	// Abandoned limits the calls that the other side leaves unanswered before the
+	// connection is closed (64).
+	Abandoned int
 
-	// Tasks is how many Go functions run at once (32), Contents how many
-	// GoContent ones (2), TaskQueue how many of each may wait (1,024).
-	Tasks, Contents, TaskQueue int
+	// Tasks limits how many functions of Go run at once (32).
+	Tasks int
+	// Contents limits how many functions of GoContent run at once (2).
+	Contents int
+	// TaskQueue limits how many functions of Go wait, and how many of GoContent
+	// (1,024).
+	TaskQueue int
 
-	// FlushTimeout bounds how long Close waits for the queue (5 s).
+	// FlushTimeout is how long Close waits for the queue to be written (5 s).
 	FlushTimeout time.Duration
 }
 
-// limits are the limits of one message.
+// limits returns the limits of one message.
 func (o *Options) limits() scan.Limits {
-	return scan.Limits{Depth: o.MaxDepth, Values: o.MaxNodes, Uncounted: "inputSchema"}
+	return scan.Limits{Depth: o.MaxDepth, Values: o.MaxValues, Uncounted: "inputSchema"}
 }
 
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Before == nil {
-		o.Before = func() {}
+	if o.FlushShared == nil {
+		o.FlushShared = func() {}
 	}
 	o.QueueBytes = cmp.Or(o.QueueBytes, 8<<20)
 	o.InboxMessages = cmp.Or(o.InboxMessages, 4096)
 	o.InboxBytes = min(cmp.Or(o.InboxBytes, 16<<20), math.MaxInt32)
 	o.MessageBurst = cmp.Or(o.MessageBurst, int(4*o.MessageRate), 1)
-	o.MaxNodes = cmp.Or(o.MaxNodes, 16384)
+	o.MaxValues = cmp.Or(o.MaxValues, 16384)
 	o.MaxDepth = cmp.Or(o.MaxDepth, 64)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 30*time.Second)
 	o.Calls = cmp.Or(o.Calls, 32)
@@ -116,52 +128,53 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Peer is the other side of one connection. All methods may be called from
-// anywhere; Push, Close and the answers of a [Request] never wait and take only
-// a leaf lock, so they may be called under the caller's locks.
+// Peer is one end of a connection. Its methods may be called concurrently. Push,
+// Close and the answers of a [Request] never wait and take only a leaf lock, so they
+// may be called while the caller holds locks.
 type Peer struct {
-	out  outbox // first, with conn: a push to many peers reads memory that no cache has
+	out  outbox // out and conn are first, to share cache lines: a push to many peers finds them in no cache
 	conn *ws.Conn
 	opts *Options
 	wg   sync.WaitGroup // runner, writer, tasks
 
-	h     Handler
-	rpc   *jsonrpc2.Conn
-	in    inbox
-	tasks lane
-	reads lane
-	calls calls
-	stats stats
+	h        Handler
+	rpc      *jsonrpc2.Conn
+	in       inbox
+	tasks    taskQueue
+	contents taskQueue
+	calls    calls
+	stats    stats
 
-	wanted wanted
+	payloads payloadTable
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	done   chan struct{} // made by who first needs it; guarded by the inbox's lock
+	done   chan struct{} // nil until it is needed; guarded by the inbox's lock
 }
 
-// Stats counts what is deliberately not answered.
+// Stats counts messages that were dropped without an answer.
 type Stats struct {
-	// UnreadableNotifications were dropped: nothing may answer them.
+	// UnreadableNotifications is how many notifications were invalid.
 	UnreadableNotifications uint64
-	// LateAnswers belong to no call, or to one that gave up.
+	// LateAnswers is how many answers belonged to no call, or to one that had ended.
 	LateAnswers uint64
 }
 
-type stats struct{ unreadable, late atomic.Uint32 } // of one connection
+// stats are a connection's counters.
+type stats struct{ unreadable, late atomic.Uint32 }
 
-// New makes a peer of a connection, which it owns from now on. Nothing is read
-// before Start, so that the handler can be given the Peer; Push works at once.
+// New returns a peer that owns conn. It reads nothing before Start, so that the
+// handler can be given the Peer first. Push works at once.
 func New(conn *ws.Conn, h Handler, opts Options) *Peer { return opts.Limits().New(conn, h) }
 
-// Limits are Options with their defaults, for any number of peers, which share
-// them: an idle connection holds no copy.
+// Limits are Options with their defaults filled in. Peers share them, so that an idle
+// connection holds no copy.
 type Limits struct{ opts Options }
 
-// Limits returns the options to make many peers with.
+// Limits returns o with its defaults filled in.
 func (o Options) Limits() *Limits { return &Limits{o.withDefaults()} }
 
-// New is the package's New.
+// New returns a peer that owns conn, as the package's New does.
 func (l *Limits) New(conn *ws.Conn, h Handler) *Peer {
 	p := &Peer{conn: conn, h: h, opts: &l.opts}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -169,25 +182,24 @@ func (l *Limits) New(conn *ws.Conn, h Handler) *Peer {
 	return p
 }
 
-// Start begins to read. It is called once, before the first Call.
+// Start starts the reader. It must be called once, before the first Call.
 func (p *Peer) Start() {
 	s := &stream{p: p}
 	s.started.Add(1)
 	defer s.started.Done()
-	p.wg.Add(1) // until the reader's end has been handled
-	// The library makes a context of its own; a child of ours would cost a table
-	// and end the stream behind the reader's back.
+	p.wg.Add(1) // until readEnded has run
+	// The library makes a context anyway. A child of p.ctx would need a table, and
+	// would end the stream while the reader still runs.
 	p.rpc = jsonrpc2.NewConn(context.Background(), s, noHandler{}, jsonrpc2.OnSend(s.onSend), jsonrpc2.OnRecv(s.onRecv), jsonrpc2.SetLogger(noLog{}))
 }
 
-// SetReadLimit changes how large a message may be, in bytes (see package ws).
+// SetReadLimit changes the most bytes that a message may have (see package ws).
 func (p *Peer) SetReadLimit(n int64) { p.conn.SetReadLimit(n) }
 
-// Close ends the connection once what is queued has been written, or
-// Options.FlushTimeout is over. It returns at once; nothing can be pushed any
-// more.
+// Close ends the connection once the queued frames have been written, or after
+// Options.FlushTimeout. It returns at once. Later pushes do nothing.
 func (p *Peer) Close(code ws.CloseCode, reason string) {
-	p.opts.Before()
+	p.opts.FlushShared()
 	if p.out.drain(func() { p.conn.Close(code, reason) }) {
 		time.AfterFunc(p.opts.FlushTimeout, func() { p.conn.Close(code, reason) })
 		return
@@ -195,21 +207,22 @@ func (p *Peer) Close(code ws.CloseCode, reason string) {
 	p.conn.Close(code, reason)
 }
 
-// abort ends the connection now; what is queued is lost, and reconnect heals it.
+// abort ends the connection at once and drops the queued frames. The client can
+// reconnect to get them.
 func (p *Peer) abort(code ws.CloseCode, reason string) {
 	p.out.stop()
 	p.conn.Close(code, reason)
 }
 
-// Done is closed when the connection has ended and Handle will not be called
-// again.
+// Done returns a channel that is closed when the connection has ended and Handle
+// will not be called again.
 func (p *Peer) Done() <-chan struct{} {
 	p.in.mu.Lock()
 	defer p.in.mu.Unlock()
 	return p.end()
 }
 
-// end returns the channel that Done returns, under the inbox's lock.
+// end returns the channel of Done. The caller holds the inbox's lock.
 func (p *Peer) end() chan struct{} {
 	if p.done == nil {
 		p.done = make(chan struct{})
@@ -217,12 +230,13 @@ func (p *Peer) end() chan struct{} {
 	return p.done
 }
 
-// Err returns why the connection ended, a *[ws.CloseError], or nil.
+// Err returns why the connection ended, as a *[ws.CloseError]. It is nil while the
+// connection is open.
 func (p *Peer) Err() error { return p.conn.Err() }
 
-// Wait returns when everything has stopped: socket, reader, writer, handlers and
-// tasks. Somebody must have closed the connection; a task that ignores its
-// context is waited for.
+// Wait waits until the socket, the reader, the writer, handlers and tasks have
+// stopped. It does not close the connection. A task that ignores its context
+// delays it.
 func (p *Peer) Wait() {
 	p.wg.Wait()
 	p.conn.Wait()
@@ -233,18 +247,18 @@ func (p *Peer) Stats() Stats {
 	return Stats{UnreadableNotifications: uint64(p.stats.unreadable.Load()), LateAnswers: uint64(p.stats.late.Load())}
 }
 
-// readEnded runs on the reader, last. Calls have failed already. What was read
-// before is still handled, in order, and then Closed is called.
+// readEnded is the reader's last step. Calls have failed before. The requests in the
+// inbox are still handled, and then Closed is called.
 func (p *Peer) readEnded() {
 	p.cancel()
 	p.out.stop()
 	p.tasks.stop()
-	p.reads.stop()
+	p.contents.stop()
 	p.in.end(p)
 	p.wg.Done()
 }
 
-// finish is the runner's last act.
+// finish is the runner's last step.
 func (p *Peer) finish() {
 	if h, ok := p.h.(EndHandler); ok {
 		h.Closed(p.Err())

@@ -89,7 +89,7 @@ func (s *stack) client(t testing.TB, h Handler, opts Options) (host, client *Pee
 	return <-s.hosts, client
 }
 
-// raw connects a plain WebSocket, which sees and says what it wants.
+// raw connects a plain WebSocket, to send and receive any message.
 func (s *stack) raw(t testing.TB) (*Peer, *rawClient) {
 	t.Helper()
 	d := websocket.Dialer{NetDialContext: s.dial}
@@ -104,10 +104,10 @@ func (s *stack) raw(t testing.TB) (*Peer, *rawClient) {
 type rawClient struct {
 	t  testing.TB
 	ws *websocket.Conn
-	mu sync.Mutex // of say
+	mu sync.Mutex // of send
 }
 
-func (c *rawClient) say(text string) {
+func (c *rawClient) send(text string) {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *rawClient) say(text string) {
 	}
 }
 
-func (c *rawClient) hear() string {
+func (c *rawClient) receive() string {
 	c.t.Helper()
 	_, msg, err := c.ws.ReadMessage()
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *rawClient) hear() string {
 	return string(msg)
 }
 
-func (c *rawClient) hearClose() ws.CloseCode {
+func (c *rawClient) receiveClose() ws.CloseCode {
 	c.t.Helper()
 	for {
 		_, _, err := c.ws.ReadMessage()

@@ -9,12 +9,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// heads holds the beginning of a message. It is taken only when a message
-// begins, so that an idle connection holds none.
+// heads pools buffers for the beginnings of messages. The reader takes one only when
+// a message begins, so that an idle connection holds none.
 var heads = sync.Pool{New: func() any { return new([4096]byte) }}
 
-// read takes a message up to its params, and a payload that is wanted. err is the
-// connection's end.
+// read reads a message into env, and the payload of a call. size is the message's
+// size in bytes. err is the connection's end.
 func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal, err error) {
 	s.payload = nil
 	head := heads.Get().(*[4096]byte)
@@ -37,10 +37,11 @@ func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal,
 	return len(msg), parse(msg, s.p.opts, env), nil
 }
 
-// payloadIn looks whether the beginning of a message ends inside the payload of
-// an answer: where its string begins, and what gathers it.
+// payloadIn reports whether head, the beginning of a message, ends inside the payload
+// of a call. If so, it returns where the string begins and a gatherer for it;
+// otherwise g is nil.
 func (s *stream) payloadIn(head []byte) (at int, g *gatherer) {
-	if s.p.wanted.none() {
+	if s.p.payloads.none() {
 		return 0, nil
 	}
 	var env envelope
@@ -49,7 +50,7 @@ func (s *stream) payloadIn(head []byte) (at int, g *gatherer) {
 	if at == 0 || !ok {
 		return 0, nil
 	}
-	switch where := s.p.wanted.get(id); {
+	switch where := s.p.payloads.get(id); {
 	case where == nil:
 	case pointer == "/result"+where.Text:
 		return at, &gatherer{}
@@ -59,9 +60,9 @@ func (s *stream) payloadIn(head []byte) (at int, g *gatherer) {
 	return 0, nil
 }
 
-// readPayload reads the string that begins at head[at] while it arrives, and
-// then what stands behind it. Both are judged as the whole message would be:
-// "" in the place of a valid string changes nothing else.
+// readPayload decodes the string that begins at head[at] while it arrives, and then
+// reads the rest. The result is the same as for the whole message, because putting
+// "" in the place of a valid string does not make a message valid or invalid.
 func (s *stream) readPayload(head []byte, at int, m *ws.Message, g *gatherer, env *envelope) (size int, refused *refusal, err error) {
 	defer g.free()
 	piece := getPiece()[:pieceSize-3]

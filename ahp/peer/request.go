@@ -9,30 +9,31 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Request is one request or notification of the other side. It is answered
-// once; the answers never wait and may be given under the caller's locks. On a
-// notification, and after the first, an answer does nothing.
+// Request is one request or notification of the other side. A request gets one
+// answer. Methods that answer never wait and may be called while the caller holds
+// locks. They do nothing for a notification, or if the request has been answered.
 type Request struct {
+	// Method is the method's name.
 	Method string
-	// Params is a valid JSON object within the limits, or nil where absent.
+	// Params is a valid JSON object within the limits, or nil if absent.
 	Params ahp.Value
-	// Notification says that no answer may be given.
+	// Notification reports that there must be no answer.
 	Notification bool
 
 	peer     *Peer
-	id       []byte     // the raw token, echoed as it is
-	size     int        // of the whole message
-	refusal  *ahp.Error // set where the message cannot be handled
-	detached bool       // Go was called; written by the handler only
+	id       []byte     // as it was sent
+	size     int        // of the message, in bytes
+	refusal  *ahp.Error // not nil if the message cannot be handled
+	detached bool       // Go or GoContent was called; written by the handler only
 	answered atomic.Bool
-	slot     *slot // of a GoContent function
+	slot     *slot // of a GoContent function, or nil
 }
 
-// Peer returns who asks.
+// Peer returns the peer that received the request.
 func (r *Request) Peer() *Peer { return r.peer }
 
-// Decode reads the params strictly into v; absent params are read as an empty
-// object, and the error is CodeInvalidParams with the place.
+// Decode decodes the params strictly into v. Absent params count as an empty object.
+// The error has CodeInvalidParams and names the place.
 func (r *Request) Decode(v any) error {
 	params := r.Params
 	if params == nil {
@@ -46,8 +47,8 @@ func (r *Request) Decode(v any) error {
 
 var emptyObject = ahp.Value("{}")
 
-// Reply answers with a result, which is encoded before Reply returns; nil is an
-// explicit null, an ahp.Value passes as it is (it must be valid).
+// Reply answers with a result, which is encoded before Reply returns. nil means
+// null. An ahp.Value is sent unchanged and must be valid.
 func (r *Request) Reply(result any) {
 	if !r.claim() {
 		return
@@ -60,9 +61,9 @@ func (r *Request) Reply(result any) {
 	r.answer(resultFrame(r.id, raw))
 }
 
-// ReplyLazy answers with a result that the writer encodes when its turn comes,
-// in the order of the queue but outside its byte budget: a snapshot is its
-// pointer until then. encode runs once, outside all locks.
+// ReplyLazy answers with a result that the writer encodes when its turn comes, so
+// that a queued snapshot is only a pointer. The result does not count toward
+// Options.QueueBytes. encode is called once, without locks.
 func (r *Request) ReplyLazy(encode func() (ahp.Value, error)) {
 	if !r.claim() {
 		return
@@ -76,15 +77,15 @@ func (r *Request) ReplyLazy(encode func() (ahp.Value, error)) {
 	})})
 }
 
-// ReplyJoined is ReplyLazy for a large result whose parts are encoded already, size
-// bytes in all: they leave one behind the other, and are not copied together before.
-// They must make one valid JSON value.
-func (r *Request) ReplyJoined(size int, parts iter.Seq[[]byte]) {
+// ReplyParts is ReplyLazy for a large result in encoded parts, of size bytes in all.
+// Together they must be one valid JSON value. They are written one after the other,
+// without being copied into one.
+func (r *Request) ReplyParts(size int, parts iter.Seq[[]byte]) {
 	if !r.claim() {
 		return
 	}
 	head, tail := appendResultHead(nil, r.id), []byte{'}'}
-	r.answer(exempt{joined{len(head) + size + len(tail), func(yield func([]byte) bool) {
+	r.answer(exempt{partsFrame{len(head) + size + len(tail), func(yield func([]byte) bool) {
 		if !yield(head) {
 			return
 		}
@@ -97,8 +98,8 @@ func (r *Request) ReplyJoined(size int, parts iter.Seq[[]byte]) {
 	}}})
 }
 
-// ReplyContent answers with a content result. Above 32 KiB it takes the lane
-// behind the queue, so that it delays nothing that was ready before it.
+// ReplyContent answers with a content result. A result above 32 KiB is written when
+// the queue is empty, so that it delays no other frame.
 func (r *Request) ReplyContent(result ahp.Value) {
 	if len(result) <= bulkSize {
 		r.Reply(result)
@@ -110,11 +111,11 @@ func (r *Request) ReplyContent(result ahp.Value) {
 	})
 }
 
-const bulkSize = 32 << 10
+const bulkSize = 32 << 10 // bytes; larger content results wait behind the queue
 
-// ReplyStream answers with a result that write produces piece by piece when its
-// turn in the lane of large results comes. The bytes must be one valid JSON
-// value; an error of write can only close the connection.
+// ReplyStream answers with a content result that write produces when its turn comes,
+// as for a large result of ReplyContent. The bytes must be one valid JSON value. An
+// error of write closes the connection, because part of the answer has been sent.
 func (r *Request) ReplyStream(write func(io.Writer) error) {
 	if !r.claim() {
 		return
@@ -135,24 +136,25 @@ func (r *Request) ReplyStream(write func(io.Writer) error) {
 	}
 }
 
-// Fail answers with an error: an *ahp.Error anywhere in its chain keeps its code
-// and data, anything else becomes CodeInternal and is logged here.
+// Fail answers with an error. An *ahp.Error that err wraps keeps its code and data.
+// Any other error is logged and becomes CodeInternal.
 func (r *Request) Fail(err error) {
 	if r.claim() {
 		r.answer(r.failure(err))
 	}
 }
 
-// answer queues an answer. One that is given in Handle is written by the runner
-// when Handle has returned, and holds no lock any more.
+// answer queues an answer. If it is given inside Handle, the runner writes it after
+// Handle, when no lock is held.
 func (r *Request) answer(f Frame) {
 	if r.detached {
 		r.peer.pushOwn(f)
 	} else {
-		r.peer.pushQuietly(f)
+		r.peer.pushUnflushed(f)
 	}
 }
 
+// failure returns the error response for err.
 func (r *Request) failure(err error) text {
 	e := ahp.ToError(err)
 	if e.Code == ahp.CodeInternal {
@@ -161,38 +163,40 @@ func (r *Request) failure(err error) text {
 	return errorFrame(r.id, e)
 }
 
+// claim reports whether the caller must answer. It is true once per request.
 func (r *Request) claim() bool { return !r.Notification && !r.answered.Swap(true) }
 
-// settle answers what was forgotten, so that no caller waits for ever.
-func (r *Request) settle() {
+// ensureAnswered answers a request that its handler forgot, so that the other side
+// does not wait forever.
+func (r *Request) ensureAnswered() {
 	if r.claim() {
 		r.peer.opts.Logger.Error("request was not answered", "method", r.Method, "id", string(r.id))
 		r.answer(errorFrame(r.id, ahp.ToError(errUnanswered)))
 	}
 }
 
-// Go runs fn off the ordered runner, for what has to wait; at most Options.Tasks at
-// once, others in order behind them. A waiting queue above Options.TaskQueue, or
-// requests above Options.InboxBytes, close the connection with CodePolicy. fn must
-// answer the request; ctx ends with the connection, and Wait waits for fn. It is
-// called once, inside Handle.
+// Go runs fn on a goroutine, for work that waits. fn must answer the request. At most
+// Options.Tasks functions run at once; others wait in their order. If more than
+// Options.TaskQueue wait, or their requests exceed Options.InboxBytes, the connection
+// is closed with CodePolicy. ctx ends with the connection, and Wait waits for fn. Go
+// must be called inside Handle, at most once.
 func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
 	r.peer.launch(&r.peer.tasks, r.peer.opts.Tasks, task{size: r.size, run: func() {
 		fn(r.peer.ctx)
-		r.settle()
+		r.ensureAnswered()
 	}})
 }
 
-// GoContent is Go for content reads: at most Options.Contents at once, and one
+// GoContent is Go for content reads. At most Options.Contents run at once, and each
 // counts until its result has been written.
 func (r *Request) GoContent(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.launch(&r.peer.reads, r.peer.opts.Contents, task{size: r.size, run: func() {
+	r.peer.launch(&r.peer.contents, r.peer.opts.Contents, task{size: r.size, run: func() {
 		r.slot = &slot{}
 		written := r.slot.hold()
 		fn(r.peer.ctx)
-		r.settle()
+		r.ensureAnswered()
 		written()
 		r.slot.wait()
 	}})

@@ -13,7 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// bundle is a Shared of so many messages.
+// bundle is a Shared that counts how often it was framed.
 type bundle struct {
 	messages [][]byte
 	once     sync.Once
@@ -43,10 +43,10 @@ func (b *bundle) Framed(frame func([][]byte) []byte) []byte {
 	return b.framed
 }
 
-// Many peers get what is shared in its place among their own frames, over a socket
-// and without one, masked and not; what leaves unmasked is framed once.
+// Many peers receive shared messages in order among other frames, whether the socket
+// takes them at once or not. They are framed once.
 func TestShared(t *testing.T) {
-	for _, size := range []int{10, 100_000} { // taken at once, and waited for
+	for _, size := range []int{10, 100_000} { // written at once, and in several steps
 		small, large := newBundle(3, size), newBundle(40, size)
 		var want []string
 		for _, m := range append(append(large.messages, []byte(`"between"`)), small.messages...) {
@@ -81,7 +81,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A side whose frames are masked sends what is shared as well.
+// A client, which masks its frames, can send shared messages.
 func TestSharedMasked(t *testing.T) {
 	got := make(chan string, 10)
 	handler := HandlerFunc(func(_ context.Context, req *Request) { got <- req.Method })
@@ -107,15 +107,15 @@ func TestSharedMasked(t *testing.T) {
 	(<-hosts).Wait()
 }
 
-// Whatever is one peer's alone comes behind what Before pushes.
-func TestBefore(t *testing.T) {
+// Every frame for one peer alone follows the frames that FlushShared pushes.
+func TestFlushShared(t *testing.T) {
 	request := func(p *Peer) *Request { return &Request{peer: p, id: []byte("1")} }
 	for name, own := range map[string]func(*Peer){
 		"an answer":      func(p *Peer) { request(p).Reply(nil) },
 		"a late answer":  func(p *Peer) { r := request(p); r.detached = true; r.Reply(nil) },
 		"a refusal":      func(p *Peer) { request(p).Fail(ahp.Errorf(ahp.CodeNotFound, "no")) },
 		"a snapshot":     func(p *Peer) { request(p).ReplyLazy(func() (ahp.Value, error) { return ahp.Null, nil }) },
-		"a replay":       func(p *Peer) { request(p).ReplyJoined(2, slices.Values([][]byte{[]byte("["), []byte("]")})) },
+		"a replay":       func(p *Peer) { request(p).ReplyParts(2, slices.Values([][]byte{[]byte("["), []byte("]")})) },
 		"a notification": func(p *Peer) { _ = p.Notify("m", nil) },
 		"a call":         func(p *Peer) { go p.Call(context.Background(), "m", nil) },
 		"a large content": func(p *Peer) {
@@ -125,7 +125,7 @@ func TestBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var host *Peer
-			url, hosts := tcpHost(t, HandlerFunc(nil), Options{Before: func() { host.Push(text(`"before"`)) }})
+			url, hosts := tcpHost(t, HandlerFunc(nil), Options{FlushShared: func() { host.Push(text(`"before"`)) }})
 			g := dialTCP(t, url)
 			host = <-hosts
 			own(host)

@@ -10,27 +10,28 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// stream is what jsonrpc2 reads and writes. jsonrpc2 keeps the table of
-// outgoing calls; everything else passes it by: requests go from the reader to
-// the inbox, our answers straight to the outbox, and of a call the library sees
-// a skeleton while the params and the result travel beside it.
+// stream is the codec of jsonrpc2, which keeps the table of outgoing calls.
+// Everything else bypasses it: requests go from the reader to the inbox, and answers
+// to the outbox. jsonrpc2 sees only ids; params and results are passed beside it.
 //
-// That rests on three facts of the library, held by a test: OnSend is called
-// right before WriteObject, under its send lock; OnRecv is called between
-// ReadObject and the waking of the caller, on the reader's goroutine; what
-// ReadObject filled in may be copied, and the Response in it is nobody's once
-// OnRecv has been called, where no caller wants it decoded (see shown).
+// This relies on three facts about the library, which tests check:
+//   - OnSend is called right before WriteObject, under the library's send lock.
+//   - OnRecv is called between ReadObject and the waking of the caller, on the
+//     reader's goroutine.
+//   - The message that ReadObject fills in can be copied. Once OnRecv has been
+//     called, the library does not use its Response if no caller wants it decoded
+//     (see answerCopier).
 type stream struct {
 	p       *Peer
-	started sync.WaitGroup // until p.rpc is set: the library reads from the first moment
+	started sync.WaitGroup // done once p.rpc is set, because the library reads at once
 	sending *call          // between onSend and WriteObject; guarded by jsonrpc2's send lock
 	result  ahp.Value
-	err     *ahp.Error // result and err: between ReadObject and onRecv, on the reader
-	shown   *shown     // nil until the first answer
-	payload *payload   // of the message that was read last, or nil; the same holds
+	err     *ahp.Error    // result and err are valid between ReadObject and onRecv, on the reader
+	answers *answerCopier // nil before the first answer
+	payload *payload      // of the last message, or nil; the same holds
 }
 
-// callField is the name under which a request carries its call through the
+// callField is the name of the request's field that carries the call through the
 // library. It is never encoded.
 const callField = "ahp"
 
@@ -41,24 +42,24 @@ func callOf(req *jsonrpc2.Request) *call {
 func (s *stream) onSend(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
 	s.sending = callOf(req)
 	s.sending.id = req.ID.Num
-	s.p.wanted.add(s.sending)
+	s.p.payloads.add(s.sending)
 }
 
-// WriteObject queues the call that onSend announced. It never waits, so
-// jsonrpc2's send lock is never held for long; the caller flushes behind it.
+// WriteObject queues the call that onSend has set. It never waits, because jsonrpc2
+// holds its send lock. The caller flushes afterwards.
 func (s *stream) WriteObject(any) error {
 	c := s.sending
 	s.sending = nil
 	var id [20]byte
 	frame := methodFrame(strconv.AppendUint(id[:0], c.id, 10), c.method, c.params)
-	if !s.p.pushQuietly(frame) {
+	if !s.p.pushUnflushed(frame) {
 		return jsonrpc2.ErrClosed
 	}
 	return nil
 }
 
-// ReadObject reads messages until one is the answer to a call. It is the
-// connection's reader.
+// ReadObject is the connection's reader. It handles messages until one is the answer
+// to a call.
 func (s *stream) ReadObject(v any) error {
 	s.started.Wait()
 	for {
@@ -66,24 +67,24 @@ func (s *stream) ReadObject(v any) error {
 		if err != nil {
 			return err
 		}
-		var env envelope // only now: an idle connection holds none
+		var env envelope // declared here, so that an idle connection holds none
 		size, refused, err := s.read(m, &env)
 		if err != nil {
 			return err
 		}
 		if refused == nil && env.method == nil {
-			if id, ok := s.answered(&env); ok {
-				return s.show(v, id)
+			if id, ok := s.takeAnswer(&env); ok {
+				return s.fill(v, id)
 			}
 			continue
 		}
-		s.arrived(&env, refused, size)
+		s.deliver(&env, refused, size)
 	}
 }
 
-// arrived hands a request to the inbox, or the refusal of one, so that answers
-// keep the order of the questions.
-func (s *stream) arrived(env *envelope, refused *refusal, size int) {
+// deliver passes a request to the inbox, or the refusal of one, so that answers have
+// the order of the requests.
+func (s *stream) deliver(env *envelope, refused *refusal, size int) {
 	req := &Request{peer: s.p, size: size, id: env.id}
 	switch {
 	case refused != nil && refused.silent:
@@ -97,12 +98,12 @@ func (s *stream) arrived(env *envelope, refused *refusal, size int) {
 	default:
 		req.Method, req.Params, req.Notification = textOf(env.method), env.params, env.id == nil
 	}
-	s.p.arrived(req)
+	s.p.receive(req)
 }
 
-// answered keeps an answer for onRecv and returns its id, which is all that
-// jsonrpc2 is to know of it. An answer that is no call's is counted and dropped.
-func (s *stream) answered(env *envelope) (id uint64, ok bool) {
+// takeAnswer keeps an answer for onRecv and returns its id for jsonrpc2. It counts
+// and drops an answer whose id no call can have.
+func (s *stream) takeAnswer(env *envelope) (id uint64, ok bool) {
 	id, ok = env.callID()
 	if !ok {
 		s.p.stats.late.Add(1)
@@ -112,35 +113,37 @@ func (s *stream) answered(env *envelope) (id uint64, ok bool) {
 	return id, true
 }
 
-func (s *stream) show(v any, id uint64) error {
-	if s.shown == nil { // most connections are never asked anything
-		s.shown = &shown{}
+// fill tells jsonrpc2 that the call id has its answer.
+func (s *stream) fill(v any, id uint64) error {
+	if s.answers == nil { // most connections never call
+		s.answers = &answerCopier{}
 	}
-	return s.shown.show(v, id)
+	return s.answers.fill(v, id)
 }
 
-// onRecv gives the answer to its call, before the caller wakes. A nil request
-// is one that the table does not hold.
+// onRecv passes the answer to its call before the caller wakes. req is nil if the
+// table has no such call.
 func (s *stream) onRecv(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	s.shown.response = resp
+	s.answers.response = resp
 	if req == nil {
 		s.p.stats.late.Add(1)
 	} else {
 		c := callOf(req)
 		c.result, c.err = s.result, s.err
 		c.payload = s.payload
-		s.p.calls.answered(c)
+		s.p.calls.complete(c)
 	}
 	s.result, s.err = nil, nil
 }
 
-// Close is jsonrpc2's last call, on the reader.
+// Close is the last method that jsonrpc2 calls, on the reader.
 func (s *stream) Close() error {
 	s.p.readEnded()
 	return nil
 }
 
-// noHandler stands where jsonrpc2 wants a handler: it is shown answers only.
+// noHandler is jsonrpc2's handler. It is never called, because jsonrpc2 sees answers
+// only.
 type noHandler struct{}
 
 func (noHandler) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}

@@ -8,9 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every message that is answered by the stream, with its exact answer; "" is
-// none. The connection lives on after each.
-var badInput = []struct{ name, say, hear string }{
+// badInput has the messages that are answered without Handle, with the exact answer,
+// or "" for none, and some that Handle receives. The connection stays open after
+// each.
+var badInput = []struct{ name, send, receive string }{
 	{"empty", ``, parseError},
 	{"white space", " \n", parseError},
 	{"half an object", `{"jsonrpc":"2.0","id":1,"method":"x"`, parseError},
@@ -83,7 +84,7 @@ var badInput = []struct{ name, say, hear string }{
 const parseError = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not one JSON value"}}`
 
 func limit(why string) string {
-	return `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is outside the limits: ` + why + `"}}`
+	return `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read the message: ` + why + `"}}`
 }
 
 func invalid(id, text string) string { return answerError(id, -32600, text) }
@@ -99,16 +100,16 @@ func TestBadInput(t *testing.T) {
 	for _, in := range badInput {
 		t.Run(in.name, func(t *testing.T) {
 			c.t = t
-			c.say(in.say)
-			c.say(`{"jsonrpc":"2.0","id":"next","method":"x"}`)
-			if in.hear != "" {
-				if diff := cmp.Diff(in.hear, c.hear()); diff != "" {
+			c.send(in.send)
+			c.send(`{"jsonrpc":"2.0","id":"next","method":"x"}`)
+			if in.receive != "" {
+				if diff := cmp.Diff(in.receive, c.receive()); diff != "" {
 					t.Error(diff)
 				}
 			} else {
 				silent++
 			}
-			if diff := cmp.Diff(`{"jsonrpc":"2.0","id":"next","result":null}`, c.hear()); diff != "" {
+			if diff := cmp.Diff(`{"jsonrpc":"2.0","id":"next","result":null}`, c.receive()); diff != "" {
 				t.Fatal(diff)
 			}
 		})

@@ -9,80 +9,82 @@ import (
 
 var errUnanswered = errors.New("the handler gave no answer")
 
-// lane runs functions on goroutines of their own, a bounded number at once and
-// the others in order. What they hold of messages is bounded too: a function that
-// waits keeps its request.
-type lane struct {
+// taskQueue runs a limited number of functions at once. The others wait in their
+// order. The bytes of their requests are limited, too.
+type taskQueue struct {
 	mu      sync.Mutex
 	running int32
 	bytes   int32 // of the requests that run or wait
 	waiting []task
 }
 
-// task is a function with the size of the request that it keeps.
+// task is a function with the size of its request.
 type task struct {
 	run  func()
 	size int
 }
 
-// launch runs t in the lane, now or later; after the end not at all.
-func (p *Peer) launch(l *lane, limit int, t task) {
-	l.mu.Lock()
-	full := int(l.bytes)+t.size > p.opts.InboxBytes
+// launch runs t, now or later. After the connection's end it drops t.
+func (p *Peer) launch(q *taskQueue, limit int, t task) {
+	q.mu.Lock()
+	full := int(q.bytes)+t.size > p.opts.InboxBytes
 	switch {
 	case p.ctx.Err() != nil, full:
-	case int(l.running) < limit:
-		l.running++
-		l.bytes += int32(t.size)
+	case int(q.running) < limit:
+		q.running++
+		q.bytes += int32(t.size)
 		p.wg.Add(1)
-		go p.runLane(l, t)
-	case len(l.waiting) < p.opts.TaskQueue:
-		l.bytes += int32(t.size)
-		l.waiting = append(l.waiting, t)
+		go p.runTasks(q, t)
+	case len(q.waiting) < p.opts.TaskQueue:
+		q.bytes += int32(t.size)
+		q.waiting = append(q.waiting, t)
 	default:
 		full = true
 	}
-	l.mu.Unlock()
+	q.mu.Unlock()
 	if full {
 		p.abort(ws.CodePolicy, "too many requests wait for an answer")
 	}
 }
 
-func (p *Peer) runLane(l *lane, t task) {
+// runTasks runs t, and then waiting tasks until there are none.
+func (p *Peer) runTasks(q *taskQueue, t task) {
 	defer p.wg.Done()
 	for more := true; more; {
 		t.run()
-		t, more = l.next(t.size)
+		t, more = q.next(t.size)
 	}
 }
 
-// next returns the task that waits longest; freed is what the last one held.
-func (l *lane) next(freed int) (t task, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.bytes -= int32(freed)
-	if len(l.waiting) == 0 {
-		l.running--
-		l.waiting = nil
+// next returns the task that waits longest. freed is the size of the task that ended.
+func (q *taskQueue) next(freed int) (t task, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.bytes -= int32(freed)
+	if len(q.waiting) == 0 {
+		q.running--
+		q.waiting = nil
 		return task{}, false
 	}
-	t = l.waiting[0]
-	l.waiting[0] = task{}
-	l.waiting = l.waiting[1:]
+	t = q.waiting[0]
+	q.waiting[0] = task{}
+	q.waiting = q.waiting[1:]
 	return t, true
 }
 
-// stop forgets what waits, when the peer's context has ended; what runs sees that.
-func (l *lane) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting = nil
+// stop drops the waiting tasks. Running ones see that the peer's context has ended.
+func (q *taskQueue) stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = nil
 }
 
-// slot is a place in the content lane: it is free when all its holds are.
+// slot is a place among the functions of GoContent. It is free once every hold has
+// been released.
 type slot struct{ wg sync.WaitGroup }
 
-// hold returns its release. A nil slot is one that nobody counts.
+// hold adds a hold and returns the function that releases it. A nil slot has no
+// holds.
 func (s *slot) hold() (release func()) {
 	if s == nil {
 		return func() {}

@@ -14,8 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
-// gatherPieces takes a string's inside, with what follows it, as a reader that
-// is given step bytes at a time would.
+// gatherPieces passes data to g like a reader that gets step bytes at a time. data is
+// the inside of a string and the text behind it.
 func gatherPieces(g *gatherer, data []byte, step int) (used int, err error) {
 	have := 0
 	for {
@@ -30,8 +30,8 @@ func gatherPieces(g *gatherer, data []byte, step int) (used int, err error) {
 	}
 }
 
-// FuzzGather: a string that is decoded while it arrives is the string that the
-// strict decoder finds, ends where that ends, and is refused where that refuses.
+// FuzzGather: decoding a string while it arrives has the same result, end and errors
+// as the strict decoder.
 func FuzzGather(f *testing.F) {
 	for _, s := range []string{
 		`plain"`, `a\"b\\c\/d\n"}]}`, `\ud83d\ude00"`, `\ud83d"`, `\udc00\ud800"`, `\u12`, `caf\u00e9 é 漢 😀"`, "\xff\"", "\xe6\xbc\"", "a\nb\"", `\q"`, `"`, ``,
@@ -69,8 +69,8 @@ func FuzzGather(f *testing.F) {
 	})
 }
 
-// TestDecodeText: sequences of all kinds at all places of a block, in pieces of
-// any size, come out as the strict decoder has them, or are refused by both.
+// TestDecodeText: escapes of all kinds at all places of a block, in pieces of any
+// size, have the same result or error as with the strict decoder.
 func TestDecodeText(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	good := []string{`\n`, `\"`, `\\`, `\\\\`, `\/`, `\u00e9`, `\ud83d\ude00`, `\u0000`, "é", "漢", "😀", "]", "[", "plain text of some length, which is copied", strings.Repeat("x", 64)}
@@ -96,7 +96,7 @@ func TestDecodeText(t *testing.T) {
 	}
 }
 
-// decodeString decodes the string whose inside data begins with.
+// decodeString decodes the string whose inside is at the beginning of data.
 func decodeString(data []byte) (text string, end int, ok bool) {
 	quoted := append([]byte{'"'}, data...)
 	d := json.NewDecoder(bytes.NewReader(quoted))

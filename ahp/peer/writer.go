@@ -2,19 +2,20 @@ package peer
 
 import "sync"
 
-// The writer's role: who has it is the only one that writes. It is taken when
-// something is queued (takeRole) and ends when nothing is. Its holder is
+// Only the goroutine with the writer role writes. The role begins when a frame is
+// queued (takeRole) and ends when the queue is empty (endRole). A goroutine with the
+// role is one of these:
 //
-//   - a goroutine of its own, which may wait for the socket (write);
-//   - the runner or a caller at the end of what it does (flush), or a flusher.
-//     They never wait (tryWrite): what the socket does not take at once, a frame
-//     that is not encoded yet and a bulk result go on in a goroutine.
+//   - A goroutine that runs write. It might wait for the socket.
+//   - The runner or a caller (flush), or a flusher. They run tryWrite, which never
+//     waits. It starts a goroutine with write for bytes that the socket does not take
+//     at once, for frames that are not encoded yet and for large results.
 
-// batchSize is how many bytes are handed to the connection at once.
+// batchSize is about how many bytes are passed to the connection at once.
 const batchSize = 64 << 10
 
-// startWriter gives the caller's role to somebody else. It may be called under
-// any lock.
+// startWriter passes the caller's writer role to another goroutine. It may be called
+// under any lock.
 func (p *Peer) startWriter() {
 	if p.conn.CanTry() {
 		flushers.add(p)
@@ -23,8 +24,8 @@ func (p *Peer) startWriter() {
 	}
 }
 
-// flush sees to what was queued quietly. The caller holds no lock, for it may
-// write; one that is busy leaves that to somebody else.
+// flush writes the frames that pushUnflushed has queued. The caller must hold no
+// lock. If it is busy, another goroutine writes.
 func (p *Peer) flush(busy bool) {
 	o := &p.out
 	o.mu.Lock()
@@ -39,7 +40,8 @@ func (p *Peer) flush(busy bool) {
 	}
 }
 
-// tryWrite holds the role for a queue, and for one that came meanwhile.
+// tryWrite writes the queue without waiting, and then once more the frames that were
+// queued meanwhile. The caller has the writer role and loses it.
 func (p *Peer) tryWrite() {
 	for range 2 {
 		queue, result, drained := p.out.take()
@@ -62,7 +64,7 @@ func (p *Peer) tryWrite() {
 	p.startWriter()
 }
 
-// tryQueue returns how many of the frames are on their way.
+// tryQueue writes frames without waiting, and returns how many were taken.
 func (p *Peer) tryQueue(frames []Frame) (taken int) {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
@@ -75,7 +77,7 @@ func (p *Peer) tryQueue(frames []Frame) (taken int) {
 	return taken
 }
 
-// tryRun is tryQueue for the first frames of a sort: texts, or what is framed.
+// tryRun is tryQueue for the leading frames that are all JSON texts, or all framed.
 func (p *Peer) tryRun(frames []Frame, batch *[][]byte) (taken int) {
 	clear(*batch)
 	*batch = (*batch)[:0]
@@ -97,8 +99,9 @@ func (p *Peer) tryRun(frames []Frame, batch *[][]byte) (taken int) {
 	return taken
 }
 
-// write holds the role until there is nothing more. It begins with what a try
-// has left: a queue from a frame on, or a bulk result.
+// write writes until nothing is queued, and waits for the socket if it must. It has
+// the writer role. It begins with the frames that tryWrite left: queue[from:] or a
+// large result.
 func (p *Peer) write(queue *[]Frame, from int, result *bulk) {
 	for {
 		var err error
@@ -122,7 +125,7 @@ func (p *Peer) write(queue *[]Frame, from int, result *bulk) {
 	}
 }
 
-// endRole comes after the take that found nothing.
+// endRole ends the writer role, after take found nothing.
 func (p *Peer) endRole(drained func()) {
 	if drained != nil {
 		drained()
@@ -130,6 +133,7 @@ func (p *Peer) endRole(drained func()) {
 	p.wg.Done()
 }
 
+// recycle returns a queue to the pool.
 func recycle(queue *[]Frame) {
 	if cap(*queue) > keepFrames {
 		return
@@ -147,13 +151,12 @@ func recycleBatch(batch *[][]byte) {
 	batches.Put(batch)
 }
 
-// writeQueue hands the frames to the connection in batches and counts how many
-// bytes of the budget they were.
+// writeQueue passes frames to the connection in batches, and counts the written bytes.
 func (p *Peer) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	for len(frames) > 0 {
-		if j, ok := asJoined(frames[0]); ok && !p.conn.Masks() {
+		if j, ok := asParts(frames[0]); ok && !p.conn.Masks() {
 			if err := p.conn.WriteParts(j.size, j.parts); err != nil {
 				return err
 			}
@@ -172,15 +175,15 @@ func (p *Peer) writeQueue(frames []Frame) error {
 	return nil
 }
 
-// fill makes a batch of the first frames of a sort and returns how many they are.
-// Lazy frames are encoded when their turn comes, so that at most one large one is in
-// memory, and count from then on.
+// fill makes a batch of the leading frames that are all JSON texts, or all framed, and
+// returns how many they are. It encodes lazy frames, which count from then on, so
+// that at most one large one is in memory.
 func (p *Peer) fill(batch *[][]byte, frames []Frame) (int, error) {
 	clear(*batch)
 	*batch = (*batch)[:0]
 	size, framed := 0, isFramed(frames[0])
 	for n, f := range frames {
-		if _, parts := asJoined(f); size >= batchSize || isFramed(f) != framed || n > 0 && parts {
+		if _, parts := asParts(f); size >= batchSize || isFramed(f) != framed || n > 0 && parts {
 			return n, nil
 		}
 		b := f.Bytes()
@@ -194,7 +197,7 @@ func (p *Peer) fill(batch *[][]byte, frames []Frame) (int, error) {
 	return len(frames), nil
 }
 
-// writeRun writes the bytes of frames of one sort.
+// writeRun writes the batch that fill made of frames.
 func (p *Peer) writeRun(frames []Frame, batch [][]byte) error {
 	write := p.conn.WriteBatch
 	if isFramed(frames[0]) {

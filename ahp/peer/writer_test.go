@@ -14,7 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// dialTCP is a client that is plain gorilla and whose socket takes little.
+// dialTCP dials with gorilla. The socket's buffer is small.
 func dialTCP(t *testing.T, url string) *websocket.Conn {
 	t.Helper()
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -32,13 +32,13 @@ func dialTCP(t *testing.T, url string) *websocket.Conn {
 	return g
 }
 
-// Over a socket, frames are written by pushers' flushers, by the runner and by
-// callers; all leave in the order in which they were given, also where the socket
-// is full in between.
+// Over a socket, frames are written by flushers, the runner and callers. All are
+// written in the order in which they were queued, even if the socket is full
+// meanwhile.
 func TestOrderOverASocket(t *testing.T) {
 	const n = 3000
 	pad := strings.Repeat("x", 500)
-	answered := 0 // the runner's own
+	answered := 0 // used by the runner only
 	url, hosts := tcpHost(t, HandlerFunc(func(_ context.Context, req *Request) {
 		_ = req.Peer().Notify("before", answered)
 		req.Reply(answered)
@@ -89,11 +89,11 @@ func TestOrderOverASocket(t *testing.T) {
 	}
 	wg.Wait()
 	host.Close(ws.CodeNormal, "")
-	_, _, _ = g.ReadMessage() // its echo of the goodbye
+	_, _, _ = g.ReadMessage() // the close frame
 	host.Wait()
 }
 
-// A peer that reads nothing is cut when its budget is used up, and delays no other.
+// A peer that reads nothing is closed when its queue is full, and delays no other.
 func TestSlowConsumerOfASocket(t *testing.T) {
 	url, hosts := tcpHost(t, echo, Options{QueueBytes: 1 << 20})
 	_ = dialTCP(t, url)
@@ -123,7 +123,7 @@ func TestSlowConsumerOfASocket(t *testing.T) {
 	healthy.Wait()
 }
 
-// Close writes what a handler has answered, though nobody writes yet.
+// Close writes a handler's answer before the writer has started.
 func TestCloseFlushesOverASocket(t *testing.T) {
 	url, hosts := tcpHost(t, HandlerFunc(func(_ context.Context, req *Request) {
 		req.Reply("last")

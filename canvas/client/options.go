@@ -94,10 +94,10 @@ func (o *Options) dial() ws.DialOptions {
 // broken host from filling the memory, not a busy one from talking.
 func (o *Options) peer() peer.Options {
 	return peer.Options{
-		Logger:      o.Logger,
-		Prompt:      true,
-		CallTimeout: o.Timeout,
-		MaxNodes:    -1,
-		MaxDepth:    256,
+		Logger:         o.Logger,
+		HandleOnReader: true,
+		CallTimeout:    o.Timeout,
+		MaxValues:      -1,
+		MaxDepth:       256,
 	}
 }

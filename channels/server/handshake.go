@@ -214,7 +214,7 @@ func replyResumption(req *peer.Request, r channels.Resumption) {
 	for _, e := range r.Entries {
 		size += len(e.Envelope())
 	}
-	req.ReplyJoined(size, func(yield func([]byte) bool) {
+	req.ReplyParts(size, func(yield func([]byte) bool) {
 		if !yield(replayHead) {
 			return
 		}

@@ -93,7 +93,7 @@ func New(opts Options) *Server {
 	}
 	limits := opts.Peer
 	limits.Logger = s.logger
-	limits.Before = opts.Log.Flush
+	limits.FlushShared = opts.Log.Flush
 	if limits.MessageRate == 0 {
 		limits.MessageRate, limits.MessageBurst = 20_000, 40_000
 	}

@@ -38,7 +38,7 @@ var peerLibrary = library{
 		if err != nil {
 			return err
 		}
-		p := peer.New(c, peer.HandlerFunc(func(_ context.Context, req *peer.Request) { req.Reply(askResult) }), peer.Options{Prompt: true})
+		p := peer.New(c, peer.HandlerFunc(func(_ context.Context, req *peer.Request) { req.Reply(askResult) }), peer.Options{HandleOnReader: true})
 		p.Start()
 		p.Wait()
 		return p.Err()

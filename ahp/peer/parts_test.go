@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// An answer in parts arrives in its place, whole.
-func TestJoinedAnswerInItsPlace(t *testing.T) {
+// An answer in parts arrives complete and in its order.
+func TestReplyParts(t *testing.T) {
 	var parts [][]byte
 	for i := range 3000 {
 		parts = append(parts, fmt.Appendf(nil, "%d,", i))
@@ -20,7 +20,7 @@ func TestJoinedAnswerInItsPlace(t *testing.T) {
 	g := dialTCP(t, url)
 	host := <-hosts
 	host.Push(text(want[0]))
-	(&Request{peer: host, id: []byte("7")}).ReplyJoined(len(result), slices.Values(parts))
+	(&Request{peer: host, id: []byte("7")}).ReplyParts(len(result), slices.Values(parts))
 	host.Push(text(want[2]))
 	for _, w := range want {
 		if _, got, err := g.ReadMessage(); err != nil || string(got) != w {
@@ -30,7 +30,7 @@ func TestJoinedAnswerInItsPlace(t *testing.T) {
 	g.Close()
 	<-host.Done()
 	host.Wait()
-	if j := (joined{len(result), slices.Values(parts)}); !bytes.Equal(result, j.Bytes()) {
+	if j := (partsFrame{len(result), slices.Values(parts)}); !bytes.Equal(result, j.Bytes()) {
 		t.Errorf("as one: %.60q", j.Bytes())
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// With a prompt handler, what is handled and what is taken with CallThen are in
-// the one order in which they were said.
-func TestPromptOrder(t *testing.T) {
+// With HandleOnReader, requests and results taken with CallThen are in the order of
+// arrival.
+func TestHandleOnReaderOrder(t *testing.T) {
 	const rounds = 200
 	s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
 		_ = req.Peer().Notify("before", nil)
@@ -23,21 +23,21 @@ func TestPromptOrder(t *testing.T) {
 		_ = req.Peer().Notify("behind", nil)
 	}), Options{})
 	var seen []string
-	_, client := s.client(t, HandlerFunc(func(_ context.Context, req *Request) { seen = append(seen, req.Method) }), Options{Prompt: true})
+	_, client := s.client(t, HandlerFunc(func(_ context.Context, req *Request) { seen = append(seen, req.Method) }), Options{HandleOnReader: true})
 	for range rounds + 1 {
 		if err := client.CallThen(t.Context(), "m", nil, func(result ahp.Value) { seen = append(seen, string(result)) }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	client.Close(1000, "")
-	client.Wait() // what is behind the last answer may be lost with the connection
+	client.Wait() // messages behind the last answer can be lost with the connection
 	if want := slices.Repeat([]string{"before", `"answer"`, "behind"}, rounds); !slices.Equal(seen[:3*rounds], want) {
 		t.Errorf("have %q", seen)
 	}
 }
 
-// What a prompt handler answers, and what cannot be read, keep their order.
-func TestPromptAnswers(t *testing.T) {
+// With HandleOnReader, answers and errors for unreadable messages keep their order.
+func TestHandleOnReaderAnswers(t *testing.T) {
 	var inside atomic.Int32
 	s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
 		if inside.Add(1) != 1 {
@@ -45,24 +45,24 @@ func TestPromptAnswers(t *testing.T) {
 		}
 		defer inside.Add(-1)
 		req.Reply(req.Params)
-	}), Options{Prompt: true})
+	}), Options{HandleOnReader: true})
 	_, c := s.raw(t)
 	for _, text := range []string{`{"jsonrpc":"2.0","id":1,"method":"m","params":{"n":1}}`, `[]`, `{"jsonrpc":"2.0","id":2,"method":"m","params":{"n":2}}`} {
-		c.say(text)
+		c.send(text)
 	}
-	if got := c.hear(); got != `{"jsonrpc":"2.0","id":1,"result":{"n":1}}` {
+	if got := c.receive(); got != `{"jsonrpc":"2.0","id":1,"result":{"n":1}}` {
 		t.Errorf("the first: %s", got)
 	}
-	if got := c.hear(); !strings.Contains(got, "-32600") {
+	if got := c.receive(); !strings.Contains(got, "-32600") {
 		t.Errorf("the refusal: %s", got)
 	}
-	if got := c.hear(); got != `{"jsonrpc":"2.0","id":2,"result":{"n":2}}` {
+	if got := c.receive(); got != `{"jsonrpc":"2.0","id":2,"result":{"n":2}}` {
 		t.Errorf("the last: %s", got)
 	}
 }
 
-// A call that took its answer returns without an error, and one that returned
-// with an error takes nothing any more, however close the two are.
+// CallThen returns nil exactly if it has called its function, even if an answer and
+// a cancellation race.
 func TestCallThenTakesOrFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
@@ -71,7 +71,7 @@ func TestCallThenTakesOrFails(t *testing.T) {
 				req.Reply("late")
 			})
 		}), Options{Tasks: 100})
-		_, client := s.client(t, echo, Options{Prompt: true})
+		_, client := s.client(t, echo, Options{HandleOnReader: true})
 		for _, patience := range []time.Duration{time.Second - 1, time.Second, time.Second + 1} {
 			for range 20 {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)

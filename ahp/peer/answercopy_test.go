@@ -12,43 +12,43 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// shower is an ObjectStream that answers the calls in the reverse order of their
-// being sent, through a shown.
-type shower struct {
-	shown shown
-	sent  []uint64
-	all   chan struct{} // closed when as many were sent as are wanted
-	want  int
-	seen  []*jsonrpc2.Response
+// reverser is an ObjectStream that answers the calls in reverse order, through an
+// answerCopier.
+type reverser struct {
+	answers answerCopier
+	sent    []uint64
+	all     chan struct{} // closed when want calls have been sent
+	want    int
+	seen    []*jsonrpc2.Response
 }
 
-func (s *shower) WriteObject(any) error {
+func (s *reverser) WriteObject(any) error {
 	if len(s.sent) == s.want {
 		close(s.all)
 	}
 	return nil
 }
 
-func (s *shower) ReadObject(v any) error {
+func (s *reverser) ReadObject(v any) error {
 	<-s.all
 	if len(s.sent) == 0 {
 		return io.EOF
 	}
 	id := s.sent[len(s.sent)-1]
 	s.sent = s.sent[:len(s.sent)-1]
-	return s.shown.show(v, id)
+	return s.answers.fill(v, id)
 }
 
-func (s *shower) Close() error { return nil }
+func (s *reverser) Close() error { return nil }
 
-// The third fact of jsonrpc2: what it is shown of the second answer and of every
-// later one is a copy of the first, and each call still gets its own, once.
+// The third fact of stream about jsonrpc2: later answers can be copies of the first
+// one, and each call still gets its own answer once.
 func TestLibraryTakesAnAnswerThatWasCopied(t *testing.T) {
 	const callers = 50
-	s := &shower{all: make(chan struct{}), want: callers}
+	s := &reverser{all: make(chan struct{}), want: callers}
 	onSend := func(req *jsonrpc2.Request, _ *jsonrpc2.Response) { s.sent = append(s.sent, req.ID.Num) }
 	onRecv := func(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-		s.shown.response = resp
+		s.answers.response = resp
 		s.seen = append(s.seen, resp)
 		if req == nil || req.ID != resp.ID {
 			t.Errorf("an answer to %v is given to %v", resp.ID, req)
@@ -77,13 +77,12 @@ func TestLibraryTakesAnAnswerThatWasCopied(t *testing.T) {
 	<-conn.DisconnectNotify()
 	for i, resp := range s.seen {
 		if resp != s.seen[0] {
-			t.Errorf("answer %d was decoded anew", i)
+			t.Errorf("answer %d was decoded again", i)
 		}
 	}
 }
 
-// A call with an error, one with a result and one that is late, behind each
-// other: nothing of an answer stays for the next one.
+// An error, a result and a late answer in sequence do not affect each other.
 func TestAnswersDoNotMix(t *testing.T) {
 	fail := HandlerFunc(func(_ context.Context, req *Request) {
 		if req.Method == "fails" {
