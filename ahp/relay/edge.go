@@ -131,7 +131,7 @@ func (e *Edge) authorize(w http.ResponseWriter, r *http.Request, guard *ws.Guard
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), e.opts.Handshake)
 	defer cancel()
-	token := guard.Presented(r)
+	token := guard.RequestToken(r)
 	var grant Grant
 	err := ErrUnknownToken
 	if token != "" {
@@ -156,7 +156,7 @@ func (e *Edge) authorize(w http.ResponseWriter, r *http.Request, guard *ws.Guard
 
 // checkAddress makes the checks that precede the token's at every endpoint.
 func (e *Edge) checkAddress(r *http.Request, guard *ws.Guard) (Reason, *ws.Refusal) {
-	refusal := guard.Address(r)
+	refusal := guard.CheckAddress(r)
 	switch {
 	case refusal != nil && refusal.Status == http.StatusMisdirectedRequest:
 		return RefusedAddress, refusal

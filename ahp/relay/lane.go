@@ -186,7 +186,7 @@ func (e *Edge) serveLane(w http.ResponseWriter, r *http.Request, id string) {
 		e.refuse(w, why, refusal)
 		return
 	}
-	l := e.claim(id, e.machine.Presented(r))
+	l := e.claim(id, e.machine.RequestToken(r))
 	if l == nil {
 		e.refuse(w, RefusedSecret, &ws.Refusal{Status: http.StatusUnauthorized, Reason: "no lane is waiting for this secret"})
 		return

@@ -9,26 +9,27 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// AcceptOptions says who may connect, and how the connection behaves.
+// AcceptOptions configure Accept.
 type AcceptOptions struct {
+	// Guard checks the request.
 	Guard *Guard
-	// Roles are the token roles that may connect; none named means any.
+	// Roles are the token roles that may connect. None means any role.
 	Roles []string
-	Conn  Options
+	// Conn configures the connection.
+	Conn Options
 }
 
-// The buffers of gorilla: reads go through 512 bytes, large ones past them;
-// writes are framed by [Conn] itself, the pool only keeps gorilla from holding
-// a buffer for them.
+// gorillaBuffer is the size of gorilla's buffers. Large reads bypass them. Writes do
+// not use them, because Conn writes its frames itself.
 const gorillaBuffer = 512
 
+// gorillaPool keeps gorilla from holding a write buffer for each connection.
 var gorillaPool sync.Pool
 
-// Accept checks the request (Host, Origin, token, in this order), upgrades it
-// and returns the connection with what its token grants. The handler may
-// return; the connection outlives it. A refused request has been answered when
-// the error is returned: a *[Refusal] for the guard's, else the upgrade's.
-// Compression is never negotiated.
+// Accept checks a request's Host, Origin and token, in this order, and upgrades it. It
+// returns the connection with the grant of its token. The connection stays open after
+// the handler has returned. If Accept returns an error, it has answered the request;
+// the error of the guard is a *[Refusal].
 func Accept(w http.ResponseWriter, r *http.Request, opts AcceptOptions) (*Conn, Grant, error) {
 	grant, refusal := opts.Guard.Check(r, opts.Roles...)
 	if refusal != nil {
@@ -39,16 +40,15 @@ func Accept(w http.ResponseWriter, r *http.Request, opts AcceptOptions) (*Conn, 
 	return c, grant, err
 }
 
-// Upgrade upgrades a request that was judged by other means than a [Guard]'s
-// tokens, as a relay does. It checks neither Host nor Origin nor token. The rest
-// is as with [Accept].
+// Upgrade is [Accept] without any checks, for a caller that has checked Host, Origin
+// and token in another way, as a relay does.
 func Upgrade(w http.ResponseWriter, r *http.Request, opts Options) (*Conn, error) {
 	up := websocket.Upgrader{
 		ReadBufferSize:  gorillaBuffer,
 		WriteBufferSize: gorillaBuffer,
 		WriteBufferPool: &gorillaPool,
 		Subprotocols:    []string{Subprotocol},
-		CheckOrigin:     func(*http.Request) bool { return true }, // the guard did
+		CheckOrigin:     func(*http.Request) bool { return true }, // the caller has checked it
 	}
 	h := &hijacker{ResponseWriter: w}
 	wsc, err := up.Upgrade(h, r, nil)
@@ -58,7 +58,7 @@ func Upgrade(w http.ResponseWriter, r *http.Request, opts Options) (*Conn, error
 	return newConn(wsc, h.nc, false, opts), nil
 }
 
-// hijacker puts our transport under the connection that gorilla upgrades.
+// hijacker inserts a transport below the connection that gorilla upgrades.
 type hijacker struct {
 	http.ResponseWriter
 	nc *transport

@@ -1,18 +1,16 @@
 package ws
 
-// checkAlive runs when the connection may have been silent for too long: it
-// asks for a sign of life after Options.PingAfter, gives up after
-// Options.DeadAfter, and otherwise sleeps until the next of the two. A timer and
-// no goroutine waits for it.
+// checkAlive sends a ping after Options.PingAfter of silence, and closes the connection
+// after Options.DeadAfter. It runs on a timer, so that no goroutine waits.
 func (c *Conn) checkAlive() {
 	silence := c.nc.silence()
 	if silence >= c.opts.DeadAfter {
-		_ = c.shut(&CloseError{Code: CodeDead, Reason: "nothing heard for " + c.opts.DeadAfter.String()}, true)
+		_ = c.shut(&CloseError{Code: CodeDead, Reason: "nothing received for " + c.opts.DeadAfter.String()}, true)
 		return
 	}
 	next := c.opts.PingAfter - silence
 	if next <= 0 {
-		c.owe("", false)
+		c.queueControl("", false)
 		next = c.opts.DeadAfter - silence
 	}
 	c.mu.Lock()
@@ -22,51 +20,52 @@ func (c *Conn) checkAlive() {
 	}
 }
 
-// owe notes that a ping or a pong is to be sent and sees to a goroutine that
-// sends it. The reader must not write; of several pings only the newest is
-// answered (RFC 6455 section 5.5.3), so a flood of them costs nothing.
-func (c *Conn) owe(payload string, pong bool) {
+// queueControl queues a pong with a payload, or a ping, and starts a goroutine that
+// sends it, because the reader must not write. Only the newest of several pings is
+// answered (RFC 6455 section 5.5.3), so a flood of them has little effect.
+func (c *Conn) queueControl(payload string, pong bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cause != nil {
 		return
 	}
 	if pong {
-		c.pong, c.owesPong = append(c.pong[:0], payload...), true
+		c.pong, c.pongDue = append(c.pong[:0], payload...), true
 	} else {
-		c.owesPing = true
+		c.pingDue = true
 	}
-	if !c.flushing {
-		c.flushing = true
+	if !c.controlRunning {
+		c.controlRunning = true
 		c.wg.Add(1)
-		go c.writeOwed()
+		go c.writeControl()
 	}
 }
 
-func (c *Conn) writeOwed() {
+// writeControl writes control frames until none is queued.
+func (c *Conn) writeControl() {
 	defer c.wg.Done()
 	c.writing <- struct{}{}
 	defer func() { <-c.writing }()
 	for {
-		frames := c.takeOwed()
+		frames := c.takeControl()
 		if frames == nil || c.write(frames) != nil {
 			return
 		}
 	}
 }
 
-// takeOwed returns the control frames that are owed; nil ends the goroutine.
-func (c *Conn) takeOwed() []byte {
+// takeControl returns the queued control frames, encoded. nil ends writeControl.
+func (c *Conn) takeControl() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var frames []byte
-	if c.owesPong {
+	if c.pongDue {
 		frames = appendFrame(frames, opPong|bitFinal, c.pong, c.client)
 	}
-	if c.owesPing {
+	if c.pingDue {
 		frames = appendFrame(frames, opPing|bitFinal, nil, c.client)
 	}
-	c.owesPong, c.owesPing = false, false
-	c.flushing = frames != nil
+	c.pongDue, c.pingDue = false, false
+	c.controlRunning = frames != nil
 	return frames
 }

@@ -7,20 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// Close begins the end of the connection and returns at once, whatever state
-// the socket is in: the frame that is being written may complete and the close
-// frame follow it, each within Options.CloseGrace; then the socket is closed.
-// The first cause wins; a second Close changes nothing.
+// Close starts closing the connection and returns at once. The frame that is being
+// written can complete, and the close frame follows, each within Options.CloseGrace.
+// Then the socket is closed. Only the first Close has an effect.
 func (c *Conn) Close(code CloseCode, reason string) {
 	_ = c.shut(&CloseError{Code: code, Reason: reason}, true)
 }
 
-// Wait returns when the connection has ended, the socket is closed and no
-// goroutine of c is left.
+// Wait waits until the connection has ended, the socket is closed and all goroutines
+// of c have returned.
 func (c *Conn) Wait() { c.wg.Wait() }
 
-// Err returns why the connection ended, as a *[CloseError], or nil while it
-// lives.
+// Err returns why the connection ended, as a *[CloseError]. It is nil while the
+// connection is open.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,9 +29,10 @@ func (c *Conn) Err() error {
 	return c.cause
 }
 
-// shut records why the connection ends and starts its end; it returns the cause
-// that holds. The reader and a blocked writer are woken by their deadlines.
-func (c *Conn) shut(cause *CloseError, sayGoodbye bool) error {
+// shut starts closing the connection, with a close frame if sendClose is true. It
+// returns the cause, which is an earlier one if there is one. Deadlines wake the
+// reader and a blocked writer.
+func (c *Conn) shut(cause *CloseError, sendClose bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cause != nil {
@@ -42,14 +42,15 @@ func (c *Conn) shut(cause *CloseError, sayGoodbye bool) error {
 	c.alive.Stop()
 	_ = c.nc.SetReadDeadline(time.Unix(1, 0))
 	_ = c.nc.Conn.SetWriteDeadline(time.Now().Add(c.opts.CloseGrace))
-	go c.finish(sayGoodbye)
+	go c.finish(sendClose)
 	return cause
 }
 
-func (c *Conn) finish(sayGoodbye bool) {
+// finish sends the close frame, waits for the peer's end and closes the socket.
+func (c *Conn) finish(sendClose bool) {
 	defer c.wg.Done()
 	defer c.nc.Close()
-	if !sayGoodbye {
+	if !sendClose {
 		return
 	}
 	c.writing <- struct{}{}
@@ -66,9 +67,8 @@ func (c *Conn) finish(sayGoodbye bool) {
 	c.linger()
 }
 
-// linger reads what the peer still sends until it closes too: a socket that is
-// closed with unread bytes resets the connection, and the peer may lose the
-// close frame that it has not read yet.
+// linger discards what the peer sends until it closes, too. Closing a socket with
+// unread bytes resets the connection, and the peer could lose the close frame.
 func (c *Conn) linger() {
 	c.reading <- struct{}{}
 	defer func() { <-c.reading }()
@@ -76,8 +76,8 @@ func (c *Conn) linger() {
 	_, _ = io.Copy(io.Discard, c.nc.Conn)
 }
 
-// closePayload is the body of the close frame: an echo of the peer's code, or
-// our own with its reason.
+// closePayload returns the body of the close frame: the peer's code repeated, or the
+// cause's code and reason.
 func closePayload(cause *CloseError) []byte {
 	if !cause.Code.sendable() {
 		return nil

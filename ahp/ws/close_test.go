@@ -13,7 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
-// connectGorilla is a host's Conn with a client that is plain gorilla.
+// connectGorilla returns a host's Conn whose client is plain gorilla.
 func connectGorilla(t testing.TB, opts Options) (*Conn, *websocket.Conn) {
 	t.Helper()
 	accepted := make(chan *Conn, 1)
@@ -64,7 +64,7 @@ func TestCloseTellsTheOtherSide(t *testing.T) {
 	}
 }
 
-// A socket that takes nothing must not hold up Close, and ends within the grace.
+// A socket that takes nothing does not delay Close, and is closed within CloseGrace.
 func TestCloseOfAFullSocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, Options{}, Options{})
@@ -133,7 +133,7 @@ func TestSlowPeer(t *testing.T) {
 				if _, err := g.NetConn().Read(buf); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := g.NetConn().Write([]byte{0x8A, 0x80, 0, 0, 0, 0}); err != nil { // a pong: alive
+				if _, err := g.NetConn().Write([]byte{0x8A, 0x80, 0, 0, 0, 0}); err != nil { // a pong, which ends the silence
 					t.Fatal(err)
 				}
 			}
@@ -144,7 +144,7 @@ func TestSlowPeer(t *testing.T) {
 	})
 }
 
-// A connection that was cut at any byte ends, whatever was under way.
+// A connection that is cut at any byte ends, during any operation.
 func TestCutAnywhere(t *testing.T) {
 	for n := range 60 {
 		p := connect(t, Options{}, Options{})

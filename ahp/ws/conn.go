@@ -11,24 +11,26 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// The read limits of canvas.md section 8, in bytes.
+// The read limits of a host, in bytes (ahp/PROTOCOL.md section 13.1).
 const (
-	HandshakeReadLimit = 256 << 10
-	MessageReadLimit   = 4 << 20
+	HandshakeReadLimit = 256 << 10 // a message before the AHP handshake
+	MessageReadLimit   = 4 << 20   // a message after it
 )
 
-// Options are the times and limits of a connection; the zero value has the
-// defaults that stand beside the fields.
+// Options are the times and limits of a connection. Zero values mean the defaults,
+// which are given in parentheses.
 type Options struct {
-	// ReadLimit bounds one message in bytes (HandshakeReadLimit); see
-	// [Conn.SetReadLimit].
+	// ReadLimit is the most bytes that a message may have (HandshakeReadLimit). See
+	// also [Conn.SetReadLimit].
 	ReadLimit int64
-	// PingAfter is the silence after which a ping is sent (30 s), DeadAfter the
-	// silence after which the connection is given up (60 s). Any byte counts.
-	PingAfter, DeadAfter time.Duration
+	// PingAfter is the silence after which a ping is sent (30 s). Every received byte
+	// ends the silence.
+	PingAfter time.Duration
+	// DeadAfter is the silence after which the connection is closed (60 s).
+	DeadAfter time.Duration
 	// WriteStall is how long a write may make no progress (10 s).
 	WriteStall time.Duration
-	// CloseGrace bounds each half of the close handshake (1 s).
+	// CloseGrace limits each half of the closing handshake (1 s).
 	CloseGrace time.Duration
 }
 
@@ -41,11 +43,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Conn is one WebSocket connection of text messages.
+// Conn is a WebSocket connection of text messages.
 //
-// One goroutine reads, one writes; Close, SetReadLimit and Err may be called by
-// anybody at any time. Whoever made the Conn calls Close in the end and then
-// Wait.
+// One goroutine at a time may read, and one may write. Close, SetReadLimit and Err may
+// be called at any time. The owner of a Conn must call Close and then Wait.
 type Conn struct {
 	ws   *websocket.Conn
 	nc   *transport
@@ -53,24 +54,24 @@ type Conn struct {
 
 	readLimit atomic.Int64
 
-	// reading and writing are locks. They are channels and not mutexes because
-	// they are held across socket operations, which a test's fake clock must be
-	// able to see as waiting.
+	// reading and writing are locks. They are channels, because they are held during
+	// socket operations: a synctest bubble sees that a goroutine waits for a channel,
+	// but not that it waits for a mutex.
 	reading chan struct{}
 	writing chan struct{} // held for whole frames
 	broken  bool          // a write failed inside a frame; guarded by writing
-	client  bool
-	message Message // that is being read; guarded by reading
+	client  bool          // this side dialed, so its frames are masked
+	message Message       // the message being read; guarded by reading
 
-	mu       sync.Mutex // guards what follows; nothing is called under it but SetDeadline
-	cause    *CloseError
-	pong     []byte // the payload of the newest ping, where a pong is owed
-	owesPong bool
-	owesPing bool
-	flushing bool // a goroutine is under way to write what is owed
-	alive    *time.Timer
+	mu             sync.Mutex // guards the fields below; only SetDeadline is called under it
+	cause          *CloseError
+	pong           []byte // the payload of the newest ping
+	pongDue        bool
+	pingDue        bool
+	controlRunning bool // a goroutine runs writeControl
+	alive          *time.Timer
 
-	wg sync.WaitGroup // one until the end, one for control frames under way
+	wg sync.WaitGroup // finish, writeControl and completeTry
 }
 
 func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Conn {
@@ -81,7 +82,7 @@ func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Con
 	nc.sealed.Store(true)
 	c.wg.Add(1)
 	c.readLimit.Store(c.opts.ReadLimit)
-	wsc.SetPingHandler(func(payload string) error { c.owe(payload, true); return nil })
+	wsc.SetPingHandler(func(payload string) error { c.queueControl(payload, true); return nil })
 	wsc.SetPongHandler(nil)
 	wsc.SetCloseHandler(func(int, string) error { return nil })
 	c.mu.Lock()
@@ -90,23 +91,23 @@ func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Con
 	return c
 }
 
-// SetReadLimit changes the limit of a message in bytes; it holds for the
+// SetReadLimit changes the most bytes that a message may have. It applies to the
 // message that is being read, too.
 func (c *Conn) SetReadLimit(n int64) { c.readLimit.Store(n) }
 
-// Masks reports whether the frames of this side are masked: it dialled.
+// Masks reports whether this side masks its frames, because it dialed.
 func (c *Conn) Masks() bool { return c.client }
 
-// Subprotocol returns what the handshake selected, or "".
+// Subprotocol returns the subprotocol that the handshake selected, or "".
 func (c *Conn) Subprotocol() string { return c.ws.Subprotocol() }
 
 // RemoteAddr returns the peer's address.
 func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
 
-// ReadMessage returns the next text message. The bytes are the caller's. The
-// error is a *[CloseError], always the same one, and the connection is closing
-// when it is returned. A message above the read limit closes with CodeTooBig, a
-// binary one with CodeUnsupported. UTF-8 is not checked here.
+// ReadMessage returns the next text message, which the caller owns. After an error the
+// connection is closing, and every call returns the same *[CloseError]. A message
+// above the read limit closes the connection with CodeTooBig, a binary one with
+// CodeUnsupported. UTF-8 is not checked.
 func (c *Conn) ReadMessage() ([]byte, error) {
 	m, err := c.NextMessage()
 	if err != nil {
@@ -124,8 +125,8 @@ func (c *Conn) ReadMessage() ([]byte, error) {
 	return m.Rest(head[:])
 }
 
-// readFailed turns what a read returned into the cause of the end: the peer's
-// close frame, a lost socket, or a peer that breaks the protocol.
+// readFailed closes the connection after a read has failed, and returns the cause: the
+// peer's close frame, a lost socket, or a violation of the protocol.
 func (c *Conn) readFailed(err error) error {
 	if ce, ok := errors.AsType[*websocket.CloseError](err); ok && ce.Code != websocket.CloseAbnormalClosure {
 		return c.shut(&CloseError{Code: CloseCode(ce.Code), Reason: ce.Text, Remote: true}, true)
@@ -136,5 +137,5 @@ func (c *Conn) readFailed(err error) error {
 	case c.nc.readErr != nil:
 		return c.shut(&CloseError{Code: CodeLost, Reason: "connection lost", Err: c.nc.readErr}, false)
 	}
-	return c.shut(&CloseError{Code: CodeProtocol, Reason: "not a WebSocket frame as RFC 6455 has it", Err: err}, true)
+	return c.shut(&CloseError{Code: CodeProtocol, Reason: "not a valid WebSocket frame (RFC 6455)", Err: err}, true)
 }

@@ -37,7 +37,7 @@ func readAll(c *Conn, n int) ([][]byte, error) {
 	return got, nil
 }
 
-// arriveWhole writes messages at one end of a way and reads them at the other.
+// arriveWhole writes messages at one end and reads them at the other.
 func arriveWhole(t *testing.T, from, to *Conn, msgs [][]byte) {
 	t.Helper()
 	failed := make(chan error, 1)
@@ -54,8 +54,8 @@ func arriveWhole(t *testing.T, from, to *Conn, msgs [][]byte) {
 	}
 }
 
-// Every header form, the edges of a piece, and messages larger than one, in
-// both directions: the client's are masked.
+// Every form of header, sizes around those of a piece and larger ones arrive, in both
+// directions. The client's messages are masked.
 func TestMessagesArriveWhole(t *testing.T) {
 	msgs := texts(0, 1, 2, 125, 126, 127, 4095, 4096, 4097, 65535, 65536,
 		pieceSize-maxHeader, pieceSize-maxHeader+1, pieceSize, pieceSize+1, 3*pieceSize+7, 1<<20, 5)
@@ -95,7 +95,7 @@ func TestStreamedMessageArrivesWhole(t *testing.T) {
 	}
 }
 
-// An error in the middle of a streamed message can only end the connection.
+// An error in the middle of a streamed message ends the connection.
 func TestBrokenStreamClosesInternal(t *testing.T) {
 	p := connect(t, Options{}, Options{})
 	boom := errors.New("boom")
@@ -145,7 +145,7 @@ func TestReadLimit(t *testing.T) {
 		_, err = p.client.ReadMessage()
 		wantClosed(t, err, CodeTooBig, true)
 	})
-	// The limit is raised by a handler while the reader waits already.
+	// A handler raises the limit while the reader is waiting.
 	t.Run("raised while a read waits", func(t *testing.T) {
 		p := connect(t, Options{ReadLimit: 5000}, Options{})
 		read := make(chan error, 1)
@@ -166,7 +166,7 @@ func TestReadLimit(t *testing.T) {
 	})
 }
 
-// What only a client with other ideas sends, written by gorilla.
+// Messages that a Conn never sends, from a gorilla client.
 func TestForeignFrames(t *testing.T) {
 	for name, c := range map[string]struct {
 		write func(*websocket.Conn) error

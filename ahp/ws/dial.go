@@ -14,32 +14,37 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// DialOptions says how to connect; the zero value connects without a token.
+// DialOptions configure Dial. The zero value connects without a token.
 type DialOptions struct {
 	// Token is sent as Authorization: Bearer.
 	Token string
-	// Subprotocols are offered in this order; nil offers [Subprotocol].
+	// Subprotocols are offered in this order (Subprotocol alone).
 	Subprotocols []string
-	// Header is sent with the upgrade request, Host and Origin included.
+	// Header is sent with the upgrade request. It may have Host and Origin.
 	Header http.Header
-	// NetDial opens the socket; nil dials TCP. TLS, for wss, goes over it.
+	// NetDial opens the socket (TCP). For wss, TLS runs over it.
 	NetDial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// TLS configures wss; nil is the default configuration.
+	// TLS configures wss (Go's default configuration).
 	TLS *tls.Config
-	// HandshakeTimeout bounds the upgrade (10 s).
+	// HandshakeTimeout limits the upgrade (10 s).
 	HandshakeTimeout time.Duration
-	Conn             Options
+	// Conn configures the connection. Its ReadLimit defaults to ClientReadLimit.
+	Conn Options
 }
 
-// HandshakeError is an upgrade that the server refused with an HTTP status.
-type HandshakeError struct{ Status int }
+// HandshakeError is returned if the server refuses the upgrade.
+type HandshakeError struct {
+	// Status is the HTTP status of the server's answer.
+	Status int
+}
 
+// Error returns the status and its text.
 func (e *HandshakeError) Error() string {
 	return fmt.Sprintf("the server refused the connection: %d %s", e.Status, http.StatusText(e.Status))
 }
 
-// Dial connects to a ws or wss URL. The errors never hold the URL, which may
-// hold a token. No proxy is taken from the environment.
+// Dial connects to a ws or wss URL. Errors do not have the URL, because it might have a
+// token. Proxies of the environment are not used.
 func Dial(ctx context.Context, rawURL string, opts DialOptions) (*Conn, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || (u.Scheme != "ws" && u.Scheme != "wss") || u.Host == "" || u.User != nil {
@@ -77,12 +82,12 @@ func Dial(ctx context.Context, rawURL string, opts DialOptions) (*Conn, error) {
 	return newConn(wsc, d.nc, true, opts.Conn), nil
 }
 
-// ClientReadLimit is the default of a dialled connection: a host's content
-// results are large (16 MiB of content, as base64 in one message).
+// ClientReadLimit is the default read limit of a dialed connection, in bytes. A host
+// can send 16 MiB of content, as base64 in one message.
 const ClientReadLimit = 32 << 20
 
-// dialer opens the socket, TLS included, so that our transport is the topmost
-// layer below gorilla.
+// dialer opens the socket, including TLS, and inserts a transport between it and
+// gorilla.
 type dialer struct {
 	opts   DialOptions
 	server string

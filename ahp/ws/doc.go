@@ -1,50 +1,49 @@
-// Package ws is what the peer and the relay need of a WebSocket, and the guard
-// of every door.
+// Package ws is the WebSocket of the peer and of the relay, and the guard of every
+// endpoint.
 //
-// gorilla/websocket does the upgrade and reads; all bytes after the upgrade are
-// written here. Frames that are queued together leave in one write to the
-// socket, shared bytes are framed without a copy of gorilla's buffers, and a
-// large message leaves piecewise, so that progress can be measured. A client's
-// frames are masked by the same code.
+// gorilla/websocket performs the upgrade and reads. This package writes all bytes
+// after the upgrade. Queued frames share one write to the socket, shared bytes are
+// framed without copying them into gorilla's buffers, and a large message is written
+// in pieces, so that progress can be measured. The same code masks a client's frames.
 //
 // # What it promises
 //
-//   - The reader never writes: pongs and close frames are sent by goroutines of
-//     their own, which Wait waits for. Nothing that the peer does with its
-//     reading side can stop us from reading.
-//   - Close returns at once and a close frame is never put inside another frame.
-//     The first cause wins, and every read and write after it returns that
-//     cause as a *[CloseError].
-//   - Every wait has an end: a write without progress (10 s, and up to 20 where the
-//     socket took something in the first of them; CodeSlow), silence (60 s, CodeDead),
-//     a closing handshake (1 s each way). The waits are such that testing/synctest's
-//     clock sees them.
-//   - Forward copies from one accepted connection to another with its own frame
-//     reader, through bounded memory, and never completes what was cut. While a
-//     direction waits for a message it holds no buffer.
-//   - An idle connection holds 512 bytes of buffer, a timer, and no goroutine
-//     but its reader.
-//   - Compression is never negotiated; a message is bounded while it is read.
+//   - The reader never writes. Other goroutines, which Wait waits for, send pongs and
+//     close frames. So a peer that does not read cannot stop this side from reading.
+//   - Close returns at once, and a close frame never interrupts another frame. The
+//     first cause of the end is kept, and every later read and write returns it as a
+//     *[CloseError].
+//   - Every wait is limited: a write without progress (10 s, or up to 20 s if the
+//     socket took something in the first 10; CodeSlow), silence (60 s, CodeDead), and
+//     the closing handshake (1 s for each half). A testing/synctest bubble sees all
+//     these waits.
+//   - Forward copies from one accepted connection to another, with a frame reader of
+//     its own and bounded memory. It never completes a message that was cut. A
+//     direction that waits for a message holds no buffer.
+//   - An idle connection holds 512 bytes of buffer, a timer, and no goroutine except
+//     its reader.
+//   - Compression is never negotiated. The size of a message is limited while it is
+//     read.
 //
-// # Ownership
+// # Concurrency
 //
-// One goroutine calls ReadMessage, NextMessage or Forward, one writes: WriteBatch,
-// TryWriteBatch, WriteFramed, TryWriteFramed, WriteParts and Stream. What a try has begun and
-// the socket did not take is completed by a goroutine that Wait waits for, before
-// anything else. Close, SetReadLimit and Err are anybody's. A deadline that fires spoils the
-// connection for good: it is closed.
+// One goroutine at a time may call ReadMessage, NextMessage or Forward. One at a time
+// may write, with WriteBatch, TryWriteBatch, WriteFramed, TryWriteFramed, WriteParts or
+// Stream. If a try begins a frame that the socket does not take, a goroutine that Wait
+// waits for completes it before any other write. Close, SetReadLimit and Err may be
+// called at any time. After a deadline has expired, a connection cannot be used any
+// more, and is closed.
 //
-// # Departures from the design
+// # Why gorilla neither writes nor forwards
 //
-// The design lets gorilla write a client's masked frames and its own control
-// frames. gorilla writes control frames from inside a read, with a second of
-// patience, and a client's long message as many small fragments; one writer for
-// both sides is less code and keeps the two promises above.
+// gorilla writes control frames inside a read, for up to a second, and a client's
+// long message as many small fragments. One writer for both sides is less code and
+// keeps the first two promises.
 //
-// The design copies a relay's messages by gorilla's NextReader and NextWriter.
-// Forward reads the sockets itself: all that has arrived leaves in one write,
-// however many frames it is, and a mask is undone with the machine's widest
-// registers. That is what reaches the kernel's splice (ahp/relay's benchmark).
+// Forward reads the sockets directly and does not use gorilla's NextReader and
+// NextWriter: all bytes that have arrived leave in one write, however many frames
+// they are, and unmasking uses the machine's widest registers. So it is nearly as fast
+// as the kernel's splice (see ahp/relay's benchmark).
 //
-// The package imports gorilla/websocket and nothing of ours.
+// The package imports gorilla/websocket and no package of this module.
 package ws

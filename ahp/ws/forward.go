@@ -5,41 +5,37 @@ import (
 	"sync/atomic"
 )
 
-// What Forward holds while it copies: a direction that waits for a message holds
-// nothing, or a small buffer where the socket cannot say that there is something
-// to read (TLS, a test's network). Under way it has a middle one, and a long
-// frame a large one, as long as not too many others have: the fewer turns of
-// read and write a frame takes, the less its sender and its reader are woken in
-// between.
+// The sizes of Forward's buffers. A direction that waits for a message holds none, or a
+// small one if the socket cannot be read without waiting (TLS, tests). A message gets a
+// middle one, and a long frame a large one if fewer than maxLarge are in use. With
+// fewer reads and writes for a frame, its sender and its receiver are woken less often.
 const (
 	smallBuffer  = 4 << 10
 	middleBuffer = pieceSize
 	largeBuffer  = 1 << 20
-	manyLarge    = 4 // in the whole process: 4 MiB
+	maxLarge     = 4 // in the whole process, 4 MiB
 )
 
-// room is what stands free before the bytes that are read, for the header of the
-// piece that they begin with.
-const room = maxHeader
+// headerSpace is the free space before the bytes that are read, for the header of the
+// first piece.
+const headerSpace = maxHeader
 
-// Forward copies the messages of src to dst until one of the two ends, and
-// returns the cause, a *[CloseError] of src.Err or dst.Err. Everything that src
-// received before its end is written by then; a message that it did not
-// complete is not completed on dst either. It closes neither: the caller tells
-// the other side.
+// Forward copies the messages of src to dst until one of the connections ends, and
+// returns the cause, the *[CloseError] of src.Err or dst.Err. By then it has written
+// everything that src received before its end. A message that src did not complete is
+// not completed on dst. Forward closes neither connection; the caller does.
 //
-// Both are connections from [Accept] or [Upgrade], and Forward is the only
-// reader that src ever has. Frames are not parsed beyond their headers: a long
-// one leaves as fragments while it still arrives, through 64 KiB of memory, or
-// 1 MiB for four of them at a time, and a socket of dst that takes nothing stops
-// src's sender by TCP's own flow control. Pings are answered here, the read limit
-// of src holds, and forwarded is told how many bytes of payload went on each time
-// (nil tells nobody).
+// Both connections must come from [Accept] or [Upgrade], and nothing else may ever read
+// src. Only the headers of frames are parsed. A long frame is forwarded as fragments
+// while it arrives, through 64 KiB of memory, or 1 MiB for up to four frames at a time.
+// If dst's socket takes nothing, TCP's flow control stops src's sender. Forward answers
+// pings, enforces src's read limit, and calls forwarded, if it is not nil, with the
+// bytes of payload of each write.
 func Forward(dst, src *Conn, forwarded func(bytes int)) error {
 	if dst.client || src.client {
 		panic("ws: Forward joins accepted connections")
 	}
-	f := &forwarder{dst: dst, src: src, forwarded: forwarded, taken: room, end: room, idle: make([]byte, room)}
+	f := &forwarder{dst: dst, src: src, forwarded: forwarded, taken: headerSpace, end: headerSpace, idle: make([]byte, headerSpace)}
 	if f.read = f.readReady(src.nc.Conn); f.read == nil {
 		f.idle = make([]byte, smallBuffer)
 		f.read = func() (int, error) { return src.nc.Conn.Read(f.buf[f.end:]) }
@@ -61,27 +57,28 @@ func Forward(dst, src *Conn, forwarded func(bytes int)) error {
 	}
 }
 
+// forwarder is the state of one Forward.
 type forwarder struct {
 	dst, src  *Conn
 	forwarded func(int)
 	frames    frameReader
 
-	buf   []byte // room, what was taken, what was read and not yet taken, free space
+	buf   []byte // headerSpace, bytes taken by translate, bytes read but not taken, free space
 	taken int
 	end   int
-	full  bool    // the last read filled the buffer: there is more
-	held  *[]byte // buf where it is from a pool
-	idle  []byte  // buf of a direction that waits for a message
+	full  bool    // the last read filled the buffer, so there are more bytes
+	held  *[]byte // buf if it is from a pool, or nil
+	idle  []byte  // buf while the direction waits for a message
 
-	// read waits, and reads into the free space.
+	// read reads into the free space, and waits for at least one byte.
 	read func() (int, error)
 }
 
-// fill reads what is there behind what was left over.
+// fill reads what has arrived, behind the bytes that were not taken.
 func (f *forwarder) fill() error {
 	left := f.buf[f.taken:f.end]
-	old := f.fit(len(left) == 0)
-	f.taken, f.end = room, room+copy(f.buf[room:], left)
+	old := f.chooseBuffer(len(left) == 0)
+	f.taken, f.end = headerSpace, headerSpace+copy(f.buf[headerSpace:], left)
 	giveBuffer(old)
 	n, err := f.src.readSocket(f.read)
 	f.end += n
@@ -89,9 +86,9 @@ func (f *forwarder) fill() error {
 	return err
 }
 
-// fit chooses the buffer for the next read; the one that it takes the place of
-// is returned, or nil.
-func (f *forwarder) fit(empty bool) (old *[]byte) {
+// chooseBuffer chooses the buffer for the next read. It returns the pooled buffer that
+// is replaced, or nil.
+func (f *forwarder) chooseBuffer(empty bool) (old *[]byte) {
 	next := f.held
 	switch {
 	case !f.full && empty && f.frames.left == 0:
@@ -115,27 +112,29 @@ func (f *forwarder) fit(empty bool) (old *[]byte) {
 	return old
 }
 
+// release returns the buffer to its pool.
 func (f *forwarder) release() {
 	giveBuffer(f.held)
 	f.held = nil
 }
 
-// The pools are apart from the writer's pieces, which come with a length of 0.
+// These pools are not those of the writer's pieces, whose length is 0.
 var (
 	middles    = sync.Pool{New: func() any { b := make([]byte, middleBuffer); return &b }}
 	larges     = sync.Pool{New: func() any { b := make([]byte, largeBuffer); return &b }}
 	largeInUse atomic.Int32
 )
 
-// takeLarge returns a large buffer, or nil where enough are in use.
+// takeLarge returns a large buffer, or nil if maxLarge are in use.
 func takeLarge() *[]byte {
-	if largeInUse.Add(1) > manyLarge {
+	if largeInUse.Add(1) > maxLarge {
 		largeInUse.Add(-1)
 		return nil
 	}
 	return larges.Get().(*[]byte)
 }
 
+// giveBuffer returns a buffer to its pool.
 func giveBuffer(b *[]byte) {
 	switch {
 	case b == nil:
@@ -147,11 +146,11 @@ func giveBuffer(b *[]byte) {
 	}
 }
 
-// translate turns the frames that were read into frames of ours, in place: they
-// lose their mask, so that they never grow. It returns them with the size of
-// their payload, and how src broke the protocol or said goodbye.
+// translate turns the frames that were read into frames to send, in place. They lose
+// their masks, so they never grow. It returns them with the size of their payload, and
+// bad if src closes or violates the protocol.
 func (f *forwarder) translate() (out []byte, payload int, bad *CloseError) {
-	from, to := room, room
+	from, to := headerSpace, headerSpace
 	for f.taken < f.end {
 		p, bad := f.frames.next(f.buf[f.taken:f.end], f.src.readLimit.Load())
 		if bad != nil || p.size == 0 {
@@ -161,18 +160,18 @@ func (f *forwarder) translate() (out []byte, payload int, bad *CloseError) {
 		f.taken += p.size
 		maskBytes(p.key, p.pos, body)
 		if p.control != 0 {
-			if bad := f.src.tookControl(p.control, body); bad != nil {
+			if bad := f.src.handleControl(p.control, body); bad != nil {
 				return f.buf[from:to], payload, bad
 			}
 			continue
 		}
 		if len(body) == 0 && !p.empty {
-			continue // the header of a long frame, of which nothing more has come
+			continue // only the header of a long frame has arrived
 		}
 		payload += len(body)
 		var space [maxHeader]byte
 		head, _ := appendHeader(space[:0], p.first, len(body), false)
-		if to == from { // the first piece stays where it lies
+		if to == from { // the first piece is not moved
 			to = f.taken
 			from = to - len(body) - len(head)
 			copy(f.buf[from:], head)
@@ -184,14 +183,14 @@ func (f *forwarder) translate() (out []byte, payload int, bad *CloseError) {
 	return f.buf[from:to], payload, nil
 }
 
-// write writes framed bytes. While it waits nothing is read from src, which is
-// not silence of src's.
+// write writes frames. Nothing is read from src meanwhile, which must not count as
+// silence of src.
 func (f *forwarder) write(out []byte, payload int) error {
 	if len(out) == 0 {
 		return nil
 	}
-	f.src.nc.hold(true)
-	defer f.src.nc.hold(false)
+	f.src.nc.pauseReading(true)
+	defer f.src.nc.pauseReading(false)
 	f.dst.writing <- struct{}{}
 	defer func() { <-f.dst.writing }()
 	if err := f.dst.write(out); err != nil {
@@ -203,8 +202,8 @@ func (f *forwarder) write(out []byte, payload int) error {
 	return nil
 }
 
-// readSocket reads what is there, past gorilla, whose buffer is empty: nobody
-// has read through it.
+// readSocket reads from the socket directly. That is safe because gorilla has read
+// nothing after the upgrade, so its buffer is empty.
 func (c *Conn) readSocket(read func() (int, error)) (int, error) {
 	c.reading <- struct{}{}
 	defer func() { <-c.reading }()
@@ -212,7 +211,7 @@ func (c *Conn) readSocket(read func() (int, error)) (int, error) {
 		return 0, err
 	}
 	n, err := read()
-	c.nc.heard(n, err)
+	c.nc.noteRead(n, err)
 	if err != nil {
 		return n, c.readFailed(err)
 	}

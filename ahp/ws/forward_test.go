@@ -14,10 +14,10 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// joined is two clients whose accepted ends forward to each other.
+// joined has two clients whose accepted ends forward to each other.
 type joined struct {
 	a, b  *pair
-	ended chan error // what both Forwards returned
+	ended chan error // the results of both Forwards
 }
 
 func join(t testing.TB, opts Options) *joined {
@@ -66,10 +66,10 @@ func TestForwardEnds(t *testing.T) {
 		code   CloseCode
 		remote bool
 	}{
-		"a goodbye":       {func(j *joined) { j.a.client.Close(4711, "bye") }, 4711, true},
-		"a lost socket":   {func(j *joined) { _ = j.a.wire.Close() }, CodeLost, false},
-		"a message above": {func(j *joined) { go func() { _ = j.a.client.WriteBatch(texts(5001)) }() }, CodeTooBig, false},
-		"a closed target": {func(j *joined) { j.b.host.Close(4712, ""); _ = j.a.client.WriteBatch(texts(10)) }, 4712, false},
+		"a close frame":             {func(j *joined) { j.a.client.Close(4711, "bye") }, 4711, true},
+		"a lost socket":             {func(j *joined) { _ = j.a.wire.Close() }, CodeLost, false},
+		"a message above the limit": {func(j *joined) { go func() { _ = j.a.client.WriteBatch(texts(5001)) }() }, CodeTooBig, false},
+		"a closed target":           {func(j *joined) { j.b.host.Close(4712, ""); _ = j.a.client.WriteBatch(texts(10)) }, 4712, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := join(t, Options{ReadLimit: 5000})
@@ -79,8 +79,8 @@ func TestForwardEnds(t *testing.T) {
 	}
 }
 
-// What is cut in the middle of a message is not completed at the other end,
-// which is told so by a close that it can read.
+// A message that is cut is not completed at the other end, which receives a valid close
+// frame.
 func TestForwardDoesNotCompleteWhatWasCut(t *testing.T) {
 	j := join(t, Options{ReadLimit: 1 << 20})
 	long := appendFrame(nil, opText|bitFinal, texts(200 << 10)[0], true)
@@ -101,22 +101,22 @@ func TestForwardDoesNotCompleteWhatWasCut(t *testing.T) {
 	}
 }
 
-// A client that does not read stops the one that writes to it, and nothing of
-// what it writes is kept but a buffer.
+// A client that does not read stops the client that writes to it, and Forward keeps only
+// a buffer of the messages.
 func TestForwardPushesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := join(t, Options{ReadLimit: 1 << 20, WriteStall: time.Hour})
 		j.b.wire.Freeze()
 		sent := 0
 		go func() {
-			for m := texts(1000); sent < 5000; sent++ { // an end, or it feeds its own close for ever
+			for m := texts(1000); sent < 5000; sent++ { // limited, because it would delay its own close forever
 				if j.a.client.WriteBatch(m) != nil {
 					return
 				}
 			}
 		}()
 		synctest.Wait()
-		// Two sockets' buffers of 256 KiB, ours, and a message under way.
+		// The buffers of two sockets, 256 KiB each, Forward's, and one message.
 		if n := sent * 1000; n < 256<<10 || n > 2*256<<10+middleBuffer+8<<10 {
 			t.Errorf("%d bytes were taken of a client that nobody reads", n)
 		}
@@ -131,8 +131,8 @@ func TestForwardPushesBack(t *testing.T) {
 	})
 }
 
-// Nobody reads a source while its target takes nothing: that is not silence of
-// the source, which lives for as long as the target may be slow.
+// A source is not read while its target takes nothing. That does not count as silence
+// of the source, which stays open for as long as the target may be slow.
 func TestForwardKeepsTheSourceOfASlowTargetAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := join(t, Options{ReadLimit: 1 << 20, WriteStall: 5 * time.Minute, PingAfter: time.Hour, DeadAfter: 2 * time.Hour})
@@ -153,13 +153,13 @@ func TestForwardKeepsTheSourceOfASlowTargetAlive(t *testing.T) {
 		}
 		err := <-j.ended
 		wantClosed(t, err, CodeSlow, false)
-		if d := time.Since(began); d < 5*time.Minute { // at most twice that: its first bytes were progress
+		if d := time.Since(began); d < 5*time.Minute { // at most twice that, because the first bytes were progress
 			t.Errorf("it ended after %s, by %v", d, err)
 		}
 	})
 }
 
-// A ping is answered by the end that it is sent to, and does not go on.
+// A ping is answered by the end that receives it, and is not forwarded.
 func TestForwardAnswersPings(t *testing.T) {
 	host, g := connectGorilla(t, Options{})
 	other := connect(t, Options{}, Options{})
@@ -184,8 +184,8 @@ func TestForwardAnswersPings(t *testing.T) {
 	<-done
 }
 
-// decodeFrames is RFC 6455 section 5.2 as plainly as it goes: whole messages of
-// whole input. ended says that the input broke the protocol, or said goodbye.
+// decodeFrames is a simple decoder (RFC 6455 section 5.2) of messages that are in memory.
+// ended reports that the input violates the protocol or has a close frame.
 func decodeFrames(b []byte, masked bool, limit int) (msgs [][]byte, ended bool) {
 	var cur []byte
 	in := false
@@ -237,8 +237,8 @@ func decodeFrames(b []byte, masked bool, limit int) (msgs [][]byte, ended bool) 
 	return msgs, false
 }
 
-// FuzzForward feeds what a client may send, cut anywhere, and compares the
-// messages that go on with those of a plain decoder.
+// FuzzForward: frames that arrive in pieces of any size are forwarded as the same
+// messages that a simple decoder finds.
 func FuzzForward(f *testing.F) {
 	frame := func(first byte, n int) []byte { return appendFrame(nil, first, bytes.Repeat([]byte("x"), n), true) }
 	f.Add(frame(opText|bitFinal, 5), 3)
@@ -252,7 +252,7 @@ func FuzzForward(f *testing.F) {
 		if step < 1 || len(data)/step > 2000 {
 			t.Skip()
 		}
-		fw := &forwarder{src: &Conn{cause: &CloseError{}}, taken: room, end: room, idle: make([]byte, smallBuffer)}
+		fw := &forwarder{src: &Conn{cause: &CloseError{}}, taken: headerSpace, end: headerSpace, idle: make([]byte, smallBuffer)}
 		fw.src.readLimit.Store(limit)
 		fw.buf = fw.idle
 		defer fw.release()
@@ -260,8 +260,8 @@ func FuzzForward(f *testing.F) {
 		var bad *CloseError
 		for rest := data; len(rest) > 0 && bad == nil; {
 			left := fw.buf[fw.taken:fw.end]
-			old := fw.fit(len(left) == 0)
-			fw.taken, fw.end = room, room+copy(fw.buf[room:], left)
+			old := fw.chooseBuffer(len(left) == 0)
+			fw.taken, fw.end = headerSpace, headerSpace+copy(fw.buf[headerSpace:], left)
 			giveBuffer(old)
 			n := copy(fw.buf[fw.end:], rest[:min(step, len(rest))])
 			if n == 0 {

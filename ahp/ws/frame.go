@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// The first header byte of the frames that are sent.
+// The parts of frame headers (RFC 6455 section 5.2).
 const (
 	opContinue = 0x0
 	opText     = 0x1
@@ -21,8 +21,9 @@ const (
 	maxControl = 125
 )
 
-// appendHeader appends the header of a frame with a payload of n bytes. A
-// client's header ends in the mask key, which is returned as well.
+// appendHeader appends the header of a frame with n bytes of payload. first has the
+// opcode and the final bit. A client's header ends with the mask key, which is also
+// returned.
 func appendHeader(b []byte, first byte, n int, client bool) ([]byte, [4]byte) {
 	var mask byte
 	if client {
@@ -46,7 +47,7 @@ func appendHeader(b []byte, first byte, n int, client bool) ([]byte, [4]byte) {
 	return b, key
 }
 
-// appendFrame appends a whole frame.
+// appendFrame appends a frame.
 func appendFrame(b []byte, first byte, payload []byte, client bool) []byte {
 	b, key := appendHeader(b, first, len(payload), client)
 	start := len(b)
@@ -57,8 +58,8 @@ func appendFrame(b []byte, first byte, payload []byte, client bool) []byte {
 	return b
 }
 
-// Framed returns messages as the frames in which a server sends them, for
-// [Conn.WriteFramed]: what goes to many connections is framed once.
+// Framed returns messages as a server's frames, for [Conn.WriteFramed]. So messages for
+// many connections are framed once.
 func Framed(messages [][]byte) []byte {
 	size := 0
 	for _, m := range messages {
@@ -71,8 +72,8 @@ func Framed(messages [][]byte) []byte {
 	return b
 }
 
-// maskBytes masks b, whose first byte is at position pos of the payload, and
-// returns the position after it.
+// maskBytes masks or unmasks b, which begins at position pos of the payload, and returns
+// the position behind b.
 func maskBytes(key [4]byte, pos int, b []byte) int {
 	next := pos + len(b)
 	var k [8]byte
@@ -99,6 +100,6 @@ func maskBytes(key [4]byte, pos int, b []byte) int {
 	return next
 }
 
-// longMask is from where on a mask is laid out to be applied in long strides; a
-// multiple of the key's length.
+// longMask is how many bytes are masked at a time if there are as many. It is a multiple
+// of the key's length.
 const longMask = 1 << 10

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What was framed for many arrives as its messages, in order, between others,
-// whether the socket takes it at once or not, and however long it is.
+// Framed messages arrive in order among others, whether or not the socket takes them at
+// once, and however long they are.
 func TestFramedMessagesArriveWhole(t *testing.T) {
 	p := connectTCP(t, Options{})
 	var parts, msgs [][]byte

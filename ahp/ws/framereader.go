@@ -5,36 +5,36 @@ import (
 	"unicode/utf8"
 )
 
-// wholeFrame is the size below which a frame is forwarded in one piece: small
-// ones cost least whole.
+// wholeFrame is the largest frame that is forwarded only once it is complete, which is
+// cheaper for small frames.
 const wholeFrame = 32 << 10
 
-// frameReader finds the frames in what a client sent (RFC 6455 section 5.2) and
-// refuses what is none. The zero value is at the beginning of a message.
+// frameReader parses the frames of a client (RFC 6455 section 5.2). The zero value is at
+// the beginning of a message.
 type frameReader struct {
-	left  int64 // bytes of payload that are still to come of a long frame
-	pos   int   // how many of it were taken, modulo the key's length
+	left  int64 // bytes of the current frame's payload that have not been taken
+	pos   int   // bytes of it that have been taken, modulo the key's length
 	key   [4]byte
-	final byte // bitFinal where the frame ends its message
+	final byte // bitFinal if the frame is the last one of its message
 
-	fragmented bool // the message goes on in another frame
-	begun      bool // a piece of the message has gone on
-	message    int64
+	fragmented bool  // the message continues in another frame
+	begun      bool  // a piece of the message has been forwarded
+	message    int64 // bytes of the message's frames so far
 }
 
-// piece is what [frameReader.next] found: a whole frame, or a part of a long
-// one.
+// piece is a whole frame, or a part of a long one.
 type piece struct {
-	size    int // of header and payload; 0 says that more must be read
-	header  int
-	first   byte // first header byte of the frame that carries the piece on
-	control byte // the opcode of a control frame, which is not carried on
-	empty   bool // a frame without payload, as opposed to a header alone
-	key     [4]byte
-	pos     int
+	size    int     // of header and payload; 0 means that more bytes are needed
+	header  int     // size of the header
+	first   byte    // first header byte of the frame that forwards the piece
+	control byte    // the opcode of a control frame, which is not forwarded
+	empty   bool    // a frame without payload, and not only the header of a frame
+	key     [4]byte // the mask key
+	pos     int     // position of the piece in the frame's payload
 }
 
-// next takes the piece that b begins with; limit bounds a message in bytes.
+// next returns the piece at the beginning of b. limit is the most bytes that a message
+// may have.
 func (r *frameReader) next(b []byte, limit int64) (piece, *CloseError) {
 	if r.left > 0 {
 		return r.more(b, 0), nil
@@ -53,7 +53,7 @@ func (r *frameReader) next(b []byte, limit int64) (piece, *CloseError) {
 		return piece{size: header + int(n), header: header, control: opcode, key: key}, nil
 	}
 	if (opcode == opContinue) != r.fragmented {
-		return piece{}, broken("a fragment out of order")
+		return piece{}, broken("an unexpected fragment")
 	}
 	if n < 0 || n > limit-r.message {
 		return piece{}, &CloseError{Code: CodeTooBig, Reason: "message above the limit"}
@@ -69,7 +69,7 @@ func (r *frameReader) next(b []byte, limit int64) (piece, *CloseError) {
 	return p, nil
 }
 
-// more takes what there is of the frame under way.
+// more returns the part of the current frame that b has behind its header.
 func (r *frameReader) more(b []byte, header int) piece {
 	n := int(min(r.left, int64(len(b)-header)))
 	p := piece{size: header + n, header: header, first: opText, key: r.key, pos: r.pos}
@@ -86,8 +86,8 @@ func (r *frameReader) more(b []byte, header int) piece {
 	return p
 }
 
-// frameHeader returns the sizes of the header that b begins with and of its
-// payload; no header says that more must be read.
+// frameHeader returns the size of the header at the beginning of b and that of its
+// payload. A header of 0 means that more bytes are needed.
 func frameHeader(b []byte) (header int, payload int64, err *CloseError) {
 	if len(b) < 2 {
 		return 0, 0, nil
@@ -101,7 +101,7 @@ func frameHeader(b []byte) (header int, payload int64, err *CloseError) {
 	case opcode > opText+1 && opcode < opClose || opcode > opPong:
 		return 0, 0, broken("an unknown opcode")
 	case opcode >= opClose && (n > maxControl || b[0]&bitFinal == 0):
-		return 0, 0, broken("a control frame that is long or a fragment")
+		return 0, 0, broken("a control frame that is too long or fragmented")
 	case opcode == opText+1:
 		return 0, 0, &CloseError{Code: CodeUnsupported, Reason: "text messages only"}
 	}
@@ -119,28 +119,30 @@ func frameHeader(b []byte) (header int, payload int64, err *CloseError) {
 	case 126:
 		n = int64(binary.BigEndian.Uint16(b[2:]))
 	case 127:
-		n = int64(binary.BigEndian.Uint64(b[2:])) // negative where the top bit is set: refused as too big
+		n = int64(binary.BigEndian.Uint64(b[2:])) // negative if the top bit is set, and then rejected as too big
 	}
 	return header + 4, n, nil
 }
 
+// broken returns the error for a violation of the protocol.
 func broken(how string) *CloseError { return &CloseError{Code: CodeProtocol, Reason: how} }
 
-// tookControl answers a ping and takes a goodbye, which is the error.
-func (c *Conn) tookControl(opcode byte, body []byte) *CloseError {
+// handleControl handles a control frame. It answers a ping, and returns an error for a
+// close frame.
+func (c *Conn) handleControl(opcode byte, body []byte) *CloseError {
 	switch {
 	case opcode == opPing:
-		c.owe(string(body), true)
+		c.queueControl(string(body), true)
 	case opcode != opClose:
 	case len(body) == 0:
 		return &CloseError{Code: CodeNoStatus, Remote: true}
 	default:
 		if len(body) < 2 || !utf8.Valid(body[2:]) {
-			return broken("a close frame that cannot be read")
+			return broken("an invalid close frame")
 		}
 		code := CloseCode(binary.BigEndian.Uint16(body))
 		if !code.receivable() {
-			return broken("a close code that may not be sent")
+			return broken("an invalid close code")
 		}
 		return &CloseError{Code: code, Reason: string(body[2:]), Remote: true}
 	}

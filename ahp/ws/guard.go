@@ -3,54 +3,64 @@ package ws
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-// Subprotocol is the WebSocket subprotocol of AHP; a browser offers it beside
-// "bearer.<token>", and only this one is selected.
+// Subprotocol is the WebSocket subprotocol of AHP. A browser also offers
+// "bearer.<token>", which is never selected.
 const Subprotocol = "ahp"
 
 const bearerProtocol = "bearer."
 
-// Token is a secret that opens the door, and for whom.
+// Token is a secret with what it grants.
 type Token struct {
-	Secret string // an empty one matches nothing
-	// Role is what the holder may be, "view" or "agent" (canvas.md section 9).
+	// Secret is the text that clients send. The empty text matches no request.
+	Secret string
+	// Role is "view" or "agent" (ahp/PROTOCOL.md section 14.1).
 	Role string
-	// ClientID is the only client id that the token is good for; "" is any.
+	// ClientID is the only client id that may use the token. "" means any.
 	ClientID string
 }
 
-// Grant is what a matching token allows.
-type Grant struct{ Role, ClientID string }
+// Grant is what a token allows.
+type Grant struct {
+	// Role is the token's role.
+	Role string
+	// ClientID is the token's client id, or "" for any.
+	ClientID string
+}
 
-// Guard decides who may speak to a listener: the same checks for the WebSocket,
-// the agent's door and the page. Nothing is allowed by default: a Guard without
-// hosts or tokens refuses everybody.
+// Guard checks the requests of a listener: those of the WebSocket, of the agent's
+// endpoint and of the page. A Guard without hosts or tokens rejects all requests.
 type Guard struct {
-	// Hosts are the exact values of the Host header (name and port) under which
-	// the listener is known. It is the first check: DNS rebinding ends here.
+	// Hosts are the permitted values of the Host header (name and port). They are
+	// checked first, which prevents DNS rebinding.
 	Hosts []string
-	// Origins are the web origins that may connect. A request without Origin
-	// is no web page's and passes; "null" never does.
+	// Origins are the web origins that may connect. A request without Origin does not
+	// come from a web page and is permitted. The origin "null" never is.
 	Origins []string
-	Tokens  []Token
-	// QueryToken accepts the token as ?tkn=, which leaks into histories and
+	// Tokens are the accepted tokens.
+	Tokens []Token
+	// QueryToken accepts the token as ?tkn= in the URL, which appears in histories and
 	// logs. Set it only for a listener on a loopback address.
 	QueryToken bool
 }
 
-// Refusal is why a request was turned away, with the HTTP status that says it.
+// Refusal is the reason why a Guard rejected a request.
 type Refusal struct {
+	// Status is the HTTP status of the answer.
 	Status int
+	// Reason is one sentence for people.
 	Reason string
 }
 
+// Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// Write answers the request with the refusal.
+// Write answers the request with the status and the reason.
 func (r *Refusal) Write(w http.ResponseWriter) {
 	if r.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -58,9 +68,9 @@ func (r *Refusal) Write(w http.ResponseWriter) {
 	http.Error(w, r.Reason, r.Status)
 }
 
-// Address checks Host (421) and Origin (403), and asks for no token: what a
-// page's own files need.
-func (g *Guard) Address(r *http.Request) *Refusal {
+// CheckAddress checks Host (421) and Origin (403), but no token. It guards the page's
+// files.
+func (g *Guard) CheckAddress(r *http.Request) *Refusal {
 	if !slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, r.Host) }) {
 		return &Refusal{http.StatusMisdirectedRequest, "this host is not known under that name"}
 	}
@@ -68,30 +78,30 @@ func (g *Guard) Address(r *http.Request) *Refusal {
 	case len(origins) == 0:
 		return nil
 	case len(origins) > 1 || origins[0] == "null" || !slices.Contains(g.Origins, origins[0]):
-		return &Refusal{http.StatusForbidden, "this origin may not connect"}
+		return &Refusal{http.StatusForbidden, fmt.Sprintf("the origin %q may not connect", origins[0])}
 	}
 	return nil
 }
 
-// Check is Address and then the token: 401 where it is absent or matches none,
-// 403 where it is not of one of the roles; no roles named means any.
+// Check is CheckAddress and then a check of the token: 401 if it is absent or unknown,
+// 403 if its role is not among roles. Without roles, any role is permitted.
 func (g *Guard) Check(r *http.Request, roles ...string) (Grant, *Refusal) {
-	if ref := g.Address(r); ref != nil {
+	if ref := g.CheckAddress(r); ref != nil {
 		return Grant{}, ref
 	}
-	grant, ok := g.match(g.Presented(r))
+	grant, ok := g.match(g.RequestToken(r))
 	if !ok {
 		return Grant{}, &Refusal{http.StatusUnauthorized, "a valid token is needed"}
 	}
 	if len(roles) > 0 && !slices.Contains(roles, grant.Role) {
-		return Grant{}, &Refusal{http.StatusForbidden, "this token does not open this door"}
+		return Grant{}, &Refusal{http.StatusForbidden, "the role of this token does not permit this endpoint"}
 	}
 	return grant, nil
 }
 
-// Presented returns the token of a request, or "": of the first place that has
-// one, so that a wrong header is not outvoted by a right query.
-func (g *Guard) Presented(r *http.Request) string {
+// RequestToken returns the token of a request, or "". It uses the first place that has
+// one, so that a valid token in the query does not replace an invalid header.
+func (g *Guard) RequestToken(r *http.Request) string {
 	if auth := r.Header.Get("Authorization"); auth != "" {
 		scheme, token, _ := strings.Cut(auth, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
@@ -121,7 +131,8 @@ func offered(r *http.Request) []string {
 	return all
 }
 
-// match compares with every token, in a time that depends on neither.
+// match returns the grant of a token. It compares with every token of the guard, in a
+// time that does not depend on their texts.
 func (g *Guard) match(token string) (Grant, bool) {
 	var grant Grant
 	found := false

@@ -75,7 +75,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// The guard's answers as a client sees them, and what the upgrade selects.
+// The guard's answers as a client sees them, and the selected subprotocol.
 func TestAcceptAnswers(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		c, _, err := Accept(w, r, AcceptOptions{Guard: testGuard(), Roles: []string{"view"}})
@@ -104,8 +104,8 @@ func TestAcceptAnswers(t *testing.T) {
 	}
 }
 
-// A browser's way: the token among the subprotocols, of which only "ahp" is
-// selected, so that the token is not in the answer.
+// A browser sends the token among the subprotocols. Only "ahp" is selected, so that the
+// token is not in the answer.
 func TestSubprotocolToken(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		c, _, err := Accept(w, r, AcceptOptions{Guard: testGuard()})

@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
-// The limits of canvas.md section 8, before the handshake of AHP and after it, and
-// what a client takes of a host.
+// The limits of ahp/PROTOCOL.md section 13.1, before the AHP handshake and after it, and
+// the limit of a client.
 func TestDefaultReadLimits(t *testing.T) {
 	for _, tc := range []struct {
 		host     Options
@@ -30,7 +30,7 @@ func TestDefaultReadLimits(t *testing.T) {
 	}
 }
 
-// A dial waits 10 s for the answer to its upgrade.
+// Dial waits 10 s for the answer to its upgrade.
 func TestDialTime(t *testing.T) {
 	for answer, want := range map[time.Duration]time.Duration{10*time.Second - 1: 10*time.Second - 1, time.Minute: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -60,13 +60,13 @@ func TestDialTime(t *testing.T) {
 	}
 }
 
-// At its end a connection waits a second for the frame under way, for its close
-// frame, and for the peer to close: a peer that takes it up just before loses
-// nothing, and one that does so then is too late.
+// Close waits a second each for the current frame, for the close frame, and for the
+// peer to close. A peer that reads again just before that receives everything, and one
+// that reads again just then is too late.
 func TestCloseGrace(t *testing.T) {
 	for name, tc := range map[string]struct {
-		message int       // bytes that the peer has not read
-		late    CloseCode // what it finds when it is too late
+		message int       // bytes of a message that the peer has not read
+		late    CloseCode // the code that it gets when it is too late
 	}{
 		"the frame under way": {1 << 20, CodeLost},
 		"the close frame":     {ahptest.DefaultBuffer - 10, CodeLost}, // the message with its header fills the socket
@@ -100,8 +100,8 @@ func TestCloseGrace(t *testing.T) {
 	}
 }
 
-// What Forward holds of a long frame is 1 MiB for four of them at a time, and 64 KiB
-// for the fifth.
+// Forward's buffer for a long frame has 1 MiB for four frames at a time, and 64 KiB for
+// the fifth.
 func TestForwardHoldsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wg sync.WaitGroup
@@ -116,7 +116,7 @@ func TestForwardHoldsLittle(t *testing.T) {
 			synctest.Wait() // the socket is full
 			held := 0
 			wg.Go(func() { _ = Forward(dst.host, src.host, func(bytes int) { held = max(held, bytes) }) })
-			synctest.Wait() // and so is the other one
+			synctest.Wait() // the other socket is full, too
 			if held > most || held < most-maxHeader {
 				t.Errorf("frame %d: %d bytes are held, want %d", n+1, held, most)
 			}

@@ -8,16 +8,16 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Message is a text message while it arrives. It belongs to the connection's
-// reader, who reads it to its end before anything else.
+// Message is a text message that is being received. The connection's reader must read
+// it to the end before it reads anything else.
 type Message struct {
 	c   *Conn
 	r   io.Reader
-	had int64 // bytes of the message that were read
+	had int64 // bytes of the message that have been read
 }
 
-// NextMessage waits until a text message begins, and returns it. It is good
-// until the next call. The errors are those of [Conn.ReadMessage].
+// NextMessage waits for a text message and returns it when it begins. The Message is
+// valid until the next call. The errors are those of [Conn.ReadMessage].
 func (c *Conn) NextMessage() (*Message, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func (c *Conn) NextMessage() (*Message, error) {
 	return &c.message, nil
 }
 
-// Read returns what has arrived. Its error is io.EOF at the end of the message,
-// else the connection's *[CloseError].
+// Read reads bytes that have arrived. The error is io.EOF at the end of the message,
+// and otherwise the connection's *[CloseError].
 func (m *Message) Read(p []byte) (int, error) {
 	if err := m.c.Err(); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (m *Message) Read(p []byte) (int, error) {
 	return m.read(p)
 }
 
-// Fill reads until p is full; over says that the message ended before.
+// Fill reads until p is full. over reports that the message ended before.
 func (m *Message) Fill(p []byte) (n int, over bool, err error) {
 	if err := m.c.Err(); err != nil {
 		return 0, false, err
@@ -64,7 +64,7 @@ func (m *Message) Fill(p []byte) (n int, over bool, err error) {
 	return n, false, err
 }
 
-// read reads under the lock.
+// read is Read under the reading lock.
 func (m *Message) read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	m.had += int64(n)
@@ -77,9 +77,9 @@ func (m *Message) read(p []byte) (int, error) {
 	return n, err
 }
 
-// Rest returns head and all of the message that was not read yet, in new memory
-// of the exact size. It is gathered in pooled pieces first: growing one slice
-// would clear and copy several times its length.
+// Rest returns head and the unread bytes of the message, in new memory of the exact
+// size. It collects them in pooled pieces first, because growing one slice clears and
+// copies several times as many bytes.
 func (m *Message) Rest(head []byte) ([]byte, error) {
 	parts := [][]byte{head}
 	defer func() {
@@ -95,13 +95,13 @@ func (m *Message) Rest(head []byte) ([]byte, error) {
 			return nil, err
 		}
 		if over {
-			return bytes.Join(parts, nil), nil // which clears nothing, other than slices.Concat
+			return bytes.Join(parts, nil), nil // unlike slices.Concat, Join does not clear the new memory
 		}
 	}
 }
 
-// heads holds the beginning of a message while its length is not known. It is
-// taken only when a message begins, so that an idle connection holds none.
+// heads pools buffers for the beginnings of messages. One is taken only when a message
+// begins, so that an idle connection holds none.
 var heads = sync.Pool{New: func() any { return new([4096]byte) }}
 
 func getPiece() []byte {

@@ -2,8 +2,8 @@
 
 package ws
 
-// canTry: elsewhere reads and writes go through the system's queue of completions,
-// and there is none that waits for nothing.
+// canTry is false, because reads and writes go through the system's completion queue,
+// and none is possible without waiting.
 const canTry = false
 
 func readOnce(uintptr, []byte) (n int, again bool, err error) { return 0, false, nil }

@@ -4,11 +4,10 @@ package ws
 
 import "syscall"
 
-// canTry: a socket can be read and written without a wait.
+// canTry reports whether sockets can be read and written without waiting.
 const canTry = true
 
-// readOnce reads from a socket that never blocks; again says that nothing is
-// there.
+// readOnce reads from a non-blocking socket. again reports that nothing has arrived.
 func readOnce(fd uintptr, b []byte) (n int, again bool, err error) {
 	for {
 		n, err := syscall.Read(int(fd), b)
@@ -22,7 +21,7 @@ func readOnce(fd uintptr, b []byte) (n int, again bool, err error) {
 	}
 }
 
-// writeOnce writes to a socket that never blocks, and returns how much it took.
+// writeOnce writes to a non-blocking socket, and returns how many bytes it took.
 func writeOnce(fd uintptr, b []byte) int {
 	for {
 		n, err := syscall.Write(int(fd), b)

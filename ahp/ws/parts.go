@@ -2,16 +2,16 @@ package ws
 
 import "iter"
 
-// WriteParts writes one message of size bytes in all, whose parts follow each other,
-// as WriteBatch writes a large one; they are gathered in pieces of 64 KiB and not
-// copied together before. Parts that are not size bytes end the connection with
-// CodeInternal. It is for an accepted connection, as WriteFramed is.
+// WriteParts writes one message in several parts, which have size bytes in all. It
+// writes them in pieces of 64 KiB, without copying them into one. If the parts have
+// another size, the connection is closed with CodeInternal. The connection must be an
+// accepted one. The rest is as with WriteBatch.
 func (c *Conn) WriteParts(size int, parts iter.Seq[[]byte]) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
 	c.writing <- struct{}{}
 	defer func() { <-c.writing }()
-	w := gathered{c: c, left: size}
+	w := partsWriter{c: c, left: size}
 	w.buf, _ = appendHeader((*piece)[:0], opText|bitFinal, size, false)
 	for part := range parts {
 		if err := w.add(part); err != nil {
@@ -24,15 +24,16 @@ func (c *Conn) WriteParts(size int, parts iter.Seq[[]byte]) error {
 	return w.flush()
 }
 
-// gathered is what was gathered of a message.
-type gathered struct {
+// partsWriter writes the parts of a message in pieces.
+type partsWriter struct {
 	c     *Conn
 	buf   []byte
-	left  int  // bytes of the message that are still to come
-	begun bool // the socket has its beginning
+	left  int  // bytes of the message that have not been added
+	begun bool // the beginning of the message has been written
 }
 
-func (w *gathered) add(part []byte) error {
+// add adds a part, and writes the pieces that are full.
+func (w *partsWriter) add(part []byte) error {
 	if w.left -= len(part); w.left < 0 {
 		return w.wrongSize()
 	}
@@ -48,18 +49,19 @@ func (w *gathered) add(part []byte) error {
 	return nil
 }
 
-func (w *gathered) flush() error {
+// flush writes the current piece.
+func (w *partsWriter) flush() error {
 	write := w.c.write
 	if w.begun {
-		write = w.c.rest
+		write = w.c.writeAll
 	}
 	err := write(w.buf)
 	w.buf, w.begun = w.buf[:0], true
 	return err
 }
 
-// wrongSize ends the connection; without a word, where that would be taken for a part
-// of the message.
-func (w *gathered) wrongSize() error {
-	return w.c.shut(&CloseError{Code: CodeInternal, Reason: "a message could not be completed"}, !w.begun)
+// wrongSize closes the connection, without a close frame if the peer would take that for
+// a part of the message.
+func (w *partsWriter) wrongSize() error {
+	return w.c.shut(&CloseError{Code: CodeInternal, Reason: "a message has another size than announced"}, !w.begun)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is written in parts arrives as one message, wherever the pieces end.
+// Parts arrive as one message, wherever the pieces end.
 func TestPartsArriveAsOneMessage(t *testing.T) {
 	p := connect(t, Options{}, Options{})
 	many := make([]int, 3000)
@@ -32,8 +32,8 @@ func TestPartsArriveAsOneMessage(t *testing.T) {
 	}
 }
 
-// Parts that are not what they were said to be end the connection, and nobody takes
-// them for a message.
+// Parts of another size than announced close the connection, and never arrive as a
+// message.
 func TestPartsOfAnotherSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		size  int

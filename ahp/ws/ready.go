@@ -5,9 +5,9 @@ import (
 	"net"
 )
 
-// readReady returns a read that takes a middle buffer when there is something to
-// read, so that a direction that waits holds none and a message of any usual size
-// costs one read. It is nil where the socket is not right below.
+// readReady returns a read function that takes a middle buffer once there are bytes to
+// read. So a waiting direction holds no buffer, and a message of usual size takes one
+// read. It returns nil if nc is not a socket.
 func (f *forwarder) readReady(nc net.Conn) func() (int, error) {
 	raw := rawConn(nc)
 	if raw == nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// socketPair is the two ends of a TCP connection.
+// socketPair returns the two ends of a TCP connection.
 func socketPair(t *testing.T) (a, b net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,7 +35,7 @@ func TestADirectionThatWaitsHoldsNoBuffer(t *testing.T) {
 		t.Skip("a socket cannot be asked here")
 	}
 	a, b := socketPair(t)
-	f := &forwarder{taken: room, end: room, idle: make([]byte, room)}
+	f := &forwarder{taken: headerSpace, end: headerSpace, idle: make([]byte, headerSpace)}
 	f.buf = f.idle
 	defer f.release()
 	read := f.readReady(a)
@@ -43,7 +43,7 @@ func TestADirectionThatWaitsHoldsNoBuffer(t *testing.T) {
 	if n, err := read(); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("nothing was sent: %d, %v", n, err)
 	}
-	if f.held != nil || len(f.buf) != room {
+	if f.held != nil || len(f.buf) != headerSpace {
 		t.Error("it waited with a buffer")
 	}
 	_ = a.SetReadDeadline(time.Time{})
@@ -60,8 +60,8 @@ func TestADirectionThatWaitsHoldsNoBuffer(t *testing.T) {
 	}
 }
 
-// TestForwardOverSockets: what the tests over a network in memory see holds where
-// the sockets are read directly.
+// TestForwardOverSockets: Forward works on sockets, which it reads directly, as it does
+// on the in-memory network.
 func TestForwardOverSockets(t *testing.T) {
 	accepted := make(chan *Conn, 1)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

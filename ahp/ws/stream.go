@@ -2,12 +2,10 @@ package ws
 
 import "io"
 
-// Stream writes one message whose length is not known beforehand: fn writes
-// its bytes, and they leave as fragments of 64 KiB or of what fn hands over at
-// once. An error of fn leaves half a message behind, so it closes the
-// connection with CodeInternal. One goroutine writes at a time.
-//
-// fn's writer is a [StreamBuffer].
+// Stream writes one message whose length is not known in advance. fn writes its bytes to
+// a writer, which is also a [StreamBuffer]. They are sent as fragments of 64 KiB, or as
+// one fragment for a longer Write. If fn returns an error, the message is incomplete, so
+// the connection is closed with CodeInternal. One goroutine writes at a time.
 func (c *Conn) Stream(fn func(io.Writer) error) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
@@ -16,7 +14,7 @@ func (c *Conn) Stream(fn func(io.Writer) error) error {
 		if w.err != nil {
 			return w.err
 		}
-		return c.shut(&CloseError{Code: CodeInternal, Reason: "a message could not be completed", Err: err}, true)
+		return c.shut(&CloseError{Code: CodeInternal, Reason: "an answer failed while it was being sent", Err: err}, true)
 	}
 	if w.err == nil {
 		w.flush(bitFinal)
@@ -24,18 +22,18 @@ func (c *Conn) Stream(fn func(io.Writer) error) error {
 	return w.err
 }
 
-// StreamBuffer saves a copy of what is written: it is appended to
-// AvailableBuffer's empty slice, whose capacity is at least minBuffer, and then
-// written, before anything else is.
+// StreamBuffer is a writer that can be written to without a copy.
 type StreamBuffer interface {
+	// AvailableBuffer returns an empty slice with a capacity of at least 1 KiB. Bytes
+	// that are appended to it are not copied if they are the next to be written.
 	AvailableBuffer() []byte
 }
 
-// minBuffer is where a fragment is full enough to leave, in bytes that are free.
+// minBuffer is the free space, in bytes, below which AvailableBuffer sends a fragment.
 const minBuffer = 1 << 10
 
-// streamWriter gathers a fragment behind the room for its header, so that both
-// leave in one write and nothing is copied on the way.
+// streamWriter is the writer of Stream. It collects a fragment behind space for its
+// header, so that both are sent in one write without a copy.
 type streamWriter struct {
 	c     *Conn
 	buf   []byte // maxHeader bytes, then payload
@@ -43,6 +41,7 @@ type streamWriter struct {
 	err   error
 }
 
+// AvailableBuffer implements StreamBuffer.
 func (w *streamWriter) AvailableBuffer() []byte {
 	if w.err == nil && cap(w.buf)-len(w.buf) < minBuffer {
 		w.flush(0)
@@ -50,10 +49,11 @@ func (w *streamWriter) AvailableBuffer() []byte {
 	return w.buf[len(w.buf):len(w.buf):cap(w.buf)]
 }
 
+// Write adds p to the message.
 func (w *streamWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	if free := w.buf[len(w.buf):cap(w.buf)]; w.err == nil && n > 0 && n <= len(free) && &p[0] == &free[0] {
-		w.buf, p = w.buf[:len(w.buf)+n], nil // it lies there already
+		w.buf, p = w.buf[:len(w.buf)+n], nil // p was appended to AvailableBuffer
 	}
 	for w.err == nil && len(p) > 0 {
 		if len(w.buf) == maxHeader && len(p) >= pieceSize {
@@ -73,8 +73,8 @@ func (w *streamWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// flush writes one fragment. The lock is let go between fragments, so that a
-// pong passes a long message.
+// flush writes one fragment. The lock is released between fragments, so that a pong can
+// be sent before the end of a long message.
 func (w *streamWriter) flush(final byte) {
 	payload := w.buf[maxHeader:]
 	var header [maxHeader]byte
@@ -90,7 +90,7 @@ func (w *streamWriter) flush(final byte) {
 	w.buf, w.first = w.buf[:maxHeader], opContinue
 }
 
-// large writes a fragment of what was handed over at once.
+// large writes p as a fragment.
 func (w *streamWriter) large(p []byte) {
 	out := pieces.Get().(*[]byte)
 	defer pieces.Put(out)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is appended to the writer's own buffer arrives as what is written from
-// elsewhere does, in any order of the two; the message is read while it arrives.
+// Bytes appended to AvailableBuffer and bytes from other memory arrive in order. The
+// message is read while it arrives.
 func TestStreamBuffer(t *testing.T) {
 	p := connect(t, Options{ReadLimit: 2 << 20}, Options{})
 	for name, ends := range map[string][2]*Conn{"host to client": {p.host, p.client}, "client to host": {p.client, p.host}} {

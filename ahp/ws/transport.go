@@ -7,33 +7,34 @@ import (
 	"time"
 )
 
-// transport stands between gorilla and the socket. Once it is sealed, what
-// gorilla writes (close frames of its own, from inside a read) goes nowhere:
-// every byte after the upgrade is written by the frame writer of [Conn], so
-// that no frame is cut in two and the reader never waits for a full socket.
+// transport is between gorilla and the socket. Once it is sealed, it drops gorilla's
+// writes, which are close frames from inside a read. Conn writes all bytes after the
+// upgrade, so that no frame is interrupted and the reader never waits for a full
+// socket.
 type transport struct {
 	net.Conn
-	raw    syscall.RawConn // nil where the socket is not right below
+	raw    syscall.RawConn // nil if Conn is not a socket
 	sealed atomic.Bool
 
 	start    time.Time
-	lastRead atomic.Int64 // since start, monotonic
-	held     atomic.Bool  // nobody reads now, so that silence is not the peer's
-	readErr  error        // of the socket; guarded by Conn.reading
+	lastRead atomic.Int64 // duration since start
+	paused   atomic.Bool  // reading is paused, so silence does not count
+	readErr  error        // the socket's error; guarded by Conn.reading
 }
 
 func newTransport(nc net.Conn) *transport {
 	return &transport{Conn: nc, raw: rawConn(nc), start: time.Now()}
 }
 
+// Read reads from the socket.
 func (t *transport) Read(b []byte) (int, error) {
 	n, err := t.Conn.Read(b)
-	t.heard(n, err)
+	t.noteRead(n, err)
 	return n, err
 }
 
-// heard notes what a read of the socket returned.
-func (t *transport) heard(n int, err error) {
+// noteRead records the result of a read.
+func (t *transport) noteRead(n int, err error) {
 	if n > 0 {
 		t.lastRead.Store(int64(time.Since(t.start)))
 	}
@@ -42,22 +43,24 @@ func (t *transport) heard(n int, err error) {
 	}
 }
 
-// hold says that reading stops for a while, or goes on.
-func (t *transport) hold(on bool) {
+// pauseReading pauses or resumes the measurement of silence.
+func (t *transport) pauseReading(on bool) {
 	if !on {
 		t.lastRead.Store(int64(time.Since(t.start)))
 	}
-	t.held.Store(on)
+	t.paused.Store(on)
 }
 
-// silence returns for how long no byte was read, though there was a reader.
+// silence returns for how long no byte has been received. It is 0 while reading is
+// paused.
 func (t *transport) silence() time.Duration {
-	if t.held.Load() {
+	if t.paused.Load() {
 		return 0
 	}
 	return time.Since(t.start) - time.Duration(t.lastRead.Load())
 }
 
+// Write writes to the socket, or drops b once t is sealed.
 func (t *transport) Write(b []byte) (int, error) {
 	if t.sealed.Load() {
 		return len(b), nil
@@ -65,6 +68,7 @@ func (t *transport) Write(b []byte) (int, error) {
 	return t.Conn.Write(b)
 }
 
+// SetWriteDeadline sets the socket's deadline, unless t is sealed.
 func (t *transport) SetWriteDeadline(at time.Time) error {
 	if t.sealed.Load() {
 		return nil
@@ -72,8 +76,8 @@ func (t *transport) SetWriteDeadline(at time.Time) error {
 	return t.Conn.SetWriteDeadline(at)
 }
 
-// closeWrite ends our direction, so that the peer sees the end of the stream
-// behind the close frame and not a reset that could destroy it.
+// closeWrite ends this side's direction. So the peer sees the end of the stream behind
+// the close frame, and not a reset, which could destroy the frame.
 func (t *transport) closeWrite() {
 	if half, ok := t.Conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()

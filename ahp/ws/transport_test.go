@@ -10,8 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
-// What gorilla writes from inside a read must not reach the wire, nor its
-// deadline the socket.
+// Neither gorilla's writes nor its deadlines reach the socket.
 func TestSealedTransportWritesNothing(t *testing.T) {
 	a, b := ahptest.Pipe(0)
 	tr := newTransport(a)
@@ -28,8 +27,8 @@ func TestSealedTransportWritesNothing(t *testing.T) {
 	b.Close()
 }
 
-// On a real socket, closing with unread bytes resets the connection and takes
-// the close frame with it; an oversized message is the way to see it.
+// On a real socket, closing with unread bytes resets the connection and destroys the
+// close frame. An oversized message would show that.
 func TestCloseFrameSurvivesUnreadBytes(t *testing.T) {
 	guard := testGuard()
 	hosts := make(chan *Conn, 1)

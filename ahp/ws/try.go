@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// attempt is one write to a socket that waits for nothing. The function is bound
-// once, so that a write allocates nothing.
+// attempt is a write to a socket that does not wait. It is pooled with its function, so
+// that a write does not allocate.
 type attempt struct {
 	b  []byte
 	n  int
@@ -17,14 +17,14 @@ var attempts = sync.Pool{New: func() any {
 	a := &attempt{}
 	a.fn = func(fd uintptr) bool {
 		a.n = writeOnce(fd, a.b)
-		return true // whatever came of it: who waits is somebody else's decision
+		return true // whatever the result: the caller decides whether to wait
 	}
 	return a
 }}
 
-// tryWrite writes what the socket takes at once and returns how much that was: 0
-// where it is full, broken, or no socket at all (TLS, a test's network). What is
-// wrong with it shows in the write that waits.
+// tryWrite writes the bytes that the socket takes without waiting, and returns how many
+// those are. It returns 0 if the socket is full or broken, or if there is none (TLS,
+// tests). A write that waits will return the error.
 func tryWrite(raw syscall.RawConn, b []byte) int {
 	if raw == nil || len(b) == 0 {
 		return 0
@@ -38,7 +38,7 @@ func tryWrite(raw syscall.RawConn, b []byte) int {
 	return n
 }
 
-// rawConn returns the way around the waiting of a connection, or nil.
+// rawConn returns the socket of nc, or nil if it cannot be used without waiting.
 func rawConn(nc any) syscall.RawConn {
 	if sc, ok := nc.(syscall.Conn); ok && canTry {
 		if raw, err := sc.SyscallConn(); err == nil {
@@ -48,23 +48,22 @@ func rawConn(nc any) syscall.RawConn {
 	return nil
 }
 
-// CanTry reports whether TryWriteBatch ever takes anything: whether there is a
-// socket right below, and no TLS.
+// CanTry reports whether TryWriteBatch can take messages. It cannot with TLS, or if the
+// connection is not a socket.
 func (c *Conn) CanTry() bool { return c.nc.raw != nil }
 
-// TryWriteBatch is WriteBatch as far as the socket takes it without a wait. It
-// returns how many of the messages are on their way, whole and in their order;
-// the others the caller writes with WriteBatch. It takes none where somebody else
-// is writing, the connection has ended, or a message is above 64 KiB. Like
-// WriteBatch it belongs to the one goroutine that writes at a time.
-func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) { return c.try(msgs, c.gather) }
+// TryWriteBatch is WriteBatch without waiting. It returns how many messages it took. The
+// caller writes the others with WriteBatch. It takes none if another goroutine is
+// writing or the connection has ended, and it stops before a message above 64 KiB. One
+// goroutine writes at a time.
+func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) { return c.try(msgs, c.appendFrames) }
 
-// TryWriteFramed is TryWriteBatch for what [Framed] returned, of whatever length.
+// TryWriteFramed is TryWriteBatch for results of [Framed], of any length.
 func (c *Conn) TryWriteFramed(parts [][]byte) (taken int) { return c.try(parts, merge) }
 
-// try writes one after the other what next makes of the first messages in the
-// room that it is given.
-func (c *Conn) try(msgs [][]byte, next func(room []byte, msgs [][]byte) ([]byte, int)) (taken int) {
+// try writes messages without waiting. next encodes the first messages into space, and
+// returns the bytes and how many messages they are.
+func (c *Conn) try(msgs [][]byte, next func(space []byte, msgs [][]byte) ([]byte, int)) (taken int) {
 	if !c.CanTry() || !c.beginTry() {
 		return 0
 	}
@@ -85,8 +84,8 @@ func (c *Conn) try(msgs [][]byte, next func(room []byte, msgs [][]byte) ([]byte,
 	return taken
 }
 
-// beginTry takes the lock of the writers, if it is free and the connection
-// lives.
+// beginTry takes the writing lock. It returns false if the lock is held or the
+// connection has ended.
 func (c *Conn) beginTry() bool {
 	select {
 	case c.writing <- struct{}{}:
@@ -103,15 +102,16 @@ func (c *Conn) beginTry() bool {
 	return true
 }
 
+// endTry releases the writing lock.
 func (c *Conn) endTry(piece *[]byte) {
 	pieces.Put(piece)
 	<-c.writing
 	c.wg.Done()
 }
 
-// completeTry writes the rest of what a try has begun, with the patience of
-// every write. Other writers wait for it.
+// completeTry writes the rest of a frame that a try has begun, and waits for the socket.
+// Other writers wait for it.
 func (c *Conn) completeTry(piece *[]byte, b []byte) {
 	defer c.endTry(piece)
-	_ = c.rest(b)
+	_ = c.writeAll(b)
 }

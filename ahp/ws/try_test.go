@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// connectTCP is both ends of a connection over loopback. The client's socket takes
-// little, so that the host's is full soon.
+// connectTCP returns both ends of a connection over loopback. The client's socket has a
+// small buffer, so that the host's is soon full.
 func connectTCP(t testing.TB, host Options) *pair {
 	t.Helper()
 	accepted := make(chan *Conn, 1)
@@ -51,8 +51,8 @@ func connectTCP(t testing.TB, host Options) *pair {
 	return p
 }
 
-// What is tried and what waits arrives whole and in order, in both directions,
-// also where a try has filled the socket in the middle of a frame.
+// Messages of tries and of waiting writes arrive complete and in order, in both
+// directions, even if a try fills the socket in the middle of a frame.
 func TestTriedMessagesArriveWhole(t *testing.T) {
 	var msgs [][]byte
 	for range 20 {
@@ -96,7 +96,7 @@ func TestTriedMessagesArriveWhole(t *testing.T) {
 	}
 }
 
-// A try takes nothing where it would have to wait, and never waits.
+// A try never waits, and takes nothing if it would have to.
 func TestTryTakesNothing(t *testing.T) {
 	t.Run("no socket", func(t *testing.T) {
 		p := connect(t, Options{}, Options{})
@@ -124,8 +124,8 @@ func TestTryTakesNothing(t *testing.T) {
 	})
 }
 
-// A peer that reads nothing fills the socket; the frame that a try has begun has
-// the patience of every write, and then the connection is closed.
+// A peer that reads nothing fills the socket. The frame that a try has begun gets the
+// same time as any write, and then the connection is closed.
 func TestTryOfASlowPeer(t *testing.T) {
 	p := connectTCP(t, Options{WriteStall: 50 * time.Millisecond})
 	for p.host.TryWriteBatch(texts(pieceSize/2)) > 0 {
@@ -134,11 +134,11 @@ func TestTryOfASlowPeer(t *testing.T) {
 	p.host.Wait()
 }
 
-// The deadline of a write that waited does not spoil the tries after it.
+// The deadline of a write that waited does not prevent later tries.
 func TestTryAfterAWait(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	p := connectTCP(t, Options{WriteStall: stall})
-	_ = p.host.nc.Conn.SetWriteDeadline(time.Unix(1, 0)) // so that the next one cannot be tried
+	_ = p.host.nc.Conn.SetWriteDeadline(time.Unix(1, 0)) // prevents the next try
 	if n := p.host.TryWriteBatch(texts(1)); n != 0 {
 		t.Fatalf("%d taken behind the deadline", n)
 	}

@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// pieceSize is how many bytes are gathered for one write to the socket.
+// pieceSize is how many bytes are collected for one write to the socket.
 const pieceSize = 64 << 10
 
 var pieces = sync.Pool{New: func() any { b := make([]byte, 0, pieceSize); return &b }}
 
-// WriteBatch writes messages, one frame each, in as few writes to the socket as
-// 64 KiB pieces allow; a larger message is written piecewise. It returns when
-// the socket has taken everything. A socket that takes nothing for
-// Options.WriteStall closes the connection with CodeSlow, and then, as after
-// any end, the error is the *[CloseError]. One goroutine writes at a time.
+// WriteBatch writes messages, one frame each, in pieces of at most 64 KiB. Small messages
+// share a piece. It returns once the socket has taken all bytes. If the socket takes
+// none for Options.WriteStall, the connection is closed with CodeSlow. After the end,
+// the error is the connection's *[CloseError]. One goroutine writes at a time.
 func (c *Conn) WriteBatch(msgs [][]byte) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
 	c.writing <- struct{}{}
 	defer func() { <-c.writing }()
 	for len(msgs) > 0 {
-		buf, n := c.gather((*piece)[:0], msgs)
+		buf, n := c.appendFrames((*piece)[:0], msgs)
 		if n > 0 {
 			if err := c.write(buf); err != nil {
 				return err
@@ -36,9 +35,9 @@ func (c *Conn) WriteBatch(msgs [][]byte) error {
 	return nil
 }
 
-// gather appends as many whole messages to buf, each as a frame, as it has room
-// for, and returns how many those are.
-func (c *Conn) gather(buf []byte, msgs [][]byte) ([]byte, int) {
+// appendFrames appends the frames of the first messages that fit into buf's capacity,
+// and returns how many those are.
+func (c *Conn) appendFrames(buf []byte, msgs [][]byte) ([]byte, int) {
 	for n, m := range msgs {
 		if len(buf)+maxHeader+len(m) > cap(buf) {
 			return buf, n
@@ -48,8 +47,8 @@ func (c *Conn) gather(buf []byte, msgs [][]byte) ([]byte, int) {
 	return buf, len(msgs)
 }
 
-// WriteFramed is WriteBatch for what [Framed] returned. It is for an accepted
-// connection: a client's frames are masked, each with a key of its own.
+// WriteFramed is WriteBatch for results of [Framed]. The connection must be an accepted
+// one, because each frame of a client is masked with another key.
 func (c *Conn) WriteFramed(parts [][]byte) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
@@ -65,23 +64,23 @@ func (c *Conn) WriteFramed(parts [][]byte) error {
 	return nil
 }
 
-// merge returns the first parts in one, as many as room holds and at least one,
-// and how many those are. One alone is not copied.
-func merge(room []byte, parts [][]byte) ([]byte, int) {
-	if len(parts) == 1 || len(parts[0])+len(parts[1]) > cap(room) {
+// merge joins the first parts that fit into space's capacity, at least one, and returns
+// how many those are. It does not copy a single part.
+func merge(space []byte, parts [][]byte) ([]byte, int) {
+	if len(parts) == 1 || len(parts[0])+len(parts[1]) > cap(space) {
 		return parts[0], 1
 	}
 	for n, part := range parts {
-		if len(room)+len(part) > cap(room) {
-			return room, n
+		if len(space)+len(part) > cap(space) {
+			return space, n
 		}
-		room = append(room, part...)
+		space = append(space, part...)
 	}
-	return room, len(parts)
+	return space, len(parts)
 }
 
-// writeLarge writes one frame that does not fit a piece. A server's payload
-// goes to the socket as it lies; a client's is masked piece by piece.
+// writeLarge writes a frame that does not fit into a piece. A server's payload is
+// written without a copy, and a client's is masked piece by piece.
 func (c *Conn) writeLarge(buf []byte, first byte, m []byte) error {
 	buf, key := appendHeader(buf[:0], first, len(m), c.client)
 	n := min(cap(buf)-len(buf), len(m))
@@ -94,32 +93,32 @@ func (c *Conn) writeLarge(buf []byte, first byte, m []byte) error {
 		return err
 	}
 	if !c.client {
-		return c.rest(m[n:])
+		return c.writeAll(m[n:])
 	}
 	for n < len(m) {
 		buf = append(buf[:0], m[n:min(n+cap(buf), len(m))]...)
 		n = maskBytes(key, n, buf)
-		if err := c.rest(buf); err != nil {
+		if err := c.writeAll(buf); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write writes whole frames or the beginning of one; it refuses once the
-// connection is closing. The caller holds writing.
+// write writes whole frames or the beginning of one, unless the connection is closing.
+// The caller holds the writing lock.
 func (c *Conn) write(b []byte) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
-	return c.rest(b)
+	return c.writeAll(b)
 }
 
-// rest writes bytes that may be the middle of a frame, so it goes on while the
-// connection closes, within the grace. A deadline that fires without progress
-// ends the connection: what was written of the frame cannot be taken back. A
-// socket that takes everything at once costs no deadline.
-func (c *Conn) rest(b []byte) error {
+// writeAll writes bytes that can be the middle of a frame, so it continues while the
+// connection is closing, within Options.CloseGrace. A deadline without progress ends the
+// connection, because the frame cannot be completed later. No deadline is set if the
+// socket takes all bytes at once.
+func (c *Conn) writeAll(b []byte) error {
 	b = b[tryWrite(c.nc.raw, b):]
 	for len(b) > 0 {
 		closing := c.arm()
@@ -144,8 +143,8 @@ func (c *Conn) rest(b []byte) error {
 	return nil
 }
 
-// arm sets the write deadline, unless the connection is closing: then the
-// grace's deadline stands, and the cause is returned.
+// arm sets the write deadline. If the connection is closing, arm keeps the deadline of
+// the close and returns the cause.
 func (c *Conn) arm() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,8 +155,7 @@ func (c *Conn) arm() error {
 	return nil
 }
 
-// disarm takes the deadline of a write that waited away, so that the next one
-// can be tried without.
+// disarm removes the write deadline, because an expired one would prevent tries.
 func (c *Conn) disarm() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

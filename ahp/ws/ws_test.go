@@ -22,7 +22,7 @@ func testGuard() *Guard {
 	return &Guard{Hosts: []string{testHost}, Tokens: []Token{{Secret: testToken, Role: "view"}}}
 }
 
-// server serves one handler on an in-memory network, inside a bubble or not.
+// server serves one handler on an in-memory network, inside a synctest bubble or not.
 type server struct {
 	net  *ahptest.Net
 	http *http.Server
@@ -46,7 +46,7 @@ func (s *server) close() {
 	<-s.done
 }
 
-// pair is both ends of one upgraded connection over the in-memory network.
+// pair has both ends of an upgraded connection over the in-memory network.
 type pair struct {
 	host, client *Conn
 	wire         *ahptest.Conn // the client's end of the network
@@ -57,7 +57,7 @@ func connect(t testing.TB, host, client Options) *pair {
 	return connectOver(t, ahptest.DefaultBuffer, host, client)
 }
 
-// connectOver is connect with sockets that take so many bytes.
+// connectOver is connect with another size of the sockets' buffers.
 func connectOver(t testing.TB, socket int, host, client Options) *pair {
 	t.Helper()
 	accepted := make(chan *Conn, 1)
@@ -93,7 +93,7 @@ func connectOver(t testing.TB, socket int, host, client Options) *pair {
 	return p
 }
 
-// within fails a test that waits longer than a real machine can need.
+// within fails a test that waits longer than any machine needs.
 func within[T any](t testing.TB, ch <-chan T) T {
 	t.Helper()
 	select {

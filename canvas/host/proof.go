@@ -19,7 +19,7 @@ var nonce = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
 // is anything proven: who listens at another and passes the question on to us gets
 // nothing to pass back.
 func (h *Host) serveProof(w http.ResponseWriter, r *http.Request) {
-	if refusal := h.guard.Address(r); refusal != nil {
+	if refusal := h.guard.CheckAddress(r); refusal != nil {
 		refusal.Write(w)
 		return
 	}

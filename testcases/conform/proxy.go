@@ -58,7 +58,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.links.Done()
-	token := (&ws.Guard{QueryToken: true}).Presented(r)
+	token := (&ws.Guard{QueryToken: true}).RequestToken(r)
 	if token == "" && len(r.Header["Origin"]) > 0 {
 		http.Error(w, "a web page must present its own token to this proxy", http.StatusForbidden)
 		return
