@@ -7,108 +7,133 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// The actions of a session channel (ahp-host.md section 3c), by payload.
+// The actions of a session channel (ahp/PROTOCOL.md section 3c), by payload.
 type (
-	// SessionReady says that the session can be used.
+	// SessionReady reports that the session can be used.
 	SessionReady struct{}
-	// CreationFailed says why it never will be.
+	// CreationFailed reports why the session cannot be used.
 	CreationFailed struct {
+		// Error is the cause.
 		Error ahp.Value `json:"error"`
 	}
 	// TitleChanged sets the title.
 	TitleChanged struct {
+		// Title is the new title.
 		Title string `json:"title"`
 	}
 	// IsReadChanged sets or clears bit 32 of the status.
 	IsReadChanged struct {
+		// IsRead is the new value.
 		IsRead bool `json:"isRead"`
 	}
 	// IsArchivedChanged sets or clears bit 64 of the status.
 	IsArchivedChanged struct {
+		// IsArchived is the new value.
 		IsArchived bool `json:"isArchived"`
 	}
-	// ActivityChanged sets what the session is doing; absent clears.
+	// ActivityChanged sets or clears the session's current activity.
 	ActivityChanged struct {
+		// Activity is the new activity; absent clears it.
 		Activity *string `json:"activity,omitzero"`
 	}
 	// ServerToolsChanged replaces the host's tools.
 	ServerToolsChanged struct {
+		// Tools are the new tools.
 		Tools []ToolDefinition `json:"tools"`
 	}
 	// ActiveClientSet adds or replaces the sender's own entry.
 	ActiveClientSet struct {
+		// ActiveClient is the new entry.
 		ActiveClient SessionActiveClient `json:"activeClient"`
 	}
 	// ActiveClientRemoved removes the sender's own entry.
 	ActiveClientRemoved struct {
+		// ClientID is the sender's client id.
 		ClientID string `json:"clientId"`
 	}
-	// ConfigChanged merges values by name, or replaces all of them; null is a
-	// value like any other. Without a config it changes nothing.
+	// ConfigChanged merges config values by name, or replaces all of them. It changes
+	// nothing if the session has no config.
 	ConfigChanged struct {
-		Config  map[string]ahp.Value `json:"config"`
-		Replace bool                 `json:"replace,omitzero"`
+		// Config are the new values; null is a value like any other.
+		Config map[string]ahp.Value `json:"config"`
+		// Replace replaces all values.
+		Replace bool `json:"replace,omitzero"`
 	}
-	// MetaChanged replaces _meta; absent clears.
+	// MetaChanged replaces or clears _meta.
 	MetaChanged struct {
+		// Meta is the new value; absent clears it.
 		Meta ahp.Value `json:"_meta,omitzero"`
 	}
-	// ChangesetsChanged replaces the changeset catalogue; absent clears.
+	// ChangesetsChanged replaces or clears the catalog of changesets.
 	ChangesetsChanged struct {
+		// Changesets are the new entries; absent clears the catalog.
 		Changesets []ahp.Value `json:"changesets,omitzero"`
 	}
-	// ChatAdded adds or replaces a chat of the catalogue.
+	// ChatAdded adds a chat to the catalog, or replaces it.
 	ChatAdded struct {
+		// Summary is the chat's catalog entry.
 		Summary ChatSummary `json:"summary"`
 	}
-	// ChatRemoved removes a chat, and the default where it was that.
+	// ChatRemoved removes a chat. If it was the default chat, that is cleared.
 	ChatRemoved struct {
+		// Chat is the chat's resource.
 		Chat string `json:"chat"`
 	}
-	// ChatUpdated changes members of a chat: null clears one, an object replaces
-	// the whole of the one before. Its resource never changes.
+	// ChatUpdated changes members of a chat's catalog entry, except its resource.
 	ChatUpdated struct {
-		Chat    string               `json:"chat"`
+		// Chat is the chat's resource.
+		Chat string `json:"chat"`
+		// Changes are the new values of members; null clears a member.
 		Changes map[string]ahp.Value `json:"changes"`
 	}
-	// DefaultChatChanged sets the default chat; absent clears.
+	// DefaultChatChanged sets or clears the default chat.
 	DefaultChatChanged struct {
+		// DefaultChat is the chat's resource; absent clears it.
 		DefaultChat *string `json:"defaultChat,omitzero"`
 	}
 	// CustomizationsChanged replaces all customizations.
 	CustomizationsChanged struct {
+		// Customizations are the new customizations.
 		Customizations []Customization `json:"customizations"`
 	}
-	// CustomizationUpdated adds a top-level customization, or replaces the whole
-	// of the one with that id.
+	// CustomizationUpdated adds a top-level customization, or replaces the one with its
+	// id.
 	CustomizationUpdated struct {
+		// Customization is the new customization.
 		Customization Customization `json:"customization"`
 	}
-	// CustomizationRemoved removes the customization of an id: the one at the top
-	// level, or, where there is none, each that is a child. Whatever has children
-	// is a container, but for an MCP server.
+	// CustomizationRemoved removes the top-level customization with an id or, if there is
+	// none, every child with it. Customizations with children are containers, except MCP
+	// servers.
 	CustomizationRemoved struct {
+		// ID is the id of the customization.
 		ID string `json:"id"`
 	}
-	// CustomizationToggled switches a top-level customization on or off.
+	// CustomizationToggled enables or disables a top-level customization.
 	CustomizationToggled struct {
-		ID      string `json:"id"`
-		Enabled bool   `json:"enabled"`
+		// ID is the id of the customization.
+		ID string `json:"id"`
+		// Enabled is the new value.
+		Enabled bool `json:"enabled"`
 	}
-	// McpServerStateChanged sets the state of an MCP server and its channel, which
-	// clears where it is absent. Its id finds it as CustomizationRemoved does; what
-	// is no MCP server stays as it is.
+	// McpServerStateChanged sets the state and the channel of an MCP server, which is
+	// found by its id as in CustomizationRemoved. Other customizations do not change.
 	McpServerStateChanged struct {
-		ID      string    `json:"id"`
-		State   ahp.Value `json:"state"`
-		Channel *string   `json:"channel,omitzero"`
+		// ID is the id of the MCP server.
+		ID string `json:"id"`
+		// State is the new state.
+		State ahp.Value `json:"state"`
+		// Channel is the URI of the server's channel; absent clears it.
+		Channel *string `json:"channel,omitzero"`
 	}
-	// CanvasesChanged replaces the canvas registry (#297 section 7).
+	// CanvasesChanged replaces the canvas registry (the Canvas proposal, #297, section 7).
 	CanvasesChanged struct {
+		// Canvases are the declarations of all providers.
 		Canvases []SessionCanvasDeclaration `json:"canvases"`
 	}
-	// OpenCanvasesChanged replaces the catalogue of open canvases.
+	// OpenCanvasesChanged replaces the catalog of open canvases.
 	OpenCanvasesChanged struct {
+		// OpenCanvases are the catalog entries.
 		OpenCanvases []OpenCanvasRef `json:"openCanvases"`
 	}
 )
@@ -138,12 +163,12 @@ func (McpServerStateChanged) ActionType() string { return "session/mcpServerStat
 func (CanvasesChanged) ActionType() string       { return "session/canvasesChanged" }
 func (OpenCanvasesChanged) ActionType() string   { return "session/openCanvasesChanged" }
 
-// Validate refuses an empty client id: nobody has it.
+// Validate returns an error if the client id is empty.
 func (a ActiveClientSet) Validate() error {
 	return notEmpty("/activeClient/clientId", a.ActiveClient.ClientID)
 }
 
-// Validate refuses an empty client id.
+// Validate returns an error if the client id is empty.
 func (a ActiveClientRemoved) Validate() error { return notEmpty("/clientId", a.ClientID) }
 
 func notEmpty(place, s string) error {
@@ -153,14 +178,13 @@ func notEmpty(place, s string) error {
 	return nil
 }
 
-// activeClientChanged is #297's older spelling of two actions: null removes, so
-// the member must be there.
+// activeClientChanged is the Canvas proposal's older spelling of two actions. null
+// removes the entry, so the member is required.
 type activeClientChanged struct {
 	ActiveClient ahp.Value `json:"activeClient"`
 }
 
-// modern returns the newer action. Whose entry null removes only Permit can
-// say, so the id stays empty until then.
+// modern returns the newer action. For null it has no client id, which permit adds.
 func (a activeClientChanged) modern() (ahp.Action, error) {
 	if a.ActiveClient.Kind() == 'n' {
 		return ActiveClientRemoved{}, nil
@@ -174,7 +198,7 @@ func (a activeClientChanged) modern() (ahp.Action, error) {
 
 const fromAnyone = ahp.FromHost | ahp.FromClient
 
-// Actions is the table of the session channel.
+// Actions is the action table of session channels.
 var Actions = ahp.NewActionTable(
 	ahp.Row[SessionReady](ahp.FromHost),
 	ahp.Row[CreationFailed](ahp.FromHost),

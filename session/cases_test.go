@@ -6,7 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// mustCases returns this project's reducer fixtures.
+// mustCases returns the reducer fixtures of this module.
 func mustCases(t testing.TB) []testcases.ReducerCase {
 	t.Helper()
 	cases, err := testcases.Reducers()

@@ -2,83 +2,84 @@ package session
 
 import "github.com/ahp-canvas/ahp-canvas/ahp"
 
-// CreateSessionParams makes a session under a URI that the client chose.
+// CreateSessionParams creates a session with a URI that the client has chosen.
 type CreateSessionParams struct {
-	Channel          string               `json:"channel"`
-	Provider         *string              `json:"provider,omitzero"`
-	WorkingDirectory *string              `json:"workingDirectory,omitzero"`
-	Fork             ahp.Value            `json:"fork,omitzero"`
-	Config           map[string]ahp.Value `json:"config,omitzero"`
-	ActiveClient     *SessionActiveClient `json:"activeClient,omitzero"`
-	ProgressToken    *string              `json:"progressToken,omitzero"`
+	Channel          string               `json:"channel"`                   // ahp-session:/<id>
+	Provider         *string              `json:"provider,omitzero"`         // the agent provider; default is the host's
+	WorkingDirectory *string              `json:"workingDirectory,omitzero"` // URI of a folder
+	Fork             ahp.Value            `json:"fork,omitzero"`             // refused by this host
+	Config           map[string]ahp.Value `json:"config,omitzero"`           // ignored by this host
+	ActiveClient     *SessionActiveClient `json:"activeClient,omitzero"`     // the sender's own entry
+	ProgressToken    *string              `json:"progressToken,omitzero"`    // ignored by this host
 }
 
-// ListSessionsParams asks for the catalogue. A filter has no defined meaning and
-// is ignored, like limit and cursor of later versions: the answer is everything.
+// ListSessionsParams requests the catalog of sessions. A filter has no defined meaning
+// and is ignored, and so are limit and cursor of later versions: the result has all
+// sessions.
 type ListSessionsParams struct {
-	Channel string `json:"channel,omitzero"`
+	Channel string `json:"channel,omitzero"` // ahp-root://
 }
 
-// ListSessionsResult is the catalogue, the most recently modified first.
+// ListSessionsResult is the catalog of sessions, the most recently modified first.
 type ListSessionsResult struct {
-	Items []SessionSummary `json:"items"`
+	Items []SessionSummary `json:"items"` // all sessions
 }
 
 // ResolveSessionConfigParams asks which config a session would have.
 type ResolveSessionConfigParams struct {
-	Channel  string               `json:"channel,omitzero"`
-	Provider *string              `json:"provider,omitzero"`
-	Config   map[string]ahp.Value `json:"config,omitzero"`
+	Channel  string               `json:"channel,omitzero"`  // ahp-root://
+	Provider *string              `json:"provider,omitzero"` // the agent provider
+	Config   map[string]ahp.Value `json:"config,omitzero"`   // values chosen so far
 }
 
 // ResolveSessionConfigResult says that sessions of this host have no config.
 type ResolveSessionConfigResult struct {
-	Schema ConfigSchema         `json:"schema"`
-	Values map[string]ahp.Value `json:"values"`
+	Schema ConfigSchema         `json:"schema"` // of the values
+	Values map[string]ahp.Value `json:"values"` // empty
 }
 
-// ConfigSchema is the empty schema of an object.
+// ConfigSchema is the schema of an object without properties.
 type ConfigSchema struct {
-	Type       string               `json:"type"`
-	Properties map[string]ahp.Value `json:"properties"`
+	Type       string               `json:"type"`       // "object"
+	Properties map[string]ahp.Value `json:"properties"` // empty
 }
 
-// SessionConfigCompletionsParams asks for values of a config property.
+// SessionConfigCompletionsParams requests possible values of a config property.
 type SessionConfigCompletionsParams struct {
-	Channel  string `json:"channel,omitzero"`
-	Property string `json:"property"`
+	Channel  string `json:"channel,omitzero"` // ahp-root://
+	Property string `json:"property"`         // name of the property
 }
 
-// CompletionsResult has no items: there is nothing to complete.
+// CompletionsResult has no items, because there is no config.
 type CompletionsResult struct {
-	Items []ahp.Value `json:"items"`
+	Items []ahp.Value `json:"items"` // empty
 }
 
-// The notifications of the root channel (ahp-host.md section 4). They carry no
+// The notifications of the root channel (ahp/PROTOCOL.md section 4). They have no
 // serverSeq and are never replayed.
 type (
-	// SessionAddedParams tells of a new session.
+	// SessionAddedParams announces a new session.
 	SessionAddedParams struct {
-		Channel string         `json:"channel"`
-		Summary SessionSummary `json:"summary"`
+		Channel string         `json:"channel"` // ahp-root://
+		Summary SessionSummary `json:"summary"` // the session's catalog entry
 	}
-	// SessionRemovedParams tells of a session that ended.
+	// SessionRemovedParams announces that a session was removed.
 	SessionRemovedParams struct {
-		Channel string `json:"channel"`
-		Session string `json:"session"`
+		Channel string `json:"channel"` // ahp-root://
+		Session string `json:"session"` // URI of the session
 	}
-	// SessionSummaryChangedParams carries the mutable members that changed.
+	// SessionSummaryChangedParams announces changes of a session's summary.
 	SessionSummaryChangedParams struct {
-		Channel string                `json:"channel"`
-		Session string                `json:"session"`
-		Changes PartialSessionSummary `json:"changes"`
+		Channel string                `json:"channel"` // ahp-root://
+		Session string                `json:"session"` // URI of the session
+		Changes PartialSessionSummary `json:"changes"` // the members that changed
 	}
 )
 
-// The methods and notifications of sessions.
+// The methods and notifications of sessions. Their handlers are methods of [Service].
 var (
 	CreateSession            = ahp.NewMethod[CreateSessionParams, ahp.None]("createSession", ahp.ClientToHost)
-	DisposeSession           = ahp.NewMethod[ahp.ChannelParams, ahp.None]("disposeSession", ahp.ClientToHost) // ends a session and all that is in it
+	DisposeSession           = ahp.NewMethod[ahp.ChannelParams, ahp.None]("disposeSession", ahp.ClientToHost) // removes a session and everything in it
 	ListSessions             = ahp.NewConnectionMethod[ListSessionsParams, ListSessionsResult]("listSessions", ahp.ClientToHost)
 	ResolveSessionConfig     = ahp.NewConnectionMethod[ResolveSessionConfigParams, ResolveSessionConfigResult]("resolveSessionConfig", ahp.ClientToHost)
 	SessionConfigCompletions = ahp.NewConnectionMethod[SessionConfigCompletionsParams, CompletionsResult]("sessionConfigCompletions", ahp.ClientToHost)

@@ -7,9 +7,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Customization is a plugin, a directory, a skill, an MCP server, or a type that
-// this host has never heard of. The host reads only what its reducers need; all
-// other members, and members of the wrong type, are kept as they came.
+// Customization is a plugin, a directory, a skill, an MCP server, or of a type that is
+// unknown to this host. The host reads only the members that its reducers need. It keeps
+// all other members, and members of the wrong type, unchanged.
 type Customization struct {
 	members map[string]ahp.Value
 }
@@ -17,10 +17,10 @@ type Customization struct {
 // customizationTypeMCP is the type whose state mcpServerStateChanged sets.
 const customizationTypeMCP = "mcpServer"
 
-// MarshalJSON writes the members, sorted by name.
+// MarshalJSON encodes the members, sorted by name.
 func (c Customization) MarshalJSON() ([]byte, error) { return ahp.Marshal(c.members) }
 
-// UnmarshalJSON reads any object.
+// UnmarshalJSON decodes any object.
 func (c *Customization) UnmarshalJSON(data []byte) error {
 	c.members = nil
 	return ahp.Unmarshal(data, &c.members)
@@ -51,7 +51,7 @@ func (c Customization) with(name string, v ahp.Value) Customization {
 	return Customization{m}
 }
 
-// children returns the customizations that a container holds.
+// children returns the customizations in a container.
 func (c Customization) children() []Customization {
 	var list []Customization
 	if v, ok := c.members["children"]; !ok || ahp.Unmarshal(v, &list) != nil {
@@ -60,8 +60,8 @@ func (c Customization) children() []Customization {
 	return list
 }
 
-// editTop returns the list with fn applied to the top-level customization of an
-// id, and whether there is one; fn's false removes it.
+// editTop returns the list with fn applied to the top-level customization with an id,
+// and whether there is one. If fn returns false, the customization is removed.
 func editTop(list []Customization, id string, fn func(Customization) (Customization, bool)) ([]Customization, bool) {
 	i := slices.IndexFunc(list, func(c Customization) bool { return c.ID() == id })
 	if i < 0 {
@@ -74,8 +74,8 @@ func editTop(list []Customization, id string, fn func(Customization) (Customizat
 	return replaceAt(list, i, edited), true
 }
 
-// editByID is editTop that goes on to the children where nothing at the top has
-// the id. Containers are one level deep, and an MCP server is none.
+// editByID is like editTop, but if no top-level customization has the id, it edits every
+// child with the id. Containers have one level, and an MCP server is not a container.
 func editByID(list []Customization, id string, fn func(Customization) (Customization, bool)) []Customization {
 	if edited, found := editTop(list, id, fn); found {
 		return edited

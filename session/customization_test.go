@@ -7,7 +7,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// reduceCustomizations runs one action over a list and returns the list.
+// reduceCustomizations applies an action to a list and returns the result.
 func reduceCustomizations(t *testing.T, list, action string) ahp.Value {
 	t.Helper()
 	r := reducers["session"]
@@ -16,9 +16,9 @@ func reduceCustomizations(t *testing.T, list, action string) ahp.Value {
 	return ahp.MustMarshal(after.(session.State).Customizations)
 }
 
-// TestCustomizationsAreFoundAsUpstreamFindsThem holds what the fixtures do not
-// say: where an id is looked for, and what is no container.
-func TestCustomizationsAreFoundAsUpstreamFindsThem(t *testing.T) {
+// TestFindCustomizations covers cases that are missing in the fixtures: where an id is
+// searched, and which customizations are not containers.
+func TestFindCustomizations(t *testing.T) {
 	const (
 		shadow  = `[{"type":"plugin","id":"p","children":[{"type":"skill","id":"x"}]},{"type":"mcpServer","id":"x","state":{"kind":"starting"}}]`
 		server  = `[{"type":"mcpServer","id":"s","children":[{"type":"skill","id":"k"}]}]`

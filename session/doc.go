@@ -1,37 +1,35 @@
-// Package session is the root channel and the session channels: their state,
-// their actions as tables, pure reducers, and the service that makes and ends
-// sessions.
+// Package session has the root channel and the session channels: their states, their
+// action tables, pure reducers, and the service that creates and removes sessions.
 //
-// # What it promises
+// # Guarantees
 //
-//   - States are flat, as AHP 0.5.1 has them, with every required member, and
-//     keep members that they do not know; parts that the host never looks into
-//     stay raw JSON, so that their numbers keep every digit.
-//   - Reducers are pure and equal to the upstream fixtures. null and absent are
-//     the same in actions; an action type that is not in the table never
-//     reaches them.
-//   - Making a session, its catalogue notification and the count of active
-//     sessions are one transaction of the log; so is ending one.
-//   - A change of anything that a session's summary shows is told to the root
-//     channel's subscribers in the same transaction (root/sessionSummaryChanged).
+//   - States have the flat form of AHP 0.5.1 with every required member, and keep
+//     unknown members. Parts that the host does not interpret stay raw JSON, so their
+//     numbers keep every digit.
+//   - Reducers are pure and agree with the upstream fixtures. In actions, null and an
+//     absent member are the same. An action of an unknown type does not reach them.
+//   - Creating a session, its notification on the root channel and the new count of
+//     sessions are one transaction of the log. So are the steps of removing one.
+//   - A change of a session's summary is announced to the subscribers of the root
+//     channel in the same transaction (root/sessionSummaryChanged).
 //
-// # The Canvas surface in a session
+// # Canvases
 //
-// canvases and openCanvases are two fields with a full-replacement action each
-// (#297 sections 2 and 7). This package stores and redacts them; what stands in
-// them is the business of package canvas, which is handed to the service as
-// functions ([Options]) and never imported.
+// A session's state has the registry of canvases and the catalog of open ones, with an
+// action each that replaces it (the Canvas proposal, #297, sections 2 and 7). This
+// package stores and redacts them. The canvas engine decides what is in them; it is
+// passed to the service as functions ([Options]) and never imported.
 //
-// # Over a restart
+// # Persistence
 //
-// That a session was made, and that it was ended, is committed to the store before
-// anybody sees it; what it shows and who takes part follows within 50 ms (keep.go).
-// [Service.Restore] makes it again before the host serves.
+// The creation and the removal of a session are committed to the store before any client
+// can see them. Other changes of its state and its active clients follow within 50 ms
+// (keep.go). [Service.Restore] restores sessions before the host serves.
 //
 // # Departures
 //
-// A cleared optional member of a summary (activity) is sent as null in
-// root/sessionSummaryChanged: absent would mean unchanged.
+// A member of a summary that was cleared (activity) is null in
+// root/sessionSummaryChanged, because an absent member means that it has not changed.
 //
-// It imports channels and ahp.
+// The package imports channels and ahp.
 package session

@@ -2,24 +2,23 @@ package session
 
 import "github.com/ahp-canvas/ahp-canvas/ahp"
 
-// The catalogue of open canvases is sent whole at every change, and most of its
-// entries are the same as before. So an entry keeps its encoding, and what it was
-// when it was encoded: a copy that was changed since is encoded anew.
-
+// encodedRef is the encoding of a catalog entry, and a copy of the entry when it was
+// encoded. The whole catalog is sent at every change, and most of its entries have not
+// changed; an entry that has changed is encoded again.
 type encodedRef struct {
 	of    OpenCanvasRef
 	bytes ahp.Value
 }
 
-// Encoded returns the entry with its encoding beside it, which it keeps for as long
-// as nobody changes a member.
+// Encoded returns a copy of the entry that caches its encoding. The cache is not used
+// once a member has changed.
 func (r OpenCanvasRef) Encoded() OpenCanvasRef {
 	r.encoded = &encodedRef{of: r, bytes: r.appendTo(make([]byte, 0, 256))}
 	r.encoded.of.encoded = nil
 	return r
 }
 
-// appendTo appends what the encoder would write.
+// appendTo appends the encoding of the entry.
 func (r *OpenCanvasRef) appendTo(b []byte) []byte {
 	if r.Extra != nil {
 		return append(b, ahp.MustMarshal(r)...)
@@ -37,7 +36,7 @@ func (r *OpenCanvasRef) appendTo(b []byte) []byte {
 	return append(ahp.AppendString(append(b, `,"availability":`...), string(r.Availability)), '}')
 }
 
-// appendEncoded appends the entry as it goes over the wire.
+// appendEncoded appends the cached encoding of the entry, or encodes it.
 func (r *OpenCanvasRef) appendEncoded(b []byte) []byte {
 	if r.encoded != nil && r.unchanged(&r.encoded.of) {
 		return append(b, r.encoded.bytes...)
@@ -45,8 +44,8 @@ func (r *OpenCanvasRef) appendEncoded(b []byte) []byte {
 	return r.appendTo(b)
 }
 
-// unchanged compares where a title is, not what it is: titles are never changed in
-// place, and equal ones in two places are only encoded once too often.
+// unchanged reports whether the entry equals o. It compares the pointers of titles,
+// because a title is never changed in place.
 func (r *OpenCanvasRef) unchanged(o *OpenCanvasRef) bool {
 	return r.InstanceID == o.InstanceID && r.Channel == o.Channel && r.CanvasID == o.CanvasID &&
 		r.ExtensionID == o.ExtensionID && r.ExtensionName == o.ExtensionName &&

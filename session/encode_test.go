@@ -6,9 +6,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// What is appended by hand is what the encoder writes, whatever of the entries was
-// encoded before, and whatever was changed since.
-func TestCatalogueIsEncodedAsTheEncoderDoes(t *testing.T) {
+// TestEncodedCatalog: the cached encoding equals that of the encoder, whichever entries
+// were encoded before and have changed since.
+func TestEncodedCatalog(t *testing.T) {
 	title, other := "A \"title\" \u2028 <", "another"
 	plain := OpenCanvasRef{InstanceID: "i", Channel: "ahp-canvas:/1", CanvasID: "c", ExtensionID: "e", Availability: Ready}
 	full := plain

@@ -8,7 +8,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// A host makes a session and renames it; a summary in the list follows.
+// A host creates a session and renames it.
 func Example() {
 	log := channels.New(channels.Options{})
 	sessions := session.New(session.Options{Log: log})

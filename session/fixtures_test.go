@@ -21,8 +21,8 @@ var reducers = map[string]reducer{
 	"session": {canvas.ChannelKindNamed("session")},
 }
 
-// apply runs actions over a state, and checks at each that the state before it
-// is untouched. A type that is not in the table changes nothing.
+// apply applies actions to a state, and checks that none changes its input. An action of
+// an unknown type changes nothing.
 func (r reducer) apply(t testing.TB, state channels.State, actions []ahp.Value) channels.State {
 	t.Helper()
 	for _, raw := range actions {
@@ -62,7 +62,7 @@ func equalJSON(t testing.TB, want, got ahp.Value) {
 	}
 }
 
-// upstream returns the upstream fixtures, which are not part of this module.
+// upstream returns a folder of upstream fixtures, which are not part of this module.
 func upstream(t *testing.T, folder string) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", "..", "shared", "fixtures", "ahp", folder))
@@ -75,7 +75,7 @@ func upstream(t *testing.T, folder string) string {
 	return dir
 }
 
-// notOurs are fixture reducers of channels that this host does not have.
+// notOurs are the fixture reducers of channels that this host does not have.
 var notOurs = map[string]string{
 	"resourceWatch": "this host has no resource watches: createResourceWatch is not implemented",
 }
@@ -117,7 +117,7 @@ func TestReducerFixtures(t *testing.T) {
 			}
 			got := r.apply(t, r.mustDecode(t, c.Initial), c.Actions)
 			equalJSON(t, c.Expected, ahp.MustMarshal(got))
-			// The replay law: a snapshot after k actions and the others are the same.
+			// A snapshot after k actions, followed by the others, has the same result.
 			for k := range c.Actions {
 				snapshot := ahp.MustMarshal(r.apply(t, r.mustDecode(t, c.Initial), c.Actions[:k]))
 				replayed := r.apply(t, r.mustDecode(t, snapshot), c.Actions[k:])
@@ -134,7 +134,7 @@ func TestReducerFixtures(t *testing.T) {
 	}
 }
 
-// notHere are round-trip types of channels that this host does not have.
+// notHere are the round-trip types of channels that this host does not have.
 var notHere = map[string]string{
 	"ChangesetOperationTarget": "this host has no changesets",
 	"ChatInputQuestion":        "this host has no chats",

@@ -11,10 +11,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// The records of a session. That it exists is committed before anybody hears of
-// it, and so is its end; what it shows and who takes part in it follows soon. The
-// latter two are named after the session's id, which is never used again: what
-// comes late belongs to nobody and is swept at the next start.
+// The records of a session. The creation and the removal of a session are committed
+// before any client can see them; its state and its active clients are committed soon
+// after a change. The keys of the latter contain the session's id, which is never reused:
+// a record that is committed after the session was removed is an orphan, and the next
+// start removes it.
 //
 //	session/<uri>              sessionRecord
 //	session-state/<id>         stateRecord
@@ -28,20 +29,20 @@ const (
 type sessionRecord struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
-	Title   string    `json:"title"`
-	// WorkingDirectory and Title are what it was created with.
+	// Title and WorkingDirectory are those with which the session was created.
+	Title            string  `json:"title"`
 	WorkingDirectory *string `json:"workingDirectory,omitzero"`
 }
 
-// stateRecord is a session's state without what others keep: its clients have
-// records of their own, its canvases their provider's.
+// stateRecord is a session's state without its clients and canvases, which have records
+// of their own.
 type stateRecord struct {
 	Modified time.Time `json:"modified"`
 	State    State     `json:"state"`
 }
 
-// clientRecord is an active client with what it can do: what a client declares
-// counts by that, also before it is back.
+// clientRecord is an active client with its capabilities. Its declarations depend on
+// them, even before it has reconnected.
 type clientRecord struct {
 	Client       SessionActiveClient `json:"client"`
 	Capabilities ahp.Capabilities    `json:"capabilities"`
@@ -51,7 +52,7 @@ func (s *Service) clientChange(e *entry, c SessionActiveClient) channels.Change 
 	return channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Value: ahp.MustMarshal(clientRecord{c, s.caps(c.ClientID)})}
 }
 
-// keepNew makes a session durable before it is visible.
+// keepNew commits the record of a new session.
 func (s *Service) keepNew(ctx context.Context, uri string, e *entry, st State, client *SessionActiveClient) error {
 	changes := []channels.Change{{Key: sessionKey + uri, Value: ahp.MustMarshal(sessionRecord{
 		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory,
@@ -62,7 +63,7 @@ func (s *Service) keepNew(ctx context.Context, uri string, e *entry, st State, c
 	return refused(s.store.Commit(ctx, changes...))
 }
 
-// keepGone makes a session's end durable before it is visible.
+// keepGone deletes the records of a session.
 func (s *Service) keepGone(ctx context.Context, uri string, e *entry) error {
 	changes := []channels.Change{{Key: sessionKey + uri, Delete: true}, {Key: stateKey + e.id, Delete: true}}
 	if state, ok := s.log.State(uri); ok {
@@ -71,12 +72,12 @@ func (s *Service) keepGone(ctx context.Context, uri string, e *entry) error {
 		}
 	}
 	if err := s.store.Commit(ctx, changes...); err != nil {
-		return stays(fmt.Errorf("the host could not keep its end: %w", err))
+		return stays(fmt.Errorf("the host could not store its removal: %w", err))
 	}
 	return nil
 }
 
-// refused tells a client why nothing happened.
+// refused is the error of a request that has changed nothing.
 func refused(err error) error {
 	if err == nil {
 		return nil
@@ -84,29 +85,29 @@ func refused(err error) error {
 	return ahp.Errorf(ahp.CodeInternal, "nothing was changed, because the host could not store it: %v", err)
 }
 
-// stays tells a client why a session is still there. What lived in it may have ended.
+// stays is the error of a disposal that failed after canvases might have been closed.
 func stays(err error) error {
-	return ahp.Errorf(ahp.CodeInternal, "the session is still there, though canvases in it may be closed: %v", err)
+	return ahp.Errorf(ahp.CodeInternal, "the session still exists, but canvases in it might be closed: %v", err)
 }
 
-// markChanged notes which of a session's records an action put out of date. It
-// runs under the log's lock.
+// markChanged marks the record that an action has put out of date. It is called under
+// the log's lock.
 func (s *Service) markChanged(uri string, a ahp.Action) {
 	if s.sessions[uri] == nil {
 		return
 	}
 	switch a := a.(type) {
-	case CanvasesChanged, OpenCanvasesChanged: // kept by whoever opens canvases
+	case CanvasesChanged, OpenCanvasesChanged: // the canvas engine keeps them
 	case ActiveClientSet:
-		s.behind.Mark(clientKey + uri + "\x00" + a.ActiveClient.ClientID)
+		s.records.Mark(clientKey + uri + "\x00" + a.ActiveClient.ClientID)
 	case ActiveClientRemoved:
-		s.behind.Mark(clientKey + uri + "\x00" + a.ClientID)
+		s.records.Mark(clientKey + uri + "\x00" + a.ClientID)
 	default:
-		s.behind.Mark(stateKey + uri)
+		s.records.Mark(stateKey + uri)
 	}
 }
 
-// collect brings marked records up to date, in one look at the log.
+// collect returns the changes that bring the marked records up to date.
 func (s *Service) collect(marks []string) (changes []channels.Change) {
 	s.log.View(func(tx *channels.ReadTx) {
 		for _, mark := range marks {
@@ -151,5 +152,5 @@ func stateOf(tx *channels.ReadTx, uri string) *State {
 	return nil
 }
 
-// Shutdown commits what is still to be committed. Nothing changes after it.
-func (s *Service) Shutdown(ctx context.Context) error { return s.behind.Flush(ctx) }
+// Shutdown commits the records that are still marked. No session may change after it.
+func (s *Service) Shutdown(ctx context.Context) error { return s.records.Flush(ctx) }

@@ -10,7 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// kind is the session channel. after is told of every change.
+// kind returns the kind of session channels. after is called for every change.
 func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State, a ahp.Action)) *channels.Kind {
 	return &channels.Kind{
 		Scheme:           ahp.SchemeSession,
@@ -27,23 +27,22 @@ func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *cha
 	}
 }
 
-// redact is what a client without the canvas capability sees: no canvas surface
-// at all (#297, Compatibility).
+// redact removes the canvases from a state, for clients without the canvas capability
+// (the Canvas proposal, #297, Compatibility).
 func redact(state channels.State) channels.State {
 	s := state.(State)
 	s.Canvases, s.OpenCanvases = nil, nil
 	return s
 }
 
-// permit holds a client's actions against the validation rules of ahp-host.md
-// section 3c: a client speaks for itself only, and changes config values that
-// the schema says it may.
+// permit checks a client's action against the rules of ahp/PROTOCOL.md section 3c: a
+// client changes only its own entry, and only config values that the schema allows.
 func permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	switch a := d.Action.(type) {
 	case ActiveClientSet:
 		return ownEntry(d, a.ActiveClient.ClientID)
 	case ActiveClientRemoved:
-		if a.ClientID == "" { // the older spelling's null: the sender's own
+		if a.ClientID == "" { // null in the older spelling: the sender's own entry
 			d.Replace(ActiveClientRemoved{ClientID: d.From.ClientID})
 			return nil
 		}
@@ -62,8 +61,8 @@ func ownEntry(d *channels.Dispatch, clientID string) error {
 	return nil
 }
 
-// permits allows properties whose schema says sessionMutable: true; a value that
-// a replacement leaves out is changed too.
+// permits returns an error if an action changes a property whose schema does not have
+// sessionMutable: true. A replacement also changes the values that it omits.
 func (c *Config) permits(a ConfigChanged) error {
 	if c == nil {
 		return errNoConfig
@@ -86,8 +85,8 @@ func (c *Config) permits(a ConfigChanged) error {
 	return nil
 }
 
-// touched names, sorted, what an action sets or takes away. In a replacement a
-// value that stays the same is not touched: there is no other way to keep it.
+// touched returns the names of the values that an action sets or removes, sorted. A
+// replacement does not touch a value that it repeats, which is its only way to keep it.
 func (c *Config) touched(a ConfigChanged) []string {
 	names := map[string]bool{}
 	for name, v := range a.Config {

@@ -9,9 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// TestConfigIsHeldByItsSchema: whatever way a value comes to differ, its property
-// must be sessionMutable.
-func TestConfigIsHeldByItsSchema(t *testing.T) {
+// TestConfigPermits: a value that an action changes in any way must be sessionMutable.
+func TestConfigPermits(t *testing.T) {
 	for _, tc := range []struct{ name, action, refused string }{
 		{"a mutable value", `{"type":"session/configChanged","config":{"a":2}}`, ""},
 		{"a fixed value", `{"type":"session/configChanged","config":{"b":2}}`, `\"b\"`},
@@ -38,15 +37,15 @@ func TestConfigIsHeldByItsSchema(t *testing.T) {
 			got := box.take()
 			_, reason, refused := strings.Cut(got, `"rejectionReason":`)
 			if got == "" || refused != (tc.refused != "") || !strings.Contains(reason, tc.refused) {
-				t.Errorf("refusal naming %q wanted, have %s", tc.refused, got)
+				t.Errorf("want a refusal of %q, have %s", tc.refused, got)
 			}
 		})
 	}
 }
 
-// TestOlderSpellingNamesItsMember: null removes the sender's entry, so a frame
-// that merely lacks the member must not.
-func TestOlderSpellingNamesItsMember(t *testing.T) {
+// TestOlderSpellingNeedsItsMember: null removes the sender's entry, and an absent member
+// is an error.
+func TestOlderSpellingNeedsItsMember(t *testing.T) {
 	b := newBench(t, session.Options{})
 	if err := b.svc.Ensure("ahp-session:/a", "A"); err != nil {
 		t.Fatal(err)
@@ -58,8 +57,8 @@ func TestOlderSpellingNamesItsMember(t *testing.T) {
 	}
 }
 
-// TestRedactionHidesTheCanvasSurface: without the capability there is none.
-func TestRedactionHidesTheCanvasSurface(t *testing.T) {
+// TestRedact: a client without the canvas capability does not see canvases.
+func TestRedact(t *testing.T) {
 	b := newBench(t, session.Options{})
 	if err := b.svc.Ensure("ahp-session:/a", "A"); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// TestManySessions: 1,024 at a time (canvas.md section 8), and one that ends leaves
-// its place.
+// TestManySessions: a host has at most 1,024 sessions (canvas/PROTOCOL.md section 8). One
+// that was removed does not count.
 func TestManySessions(t *testing.T) {
 	b := newBench(t, session.Options{})
 	s, _ := b.connect(1, "c1")
@@ -30,12 +30,12 @@ func TestManySessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := create(1024); err != nil {
-		t.Errorf("after one has ended: %v", err)
+		t.Errorf("after one was removed: %v", err)
 	}
 }
 
-// TestLongName: a client's name for a session has 2,048 bytes with its scheme.
-func TestLongName(t *testing.T) {
+// TestLongURI: the URI of a session has at most 2,048 bytes.
+func TestLongURI(t *testing.T) {
 	b := newBench(t, session.Options{})
 	s, _ := b.connect(1, "c1")
 	const scheme = "ahp-session:/"
@@ -49,9 +49,9 @@ func TestLongName(t *testing.T) {
 	}
 }
 
-// TestWorkingDirectoryIsBounded: it has 4,096 bytes, for it stands in every answer to
-// listSessions.
-func TestWorkingDirectoryIsBounded(t *testing.T) {
+// TestWorkingDirectoryLimit: a working directory has at most 4,096 bytes, because every
+// result of listSessions has it.
+func TestWorkingDirectoryLimit(t *testing.T) {
 	b := newBench(t, session.Options{})
 	long := strings.Repeat("é", 2048)
 	s, _ := b.connect(1, "c1")

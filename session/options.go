@@ -11,37 +11,41 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Options configures a Service. Log is required.
+// Options configures a Service.
 type Options struct {
+	// Log is the log of the host. It is required.
 	Log *channels.Log
-	// Agent is the one entry of the root channel; a zero one names this host.
+	// Agent is the only agent of the root channel. The default names this host.
 	Agent AgentInfo
-	Now   func() time.Time // default time.Now
-	// MaxSessions is how many sessions there may be at once; default 1,024.
+	// Now returns the time. The default is time.Now.
+	Now func() time.Time
+	// MaxSessions limits the number of sessions; default 1,024.
 	MaxSessions int
-	// Store keeps sessions over a restart; nil keeps none.
+	// Store keeps sessions over a restart. If it is nil, they are not kept.
 	Store channels.Store
-	// Capabilities is what a client declared when it connected last; it is kept with
-	// the client. It is called under the log's lock and must not wait. Nil knows
-	// nothing of anybody.
+	// Capabilities returns what a client declared on its newest connection, to be kept
+	// with the client. It is called under the log's lock and must not block. It may be
+	// nil.
 	Capabilities func(clientID string) ahp.Capabilities
-	// NewID names a session's records: unique for ever. The default is random.
-	NewID  func() string
+	// NewID returns an id for a session's records, which must be unique forever. The
+	// default is random.
+	NewID func() string
+	// Logger may be nil.
 	Logger *slog.Logger
 
-	// Prepare completes the state of a session before anybody sees it; it runs
-	// under the log's lock and must be pure. Nil changes nothing.
+	// Prepare completes the state of a new session. It is called under the log's lock
+	// and must be pure. It may be nil.
 	Prepare func(tx *channels.Tx, uri string, s State) State
-	// Vet holds an active client's declaration against the rules of whoever uses
-	// it, without a lock. Nil lets everything through.
+	// Vet checks the declarations of an active client. It is called without a lock. It
+	// may be nil.
 	Vet func(c SessionActiveClient) error
-	// After runs under the log's lock when an action changed a session, and may
-	// append to it. Nil does nothing.
+	// After is called under the log's lock when an action has changed a session, and
+	// may append to it. It may be nil.
 	After func(tx *channels.Tx, uri string, before, now State)
-	// BeforeDispose ends what lives in a session before it is removed, and may
-	// wait. Where it fails the session stays; else after is called, in the
-	// transaction that removes the session, or where its end could not be kept with
-	// gone false: it stays after all. Nil does nothing.
+	// BeforeDispose closes the canvases of a session before it is removed. It may block.
+	// If it fails, the session is not removed. Otherwise after is called in the
+	// transaction that removes the session, or with gone false if the removal could not
+	// be stored. BeforeDispose may be nil.
 	BeforeDispose func(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error)
 }
 

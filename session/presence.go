@@ -7,21 +7,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// ClientLeft removes a client from the active clients of a session, because none
-// of its connections is subscribed any more (ahp-host.md section 3d). Other
-// channels have no active clients.
+// ClientLeft removes a client from the active clients of a session after its last
+// connection has unsubscribed (ahp/PROTOCOL.md section 3d). For other channels it does
+// nothing.
 func (s *Service) ClientLeft(clientID, uri string) {
 	s.leave(clientID, []string{uri}, func(string) bool { return false })
 }
 
-// ClientGone removes a client from every session for which keep is false: its
-// grace is over, or it reconnected without them.
+// ClientGone removes a client from every session for which keep returns false, because
+// its grace period is over, or because it reconnected without listing them.
 func (s *Service) ClientGone(clientID string, keep func(uri string) bool) {
 	s.leave(clientID, nil, keep)
 }
 
-// leave is one transaction over the given sessions, or over all. The news of a
-// client's end come late: where a connection of it is subscribed again, it stays.
+// leave removes a client from the given sessions, or from all for nil, in one
+// transaction. A connection of the client might have subscribed in the meantime; then
+// the client stays.
 func (s *Service) leave(clientID string, uris []string, keep func(string) bool) {
 	err := s.log.Update(func(tx *channels.Tx) error {
 		for _, uri := range s.activeIn(&tx.ReadTx, clientID, uris) {
@@ -39,8 +40,8 @@ func (s *Service) leave(clientID string, uris []string, keep func(string) bool) 
 	}
 }
 
-// activeIn returns which of the given sessions, or of all for nil, have the client
-// among their active ones, sorted. Few do, and everybody is asked for who reconnects.
+// activeIn returns the given sessions, or all for nil, in which a client is active,
+// sorted. It runs at every reconnect, and usually returns few of them.
 func (s *Service) activeIn(tx *channels.ReadTx, clientID string, uris []string) (active []string) {
 	among := slices.Values(uris)
 	if uris == nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// TestWhoSubscribesAgainStays: between a connection's unsubscribe and the news
-// of it another connection of the client may have subscribed (ahp-host.md
-// section 3d).
-func TestWhoSubscribesAgainStays(t *testing.T) {
+// TestSubscribedAgain: between a connection's unsubscribe and the call of ClientLeft,
+// another connection of the client might subscribe (ahp/PROTOCOL.md section 3d).
+func TestSubscribedAgain(t *testing.T) {
 	const uri = "ahp-session:/a"
 	for name, leave := range map[string]func(*session.Service){
 		"left": func(s *session.Service) { s.ClientLeft("c1", uri) },
@@ -30,12 +29,12 @@ func TestWhoSubscribesAgainStays(t *testing.T) {
 			s, _ := b.connect(2, "c1", uri)
 			leave(b.svc)
 			if st, _ := b.log.State(uri); len(st.(session.State).ActiveClients) != 1 {
-				t.Error("removed while a connection of it is subscribed")
+				t.Error("removed while a connection is subscribed")
 			}
 			b.log.Unsubscribe(s, uri)
 			leave(b.svc)
 			if st, _ := b.log.State(uri); len(st.(session.State).ActiveClients) != 0 {
-				t.Error("still listed, with no connection subscribed")
+				t.Error("not removed after the last connection unsubscribed")
 			}
 		})
 	}

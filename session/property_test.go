@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// actionPool is every action of a reducer's fixtures, twisted by the draw: real
-// payloads reach deeper than random bytes do.
+// actionPool returns the actions of a reducer's fixtures. Real payloads reach more code
+// than random bytes.
 func actionPool(t testing.TB, name string) []ahp.Value {
 	t.Helper()
 	var pool []ahp.Value
@@ -31,10 +31,10 @@ var requiredMembers = map[string][]string{
 	"session": {"provider", "title", "status", "lifecycle", "activeClients", "chats", "x-kept"},
 }
 
-// TestAnySequenceLeavesAState: no sequence of actions panics, changes its input
-// or takes a required member away, and a snapshot after any of them decodes and
-// goes on to the same end (the replay law).
-func TestAnySequenceLeavesAState(t *testing.T) {
+// TestAnySequence: no sequence of actions panics, changes its input or removes a required
+// member. A snapshot after any of them decodes, and has the same result with the rest of
+// the sequence.
+func TestAnySequence(t *testing.T) {
 	for name, r := range reducers {
 		t.Run(name, func(t *testing.T) {
 			pool := actionPool(t, name)
@@ -52,7 +52,7 @@ func TestAnySequenceLeavesAState(t *testing.T) {
 				}
 				for _, m := range requiredMembers[name] {
 					if v, ok := members[m]; !ok || v.Kind() == 'n' {
-						rt.Fatalf("%s is gone from %s", m, live)
+						rt.Fatalf("%s is missing in %s", m, live)
 					}
 				}
 			})
@@ -60,7 +60,7 @@ func TestAnySequenceLeavesAState(t *testing.T) {
 	}
 }
 
-// applyAny is apply for actions that may be refused, from and to JSON.
+// applyAny is like apply, but takes and returns JSON and skips refused actions.
 func applyAny(t interface{ Fatalf(string, ...any) }, r reducer, raw ahp.Value, actions []ahp.Value) ahp.Value {
 	state, err := r.Decode(raw)
 	if err != nil {
@@ -83,8 +83,8 @@ func applyAny(t interface{ Fatalf(string, ...any) }, r reducer, raw ahp.Value, a
 	return ahp.MustMarshal(state)
 }
 
-// FuzzActions feeds a client's bytes to the table and the reducer: nothing that
-// decodes may panic, leave an unreadable state or change its input.
+// FuzzActions decodes and reduces a client's bytes. No action may panic, change its
+// input, or result in a state that cannot be decoded.
 func FuzzActions(f *testing.F) {
 	for name := range reducers {
 		for _, a := range actionPool(f, name) {

@@ -8,8 +8,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Reduce applies an action to a session's state (ahp-host.md section 3c). It is
-// pure; an action that changes nothing is applied all the same.
+// Reduce applies an action to a session's state (ahp/PROTOCOL.md section 3c). It is
+// pure. An action that changes nothing is applied too.
 func Reduce(state channels.State, action ahp.Action) (channels.State, channels.Outcome, error) {
 	s := state.(State)
 	switch a := action.(type) {
@@ -42,13 +42,13 @@ func Reduce(state channels.State, action ahp.Action) (channels.State, channels.O
 	case OpenCanvasesChanged:
 		s.OpenCanvases = a.OpenCanvases
 	default:
-		return reduceCatalogues(s, action)
+		return reduceCatalogs(s, action)
 	}
 	return s, channels.Applied, nil
 }
 
-// reduceCatalogues is the part of Reduce that edits chats and customizations.
-func reduceCatalogues(s State, action ahp.Action) (channels.State, channels.Outcome, error) {
+// reduceCatalogs reduces the actions for chats and customizations.
+func reduceCatalogs(s State, action ahp.Action) (channels.State, channels.Outcome, error) {
 	switch a := action.(type) {
 	case ChatAdded:
 		s.Chats = upsert(s.Chats, a.Summary, ChatSummary.key)
@@ -72,7 +72,7 @@ func reduceCatalogues(s State, action ahp.Action) (channels.State, channels.Outc
 	case CustomizationRemoved:
 		s.Customizations = editByID(s.Customizations, a.ID, func(c Customization) (Customization, bool) { return c, false })
 	case CustomizationToggled:
-		// Of the top level only: that children can be switched came after 0.5.1.
+		// Only at the top level: toggling children came after 0.5.1.
 		s.Customizations, _ = editTop(s.Customizations, a.ID, func(c Customization) (Customization, bool) {
 			return c.with("enabled", ahp.MustMarshal(a.Enabled)), true
 		})
@@ -82,7 +82,7 @@ func reduceCatalogues(s State, action ahp.Action) (channels.State, channels.Outc
 	return s, channels.Applied, nil
 }
 
-// apply sets state and channel of an MCP server; any other customization stays.
+// apply sets the state and channel of an MCP server. Other customizations do not change.
 func (a McpServerStateChanged) apply(c Customization) (Customization, bool) {
 	if c.text("type") != customizationTypeMCP {
 		return c, true
@@ -97,7 +97,7 @@ func (a McpServerStateChanged) apply(c Customization) (Customization, bool) {
 func (c SessionActiveClient) key() string { return c.ClientID }
 func (c ChatSummary) key() string         { return c.Resource }
 
-// upsert replaces the element of v's key in place, or appends v.
+// upsert replaces the element with the key of v, or appends v.
 func upsert[T any](list []T, v T, key func(T) string) []T {
 	if i := slices.IndexFunc(list, func(o T) bool { return key(o) == key(v) }); i >= 0 {
 		return replaceAt(list, i, v)
@@ -105,7 +105,7 @@ func upsert[T any](list []T, v T, key func(T) string) []T {
 	return append(slices.Clip(list), v)
 }
 
-// without returns the list without the element of a key.
+// without returns the list without the element with a key.
 func without[T any](list []T, id string, key func(T) string) []T {
 	i := slices.IndexFunc(list, func(o T) bool { return key(o) == id })
 	if i < 0 {
@@ -114,9 +114,9 @@ func without[T any](list []T, id string, key func(T) string) []T {
 	return slices.Delete(slices.Clone(list), i, i+1)
 }
 
-// updateChat merges changes into the chat's JSON object, so that members which
-// this host does not know are changed too; null clears, resource is ignored. A
-// change that leaves no valid summary is refused.
+// updateChat merges changes into the JSON object of a chat, so that unknown members are
+// changed too. null clears a member, and resource is ignored. updateChat returns an error
+// if the result is not a valid summary.
 func updateChat(chats []ChatSummary, a ChatUpdated) ([]ChatSummary, error) {
 	i := slices.IndexFunc(chats, func(c ChatSummary) bool { return c.Resource == a.Chat })
 	if i < 0 {
@@ -142,7 +142,7 @@ func updateChat(chats []ChatSummary, a ChatUpdated) ([]ChatSummary, error) {
 	return replaceAt(chats, i, updated), nil
 }
 
-// changed returns the config with values merged or replaced; nil stays nil.
+// changed returns the config with values merged or replaced, or nil if c is nil.
 func (c *Config) changed(values map[string]ahp.Value, replace bool) *Config {
 	if c == nil {
 		return nil
@@ -156,7 +156,7 @@ func (c *Config) changed(values map[string]ahp.Value, replace bool) *Config {
 	return &next
 }
 
-// present makes null the same as absent.
+// present returns v, or nil if it is null.
 func present(v ahp.Value) ahp.Value {
 	if v.Kind() == 'n' {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// restored is a session as a store had it.
+// restored is a session from a store.
 type restored struct {
 	uri     string
 	entry   entry
@@ -17,13 +17,13 @@ type restored struct {
 	clients []clientRecord
 }
 
-// Restore makes the sessions of an earlier life again, before anybody can see
-// them. expect is told of the clients that took part in them, and what they could
-// do: until they are back or their grace is over, they are listed as before
-// (canvas.md section 5). It is called under the log's lock; nil tells nobody.
-// Records that belong to no session are removed.
+// Restore restores the sessions of records, before the host serves. It calls expect with
+// each client that took part in one and its capabilities: until the client reconnects or
+// its grace period is over, it is listed as before (canvas/PROTOCOL.md section 5). expect
+// is called under the log's lock and may be nil. Restore removes orphaned records from
+// the store.
 func (s *Service) Restore(ctx context.Context, records channels.Records, expect func(clientID string, caps ahp.Capabilities)) error {
-	byID, sweep, err := s.read(records)
+	byID, orphans, err := s.read(records)
 	if err != nil {
 		return err
 	}
@@ -52,14 +52,14 @@ func (s *Service) Restore(ctx context.Context, records channels.Records, expect 
 		}
 		return s.counted(tx)
 	})
-	if err == nil && len(sweep) > 0 {
-		err = s.store.Commit(ctx, sweep...)
+	if err == nil && len(orphans) > 0 {
+		err = s.store.Commit(ctx, orphans...)
 	}
 	return err
 }
 
-// read puts records together, and returns changes that remove the rest.
-func (s *Service) read(records channels.Records) (byID map[string]*restored, sweep []channels.Change, err error) {
+// read returns the sessions of records by id, and the changes that remove orphans.
+func (s *Service) read(records channels.Records) (byID map[string]*restored, orphans []channels.Change, err error) {
 	byID = map[string]*restored{}
 	for _, rec := range records.Under(sessionKey) {
 		var r sessionRecord
@@ -74,7 +74,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 	for _, rec := range records.Under(stateKey) {
 		r := byID[rec.Key]
 		if r == nil {
-			sweep = append(sweep, channels.Change{Key: stateKey + rec.Key, Delete: true})
+			orphans = append(orphans, channels.Change{Key: stateKey + rec.Key, Delete: true})
 			continue
 		}
 		var kept stateRecord
@@ -87,7 +87,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 		id, _, _ := strings.Cut(rec.Key, "/")
 		r := byID[id]
 		if r == nil {
-			sweep = append(sweep, channels.Change{Key: clientKey + rec.Key, Delete: true})
+			orphans = append(orphans, channels.Change{Key: clientKey + rec.Key, Delete: true})
 			continue
 		}
 		var c clientRecord
@@ -96,11 +96,11 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, swe
 		}
 		r.clients = append(r.clients, c)
 	}
-	return byID, sweep, nil
+	return byID, orphans, nil
 }
 
-// restore makes one session. Its clients join after it is there, for what they
-// declare is folded by whoever hears of a change.
+// restore creates one session and then adds its clients, so that After handles their
+// declarations.
 func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	st := r.state
 	if s.prepare != nil {
@@ -118,7 +118,7 @@ func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	return nil
 }
 
-// newState is what a session begins with.
+// newState returns the state of a new session.
 func (s *Service) newState(title string, dir *string) State {
 	return State{
 		Provider: s.agent.Provider, Title: title, Status: StatusIdle, WorkingDirectory: dir, Lifecycle: LifecycleReady,

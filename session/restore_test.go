@@ -15,8 +15,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// nextLife is a service on the records of the store.
-func nextLife(t *testing.T, store channels.Store, opts session.Options) (*bench, []string) {
+// restart returns a service that has restored the records of a store, and the clients
+// that it expects.
+func restart(t *testing.T, store channels.Store, opts session.Options) (*bench, []string) {
 	t.Helper()
 	opts.Store = store
 	b := newBench(t, opts)
@@ -48,12 +49,12 @@ func (b *bench) append(uri string, a ahp.Action) {
 	}
 }
 
-// TestSessionsAfterRestart: what was answered is there, what was disposed of is
-// not, and what a session shows and who takes part is as it was 50 ms before.
+// TestSessionsAfterRestart: after a restart, created sessions exist and disposed ones do
+// not. States and active clients are at most 50 ms old.
 func TestSessionsAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := channels.NewMemory()
-		b, _ := nextLife(t, store, session.Options{Capabilities: func(string) ahp.Capabilities { return ahp.Capabilities{"canvas"} }})
+		b, _ := restart(t, store, session.Options{Capabilities: func(string) ahp.Capabilities { return ahp.Capabilities{"canvas"} }})
 		from := &channels.Subscriber{ClientID: "c"}
 		dir := "file:///work"
 		for _, uri := range []string{"ahp-session:/a", "ahp-session:/b"} {
@@ -72,7 +73,7 @@ func TestSessionsAfterRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		b, clients := nextLife(t, store, session.Options{})
+		b, clients := restart(t, store, session.Options{})
 		if diff := cmp.Diff([]string{"late[canvas]"}, clients); diff != "" {
 			t.Error(diff)
 		}
@@ -80,10 +81,10 @@ func TestSessionsAfterRestart(t *testing.T) {
 		if diff := cmp.Diff(string(ahp.MustMarshal(want)), string(ahp.MustMarshal(have))); diff != "" {
 			t.Error(diff)
 		}
-		if _, there := b.log.State("ahp-session:/b"); there {
-			t.Error("a disposed session is back")
+		if _, exists := b.log.State("ahp-session:/b"); exists {
+			t.Error("a disposed session was restored")
 		}
-		root := b.state2(ahp.RootURI)
+		root := b.root(ahp.RootURI)
 		if *root.ActiveSessions != 1 {
 			t.Errorf("%d active sessions", *root.ActiveSessions)
 		}
@@ -94,28 +95,28 @@ func TestSessionsAfterRestart(t *testing.T) {
 	})
 }
 
-func (b *bench) state2(uri string) session.RootState {
+func (b *bench) root(uri string) session.RootState {
 	state, _ := b.log.State(uri)
 	return state.(session.RootState)
 }
 
-// choosy is a store that refuses by what is asked.
-type choosy struct {
+// failing is a store whose commits fail if refuse returns true.
+type failing struct {
 	channels.Store
 	refuse func(changes []channels.Change) bool
 }
 
-func (c *choosy) Commit(ctx context.Context, changes ...channels.Change) error {
-	if c.refuse != nil && c.refuse(changes) {
+func (f *failing) Commit(ctx context.Context, changes ...channels.Change) error {
+	if f.refuse != nil && f.refuse(changes) {
 		return channels.ErrStoreFull
 	}
-	return c.Store.Commit(ctx, changes...)
+	return f.Store.Commit(ctx, changes...)
 }
 
-// TestStoreRefuses: a session that cannot be kept is not made, and one whose end
-// cannot be kept stays, with what lives in it.
-func TestStoreRefuses(t *testing.T) {
-	store := &choosy{Store: channels.NewMemory(), refuse: func([]channels.Change) bool { return true }}
+// TestStoreFails: a session that cannot be stored is not created, and one whose removal
+// cannot be stored is not removed.
+func TestStoreFails(t *testing.T) {
+	store := &failing{Store: channels.NewMemory(), refuse: func([]channels.Change) bool { return true }}
 	var after []bool
 	b := newBench(t, session.Options{Store: store, BeforeDispose: func(context.Context, string) (func(*channels.Tx, bool), error) {
 		return func(_ *channels.Tx, gone bool) { after = append(after, gone) }, nil
@@ -124,24 +125,24 @@ func TestStoreRefuses(t *testing.T) {
 	const uri = "ahp-session:/a"
 	_, err := b.svc.CreateSession(t.Context(), s, session.CreateSessionParams{Channel: uri})
 	if e, ok := errors.AsType[*ahp.Error](err); !ok || e.Code != ahp.CodeInternal {
-		t.Fatalf("created without being kept: %v", err)
+		t.Fatalf("create with a full store: %v", err)
 	}
-	if _, there := b.log.State(uri); there || box.take() != "" {
-		t.Error("somebody saw it")
+	if _, exists := b.log.State(uri); exists || box.take() != "" {
+		t.Error("the session was announced")
 	}
 	store.refuse = nil
 	if _, err = b.svc.CreateSession(t.Context(), s, session.CreateSessionParams{Channel: uri}); err != nil {
-		t.Fatalf("the URI is still taken: %v", err)
+		t.Fatalf("create after the store works again: %v", err)
 	}
 	box.take()
 	store.refuse = func(changes []channels.Change) bool { return changes[0].Delete }
 	_, err = b.svc.DisposeSession(t.Context(), s, ahp.ChannelParams{Channel: uri})
-	const words = "the session is still there, though canvases in it may be closed: the host could not keep its end: the disk is full (-32603)"
-	if err == nil || err.Error() != words {
-		t.Errorf("disposed of without being kept: %v", err)
+	const text = "the session still exists, but canvases in it might be closed: the host could not store its removal: the disk is full (-32603)"
+	if err == nil || err.Error() != text {
+		t.Errorf("dispose with a full store: %v", err)
 	}
-	if _, there := b.log.State(uri); !there || box.take() != "" {
-		t.Error("somebody saw it go")
+	if _, exists := b.log.State(uri); !exists || box.take() != "" {
+		t.Error("the removal was announced")
 	}
 	store.refuse = nil
 	if _, err = b.svc.DisposeSession(t.Context(), s, ahp.ChannelParams{Channel: uri}); err != nil {
@@ -152,10 +153,39 @@ func TestStoreRefuses(t *testing.T) {
 	}
 }
 
-// TestOneNameOnce: a session that is on its way to disk has its name already, and its
-// place among those that there may be.
-func TestOneNameOnce(t *testing.T) {
-	store := &choosy{Store: channels.NewMemory()}
+// TestUnpublished: the record of a session that was committed and cannot be published is
+// removed, and its URI can be used again.
+func TestUnpublished(t *testing.T) {
+	store := &failing{Store: channels.NewMemory()}
+	b := newBench(t, session.Options{Store: store})
+	s, _ := b.connect(1, "c")
+	const uri = "ahp-session:/a"
+	store.refuse = func([]channels.Change) bool { // another channel takes the URI meanwhile
+		store.refuse = nil
+		if err := b.log.Update(func(tx *channels.Tx) error { return tx.Create(uri, "", session.State{}) }); err != nil {
+			t.Error(err)
+		}
+		return false
+	}
+	if err := b.create(s, session.CreateSessionParams{Channel: uri}); !errors.Is(err, channels.ErrExists) {
+		t.Errorf("create: %v", err)
+	}
+	records, err := channels.LoadRecords(t.Context(), store)
+	if err != nil || len(records) > 0 {
+		t.Errorf("records: %v %v", records, err)
+	}
+	if err := b.log.Update(func(tx *channels.Tx) error { tx.Remove(uri); return nil }); err != nil {
+		t.Error(err)
+	}
+	if err := b.create(s, session.CreateSessionParams{Channel: uri}); err != nil {
+		t.Errorf("create again: %v", err)
+	}
+}
+
+// TestReserved: a session that is being committed has its URI already, and counts for the
+// limit.
+func TestReserved(t *testing.T) {
+	store := &failing{Store: channels.NewMemory()}
 	b := newBench(t, session.Options{Store: store, MaxSessions: 1})
 	s, _ := b.connect(1, "c")
 	again := map[string]error{}

@@ -7,44 +7,49 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// RootState is the state of the root channel (ahp-host.md section 4).
+// RootState is the state of the root channel (ahp/PROTOCOL.md section 4).
 type RootState struct {
-	Agents         []AgentInfo `json:"agents"`
-	ActiveSessions *int64      `json:"activeSessions,omitzero"`
-	Terminals      []ahp.Value `json:"terminals,omitzero"`
-	Config         *Config     `json:"config,omitzero"`
-	Meta           ahp.Value   `json:"_meta,omitzero"`
-	Extra          ahp.Value   `json:",embed"`
+	Agents         []AgentInfo `json:"agents"`                  // agents for which sessions can be created
+	ActiveSessions *int64      `json:"activeSessions,omitzero"` // number of sessions
+	Terminals      []ahp.Value `json:"terminals,omitzero"`      // this host has none
+	Config         *Config     `json:"config,omitzero"`         // this host has none
+	Meta           ahp.Value   `json:"_meta,omitzero"`          // passed through
+	Extra          ahp.Value   `json:",embed"`                  // unknown members
 }
 
-// AgentInfo is one provider of sessions. A client can only offer to make a
-// session where there is one.
+// AgentInfo is an agent for which sessions can be created. A client can offer to create
+// a session only if there is one.
 type AgentInfo struct {
-	Provider    string      `json:"provider"`
-	DisplayName string      `json:"displayName"`
-	Description string      `json:"description"`
-	Models      []ahp.Value `json:"models"`
-	Extra       ahp.Value   `json:",embed"`
+	Provider    string      `json:"provider"`    // id of the agent
+	DisplayName string      `json:"displayName"` // for people
+	Description string      `json:"description"` // for people
+	Models      []ahp.Value `json:"models"`      // passed through
+	Extra       ahp.Value   `json:",embed"`      // unknown members
 }
 
 // The actions of the root channel.
 type (
 	// AgentsChanged replaces the agents.
 	AgentsChanged struct {
+		// Agents are the new agents.
 		Agents []AgentInfo `json:"agents"`
 	}
-	// ActiveSessionsChanged sets how many sessions there are.
+	// ActiveSessionsChanged sets the number of sessions.
 	ActiveSessionsChanged struct {
+		// ActiveSessions is the new number.
 		ActiveSessions int64 `json:"activeSessions"`
 	}
 	// TerminalsChanged replaces the terminals. This host has none.
 	TerminalsChanged struct {
+		// Terminals are the new terminals.
 		Terminals []ahp.Value `json:"terminals"`
 	}
 	// RootConfigChanged merges config values, or replaces all of them.
 	RootConfigChanged struct {
-		Config  map[string]ahp.Value `json:"config"`
-		Replace bool                 `json:"replace,omitzero"`
+		// Config are the new values.
+		Config map[string]ahp.Value `json:"config"`
+		// Replace replaces all values.
+		Replace bool `json:"replace,omitzero"`
 	}
 )
 
@@ -54,7 +59,7 @@ func (ActiveSessionsChanged) ActionType() string { return "root/activeSessionsCh
 func (TerminalsChanged) ActionType() string      { return "root/terminalsChanged" }
 func (RootConfigChanged) ActionType() string     { return "root/configChanged" }
 
-// RootActions is the table of the root channel.
+// RootActions is the action table of the root channel.
 var RootActions = ahp.NewActionTable(
 	ahp.Row[AgentsChanged](ahp.FromHost),
 	ahp.Row[ActiveSessionsChanged](ahp.FromHost),
@@ -78,7 +83,7 @@ func ReduceRoot(state channels.State, action ahp.Action) (channels.State, channe
 	return s, channels.Applied, nil
 }
 
-// rootKind is the root channel: it always exists.
+// rootKind returns the kind of the root channel, which always exists.
 func rootKind() *channels.Kind {
 	return &channels.Kind{
 		Scheme:  ahp.SchemeRoot,

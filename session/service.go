@@ -14,8 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Service makes, lists and ends sessions. Its methods may be called
-// concurrently.
+// Service creates, lists and removes sessions. Its methods may be called concurrently.
 type Service struct {
 	log     *channels.Log
 	agent   AgentInfo
@@ -25,28 +24,27 @@ type Service struct {
 	prepare func(tx *channels.Tx, uri string, s State) State
 	dispose func(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error)
 	store   channels.Store
-	behind  *channels.WriteBehind
+	records *channels.WriteBehind
 	newID   func() string
 	caps    func(clientID string) ahp.Capabilities
 	vet     func(c SessionActiveClient) error
 	after   func(tx *channels.Tx, uri string, before, now State)
 
-	// sessions is what the catalogue knows beside the channel's state. Guarded
-	// by the log's mutex: it is touched in transactions only.
-	sessions map[string]*entry
-	making   map[string]bool // URIs of sessions that are on their way to disk
+	// Guarded by the log's mutex, so used in transactions only.
+	sessions map[string]*entry // by URI
+	making   map[string]bool   // URIs of sessions that are being committed
 }
 
-// entry is a session of the catalogue.
+// entry is a session in the catalog.
 type entry struct {
-	id                string // of its records
+	id                string // in the keys of its records
 	created, modified time.Time
-	order             int64 // of modification, for equal times
-	ending            bool  // somebody disposes of it already
+	order             int64 // of the last modification, for equal times
+	ending            bool  // a disposal is in progress
 }
 
-// New makes the service, teaches the log the root and the session kind, and
-// creates the root channel.
+// New returns a service. It adds the root kind and the session kind to the log and
+// creates the root channel. It panics if the log has a service already.
 func New(opts Options) *Service {
 	opts = opts.withDefaults()
 	s := &Service{
@@ -65,7 +63,7 @@ func New(opts Options) *Service {
 		newID:    opts.NewID,
 		caps:     opts.Capabilities,
 	}
-	s.behind = channels.NewWriteBehind(s.store, s.collect, s.logger)
+	s.records = channels.NewWriteBehind(s.store, s.collect, s.logger)
 	s.log.AddKind(rootKind())
 	s.log.AddKind(kind(s.check, s.changed))
 	zero := int64(0)
@@ -78,7 +76,7 @@ func New(opts Options) *Service {
 	return s
 }
 
-// Ensure makes a session of the host's own, where it is not there yet.
+// Ensure creates a session of the host if it does not exist.
 func (s *Service) Ensure(uri, title string) error {
 	err := s.make(context.Background(), uri, s.newState(title, nil), nil)
 	if errors.Is(err, errExists) {
@@ -87,7 +85,7 @@ func (s *Service) Ensure(uri, title string) error {
 	return err
 }
 
-// CreateSession answers the request of that name (ahp-host.md section 3b).
+// CreateSession handles the request of that name (ahp/PROTOCOL.md section 3b).
 func (s *Service) CreateSession(ctx context.Context, from *channels.Subscriber, p CreateSessionParams) (ahp.None, error) {
 	if err := s.validate(from, p); err != nil {
 		return ahp.None{}, err
@@ -97,7 +95,7 @@ func (s *Service) CreateSession(ctx context.Context, from *channels.Subscriber, 
 
 var errExists = ahp.Errorf(ahp.CodeSessionExists, "session already exists")
 
-// make reserves a session's URI, makes it durable, and then visible.
+// make reserves a session's URI, commits the session, and publishes it.
 func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient) error {
 	now := s.now()
 	e := &entry{id: s.newID(), created: now, modified: now}
@@ -145,8 +143,8 @@ func (s *Service) abandon(ctx context.Context, uri string, e *entry) {
 	s.log.View(func(*channels.ReadTx) { delete(s.making, uri) })
 }
 
-// locked runs fn with the log locked, and returns its error: for checks, and for
-// the service's own fields.
+// locked runs fn with the log locked and returns its error. It is for checks and for
+// changes of the service's own fields.
 func (s *Service) locked(fn func(tx *channels.ReadTx) error) (err error) {
 	s.log.View(func(tx *channels.ReadTx) { err = fn(tx) })
 	return err
@@ -159,7 +157,7 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: want ahp-session:/<id>")
 	case len(p.Channel) > ahp.MaxURI:
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: longer than %d bytes", ahp.MaxURI)
-	case strings.ContainsFunc(p.Channel, unicode.IsControl): // marks of records are cut at one
+	case strings.ContainsFunc(p.Channel, unicode.IsControl): // they separate the parts of a mark
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /channel: must not hold control characters")
 	case p.WorkingDirectory != nil && len(*p.WorkingDirectory) > maxPath:
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /workingDirectory: longer than %d bytes", maxPath)
@@ -178,7 +176,7 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 	return nil
 }
 
-// check holds an active client's declaration against its user's rules.
+// check calls Options.Vet for the declarations of an active client.
 func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
 	if set, ok := a.(ActiveClientSet); ok {
 		return s.vet(set.ActiveClient)
@@ -186,11 +184,10 @@ func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
 	return nil
 }
 
-// maxPath bounds a session's working directory, in bytes.
+// maxPath is the largest size of a session's working directory, in bytes.
 const maxPath = 4096
 
-// create publishes a session: channel, catalogue notification and count are one
-// transaction.
+// create creates a session's channel and announces it.
 func (s *Service) create(tx *channels.Tx, uri string, e *entry, st State) error {
 	if s.prepare != nil {
 		st = s.prepare(tx, uri, st)
@@ -205,13 +202,14 @@ func (s *Service) create(tx *channels.Tx, uri string, e *entry, st State) error 
 	return s.counted(tx)
 }
 
+// counted publishes the number of sessions.
 func (s *Service) counted(tx *channels.Tx) error {
 	return tx.Append(ahp.RootURI, ActiveSessionsChanged{ActiveSessions: int64(len(s.sessions))})
 }
 
-// DisposeSession answers the request of that name: what lives in the session is
-// ended first, then its end is made durable, then it is removed, then the caller
-// is answered. Where the end cannot be kept, the session stays.
+// DisposeSession handles the request of that name. It closes the session's canvases,
+// commits the removal, and then removes the session. If the commit fails, the session is
+// not removed.
 func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p ahp.ChannelParams) (ahp.None, error) {
 	var e *entry
 	err := s.locked(func(*channels.ReadTx) error {
@@ -241,8 +239,7 @@ func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p 
 	return ahp.None{}, cmp.Or(ended, err)
 }
 
-// end ends what lives in a session, and makes its end durable. The session goes
-// whether or not the caller still waits.
+// end closes a session's canvases and commits its removal, even if the caller cancels.
 func (s *Service) end(ctx context.Context, uri string, e *entry) (after func(tx *channels.Tx, gone bool), err error) {
 	ctx = context.WithoutCancel(ctx)
 	after = func(*channels.Tx, bool) {}
@@ -256,7 +253,7 @@ func (s *Service) end(ctx context.Context, uri string, e *entry) (after func(tx 
 	return after, s.keepGone(ctx, uri, e)
 }
 
-// ListSessions answers the request of that name.
+// ListSessions handles the request of that name.
 func (s *Service) ListSessions(context.Context, *channels.Subscriber, ListSessionsParams) (ListSessionsResult, error) {
 	type row struct {
 		summary SessionSummary
@@ -280,7 +277,8 @@ func (s *Service) ListSessions(context.Context, *channels.Subscriber, ListSessio
 	return ListSessionsResult{Items: items}, nil
 }
 
-// ResolveSessionConfig answers that sessions of this host have no config.
+// ResolveSessionConfig handles the request of that name. Sessions of this host have no
+// config.
 func (s *Service) ResolveSessionConfig(context.Context, *channels.Subscriber, ResolveSessionConfigParams) (ResolveSessionConfigResult, error) {
 	return ResolveSessionConfigResult{
 		Schema: ConfigSchema{Type: "object", Properties: map[string]ahp.Value{}},
@@ -288,7 +286,7 @@ func (s *Service) ResolveSessionConfig(context.Context, *channels.Subscriber, Re
 	}, nil
 }
 
-// SessionConfigCompletions answers that there is nothing to complete.
+// SessionConfigCompletions handles the request of that name. There is nothing to complete.
 func (s *Service) SessionConfigCompletions(context.Context, *channels.Subscriber, SessionConfigCompletionsParams) (CompletionsResult, error) {
 	return CompletionsResult{Items: []ahp.Value{}}, nil
 }

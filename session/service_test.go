@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inbox keeps what a connection is given.
+// inbox is a sink that records frames.
 type inbox struct{ frames []string }
 
 func (b *inbox) Deliver(f *channels.Frame) { b.frames = append(b.frames, string(f.Bytes())) }
@@ -27,7 +27,7 @@ func (b *inbox) take() string {
 	return all
 }
 
-// bench is a service on a log of its own, with a clock that is set by hand.
+// bench is a service with its own log, and a clock that the test sets.
 type bench struct {
 	t   *testing.T
 	log *channels.Log
@@ -79,7 +79,7 @@ func TestCreateIsOneTransaction(t *testing.T) {
 	want := `{"jsonrpc":"2.0","method":"root/sessionAdded","params":{"channel":"ahp-root://","summary":{"resource":"ahp-session:/a","provider":"canvas","title":"New Session","status":1,"createdAt":"2026-07-01T10:00:00.000Z","modifiedAt":"2026-07-01T10:00:00.000Z"}}}
 {"jsonrpc":"2.0","method":"action","params":{"channel":"ahp-root://","action":{"type":"root/activeSessionsChanged","activeSessions":1},"serverSeq":2}}`
 	if diff := cmp.Diff(want, box.take()); diff != "" {
-		t.Errorf("root heard (-want +got):\n%s", diff)
+		t.Errorf("root received (-want +got):\n%s", diff)
 	}
 	state, _ := b.log.State("ahp-session:/a")
 	if got := string(ahp.MustMarshal(state)); got != `{"provider":"canvas","title":"New Session","status":1,"lifecycle":"ready","activeClients":[{"clientId":"c1","tools":[]}],"chats":[]}` {
@@ -101,7 +101,7 @@ func TestCreateRefusals(t *testing.T) {
 		{"control character", session.CreateSessionParams{Channel: "ahp-session:/b\x00c"}, ahp.CodeInvalidParams},
 		{"unknown provider", session.CreateSessionParams{Channel: "ahp-session:/b", Provider: &other}, ahp.CodeProviderNotFound},
 		{"fork", session.CreateSessionParams{Channel: "ahp-session:/b", Fork: ahp.Value(`{}`)}, ahp.CodeInvalidParams},
-		{"somebody else", session.CreateSessionParams{Channel: "ahp-session:/b", ActiveClient: &session.SessionActiveClient{ClientID: "c2"}}, ahp.CodeInvalidParams},
+		{"another client", session.CreateSessionParams{Channel: "ahp-session:/b", ActiveClient: &session.SessionActiveClient{ClientID: "c2"}}, ahp.CodeInvalidParams},
 		{"limit", session.CreateSessionParams{Channel: "ahp-session:/c", Provider: &own}, ahp.CodePermissionDenied},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -117,16 +117,16 @@ func TestCreateRefusals(t *testing.T) {
 	}
 }
 
-func TestDisposeEndsWhatLivesInItFirst(t *testing.T) {
+func TestBeforeDisposeIsCalledFirst(t *testing.T) {
 	var b *bench
 	var box *inbox
 	b = newBench(t, session.Options{BeforeDispose: func(ctx context.Context, uri string) (func(*channels.Tx, bool), error) {
-		if _, there := b.log.State(uri); !there {
-			t.Error("removed before what lives in it was ended")
+		if _, exists := b.log.State(uri); !exists {
+			t.Error("removed before BeforeDispose")
 		}
 		_, err := b.svc.DisposeSession(ctx, nil, ahp.ChannelParams{Channel: uri})
 		if !errors.Is(err, ahp.ErrSessionNotFound) {
-			t.Errorf("a second dispose: %v", err)
+			t.Errorf("a concurrent dispose: %v", err)
 		}
 		box.take()
 		return func(*channels.Tx, bool) {}, nil
@@ -143,7 +143,7 @@ func TestDisposeEndsWhatLivesInItFirst(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := b.svc.DisposeSession(t.Context(), s, ahp.ChannelParams{Channel: "ahp-session:/a"}); !errors.Is(err, ahp.ErrSessionNotFound) {
-		t.Errorf("dispose of what is gone: %v", err)
+		t.Errorf("dispose of a removed session: %v", err)
 	}
 }
 
@@ -166,11 +166,11 @@ func TestListIsNewestFirst(t *testing.T) {
 	}
 }
 
-func TestSummaryChangesAreToldToRoot(t *testing.T) {
+func TestSummaryChangesAreAnnounced(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		action  ahp.Action
-		changes string // "" is silence
+		changes string // "" if nothing is announced
 	}{
 		{"title", session.TitleChanged{Title: "T"}, `{"title":"T","modifiedAt":"2026-07-01T10:00:05.000Z"}`},
 		{"status", session.IsReadChanged{IsRead: true}, `{"status":33,"modifiedAt":"2026-07-01T10:00:05.000Z"}`},
@@ -200,13 +200,13 @@ func TestSummaryChangesAreToldToRoot(t *testing.T) {
 	}
 }
 
-func TestClientsSpeakForThemselves(t *testing.T) {
+func TestClientsChangeTheirOwnEntry(t *testing.T) {
 	const ok = ""
 	for _, tc := range []struct{ name, action, reason string }{
 		{"own entry", `{"type":"session/activeClientSet","activeClient":{"clientId":"c1","tools":[]}}`, ok},
 		{"another's entry", `{"type":"session/activeClientSet","activeClient":{"clientId":"c2","tools":[]}}`, "a client may only set or remove its own entry"},
 		{"another's removal", `{"type":"session/activeClientRemoved","clientId":"c2"}`, "a client may only set or remove its own entry"},
-		{"nobody's entry", `{"type":"session/activeClientSet","activeClient":{"clientId":"","tools":[]}}`, "session/activeClientSet: /activeClient/clientId: must not be empty"},
+		{"an entry without an id", `{"type":"session/activeClientSet","activeClient":{"clientId":"","tools":[]}}`, "session/activeClientSet: /activeClient/clientId: must not be empty"},
 		{"a tool without a name", `{"type":"session/activeClientSet","activeClient":{"clientId":"c1","tools":[{}]}}`, "session/activeClientSet: /activeClient/tools/0/name: required"},
 		{"config without config", `{"type":"session/configChanged","config":{"a":1}}`, "this channel has no config to change"},
 		{"older spelling, another's", `{"type":"session/activeClientChanged","activeClient":{"clientId":"c2","tools":[]}}`, "a client may only set or remove its own entry"},

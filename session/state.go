@@ -2,17 +2,17 @@ package session
 
 import "github.com/ahp-canvas/ahp-canvas/ahp"
 
-// Status is a bit set (ahp-host.md section 3a); unknown bits are kept.
+// Status is a set of bits (ahp/PROTOCOL.md section 3a). Unknown bits are kept.
 type Status uint32
 
-// The bits of a Status. InputNeeded includes InProgress.
+// The bits of a Status.
 const (
-	StatusIdle        Status = 1
-	StatusError       Status = 2
-	StatusInProgress  Status = 8
-	StatusInputNeeded Status = 24
-	StatusIsRead      Status = 32
-	StatusIsArchived  Status = 64
+	StatusIdle        Status = 1  // no activity
+	StatusError       Status = 2  // the last turn failed
+	StatusInProgress  Status = 8  // the agent is active
+	StatusInputNeeded Status = 24 // the agent waits for a person; includes StatusInProgress
+	StatusIsRead      Status = 32 // a person has seen the newest state
+	StatusIsArchived  Status = 64 // hidden from the usual lists
 )
 
 func (s Status) with(bit Status, on bool) Status {
@@ -22,103 +22,105 @@ func (s Status) with(bit Status, on bool) Status {
 	return s &^ bit
 }
 
-// Lifecycle says how far the making of a session is.
+// Lifecycle says whether a session is created.
 type Lifecycle string
 
-// The lifecycles of 0.5.1.
+// The lifecycles of version 0.5.1.
 const (
-	LifecycleCreating       Lifecycle = "creating"
-	LifecycleReady          Lifecycle = "ready"
-	LifecycleCreationFailed Lifecycle = "creationFailed"
+	LifecycleCreating       Lifecycle = "creating"       // not yet usable
+	LifecycleReady          Lifecycle = "ready"          // usable
+	LifecycleCreationFailed Lifecycle = "creationFailed" // never usable; creationError says why
 )
 
-// State is the state of a session channel (ahp-host.md section 3a), with the two
-// members of #297 section 2. Slices and values in it are never changed in place.
+// State is the state of a session channel (ahp/PROTOCOL.md section 3a), with two
+// members of the Canvas proposal (#297, section 2). Slices and values in it are never
+// changed in place.
 type State struct {
-	Provider         string                     `json:"provider"`
-	Title            string                     `json:"title"`
-	Status           Status                     `json:"status"` // bits: 1 idle, 2 error, 8 in progress, 24 input needed, 32 read, 64 archived
-	Activity         *string                    `json:"activity,omitzero"`
-	Project          ahp.Value                  `json:"project,omitzero"`
-	WorkingDirectory *string                    `json:"workingDirectory,omitzero"`
-	Annotations      ahp.Value                  `json:"annotations,omitzero"`
-	Lifecycle        Lifecycle                  `json:"lifecycle"`
-	CreationError    ahp.Value                  `json:"creationError,omitzero"`
-	ServerTools      []ToolDefinition           `json:"serverTools,omitzero"`
-	ActiveClients    []SessionActiveClient      `json:"activeClients"`
-	Chats            []ChatSummary              `json:"chats"`
-	DefaultChat      *string                    `json:"defaultChat,omitzero"`
-	Config           *Config                    `json:"config,omitzero"`
-	Customizations   []Customization            `json:"customizations,omitzero"`
-	Changesets       []ahp.Value                `json:"changesets,omitzero"`
-	Meta             ahp.Value                  `json:"_meta,omitzero"`
-	InputNeeded      ahp.Value                  `json:"inputNeeded,omitzero"` // passed through
-	Canvases         []SessionCanvasDeclaration `json:"canvases,omitzero"`
-	OpenCanvases     []OpenCanvasRef            `json:"openCanvases,omitzero"`
-	Extra            ahp.Value                  `json:",embed"`
+	Provider         string                     `json:"provider"`                  // the agent provider
+	Title            string                     `json:"title"`                     // for people
+	Status           Status                     `json:"status"`                    // bits: 1 idle, 2 error, 8 in progress, 24 input needed, 32 read, 64 archived
+	Activity         *string                    `json:"activity,omitzero"`         // the current activity, for people
+	Project          ahp.Value                  `json:"project,omitzero"`          // passed through
+	WorkingDirectory *string                    `json:"workingDirectory,omitzero"` // URI of a folder
+	Annotations      ahp.Value                  `json:"annotations,omitzero"`      // passed through
+	Lifecycle        Lifecycle                  `json:"lifecycle"`                 // whether the session is created
+	CreationError    ahp.Value                  `json:"creationError,omitzero"`    // why the creation failed
+	ServerTools      []ToolDefinition           `json:"serverTools,omitzero"`      // tools of the host
+	ActiveClients    []SessionActiveClient      `json:"activeClients"`             // clients that take part
+	Chats            []ChatSummary              `json:"chats"`                     // catalog of chats
+	DefaultChat      *string                    `json:"defaultChat,omitzero"`      // resource of the default chat
+	Config           *Config                    `json:"config,omitzero"`           // config values and their schema
+	Customizations   []Customization            `json:"customizations,omitzero"`   // plugins, skills, MCP servers
+	Changesets       []ahp.Value                `json:"changesets,omitzero"`       // catalog of changesets
+	Meta             ahp.Value                  `json:"_meta,omitzero"`            // metadata of clients and hosts
+	InputNeeded      ahp.Value                  `json:"inputNeeded,omitzero"`      // passed through
+	Canvases         []SessionCanvasDeclaration `json:"canvases,omitzero"`         // canvases that can be opened
+	OpenCanvases     []OpenCanvasRef            `json:"openCanvases,omitzero"`     // catalog of open canvases
+	Extra            ahp.Value                  `json:",embed"`                    // unknown members
 }
 
 // SessionActiveClient is a client that takes part in a session.
 type SessionActiveClient struct {
-	ClientID       string           `json:"clientId"`
-	DisplayName    *string          `json:"displayName,omitzero"`
-	Tools          []ToolDefinition `json:"tools"`
-	Customizations ahp.Value        `json:"customizations,omitzero"`
-	// CanvasProviders are the canvases that the client provides (#297 section 2).
+	ClientID       string           `json:"clientId"`                // the client's id
+	DisplayName    *string          `json:"displayName,omitzero"`    // the client's name, for people
+	Tools          []ToolDefinition `json:"tools"`                   // tools of the client
+	Customizations ahp.Value        `json:"customizations,omitzero"` // passed through
+	// CanvasProviders are the canvases that the client declares (the Canvas proposal,
+	// #297, section 2).
 	CanvasProviders []ClientCanvasDeclaration `json:"canvasProviders,omitzero"`
-	Extra           ahp.Value                 `json:",embed"`
+	Extra           ahp.Value                 `json:",embed"` // unknown members
 }
 
-// ToolDefinition names a tool; everything but its name is passed through.
+// ToolDefinition describes a tool. All members except the name are passed through.
 type ToolDefinition struct {
-	Name  string    `json:"name"`
-	Extra ahp.Value `json:",embed"`
+	Name  string    `json:"name"`   // the tool's name
+	Extra ahp.Value `json:",embed"` // other members
 }
 
-// ChatSummary is an entry of a session's chat catalogue.
+// ChatSummary is an entry of a session's catalog of chats.
 type ChatSummary struct {
-	Resource   string    `json:"resource"`
-	Title      string    `json:"title"`
-	Status     Status    `json:"status"`
-	Activity   *string   `json:"activity,omitzero"`
-	ModifiedAt string    `json:"modifiedAt"` // ISO 8601
-	Extra      ahp.Value `json:",embed"`
+	Resource   string    `json:"resource"`          // URI of the chat
+	Title      string    `json:"title"`             // for people
+	Status     Status    `json:"status"`            // bits, like a session's
+	Activity   *string   `json:"activity,omitzero"` // the current activity, for people
+	ModifiedAt string    `json:"modifiedAt"`        // ISO 8601
+	Extra      ahp.Value `json:",embed"`            // unknown members
 }
 
-// Config is a set of values and the schema of what they may be.
+// Config has values and the schema that they must match.
 type Config struct {
-	Schema ahp.Value            `json:"schema"`
-	Values map[string]ahp.Value `json:"values"`
-	Extra  ahp.Value            `json:",embed"`
+	Schema ahp.Value            `json:"schema"` // JSON Schema of an object
+	Values map[string]ahp.Value `json:"values"` // by property name
+	Extra  ahp.Value            `json:",embed"` // unknown members
 }
 
-// SessionSummary is a session's entry in the catalogue (listSessions,
-// root/sessionAdded). It is not part of a session's state.
+// SessionSummary is a session's entry in the catalog of sessions (listSessions,
+// root/sessionAdded). It is not part of the session's state.
 type SessionSummary struct {
-	Resource         string    `json:"resource"`
-	Provider         string    `json:"provider"`
-	Title            string    `json:"title"`
-	Status           Status    `json:"status"`
-	Activity         *string   `json:"activity,omitzero"`
-	Project          ahp.Value `json:"project,omitzero"`
-	WorkingDirectory *string   `json:"workingDirectory,omitzero"`
-	Annotations      ahp.Value `json:"annotations,omitzero"`
-	CreatedAt        string    `json:"createdAt"`  // ISO 8601, UTC, milliseconds
-	ModifiedAt       string    `json:"modifiedAt"` // likewise
-	Changes          ahp.Value `json:"changes,omitzero"`
-	Meta             ahp.Value `json:"_meta,omitzero"`
-	Extra            ahp.Value `json:",embed"`
+	Resource         string    `json:"resource"`                  // URI of the session
+	Provider         string    `json:"provider"`                  // the agent provider
+	Title            string    `json:"title"`                     // for people
+	Status           Status    `json:"status"`                    // bits, as in the session's state
+	Activity         *string   `json:"activity,omitzero"`         // the current activity, for people
+	Project          ahp.Value `json:"project,omitzero"`          // passed through
+	WorkingDirectory *string   `json:"workingDirectory,omitzero"` // URI of a folder
+	Annotations      ahp.Value `json:"annotations,omitzero"`      // passed through
+	CreatedAt        string    `json:"createdAt"`                 // ISO 8601, UTC, milliseconds
+	ModifiedAt       string    `json:"modifiedAt"`                // ISO 8601, UTC, milliseconds
+	Changes          ahp.Value `json:"changes,omitzero"`          // passed through
+	Meta             ahp.Value `json:"_meta,omitzero"`            // passed through
+	Extra            ahp.Value `json:",embed"`                    // unknown members
 }
 
-// PartialSessionSummary is the changes member of root/sessionSummaryChanged:
-// what changed, and nothing else. null clears.
+// PartialSessionSummary is the changes member of root/sessionSummaryChanged. It has
+// only the members that changed; null clears one.
 type PartialSessionSummary struct {
-	Title            ahp.Field[string]    `json:"title,omitzero"`
-	Status           ahp.Field[Status]    `json:"status,omitzero"`
-	Activity         ahp.Field[string]    `json:"activity,omitzero"`
-	Project          ahp.Field[ahp.Value] `json:"project,omitzero"`
-	WorkingDirectory ahp.Field[string]    `json:"workingDirectory,omitzero"`
-	Annotations      ahp.Field[ahp.Value] `json:"annotations,omitzero"`
-	ModifiedAt       ahp.Field[string]    `json:"modifiedAt,omitzero"`
-	Extra            ahp.Value            `json:",embed"`
+	Title            ahp.Field[string]    `json:"title,omitzero"`            // the new title
+	Status           ahp.Field[Status]    `json:"status,omitzero"`           // the new bits
+	Activity         ahp.Field[string]    `json:"activity,omitzero"`         // the new activity
+	Project          ahp.Field[ahp.Value] `json:"project,omitzero"`          // never changed by this host
+	WorkingDirectory ahp.Field[string]    `json:"workingDirectory,omitzero"` // the new folder
+	Annotations      ahp.Field[ahp.Value] `json:"annotations,omitzero"`      // never changed by this host
+	ModifiedAt       ahp.Field[string]    `json:"modifiedAt,omitzero"`       // ISO 8601, UTC, milliseconds
+	Extra            ahp.Value            `json:",embed"`                    // unknown members
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// timestamp is ISO 8601 in UTC with milliseconds, as summaries have it.
+// timestamp formats a time as ISO 8601 in UTC with milliseconds.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func (s *Service) summary(uri string, st State) SessionSummary {
@@ -19,18 +19,18 @@ func (s *Service) summary(uri string, st State) SessionSummary {
 	}
 }
 
-// changed follows every change of a session's state, in the same transaction.
+// changed is called for every change of a session's state, in its transaction.
 func (s *Service) changed(tx *channels.Tx, uri string, before, now State, a ahp.Action) {
 	if s.after != nil {
 		s.after(tx, uri, before, now)
 	}
-	s.tellSummary(tx, uri, before, now)
+	s.announce(tx, uri, before, now)
 	s.markChanged(uri, a)
 }
 
-// tellSummary tells the root channel's subscribers what of a summary changed: the
-// mutable members that did, and when (ahp-host.md section 4).
-func (s *Service) tellSummary(tx *channels.Tx, uri string, before, now State) {
+// announce notifies the subscribers of the root channel of the summary's members that
+// changed, and of the time (ahp/PROTOCOL.md section 4).
+func (s *Service) announce(tx *channels.Tx, uri string, before, now State) {
 	e := s.sessions[uri]
 	if e == nil {
 		return
@@ -51,7 +51,7 @@ func (s *Service) tellSummary(tx *channels.Tx, uri string, before, now State) {
 	})
 }
 
-// difference is absent where nothing changed, null where it was cleared.
+// difference returns an absent field if nothing changed, null if the value was cleared.
 func difference[T comparable](before, now *T) ahp.Field[T] {
 	switch {
 	case before == nil && now == nil, before != nil && now != nil && *before == *now:

@@ -51,7 +51,7 @@ func TestDisposeOnFullDisk(t *testing.T) {
 		_, err := open(h, "one", "")
 		ok(t, err)
 		h.Canvases.PutStore(full{l.store})
-		equal(t, `the session is still there, though canvases in it may be closed: canvas "one": the canvas is stale now and still listed, `+
+		equal(t, `the session still exists, but canvases in it might be closed: canvas "one": the canvas is stale now and still listed, `+
 			`because the host could not store its end: state: the disk is full (canvas_store_failed) (-32603)`, fmt.Sprint(dispose(t, h)))
 		h.Canvases.PutStore(l.store)
 		_, err = open(h, "two", "")

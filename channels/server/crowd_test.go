@@ -24,7 +24,12 @@ func (said) ActionType() string { return "ahp-toy/said" }
 // toys returns a log with channels of a toy kind.
 func toys(t *testing.T, uris ...string) *channels.Log {
 	t.Helper()
-	log := channels.New(channels.Options{})
+	return toysOn(t, channels.New(channels.Options{}), uris...)
+}
+
+// toysOn creates channels of a toy kind in a log.
+func toysOn(t *testing.T, log *channels.Log, uris ...string) *channels.Log {
+	t.Helper()
 	log.AddKind(&channels.Kind{
 		Scheme:  "ahp-toy",
 		Actions: ahp.NewActionTable(ahp.Row[said](ahp.FromHost | ahp.FromClient)),

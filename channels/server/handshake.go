@@ -52,10 +52,20 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	c.open(p.ClientID, version, caps)
-	err = c.server.log.Update(func(tx *channels.Tx) error {
-		result := ahp.InitializeResult{ProtocolVersion: exact, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
+	if err := c.subscribeInitially(req, exact, p.InitialSubscriptions); err != nil {
+		c.abort(req, err)
+		return
+	}
+	c.reachable()
+}
+
+// subscribeInitially subscribes the connection to the existing channels of uris, and
+// queues the answer to initialize.
+func (c *conn) subscribeInitially(req *peer.Request, version string, uris []string) error {
+	return c.server.log.Update(func(tx *channels.Tx) error {
+		result := ahp.InitializeResult{ProtocolVersion: version, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
 		var snaps []*channels.Snapshot
-		for _, uri := range p.InitialSubscriptions {
+		for _, uri := range uris {
 			if tx.Subscribed(c.sub, uri) {
 				continue // listed twice
 			}
@@ -70,11 +80,6 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		})
 		return nil
 	})
-	if err != nil {
-		c.abort(req, err)
-		return
-	}
-	c.reachable()
 }
 
 // abort refuses a handshake whose transaction failed, and closes the connection: it

@@ -7,16 +7,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// change is the last that a group does to a record.
+// change is the last change of a group to a record.
 type change struct {
 	channels.Change
 	row
-	key   []byte // where it is set
-	fresh bool   // the record was not there
+	key   []byte // nil if the record is deleted
+	fresh bool   // the record did not exist
 }
 
-// fold leaves of a group's changes the last one of each key, in the order of
-// their first. It also returns the manifest that follows.
+// fold returns the last change of a group to each key, in the order in which the keys
+// first appear, and the manifest after them.
 func (w *writer) fold(group []*job) (changes []change, m manifest) {
 	m = w.m
 	m.Commits += uint64(len(group))
@@ -38,15 +38,15 @@ func (w *writer) fold(group []*job) (changes []change, m manifest) {
 	return changes, m
 }
 
-// count gives a change its row, and returns the manifest with it. An id is given
-// once, also where the commit fails.
+// count assigns a change its row, and returns the manifest with the change. An id is
+// not reused, even if the commit fails.
 func (w *writer) count(c *change, m manifest) manifest {
-	old, there := w.rows[c.Key]
-	if there {
+	old, exists := w.rows[c.Key]
+	if exists {
 		m.Records, m.Sum = m.Records-1, m.Sum-uint64(old.sum)
 	}
 	if c.id = old.id; !c.Delete {
-		if !there {
+		if !exists {
 			w.last++
 			c.id, c.fresh = w.last, true
 		}
@@ -57,11 +57,11 @@ func (w *writer) count(c *change, m manifest) manifest {
 	return m
 }
 
-// apply commits a group as one transaction. With an error nothing of it is
-// applied, or the error is ErrStoreBroken.
+// apply commits a group as one transaction. If it fails, nothing was applied, unless
+// the error is ErrStoreBroken.
 func (w *writer) apply(group []*job) error {
 	changes, m := w.fold(group)
-	defer func() { // the room is kept, not the records
+	defer func() { // keep the capacity, not the records
 		clear(changes)
 		w.folded = changes[:0]
 	}()
@@ -75,16 +75,16 @@ func (w *writer) apply(group []*job) error {
 			w.rows[c.Key] = c.row
 		}
 	}
-	w.grown += grownBy(changes)
-	// What the log kept is kept. A mark that cannot be written only means that a
-	// cut log is not noticed.
+	w.logged += logGrowth(changes)
+	// The commit is durable. If the mark cannot be written, a truncated log might not be
+	// detected.
 	_ = w.lock.write(mark{m.Store, m.Commits})
 	return nil
 }
 
-// grownBy is about what a commit adds to the log: new records stand together,
-// others are each on a page of their own, and some pages lead there.
-func grownBy(changes []change) int {
+// logGrowth estimates by how many bytes a commit extends the log: new records share
+// pages, each other record is on a page of its own, and some pages are the tree's.
+func logGrowth(changes []change) int {
 	n := 4 * pageBytes
 	for _, c := range changes {
 		n += len(c.Key) + len(c.Value)
@@ -95,10 +95,9 @@ func grownBy(changes []change) int {
 	return n
 }
 
-const pageBytes = 4096 // SQLite's own choice
+const pageBytes = 4096 // SQLite's default
 
-// transact writes changes and the manifest, and syncs the log. No context can
-// end it half way.
+// transact writes changes and the manifest, and syncs the log. It cannot be canceled.
 func (w *writer) transact(changes []change, m manifest) error {
 	return w.c.Raw(func(any) (err error) {
 		if err := run(w.stmts.begin); err != nil {
@@ -106,12 +105,13 @@ func (w *writer) transact(changes []change, m manifest) error {
 		}
 		defer func() {
 			if err != nil {
-				// It is not there any more where SQLite rolled back by itself.
-				// Where it stays, the next one cannot begin and breaks the store.
+				// SQLite might have rolled back already. If the rollback fails and
+				// the transaction stays open, the next one fails to begin, which
+				// breaks the store.
 				_ = run(w.stmts.rollback)
 			}
 		}()
-		if err := w.stmts.dropAll(changes); err != nil {
+		if err := w.stmts.deleteAll(changes); err != nil {
 			return err
 		}
 		if err := w.stmts.putAll(changes); err != nil {
@@ -129,8 +129,8 @@ func (w *writer) transact(changes []change, m manifest) error {
 	})
 }
 
-// begin says in the file itself that a host has the store, before anything is
-// acknowledged: from then on, the file without its log is known to be a part.
+// begin marks the file as open before any commit is acknowledged. From then on, the
+// file without its log is recognized as incomplete.
 func (w *writer) begin() (err error) {
 	ctx := context.Background()
 	defer func() {
@@ -141,7 +141,7 @@ func (w *writer) begin() (err error) {
 	if err := w.stmts.prepare(ctx, w.c); err != nil {
 		return writing(w.path, err)
 	}
-	// The mark of an earlier time goes first, where a closed copy was put back.
+	// A restored copy has fewer commits than the old mark, so replace the mark first.
 	if err := w.lock.write(mark{w.m.Store, w.m.Commits}); err != nil {
 		return err
 	}
@@ -155,17 +155,17 @@ func (w *writer) begin() (err error) {
 		return writing(w.path, err)
 	}
 	whole, err := w.c.checkpoint(ctx, "TRUNCATE")
-	if err == nil && !whole { // a host that ended a moment ago was being read
+	if err == nil && !whole { // a reader of the previous host is still active
 		return explain(w.path, channels.ErrStoreBusy, errors.New("another process reads it"))
 	}
 	if err != nil {
 		return writing(w.path, err)
 	}
-	return writing(w.path, layOut(w.path))
+	return writing(w.path, preallocate(w.path))
 }
 
-// end closes the file, so that it is whole without a log. It is the last that the
-// writer does, or what an Open does that failed.
+// end closes the store, so that the file is whole without a log. It is the writer's
+// last action; Open also calls it on failure.
 func (w *writer) end() error {
 	var errs []error
 	if w.broken == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// raw is a file beside the store, to which 300 bytes are appended and synced: the
-// least that a durable answer can cost here.
+// raw is a file beside the store to which 300 bytes are appended and synced, the least
+// that a durable commit can cost.
 type raw struct {
 	f     *os.File
 	took  time.Duration
@@ -61,15 +61,15 @@ func benchStore(b *testing.B, records int) (string, *sqlitestore.Store) {
 	return path, s
 }
 
-// instance is a record as a host has it: about 300 bytes.
+// instance returns a typical record of about 300 bytes.
 func instance(i int) channels.Change {
 	return channels.Change{Key: fmt.Sprintf("instance/session-%d/canvas-%06d", i%50, i), Value: fmt.Appendf(nil, "%0300d", i)}
 }
 
-// BenchmarkCommit opens and closes: each caller sets a record of its own and
-// removes it five commits later, beside 10,000 that stay. In between, raw syncs
-// are made on the same file system: x-sync is how many of them one commit lasts,
-// x-rate how many times as many commits as raw syncs there are in a second.
+// BenchmarkCommit has each caller set a record and delete it five commits later, in a
+// store with 10,000 other records. It alternates with raw syncs on the same file system.
+// x-sync is the duration of a commit divided by that of a raw sync, x-rate the rate of
+// commits divided by that of raw syncs.
 func BenchmarkCommit(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
@@ -113,7 +113,7 @@ func openAndClose(b *testing.B, s channels.Store, caller, rounds int) {
 	}
 }
 
-// BenchmarkLoad is what a start takes: Open, which verifies all, and Load.
+// BenchmarkLoad measures Open, which verifies the store, and Load.
 func BenchmarkLoad(b *testing.B) {
 	for _, records := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprintf("records=%d", records), func(b *testing.B) {

@@ -12,9 +12,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// A store that another process reads while it is closed keeps its log: Close says
-// so, Check does not call the file whole, and the next host has everything.
-func TestCloseBesideAReader(t *testing.T) {
+// TestCloseBesideReader: a store that another process reads while it is closed keeps its
+// log. Close returns an error, Check does not report the file as closed, and the next
+// host has every record.
+func TestCloseBesideReader(t *testing.T) {
 	ahptest.Leaks(t)
 	path := made(t, "")
 	s, err := Open(t.Context(), path, Options{})
@@ -53,9 +54,9 @@ func TestCloseBesideAReader(t *testing.T) {
 	}
 }
 
-// A copy that cannot be written says so of the copy, and takes nothing away that is
-// beside it.
-func TestBackupElsewhere(t *testing.T) {
+// TestBackupFails: the error of a copy that cannot be written names the copy, and the
+// files beside the copy are unchanged.
+func TestBackupFails(t *testing.T) {
 	ahptest.Leaks(t)
 	path := made(t, "")
 	dir := t.TempDir()
@@ -80,9 +81,9 @@ func TestBackupElsewhere(t *testing.T) {
 	}
 }
 
-// Two who look at a closed store are not in each other's way, and take the other one
-// for no host. A host that comes meanwhile is told that somebody looks.
-func TestTwoWhoLook(t *testing.T) {
+// TestTwoReaders: two readers of a closed store do not exclude each other or take each
+// other for a host. A host that starts meanwhile is told about the reader.
+func TestTwoReaders(t *testing.T) {
 	ahptest.Leaks(t)
 	path := made(t, "")
 	s, err := Open(t.Context(), path, Options{})
@@ -93,7 +94,7 @@ func TestTwoWhoLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := names(t, path)
-	looks, held, _, err := peekLock(path)
+	looks, held, _, err := shareLock(path)
 	if held || err != nil {
 		t.Fatalf("%t %v", held, err)
 	}

@@ -7,33 +7,39 @@ import (
 	"path/filepath"
 )
 
-// Report says what a store is.
+// Report describes a store.
 type Report struct {
-	Path    string `json:"path"`
-	Format  int    `json:"format"`
-	Store   string `json:"store"` // its id: a backup has another
-	Records int    `json:"records"`
-	Bytes   int64  `json:"bytes"` // of keys and values
+	// Path is the store's file.
+	Path string `json:"path"`
+	// Format is the version of the file's format.
+	Format int `json:"format"`
+	// Store is the store's id. A backup has another one.
+	Store string `json:"store"`
+	// Records is the number of records.
+	Records int `json:"records"`
+	// Bytes is the size of all keys and values.
+	Bytes int64 `json:"bytes"`
+	// Commits is the number of commits.
 	Commits uint64 `json:"commits"`
-	// Closed says that the file alone is the whole store; else its log belongs to it.
+	// Closed reports that the file without its log is the whole store.
 	Closed bool `json:"closed"`
-	// PID is the process that has the store now; 0 is nobody.
+	// PID is the process that has the store open, or 0.
 	PID int `json:"pid,omitzero"`
 }
 
-// Check reads and verifies a store and changes nothing, not even a file beside
-// it. It works beside a running host, where the system lets it (else:
-// ErrStoreBusy names that one). It fails as Open does, and with fs.ErrNotExist
-// where no store is.
+// Check reads and verifies a store. It changes neither the store nor any file beside
+// it. It also works while a host has the store open; if the system does not allow
+// that, it returns ErrStoreBusy. Otherwise it fails like Open, or with fs.ErrNotExist
+// if there is no store.
 func Check(ctx context.Context, path string) (Report, error) {
-	r, _, err := survey(ctx, path)
+	r, _, err := inspect(ctx, path)
 	return r, err
 }
 
-// Dump is Check, and then calls fn with every record in the order of their keys.
-// It ends with fn's error.
+// Dump checks a store like Check, and then calls fn with every record in the order of
+// their keys. It stops at the first error of fn and returns it.
 func Dump(ctx context.Context, path string, fn func(key string, value []byte) error) (Report, error) {
-	r, records, err := survey(ctx, path)
+	r, records, err := inspect(ctx, path)
 	if err != nil {
 		return r, err
 	}
@@ -45,22 +51,22 @@ func Dump(ctx context.Context, path string, fn func(key string, value []byte) er
 	return r, nil
 }
 
-// Backup is Check, and then writes the records into a new store in the file to,
-// which must not be there yet (fs.ErrExist). The report is the copy's. The copy
-// is closed and has an id of its own. To restore it, move the old file away with
-// all that is beside it, and copy the backup to its place.
+// Backup checks a store like Check, and then writes its records to a new store in the
+// file to. If that file exists, Backup returns fs.ErrExist. The report describes the
+// copy, which is closed and has its own id. To restore it, move the old file away with
+// the files beside it, and copy the backup to its path.
 func Backup(ctx context.Context, path, to string) (Report, error) {
 	if _, err := os.Lstat(to); err == nil {
 		return Report{}, fmt.Errorf("%s: %w", to, os.ErrExist)
 	}
-	_, records, err := survey(ctx, path)
+	_, records, err := inspect(ctx, path)
 	if err != nil {
 		return Report{}, err
 	}
-	// A name that nobody has: what is beside the copy is somebody else's.
+	// The name must be unique: other files beside the copy are not ours to replace.
 	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+"-new*")
 	if err == nil {
-		err = become(ctx, f, to, records)
+		err = fillAndRename(ctx, f, to, records)
 	}
 	if err != nil {
 		return Report{}, copying(to, err)

@@ -18,8 +18,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// The test binary is also the process that gets killed: with childStore set, it
-// commits to that store and says on its standard output what was acknowledged.
+// The test binary is also the process that is killed: with childStore set, it commits to
+// that store and reports acknowledged commits on its standard output.
 const (
 	childStore   = "AHP_TEST_STORE"
 	childCallers = "AHP_TEST_CALLERS"
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	ahptest.VerifyNoLeaks(m)
 }
 
-// long is the number of repetitions: few in the normal run.
+// long returns the number of repetitions, which is small unless AHP_LONG is set.
 func long(short, long int) int {
 	if os.Getenv("AHP_LONG") != "" {
 		return long
@@ -80,8 +80,8 @@ func childCaller(s *sqlitestore.Store, caller, from, to int) error {
 	return nil
 }
 
-// step moves a caller's pair of records to a round; the round before is deleted,
-// and a third record grows and shrinks.
+// step returns the changes of a caller's round: they set a pair of records, delete that
+// of the previous round, and change the size of a third record.
 func step(caller, round int) []channels.Change {
 	left, right := fmt.Sprintf("left/%03d/%08d", caller, round), fmt.Sprintf("right/%03d/%08d", caller, round)
 	return []channels.Change{
@@ -95,8 +95,8 @@ func payload(caller, round int) string {
 	return strings.Repeat(fmt.Sprintf("%d.%d;", caller, round), 1+(caller*7+round*13)%300)
 }
 
-// readRounds returns the round of each caller, and an error where a record is
-// half a step, of another round, or not what was written.
+// readRounds returns the round of each caller. It fails if a batch was applied in part,
+// or if a record is of another round or was never written.
 func readRounds(s channels.Store) (map[int]int, error) {
 	found := map[string]string{}
 	err := s.Load(context.Background(), func(key string, value []byte) error {
@@ -125,7 +125,7 @@ func roundsOf(found map[string]string) (map[int]int, error) {
 	}
 	for key, value := range found {
 		if want[key] != value {
-			return at, fmt.Errorf("record %s is risen, half or wrong", key)
+			return at, fmt.Errorf("record %s was deleted, is incomplete or is wrong", key)
 		}
 	}
 	if len(found) != len(want) {
@@ -134,7 +134,7 @@ func roundsOf(found map[string]string) (map[int]int, error) {
 	return at, nil
 }
 
-// child is a process that commits.
+// child is a process that commits to a store.
 type child struct {
 	cmd  *exec.Cmd
 	out  *bufio.Scanner
@@ -159,8 +159,8 @@ func startChild(t *testing.T, path string, callers, rounds int, wrap ...string) 
 	return c
 }
 
-// acks reads up to n acknowledgements and returns how many came; the output's
-// end is fewer.
+// acks reads up to n acknowledgements and returns their number, which is smaller if the
+// output ends.
 func (c *child) acks(n int) (got int) {
 	for got < n && c.out.Scan() {
 		var caller, round int
@@ -172,8 +172,7 @@ func (c *child) acks(n int) (got int) {
 	return got
 }
 
-// kill ends the process as a power cut does to a process, and reads what it had
-// said until then.
+// kill kills the process, and reads the rest of its output.
 func (c *child) kill(t *testing.T) (acks int) {
 	t.Helper()
 	if err := c.cmd.Process.Kill(); err != nil {
@@ -184,8 +183,8 @@ func (c *child) kill(t *testing.T) (acks int) {
 	return acks
 }
 
-// agrees checks that every caller is where it was told, or one step further: the
-// one that was under way.
+// agrees checks that the store has the last acknowledged round of every caller, or the
+// next one, whose commit was in progress.
 func agrees(at, acknowledged map[int]int) error {
 	for caller, round := range acknowledged {
 		if at[caller] != round && at[caller] != round+1 {
@@ -195,7 +194,7 @@ func agrees(at, acknowledged map[int]int) error {
 	return nil
 }
 
-// copyStore copies a store's files into a folder of their own.
+// copyStore copies a store's files to a new folder.
 func copyStore(t *testing.T, path string) (copied string) {
 	t.Helper()
 	copied = filepath.Join(t.TempDir(), sqlitestore.FileName)

@@ -14,8 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// What cannot be told apart from a lost sync breaks the store for good: each
-// later commit is refused, and what was acknowledged before is there afterwards.
+// TestBroken: a failure that might be a lost sync breaks the store. Every later commit
+// fails, and the acknowledged commits are kept.
 func TestBroken(t *testing.T) {
 	ahptest.Leaks(t)
 	path := filepath.Join(t.TempDir(), FileName)
@@ -26,7 +26,7 @@ func TestBroken(t *testing.T) {
 	if err := s.Commit(t.Context(), channels.Change{Key: "a", Value: []byte("1")}); err != nil {
 		t.Fatal(err)
 	}
-	s.w.stmts.commit = noStatement{s.w.stmts.commit} // the writer waits: nobody uses it
+	s.w.stmts.commit = noStatement{s.w.stmts.commit} // no job is running
 	for range 2 {
 		err := s.Commit(t.Context(), channels.Change{Key: "b"})
 		if !errors.Is(err, channels.ErrStoreBroken) {
@@ -45,15 +45,15 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// noStatement is one that cannot be run any more.
+// noStatement is a statement that fails.
 type noStatement struct{ driver.Stmt }
 
 func (noStatement) ExecContext(context.Context, []driver.NamedValue) (driver.Result, error) {
 	return nil, errors.New("the statement is closed")
 }
 
-// Batches that wait while another is synced share the next sync; none is lost on
-// the way, and the number of commits counts each of them.
+// TestGroup: the batches of a group are all applied, in order, and each counts as a
+// commit.
 func TestGroup(t *testing.T) {
 	ahptest.Leaks(t)
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Options{})
@@ -68,7 +68,7 @@ func TestGroup(t *testing.T) {
 		group = append(group, jobs[i])
 	}
 	before := s.w.m.Commits
-	s.w.commit(group) // the writer waits: this stands in for it
+	s.w.commit(group) // no job is running, so the test may
 	for _, j := range jobs {
 		if j.err != nil {
 			t.Fatal(j.err)
@@ -90,8 +90,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// A large batch for which there is no room fails alone. SQLite's own limit of
-// pages stands in for the disk.
+// TestFullAlone: a large batch that does not fit fails alone. SQLite's limit of pages
+// replaces a full disk.
 func TestFullAlone(t *testing.T) {
 	ahptest.Leaks(t)
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Options{})
@@ -121,11 +121,11 @@ func TestFullAlone(t *testing.T) {
 	}
 	limit(900)
 	if err := s.Commit(t.Context(), group[4].changes...); err != nil {
-		t.Errorf("with room: %v", err)
+		t.Errorf("after the limit was raised: %v", err)
 	}
 }
 
-// Callers that commit while the store is closed get an answer, each of them.
+// TestCloseTwice: concurrent calls of Close all wait for the same result.
 func TestCloseTwice(t *testing.T) {
 	ahptest.Leaks(t)
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Options{})

@@ -18,22 +18,21 @@ type conn struct {
 	mode string
 }
 
-// The ways to open a file.
+// The modes in which a file is opened.
 const (
 	readWrite = "mode=rw"
-	readOnly  = "mode=ro"             // beside a host; needs the -shm file or a folder to make it in
-	frozen    = "mode=ro&immutable=1" // nobody writes; makes no file
+	readOnly  = "mode=ro"             // while a host has it; creates the -shm file if there is none
+	immutable = "mode=ro&immutable=1" // while no process writes it; creates no file
 )
 
-// pragmas are for every connection. Checkpoints run where the writer says so;
-// nothing is mapped, because what is mapped can end the process when the file is
-// cut.
+// pragmas are set on every connection. The writer decides when checkpoints run. Memory
+// mapping is off, because a truncated file would crash the process.
 var pragmas = []string{
 	"synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(8388608)", "mmap_size(0)", "cache_size(-32768)",
 	"cell_size_check(ON)", "trusted_schema(OFF)", "temp_store(MEMORY)", "busy_timeout(2000)",
 }
 
-// connect opens a file that exists.
+// connect opens an existing file.
 func connect(ctx context.Context, path, mode string) (*conn, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -56,14 +55,14 @@ func connect(ctx context.Context, path, mode string) (*conn, error) {
 
 func (c *conn) close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
 
-// exec runs a statement that is run once.
+// exec runs a statement that is not prepared.
 func (c *conn) exec(ctx context.Context, query string, args ...any) error {
 	_, err := c.ExecContext(ctx, query, args...)
 	return err
 }
 
-// checkpoint copies what the log holds into the file and syncs it. TRUNCATE
-// empties the log, too. whole is false where a reader beside is in the way.
+// checkpoint copies the log into the file and syncs the file. The kind TRUNCATE also
+// empties the log. whole is false if a reader prevented that.
 func (c *conn) checkpoint(ctx context.Context, kind string) (whole bool, err error) {
 	var busy, log, done int
 	err = c.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+kind+")").Scan(&busy, &log, &done)

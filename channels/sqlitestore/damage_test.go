@@ -14,7 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// killedStore is one that a killed process left, with what it had acknowledged.
+// killedStore returns a store that a killed process left, and the rounds that were
+// acknowledged.
 func killedStore(t *testing.T) (path string, acknowledged map[int]int) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), sqlitestore.FileName)
@@ -27,7 +28,7 @@ func killedStore(t *testing.T) (path string, acknowledged map[int]int) {
 	return path, c.last
 }
 
-// closedStore is the same, closed.
+// closedStore returns the same store after a Close.
 func closedStore(t *testing.T) (path string, acknowledged map[int]int) {
 	t.Helper()
 	path, acknowledged = killedStore(t)
@@ -41,14 +42,14 @@ func closedStore(t *testing.T) (path string, acknowledged map[int]int) {
 	return path, at
 }
 
-// A store of which one bit is another, or the end is missing, opens with the
-// right state or is refused; and one that opens works.
+// TestDamage: a store with a flipped bit or a truncated file opens with the right state
+// or is refused. One that opens works.
 func TestDamage(t *testing.T) {
 	ahptest.Leaks(t)
 	for _, tc := range []struct {
 		name  string
 		make  func(*testing.T) (string, map[int]int)
-		files []string // which are damaged, in turns
+		files []string // the files to damage, in turn
 	}{
 		{"closed", closedStore, []string{""}},
 		{"killed", killedStore, []string{"-wal", "", "-wal", "-lock"}},
@@ -73,14 +74,14 @@ func TestDamage(t *testing.T) {
 			}
 			t.Logf("%d damages: %d opened with the right state, %d refused, 0 wrong", n, right, refused)
 			if right == 0 || refused == 0 {
-				t.Error("all went one way: nothing was tried")
+				t.Error("all had the same outcome: the test is not effective")
 			}
 		})
 	}
 }
 
-// harm flips a bit of a file, or cuts it, before the zeros at its end: behind its
-// last page, a log has room.
+// harm flips a bit of a file or truncates it, before the zeros at its end, because a log
+// is preallocated.
 func harm(t *testing.T, file string) (what string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -90,7 +91,7 @@ func harm(t *testing.T, file string) (what string) {
 	name := filepath.Base(file)
 	at := rand.IntN(len(bytes.TrimRight(data, "\x00")))
 	switch rand.IntN(5) {
-	case 0: // the heads of files and pages matter most
+	case 0: // the headers of files and pages are most critical
 		at = min(at/4096*4096+rand.IntN(120), len(data)-1)
 		fallthrough
 	case 1, 2:
@@ -110,9 +111,9 @@ func harm(t *testing.T, file string) (what string) {
 	return what
 }
 
-// opensRight reports whether a store opens. It must then have the right state,
-// take a commit, and have that the next time; else it must be refused as damaged,
-// Check must say the same, and file and log must be as they were.
+// opensRight reports whether a store opens. If it does, it must have the right state,
+// accept a commit, and have that when it is opened again. Otherwise Open and Check must
+// return ErrStoreDamaged, and file and log must be unchanged.
 func opensRight(t *testing.T, path string, acknowledged map[int]int) (bool, error) {
 	before := contents(t, path)
 	_, checked := sqlitestore.Check(t.Context(), path)
@@ -148,7 +149,7 @@ func opensRight(t *testing.T, path string, acknowledged map[int]int) (bool, erro
 	return true, nil
 }
 
-// contents is what a file and its log hold. An empty log is none.
+// contents returns the contents of a file and its log. An empty log equals none.
 func contents(t *testing.T, path string) (all [2]string) {
 	t.Helper()
 	for i, end := range []string{"", "-wal"} {
@@ -161,7 +162,8 @@ func contents(t *testing.T, path string) (all [2]string) {
 	return all
 }
 
-// What becomes of a store's files in people's hands.
+// TestFiles: a store whose files were lost, replaced or copied opens with the right state
+// or is refused.
 func TestFiles(t *testing.T) {
 	ahptest.Leaks(t)
 	killed, acknowledged := killedStore(t)
@@ -173,10 +175,10 @@ func TestFiles(t *testing.T) {
 		do    func(t *testing.T, path string)
 		opens bool
 	}{
-		{"killed, as it is", killed, acknowledged, func(*testing.T, string) {}, true},
+		{"killed, unchanged", killed, acknowledged, func(*testing.T, string) {}, true},
 		{"the log is lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path+"-wal") }, false},
 		{"the log is empty", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", nil) }, false},
-		{"the log is cut in its head", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", read(t, path+"-wal")[:27]) }, false},
+		{"the log is truncated in its header", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", read(t, path+"-wal")[:27]) }, false},
 		{"the log and the mark are lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path+"-wal"); remove(t, path+"-lock") }, false},
 		{"the mark is lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path+"-lock") }, true},
 		{"the file is lost", killed, acknowledged, func(t *testing.T, path string) { remove(t, path) }, false},
@@ -185,16 +187,16 @@ func TestFiles(t *testing.T) {
 		{"a closed file is something else", closed, closedAt, func(t *testing.T, path string) { write(t, path, []byte("hello, world")) }, false},
 		{"a closed file has no mark", closed, closedAt, func(t *testing.T, path string) { remove(t, path+"-lock") }, true},
 		{"a closed file has an empty log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", nil) }, true},
-		{"a closed file has the mark of another", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-lock", read(t, killed+"-lock")) }, true},
-		{"a closed file has the log of another", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")) }, false},
-		{"a closed file has the head of a log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")[:27]) }, true},
-		{"the log has room and nothing in it", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 4<<20)) }, false},
-		{"the log is room, and the mark is lost", killed, acknowledged, func(t *testing.T, path string) {
+		{"a closed file has the mark of another store", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-lock", read(t, killed+"-lock")) }, true},
+		{"a closed file has the log of another store", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")) }, false},
+		{"a closed file has a part of a log's header", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", read(t, killed+"-wal")[:27]) }, true},
+		{"the log is preallocated and empty", killed, acknowledged, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 4<<20)) }, false},
+		{"the log is preallocated and empty, and the mark is lost", killed, acknowledged, func(t *testing.T, path string) {
 			write(t, path+"-wal", make([]byte, 4<<20))
 			remove(t, path+"-lock")
 		}, false},
-		{"a closed file has room for a log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 4<<20)) }, true},
-		{"a closed file has a log that is none", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 9000)) }, true},
+		{"a closed file has a preallocated log", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 4<<20)) }, true},
+		{"a closed file has a log of zeros", closed, closedAt, func(t *testing.T, path string) { write(t, path+"-wal", make([]byte, 9000)) }, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			path := copyStore(t, tc.from)

@@ -8,13 +8,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
-// A lock file holds anything: only what was written by write is believed, and what
-// was written is read.
+// FuzzMark: read accepts exactly what write writes.
 func FuzzMark(f *testing.F) {
 	f.Add([]byte{}, uint64(7))
 	f.Add([]byte("pid 0000000001\nstore 0123456789abcdef\ncommit 00000000000000000007\ncrc 00000000\n"), uint64(1<<63))
 	f.Add([]byte("pid 0000027031\nstore 6e1da3a8c88e7c60\ncommit 00000000000000000002\ncrc 3b0e0891\n"), uint64(2))
-	f.Add([]byte("pid 27031\nstore 6e1da3a8c88e7c60\ncommit 2\ncrc 3B0e0891 "), uint64(2)) // right, but nobody wrote it
+	f.Add([]byte("pid 27031\nstore 6e1da3a8c88e7c60\ncommit 2\ncrc 3B0e0891 "), uint64(2)) // valid, but write writes another form
 	f.Fuzz(func(t *testing.T, data []byte, commits uint64) {
 		file, err := os.Create(filepath.Join(t.TempDir(), "lock"))
 		if err != nil {
@@ -38,7 +37,7 @@ func FuzzMark(f *testing.F) {
 	})
 }
 
-// A manifest is what its checksum says, or none.
+// FuzzManifest: a manifest is accepted only with its checksum, and encodes to the same.
 func FuzzManifest(f *testing.F) {
 	m := manifest{Store: "0123456789abcdef", Commits: 3, Records: 2, Sum: 1 << 63, Open: true}
 	body, crc := m.encode()
@@ -57,12 +56,13 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 		if err == nil && int64(manifestSum(version, text)) != sum {
-			t.Errorf("believed with a wrong checksum: %q", text)
+			t.Errorf("accepted with a wrong checksum: %q", text)
 		}
 	})
 }
 
-// The mark survives a holder, is the last that was written, and names who has it.
+// TestLock: the mark survives the process that wrote it, is the last one written, and
+// has the process id.
 func TestLock(t *testing.T) {
 	ahptest.Leaks(t)
 	path := filepath.Join(t.TempDir(), FileName)
@@ -77,8 +77,8 @@ func TestLock(t *testing.T) {
 	if err := l.write(want); err != nil {
 		t.Fatal(err)
 	}
-	if _, held, pid, err := peekLock(path); !held || pid != os.Getpid() || err != nil {
-		t.Errorf("peek: %v %d %v", held, pid, err)
+	if _, held, pid, err := shareLock(path); !held || pid != os.Getpid() || err != nil {
+		t.Errorf("shareLock: %v %d %v", held, pid, err)
 	}
 	if err := l.release(); err != nil {
 		t.Fatal(err)
@@ -93,18 +93,18 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// What no checksum of the whole can tell: a byte that moved from key to value, and
-// a key that is there twice.
+// TestRecords: a byte that moved from key to value is noticed, and so is a key that
+// exists twice.
 func TestRecords(t *testing.T) {
 	if recordSum([]byte("ab"), []byte("c")) == recordSum([]byte("a"), []byte("bc")) {
-		t.Error("a byte can move from the key to the value")
+		t.Error("the checksum does not change if a byte moves from key to value")
 	}
 	once := []record{{key: "b"}, {key: "a"}, {key: "a\x00"}}
 	if err := sortRecords(once); err != nil || once[0].key != "a" || once[2].key != "b" {
 		t.Errorf("%v %v", once, err)
 	}
 	if err := sortRecords([]record{{key: "b"}, {key: "a"}, {key: "b"}}); err == nil {
-		t.Error("a record may be there twice")
+		t.Error("two records of one key were accepted")
 	}
 	if err := sortRecords(nil); err != nil {
 		t.Error(err)

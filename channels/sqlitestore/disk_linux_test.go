@@ -15,12 +15,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// disk is a small file system of its own, where the user may mount one.
+// disk returns a folder on a small file system. It skips the test if none can be mounted.
 func disk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("no disk of its own can be mounted here: %v", err)
+		t.Skipf("cannot mount a file system: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
@@ -30,7 +30,7 @@ func disk(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// kept is what a store must hold: what was acknowledged.
+// kept is the acknowledged records of a store.
 type kept struct {
 	mu      sync.Mutex
 	records map[string]string
@@ -49,7 +49,7 @@ func (k *kept) commit(t *testing.T, s channels.Store, name string, size int) {
 		case errors.Is(err, channels.ErrStoreFull):
 			k.full++
 		default:
-			t.Errorf("neither kept nor full: %v", err)
+			t.Errorf("commit: %v, want nil or ErrStoreFull", err)
 		}
 		k.mu.Unlock()
 		if err != nil {
@@ -70,9 +70,9 @@ func (k *kept) check(t *testing.T, s channels.Store) {
 	}
 }
 
-// The disk fills up while 8 callers commit: each commit is kept or answered with
-// ErrStoreFull, never half; the store goes on, and takes commits once there is
-// room. A process that is killed meanwhile leaves the same.
+// TestFullDisk: the disk fills up while 8 callers commit. Each commit is kept or fails
+// with ErrStoreFull, and none is applied in part. The store continues, and accepts
+// commits once there is space. A process that is killed meanwhile leaves the same.
 func TestFullDisk(t *testing.T) {
 	ahptest.Leaks(t)
 	dir := disk(t, "12m")
@@ -93,14 +93,14 @@ func TestFullDisk(t *testing.T) {
 	if r, err := sqlitestore.Check(t.Context(), path); err != nil || r.Records != len(k.records) {
 		t.Errorf("check of a full disk: %+v %v", r, err)
 	}
-	copied := copyStore(t, path) // as a killed process leaves it
+	copied := copyStore(t, path) // like a killed process
 	before := len(k.records)
 
 	remove(t, filler)
 	for i := range 8 {
 		key := fmt.Sprint("room/", i)
 		if err := s.Commit(t.Context(), channels.Change{Key: key, Value: []byte(key)}); err != nil {
-			t.Fatalf("with room: %v", err)
+			t.Fatalf("with free space: %v", err)
 		}
 		k.records[key] = key
 	}
@@ -118,7 +118,7 @@ func TestFullDisk(t *testing.T) {
 	if err := errors.Join(reopened.Close(), asKilled.Close()); err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d commits refused for want of room, %d records kept, 0 half, 0 risen; 8 commits with room again", k.full, before)
+	t.Logf("%d commits failed on a full disk, %d records kept, 0 partial, 0 deleted ones restored; 8 commits with free space", k.full, before)
 }
 
 func open(t *testing.T, path string) *sqlitestore.Store {
@@ -130,7 +130,8 @@ func open(t *testing.T, path string) *sqlitestore.Store {
 	return s
 }
 
-// A host that starts on a full disk is told so, and starts when there is room.
+// TestFullDiskAtOpen: Open on a full disk returns ErrStoreFull, and works once there is
+// space.
 func TestFullDiskAtOpen(t *testing.T) {
 	ahptest.Leaks(t)
 	for _, tc := range []struct {
@@ -160,7 +161,7 @@ func TestFullDiskAtOpen(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written is refused, and can still be checked.
+// TestReadOnly: Open of a store in a read-only folder fails, and Check works.
 func TestReadOnly(t *testing.T) {
 	ahptest.Leaks(t)
 	dir := disk(t, "1m")
@@ -192,17 +193,16 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A full disk leaves the log to grow as it is needed. Anything else that keeps it from
-// being laid out, here a limit on the size of files, is told at the start, and the
-// next start has everything.
-func TestLogThatCannotBeLaidOut(t *testing.T) {
+// TestPreallocateFails: if the log cannot be preallocated for a reason other than a full
+// disk, here a limit on file sizes, Open fails. The next Open has every record.
+func TestPreallocateFails(t *testing.T) {
 	ahptest.Leaks(t)
 	path := filepath.Join(t.TempDir(), sqlitestore.FileName)
 	s := open(t, path)
 	if err := errors.Join(s.Commit(t.Context(), channels.Change{Key: "a"}), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openWithFilesOf(t, path, 1<<20)
+	s, err := openWithFileLimit(t, path, 1<<20)
 	if err == nil {
 		s.Close()
 	}
@@ -216,8 +216,8 @@ func TestLogThatCannotBeLaidOut(t *testing.T) {
 	}
 }
 
-// openWithFilesOf opens a store while no file may be larger.
-func openWithFilesOf(t *testing.T, path string, size uint64) (*sqlitestore.Store, error) {
+// openWithFileLimit opens a store while files are limited to a size.
+func openWithFileLimit(t *testing.T, path string, size uint64) (*sqlitestore.Store, error) {
 	t.Helper()
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// damaged is the refusal of what is no whole store, with what a person can do.
+// damaged returns an ErrStoreDamaged with its cause and advice.
 func damaged(path, format string, args ...any) error {
-	return fmt.Errorf("%s: %w: %w; run ahp-canvas state check, restore a backup, or move away %s with its -wal and -lock to begin anew",
+	return fmt.Errorf("%s: %w: %w; run ahp-canvas state check, restore a backup, or move %s away with its -wal and -lock files to start with an empty store",
 		path, channels.ErrStoreDamaged, fmt.Errorf(format, args...), path)
 }
 
-// reading says what an error means that came up while a store was read: what is
-// neither the disk's, the folder's nor the caller's fault is damage.
+// reading classifies an error of reading a store. An error that is not the disk's,
+// the folder's or the caller's is damage.
 func reading(path string, err error) error {
 	switch kind := kindOf(err); {
 	case err == nil || known(err):
@@ -31,7 +31,7 @@ func reading(path string, err error) error {
 		return explain(path, kind, err)
 	}
 	switch code := codeOf(err); {
-	case code == sqlite3.SQLITE_IOERR_SHMSIZE: // the first page of -shm has no room
+	case code == sqlite3.SQLITE_IOERR_SHMSIZE: // no space for the first page of -shm
 		return explain(path, channels.ErrStoreFull, err)
 	case code == sqlite3.SQLITE_IOERR_SHORT_READ || code == sqlite3.SQLITE_IOERR_CORRUPTFS || code&0xff != sqlite3.SQLITE_IOERR:
 		return damaged(path, "%w", err)
@@ -39,8 +39,7 @@ func reading(path string, err error) error {
 	return explain(path, channels.ErrStoreBroken, err)
 }
 
-// opening says what an error means that came up on the way to a store's content,
-// or passes on what already says it.
+// opening classifies an error of opening a store, unless it is classified already.
 func opening(path string, err error) error {
 	switch kind := kindOf(err); {
 	case err == nil || known(err):
@@ -51,8 +50,8 @@ func opening(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// writing says what an error means that came up while a store was written. What
-// is not known to have left everything as it was is ErrStoreBroken.
+// writing classifies an error of writing a store. It is ErrStoreBroken unless the
+// store is known to be unchanged.
 func writing(path string, err error) error {
 	switch kind := kindOf(err); {
 	case err == nil || known(err):
@@ -64,20 +63,20 @@ func writing(path string, err error) error {
 	}
 }
 
-// advice is what a person can do, by kind of error.
+// advice says what a person can do about an error.
 var advice = map[error]string{
-	channels.ErrStoreFull:     "make room; nothing is lost",
-	channels.ErrStoreReadOnly: "make the folder and its files writable for this user, or give another one with --state",
-	channels.ErrStoreBusy:     "stop it, or give this host a folder of its own with --state",
-	channels.ErrStoreBroken:   "look after the disk, then start the host again",
+	channels.ErrStoreFull:     "free some disk space; nothing is lost",
+	channels.ErrStoreReadOnly: "make the folder and its files writable for this user, or choose another folder with --state",
+	channels.ErrStoreBusy:     "stop it, or choose another folder with --state",
+	channels.ErrStoreBroken:   "check the disk, then start the host again",
 }
 
 func explain(path string, kind, cause error) error {
 	return fmt.Errorf("%s: %w: %w; %s", path, kind, cause, advice[kind])
 }
 
-// copying says what an error means that came up while a copy was written, which is
-// about the copy's place and not about the store.
+// copying classifies an error of writing a copy. It is about the copy's path, not
+// about the store.
 func copying(to string, err error) error {
 	switch kind := kindOf(err); {
 	case errors.Is(err, fs.ErrExist) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
@@ -85,17 +84,17 @@ func copying(to string, err error) error {
 	case kind == channels.ErrStoreFull:
 		return explain(to, kind, err)
 	}
-	return fmt.Errorf("%s: the copy cannot be written there: %v; give it another place", to, err)
+	return fmt.Errorf("%s: the copy cannot be written there: %v; choose another path", to, err)
 }
 
-// stillRead is what Close says of a log that cannot go into the file, because
-// another process, as a check or a backup, reads the store.
+// stillRead is the error of a Close that cannot empty the log, because another
+// process reads the store, such as a check or a backup.
 func stillRead(path string) error {
-	return fmt.Errorf("%s: %w: another process reads it, so that its log (-wal) stays beside it; nothing is lost, but copy neither without the other until a host has run again",
+	return fmt.Errorf("%s: %w: another process reads it, so its log (-wal) remains; nothing is lost, but copy neither file without the other until a host has run again",
 		path, channels.ErrStoreBusy)
 }
 
-// known reports whether err says already what it means.
+// known reports whether err is classified already.
 func known(err error) bool {
 	for _, kind := range []error{
 		channels.ErrStoreFull, channels.ErrStoreReadOnly, channels.ErrStoreDamaged, channels.ErrStoreNewer,
@@ -108,7 +107,7 @@ func known(err error) bool {
 	return false
 }
 
-// codeOf is SQLite's result code, or 0.
+// codeOf returns SQLite's result code, or 0.
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
@@ -116,7 +115,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// kindOf is the Err* that an error of the system or of SQLite stands for, or nil.
+// kindOf returns the Err* value for an error of the system or of SQLite, or nil.
 func kindOf(err error) error {
 	if code := codeOf(err); code != 0 {
 		return kindOfCode(code)
@@ -130,8 +129,8 @@ func kindOf(err error) error {
 	return nil
 }
 
-// kindOfCode is the same for a result code of SQLite. Its low byte is the primary
-// code.
+// kindOfCode returns the Err* value for a result code of SQLite, or nil. The low byte
+// of the result code is the primary code.
 func kindOfCode(code int) error {
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:

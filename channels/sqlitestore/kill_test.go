@@ -9,9 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// A process that commits with 16 callers is killed at any moment, again and
-// again: nothing that it acknowledged is lost, no batch is half there, nothing
-// that was deleted is there again.
+// TestKill: a process that commits with 16 callers is killed at random moments. No
+// acknowledged batch is lost, none is applied in part, and no deleted record exists.
 func TestKill(t *testing.T) {
 	ahptest.Leaks(t)
 	path := filepath.Join(t.TempDir(), sqlitestore.FileName)
@@ -25,10 +24,10 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d kills, %d acknowledged batches: 0 lost, 0 half, 0 risen", kills, acks)
+	t.Logf("%d kills, %d acknowledged batches: 0 lost, 0 partial, 0 deleted records restored", kills, acks)
 }
 
-// reopen opens a store that a killed process left, as the next host does.
+// reopen opens a store that a killed process left, and returns its rounds.
 func reopen(t *testing.T, path string) map[int]int {
 	t.Helper()
 	if r, err := sqlitestore.Check(t.Context(), path); err != nil || r.PID != 0 {

@@ -12,26 +12,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 )
 
-// lock is the file beside the store that a host has locked while it has the
-// store. It goes with the process, however that ends. It also holds the mark:
-// the number of the last commit that somebody was told of. The mark is written
-// after the log was synced and before the caller is answered, and is not synced
-// itself, so that it never runs ahead of the log. A log that was lost or cut is
-// behind it.
+// lock is the file beside the store that a host locks while it has the store open. The
+// lock ends with the process. The file also holds the mark, the number of the last
+// acknowledged commit. The mark is written after the log was synced and before Commit
+// returns. It is not synced, so it is never newer than the log; if it is, the log was
+// lost or truncated.
 type lock struct {
 	f    *os.File
-	path string // the store's
-	mark mark   // as it was found
+	path string // of the store
+	mark mark   // as takeLock or shareLock found it
 }
 
 type mark struct {
-	store   string // "" where there is none that can be believed
+	store   string // "" if there is no valid mark
 	commits uint64
 }
 
 const markForm = "pid %010d\nstore %16s\ncommit %020d\n"
 
-// takeLock locks a store for this process. ErrStoreBusy names who has it.
+// takeLock locks a store for this process. ErrStoreBusy names the process that has it.
 func takeLock(path string) (*lock, error) {
 	f, err := os.OpenFile(lockName(path), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -43,7 +42,7 @@ func takeLock(path string) (*lock, error) {
 	case held:
 		defer f.Close()
 		if hosts, err := lockfile.TryShared(f); !hosts && err == nil {
-			return nil, fmt.Errorf("%s: %w: a check or a backup reads it; start this host again when that is done", path, channels.ErrStoreBusy)
+			return nil, fmt.Errorf("%s: %w: a check or a backup reads it; start this host again when that has ended", path, channels.ErrStoreBusy)
 		}
 		return nil, busy(path, l.read())
 	case err != nil:
@@ -58,11 +57,10 @@ func takeLock(path string) (*lock, error) {
 	return l, nil
 }
 
-// peekLock is takeLock for who only looks: it makes no file and changes none, and
-// keeps hosts away, but nobody else who looks. It returns nil where no host ever had
-// the store. Where one has it now, held is true, and pid is that one's process id as
-// far as it is known.
-func peekLock(path string) (l *lock, held bool, pid int, err error) {
+// shareLock locks a store for reading. It excludes hosts but not other readers, and
+// neither creates nor changes a file. It returns nil if no host ever had the store. If
+// a host has it now, held is true and pid is the host's process id, if known.
+func shareLock(path string) (l *lock, held bool, pid int, err error) {
 	f, err := os.Open(lockName(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, 0, nil
@@ -82,10 +80,10 @@ func peekLock(path string) (l *lock, held bool, pid int, err error) {
 func lockName(path string) string { return path + "-lock" }
 
 func busy(path string, pid int) error {
-	return explain(path, channels.ErrStoreBusy, fmt.Errorf("process %d has it", pid))
+	return explain(path, channels.ErrStoreBusy, fmt.Errorf("process %d has it open", pid))
 }
 
-// read fills in the mark and returns the process that has or had the lock.
+// read sets the mark and returns the process that has or had the lock.
 func (l *lock) read() (pid int) {
 	var text [256]byte
 	n, _ := l.f.ReadAt(text[:], 0)
@@ -94,7 +92,7 @@ func (l *lock) read() (pid int) {
 	if _, err := fmt.Sscanf(string(text[:n]), markForm+"crc %08x\n", &pid, &m.store, &m.commits, &sum); err != nil {
 		return pid
 	}
-	if bytes.HasPrefix(text[:n], sealed(markText(pid, m))) { // Sscanf takes more than was ever written
+	if bytes.HasPrefix(text[:n], sealed(markText(pid, m))) { // Sscanf accepts more than write produces
 		l.mark = m
 	}
 	return pid
@@ -102,12 +100,12 @@ func (l *lock) read() (pid int) {
 
 func markText(pid int, m mark) []byte { return fmt.Appendf(nil, markForm, pid, m.store, m.commits) }
 
-// sealed is a mark's text with its checksum.
+// sealed returns a mark's text with its checksum.
 func sealed(text []byte) []byte {
 	return fmt.Appendf(text, "crc %08x\n", crc32.Checksum(text, castagnoli))
 }
 
-// write keeps a mark. It survives the process, not yet the machine.
+// write writes a mark without a sync: it survives the process, but not the machine.
 func (l *lock) write(m mark) error {
 	if m.store == "" {
 		m.store = "-"
@@ -116,19 +114,20 @@ func (l *lock) write(m mark) error {
 	return err
 }
 
-// judge refuses what was read where it cannot be all that was ever acknowledged.
-// at is the mark beside it, alone the manifest of the file without its log, and
-// logged tells whether there was one. SQLite itself would apply any log.
-func judge(path string, m manifest, at mark, alone *manifest, logged bool) error {
+// checkComplete returns an error if a store that was read cannot have every
+// acknowledged commit. at is the mark beside it, alone the manifest of the file
+// without its log (nil if unknown), and logged whether it has a log. SQLite itself
+// would apply any log.
+func checkComplete(path string, m manifest, at mark, alone *manifest, logged bool) error {
 	switch {
 	case alone != nil && (alone.Store != m.Store || alone.Commits > m.Commits):
-		return damaged(path, "the log (-wal) beside it is that of another store, or of another time")
-	case !m.Open: // whole without a log; a mark that is ahead is that of another time
+		return damaged(path, "the log (-wal) beside it belongs to another store, or is older")
+	case !m.Open: // whole without a log; a newer mark is from before a restore
 		return nil
 	case at.store == m.Store && m.Commits < at.commits:
 		return damaged(path, "%d commits that were acknowledged are missing: its log (-wal) was lost or cut", at.commits-m.Commits)
 	case at.store != m.Store && !logged:
-		return damaged(path, "it was not closed, and its log (-wal) is not there: was it copied alone?")
+		return damaged(path, "it was not closed, and its log (-wal) is missing: was it copied without the log?")
 	}
 	return nil
 }
@@ -140,7 +139,7 @@ func (l *lock) release() error {
 	return l.f.Close()
 }
 
-// found is the mark that was there; without a lock file there is none.
+// found returns the mark of the file; there is none without a lock file.
 func (l *lock) found() mark {
 	if l == nil {
 		return mark{}

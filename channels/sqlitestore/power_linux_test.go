@@ -16,13 +16,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// The power goes: of what was written to a file since its last sync, anything may
-// be there or not, in any combination, by sectors of 512 bytes. What the process
-// wrote, synced and acknowledged is known from a trace of its calls; the disk is
-// built from it as it may be at a moment, and opened. Every acknowledged batch
-// must be there, and of the others each whole or not at all. The store was closed
-// before, or its host was killed, so that its log is taken up first.
-func TestPowerCut(t *testing.T) {
+// TestPowerFailure: after a power failure, any combination of the sectors of 512 bytes
+// that were written to a file since its last sync might be on the disk. The test traces
+// the system calls of a process that commits, reconstructs possible contents of the disk
+// at many moments, and opens the store. It must have every acknowledged batch, and each
+// other batch as a whole or not at all. The store was closed before, or its host was
+// killed, so that Open first applies a log.
+func TestPowerFailure(t *testing.T) {
 	needsStrace(t)
 	ahptest.Leaks(t)
 	for _, before := range []string{"closed", "killed"} {
@@ -48,8 +48,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// cutPower lets a host commit and builds what a power cut leaves: at each moment
-// until the first acknowledgement, and at some of those after it.
+// cutPower traces a host that commits, and simulates power failures: before each system
+// call until the first acknowledgement, and before some later ones.
 func cutPower(t *testing.T, path string, acked map[int]int) {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -80,22 +80,22 @@ func cutPower(t *testing.T, path string, acked map[int]int) {
 		}
 		d.take(call)
 	}
-	t.Logf("%d power cuts, %d of them while the log is copied into the file, among %d calls and %d syncs: of %d sectors not yet synced %d were lost; 0 acknowledged batches lost, 0 half",
+	t.Logf("%d power failures, %d of them while the log is copied into the file, among %d calls and %d syncs: of %d sectors not yet synced %d were lost; 0 acknowledged batches lost, 0 partial",
 		n, copying, len(calls), d.syncs, pieces, lost)
 }
 
-// whenToCut says how often before which call.
+// whenToCut returns the number of power failures to simulate before each call.
 func whenToCut(t *testing.T, path string, calls []call, rnd *rand.Rand) (cuts map[int]int, n int) {
 	t.Helper()
 	cuts = map[int]int{}
-	for i, c := range calls { // the store is being opened
+	for i, c := range calls { // while the store is opened
 		if strings.HasPrefix(string(c.data), "ack ") {
 			break
 		}
 		cuts[i]++
 		n++
 	}
-	var rare []int // moments while the log is copied into the file and cut
+	var rare []int // calls while the log is copied into the file and truncated
 	for i := 1; i < len(calls); i++ {
 		if before := calls[i-1]; before.file == path || before.name == "ftruncate" {
 			rare = append(rare, i)
@@ -112,7 +112,7 @@ func whenToCut(t *testing.T, path string, calls []call, rnd *rand.Rand) (cuts ma
 	return cuts, n
 }
 
-// call is one system call that changes a file, or says something.
+// call is a system call that changes a file or reports an acknowledgement.
 type call struct {
 	name, file string // the path
 	data       []byte
@@ -124,7 +124,7 @@ var (
 	resumeLine = regexp.MustCompile(`^(\d+) +<\.\.\. f(?:data)?sync resumed>`)
 )
 
-// readCalls reads a trace: writes count from their beginning, a sync from its end.
+// readCalls parses a trace. A write counts from its start, a sync from its end.
 func readCalls(t *testing.T, text []byte) (calls []call) {
 	begun := map[string]call{} // syncs, by thread
 	for line := range strings.Lines(string(text)) {
@@ -135,11 +135,11 @@ func readCalls(t *testing.T, text []byte) (calls []call) {
 		m := callLine.FindStringSubmatch(line)
 		switch {
 		case strings.Contains(line, " unlink("):
-			return calls // the child closes the store
+			return calls // the child is closing the store
 		case m == nil:
 			continue
 		case m[5] != "":
-			t.Fatalf("the trace has only a part of what was written: %.200s", line)
+			t.Fatalf("the trace has truncated data: %.200s", line)
 		}
 		c := call{name: m[2], file: string(unhex(t, m[3])), data: unhex(t, m[4])}
 		if m[6] != "" {
@@ -170,10 +170,10 @@ func unhex(t *testing.T, text string) []byte {
 	return b
 }
 
-// powered is a disk: what is on it for sure, and what may be on it, of a store's files.
+// powered is a disk with a store's files: the synced contents, and the writes since.
 type powered struct {
 	path   string
-	synced map[string][]byte // by the end of the name
+	synced map[string][]byte // by file name suffix
 	later  map[string][]call
 	acked  map[int]int
 	syncs  int
@@ -191,7 +191,7 @@ func newPowered(t *testing.T, path string, acked map[int]int) *powered {
 	return d
 }
 
-// take follows a call.
+// take applies a call to the disk.
 func (d *powered) take(c call) {
 	end, ours := strings.CutPrefix(c.file, d.path)
 	switch {
@@ -212,7 +212,7 @@ func (d *powered) take(c call) {
 	}
 }
 
-// apply does the call to a file's content.
+// apply applies the call to the contents of a file.
 func (c call) apply(to []byte) []byte {
 	size := c.at
 	if c.name == "pwrite64" {
@@ -230,7 +230,7 @@ func (c call) apply(to []byte) []byte {
 
 const sector = 512
 
-// sectors cuts a write where sectors of the disk end.
+// sectors splits a write at the boundaries of sectors.
 func (c call) sectors() (all []call) {
 	if c.name != "pwrite64" {
 		return []call{c}
@@ -243,9 +243,9 @@ func (c call) sectors() (all []call) {
 	return all
 }
 
-// cut writes the files as they may be when the power has gone: each sector that
-// was not synced is there or not. How likely it is to be there is drawn for each
-// file: none, all, and everything between happen.
+// cut writes the files as a power failure might leave them: with or without each
+// unsynced sector. The probability is chosen for each file, so that none, all and some
+// of them occur.
 func (d *powered) cut(t *testing.T, path string, rnd *rand.Rand) (lost, pieces int) {
 	t.Helper()
 	ends := slices.Sorted(maps.Keys(d.synced))

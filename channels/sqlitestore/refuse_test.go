@@ -13,8 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// made is a closed store with three records, after change did something to its
-// tables.
+// made returns a closed store with three records, after change was run on its tables.
 func made(t *testing.T, change string, args ...any) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), FileName)
@@ -34,8 +33,7 @@ func made(t *testing.T, change string, args ...any) string {
 	return path
 }
 
-// Each way in which the tables can be wrong is refused by Open and by Check, in
-// words that name the file.
+// TestRefuse: Open and Check refuse wrong tables, with an error that names the file.
 func TestRefuse(t *testing.T) {
 	ahptest.Leaks(t)
 	right, _ := newManifest().encode()
@@ -50,15 +48,15 @@ func TestRefuse(t *testing.T) {
 		{"a key", "UPDATE record SET key = x'62 62' WHERE key = x'62'", nil, channels.ErrStoreDamaged, `"bb" does not match`},
 		{"a checksum", "UPDATE record SET crc = 1 WHERE key = x'61'", nil, channels.ErrStoreDamaged, `"a" does not match`},
 		{"a record is missing", "DELETE FROM record WHERE key = x'61'", nil, channels.ErrStoreDamaged, "its 2 records are not the 3"},
-		{"a record is from before", "INSERT INTO record VALUES (4, x'64', x'31', ?)", []any{int64(recordSum([]byte("d"), []byte("1")))}, channels.ErrStoreDamaged, "its 4 records are not the 3"},
-		{"a record is twice", "UPDATE record SET key = x'63', value = x'33', crc = ? WHERE key = x'61'", []any{int64(recordSum([]byte("c"), []byte("3")))}, channels.ErrStoreDamaged, ""},
+		{"an additional record", "INSERT INTO record VALUES (4, x'64', x'31', ?)", []any{int64(recordSum([]byte("d"), []byte("1")))}, channels.ErrStoreDamaged, "its 4 records are not the 3"},
+		{"a key exists twice", "UPDATE record SET key = x'63', value = x'33', crc = ? WHERE key = x'61'", []any{int64(recordSum([]byte("c"), []byte("3")))}, channels.ErrStoreDamaged, ""},
 		{"no manifest", "DELETE FROM manifest", nil, channels.ErrStoreDamaged, "its manifest cannot be read"},
 		{"another manifest", "UPDATE manifest SET body = ?", []any{right}, channels.ErrStoreDamaged, "its manifest does not match"},
 		{"another table", "CREATE TABLE more (x)", nil, channels.ErrStoreDamaged, "its tables are not those"},
 		{"no table", "DROP TABLE record", nil, channels.ErrStoreDamaged, "its tables are not those"},
 		{"another journal", "PRAGMA journal_mode = DELETE", nil, channels.ErrStoreDamaged, ""},
 		{"a flipped format", "UPDATE manifest SET format = 3", nil, channels.ErrStoreDamaged, "its manifest does not match"},
-		{"a newer format", "UPDATE manifest SET format = 2, crc = ?, body = 'other'", []any{int64(manifestSum(2, "other"))}, channels.ErrStoreNewer, "it has format 2, this program knows 1"},
+		{"a newer format", "UPDATE manifest SET format = 2, crc = ?, body = 'other'", []any{int64(manifestSum(2, "other"))}, channels.ErrStoreNewer, "it has format 2, this program knows format 1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			path := made(t, strings.ReplaceAll(tc.change, "x'62 62'", "x'6262'"), tc.args...)
@@ -78,7 +76,8 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// Where there is nothing, Open begins and Check says so; neither makes a folder.
+// TestNothing: if there is no file, Open creates one and Check fails. Neither creates a
+// folder.
 func TestNothing(t *testing.T) {
 	ahptest.Leaks(t)
 	dir := t.TempDir()
@@ -95,7 +94,7 @@ func TestNothing(t *testing.T) {
 		t.Errorf("open: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 1 {
-		t.Errorf("left over: %v %v", left, err)
+		t.Errorf("remaining files: %v %v", left, err)
 	}
 	s, err := Open(t.Context(), path, Options{})
 	if err != nil {
@@ -110,8 +109,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// A copy is made beside a running host, is a store of its own, and takes no
-// other's place.
+// TestBackup: a backup can be made while a host runs. It has its own id, and replaces no
+// file.
 func TestBackup(t *testing.T) {
 	ahptest.Leaks(t)
 	path := made(t, "")
@@ -141,7 +140,7 @@ func TestBackup(t *testing.T) {
 	if _, err := Dump(t.Context(), to, func(key string, _ []byte) error { keys += key; return nil }); err != nil || keys != "abcd" {
 		t.Errorf("dump: %q %v", keys, err)
 	}
-	// Restored, with all that was beside the lost one still there but its log.
+	// Restore it, while the lock file of the lost store still exists.
 	if err := os.Rename(to, path); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +153,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// Check leaves a folder as it was, whatever it finds there.
+// TestCheckChangesNothing: Check leaves the folder unchanged.
 func TestCheckChangesNothing(t *testing.T) {
 	ahptest.Leaks(t)
 	path := made(t, "")

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// statements are those of every commit, prepared once. They are the driver's own:
-// database/sql would look at each argument of each record, and lock and unlock what
-// nobody else has. They are used inside conn.Raw.
+// statements are the prepared statements of a commit. They are the driver's own,
+// because database/sql would convert each argument and take locks that are not needed
+// here. They are used in conn.Raw.
 type statements struct {
-	begin, put, putMany, drop, manifest, commit, rollback driver.Stmt
+	begin, put, putMany, delete, manifest, commit, rollback driver.Stmt
 }
 
-// manyRecords is how many records putMany puts.
+// manyRecords is the number of records that putMany writes.
 const manyRecords = 8
 
 func (s *statements) all() map[string]*driver.Stmt {
 	return map[string]*driver.Stmt{
 		"BEGIN IMMEDIATE": &s.begin, putRecord: &s.put, putRecord + strings.Repeat(", (?, ?, ?, ?)", manyRecords-1): &s.putMany,
-		dropRecord: &s.drop, putManifest: &s.manifest, "COMMIT": &s.commit, "ROLLBACK": &s.rollback,
+		deleteRecord: &s.delete, putManifest: &s.manifest, "COMMIT": &s.commit, "ROLLBACK": &s.rollback,
 	}
 }
 
@@ -34,8 +34,8 @@ func (s *statements) prepare(ctx context.Context, c *conn) error {
 	})
 }
 
-// close must come before that of the connection: SQLite removes a log only when
-// nothing uses it any more.
+// close closes the statements. It must be called before the connection is closed:
+// SQLite removes the log only if nothing uses it.
 func (s *statements) close(c *conn) {
 	_ = c.Raw(func(any) error {
 		for _, stmt := range s.all() {
@@ -47,7 +47,7 @@ func (s *statements) close(c *conn) {
 	})
 }
 
-// run runs a statement. No context can end it half way.
+// run runs a statement. It cannot be canceled.
 func run(s driver.Stmt, args ...driver.NamedValue) error {
 	for i := range args {
 		args[i].Ordinal = i + 1
@@ -58,8 +58,8 @@ func run(s driver.Stmt, args ...driver.NamedValue) error {
 
 func arg(v driver.Value) driver.NamedValue { return driver.NamedValue{Value: v} }
 
-// putAll puts records, many at a time: SQLite's way into a statement and out of it
-// costs about as much as a record.
+// putAll writes records, several with one statement: running a statement costs about
+// as much as a record.
 func (s *statements) putAll(changes []change) error {
 	args := make([]driver.NamedValue, 0, 4*manyRecords)
 	for i := range changes {
@@ -83,11 +83,11 @@ func (s *statements) putAll(changes []change) error {
 	return nil
 }
 
-// dropAll removes records; one that never was there costs nothing.
-func (s *statements) dropAll(changes []change) error {
+// deleteAll deletes the records that exist.
+func (s *statements) deleteAll(changes []change) error {
 	for i := range changes {
 		if c := &changes[i]; c.Delete && c.id != 0 {
-			if err := run(s.drop, arg(c.id)); err != nil {
+			if err := run(s.delete, arg(c.id)); err != nil {
 				return err
 			}
 		}

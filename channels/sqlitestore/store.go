@@ -11,13 +11,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// FileName is the usual name of a store in a folder of its own.
+// FileName is the usual name of a store's file.
 const FileName = "store.db"
 
-// Options is how a store is opened. Its zero value works.
+// Options configures a Store. The zero value works.
 type Options struct {
-	// Logger hears of what a person should know and nobody is told of: a
-	// checkpoint for which the disk has no room. Nil discards.
+	// Logger logs problems that no caller's error reports, such as a checkpoint that
+	// does not fit on the disk. It may be nil.
 	Logger *slog.Logger
 }
 
@@ -32,11 +32,11 @@ type Store struct {
 
 var _ channels.Store = (*Store)(nil)
 
-// Open opens the store in the file path, and makes an empty one where none is;
-// its folder must be there. It reads and verifies all of it. It fails with channels.ErrStoreBusy,
-// ErrStoreDamaged, ErrStoreNewer, ErrStoreReadOnly, ErrStoreFull or ErrStoreBroken,
-// which name the file and what to do, and changes nothing then. Whoever opens a store must
-// close it.
+// Open opens the store in the file path, or creates an empty one if the file does not
+// exist. Its folder must exist. Open reads and verifies the whole store. It fails with
+// channels.ErrStoreBusy, ErrStoreDamaged, ErrStoreNewer, ErrStoreReadOnly, ErrStoreFull
+// or ErrStoreBroken; the error names the file and says what to do, and the store is
+// unchanged. The caller must close the store.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	w, err := open(ctx, path)
 	if err != nil {
@@ -62,13 +62,13 @@ func open(ctx context.Context, path string) (*writer, error) {
 }
 
 func openLocked(ctx context.Context, path string, l *lock) (*writer, error) {
-	log, err := look(ctx, path)
+	log, err := prepareFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	logged := log >= wholeLog
-	if log > 0 { // look first: a connection that writes applies or removes any log when it is closed
-		if err := judgeLog(ctx, path, l.mark, logged); err != nil {
+	logged := log >= minLog
+	if log > 0 { // a read-write connection would apply or remove the log when it is closed
+		if err := checkLog(ctx, path, l.mark, logged); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +78,7 @@ func openLocked(ctx context.Context, path string, l *lock) (*writer, error) {
 	}
 	m, records, err := readAll(ctx, c, path)
 	if err == nil {
-		err = judge(path, m, l.mark, nil, logged)
+		err = checkComplete(path, m, l.mark, nil, logged)
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())
@@ -90,8 +90,8 @@ func openLocked(ctx context.Context, path string, l *lock) (*writer, error) {
 	return w, nil
 }
 
-// judgeLog reads a store with its log and changes neither.
-func judgeLog(ctx context.Context, path string, at mark, logged bool) error {
+// checkLog checks that the log beside a store belongs to it. It changes neither.
+func checkLog(ctx context.Context, path string, at mark, logged bool) error {
 	alone, err := readAlone(ctx, path)
 	if err != nil {
 		return err
@@ -100,21 +100,21 @@ func judgeLog(ctx context.Context, path string, at mark, logged bool) error {
 	if err != nil {
 		return err
 	}
-	return judge(path, m, at, alone, logged)
+	return checkComplete(path, m, at, alone, logged)
 }
 
-// look makes the file where there is none, checks that it can be written, and
-// returns how large the log beside it is. It runs while nobody has the file open:
-// closing a file takes away the locks that SQLite has on it.
-func look(ctx context.Context, path string) (log int64, err error) {
+// prepareFile creates the file if it does not exist, checks that it is writable, and
+// returns the size of the log beside it. It must run before SQLite opens the file,
+// because closing the file would release SQLite's locks on it.
+func prepareFile(ctx context.Context, path string) (log int64, err error) {
 	log, err = logSize(path)
 	if err != nil {
 		return 0, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && log >= wholeLog:
-		return 0, damaged(path, "it is not there, but its log (-wal) is")
+	case errors.Is(err, fs.ErrNotExist) && log >= minLog:
+		return 0, damaged(path, "it does not exist, but its log (-wal) does")
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.Remove(path + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
@@ -134,7 +134,7 @@ func look(ctx context.Context, path string) (log int64, err error) {
 // Load implements channels.Store.
 func (s *Store) Load(ctx context.Context, fn func(key string, value []byte) error) error {
 	var records []record
-	err := s.w.ask(ctx, s.stop, &job{alone: func() error { return s.w.read(&records) }})
+	err := s.w.do(ctx, s.stop, &job{exclusive: func() error { return s.w.read(&records) }})
 	if err != nil {
 		return err
 	}
@@ -149,20 +149,19 @@ func (s *Store) Load(ctx context.Context, fn func(key string, value []byte) erro
 	return nil
 }
 
-// Commit implements channels.Store. It shares a sync with those that wait beside
-// it.
+// Commit implements channels.Store. Concurrent commits share a sync.
 func (s *Store) Commit(ctx context.Context, changes ...channels.Change) error {
 	for _, c := range changes {
 		if err := c.Check(); err != nil {
 			return err
 		}
 	}
-	return s.w.ask(ctx, s.stop, &job{changes: changes})
+	return s.w.do(ctx, s.stop, &job{changes: changes})
 }
 
-// Close implements channels.Store. Afterwards the file alone is the whole store.
-// An error means that this could not be done, and that the log beside it is
-// needed; what was acknowledged is kept either way.
+// Close implements channels.Store. After it, the file without its log is the whole
+// store. If Close fails, the log is needed too. Acknowledged commits are kept in
+// either case.
 func (s *Store) Close() error {
 	s.once.Do(func() {
 		close(s.stop)
@@ -171,8 +170,8 @@ func (s *Store) Close() error {
 	return s.closed
 }
 
-// Backup writes a verified copy of what is committed into the file to, which must
-// not be there yet. It may run beside commits.
+// Backup writes a verified copy of the store to the file to, which must not exist. It
+// may run concurrently with commits. See the function [Backup].
 func (s *Store) Backup(ctx context.Context, to string) (Report, error) {
 	return Backup(ctx, s.path, to)
 }

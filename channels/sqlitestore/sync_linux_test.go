@@ -15,10 +15,10 @@ import (
 func needsStrace(t *testing.T) {
 	t.Helper()
 	if os.Getenv("AHP_LONG") == "" && os.Getenv("AHP_STRACE") == "" {
-		t.Skip("set AHP_STRACE=1: it traces a process, which not every machine allows")
+		t.Skip("set AHP_STRACE=1 to trace a process; not every machine allows it")
 	}
 	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("there is no strace (Debian's package strace)")
+		t.Skip("strace is not installed")
 	}
 }
 
@@ -27,8 +27,8 @@ var (
 	ackText  = regexp.MustCompile(`write\(1, "ack `)
 )
 
-// What the system sees: between a commit's call and its acknowledgement on
-// standard output, the log was synced.
+// TestSyncBeforeAnswer: a trace of system calls shows a sync of the log between the call
+// of each commit and its acknowledgement.
 func TestSyncBeforeAnswer(t *testing.T) {
 	needsStrace(t)
 	ahptest.Leaks(t)
@@ -51,14 +51,14 @@ func TestSyncBeforeAnswer(t *testing.T) {
 			synced = 0
 		}
 	}
-	t.Logf("%d acknowledgements, each after a sync of its own: %d without", seen, bare)
+	t.Logf("%d acknowledgements, %d of them without a sync before", seen, bare)
 	if seen != acks || acks != 200 || bare > 0 {
 		t.Errorf("%d acknowledgements, %d in the trace, %d before a sync", acks, seen, bare)
 	}
 }
 
-// A sync that fails is not taken back: the store refuses from then on, and what
-// was acknowledged before is there.
+// TestFailedSync: after a failed sync every later commit fails, and the acknowledged
+// commits are kept.
 func TestFailedSync(t *testing.T) {
 	needsStrace(t)
 	ahptest.Leaks(t)
@@ -75,5 +75,5 @@ func TestFailedSync(t *testing.T) {
 	if err := agrees(reopen(t, path), c.last); err != nil || acks == 0 {
 		t.Error(err)
 	}
-	t.Logf("%d acknowledged, then a sync failed: 4 of 4 callers refused, 0 lost", acks)
+	t.Logf("%d acknowledged, then a sync failed: the commits of 4 of 4 callers failed, 0 lost", acks)
 }

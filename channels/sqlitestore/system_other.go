@@ -4,7 +4,7 @@ package sqlitestore
 
 import "errors"
 
-var errQuota = errors.New("no such error here")
+var errQuota = errors.New("quota exceeded")
 
-// syncFolder has nothing to do: these systems write names through.
+// syncFolder does nothing: these systems make names durable with the file.
 func syncFolder(string) error { return nil }

@@ -8,26 +8,27 @@ import (
 	"path/filepath"
 )
 
-// The two tables, as SQLite keeps their text: a store with others is none of
-// this format. Records are found by a number that the writer knows from memory: so
-// no index is kept, and new records stand together, however their keys are
-// spread, which makes a sync small.
+// The two tables, in the text that SQLite stores: a file with other tables does not
+// have this format. A record's row has a number that the writer knows from memory, so
+// there is no index on the keys. New records are on the same pages, whatever their
+// keys are, so that a sync writes little.
 const (
 	recordTable   = "CREATE TABLE record (id INTEGER NOT NULL PRIMARY KEY, key BLOB NOT NULL, value BLOB NOT NULL, crc INTEGER NOT NULL) STRICT"
 	manifestTable = "CREATE TABLE manifest (one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, body TEXT NOT NULL, crc INTEGER NOT NULL) STRICT"
 )
 
 const (
-	putRecord   = "INSERT OR REPLACE INTO record (id, key, value, crc) VALUES (?, ?, ?, ?)"
-	dropRecord  = "DELETE FROM record WHERE id = ?"
-	putManifest = "INSERT OR REPLACE INTO manifest (one, format, body, crc) VALUES (1, ?, ?, ?)"
+	putRecord    = "INSERT OR REPLACE INTO record (id, key, value, crc) VALUES (?, ?, ?, ?)"
+	deleteRecord = "DELETE FROM record WHERE id = ?"
+	putManifest  = "INSERT OR REPLACE INTO manifest (one, format, body, crc) VALUES (1, ?, ?, ?)"
 )
 
-// create makes a store of records, beside its place and then in it: a file with
-// this name is always a whole store. It fails with fs.ErrExist where there is one.
+// create creates a store with records. It writes the file under another name and then
+// renames it, so that a file with this name is always a whole store. If the file
+// exists, create returns fs.ErrExist.
 func create(ctx context.Context, path string, records []record) (err error) {
 	made := path + "-new"
-	for _, left := range []string{made, made + "-wal", made + "-shm"} { // of one that was killed
+	for _, left := range []string{made, made + "-wal", made + "-shm"} { // of a process that was killed
 		if err := os.Remove(left); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -36,27 +37,28 @@ func create(ctx context.Context, path string, records []record) (err error) {
 	if err != nil {
 		return err
 	}
-	return become(ctx, f, path, records)
+	return fillAndRename(ctx, f, path, records)
 }
 
-// become makes a new file a store of records, and then gives it its name.
-func become(ctx context.Context, f *os.File, path string, records []record) error {
+// fillAndRename writes a store with records to an empty file, and then renames the
+// file to path.
+func fillAndRename(ctx context.Context, f *os.File, path string, records []record) error {
 	made := f.Name()
-	defer os.Remove(made) // it has the right name then
+	defer os.Remove(made) // path is a link to the file by then
 	if err := f.Close(); err != nil {
 		return err
 	}
 	if err := fill(ctx, made, records); err != nil {
 		return err
 	}
-	if err := place(made, path); err != nil {
+	if err := rename(made, path); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
 }
 
-// place gives a file its name, where nothing has it yet.
-func place(made, path string) error {
+// rename gives a file another name, and fails if that exists.
+func rename(made, path string) error {
 	err := os.Link(made, path)
 	if err == nil || errors.Is(err, os.ErrExist) {
 		return err
@@ -67,7 +69,7 @@ func place(made, path string) error {
 	return os.Rename(made, path)
 }
 
-// fill writes a store into an empty file, and leaves it whole without a log.
+// fill writes a store to an empty file, which is whole without a log afterwards.
 func fill(ctx context.Context, path string, records []record) (err error) {
 	c, err := connect(ctx, path, readWrite)
 	if err != nil {
@@ -85,7 +87,7 @@ func fill(ctx context.Context, path string, records []record) (err error) {
 	if err := c.exec(ctx, "COMMIT"); err != nil {
 		return err
 	}
-	_, err = c.checkpoint(ctx, "TRUNCATE") // nobody else knows the file: it is whole
+	_, err = c.checkpoint(ctx, "TRUNCATE") // no other process has the file, so it becomes whole
 	return err
 }
 
@@ -110,7 +112,7 @@ func insert(ctx context.Context, c *conn, records []record) error {
 	return c.exec(ctx, putManifest, format, body, crc)
 }
 
-// blob is a value as SQLite takes it: nil would be NULL.
+// blob returns value for SQLite, to which nil would be NULL.
 func blob(value []byte) []byte {
 	if value == nil {
 		return []byte{}

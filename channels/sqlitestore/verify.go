@@ -10,22 +10,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// record is one as it was read; nobody else has its value.
+// record is a record that was read, with its own copy of the value.
 type record struct {
 	key   string
 	value []byte
 	row
 }
 
-// row is where a record is, and its checksum.
+// row is the id of a record's row, and the record's checksum.
 type row struct {
 	id  int64
 	sum uint32
 }
 
-// readAll reads a store and believes nothing of it: it returns the manifest and
-// the records in the order of their keys, or why it is none. It sees one moment,
-// also beside a host that writes.
+// readAll reads and verifies a store. It returns the manifest, and the records in the
+// order of their keys. It reads one snapshot, even while a host writes.
 func readAll(ctx context.Context, c *conn, path string) (m manifest, records []record, err error) {
 	defer func() { err = reading(path, err) }()
 	if err := c.exec(ctx, "BEGIN"); err != nil {
@@ -35,14 +34,15 @@ func readAll(ctx context.Context, c *conn, path string) (m manifest, records []r
 	if m, err = readManifest(ctx, c, path); err != nil {
 		return m, nil, err
 	}
-	if err := checkForm(ctx, c); err != nil {
+	if err := checkStructure(ctx, c); err != nil {
 		return m, nil, err
 	}
 	records, err = readRecords(ctx, c, m)
 	return m, records, err
 }
 
-// readManifest comes first: a newer version may have another form.
+// readManifest reads and verifies the manifest. It must be called first, because a newer
+// version might have another format.
 func readManifest(ctx context.Context, c *conn, path string) (manifest, error) {
 	var version, crc int64
 	var body string
@@ -55,18 +55,18 @@ func readManifest(ctx context.Context, c *conn, path string) (manifest, error) {
 	case err != nil:
 		return m, err
 	case version > format:
-		return m, fmt.Errorf("%s: %w: it has format %d, this program knows %d; use a newer ahp-canvas, or give this one another folder with --state",
+		return m, fmt.Errorf("%s: %w: it has format %d, this program knows format %d; use a newer ahp-canvas, or choose another folder with --state",
 			path, channels.ErrStoreNewer, version, format)
 	case version < format:
-		return m, fmt.Errorf("format %d never was", version)
+		return m, fmt.Errorf("its format %d does not exist", version)
 	}
 	return m, nil
 }
 
-// readAlone reads the manifest of a file without its log, or returns nil where that
-// says nothing by itself: a checkpoint was under way, and the log has what is missing.
+// readAlone reads the manifest of a file without its log. It returns nil if that is not
+// valid without the log, because a checkpoint was interrupted.
 func readAlone(ctx context.Context, path string) (*manifest, error) {
-	c, err := connect(ctx, path, frozen)
+	c, err := connect(ctx, path, immutable)
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -77,11 +77,11 @@ func readAlone(ctx context.Context, path string) (*manifest, error) {
 	return &m, nil
 }
 
-// checkForm checks what the records do not show: the tables, the journal's mode
-// (a file that lost it would ignore its log) and SQLite's own structures, such as
-// the list of free pages, on which later writes rely.
-func checkForm(ctx context.Context, c *conn) error {
-	if c.mode != frozen { // where nothing is written, there is no such mode
+// checkStructure checks the tables, the journal mode (in another mode, SQLite would
+// ignore the log) and SQLite's own structures, such as the list of free pages, on which
+// later writes rely.
+func checkStructure(ctx context.Context, c *conn) error {
+	if c.mode != immutable { // an immutable connection has no such mode
 		mode, err := texts(ctx, c, "PRAGMA journal_mode")
 		if err != nil {
 			return err
@@ -120,14 +120,14 @@ func texts(ctx context.Context, c *conn, query string) ([]string, error) {
 		if err := rows.Scan(&text); err != nil {
 			return nil, err
 		}
-		if text != nil { // a table's own index has no text
+		if text != nil { // an automatic index has no text
 			all = append(all, *text)
 		}
 	}
 	return all, rows.Err()
 }
 
-// readRecords checks each record, and all of them against the manifest.
+// readRecords reads the records, and checks each of them and all against the manifest.
 func readRecords(ctx context.Context, c *conn, m manifest) ([]record, error) {
 	rows, err := c.QueryContext(ctx, "SELECT id, key, value, crc FROM record ORDER BY id")
 	if err != nil {
@@ -138,7 +138,7 @@ func readRecords(ctx context.Context, c *conn, m manifest) ([]record, error) {
 	var last int64
 	var sum uint64
 	for rows.Next() {
-		var id, key, value, crc any // the types are not believed either
+		var id, key, value, crc any // the types are not trusted either
 		if err := rows.Scan(&id, &key, &value, &crc); err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func readRecords(ctx context.Context, c *conn, m manifest) ([]record, error) {
 			return nil, err
 		}
 		if r.id <= last {
-			return nil, fmt.Errorf("record %.100q is not in its place", r.key)
+			return nil, fmt.Errorf("record %.100q is not in order", r.key)
 		}
 		records, last, sum = append(records, r), r.id, sum+uint64(r.sum)
 	}
@@ -155,7 +155,7 @@ func readRecords(ctx context.Context, c *conn, m manifest) ([]record, error) {
 		return nil, err
 	}
 	if len(records) != m.Records || sum != m.Sum {
-		return nil, fmt.Errorf("its %d records are not the %d that its manifest speaks of", len(records), m.Records)
+		return nil, fmt.Errorf("its %d records are not the %d of its manifest", len(records), m.Records)
 	}
 	return records, sortRecords(records)
 }
@@ -166,7 +166,7 @@ func checkRecord(id, key, value, crc any) (record, error) {
 	v, ok3 := value.([]byte)
 	want, ok4 := crc.(int64)
 	if !ok1 || !ok2 || !ok3 || !ok4 {
-		return record{}, errors.New("a record has columns of a wrong type")
+		return record{}, errors.New("a record has a column of the wrong type")
 	}
 	r := record{key: string(k), value: v, row: row{id: i}}
 	if r.sum = recordSum(k, r.value); int64(r.sum) != want {
@@ -175,13 +175,12 @@ func checkRecord(id, key, value, crc any) (record, error) {
 	return r, nil
 }
 
-// sortRecords brings records into the order of their keys, of which each must be
-// there once.
+// sortRecords sorts records by key. It fails if two have the same key.
 func sortRecords(records []record) error {
 	slices.SortFunc(records, func(a, b record) int { return strings.Compare(a.key, b.key) })
 	for i := range records[:max(len(records)-1, 0)] {
 		if records[i].key == records[i+1].key {
-			return fmt.Errorf("record %.100q is there twice", records[i].key)
+			return fmt.Errorf("record %.100q exists twice", records[i].key)
 		}
 	}
 	return nil

@@ -10,25 +10,26 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// walBytes is how much the log may grow before it is copied into the file.
+// walBytes is the size of the log from which a checkpoint runs.
 const walBytes = 4 << 20
 
-// wholeLog is the size from which a log has something in it: its head has walHead
-// bytes, a page 24 more than its own.
 const (
-	walHead  = 32
-	wholeLog = walHead + 24 + 512
+	// walHead is the size of the log's header.
+	walHead = 32
+	// minLog is the size of the smallest log with a page: the header, a page's header,
+	// and the smallest page.
+	minLog = walHead + 24 + 512
 )
 
-// layOut gives an empty log its whole size, in zeros. A sync of what lies inside a
-// file has no size and no place on the disk to write, and lasts about two thirds
-// of one that makes the file longer. To SQLite a log with zeros for a head is empty,
-// and zeros behind its last page are its end. It closes the log, which is safe:
-// SQLite's locks are on the other two files.
+// preallocate fills an empty log with zeros up to walBytes. A sync that does not extend
+// the file need not write the file's size and extents, and takes two thirds of the
+// time. To SQLite, a log whose header is zero is empty, and zeros after the last page
+// end the log. Closing the log's file is safe, because SQLite's locks are on the other
+// two files.
 //
-// Where the disk has no room for it, the log grows as it is needed. Any other failure
-// would come back at a commit, and is told before one is acknowledged.
-func layOut(path string) error {
+// If the disk is full, the log grows as needed instead. Any other failure would recur
+// in a commit, so preallocate returns it before a commit is acknowledged.
+func preallocate(path string) error {
 	f, err := os.OpenFile(path+"-wal", os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -42,9 +43,9 @@ func layOut(path string) error {
 }
 
 func zero(f *os.File) error {
-	// What the log held is in the file, and was cut off. That comes first on the disk:
-	// zeros in the middle of what was cut would leave its first part by itself, which
-	// is older than the file.
+	// The old log was checkpointed and truncated; sync that first. Otherwise a power
+	// failure could leave zeros in the middle of the old log, and SQLite would apply its
+	// first part, which is older than the file.
 	if err := f.Sync(); err != nil {
 		return err
 	}
@@ -57,8 +58,8 @@ func zero(f *os.File) error {
 	return f.Sync()
 }
 
-// logSize is the size of the log beside a store, 0 where there is none. One that is
-// room and nothing else is as large as a head.
+// logSize returns the size of the log beside a store: 0 if there is none, walHead if it
+// is preallocated and empty.
 func logSize(path string) (int64, error) {
 	f, err := os.Open(path + "-wal")
 	switch {

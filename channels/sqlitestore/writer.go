@@ -11,17 +11,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 )
 
-// The bounds of what shares one sync. A single batch may be larger.
+// The limits of a group, which shares one sync. A single batch may be larger.
 const (
 	groupJobs  = 256
 	groupBytes = 8 << 20
 )
 
-// job is a batch that wants to be committed, or something that is done alone.
+// job is a batch to commit, or a function to run without other jobs.
 type job struct {
-	changes []channels.Change
-	alone   func() error
-	err     error // of what was done
+	changes   []channels.Change
+	exclusive func() error // nil for a batch
+	err       error        // the result
 }
 
 func (j *job) size() (n int) {
@@ -31,28 +31,28 @@ func (j *job) size() (n int) {
 	return n
 }
 
-// writer is what uses the connection: whoever has the turn in its line. A job is
-// taken in when it has the turn, or is taken along; until then it is its caller's.
+// writer commits jobs. The leader of its queue uses the connection. A job is accepted
+// when it leads or is taken into a group; until then its caller can withdraw it.
 type writer struct {
-	path string
-	log  *slog.Logger
-	line groupcommit.Queue[*job]
+	path  string
+	log   *slog.Logger
+	queue groupcommit.Queue[*job]
 
-	// Of who has the turn.
+	// Used by the leader only.
 	c      *conn
 	stmts  statements
 	lock   *lock
 	m      manifest
-	rows   map[string]row // of each record, by key
-	last   int64          // the highest id that was given
-	first  []record       // what Open read, until it is loaded or changed
-	grown  int            // what the log holds, about, in bytes
-	broken error          // from then on everything is refused with it
+	rows   map[string]row // the row of each record, by key
+	last   int64          // the highest id in use
+	first  []record       // the records that Open has read, until Load or the first commit
+	logged int            // estimated size of the log, in bytes
+	broken error          // the error of all later jobs
 
-	folded []change       // room for those of a group
-	at     map[string]int // where in folded a record's change is
+	folded []change       // buffer for the changes of a group
+	at     map[string]int // the position in folded of each key
 
-	company bool // the last batch shared its sync
+	shared bool // the last group had more than one job
 }
 
 func newWriter(path string, c *conn, l *lock, m manifest, records []record) *writer {
@@ -66,8 +66,9 @@ func newWriter(path string, c *conn, l *lock, m manifest, records []record) *wri
 	return w
 }
 
-// ask has a job done. ctx and stop end the waiting to be taken in, nothing else.
-func (w *writer) ask(ctx context.Context, stop <-chan struct{}, j *job) error {
+// do runs a job and returns its error. ctx and stop withdraw the job only until it is
+// accepted.
+func (w *writer) do(ctx context.Context, stop <-chan struct{}, j *job) error {
 	select {
 	case <-stop:
 		return fmt.Errorf("%s: %w", w.path, channels.ErrStoreClosed)
@@ -77,9 +78,9 @@ func (w *writer) ask(ctx context.Context, stop <-chan struct{}, j *job) error {
 		return err
 	}
 	p := &groupcommit.Waiter[*job]{Value: j}
-	switch w.line.Join(ctx, stop, p) {
+	switch w.queue.Join(ctx, stop, p) {
 	case groupcommit.Lead:
-		w.serve(j)
+		w.lead(j)
 	case groupcommit.Canceled:
 		if err := ctx.Err(); err != nil {
 			return err
@@ -89,18 +90,18 @@ func (w *writer) ask(ctx context.Context, stop <-chan struct{}, j *job) error {
 	return j.err
 }
 
-// serve does a job whose turn it is, and with it what waits already.
-func (w *writer) serve(j *job) {
+// lead runs a job that leads, together with the jobs that wait.
+func (w *writer) lead(j *job) {
 	w.gather()
 	size := j.size()
 	n := 1
-	group := w.line.Take(func(next *job) bool {
-		fits := j.alone == nil && next.alone == nil && n < groupJobs && size < groupBytes
+	group := w.queue.Take(func(next *job) bool {
+		fits := j.exclusive == nil && next.exclusive == nil && n < groupJobs && size < groupBytes
 		n, size = n+1, size+next.size()
 		return fits
 	})
-	if j.alone != nil {
-		j.err = j.alone()
+	if j.exclusive != nil {
+		j.err = j.exclusive()
 	} else {
 		jobs := make([]*job, len(group))
 		for i, p := range group {
@@ -108,34 +109,34 @@ func (w *writer) serve(j *job) {
 		}
 		w.commit(jobs)
 	}
-	w.company = len(group) > 1
+	w.shared = len(group) > 1
 	for _, p := range group {
 		p.Finish(groupcommit.Done)
 	}
-	if w.grown < walBytes {
-		w.line.Pass()
+	if w.logged < walBytes {
+		w.queue.Pass()
 		return
 	}
-	go func() { // nobody who was answered waits for it, and Close does
+	go func() { // Close waits for it, and acknowledged callers do not
 		w.shrink()
-		w.line.Pass()
+		w.queue.Pass()
 	}()
 }
 
-// finish ends the writer when what was taken in is done. Its turn is the last:
-// whoever waits behind it leaves, for the store is closed.
+// finish ends the writer after the accepted jobs. It keeps the lead, and the jobs that
+// wait are withdrawn because the store is closed.
 func (w *writer) finish() error {
-	w.line.Join(context.Background(), nil, &groupcommit.Waiter[*job]{Value: &job{alone: w.end}})
+	w.queue.Join(context.Background(), nil, &groupcommit.Waiter[*job]{Value: &job{exclusive: w.end}})
 	return w.end()
 }
 
-// gather lets callers run that were just answered, for as long as more of them
-// come: what they want next shares this sync, too. Without that, two halves of them
-// take turns. A caller who was alone the last time gathers nobody: to let others
-// run costs the waking of a thread.
+// gather yields the processor to the callers of the last group for as long as more of
+// them queue a new job, so that those jobs share this sync. Otherwise the callers would
+// split into two groups that alternate. After a lone job gather does nothing, because
+// yielding can wake a thread.
 func (w *writer) gather() {
-	for n := 0; w.company && n < w.line.Len(); {
-		n = w.line.Len()
+	for n := 0; w.shared && n < w.queue.Len(); {
+		n = w.queue.Len()
 		runtime.Gosched()
 		runtime.Gosched()
 	}
@@ -153,13 +154,13 @@ func (w *writer) read(to *[]record) (err error) {
 	return err
 }
 
-// commit applies a group with one sync and answers each job. Where the disk is
-// full for all, each gets its own attempt: a large one must not fail the others.
+// commit applies a group with one sync. If the disk is full, it tries each job alone,
+// so that a large one does not fail the others.
 func (w *writer) commit(group []*job) {
 	w.first = nil
 	err := w.try(group)
 	if errors.Is(err, channels.ErrStoreFull) {
-		w.shrink() // an empty log needs no room to grow into
+		w.shrink() // so that the log need not grow
 		for _, j := range group {
 			j.err = w.try([]*job{j})
 		}
@@ -181,18 +182,18 @@ func (w *writer) try(group []*job) error {
 	return err
 }
 
-// shrink copies the log into the file, so that the log begins anew. That it
-// cannot now is no harm, as long as the disk is whole.
+// shrink runs a checkpoint, so that the log is written from its start again. A full
+// disk or a reader may prevent that without harm.
 func (w *writer) shrink() {
 	if w.broken != nil {
 		return
 	}
-	w.grown = 0
+	w.logged = 0
 	_, err := w.c.checkpoint(context.Background(), "PASSIVE")
 	switch err := writing(w.path, err); {
 	case err == nil:
 	case errors.Is(err, channels.ErrStoreFull):
-		w.log.Warn("store: no room for a checkpoint", "err", err)
+		w.log.Warn("store: no disk space for a checkpoint", "err", err)
 	default:
 		w.broken = err
 	}

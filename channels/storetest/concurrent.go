@@ -16,7 +16,7 @@ const (
 	rounds  = 25
 )
 
-// Callers move pairs of records on; all are of the last round in the end.
+// testConcurrent: concurrent batches are all applied.
 func testConcurrent(t *testing.T, p *place) {
 	p.start(t)
 	var wg sync.WaitGroup
@@ -31,8 +31,8 @@ func testConcurrent(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// movePairs has each caller move a pair of records on, round by round: both are always
-// of the same round, and the pair of the round before is gone.
+// movePairs starts callers that each commit a pair of records in every round, and delete
+// that of the previous round.
 func (p *place) movePairs(t *testing.T, wg *sync.WaitGroup) {
 	for i := range callers {
 		wg.Go(func() {
@@ -58,8 +58,8 @@ func addPair(to map[string]string, caller, round int) {
 	to[fmt.Sprintf("right/%d/%d", caller, round)] = strconv.Itoa(round)
 }
 
-// A batch that is refused does not take along those that are under way beside it.
-func testInnocent(t *testing.T, p *place) {
+// testIsolated: a batch that is refused does not fail concurrent batches.
+func testIsolated(t *testing.T, p *place) {
 	p.start(t)
 	var wg sync.WaitGroup
 	want := map[string]string{}
@@ -72,7 +72,7 @@ func testInnocent(t *testing.T, p *place) {
 		})
 		wg.Go(func() {
 			if err := p.s.Commit(t.Context(), set(fmt.Sprint("bad/", i), "1"), set("", "")); err == nil {
-				t.Error("a bad batch was taken")
+				t.Error("a bad batch was accepted")
 			}
 		})
 	}
@@ -81,27 +81,27 @@ func testInnocent(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// A batch whose Commit returned before another's was called is applied before it,
-// whoever calls.
+// testSuccessive: batches of different callers are applied in order if the Commit of one
+// has returned before that of the next is called.
 func testSuccessive(t *testing.T, p *place) {
 	p.start(t)
 	var wg sync.WaitGroup
-	var turn sync.Mutex
+	var mu sync.Mutex
 	last := 0
 	for range callers {
 		wg.Go(func() {
 			for range rounds {
-				turn.Lock()
+				mu.Lock()
 				last++
 				err := p.s.Commit(t.Context(), set("last", strconv.Itoa(last)), set("of "+strconv.Itoa(last%7), strconv.Itoa(last)))
-				turn.Unlock()
+				mu.Unlock()
 				if err != nil {
 					t.Errorf("commit: %v", err)
 				}
 			}
 		})
 	}
-	// Others share the syncs.
+	// More callers, so that batches share syncs.
 	p.movePairs(t, &wg)
 	wg.Wait()
 	want := map[string]string{"last": strconv.Itoa(last)}
@@ -115,8 +115,8 @@ func testSuccessive(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// Close waits for what was taken in and refuses the rest: what was acknowledged
-// is there, what was refused is not.
+// testCloseUnderLoad: Close waits for accepted batches and refuses the others. Exactly
+// the acknowledged batches are kept.
 func testCloseUnderLoad(t *testing.T, p *place) {
 	p.start(t)
 	var wg sync.WaitGroup

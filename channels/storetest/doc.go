@@ -1,4 +1,4 @@
-// Package storetest is what every channels.Store must pass, in one call:
+// Package storetest tests implementations of channels.Store:
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) func() (channels.Store, error) {
@@ -7,12 +7,11 @@
 //		})
 //	}
 //
-// It asks for what the interface promises while a machine stays up: that a batch
-// is whole, that batches keep their order, that what was acknowledged is there
-// when the store is opened again, that concurrent batches do not harm each other,
-// the bounds of records, the refusals, and all of it against a model. What a
-// crash, a full disk or a damaged file leaves is each implementation's own to
-// prove.
+// It tests the requirements that do not depend on a failing machine. A batch is applied
+// as a whole, and batches keep their order. Acknowledged batches exist when the store is
+// opened again. Concurrent batches do not affect each other. Invalid changes and
+// calls after Close fail. A model test combines all of these. An implementation tests
+// crashes, full disks and damaged files itself.
 //
 // The package imports channels and the standard library.
 package storetest

@@ -9,11 +9,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// modelSteps is how many batches and restarts the model test makes.
+// modelSteps is the number of steps of the model test.
 const modelSteps = 300
 
-// testModel does what chance says to the store and to a map, and looks at every
-// restart whether they are the same.
+// testModel applies random batches to the store and to a map, and compares them.
 func testModel(t *testing.T, p *place) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -28,7 +27,7 @@ func testModel(t *testing.T, p *place) {
 			check(t, p.load(t), want)
 		case 2:
 			if err := p.s.Commit(t.Context(), append(randomBatch(r), set("", ""))...); err == nil {
-				t.Fatal("an empty key was taken")
+				t.Fatal("an empty key was accepted")
 			}
 		default:
 			batch := randomBatch(r)
@@ -46,8 +45,8 @@ func testModel(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// randomBatch is of few keys, so that they meet often, and of values of all
-// sizes, so that they move often.
+// randomBatch returns a batch with few different keys, so that records are often
+// replaced, and with values of all sizes.
 func randomBatch(r *rand.Rand) []channels.Change {
 	batch := make([]channels.Change, r.IntN(6))
 	for i := range batch {

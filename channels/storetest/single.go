@@ -11,12 +11,12 @@ import (
 
 func testEmpty(t *testing.T, p *place) {
 	check(t, p.start(t), nil)
-	p.commit(t) // nothing is a batch, too
+	p.commit(t) // an empty batch
 	check(t, p.again(t), nil)
 	p.stop(t)
 }
 
-// Keys are in the order of their bytes, whatever they mean as text.
+// testOrder: Load returns the keys in the order of their bytes.
 func testOrder(t *testing.T, p *place) {
 	p.start(t)
 	want := map[string]string{}
@@ -29,10 +29,10 @@ func testOrder(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// The changes of a batch are applied in their order.
+// testBatch: the changes of a batch are applied in order.
 func testBatch(t *testing.T, p *place) {
 	p.start(t)
-	p.commit(t, set("a", "1"), set("b", "1"), set("c", "1"), gone("never was"))
+	p.commit(t, set("a", "1"), set("b", "1"), set("c", "1"), gone("never existed"))
 	p.commit(t, set("a", "2"), gone("b"), gone("c"), set("c", "2"), set("d", "1"), gone("d"), set("a", "3"), set("a", "4"))
 	want := map[string]string{"a": "4", "c": "2"}
 	check(t, p.load(t), want)
@@ -44,7 +44,7 @@ func testBatch(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// A key that looks like another is another.
+// testKeys: similar keys are different records.
 func testKeys(t *testing.T, p *place) {
 	p.start(t)
 	want := map[string]string{"k": "1", "K": "2", "k ": "3", "k\x00": "4", "é": "5", "e\u0301": "6", "1": "7", "1.0": "8", "NULL": "9"}
@@ -60,8 +60,8 @@ func testKeys(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// What is just within the bounds is taken.
-func testBounds(t *testing.T, p *place) {
+// testLimits: the largest key and value are accepted.
+func testLimits(t *testing.T, p *place) {
 	p.start(t)
 	long := strings.Repeat("k", channels.MaxKey)
 	large := strings.Repeat("\x00\xffv", channels.MaxValue/3+1)[:channels.MaxValue]
@@ -75,7 +75,7 @@ func testBounds(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// What no store may take leaves nothing of its batch, and does no harm.
+// testRefused: a batch with an invalid change fails and applies nothing.
 func testRefused(t *testing.T, p *place) {
 	p.start(t)
 	p.commit(t, set("a", "1"))
@@ -110,7 +110,8 @@ func isStoreError(err error) bool {
 	return false
 }
 
-func testLoadEnds(t *testing.T, p *place) {
+// testLoadStops: Load stops at an error of fn and returns it.
+func testLoadStops(t *testing.T, p *place) {
 	p.start(t)
 	p.commit(t, set("a", "1"), set("b", "1"), set("c", "1"))
 	stop, seen := errors.New("stop"), 0
@@ -127,9 +128,9 @@ func testLoadEnds(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// A value that was loaded is the reader's: what becomes of it, or of the slice
-// that was committed, does not reach the store once Commit has returned.
-func testLoadKeeps(t *testing.T, p *place) {
+// testValues: changing a loaded value, or a committed one after Commit, does not change
+// the store.
+func testValues(t *testing.T, p *place) {
 	p.start(t)
 	value := []byte("value")
 	p.commit(t, channels.Change{Key: "a", Value: value})
@@ -176,12 +177,13 @@ func testClosed(t *testing.T, p *place) {
 	p.stop(t)
 }
 
-// A store is one host's at a time; that another one tries does it no harm.
+// testBusy: a store that is open cannot be opened again, and is not affected by the
+// attempt.
 func testBusy(t *testing.T, p *place) {
 	p.start(t)
 	p.commit(t, set("a", "1"))
 	if s, err := p.open(); !errors.Is(err, channels.ErrStoreBusy) {
-		t.Errorf("opened twice: %v", err)
+		t.Errorf("open of an open store: %v", err)
 		if err == nil {
 			s.Close()
 		}

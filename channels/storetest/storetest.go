@@ -8,12 +8,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Open opens a store. Called again after that one was closed, it opens a store
-// with the same records.
+// Open opens a store. Each call, after the previous store was closed, opens a store with
+// the same records.
 type Open = func() (channels.Store, error)
 
-// Run runs the suite. fresh returns how to open a store of its own, which is
-// empty at first; it is called once for each test.
+// Run runs the tests. It calls fresh once for each test; fresh returns a function that
+// opens a store of its own, which is empty at first.
 func Run(t *testing.T, fresh func(t *testing.T) Open) {
 	for _, test := range []struct {
 		name string
@@ -23,15 +23,15 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		{"Order", testOrder},
 		{"Batch", testBatch},
 		{"Keys", testKeys},
-		{"Bounds", testBounds},
+		{"Limits", testLimits},
 		{"Refused", testRefused},
-		{"LoadEnds", testLoadEnds},
-		{"LoadKeeps", testLoadKeeps},
+		{"LoadStops", testLoadStops},
+		{"Values", testValues},
 		{"Canceled", testCanceled},
 		{"Closed", testClosed},
 		{"Busy", testBusy},
 		{"Concurrent", testConcurrent},
-		{"Innocent", testInnocent},
+		{"Isolated", testIsolated},
 		{"Successive", testSuccessive},
 		{"CloseUnderLoad", testCloseUnderLoad},
 		{"Model", testModel},
@@ -40,13 +40,13 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 	}
 }
 
-// place is where a store is, and the one that is open there.
+// place is a place for stores, and the store that is open there.
 type place struct {
 	open Open
 	s    channels.Store
 }
 
-// start opens the store and returns what it holds.
+// start opens the store and returns its records.
 func (p *place) start(t *testing.T) []record {
 	t.Helper()
 	s, err := p.open()
@@ -57,7 +57,7 @@ func (p *place) start(t *testing.T) []record {
 	return p.load(t)
 }
 
-// again closes the store and starts it.
+// again closes the store, opens it, and returns its records.
 func (p *place) again(t *testing.T) []record {
 	t.Helper()
 	p.stop(t)
@@ -78,7 +78,7 @@ func (p *place) commit(t *testing.T, changes ...channels.Change) {
 	}
 }
 
-// record is one as Load gives it.
+// record is a record that Load returned.
 type record struct{ key, value string }
 
 func (p *place) load(t *testing.T) []record {
@@ -98,9 +98,10 @@ func set(key, value string) channels.Change {
 	return channels.Change{Key: key, Value: []byte(value)}
 }
 
+// gone returns a change that deletes a record.
 func gone(key string) channels.Change { return channels.Change{Key: key, Delete: true} }
 
-// check compares what was loaded to what must be there.
+// check compares the loaded records with the expected ones.
 func check(t *testing.T, got []record, want map[string]string) {
 	t.Helper()
 	var all []record
@@ -112,19 +113,19 @@ func check(t *testing.T, got []record, want map[string]string) {
 	}
 }
 
-// difference names the first record in which two lists differ.
+// difference describes the first difference of two lists.
 func difference(got, want []record) string {
 	for i := range max(len(got), len(want)) {
 		switch {
 		case i >= len(got):
-			return "there is no " + short(want[i])
+			return "missing " + short(want[i])
 		case i >= len(want):
-			return "there is " + short(got[i])
+			return "unexpected " + short(got[i])
 		case got[i] != want[i]:
 			return short(got[i]) + " instead of " + short(want[i])
 		}
 	}
-	return "none differs"
+	return "no difference"
 }
 
 func short(r record) string {

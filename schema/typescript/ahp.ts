@@ -32,7 +32,7 @@ export type BridgeMessage =
  */
 export type CanvasAction = CanvasUpdatedAction | CanvasCloseRequestedAction | CanvasMessageAction;
 /**
- * CanvasProviderSource says where a declaration came from.
+ * CanvasProviderSource says where a declaration comes from.
  */
 export type CanvasProviderSource = ServerCanvasSource | ClientCanvasSource;
 /**
@@ -194,12 +194,24 @@ export interface ActionNotification {
   [k: string]: unknown;
 }
 /**
- * AgentInfo is one provider of sessions. A client can only offer to make a session where there is one.
+ * AgentInfo is an agent for which sessions can be created. A client can offer to create a session only if there is one.
  */
 export interface AgentInfo {
+  /**
+   * id of the agent
+   */
   provider: string;
+  /**
+   * for people
+   */
   displayName: string;
+  /**
+   * for people
+   */
   description: string;
+  /**
+   * passed through
+   */
   models: unknown[];
   [k: string]: unknown;
 }
@@ -537,7 +549,7 @@ export interface ServerCanvasSource {
 export interface ClientCanvasSource {
   kind: "client";
   /**
-   * of a client's, and only there
+   * the client's id, if kind is "client"
    */
   clientId: string;
   [k: string]: unknown;
@@ -633,12 +645,24 @@ export interface ChannelParams {
   [k: string]: unknown;
 }
 /**
- * ChatSummary is an entry of a session's chat catalogue.
+ * ChatSummary is an entry of a session's catalog of chats.
  */
 export interface ChatSummary {
+  /**
+   * URI of the chat
+   */
   resource: string;
+  /**
+   * for people
+   */
   title: string;
+  /**
+   * bits, like a session's
+   */
   status: number;
+  /**
+   * the current activity, for people
+   */
   activity?: string;
   /**
    * ISO 8601
@@ -647,25 +671,46 @@ export interface ChatSummary {
   [k: string]: unknown;
 }
 /**
- * ClientCanvasDeclaration is the lighter shape that a client publishes; the host derives extensionId and source.
+ * ClientCanvasDeclaration is a canvas that a client declares. The host adds the extension id and the source.
  */
 export interface ClientCanvasDeclaration {
+  /**
+   * unique within the client
+   */
   canvasId: string;
+  /**
+   * the canvas's name, for people
+   */
   displayName: string;
+  /**
+   * what the canvas is for, for the agent
+   */
   description: string;
+  /**
+   * JSON Schema of the input
+   */
   inputSchema?: unknown;
+  /**
+   * actions of the canvas
+   */
   actions?: SessionCanvasAction[];
   [k: string]: unknown;
 }
 /**
- * SessionCanvasAction is an action that a canvas understands.
+ * SessionCanvasAction is an action that a canvas offers.
  */
 export interface SessionCanvasAction {
   /**
    * unique within the declaration
    */
   name: string;
+  /**
+   * what the action does, for the agent
+   */
   description?: string;
+  /**
+   * JSON Schema of the input
+   */
   inputSchema?: unknown;
   [k: string]: unknown;
 }
@@ -887,7 +932,7 @@ export interface ResourceListRequest {
   [k: string]: unknown;
 }
 /**
- * createSession, client to host. Makes a session under a URI that the client chose.
+ * createSession, client to host. Creates a session with a URI that the client has chosen.
  */
 export interface CreateSessionRequest {
   jsonrpc: "2.0";
@@ -897,17 +942,35 @@ export interface CreateSessionRequest {
   [k: string]: unknown;
 }
 /**
- * CreateSessionParams makes a session under a URI that the client chose.
+ * CreateSessionParams creates a session with a URI that the client has chosen.
  */
 export interface CreateSessionParams {
+  /**
+   * ahp-session:/<id>
+   */
   channel: string;
+  /**
+   * the agent provider; default is the host's
+   */
   provider?: string;
+  /**
+   * URI of a folder
+   */
   workingDirectory?: string;
+  /**
+   * refused by this host
+   */
   fork?: unknown;
+  /**
+   * ignored by this host
+   */
   config?: {
     [k: string]: unknown;
   };
   activeClient?: SessionActiveClient;
+  /**
+   * ignored by this host
+   */
   progressToken?: string;
   [k: string]: unknown;
 }
@@ -915,25 +978,40 @@ export interface CreateSessionParams {
  * SessionActiveClient is a client that takes part in a session.
  */
 export interface SessionActiveClient {
+  /**
+   * the client's id
+   */
   clientId: string;
+  /**
+   * the client's name, for people
+   */
   displayName?: string;
+  /**
+   * tools of the client
+   */
   tools: ToolDefinition[];
+  /**
+   * passed through
+   */
   customizations?: unknown;
   /**
-   * canvasProviders are the canvases that the client provides (#297 section 2).
+   * canvasProviders are the canvases that the client declares (the Canvas proposal, #297, section 2).
    */
   canvasProviders?: ClientCanvasDeclaration[];
   [k: string]: unknown;
 }
 /**
- * ToolDefinition names a tool; everything but its name is passed through.
+ * ToolDefinition describes a tool. All members except the name are passed through.
  */
 export interface ToolDefinition {
+  /**
+   * the tool's name
+   */
   name: string;
   [k: string]: unknown;
 }
 /**
- * disposeSession, client to host. Ends a session and all that is in it.
+ * disposeSession, client to host. Removes a session and everything in it.
  */
 export interface DisposeSessionRequest {
   jsonrpc: "2.0";
@@ -943,7 +1021,7 @@ export interface DisposeSessionRequest {
   [k: string]: unknown;
 }
 /**
- * listSessions, client to host. Asks for the catalogue. A filter has no defined meaning and is ignored, like limit and cursor of later versions: the answer is everything.
+ * listSessions, client to host. Requests the catalog of sessions. A filter has no defined meaning and is ignored, and so are limit and cursor of later versions: the result has all sessions.
  */
 export interface ListSessionsRequest {
   jsonrpc: "2.0";
@@ -953,9 +1031,12 @@ export interface ListSessionsRequest {
   [k: string]: unknown;
 }
 /**
- * ListSessionsParams asks for the catalogue. A filter has no defined meaning and is ignored, like limit and cursor of later versions: the answer is everything.
+ * ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and is ignored, and so are limit and cursor of later versions: the result has all sessions.
  */
 export interface ListSessionsParams {
+  /**
+   * ahp-root://
+   */
   channel?: string;
   [k: string]: unknown;
 }
@@ -973,15 +1054,24 @@ export interface ResolveSessionConfigRequest {
  * ResolveSessionConfigParams asks which config a session would have.
  */
 export interface ResolveSessionConfigParams {
+  /**
+   * ahp-root://
+   */
   channel?: string;
+  /**
+   * the agent provider
+   */
   provider?: string;
+  /**
+   * values chosen so far
+   */
   config?: {
     [k: string]: unknown;
   };
   [k: string]: unknown;
 }
 /**
- * sessionConfigCompletions, client to host. Asks for values of a config property.
+ * sessionConfigCompletions, client to host. Requests possible values of a config property.
  */
 export interface SessionConfigCompletionsRequest {
   jsonrpc: "2.0";
@@ -991,35 +1081,56 @@ export interface SessionConfigCompletionsRequest {
   [k: string]: unknown;
 }
 /**
- * SessionConfigCompletionsParams asks for values of a config property.
+ * SessionConfigCompletionsParams requests possible values of a config property.
  */
 export interface SessionConfigCompletionsParams {
+  /**
+   * ahp-root://
+   */
   channel?: string;
+  /**
+   * name of the property
+   */
   property: string;
   [k: string]: unknown;
 }
 /**
- * CompletionsResult has no items: there is nothing to complete.
+ * CompletionsResult has no items, because there is no config.
  */
 export interface CompletionsResult {
+  /**
+   * empty
+   */
   items: unknown[];
   [k: string]: unknown;
 }
 /**
- * Config is a set of values and the schema of what they may be.
+ * Config has values and the schema that they must match.
  */
 export interface Config {
+  /**
+   * JSON Schema of an object
+   */
   schema: unknown;
+  /**
+   * by property name
+   */
   values: {
     [k: string]: unknown;
   };
   [k: string]: unknown;
 }
 /**
- * ConfigSchema is the empty schema of an object.
+ * ConfigSchema is the schema of an object without properties.
  */
 export interface ConfigSchema {
+  /**
+   * "object"
+   */
   type: string;
+  /**
+   * empty
+   */
   properties: {
     [k: string]: unknown;
   };
@@ -1198,7 +1309,7 @@ export interface HostErrorResponse {
   [k: string]: unknown;
 }
 /**
- * root/sessionAdded, host to client. Tells of a new session.
+ * root/sessionAdded, host to client. Announces a new session.
  */
 export interface RootSessionAddedNotification {
   jsonrpc: "2.0";
@@ -1207,39 +1318,72 @@ export interface RootSessionAddedNotification {
   [k: string]: unknown;
 }
 /**
- * SessionAddedParams tells of a new session.
+ * SessionAddedParams announces a new session.
  */
 export interface SessionAddedParams {
+  /**
+   * ahp-root://
+   */
   channel: string;
   summary: SessionSummary;
   [k: string]: unknown;
 }
 /**
- * SessionSummary is a session's entry in the catalogue (listSessions, root/sessionAdded). It is not part of a session's state.
+ * SessionSummary is a session's entry in the catalog of sessions (listSessions, root/sessionAdded). It is not part of the session's state.
  */
 export interface SessionSummary {
+  /**
+   * URI of the session
+   */
   resource: string;
+  /**
+   * the agent provider
+   */
   provider: string;
+  /**
+   * for people
+   */
   title: string;
+  /**
+   * bits, as in the session's state
+   */
   status: number;
+  /**
+   * the current activity, for people
+   */
   activity?: string;
+  /**
+   * passed through
+   */
   project?: unknown;
+  /**
+   * URI of a folder
+   */
   workingDirectory?: string;
+  /**
+   * passed through
+   */
   annotations?: unknown;
   /**
    * ISO 8601, UTC, milliseconds
    */
   createdAt: string;
   /**
-   * likewise
+   * ISO 8601, UTC, milliseconds
    */
   modifiedAt: string;
+  /**
+   * passed through
+   */
   changes?: unknown;
+  /**
+   * passed through
+   */
   _meta?: unknown;
   [k: string]: unknown;
 }
 /**
- * root/sessionRemoved, host to client. Tells of a session that ended.
+ * root/sessionRemoved, host to client. Announces that a session was removed.
  */
 export interface RootSessionRemovedNotification {
   jsonrpc: "2.0";
@@ -1248,15 +1392,21 @@ export interface RootSessionRemovedNotification {
   [k: string]: unknown;
 }
 /**
- * SessionRemovedParams tells of a session that ended.
+ * SessionRemovedParams announces that a session was removed.
  */
 export interface SessionRemovedParams {
+  /**
+   * ahp-root://
+   */
   channel: string;
+  /**
+   * URI of the session
+   */
   session: string;
   [k: string]: unknown;
 }
 /**
- * root/sessionSummaryChanged, host to client. Carries the mutable members that changed.
+ * root/sessionSummaryChanged, host to client. Announces changes of a session's summary.
  */
 export interface RootSessionSummaryChangedNotification {
   jsonrpc: "2.0";
@@ -1265,24 +1415,51 @@ export interface RootSessionSummaryChangedNotification {
   [k: string]: unknown;
 }
 /**
- * SessionSummaryChangedParams carries the mutable members that changed.
+ * SessionSummaryChangedParams announces changes of a session's summary.
  */
 export interface SessionSummaryChangedParams {
+  /**
+   * ahp-root://
+   */
   channel: string;
+  /**
+   * URI of the session
+   */
   session: string;
   changes: PartialSessionSummary;
   [k: string]: unknown;
 }
 /**
- * PartialSessionSummary is the changes member of root/sessionSummaryChanged: what changed, and nothing else. null clears.
+ * PartialSessionSummary is the changes member of root/sessionSummaryChanged. It has only the members that changed; null clears one.
  */
 export interface PartialSessionSummary {
+  /**
+   * the new title
+   */
   title?: string | null;
+  /**
+   * the new bits
+   */
   status?: number | null;
+  /**
+   * the new activity
+   */
   activity?: string | null;
+  /**
+   * never changed by this host
+   */
   project?: unknown;
+  /**
+   * the new folder
+   */
   workingDirectory?: string | null;
+  /**
+   * never changed by this host
+   */
   annotations?: unknown;
+  /**
+   * ISO 8601, UTC, milliseconds
+   */
   modifiedAt?: string | null;
   [k: string]: unknown;
 }
@@ -1360,25 +1537,46 @@ export interface ListSessionsResponse {
   [k: string]: unknown;
 }
 /**
- * ListSessionsResult is the catalogue, the most recently modified first.
+ * ListSessionsResult is the catalog of sessions, the most recently modified first.
  */
 export interface ListSessionsResult {
+  /**
+   * all sessions
+   */
   items: SessionSummary[];
   [k: string]: unknown;
 }
 /**
- * OpenCanvasRef is an entry of the catalogue of open instances; the full state is on the instance's own channel.
+ * OpenCanvasRef is an entry of the catalog of open instances. The full state is on the instance's own channel.
  */
 export interface OpenCanvasRef {
+  /**
+   * unique within the session
+   */
   instanceId: string;
   /**
    * ahp-canvas:/<id>
    */
   channel: string;
+  /**
+   * id of the declaration
+   */
   canvasId: string;
+  /**
+   * id of the providing extension
+   */
   extensionId: string;
+  /**
+   * the extension's name, for people
+   */
   extensionName?: string;
+  /**
+   * the instance's title, for people
+   */
   title?: string;
+  /**
+   * whether the provider can be reached
+   */
   availability: "ready" | "stale";
   [k: string]: unknown;
 }
@@ -1440,6 +1638,9 @@ export interface ResolveSessionConfigResponse {
  */
 export interface ResolveSessionConfigResult {
   schema: ConfigSchema;
+  /**
+   * empty
+   */
   values: {
     [k: string]: unknown;
   };
@@ -1534,14 +1735,20 @@ export interface ResourceResolveResult {
  */
 export interface RootAgentsChangedAction {
   type: "root/agentsChanged";
+  /**
+   * agents are the new agents.
+   */
   agents: AgentInfo[];
   [k: string]: unknown;
 }
 /**
- * RootActiveSessionsChangedAction sets how many sessions there are. From: host. Since 0.5.0.
+ * RootActiveSessionsChangedAction sets the number of sessions. From: host. Since 0.5.0.
  */
 export interface RootActiveSessionsChangedAction {
   type: "root/activeSessionsChanged";
+  /**
+   * activeSessions is the new number.
+   */
   activeSessions: number;
   [k: string]: unknown;
 }
@@ -1550,6 +1757,9 @@ export interface RootActiveSessionsChangedAction {
  */
 export interface RootTerminalsChangedAction {
   type: "root/terminalsChanged";
+  /**
+   * terminals are the new terminals.
+   */
   terminals: unknown[];
   [k: string]: unknown;
 }
@@ -1558,35 +1768,56 @@ export interface RootTerminalsChangedAction {
  */
 export interface RootConfigChangedAction {
   type: "root/configChanged";
+  /**
+   * config are the new values.
+   */
   config: {
     [k: string]: unknown;
   };
+  /**
+   * replace replaces all values.
+   */
   replace?: boolean;
   [k: string]: unknown;
 }
 /**
- * RootState is the state of the root channel (ahp-host.md section 4).
+ * RootState is the state of the root channel (ahp/PROTOCOL.md section 4).
  */
 export interface RootState {
+  /**
+   * agents for which sessions can be created
+   */
   agents: AgentInfo[];
+  /**
+   * number of sessions
+   */
   activeSessions?: number;
+  /**
+   * this host has none
+   */
   terminals?: unknown[];
   config?: Config;
+  /**
+   * passed through
+   */
   _meta?: unknown;
   [k: string]: unknown;
 }
 /**
- * SessionReadyAction says that the session can be used. From: host. Since 0.5.0.
+ * SessionReadyAction reports that the session can be used. From: host. Since 0.5.0.
  */
 export interface SessionReadyAction {
   type: "session/ready";
   [k: string]: unknown;
 }
 /**
- * SessionCreationFailedAction says why it never will be. From: host. Since 0.5.0.
+ * SessionCreationFailedAction reports why the session cannot be used. From: host. Since 0.5.0.
  */
 export interface SessionCreationFailedAction {
   type: "session/creationFailed";
+  /**
+   * error is the cause.
+   */
   error: unknown;
   [k: string]: unknown;
 }
@@ -1595,6 +1826,9 @@ export interface SessionCreationFailedAction {
  */
 export interface SessionTitleChangedAction {
   type: "session/titleChanged";
+  /**
+   * title is the new title.
+   */
   title: string;
   [k: string]: unknown;
 }
@@ -1603,6 +1837,9 @@ export interface SessionTitleChangedAction {
  */
 export interface SessionIsReadChangedAction {
   type: "session/isReadChanged";
+  /**
+   * isRead is the new value.
+   */
   isRead: boolean;
   [k: string]: unknown;
 }
@@ -1611,14 +1848,20 @@ export interface SessionIsReadChangedAction {
  */
 export interface SessionIsArchivedChangedAction {
   type: "session/isArchivedChanged";
+  /**
+   * isArchived is the new value.
+   */
   isArchived: boolean;
   [k: string]: unknown;
 }
 /**
- * SessionActivityChangedAction sets what the session is doing; absent clears. From: host. Since 0.5.0.
+ * SessionActivityChangedAction sets or clears the session's current activity. From: host. Since 0.5.0.
  */
 export interface SessionActivityChangedAction {
   type: "session/activityChanged";
+  /**
+   * activity is the new activity; absent clears it.
+   */
   activity?: string | null;
   [k: string]: unknown;
 }
@@ -1627,6 +1870,9 @@ export interface SessionActivityChangedAction {
  */
 export interface SessionServerToolsChangedAction {
   type: "session/serverToolsChanged";
+  /**
+   * tools are the new tools.
+   */
   tools: ToolDefinition[];
   [k: string]: unknown;
 }
@@ -1643,38 +1889,53 @@ export interface SessionActiveClientSetAction {
  */
 export interface SessionActiveClientRemovedAction {
   type: "session/activeClientRemoved";
+  /**
+   * clientId is the sender's client id.
+   */
   clientId: string;
   [k: string]: unknown;
 }
 /**
- * SessionConfigChangedAction merges values by name, or replaces all of them; null is a value like any other. Without a config it changes nothing. From: host, client. Since 0.5.0.
+ * SessionConfigChangedAction merges config values by name, or replaces all of them. It changes nothing if the session has no config. From: host, client. Since 0.5.0.
  */
 export interface SessionConfigChangedAction {
   type: "session/configChanged";
+  /**
+   * config are the new values; null is a value like any other.
+   */
   config: {
     [k: string]: unknown;
   };
+  /**
+   * replace replaces all values.
+   */
   replace?: boolean;
   [k: string]: unknown;
 }
 /**
- * SessionMetaChangedAction replaces _meta; absent clears. From: host. Since 0.5.0.
+ * SessionMetaChangedAction replaces or clears _meta. From: host. Since 0.5.0.
  */
 export interface SessionMetaChangedAction {
   type: "session/metaChanged";
+  /**
+   * _meta is the new value; absent clears it.
+   */
   _meta?: unknown;
   [k: string]: unknown;
 }
 /**
- * SessionChangesetsChangedAction replaces the changeset catalogue; absent clears. From: host. Since 0.5.0.
+ * SessionChangesetsChangedAction replaces or clears the catalog of changesets. From: host. Since 0.5.0.
  */
 export interface SessionChangesetsChangedAction {
   type: "session/changesetsChanged";
+  /**
+   * changesets are the new entries; absent clears the catalog.
+   */
   changesets?: unknown[] | null;
   [k: string]: unknown;
 }
 /**
- * SessionChatAddedAction adds or replaces a chat of the catalogue. From: host. Since 0.5.0.
+ * SessionChatAddedAction adds a chat to the catalog, or replaces it. From: host. Since 0.5.0.
  */
 export interface SessionChatAddedAction {
   type: "session/chatAdded";
@@ -1682,29 +1943,41 @@ export interface SessionChatAddedAction {
   [k: string]: unknown;
 }
 /**
- * SessionChatRemovedAction removes a chat, and the default where it was that. From: host. Since 0.5.0.
+ * SessionChatRemovedAction removes a chat. If it was the default chat, that is cleared. From: host. Since 0.5.0.
  */
 export interface SessionChatRemovedAction {
   type: "session/chatRemoved";
+  /**
+   * chat is the chat's resource.
+   */
   chat: string;
   [k: string]: unknown;
 }
 /**
- * SessionChatUpdatedAction changes members of a chat: null clears one, an object replaces the whole of the one before. Its resource never changes. From: host. Since 0.5.0.
+ * SessionChatUpdatedAction changes members of a chat's catalog entry, except its resource. From: host. Since 0.5.0.
  */
 export interface SessionChatUpdatedAction {
   type: "session/chatUpdated";
+  /**
+   * chat is the chat's resource.
+   */
   chat: string;
+  /**
+   * changes are the new values of members; null clears a member.
+   */
   changes: {
     [k: string]: unknown;
   };
   [k: string]: unknown;
 }
 /**
- * SessionDefaultChatChangedAction sets the default chat; absent clears. From: host. Since 0.5.0.
+ * SessionDefaultChatChangedAction sets or clears the default chat. From: host. Since 0.5.0.
  */
 export interface SessionDefaultChatChangedAction {
   type: "session/defaultChatChanged";
+  /**
+   * defaultChat is the chat's resource; absent clears it.
+   */
   defaultChat?: string | null;
   [k: string]: unknown;
 }
@@ -1714,7 +1987,9 @@ export interface SessionDefaultChatChangedAction {
 export interface SessionCustomizationsChangedAction {
   type: "session/customizationsChanged";
   /**
-   * Items: Customization is a plugin, a directory, a skill, an MCP server, or a type that this host has never heard of. The host reads only what its reducers need; all other members, and members of the wrong type, are kept as they came.
+   * customizations are the new customizations.
+   *
+   * Items: Customization is a plugin, a directory, a skill, an MCP server, or of a type that is unknown to this host. The host reads only the members that its reducers need. It keeps all other members, and members of the wrong type, unchanged.
    */
   customizations: {
     [k: string]: unknown;
@@ -1722,77 +1997,122 @@ export interface SessionCustomizationsChangedAction {
   [k: string]: unknown;
 }
 /**
- * SessionCustomizationUpdatedAction adds a top-level customization, or replaces the whole of the one with that id. From: host. Since 0.5.0.
+ * SessionCustomizationUpdatedAction adds a top-level customization, or replaces the one with its id. From: host. Since 0.5.0.
  */
 export interface SessionCustomizationUpdatedAction {
   type: "session/customizationUpdated";
+  /**
+   * customization is the new customization.
+   */
   customization: {
     [k: string]: unknown;
   };
   [k: string]: unknown;
 }
 /**
- * SessionCustomizationRemovedAction removes the customization of an id: the one at the top level, or, where there is none, each that is a child. Whatever has children is a container, but for an MCP server. From: host. Since 0.5.0.
+ * SessionCustomizationRemovedAction removes the top-level customization with an id or, if there is none, every child with it. Customizations with children are containers, except MCP servers. From: host. Since 0.5.0.
  */
 export interface SessionCustomizationRemovedAction {
   type: "session/customizationRemoved";
+  /**
+   * id is the id of the customization.
+   */
   id: string;
   [k: string]: unknown;
 }
 /**
- * SessionCustomizationToggledAction switches a top-level customization on or off. From: host, client. Since 0.5.0.
+ * SessionCustomizationToggledAction enables or disables a top-level customization. From: host, client. Since 0.5.0.
  */
 export interface SessionCustomizationToggledAction {
   type: "session/customizationToggled";
+  /**
+   * id is the id of the customization.
+   */
   id: string;
+  /**
+   * enabled is the new value.
+   */
   enabled: boolean;
   [k: string]: unknown;
 }
 /**
- * SessionMcpServerStateChangedAction sets the state of an MCP server and its channel, which clears where it is absent. Its id finds it as CustomizationRemoved does; what is no MCP server stays as it is. From: host. Since 0.5.0.
+ * SessionMcpServerStateChangedAction sets the state and the channel of an MCP server, which is found by its id as in CustomizationRemoved. Other customizations do not change. From: host. Since 0.5.0.
  */
 export interface SessionMcpServerStateChangedAction {
   type: "session/mcpServerStateChanged";
+  /**
+   * id is the id of the MCP server.
+   */
   id: string;
+  /**
+   * state is the new state.
+   */
   state: unknown;
+  /**
+   * channel is the URI of the server's channel; absent clears it.
+   */
   channel?: string | null;
   [k: string]: unknown;
 }
 /**
- * SessionCanvasesChangedAction replaces the canvas registry (#297 section 7). From: host. Since 0.6.0. Requires the capability canvas.
+ * SessionCanvasesChangedAction replaces the canvas registry (the Canvas proposal, #297, section 7). From: host. Since 0.6.0. Requires the capability canvas.
  */
 export interface SessionCanvasesChangedAction {
   type: "session/canvasesChanged";
+  /**
+   * canvases are the declarations of all providers.
+   */
   canvases: SessionCanvasDeclaration[];
   [k: string]: unknown;
 }
 /**
- * SessionCanvasDeclaration is one entry of the registry that the agent sees: the union of all connected providers (#297 section 2).
+ * SessionCanvasDeclaration is an entry of the canvas registry, which is the union of the declarations of all connected providers (the Canvas proposal, #297, section 2).
  */
 export interface SessionCanvasDeclaration {
+  /**
+   * id of the providing extension
+   */
   extensionId: string;
+  /**
+   * the extension's name, for people
+   */
   extensionName?: string;
   /**
    * unique within the extension
    */
   canvasId: string;
+  /**
+   * the canvas's name, for people
+   */
   displayName: string;
+  /**
+   * what the canvas is for, for the agent
+   */
   description: string;
+  /**
+   * JSON Schema of the input
+   */
   inputSchema?: unknown;
+  /**
+   * actions of the canvas
+   */
   actions?: SessionCanvasAction[];
   source: CanvasProviderSource;
   [k: string]: unknown;
 }
 /**
- * SessionOpenCanvasesChangedAction replaces the catalogue of open canvases. From: host. Since 0.6.0. Requires the capability canvas.
+ * SessionOpenCanvasesChangedAction replaces the catalog of open canvases. From: host. Since 0.6.0. Requires the capability canvas.
  */
 export interface SessionOpenCanvasesChangedAction {
   type: "session/openCanvasesChanged";
+  /**
+   * openCanvases are the catalog entries.
+   */
   openCanvases: OpenCanvasRef[];
   [k: string]: unknown;
 }
 /**
- * SessionActiveClientChangedAction is #297's older spelling of two actions: null removes, so the member must be there. From: client. Since 0.5.0. An older spelling that a host accepts from clients and never sends.
+ * SessionActiveClientChangedAction is the Canvas proposal's older spelling of two actions. null removes the entry, so the member is required. From: client. Since 0.5.0. An older spelling that a host accepts from clients and never sends.
  */
 export interface SessionActiveClientChangedAction {
   type: "session/activeClientChanged";
@@ -1809,39 +2129,89 @@ export interface SessionConfigCompletionsResponse {
   [k: string]: unknown;
 }
 /**
- * SessionState is the state of a session channel (ahp-host.md section 3a), with the two members of #297 section 2. Slices and values in it are never changed in place.
+ * SessionState is the state of a session channel (ahp/PROTOCOL.md section 3a), with two members of the Canvas proposal (#297, section 2). Slices and values in it are never changed in place.
  */
 export interface SessionState {
+  /**
+   * the agent provider
+   */
   provider: string;
+  /**
+   * for people
+   */
   title: string;
   /**
    * bits: 1 idle, 2 error, 8 in progress, 24 input needed, 32 read, 64 archived
    */
   status: number;
+  /**
+   * the current activity, for people
+   */
   activity?: string;
+  /**
+   * passed through
+   */
   project?: unknown;
+  /**
+   * URI of a folder
+   */
   workingDirectory?: string;
+  /**
+   * passed through
+   */
   annotations?: unknown;
+  /**
+   * whether the session is created
+   */
   lifecycle: "creating" | "ready" | "creationFailed";
+  /**
+   * why the creation failed
+   */
   creationError?: unknown;
+  /**
+   * tools of the host
+   */
   serverTools?: ToolDefinition[];
+  /**
+   * clients that take part
+   */
   activeClients: SessionActiveClient[];
+  /**
+   * catalog of chats
+   */
   chats: ChatSummary[];
+  /**
+   * resource of the default chat
+   */
   defaultChat?: string;
   config?: Config;
   /**
-   * Items: Customization is a plugin, a directory, a skill, an MCP server, or a type that this host has never heard of. The host reads only what its reducers need; all other members, and members of the wrong type, are kept as they came.
+   * plugins, skills, MCP servers
+   *
+   * Items: Customization is a plugin, a directory, a skill, an MCP server, or of a type that is unknown to this host. The host reads only the members that its reducers need. It keeps all other members, and members of the wrong type, unchanged.
    */
   customizations?: {
     [k: string]: unknown;
   }[];
+  /**
+   * catalog of changesets
+   */
   changesets?: unknown[];
+  /**
+   * metadata of clients and hosts
+   */
   _meta?: unknown;
   /**
    * passed through
    */
   inputNeeded?: unknown;
+  /**
+   * canvases that can be opened
+   */
   canvases?: SessionCanvasDeclaration[];
+  /**
+   * catalog of open canvases
+   */
   openCanvases?: OpenCanvasRef[];
   [k: string]: unknown;
 }

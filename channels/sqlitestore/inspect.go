@@ -8,16 +8,15 @@ import (
 	"path/filepath"
 )
 
-// survey reads a store without changing it, in one of three ways. Beside a host
-// it is one more reader. A closed file is read as it is. A file with a log that a
-// host left when it was killed is copied with it to a folder for temporary files,
-// and recovered there.
-func survey(ctx context.Context, path string) (r Report, records []record, err error) {
+// inspect reads a store without changing it. If a host has it open, inspect is one
+// more reader. If a killed host left a log, inspect copies file and log to a temporary
+// folder and recovers the copy. A closed file it reads directly.
+func inspect(ctx context.Context, path string) (r Report, records []record, err error) {
 	defer func() { err = opening(path, err) }()
 	if _, err := os.Stat(path); err != nil {
 		return r, nil, err
 	}
-	l, held, pid, err := peekLock(path)
+	l, held, pid, err := shareLock(path)
 	if err != nil {
 		return r, nil, err
 	}
@@ -27,15 +26,16 @@ func survey(ctx context.Context, path string) (r Report, records []record, err e
 	if held {
 		m, records, err = readFile(ctx, path, path, readOnly)
 	} else {
-		m, records, logged, err = surveyAlone(ctx, path, l.found())
+		m, records, logged, err = inspectUnlocked(ctx, path, l.found())
 	}
 	r = report(path, pid, m, records)
-	r.Closed = r.Closed && !logged // a host that was read when it ended left its log
+	r.Closed = r.Closed && !logged // a host that closed beside a reader left its log
 	return r, records, err
 }
 
-// surveyAlone reads a store that no host has. logged says that there is a log.
-func surveyAlone(ctx context.Context, path string, at mark) (m manifest, records []record, logged bool, err error) {
+// inspectUnlocked reads a store that no host has open. logged reports whether it has a
+// log.
+func inspectUnlocked(ctx context.Context, path string, at mark) (m manifest, records []record, logged bool, err error) {
 	if err := checkHead(path); err != nil {
 		return m, nil, false, err
 	}
@@ -43,7 +43,7 @@ func surveyAlone(ctx context.Context, path string, at mark) (m manifest, records
 	if err != nil {
 		return m, nil, false, err
 	}
-	logged = log >= wholeLog
+	logged = log >= minLog
 	var alone *manifest
 	if logged {
 		if alone, err = readAlone(ctx, path); err != nil {
@@ -51,10 +51,10 @@ func surveyAlone(ctx context.Context, path string, at mark) (m manifest, records
 		}
 		m, records, err = readCopy(ctx, path)
 	} else {
-		m, records, err = readFile(ctx, path, path, frozen)
+		m, records, err = readFile(ctx, path, path, immutable)
 	}
 	if err == nil {
-		err = judge(path, m, at, alone, logged)
+		err = checkComplete(path, m, at, alone, logged)
 	}
 	return m, records, logged, err
 }
@@ -81,7 +81,7 @@ func report(path string, pid int, m manifest, records []record) Report {
 	return r
 }
 
-// readFile reads the store path, of which the file at is a copy or itself.
+// readFile reads the store path from the file at, which is the store or a copy.
 func readFile(ctx context.Context, path, at, mode string) (m manifest, records []record, err error) {
 	c, err := connect(ctx, at, mode)
 	if err != nil {
@@ -91,7 +91,8 @@ func readFile(ctx context.Context, path, at, mode string) (m manifest, records [
 	return m, records, errors.Join(err, c.close())
 }
 
-// checkHead checks the journal's mode where SQLite does not look at it.
+// checkHead checks the journal mode in the header, which SQLite does not check in
+// immutable mode.
 func checkHead(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,7 +101,7 @@ func checkHead(path string) error {
 	defer f.Close()
 	var head [20]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil || head[18] != 2 || head[19] != 2 {
-		return damaged(path, "its head is not that of a store")
+		return damaged(path, "its header is not that of a store")
 	}
 	return nil
 }
