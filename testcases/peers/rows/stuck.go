@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
 )
 
-// listeners note how long each title took to reach them.
+// listeners record how long each title took to reach them.
 type listeners struct {
 	n     int
 	wg    sync.WaitGroup
@@ -23,15 +23,16 @@ type listeners struct {
 	heard []time.Duration
 }
 
-// stuck has a hundred clients that read, with and without one that does not, in
-// turns. Titles of 2 KB are published 500 times a second, in an open loop.
+// stuck measures a hundred clients that read, alternating with and without one
+// that does not. Titles of 2 KB are published 500 times per second, in an open
+// loop.
 func stuck(e *Env) ([]figure.Figure, error) {
 	host, err := e.start("host")
 	if err != nil {
 		return nil, err
 	}
 	l := &listeners{n: 100}
-	e.Later(l.wg.Wait)
+	e.Cleanup(l.wg.Wait)
 	for i := range l.n {
 		if err := l.join(e, host, fmt.Sprint("healthy", i)); err != nil {
 			return nil, err
@@ -78,7 +79,7 @@ func (l *listeners) join(e *Env, host *proc.Process, id string) error {
 			l.note(string(msg), time.Now())
 		}
 	})
-	e.Later(func() { c.Close(ws.CodeNormal, "") })
+	e.Cleanup(func() { c.Close(ws.CodeNormal, "") })
 	return nil
 }
 
@@ -96,7 +97,7 @@ func (l *listeners) note(msg string, now time.Time) {
 
 // hear has n titles published and returns how long each took to each listener.
 func (l *listeners) hear(host *proc.Process, n int) ([]time.Duration, error) {
-	if _, err := host.Ask(proc.Ask{Do: "pace", N: n, Rate: 500, Size: 2000}); err != nil {
+	if _, err := host.Call(proc.Request{Do: "pace", N: n, Rate: 500, Size: 2000}); err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -115,8 +116,8 @@ func (l *listeners) hear(host *proc.Process, n int) ([]time.Duration, error) {
 	}
 }
 
-// stick opens a connection that subscribes and reads nothing more, with a buffer
-// so small that the host notices.
+// stick opens a connection that subscribes and then stops reading, with a
+// buffer so small that the host notices.
 func stick(ctx context.Context, host *proc.Process) (*ws.Conn, error) {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
