@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) { err = tr.Run(t.Context(), &echoHost{}) })
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%q: have %v, want %q", tt.steps, err, tt.err)
+			t.Errorf("%q: got %v, want %q", tt.steps, err, tt.err)
 		}
 	}
 }
@@ -134,6 +134,6 @@ func TestRunDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := strings.Join(h.did, "; "), "dial agent; pass 1m30s; host gone demo; dial "; got != want {
-		t.Errorf("have %q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

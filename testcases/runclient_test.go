@@ -125,7 +125,7 @@ func TestRunClient(t *testing.T) {
 		}
 		err = tr.RunClient(t.Context(), &echoClient{})
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%q: have %v, want %q", tt.steps, err, tt.err)
+			t.Errorf("%q: got %v, want %q", tt.steps, err, tt.err)
 		}
 	}
 }

@@ -173,7 +173,7 @@ func reconnectTime(t *testing.T, away time.Duration) time.Duration {
 			c.Close(ws.CodeNormal, "")
 			c.Wait()
 			if ws.CodeOf(err) == CodeHostOffline {
-				t.Error("the client was told that its host is offline")
+				t.Error("the client was refused because its host is offline")
 			}
 			if err == nil || errors.Is(err, context.Canceled) {
 				return

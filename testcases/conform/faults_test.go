@@ -41,7 +41,7 @@ var faults = []fault{
 			}
 			return x.same()
 		}},
-	{name: "origin: null on what the host says itself", caught: "root/session-added", because: "/params/origin: unexpected null",
+	{name: "origin: null on actions of the host", caught: "root/session-added", because: "/params/origin: unexpected null",
 		toClient: onAction(func(_ exchange, p object) {
 			if p["origin"] == nil {
 				p["origin"] = nil
@@ -68,7 +68,7 @@ var faults = []fault{
 		toClient: drop(func(x exchange) bool { return at(x.action(), "rejectionReason") != nil })},
 	{name: "a refusal has no reason", caught: "session/malformed", because: "/params/rejectionReason: missing",
 		toClient: onAction(func(_ exchange, p object) { delete(p, "rejectionReason") })},
-	{name: "a refused action comes back tidied", caught: "session/malformed", because: "/params/action",
+	{name: "a refused action is returned reformatted", caught: "session/malformed", because: "/params/action",
 		toClient: onAction(func(_ exchange, p object) {
 			if a := objectAt(p, "action"); p["rejectionReason"] != nil {
 				delete(a, "title")
@@ -101,7 +101,7 @@ var faults = []fault{
 		})},
 	{name: "a null result is left out", caught: "methods/ping", because: "/result: missing",
 		toClient: onAnswer("ping", func(x exchange) { delete(x.frame, "result") })},
-	{name: "error: null beside a result", caught: "methods/ping", because: "/error: unexpected null",
+	{name: "error: null next to a result", caught: "methods/ping", because: "/error: unexpected null",
 		toClient: onAnswer("ping", func(x exchange) { x.frame["error"] = nil })},
 	{name: "ids come back as strings", caught: "frames/ids", because: "/id: want 0",
 		toClient: func(x exchange) []object {
@@ -132,7 +132,7 @@ var faults = []fault{
 			}
 			return x.same()
 		}},
-	{name: "supported versions are not said", caught: "handshake/version-none", because: "/error/data: missing",
+	{name: "supported versions are missing", caught: "handshake/version-none", because: "/error/data: missing",
 		toClient: onAnswer("initialize", func(x exchange) { delete(objectAt(x.frame, "error"), "data") })},
 	{name: "the first offered version is taken", caught: "handshake/version-highest", because: "/result/protocolVersion",
 		toClient: onAnswer("initialize", func(x exchange) {

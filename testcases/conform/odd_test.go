@@ -127,7 +127,7 @@ func TestOddHosts(t *testing.T) {
 }
 
 // A host that becomes unreachable does not make every remaining case wait.
-func TestAHostThatIsGone(t *testing.T) {
+func TestUnreachableHost(t *testing.T) {
 	var cases []*testcases.Transcript
 	for range 10 {
 		cases = append(cases, caseOf(t, pingCase))
@@ -148,7 +148,7 @@ func TestAHostThatIsGone(t *testing.T) {
 }
 
 // A stand-in waits for the host no longer than a case does.
-func TestAStandInIsPatientOnce(t *testing.T) {
+func TestStandInTimeout(t *testing.T) {
 	c := caseOf(t, "# needs: demo\n"+pingCase)
 	began := time.Now()
 	report, err := conform.Run(t.Context(), conform.Options{

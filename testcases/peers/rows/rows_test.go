@@ -85,7 +85,7 @@ func TestUnknownCommand(t *testing.T) {
 func TestBenchValues(t *testing.T) {
 	got := benchValues("goos: linux\nBenchmarkRelay/64_lanes_of_8_KiB-2 \t 5\t 12 ns/op\t 1.5 x-splice\t 14 MB\nBenchmarkRelay/64_lanes_of_8_KiB-2 5 12 ns/op 2.5 x-splice 15 MB\nPASS\n")
 	if v := got["64_lanes_of_8_KiB"]["x-splice"]; len(v) != 2 || v[0] != 1.5 || v[1] != 2.5 {
-		t.Errorf("have %v", got)
+		t.Errorf("got %v", got)
 	}
 }
 
