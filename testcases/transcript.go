@@ -163,27 +163,20 @@ func parseFrameStep(word, rest string) (Step, error) {
 		}
 		step.Times, verb = n, ">"
 	}
-	switch verb {
-	case ">":
-		step.Op = OpSend
-	case "<":
-		step.Op = OpExpect
-	case ">?":
-		step.Op = OpMaybe
-	case ">!":
-		step.Op = OpQuiet
-	case "<!":
-		step.Op = OpSilence
-	case "<close", "<...close":
-		step.Op = OpClosed
-		if verb != "<close" {
-			step.Op = OpFlooded
-		}
+	op, ok := frameOps[verb]
+	if !ok {
+		return Step{}, fmt.Errorf("unknown step %q", word)
+	}
+	step.Op = op
+	if op == OpClosed || op == OpFlooded {
 		if _, err := strconv.Atoi(rest); err != nil {
 			return Step{}, fmt.Errorf("close code: %w", err)
 		}
-	default:
-		return Step{}, fmt.Errorf("unknown step %q", word)
 	}
 	return step, nil
+}
+
+// frameOps are the operations on a connection, by what follows its name.
+var frameOps = map[string]Op{
+	">": OpSend, "<": OpExpect, ">?": OpMaybe, ">!": OpQuiet, "<!": OpSilence, "<close": OpClosed, "<...close": OpFlooded,
 }

@@ -119,7 +119,7 @@ func (e *edgeServer) stop() {
 	})
 }
 
-// uplink is a running uplink with its log and its states.
+// uplink is a running uplink with the states that it reported.
 type uplink struct {
 	*Uplink
 	cancel context.CancelFunc

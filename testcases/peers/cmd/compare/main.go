@@ -65,18 +65,12 @@ func run(ctx context.Context, o options) bool {
 	fmt.Println(machine())
 	begun, all, good := time.Now(), []figure.Figure(nil), true
 	for _, r := range chosen {
-		env := &rows.Env{Ctx: ctx, Short: o.short, Dir: o.dir, Root: root, Log: func(f string, a ...any) { fmt.Fprintf(os.Stderr, f, a...) }}
-		from := time.Now()
-		figures, err := r.Run(env)
-		env.Close()
+		figures, err := measure(ctx, r, root, o)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "%s: not measured: %v\n", r.Name, err)
 			good = false
 		}
 		all = append(all, figures...)
-		if !o.markdown {
-			figure.Print(os.Stdout, fmt.Sprintf("%s (%s, %.1f s)", r.Name, r.What, time.Since(from).Seconds()), figures)
-		}
 	}
 	if o.markdown {
 		fmt.Println()
@@ -90,6 +84,19 @@ func run(ctx context.Context, o options) bool {
 	}
 	fmt.Printf("\n%d figures, %d below target, in %.0f s\n", len(all), missed, time.Since(begun).Seconds())
 	return good
+}
+
+// measure runs one row and prints its figures, unless they are for a Markdown
+// table.
+func measure(ctx context.Context, r rows.Row, root string, o options) ([]figure.Figure, error) {
+	env := &rows.Env{Ctx: ctx, Short: o.short, Dir: o.dir, Root: root, Log: func(f string, a ...any) { fmt.Fprintf(os.Stderr, f, a...) }}
+	defer env.Close()
+	from := time.Now()
+	figures, err := r.Run(env)
+	if !o.markdown {
+		figure.Print(os.Stdout, fmt.Sprintf("%s (%s, %.1f s)", r.Name, r.What, time.Since(from).Seconds()), figures)
+	}
+	return figures, err
 }
 
 func choose(only string) ([]rows.Row, error) {
