@@ -55,8 +55,8 @@ func walk(place string, node any, visit func(place string, s map[string]any)) {
 	}
 }
 
-// TestReferences checks that every reference names a definition of its own file
-// or another one, and that the bundle refers only to itself.
+// TestReferences checks that every reference names a definition of the same
+// file or of another one, and that the bundle refers only to itself.
 func TestReferences(t *testing.T) {
 	all := documents(t)
 	for name, d := range all {

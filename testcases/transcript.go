@@ -14,8 +14,8 @@ import (
 //go:embed transcripts
 var transcriptFiles embed.FS
 
-// Transcript is a file of real messages (README.md has the format): what is
-// sent, what must be received, and what happens in between.
+// Transcript is a file of real messages (README.md has the format): messages to
+// send, messages to expect, and events in between.
 type Transcript struct {
 	Name  string            // the file's path in transcripts/, without extension
 	Meta  map[string]string // the "# key: value" lines at the top

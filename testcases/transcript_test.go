@@ -59,7 +59,7 @@ func lint(tr *Transcript) error {
 		case OpExpect, OpAgentValue, OpAgentError:
 			expects++
 			if !ahp.Value(s.Text).IsValid() {
-				err = fmt.Errorf("the expectation is no JSON")
+				err = fmt.Errorf("the expectation is not JSON")
 			}
 		case OpOpen:
 			open[s.Conn] = true
@@ -77,14 +77,14 @@ func lint(tr *Transcript) error {
 		}
 		calls += pending(s.Op)
 		if calls < 0 || calls > 1 {
-			err = fmt.Errorf("the agent has %d calls under way: want an answer for each", calls)
+			err = fmt.Errorf("%d calls of the agent are in progress; want at most one", calls)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", s.Line, err)
 		}
 	}
 	if calls != 0 || expects == 0 {
-		return fmt.Errorf("%d calls of the agent without an answer, %d expectations", calls, expects)
+		return fmt.Errorf("%d calls of the agent without a result, %d expectations", calls, expects)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestMessagesAboveTheLimit(t *testing.T) {
 	}
 }
 
-// Floods end with a close code, and those of one client do not reduce another
+// Floods end with a close code, and a client's flood does not reduce another
 // client's limits.
 func TestFloods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

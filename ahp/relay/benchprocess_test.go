@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// In a benchmark, each of the two relays runs in a process of its own, as in
+// In a benchmark, each of the two relays runs in a separate process, as in
 // production, so its memory can be measured: this binary, started again with
 // the variables below.
 const (

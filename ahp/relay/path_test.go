@@ -125,8 +125,8 @@ func TestOfflineAtOnce(t *testing.T) {
 }
 
 // A host that ignores an offer makes the client wait for the handshake timeout
-// and no longer. One that loses its control connection does not make it wait at
-// all.
+// and no longer. A host that loses its control connection does not make it wait
+// at all.
 func TestAHostThatDoesNotDialBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()

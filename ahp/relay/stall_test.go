@@ -34,7 +34,7 @@ func flood(sent *atomic.Int64) func(context.Context, *ws.Conn, LaneInfo) {
 }
 
 // A client that does not read blocks only its own lane. The relay runs in a
-// process of its own, so its memory can be measured. 200 lanes open, exchange
+// separate process, so its memory can be measured. 200 lanes open, exchange
 // messages and close in the meantime.
 func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 	p := startChild(t, "edge", "")

@@ -22,8 +22,8 @@ import (
 // host whose store is a file, with several callers, in a session that already
 // has some. In between it appends 300 bytes to a file in the same folder and
 // syncs it: x-sync is the time of an open in syncs, x-rate the number of opens
-// per sync, and cpu-µs/open the CPU time of all cores per open. Allocations are
-// those of an open and a close together.
+// per sync, and cpu-µs/open the CPU time of all cores per open. The allocations
+// are for an open and a close together.
 func BenchmarkDurableOpen(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		for _, beside := range []int{10, 200, 1000} {

@@ -128,7 +128,7 @@ var faults = []fault{
 	{name: "the first offered version is taken", caught: "handshake/version-highest", because: "/result/protocolVersion",
 		toClient: onAnswer("initialize", func(x exchange) {
 			if r := objectAt(x.frame, "result"); r != nil {
-				r["protocolVersion"] = at(x.asked, "params", "protocolVersions", 0)
+				r["protocolVersion"] = at(x.request, "params", "protocolVersions", 0)
 			}
 		})},
 
@@ -171,7 +171,7 @@ var faults = []fault{
 				entry["blob"] = "eA=="
 			}
 		})},
-	{name: "a provider is asked twice", caught: "provider/open", because: "canvasOpen",
+	{name: "a provider gets a request twice", caught: "provider/open", because: "canvasOpen",
 		toClient: func(x exchange) []object {
 			if x.frame["method"] == "canvasOpen" {
 				return []object{x.frame, x.frame}
@@ -206,7 +206,7 @@ var faults = []fault{
 		}},
 }
 
-// swap holds a frame back until the next one that counts has passed.
+// swap holds a frame back until the next frame that counts has passed.
 func swap(counts func(exchange) bool) func(exchange) []object {
 	return func(x exchange) []object {
 		switch {

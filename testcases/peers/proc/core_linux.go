@@ -20,8 +20,8 @@ func (p *Process) Pin(core int) error {
 	if core != AnyCore {
 		set = nth(set, core%set.Count())
 	}
-	// A thread that starts in between can inherit from one that is not pinned
-	// yet, so one pass is not enough.
+	// A thread that starts in between can inherit from a thread that is not
+	// pinned yet, so one pass is not enough.
 	for range 2 {
 		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.cmd.Process.Pid))
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package proc runs one side of a comparison in a process of its own: this
+// Package proc runs one side of a comparison in a separate process: this
 // binary, started again with a variable that names the side. Parent and child
 // exchange JSON over the child's standard input and output, one response for
 // each request. The child ends when its input does.

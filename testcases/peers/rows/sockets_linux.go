@@ -98,7 +98,7 @@ func (s *sockets) read() {
 	}
 }
 
-// readOnce reads a ready socket. It stops watching one that has ended.
+// readOnce reads a ready socket. It stops watching a socket that has ended.
 func (s *sockets) readOnce(fd int, t *tail, buf []byte) {
 	n, err := unix.Read(fd, buf[lead:])
 	switch {

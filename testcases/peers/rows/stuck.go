@@ -17,15 +17,15 @@ import (
 
 // listeners record how long each title took to reach them.
 type listeners struct {
-	n     int
-	wg    sync.WaitGroup
-	mu    sync.Mutex
-	heard []time.Duration
+	n      int
+	wg     sync.WaitGroup
+	mu     sync.Mutex
+	delays []time.Duration
 }
 
-// stuck measures a hundred clients that read, alternating with and without one
-// that does not. Titles of 2 KB are published 500 times per second, in an open
-// loop.
+// stuck measures a hundred clients that read, alternating with and without a
+// client that does not. Titles of 2 KB are published 500 times per second, in
+// an open loop.
 func stuck(e *Env) ([]figure.Figure, error) {
 	host, err := e.start("host")
 	if err != nil {
@@ -41,11 +41,11 @@ func stuck(e *Env) ([]figure.Figure, error) {
 	p99 := figure.Figure{What: "p99 of 100 subscribers beside a stuck one", Unit: "µs", Peer: "all healthy", Target: figure.Target{AtMost: 1.2}}
 	p50 := figure.Figure{What: "p50 of 100 subscribers beside a stuck one", Unit: "µs", Peer: "all healthy"}
 	n := e.Pick(250, 150)
-	if _, err := l.hear(host, n/4); err != nil { // warm
+	if _, err := l.collect(host, n/4); err != nil { // warm
 		return nil, err
 	}
 	for range e.Rounds(15) {
-		alone, err := l.hear(host, n)
+		alone, err := l.collect(host, n)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func stuck(e *Env) ([]figure.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		beside, err := l.hear(host, n)
+		beside, err := l.collect(host, n)
 		conn.Close(ws.CodeNormal, "")
 		conn.Wait()
 		if err != nil {
@@ -92,26 +92,27 @@ func (l *listeners) note(msg string, now time.Time) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.heard = append(l.heard, now.Sub(time.Unix(0, sent)))
+	l.delays = append(l.delays, now.Sub(time.Unix(0, sent)))
 }
 
-// hear has n titles published and returns how long each took to each listener.
-func (l *listeners) hear(host *proc.Process, n int) ([]time.Duration, error) {
+// collect has n titles published and returns how long each took to each
+// listener.
+func (l *listeners) collect(host *proc.Process, n int) ([]time.Duration, error) {
 	if _, err := host.Call(proc.Request{Do: "pace", N: n, Rate: 500, Size: 2000}); err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		l.mu.Lock()
-		heard := l.heard
-		if len(heard) == n*l.n {
-			l.heard = nil
+		delays := l.delays
+		if len(delays) == n*l.n {
+			l.delays = nil
 		}
 		l.mu.Unlock()
-		if len(heard) == n*l.n {
-			return heard, nil
+		if len(delays) == n*l.n {
+			return delays, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%d of %d titles arrived", len(heard), n*l.n)
+			return nil, fmt.Errorf("%d of %d titles arrived", len(delays), n*l.n)
 		}
 	}
 }
