@@ -107,6 +107,6 @@ func judge(t *testing.T, verdict ahp.Value) {
 func (c check) is(t *testing.T, valid bool) {
 	t.Helper()
 	if c.Valid != valid {
-		t.Errorf("%s: the schema says %v, the Go types %v: %.300s", c.Name, c.Valid, valid, c.Value)
+		t.Errorf("%s: valid for the schema: %v, for the Go types: %v: %.300s", c.Name, c.Valid, valid, c.Value)
 	}
 }

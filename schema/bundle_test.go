@@ -55,8 +55,8 @@ func walk(place string, node any, visit func(place string, s map[string]any)) {
 	}
 }
 
-// TestReferences checks that every reference names a definition of its own file
-// or another one, and that the bundle refers only to itself.
+// TestReferences checks that every reference names a definition of the same
+// file or of another one, and that the bundle refers only to itself.
 func TestReferences(t *testing.T) {
 	all := documents(t)
 	for name, d := range all {
@@ -89,7 +89,7 @@ func TestUnions(t *testing.T) {
 		if options, ok := s["oneOf"].([]any); ok {
 			unions++
 			if tag := unionTag(defs, options); tag == "" {
-				t.Errorf("%s: no tag tells the members apart", place)
+				t.Errorf("%s: no tag identifies the members", place)
 			}
 		}
 		if options, ok := s["anyOf"].([]any); ok && place != "/RequestId" {
@@ -147,10 +147,10 @@ func TestRows(t *testing.T) {
 	has := func(what, inReference, inBundle string) {
 		t.Helper()
 		if !strings.Contains(string(text), inReference) {
-			t.Errorf("REFERENCE.md does not have %s (%s)", what, inReference)
+			t.Errorf("REFERENCE.md does not got %s (%s)", what, inReference)
 		}
 		if !strings.Contains(string(bundle), inBundle) {
-			t.Errorf("bundle.json does not have %s (%s)", what, inBundle)
+			t.Errorf("bundle.json does not got %s (%s)", what, inBundle)
 		}
 	}
 	for _, m := range methods {

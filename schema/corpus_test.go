@@ -80,9 +80,9 @@ func tripCheck(c testcases.RoundTripCase) check {
 // actionTag matches what might be an action's type.
 var actionTag = regexp.MustCompile(`"type":\s*"([^"/]+/[^"]+)"`)
 
-// TestRefusedTripsSayWhy checks that the two rules in testcases/README.md
+// TestRefusedRoundTrips checks that the two rules in testcases/README.md
 // determine which round-trips a schema refuses.
-func TestRefusedTripsSayWhy(t *testing.T) {
+func TestRefusedRoundTrips(t *testing.T) {
 	trips, err := testcases.RoundTrips()
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestRefusedTripsSayWhy(t *testing.T) {
 			says = says || !slices.ContainsFunc(slices.Collect(maps.Values(tables)), func(t *ahp.ActionTable) bool { return t.Row(string(m[1])) != nil })
 		}
 		if check := tripCheck(c); !check.Valid && !says {
-			t.Errorf("%s: the schema refuses it, and nothing in it says why", check.Name)
+			t.Errorf("%s: the schema refuses it, but neither rule explains that", check.Name)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func transcriptFrames(t *testing.T) (all []*sent, host []check) {
 	}
 	for _, tr := range transcripts {
 		var pending []*sent
-		asked := map[string]string{} // by connection and id of the host's request
+		requests := map[string]string{} // by connection and id of the host's request
 		for _, step := range tr.Steps {
 			name := fmt.Sprintf("%s:%d", tr.Name, step.Line)
 			switch step.Op {
@@ -180,7 +180,7 @@ func transcriptFrames(t *testing.T) (all []*sent, host []check) {
 				var whole ahp.Value
 				s.json = ahp.Unmarshal(s.text, &whole) == nil
 				_ = ahp.Unmarshal(s.text, &s.frame)
-				if method := asked[step.Conn+idOf(step.Text)]; method != "" && s.frame.Method == nil {
+				if method := requests[step.Conn+idOf(step.Text)]; method != "" && s.frame.Method == nil {
 					s.frame.Method = ahp.MustMarshal("answer to " + method)
 				}
 				all, pending = append(all, s), append(pending, s)
@@ -190,7 +190,7 @@ func transcriptFrames(t *testing.T) (all []*sent, host []check) {
 					continue // the whole frame is "$*"
 				}
 				if f.Method != nil && f.ID != nil {
-					asked[step.Conn+idOf(step.Text)] = unquote(f.Method)
+					requests[step.Conn+idOf(step.Text)] = unquote(f.Method)
 				}
 				host = append(host, check{name, hostSchema(f, step.Conn, pending), ahp.Value(step.Text), true, true})
 			}

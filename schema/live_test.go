@@ -23,7 +23,7 @@ import (
 // played against it, including the whole states that expectations leave open.
 func TestLive(t *testing.T) {
 	tools(t)
-	seen := &watcher{asked: map[string]string{}, frames: map[string]check{}}
+	seen := &watcher{methods: map[string]string{}, frames: map[string]check{}}
 	url, door := startHost(t)
 	proxy := &conform.Proxy{To: url, Token: "view-token", Watcher: seen}
 	front := httptest.NewServer(proxy)
@@ -54,9 +54,9 @@ func TestLive(t *testing.T) {
 
 // watcher collects the distinct frames of a host.
 type watcher struct {
-	mu     sync.Mutex
-	asked  map[string]string // method by connection and request id
-	frames map[string]check  // by text
+	mu      sync.Mutex
+	methods map[string]string // method by connection and request id
+	frames  map[string]check  // by text
 }
 
 func (*watcher) Opened(conform.Link, string)            {}
@@ -69,7 +69,7 @@ func (w *watcher) Frame(l conform.Link, toHost bool, text []byte) [][]byte {
 	key := string(rune(l)) + " " + string(f.ID)
 	switch {
 	case toHost && f.ID != nil && f.Method != nil:
-		w.asked[key] = unquote(f.Method)
+		w.methods[key] = unquote(f.Method)
 	case !toHost:
 		name := ""
 		switch {
@@ -80,7 +80,7 @@ func (w *watcher) Frame(l conform.Link, toHost bool, text []byte) [][]byte {
 		case f.Error != nil:
 			name = "HostErrorResponse"
 		default:
-			name = upper(w.asked[key]) + "Response"
+			name = upper(w.methods[key]) + "Response"
 		}
 		w.frames[string(text)] = check{Name: "live", Schema: name, Value: bytes.Clone(text), Valid: true}
 	}

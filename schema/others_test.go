@@ -63,17 +63,17 @@ func idOf(text string) string {
 }
 
 // ownSchema returns the definition of a frame and records its request.
-func ownSchema(f frame, side, key string, asking, asked map[string]string, failure string) string {
+func ownSchema(f frame, side, key string, own, others map[string]string, failure string) string {
 	switch {
 	case f.Method != nil && f.ID != nil:
-		asking[key] = unquote(f.Method)
+		own[key] = unquote(f.Method)
 		return side + "Request"
 	case f.Method != nil:
 		return side + "Notification"
 	case f.Error != nil:
 		return failure
 	}
-	return upper(asked[key]) + "Response"
+	return upper(others[key]) + "Response"
 }
 
 func hostFits(f frame, method string) bool {

@@ -33,7 +33,7 @@ func TestErrorData(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s: the comment says %s, the table does not", c.name, name)
+			t.Errorf("%s: the comment names %s, the table does not", c.name, name)
 		}
 	}
 	if commented == 0 {
@@ -85,7 +85,7 @@ func TestShapes(t *testing.T) {
 }
 `
 	if string(text) != want {
-		t.Errorf("have %s", text)
+		t.Errorf("got %s", text)
 	}
 }
 

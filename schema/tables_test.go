@@ -14,10 +14,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// TestTablesAreWhole checks that every declared method is in its package's
+// TestTablesAreComplete checks that every declared method is in its package's
 // table, and every action table in a channel kind: otherwise the generator
 // would miss it.
-func TestTablesAreWhole(t *testing.T) {
+func TestTablesAreComplete(t *testing.T) {
 	declared := 0
 	for _, dir := range []string{"../ahp", "../session", "../canvas"} {
 		files, err := filepath.Glob(dir + "/*.go")

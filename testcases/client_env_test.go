@@ -49,7 +49,7 @@ func newGoClient(t *testing.T) *goClient {
 	}
 	guard := &ws.Guard{Hosts: []string{clientAddress}, Tokens: []ws.Token{{Secret: clientToken, Role: "view"}}}
 	c.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/proof" { // not part of
+		if r.URL.Path == "/proof" { // not part of AHP
 			http.NotFound(w, r)
 			return
 		}

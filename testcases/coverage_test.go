@@ -16,10 +16,10 @@ import (
 type covers uint8
 
 const (
-	accepted covers = 1 << iota // a result, or an echo without a reason
-	refused                     // an error, or an echo with a reason
-	told                        // sent by the host unprompted
-	both     = accepted | refused
+	accepted   covers = 1 << iota // a result, or an echo without a reason
+	refused                       // an error, or an echo with a reason
+	unprompted                    // sent by the host unprompted
+	both       = accepted | refused
 )
 
 // The rows come from the protocol's own lists, not from the code:
@@ -39,8 +39,8 @@ var (
 		"dispatchAction": refused, "unsubscribe": refused, "action": refused,
 	}
 	actionRows = map[string]covers{
-		"session/titleChanged": both | told, "session/isReadChanged": both, "session/isArchivedChanged": both, "session/activeClientSet": both,
-		"session/activeClientRemoved": both | told, "session/customizationToggled": both,
+		"session/titleChanged": both | unprompted, "session/isReadChanged": both, "session/isArchivedChanged": both, "session/activeClientSet": both,
+		"session/activeClientRemoved": both | unprompted, "session/customizationToggled": both,
 		// Accepted as session/activeClientSet and session/activeClientRemoved.
 		"session/activeClientChanged": refused,
 		// Accepted only if a session has a config; no session of this host has
@@ -49,9 +49,9 @@ var (
 		"session/ready": refused, "session/creationFailed": refused, "session/activityChanged": refused, "session/serverToolsChanged": refused, "session/metaChanged": refused,
 		"session/changesetsChanged": refused, "session/chatAdded": refused, "session/chatRemoved": refused, "session/chatUpdated": refused, "session/defaultChatChanged": refused,
 		"session/customizationsChanged": refused, "session/customizationUpdated": refused, "session/customizationRemoved": refused, "session/mcpServerStateChanged": refused,
-		"session/canvasesChanged": refused, "session/openCanvasesChanged": refused | told,
-		"root/agentsChanged": refused, "root/activeSessionsChanged": refused | told, "root/terminalsChanged": refused,
-		"canvas/updated": refused | told, "canvas/closeRequested": both, "canvas/message": both | told,
+		"session/canvasesChanged": refused, "session/openCanvasesChanged": refused | unprompted,
+		"root/agentsChanged": refused, "root/activeSessionsChanged": refused | unprompted, "root/terminalsChanged": refused,
+		"canvas/updated": refused | unprompted, "canvas/closeRequested": both, "canvas/message": both | unprompted,
 	}
 	notificationRows = []string{"action", "root/sessionAdded", "root/sessionRemoved", "root/sessionSummaryChanged"}
 	canvasCodeRows   = []string{
@@ -63,7 +63,7 @@ var (
 		"InternalError":               "a fault of the host's own",
 		"AlreadyExists":               "the code of canvas_already_open in Go; a client has no method that answers it",
 		"Conflict":                    "resourceWrite is not served",
-		"CanvasProviderError":         "a dead provider's content; the one under test still reads when it is gone",
+		"CanvasProviderError":         "the content of a dead provider; the provider of the tests can be read even then",
 		"canvas_reserved_action_name": "a declaration is refused where a Go program registers it",
 	}
 )
@@ -149,7 +149,7 @@ func fate(a wireAction) covers {
 	case a.Origin != nil:
 		return accepted
 	}
-	return told
+	return unprompted
 }
 
 func TestCoverage(t *testing.T) {
@@ -179,7 +179,7 @@ func TestCoverage(t *testing.T) {
 
 func missing(t *testing.T, what string, want, have covers) {
 	t.Helper()
-	for bit, word := range map[covers]string{accepted: "accepts it", refused: "refuses it", told: "has the host send it"} {
+	for bit, word := range map[covers]string{accepted: "accepts it", refused: "refuses it", unprompted: "has the host send it"} {
 		if want&bit != 0 && have&bit == 0 {
 			t.Errorf("%s: no transcript %s", what, word)
 		}

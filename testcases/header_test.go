@@ -48,7 +48,7 @@ func neededBy(tr *Transcript) []string {
 func TestTranscriptNeeds(t *testing.T) {
 	for _, tr := range transcripts(t) {
 		if want, have := neededBy(tr), tr.Needs(); !slices.Equal(want, have) {
-			t.Errorf("%s: want '# needs: %s', have '%s'", tr.Name, strings.Join(want, " "), strings.Join(have, " "))
+			t.Errorf("%s: want '# needs: %s', got '%s'", tr.Name, strings.Join(want, " "), strings.Join(have, " "))
 		}
 	}
 }
@@ -59,6 +59,6 @@ func TestHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tr.Level() != Should || tr.Place() != "canvas.md 3" || !slices.Equal(tr.Needs(), []string{NeedsCanvas, NeedsAgent}) {
-		t.Errorf("have %q, %q, %q", tr.Level(), tr.Place(), tr.Needs())
+		t.Errorf("got %q, %q, %q", tr.Level(), tr.Place(), tr.Needs())
 	}
 }

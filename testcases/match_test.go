@@ -42,7 +42,7 @@ func TestMatch(t *testing.T) {
 	} {
 		err := Bindings{}.Match(ahp.Value(tt.want), ahp.Value(tt.got))
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%s against %s: have %v, want %q", tt.want, tt.got, err, tt.err)
+			t.Errorf("%s against %s: got %v, want %q", tt.want, tt.got, err, tt.err)
 		}
 	}
 }
@@ -61,9 +61,9 @@ func TestExpand(t *testing.T) {
 		got, err := b.Expand(tt.text)
 		switch {
 		case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
-			t.Errorf("%s: have %v, want %q", tt.text, err, tt.err)
+			t.Errorf("%s: got %v, want %q", tt.text, err, tt.err)
 		case tt.err == "" && (err != nil || got != tt.want):
-			t.Errorf("%s: have %q, %v, want %q", tt.text, got, err, tt.want)
+			t.Errorf("%s: got %q, %v, want %q", tt.text, got, err, tt.want)
 		}
 	}
 }

@@ -68,7 +68,7 @@ var payloads = map[string]func(random) object{
 // maybeID returns an id, possibly of a customization that has none.
 func (r random) maybeID() string { return pick(r, r.id(), r.id(), "") }
 
-// clearing adds a member that is present, null or absent.
+// clearing returns an object in which a member is present, null or absent.
 func (r random) clearing(name string, value any) object {
 	return pick(r, object{name: value}, object{name: value}, object{name: nil}, object{})
 }
@@ -83,7 +83,8 @@ func updateChat(r random) object {
 	return object{"chat": r.id(), "changes": changes}
 }
 
-// action returns an action of the kind, or one that the kind does not have.
+// action returns an action of the kind or, sometimes, of a type that the kind
+// does not have.
 func (r random) action(kind string) ahp.Value {
 	rows := wire.Tables()[kind].Rows()
 	row := pick(r, rows...)

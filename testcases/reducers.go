@@ -18,10 +18,10 @@ var reducerFiles embed.FS
 type ReducerCase struct {
 	// Name is the file name without extension.
 	Name string `json:"-"`
-	// Description says in a sentence what the case tests.
+	// Description is a sentence about what the case tests.
 	Description string `json:"description"`
-	// Reducer names the channel kind: root, session, canvas, or one that this
-	// project does not have.
+	// Reducer names the channel kind: root, session, canvas, or a kind that
+	// this project does not have.
 	Reducer string `json:"reducer"`
 	// Initial is the state before the actions.
 	Initial ahp.Value `json:"initial"`

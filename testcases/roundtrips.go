@@ -21,7 +21,7 @@ type RoundTripCase struct {
 	// Group is "A" if all readers must give the same output, and "B" if readers
 	// that keep unknown members give PreservedOutput.
 	Group string `json:"group"`
-	// Description says in a sentence what the case tests.
+	// Description is a sentence about what the case tests.
 	Description string `json:"description"`
 	// Type is the protocol's name of the type.
 	Type string `json:"type"`

@@ -72,7 +72,7 @@ func TestRoundTripCoverage(t *testing.T) {
 			t.Errorf("type %s: no round-trip", name)
 		}
 		if wire.Keeps(name) && !keeping[name] {
-			t.Errorf("type %s: no round-trip with a member that nobody knows", name)
+			t.Errorf("type %s: no round-trip with an unknown member", name)
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(wire.Tables())) {

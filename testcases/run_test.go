@@ -32,7 +32,7 @@ func (h *echoHost) Agent(_ context.Context, tool string, args ahp.Value) (ahp.Va
 	case "fail":
 		return nil, &AgentError{Data: args}
 	case "break":
-		return nil, errors.New("the door is broken")
+		return nil, errors.New("the endpoint is broken")
 	}
 	return args, nil
 }
@@ -108,7 +108,7 @@ func TestRun(t *testing.T) {
 		{"agent> fail {\"a\":1}\nagent<error {\"a\":1}", ""},
 		{"agent> fail {\"a\":1}\nagent<error {\"a\":2}", "/a: want 2"},
 		{"agent> fail {\"a\":1}\nagent< {\"a\":1}", "got error"},
-		{"agent> break\nagent<error {}", "the door is broken"},
+		{"agent> break\nagent<error {}", "the endpoint is broken"},
 		{"agent< {}", "no call of the agent is in progress"},
 	} {
 		tr, err := ParseTranscript("x", head+tt.steps)
@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) { err = tr.Run(t.Context(), &echoHost{}) })
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%q: have %v, want %q", tt.steps, err, tt.err)
+			t.Errorf("%q: got %v, want %q", tt.steps, err, tt.err)
 		}
 	}
 }
@@ -134,6 +134,6 @@ func TestRunDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := strings.Join(h.did, "; "), "dial agent; pass 1m30s; host gone demo; dial "; got != want {
-		t.Errorf("have %q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

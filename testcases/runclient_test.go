@@ -14,11 +14,11 @@ import (
 // sends X, "fail" fails, "hang" never finishes. Its state of every channel is
 // the last frame that it received.
 type echoClient struct {
-	conns []*echoEnd
-	taken int
-	err   error
-	busy  bool
-	heard string
+	conns    []*echoEnd
+	taken    int
+	err      error
+	busy     bool
+	received string
 }
 
 type echoEnd struct {
@@ -50,7 +50,7 @@ func (c *echoClient) Do(_ context.Context, what string) error {
 
 func (c *echoClient) Done() (bool, error) { return !c.busy, c.err }
 
-func (c *echoClient) State(uri string) (ahp.Value, bool) { return ahp.Value(c.heard), uri == "x:/" }
+func (c *echoClient) State(uri string) (ahp.Value, bool) { return ahp.Value(c.received), uri == "x:/" }
 
 func (c *echoClient) Accept() (Conn, error) {
 	if c.taken == len(c.conns) {
@@ -64,7 +64,7 @@ func (c *echoClient) Flush()             {}
 func (c *echoClient) Pass(time.Duration) {}
 
 func (e *echoEnd) Send(frame []byte) error {
-	e.client.heard = string(frame)
+	e.client.received = string(frame)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func TestRunClient(t *testing.T) {
 		}
 		err = tr.RunClient(t.Context(), &echoClient{})
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%q: have %v, want %q", tt.steps, err, tt.err)
+			t.Errorf("%q: got %v, want %q", tt.steps, err, tt.err)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 //go:embed transcripts
 var transcriptFiles embed.FS
 
-// Transcript is a file of real messages (README.md has the format): what is
-// sent, what must be received, and what happens in between.
+// Transcript is a file of real messages (README.md has the format): messages to
+// send, messages to expect, and events in between.
 type Transcript struct {
 	Name  string            // the file's path in transcripts/, without extension
 	Meta  map[string]string // the "# key: value" lines at the top
@@ -163,27 +163,20 @@ func parseFrameStep(word, rest string) (Step, error) {
 		}
 		step.Times, verb = n, ">"
 	}
-	switch verb {
-	case ">":
-		step.Op = OpSend
-	case "<":
-		step.Op = OpExpect
-	case ">?":
-		step.Op = OpMaybe
-	case ">!":
-		step.Op = OpQuiet
-	case "<!":
-		step.Op = OpSilence
-	case "<close", "<...close":
-		step.Op = OpClosed
-		if verb != "<close" {
-			step.Op = OpFlooded
-		}
+	op, ok := frameOps[verb]
+	if !ok {
+		return Step{}, fmt.Errorf("unknown step %q", word)
+	}
+	step.Op = op
+	if op == OpClosed || op == OpFlooded {
 		if _, err := strconv.Atoi(rest); err != nil {
 			return Step{}, fmt.Errorf("close code: %w", err)
 		}
-	default:
-		return Step{}, fmt.Errorf("unknown step %q", word)
 	}
 	return step, nil
+}
+
+// frameOps are the operations on a connection, by what follows its name.
+var frameOps = map[string]Op{
+	">": OpSend, "<": OpExpect, ">?": OpMaybe, ">!": OpQuiet, "<!": OpSilence, "<close": OpClosed, "<...close": OpFlooded,
 }

@@ -39,7 +39,7 @@ func TestTranscriptFiles(t *testing.T) {
 			t.Errorf("%s: rule %q: want MUST, SHOULD or OURS, a document and a place in it", tr.Name, tr.Meta["rule"])
 		}
 		if !strings.Contains(tr.Name, "/") {
-			t.Errorf("%s stands in no folder", tr.Name)
+			t.Errorf("%s is not in a folder", tr.Name)
 		}
 		if err := lint(tr); err != nil {
 			t.Errorf("%s: %v", tr.Name, err)
@@ -59,7 +59,7 @@ func lint(tr *Transcript) error {
 		case OpExpect, OpAgentValue, OpAgentError:
 			expects++
 			if !ahp.Value(s.Text).IsValid() {
-				err = fmt.Errorf("the expectation is no JSON")
+				err = fmt.Errorf("the expectation is not JSON")
 			}
 		case OpOpen:
 			open[s.Conn] = true
@@ -77,14 +77,14 @@ func lint(tr *Transcript) error {
 		}
 		calls += pending(s.Op)
 		if calls < 0 || calls > 1 {
-			err = fmt.Errorf("the agent has %d calls under way: want an answer for each", calls)
+			err = fmt.Errorf("%d calls of the agent are in progress; want at most one", calls)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", s.Line, err)
 		}
 	}
 	if calls != 0 || expects == 0 {
-		return fmt.Errorf("%d calls of the agent without an answer, %d expectations", calls, expects)
+		return fmt.Errorf("%d calls of the agent without a result, %d expectations", calls, expects)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ host gone demo
 		`11 7 c||0s`, `12 8 ||1m30s`, `13 9 |open_canvas {"canvasId":"x"}|0s`, `14 10 |{"v":1}|0s`, `15 11 |{"code":"x"}|0s`, `16 12 |gone demo|0s`,
 	}
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
-		t.Errorf("have\n%s\nwant\n%s", a, b)
+		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
 	if tr.Meta["title"] != "t" || tr.Meta["late"] != "" {
 		t.Errorf("meta %v", tr.Meta)
@@ -150,7 +150,7 @@ func TestParseTranscriptRefuses(t *testing.T) {
 		{head + "@", "x:3: "},
 	} {
 		if _, err := ParseTranscript("x", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: have %v, want %q", tt.text, err, tt.want)
+			t.Errorf("%q: got %v, want %q", tt.text, err, tt.want)
 		}
 	}
 }

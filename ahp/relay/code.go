@@ -6,7 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// The close codes of a relay, in addition to those of package ws. A client
+// The close codes of a relay, in addition to the codes of package ws. A client
 // reconnects after any of them; a host does not reconnect after CodeSuperseded.
 const (
 	// CodeHostOffline: the host is not registered, or did not accept the lane in

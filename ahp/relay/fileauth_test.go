@@ -188,7 +188,7 @@ func TestWatch(t *testing.T) {
 		f.Tokens = f.Tokens[1:] // without the host
 		f.save()
 		if p := u.await(t, Lost); ws.CodeOf(p.Err) != CodeWithdrawn {
-			t.Errorf("the host was told %v", p.Err)
+			t.Errorf("the uplink reports %v", p.Err)
 		}
 		wantNoSecrets(t, lines.String(), host, ann, bob, cat)
 	})

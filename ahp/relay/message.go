@@ -22,9 +22,9 @@ var required = map[string]string{typeRegister: "generation", typeLane: "lane or 
 // messageLimit limits a relay message in bytes.
 const messageLimit = 4 << 10
 
-// message holds any message between an edge and a host: those of the control
-// connection and the first one of a lane. Members that do not belong to the type
-// are ignored, and so are unknown members, because the two ends can be of
+// message holds any message between an edge and a host: on the control
+// connection, or the first one of a lane. Members that do not belong to the
+// type are ignored, and so are unknown members, because the two ends can be of
 // different releases.
 type message struct {
 	Type string `json:"type"`

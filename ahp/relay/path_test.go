@@ -37,7 +37,7 @@ func TestALaneCarriesMessagesBothWays(t *testing.T) {
 				wantEcho(t, c, randomText(size))
 			}
 			if info := within(t, infos); info.Subject != "ann" || info.ClientID != "ann-1" {
-				t.Errorf("the host was told %+v", info)
+				t.Errorf("the host got %+v", info)
 			}
 			eventually(t, "all is counted", func() bool {
 				s := e.Stats()
@@ -70,7 +70,7 @@ func TestACloseIsForwarded(t *testing.T) {
 			client.Close(ws.CodeLost, "") // CodeLost cannot be sent: this sends an empty close frame
 			wantClose(t, host, ws.CodeNormal, "")
 		},
-		"behind what was said": func(t *testing.T, client, host *ws.Conn) {
+		"after many messages": func(t *testing.T, client, host *ws.Conn) {
 			go func() {
 				for range 100 {
 					_ = host.WriteBatch([][]byte{[]byte(randomText(9000))})
@@ -125,8 +125,8 @@ func TestOfflineAtOnce(t *testing.T) {
 }
 
 // A host that ignores an offer makes the client wait for the handshake timeout
-// and no longer. One that loses its control connection does not make it wait at
-// all.
+// and no longer. A host that loses its control connection does not make it wait
+// at all.
 func TestAHostThatDoesNotDialBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -167,7 +167,7 @@ func register(t testing.TB, n *network, generation int64) *ws.Conn {
 	}
 	data, err := c.ReadMessage()
 	if m, _ := decode(data); err == nil && m.Type != typeRegistered {
-		t.Fatalf("have %s, want registered", data)
+		t.Fatalf("got %s, want registered", data)
 	}
 	return c
 }
@@ -180,7 +180,7 @@ func readOffer(t testing.TB, control *ws.Conn) message {
 	}
 	m, err := decode(data)
 	if err != nil || m.Type != typeLane {
-		t.Fatalf("have %s, want an offer", data)
+		t.Fatalf("got %s, want an offer", data)
 	}
 	return m
 }
@@ -227,7 +227,7 @@ func TestTheEdgeEndsTheLanesOfAnOlderRun(t *testing.T) {
 		wantClose(t, control, CodeSuperseded, ErrSuperseded.Error())
 		time.Sleep(5 * time.Second) // closing an end takes at most its grace period
 		if s := e.Stats(); s.Lanes != 1 || s.Hosts != 1 {
-			t.Fatalf("the same run came again: %+v", s)
+			t.Fatalf("the same run registered again: %+v", s)
 		}
 		register(t, n, 2)
 		wantClose(t, c, CodeSuperseded, superseded.Reason)
@@ -270,7 +270,7 @@ func TestTheSameGenerationKeepsItsLanes(t *testing.T) {
 		wantEcho(t, c, "meanwhile")
 		u.await(t, Registered)
 		wantEcho(t, c, "after")
-		wantEcho(t, dialHost(t, n, "laptop", userToken, ws.Options{}), "anew")
+		wantEcho(t, dialHost(t, n, "laptop", userToken, ws.Options{}), "new")
 	})
 }
 

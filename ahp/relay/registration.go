@@ -79,9 +79,9 @@ func (r *registration) serve(grant Grant) {
 // that it supersedes, and those that have not registered yet.
 const maxControls = 8
 
-// admitHost counts a control connection. It returns "", and the caller must call
-// releaseHost, or the limit that the connection would exceed. The limit per host
-// keeps one that dials repeatedly from using up MaxHosts.
+// admitHost counts a control connection. It returns "", and the caller must
+// call releaseHost, or the limit that the connection would exceed. The limit
+// per host keeps a host that dials repeatedly from using up MaxHosts.
 func (e *Edge) admitHost(host string) Reason {
 	e.mu.Lock()
 	defer e.mu.Unlock()

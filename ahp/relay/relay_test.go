@@ -119,7 +119,7 @@ func (e *edgeServer) stop() {
 	})
 }
 
-// uplink is a running uplink with its log and its states.
+// uplink is a running uplink with the states that it reported.
 type uplink struct {
 	*Uplink
 	cancel context.CancelFunc
@@ -246,7 +246,7 @@ func wantClose(t testing.TB, c *ws.Conn, code ws.CloseCode, reason string) {
 		}
 		ce, ok := err.(*ws.CloseError)
 		if !ok || ce.Code != code || ce.Reason != reason {
-			t.Fatalf("have %v, want %d %q", err, code, reason)
+			t.Fatalf("got %v, want %d %q", err, code, reason)
 		}
 		return
 	}

@@ -56,7 +56,7 @@ func talk(t *testing.T, n *network, name string, done <-chan struct{}, exchanges
 				break
 			}
 			if want := strconv.Itoa(i) + " " + text; got != want {
-				t.Errorf("%s: have %.40q, want %.40q", name, got, want)
+				t.Errorf("%s: got %.40q, want %.40q", name, got, want)
 			}
 			exchanges.Add(1)
 			select {

@@ -34,7 +34,7 @@ func flood(sent *atomic.Int64) func(context.Context, *ws.Conn, LaneInfo) {
 }
 
 // A client that does not read blocks only its own lane. The relay runs in a
-// process of its own, so its memory can be measured. 200 lanes open, exchange
+// separate process, so its memory can be measured. 200 lanes open, exchange
 // messages and close in the meantime.
 func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 	p := startChild(t, "edge", "")
@@ -67,7 +67,7 @@ func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 			for _, size := range []int{100, 40_000, 200_000} {
 				text := randomText(size)
 				if got, err := say(c, text); err != nil || got != text {
-					t.Errorf("beside a stalled client: %v", err)
+					t.Errorf("while another client is stalled: %v", err)
 				}
 			}
 			c.Close(ws.CodeNormal, "")
@@ -129,7 +129,7 @@ func TestBackPressureReachesTheHost(t *testing.T) {
 		host := <-hosts
 		host.Wait()
 		if ce, ok := host.Err().(*ws.CloseError); !ok || ce.Code != ws.CodeSlow {
-			t.Errorf("the host was told %v", host.Err())
+			t.Errorf("the uplink reports %v", host.Err())
 		}
 		_ = stalled
 	})

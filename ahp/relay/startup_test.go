@@ -13,7 +13,7 @@ import (
 )
 
 // An edge that has just started keeps a client waiting for a host that has not
-// registered since, but not for one that has.
+// registered yet, but not for a host that has registered and left.
 func TestAStartingEdgeWaitsForHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -95,7 +95,7 @@ func (d hasty) Signal(_ context.Context, _ string, o Offer) (int64, error) {
 }
 
 // A host that dials back for a client just as the client is rejected gets a
-// close, not a lane that nobody reads.
+// close, so its lane does not wait for a reader.
 func TestAHostDialsBackForARejectedClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
@@ -173,7 +173,7 @@ func reconnectTime(t *testing.T, away time.Duration) time.Duration {
 			c.Close(ws.CodeNormal, "")
 			c.Wait()
 			if ws.CodeOf(err) == CodeHostOffline {
-				t.Error("the client was told that its host is offline")
+				t.Error("the client was refused because its host is offline")
 			}
 			if err == nil || errors.Is(err, context.Canceled) {
 				return

@@ -53,7 +53,7 @@ func TestARefusalIsFinalAtFirst(t *testing.T) {
 				err := within(t, u.ended)
 				u.once.Do(func() {})
 				if re, ok := errors.AsType[*RefusedError](err); !ok || re.Status != c.status || strings.Contains(err.Error(), "wrong-token") {
-					t.Errorf("have %v, want %d", err, c.status)
+					t.Errorf("got %v, want %d", err, c.status)
 				}
 			})
 		})
@@ -107,7 +107,7 @@ func TestAFullHostDeclines(t *testing.T) {
 		began := time.Now()
 		wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), CodeHostOffline, "the host did not answer")
 		if time.Since(began) != 0 {
-			t.Error("it was not said at once")
+			t.Error("it took time to decline")
 		}
 		b.Close(ws.CodeNormal, "")
 		b.Wait()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWrite checks that the files are written to DIR/schema and equal those of
-// this repository.
+// TestWrite checks that the files are written to DIR/schema and equal the files
+// in this repository.
 func TestWrite(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// BenchmarkResume is what a reconnect costs the log under its lock: 1,000
-// envelopes that were missed are found. Encoding comes after.
+// BenchmarkResume measures the part of a reconnect that holds the log's lock:
+// finding 1,000 missed envelopes. Encoding follows without the lock.
 func BenchmarkResume(b *testing.B) {
 	h := newHost(b)
 	gone, _ := subscribe(b, h.Log, canvastest.Session, 1)
@@ -38,7 +38,8 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshot encodes a session with 256 open canvases, anew each time.
+// BenchmarkSnapshot encodes a session with 256 open canvases, without the
+// cache.
 func BenchmarkSnapshot(b *testing.B) {
 	h := newHost(b)
 	for i := range 256 {
@@ -47,7 +48,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	s, _ := subscribe(b, h.Log, canvastest.Session, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		deliver(b, h.Log) // the state is another one, and so is its encoding
+		deliver(b, h.Log) // the state changes, so the cached encoding is stale
 		var snap *channels.Snapshot
 		err := h.Log.Update(func(tx *channels.Tx) (err error) { snap, err = tx.Subscribe(s, canvastest.Session); return err })
 		if err != nil {
@@ -58,7 +59,7 @@ func BenchmarkSnapshot(b *testing.B) {
 }
 
 // BenchmarkOpen opens and closes a canvas of an in-process provider, in memory,
-// beside so many that are open in its session.
+// in a session that already has so many.
 func BenchmarkOpen(b *testing.B) {
 	for _, n := range []int{0, 200} {
 		b.Run(fmt.Sprintf("beside=%d", n), func(b *testing.B) {

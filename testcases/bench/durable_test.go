@@ -18,13 +18,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// BenchmarkDurableOpen opens canvases of an in-process provider in a host whose
-// store is a file, and closes them again, with so many callers at a time and
-// beside so many that stay open in the session. In between, 300 bytes are
-// appended to a file of the same folder and synced: x-sync is how many of those
-// one open lasts, x-rate how many opens there are while one is made, cpu-µs/open
-// what all cores do for one. What is allocated is that of an open and a close
-// together.
+// BenchmarkDurableOpen opens and closes canvases of an in-process provider in a
+// host whose store is a file, with several callers, in a session that already
+// has some. In between it appends 300 bytes to a file in the same folder and
+// syncs it: x-sync is the time of an open in syncs, x-rate the number of opens
+// per sync, and cpu-µs/open the CPU time of all cores per open. The allocations
+// are for an open and a close together.
 func BenchmarkDurableOpen(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		for _, beside := range []int{10, 200, 1000} {
@@ -56,8 +55,8 @@ func BenchmarkDurableOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkTitle is a provider's new title, which the catalogue shows too, beside
-// so many other canvases.
+// BenchmarkTitle sets a title, which also changes the catalog, in a session
+// with so many other canvases.
 func BenchmarkTitle(b *testing.B) {
 	for _, beside := range []int{10, 200, 1000} {
 		b.Run(fmt.Sprintf("beside=%d", beside), func(b *testing.B) {
@@ -129,7 +128,7 @@ func closeAll(b *testing.B, h *canvastest.Host, ids []string, callers int) {
 	each(b, ids, callers, func(id string) error { return h.Canvases.Close(context.Background(), canvastest.Session, id) })
 }
 
-// each does something with every id, with so many callers at a time.
+// each calls do for every id, with so many concurrent callers.
 func each(b *testing.B, ids []string, callers int, do func(id string) error) {
 	b.Helper()
 	var wg sync.WaitGroup

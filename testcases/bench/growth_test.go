@@ -13,9 +13,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// BenchmarkGrowth is an action to ten subscribers beside so many other sessions,
-// and beside so many connections that subscribe elsewhere. The session service
-// has at most 1,024: more are channels of the log alone.
+// BenchmarkGrowth publishes an action to ten subscribers in a host with so many
+// other sessions, or with so many connections that subscribe to another
+// session. The session service allows at most 1,024 sessions; the others exist
+// only as channels in the log.
 func BenchmarkGrowth(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10000} {
 		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
@@ -59,14 +60,15 @@ func grown(b *testing.B, h *canvastest.Host) {
 	}
 }
 
-// BenchmarkComings is what happens seldom, but to everybody at once when a network
-// is back: a canvas opens and closes, a client's grace ends, one declares its
-// canvases. Beside so many canvases in other sessions, 200 in each, and as many
-// connections. And a person's message to a client's canvas, to which so many listen.
-func BenchmarkComings(b *testing.B) {
+// BenchmarkReconnects measures what happens rarely, but for all clients at once
+// when a network recovers: a canvas opens and closes, a client's grace period
+// ends, a client declares its canvases. The host has so many canvases in other
+// sessions, 200 in each, and as many connections. It also measures a View's
+// message to a client's canvas with so many subscribers.
+func BenchmarkReconnects(b *testing.B) {
 	for _, n := range []int{10, 1000, 10000} {
 		b.Run(fmt.Sprintf("open/beside=%d", n), func(b *testing.B) {
-			h := crowded(b, n)
+			h := busyHost(b, n)
 			for b.Loop() {
 				h.Open("still", "one", nil)
 				if err := h.Canvases.Close(b.Context(), canvastest.Session, "one"); err != nil {
@@ -75,29 +77,30 @@ func BenchmarkComings(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("gone/beside=%d", n), func(b *testing.B) {
-			h := crowded(b, n)
+			h := busyHost(b, n)
 			for b.Loop() {
 				h.Sessions.ClientGone("nobody", func(string) bool { return false })
 			}
 		})
 		b.Run(fmt.Sprintf("declare/beside=%d", n), func(b *testing.B) {
-			h := crowded(b, n)
+			h := busyHost(b, n)
 			from := h.Connect("provider")
 			from.Subscribe(canvastest.Session)
 			for i := 0; b.Loop(); i++ {
 				from.Dispatch(canvastest.Session, fmt.Sprintf(declaration, i%2))
-				if heard := from.Take(); len(heard) != 2 { // the client's, and the session's canvases
-					b.Fatalf("heard %v", heard)
+				if received := from.Take(); len(received) != 2 { // the echo, and the session's canvases
+					b.Fatalf("received %v", received)
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("message/beside=%d", n), func(b *testing.B) { message(b, crowded(b, n), n) })
+		b.Run(fmt.Sprintf("message/beside=%d", n), func(b *testing.B) { message(b, busyHost(b, n), n) })
 	}
 }
 
 const declaration = `{"type":"session/activeClientSet","activeClient":{"clientId":"provider","tools":[],"canvasProviders":[{"canvasId":"theirs","displayName":"Theirs","description":"%d"}]}}`
 
-// message is a View's to a canvas of a client's, to which n others listen.
+// message measures a View's message to a canvas of a client, to which n others
+// subscribe.
 func message(b *testing.B, h *canvastest.Host, n int) {
 	provider := h.Connect("provider")
 	provider.Subscribe(canvastest.Session)
@@ -111,21 +114,22 @@ func message(b *testing.B, h *canvastest.Host, n int) {
 	for b.Loop() {
 		person.Say(channel, `"hello"`)
 		if len(provider.Take()) != 1 || len(person.Take()) != 1 {
-			b.Fatal("the message was not heard by both")
+			b.Fatal("provider and View did not both receive the message")
 		}
 	}
 }
 
-// reached is a engine.Caller whose clients are there and answer everything alike.
-type reached struct{}
+// reachable is an engine.Caller whose clients are all connected and return {}
+// for every call.
+type reachable struct{}
 
-func (reached) Call(context.Context, string, time.Duration, string, any) (ahp.Value, error) {
+func (reachable) Call(context.Context, string, time.Duration, string, any) (ahp.Value, error) {
 	return ahp.Value(`{}`), nil
 }
-func (reached) Capable(string, string) bool { return true }
+func (reachable) Capable(string, string) bool { return true }
 
-func crowded(b *testing.B, n int) *canvastest.Host {
-	h := hostWith(b, engine.Options{Caller: reached{}, Limits: canvas.Limits{Instances: 2 * n}})
+func busyHost(b *testing.B, n int) *canvastest.Host {
+	h := hostWith(b, engine.Options{Caller: reachable{}, Limits: canvas.Limits{Instances: 2 * n}})
 	subscribe(b, h.Log, ensure(b, h, 0), n)
 	for i := range n {
 		_, err := h.Canvases.Open(b.Context(), canvas.OpenArgs{Session: ensure(b, h, i/200), CanvasID: "still", InstanceID: fmt.Sprint("i", i)})

@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// sink takes frames and forgets them: what is behind it is measured by ahp/peer.
+// sink discards frames. The benchmarks of ahp/peer measure what follows a sink.
 type sink struct{ n int }
 
 func (s *sink) Deliver(*channels.Frame) { s.n++ }
@@ -31,7 +31,7 @@ func (still) Open(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.O
 func (still) Invoke(context.Context, string, ahp.Value) (ahp.Value, error) { return nil, nil }
 func (still) Close(context.Context) error                                  { return nil }
 
-// newHost is a host without a wire, with one kind of canvas.
+// newHost makes a host without a network, with one declared canvas.
 func newHost(t testing.TB) *canvastest.Host {
 	t.Helper()
 	return hostWith(t, engine.Options{})
@@ -46,7 +46,7 @@ func hostWith(t testing.TB, opts engine.Options) *canvastest.Host {
 	return h
 }
 
-// subscribe adds n connections to a channel. The first one is returned, with its
+// subscribe adds n connections to a channel and returns the first one, with its
 // sink.
 func subscribe(t testing.TB, log *channels.Log, channel string, n int) (*channels.Subscriber, *sink) {
 	t.Helper()
@@ -69,7 +69,7 @@ func subscribe(t testing.TB, log *channels.Log, channel string, n int) (*channel
 
 var title = strings.Repeat("t", 150)
 
-// dispatched is an action as a client sends it.
+// dispatched returns an action as a client sends it.
 func dispatched(channel string) ahp.DispatchActionParams {
 	return ahp.DispatchActionParams{Channel: channel, ClientSeq: 7, Action: ahp.Value(`{"type":"session/titleChanged","title":"` + title + `"}`)}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// deliver publishes one action of the host's.
+// deliver publishes one action of the host.
 func deliver(t testing.TB, log *channels.Log) {
 	err := log.Update(func(tx *channels.Tx) error {
 		return tx.Append(canvastest.Session, session.TitleChanged{Title: title})
@@ -20,8 +20,8 @@ func deliver(t testing.TB, log *channels.Log) {
 	log.Flush()
 }
 
-// BenchmarkDeliver is an action of the host's from the reducer to every
-// subscriber's queue: it is encoded once.
+// BenchmarkDeliver publishes an action of the host, from the reducer to every
+// subscriber's queue. It is encoded once.
 func BenchmarkDeliver(b *testing.B) {
 	for _, n := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("subscribers=%d", n), func(b *testing.B) {
@@ -38,7 +38,8 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
-// BenchmarkDispatch is a client's action: decoded, permitted, reduced, echoed.
+// BenchmarkDispatch handles a client's action: it is decoded, permitted,
+// reduced and echoed.
 func BenchmarkDispatch(b *testing.B) {
 	for _, n := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("subscribers=%d", n), func(b *testing.B) {
@@ -57,8 +58,8 @@ func BenchmarkDispatch(b *testing.B) {
 	}
 }
 
-// The ceilings are what was measured and a little. Nothing is allocated for a
-// recipient: a thousand cost what the batch is that they share.
+// The ceilings are slightly above the measured values. Recipients share a
+// batch, so a thousand of them allocate no more than the batch costs.
 func TestHotPathAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 	strict, err := conform.Check(dir, conform.CheckOptions{Nulls: true})
 	if err != nil || strict.Count().Failed != report.Count().Failed+1 {
-		t.Errorf("with nulls told apart: %+v, %v", strict.Count(), err)
+		t.Errorf("with nulls distinguished: %+v, %v", strict.Count(), err)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 func TestCheckPublished(t *testing.T) {
 	for _, dir := range []string{filepath.Join("..", "reducers"), filepath.Join("..", "round-trips"), filepath.Join("..", "..", "..", "shared", "fixtures", "ahp")} {
 		if _, err := os.Stat(dir); err != nil {
-			t.Logf("%s is not beside this clone", dir)
+			t.Logf("%s is not next to this clone", dir)
 			continue
 		}
 		report, err := conform.Check(os.DirFS(dir), conform.CheckOptions{})

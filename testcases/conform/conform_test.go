@@ -38,7 +38,7 @@ func mustPass(t *testing.T, opts conform.Options, atLeast int) {
 	}
 	for _, r := range report.Results {
 		if r.Status == conform.Failed || r.Status == conform.Deviates {
-			t.Errorf("%s:%d: %s %s\n%s\n want %.300s\n have %.300s", r.Case, r.Line, r.Level, r.Status, r.Problem, r.Want, r.Have)
+			t.Errorf("%s:%d: %s %s\n%s\n want %.300s\n got %.300s", r.Case, r.Line, r.Level, r.Status, r.Problem, r.Want, r.Have)
 		}
 		if r.Status == conform.Skipped && r.Reason == "" {
 			t.Errorf("%s: skipped for no reason", r.Case)

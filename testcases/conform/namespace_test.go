@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestNames(t *testing.T) {
+func TestNamespace(t *testing.T) {
 	n := namespace{prefix: "x1-"}
 	for _, tt := range []struct{ out, wire string }{
 		{`{"channel":"ahp-session:/default","clientId":"c1"}`, `{"channel":"ahp-session:/x1-default","clientId":"x1-c1"}`},
@@ -15,16 +15,16 @@ func TestNames(t *testing.T) {
 		{"\xff no JSON: ahp-session:/x", "\xff no JSON: ahp-session:/x1-x"},
 	} {
 		if got := string(n.out([]byte(tt.out))); got != tt.wire {
-			t.Errorf("out %s: have %s, want %s", tt.out, got, tt.wire)
+			t.Errorf("out %s: got %s, want %s", tt.out, got, tt.wire)
 		}
 		if got, ours := n.in([]byte(tt.wire)); string(got) != tt.out || !ours {
-			t.Errorf("in %s: have %s %v, want %s", tt.wire, got, ours, tt.out)
+			t.Errorf("in %s: got %s %v, want %s", tt.wire, got, ours, tt.out)
 		}
 	}
 }
 
 // A host with an older version and another provider of sessions.
-func TestNamesOfAnother(t *testing.T) {
+func TestNamespaceOfOlderHost(t *testing.T) {
 	n := namespace{prefix: "x1-", version: "0.5.1", agent: "copilot"}
 	const ours, theirs = `{"v":["0.6.0"],"provider": "canvas"}`, `{"v":["0.5.1"],"provider": "copilot"}`
 	if got := string(n.out([]byte(ours))); got != theirs {
@@ -50,13 +50,13 @@ func TestOthersAreFiltered(t *testing.T) {
 		{`{"id":1,"result":{"items":7}}`, `{"id":1,"result":{"items":7}}`},
 	} {
 		if got, _ := n.in([]byte(tt.frame)); string(got) != tt.want {
-			t.Errorf("%s: have %s, want %s", tt.frame, got, tt.want)
+			t.Errorf("%s: got %s, want %s", tt.frame, got, tt.want)
 		}
 	}
 }
 
-// FuzzNames checks that a frame survives out and in.
-func FuzzNames(f *testing.F) {
+// FuzzNamespace checks that a frame survives out and in.
+func FuzzNamespace(f *testing.F) {
 	f.Add([]byte(`{"channel":"ahp-session:/default","clientId":"c1","x":"client:c1"}`))
 	f.Add([]byte(`{"items":[{}],"method":"root/sessionAdded"`))
 	f.Add([]byte("ahp-session:/\x00\"clientId\":\"\""))
@@ -69,7 +69,7 @@ func FuzzNames(f *testing.F) {
 		// Root notifications and lists without one of our sessions are
 		// filtered, so they do not survive.
 		if back, ours := n.in(wire); ours && !strings.Contains(string(frame), `"items"`) && string(back) != string(frame) {
-			t.Errorf("%q went out as %q and came back as %q", frame, wire, back)
+			t.Errorf("out turned %q into %q, and in that into %q", frame, wire, back)
 		}
 	})
 }

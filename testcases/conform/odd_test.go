@@ -16,8 +16,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// asked is a client's message to an odd host, with its sender.
-type asked struct {
+// request is a client's message to an odd host, with its sender.
+type request struct {
 	ID     any            `json:"id"`
 	Method string         `json:"method"`
 	Params map[string]any `json:"params"`
@@ -26,11 +26,11 @@ type asked struct {
 
 // by reports whether one of the runner's own clients sent it, such as "probe"
 // and "stage".
-func (m asked) by(client string) bool { return strings.HasSuffix(m.client, client) }
+func (m request) by(client string) bool { return strings.HasSuffix(m.client, client) }
 
 // oddHost answers just enough for cases to be played on it, except for the
 // messages that odd handles.
-func oddHost(t *testing.T, odd func(c *websocket.Conn, m asked) bool) (url string) {
+func oddHost(t *testing.T, odd func(c *websocket.Conn, m request) bool) (url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
@@ -40,7 +40,7 @@ func oddHost(t *testing.T, odd func(c *websocket.Conn, m asked) bool) (url strin
 		defer c.Close()
 		var client string
 		for {
-			m := asked{}
+			m := request{}
 			if c.ReadJSON(&m) != nil {
 				return
 			}
@@ -56,7 +56,7 @@ func oddHost(t *testing.T, odd func(c *websocket.Conn, m asked) bool) (url strin
 	return "ws" + strings.TrimPrefix(server.URL, "http")
 }
 
-func answerOf(m asked) any {
+func answerOf(m request) any {
 	switch m.Method {
 	case "initialize":
 		return object{"protocolVersion": "0.6.0", "serverSeq": 1, "snapshots": []any{}}
@@ -108,7 +108,7 @@ func TestOddHosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			report, err := conform.Run(t.Context(), conform.Options{
-				URL: oddHost(t, func(c *websocket.Conn, m asked) bool {
+				URL: oddHost(t, func(c *websocket.Conn, m request) bool {
 					if m.Method == "odd" {
 						tc.odd(c)
 					}
@@ -127,7 +127,7 @@ func TestOddHosts(t *testing.T) {
 }
 
 // A host that becomes unreachable does not make every remaining case wait.
-func TestAHostThatIsGone(t *testing.T) {
+func TestUnreachableHost(t *testing.T) {
 	var cases []*testcases.Transcript
 	for range 10 {
 		cases = append(cases, caseOf(t, pingCase))
@@ -135,7 +135,7 @@ func TestAHostThatIsGone(t *testing.T) {
 	var sessions atomic.Int64
 	report, err := conform.Run(t.Context(), conform.Options{
 		Timeout: timeout / 4, Cases: cases,
-		URL: oddHost(t, func(_ *websocket.Conn, m asked) bool {
+		URL: oddHost(t, func(_ *websocket.Conn, m request) bool {
 			return m.by("stage") && m.Method == "createSession" && sessions.Add(1) > 2
 		}),
 	})
@@ -148,11 +148,11 @@ func TestAHostThatIsGone(t *testing.T) {
 }
 
 // A stand-in waits for the host no longer than a case does.
-func TestAStandInIsPatientOnce(t *testing.T) {
+func TestStandInTimeout(t *testing.T) {
 	c := caseOf(t, "# needs: demo\n"+pingCase)
 	began := time.Now()
 	report, err := conform.Run(t.Context(), conform.Options{
-		URL:     oddHost(t, func(_ *websocket.Conn, m asked) bool { return m.by("demo") }),
+		URL:     oddHost(t, func(_ *websocket.Conn, m request) bool { return m.by("demo") }),
 		Timeout: timeout, Cases: []*testcases.Transcript{c},
 	})
 	if err != nil {
@@ -163,13 +163,13 @@ func TestAStandInIsPatientOnce(t *testing.T) {
 	}
 }
 
-// waitingAgent returns when its context is canceled.
-type waitingAgent struct{ under atomic.Int64 }
+// waitingAgent is an agent whose calls last until their context is canceled.
+type waitingAgent struct{ calls atomic.Int64 }
 
 func (a *waitingAgent) Call(ctx context.Context, _ string, _ ahp.Value) (ahp.Value, error) {
-	a.under.Add(1)
+	a.calls.Add(1)
 	<-ctx.Done()
-	a.under.Add(-1)
+	a.calls.Add(-1)
 	return nil, ctx.Err()
 }
 
@@ -177,10 +177,10 @@ func (a *waitingAgent) Call(ctx context.Context, _ string, _ ahp.Value) (ahp.Val
 func TestAnAgentsCallEndsWithItsCase(t *testing.T) {
 	a := &waitingAgent{}
 	_, err := conform.Run(t.Context(), conform.Options{
-		URL: oddHost(t, func(*websocket.Conn, asked) bool { return false }), Agent: a,
+		URL: oddHost(t, func(*websocket.Conn, request) bool { return false }), Agent: a,
 		Cases: []*testcases.Transcript{caseOf(t, "agent> list_open_canvases\n"+pingCase)},
 	})
-	if n := a.under.Load(); err != nil || n != 0 {
-		t.Errorf("%d calls are under way: %v", n, err)
+	if n := a.calls.Load(); err != nil || n != 0 {
+		t.Errorf("%d calls are in progress: %v", n, err)
 	}
 }

@@ -28,7 +28,6 @@ type Host struct {
 // played on it.
 func (r *runner) probe(ctx context.Context) error {
 	e := &env{opts: &r.opts, ns: namespace{prefix: r.prefix + "p-"}}
-	s := &setup{env: e}
 	defer e.end()
 	conn, err := e.dial(ctx, "probe", r.opts.Token)
 	if err != nil {
@@ -38,32 +37,40 @@ func (r *runner) probe(ctx context.Context) error {
 	if err := r.greet(c); err != nil {
 		return err
 	}
-	params := map[string]any{"channel": given}
-	if _, err := c.call("createSession", params); err != nil && r.host.Provider != "" {
-		params["provider"] = r.host.Provider
-		_, err = c.call("createSession", params)
-		if err != nil {
-			return fmt.Errorf("cannot create a session for the cases: %w", err)
-		}
-	} else if err != nil {
-		return fmt.Errorf("cannot create a session for the cases: %w", err)
+	if err := r.createGiven(c); err != nil {
+		return err
 	}
-	s.sessions = []string{"default"}
 	result, err := c.call("subscribe", map[string]any{"channel": given})
 	if err != nil {
 		return err
 	}
-	var answer struct {
+	var response struct {
 		Snapshot struct {
 			State map[string]ahp.Value `json:"state"`
 		} `json:"snapshot"`
 	}
-	if err := ahp.Unmarshal(result, &answer); err != nil {
+	if err := ahp.Unmarshal(result, &response); err != nil {
 		return fmt.Errorf("the response to subscribe is not valid AHP: %w", err)
 	}
-	r.host.Canvas = answer.Snapshot.State["openCanvases"] != nil || answer.Snapshot.State["canvases"] != nil
+	state := response.Snapshot.State
+	r.host.Canvas = state["openCanvases"] != nil || state["canvases"] != nil
 	_, err = c.call("disposeSession", map[string]any{"channel": given})
 	return err
+}
+
+// createGiven creates a session without a provider or, if the host refuses that,
+// with the provider that it announced.
+func (r *runner) createGiven(c *caller) error {
+	params := map[string]any{"channel": given}
+	_, err := c.call("createSession", params)
+	if err != nil && r.host.Provider != "" {
+		params["provider"] = r.host.Provider
+		_, err = c.call("createSession", params)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot create a session for the cases: %w", err)
+	}
+	return nil
 }
 
 // greet initializes the probe's connection and learns the host's version and a

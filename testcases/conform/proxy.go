@@ -166,8 +166,8 @@ func (p *Proxy) run(client, host *ws.Conn, token string) {
 	host.Wait()
 }
 
-// sendable returns the close code to send for one that was received. Some codes
-// cannot be sent.
+// sendable returns the close code to forward. Some received codes cannot be
+// sent.
 func sendable(code ws.CloseCode) ws.CloseCode {
 	if code == ws.CodeNoStatus || code == ws.CodeLost || code == 0 {
 		return ws.CodeNormal

@@ -15,7 +15,7 @@ import (
 
 // Only programs may use the proxy's token: a web page that finds the port
 // cannot get into the host with it.
-func TestNoTokenIsLentToAWebPage(t *testing.T) {
+func TestNoTokenForWebPages(t *testing.T) {
 	h := startHost(t, false)
 	r := &conform.Recorder{}
 	proxy := &conform.Proxy{To: h.url, Token: viewToken, Watcher: r}
@@ -57,7 +57,7 @@ func TestNoTokenIsLentToAWebPage(t *testing.T) {
 
 // A recording survives a restart of its host and never sends the token to
 // another program that takes the host's port in between.
-func TestNoTokenIsLentToAStranger(t *testing.T) {
+func TestNoTokenForStrangers(t *testing.T) {
 	var gone atomic.Bool
 	var seen atomic.Value // of string: the headers of the last request
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,7 @@ func TestNoTokenIsLentToAStranger(t *testing.T) {
 		gone.Store(want == http.StatusBadGateway)
 		_, err := ws.Dial(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http")+"/ahp", ws.DialOptions{})
 		if e, ok := err.(*ws.HandshakeError); !ok || e.Status != want {
-			t.Errorf("the client hears %v, want %d", err, want)
+			t.Errorf("the client got %v, want %d", err, want)
 		}
 		if lent := strings.Contains(seen.Load().(string), viewToken); lent == gone.Load() {
 			t.Errorf("lent: %t", lent)
@@ -89,7 +89,7 @@ func TestNoTokenIsLentToAStranger(t *testing.T) {
 
 // A recording can run for days: connections that have ended leave nothing
 // behind.
-func TestEndedConnectionsAreLetGo(t *testing.T) {
+func TestEndedConnectionsAreForgotten(t *testing.T) {
 	h := startHost(t, false)
 	proxy := &conform.Proxy{To: h.url, Token: viewToken, Watcher: &conform.Recorder{}}
 	server := httptest.NewServer(proxy)

@@ -27,16 +27,16 @@ func TestSideBySide(t *testing.T) {
 		{"missing and unexpected", `{"a":null}`, `{"b":null}`, "/a: missing", "" +
 			" { | {\n!  a: null | \n! |   b: null\n } | }\n"},
 		{"more is allowed", `{"a":1,"$...":true}`, `{"a":2,"b":3}`, "", " { | {\n!  a: 1 |   a: 2\n   … |   …\n } | }\n"},
-		{"a name that was bound to something else", `{"a":"$x","b":"$y"}`, `{"a":1,"b":2}`, "/b: $y is bound to 1, got 2", "" +
+		{"a name that is bound to another value", `{"a":"$x","b":"$y"}`, `{"a":1,"b":2}`, "/b: $y is bound to 1, got 2", "" +
 			" { | {\n   a: \"$x\" |   a: 1\n!  b: \"$y\" |   b: 2\n } | }\n"},
 		{"elements", `[1,2]`, `[1]`, "", " [ | [\n   1 |   1\n!  2 | \n ] | ]\n"},
 		{"elements before others", `["$...",2]`, `[0,1,3]`, "", " [ | [\n   … |   …\n!  2 |   3\n ] | ]\n"},
-		{"nothing came", `{"a":1}`, "", "nothing came", "!{ | nothing\n   \"a\": 1 | \n } | \n"},
-		{"silence was wanted", "", `[]`, "", "!nothing | []\n"},
+		{"no frame", `{"a":1}`, "", "no frame arrived", "!{ | nothing\n   \"a\": 1 | \n } | \n"},
+		{"no frame expected", "", `[]`, "", "!nothing | []\n"},
 		{"no JSON", "the connection closed with 1009", `{}`, "", "!the connection closed with 1009 | {}\n"},
 	} {
 		if got := render(conform.SideBySide(tt.want, tt.have, tt.problem)); got != tt.rows {
-			t.Errorf("%s: have\n%swant\n%s", tt.name, got, tt.rows)
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.rows)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// object is a JSON object whose numbers keep their digits.
+// object is a JSON object. The spoiler decodes its numbers as json.Number,
+// which keeps their digits.
 type object = map[string]any
 
 // spoiler is a conform.Watcher with one fault. It passes the frames that the
@@ -18,9 +19,9 @@ type object = map[string]any
 type spoiler struct {
 	fault fault
 
-	mu    sync.Mutex
-	asked map[string]object       // by link and id: the request
-	held  map[conform.Link]object // a frame that a fault holds back, by connection
+	mu       sync.Mutex
+	requests map[string]object       // requests, by link and id
+	held     map[conform.Link]object // a frame that a fault holds back, by connection
 	// leaked are frames that a fault sends to connections that must not get
 	// them: each goes out once on every other connection, before its next
 	// frame.
@@ -38,12 +39,12 @@ type exchange struct {
 	*spoiler
 	link  conform.Link
 	frame object
-	// asked is the request that frame answers, or nil.
-	asked object
+	// request is the request that frame answers, or nil.
+	request object
 }
 
 func newSpoiler(f fault) *spoiler {
-	return &spoiler{fault: f, asked: map[string]object{}, shown: map[string]bool{}, held: map[conform.Link]object{}}
+	return &spoiler{fault: f, requests: map[string]object{}, shown: map[string]bool{}, held: map[conform.Link]object{}}
 }
 
 func (s *spoiler) Opened(conform.Link, string) {}
@@ -85,9 +86,9 @@ func (s *spoiler) spoil(l conform.Link, toHost bool, raw []byte) [][]byte {
 	spoil := s.fault.toClient
 	if toHost {
 		spoil = s.fault.toHost
-		s.asked[key] = frame
+		s.requests[key] = frame
 	} else if frame["method"] == nil {
-		x.asked = s.asked[key]
+		x.request = s.requests[key]
 	}
 	if spoil == nil {
 		return [][]byte{raw}
@@ -137,8 +138,8 @@ func objectAt(v any, path ...any) object {
 	return o
 }
 
-// asks reports which request a frame answers.
-func (x exchange) asks(method string) bool { return x.asked != nil && x.asked["method"] == method }
+// asks reports whether a frame answers a request of this method.
+func (x exchange) asks(method string) bool { return x.request != nil && x.request["method"] == method }
 
 // action returns the params of an action frame, or nil.
 func (x exchange) action() object {

@@ -43,7 +43,7 @@ func TestRecorder(t *testing.T) {
 		`>{"jsonrpc":"2.0","id":"h1","result":{"url":"https://x.example/S-secret-token"}}`,
 		`<{"jsonrpc":"2.0","id":9,"method":"canvasClose","params":{"channel":"`+canvas+`"}}`,
 		`>{"jsonrpc":"2.0","result":null,"id":9}`,
-		`>{"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"token":"of somebody else"}}`,
+		`>{"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"token":"of another session"}}`,
 		`<{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"no such resource"}}`,
 		`>{"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":8}}`,
 		`<{"jsonrpc":"2.0","id":4,"result":{"x":"$name","y":{"$...":true}}}`,
@@ -75,7 +75,7 @@ a> "{\"price\":\"$five\"}"
 a<close 1008
 `
 	if got != want {
-		t.Errorf("have\n%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -42,12 +42,12 @@ func TestRefuses(t *testing.T) {
 	} {
 		state, err := wire.Reduce(tt.kind, tt.initial, []ahp.Value{ahp.Value(tt.action)})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %s: have %s, %v, want %q", tt.kind, tt.action, state, err, tt.want)
+			t.Errorf("%s %s: got %s, %v, want %q", tt.kind, tt.action, state, err, tt.want)
 		}
 	}
 	for name, in := range map[string]string{"Nothing": `{}`, "Origin": `{"clientId":"c"}`, wire.StateAction: `{"type":7}`, "CanvasState": `[]`} {
 		if out, err := wire.RoundTrip(name, ahp.Value(in)); err == nil {
-			t.Errorf("%s %s: have %s", name, in, out)
+			t.Errorf("%s %s: got %s", name, in, out)
 		}
 	}
 }

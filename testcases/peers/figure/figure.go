@@ -1,4 +1,4 @@
-// Package figure holds what a row of the comparison measured, and prints it.
+// Package figure holds and prints the measurements of the comparison.
 package figure
 
 import (
@@ -9,23 +9,27 @@ import (
 	"time"
 )
 
-// Figure is one comparison: our values and the peer's, one of each for every
-// round, or our values alone where the target is absolute.
+// Figure is one comparison. It has our value and the peer's for every round, or
+// only ours if the target is absolute.
 type Figure struct {
-	What   string
-	Peer   string // what it is compared with; "" is nothing
-	Unit   string // of the values
-	Ours   []float64
-	Theirs []float64
-	Target Target
-	Note   string
+	What   string    // what was measured
+	Peer   string    // what ours is compared with; "" if with nothing
+	Unit   string    // the unit of the values
+	Ours   []float64 // our values, one per round
+	Theirs []float64 // the peer's values, one per round
+	Target Target    // what should be reached
+	Note   string    // printed after What, in parentheses
 }
 
-// Target is what the ratio ours/theirs should reach, or our value itself where
-// there is no peer. The zero value is none: the figure is for information.
-type Target struct{ AtLeast, AtMost float64 }
+// Target is the bound for the ratio ours/theirs, or for our value if there is
+// no peer. The zero value means no target: the figure is informative.
+type Target struct {
+	AtLeast float64 // lower bound; 0 is none
+	AtMost  float64 // upper bound; 0 is none
+}
 
-// Judged is the ratio of each round, or our values where there is no peer.
+// Judged returns the values that the target applies to: the ratio of each
+// round, or our values if there is no peer.
 func (f *Figure) Judged() []float64 {
 	if f.Peer == "" {
 		return f.Ours
@@ -37,7 +41,7 @@ func (f *Figure) Judged() []float64 {
 	return ratios
 }
 
-// Verdict is "ok", "MISSED", or "" where there is no target. The median counts.
+// Verdict returns "ok" or "MISSED" by the median, or "" if there is no target.
 func (f *Figure) Verdict() string {
 	switch m := Median(f.Judged()); {
 	case f.Target == Target{}:
@@ -48,10 +52,10 @@ func (f *Figure) Verdict() string {
 	return "ok"
 }
 
-// Columns are the names of what Row returns.
+// Columns names the cells of Row.
 var Columns = []string{"what", "ours", "theirs", "ratio (range)", "target", ""}
 
-// Row is the figure as text.
+// Row returns the figure as the cells of a table.
 func (f *Figure) Row() []string {
 	theirs, ratio, suffix := "", "", " "+f.Unit
 	if f.Peer != "" {
@@ -78,7 +82,7 @@ func (f *Figure) Row() []string {
 
 func value(v []float64, unit string) string { return number(Median(v)) + " " + unit }
 
-// number has three digits that say something, and commas.
+// number formats a value with three significant digits, and commas.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):
@@ -99,7 +103,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// Median of the values; NaN of none.
+// Median returns the median of the values, or NaN if there are none.
 func Median(v []float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -112,7 +116,7 @@ func Median(v []float64) float64 {
 	return sorted[half]
 }
 
-// Quantile of durations, in microseconds; the slice is sorted.
+// Quantile returns a quantile of durations in microseconds. It sorts d.
 func Quantile(d []time.Duration, q float64) float64 {
 	if len(d) == 0 {
 		return math.NaN()

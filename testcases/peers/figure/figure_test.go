@@ -59,6 +59,6 @@ func TestMarkdown(t *testing.T) {
 | fan-out | 3,000 deliveries/s | nats 1,000 deliveries/s | 3 x (3 - 3)   | at least 3 x | ok |
 `
 	if b.String() != want {
-		t.Errorf("have\n%s\nwant\n%s", b.String(), want)
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Print writes the figures of a row, one a line, for people.
+// Print writes the figures of a row for people, one per line.
 func Print(w io.Writer, row string, figures []Figure) {
 	fmt.Fprintf(w, "\n%s\n", row)
 	for i := range figures {
@@ -25,8 +25,8 @@ func Print(w io.Writer, row string, figures []Figure) {
 	}
 }
 
-// Markdown writes the figures of all rows as one table. A column is as wide as
-// its widest cell, so that the source can be read too.
+// Markdown writes the figures of all rows as one table. It pads the cells, so
+// that the source is readable.
 func Markdown(w io.Writer, figures []Figure) {
 	rows := [][]string{Columns}
 	for i := range figures {

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Keep keeps a side on one of the processors that this process may use, counted
-// from 0 (and from 0 again behind the last), or lets it go back to all of them
-// (AnyCore). Two sides that are kept wake each other in the same way every time;
-// otherwise it depends on where the kernel happens to have put them.
-func (p *Process) Keep(core int) error {
+// Pin pins a side to one of the processors that this process may use, counted
+// from 0 and modulo their number, or removes the pinning (AnyCore). Two pinned
+// sides wake each other the same way every time; otherwise that depends on
+// where the kernel has put them.
+func (p *Process) Pin(core int) error {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return err
@@ -20,7 +20,8 @@ func (p *Process) Keep(core int) error {
 	if core != AnyCore {
 		set = nth(set, core%set.Count())
 	}
-	// A thread that begins meanwhile inherits from one that may not be done yet.
+	// A thread that starts in between can inherit from a thread that is not
+	// pinned yet, so one pass is not enough.
 	for range 2 {
 		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.cmd.Process.Pid))
 		if err != nil {
@@ -39,7 +40,7 @@ func (p *Process) Keep(core int) error {
 	return nil
 }
 
-// nth is the set of the n-th processor of a set.
+// nth returns the set with only the n-th processor of a set.
 func nth(of unix.CPUSet, n int) (one unix.CPUSet) {
 	for cpu := 0; ; cpu++ {
 		if !of.IsSet(cpu) {

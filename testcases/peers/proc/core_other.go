@@ -2,5 +2,5 @@
 
 package proc
 
-// Keep does nothing here.
-func (p *Process) Keep(int) error { return nil }
+// Pin does nothing on this system.
+func (p *Process) Pin(int) error { return nil }

@@ -1,7 +1,7 @@
-// Package proc runs one side of a comparison in a process of its own: this
-// binary, started again with a variable that names the side. The two speak
-// JSON over the child's standard input and output, one answer to each question,
-// and the child ends with its input.
+// Package proc runs one side of a comparison in a separate process: this
+// binary, started again with a variable that names the side. Parent and child
+// exchange JSON over the child's standard input and output, one response for
+// each request. The child ends when its input does.
 package proc
 
 import (
@@ -18,62 +18,62 @@ import (
 
 const variable = "AHP_PEERS_SIDE"
 
-// Ask is a question to a side; each command looks at the members it needs.
-type Ask struct {
-	Do    string
-	N     int    `json:",omitzero"` // how many, or how much
+// Request is a request to a side. Each command uses the members that it needs.
+type Request struct {
+	Do    string // the command
+	N     int    `json:",omitzero"` // a count or an amount
 	Size  int    `json:",omitzero"` // bytes
-	Rate  int    `json:",omitzero"` // a second
-	Name  string `json:",omitzero"`
-	Addr  string `json:",omitzero"` // of another side
-	Token string `json:",omitzero"`
+	Rate  int    `json:",omitzero"` // per second
+	Name  string `json:",omitzero"` // of a variant of the command
+	Addr  string `json:",omitzero"` // address of another side
+	Token string `json:",omitzero"` // for Addr
 }
 
-// Answer is what a side says, and what it spent on the question.
-type Answer struct {
-	Error   string          `json:",omitzero"`
-	Addr    string          `json:",omitzero"` // where it listens, or a URL
-	Token   string          `json:",omitzero"`
-	Channel string          `json:",omitzero"`
-	N       int64           `json:",omitzero"`
-	Took    time.Duration   `json:",omitzero"` // of what was measured
-	CPU     time.Duration   `json:",omitzero"` // of this process, since it began
+// Response is a side's response, with what the request cost.
+type Response struct {
+	Error   string          `json:",omitzero"` // why the command failed
+	Addr    string          `json:",omitzero"` // its address, or a URL
+	Token   string          `json:",omitzero"` // for Addr
+	Channel string          `json:",omitzero"` // the channel to subscribe to
+	N       int64           `json:",omitzero"` // a count or a sequence number
+	Took    time.Duration   `json:",omitzero"` // duration of what was measured
+	CPU     time.Duration   `json:",omitzero"` // CPU time of the side's process since its start
 	Heap    int64           `json:",omitzero"` // bytes
-	Times   []time.Duration `json:",omitzero"` // one for each thing that was done
+	Times   []time.Duration `json:",omitzero"` // duration of each operation
 }
 
-// Side is what a child does: how it greets, the commands it knows, and its end.
+// Side defines a child process.
 type Side struct {
-	Hello Answer
-	Do    map[string]func(Ask) (Answer, error)
-	Close func()
+	Hello Response                                   // the first message to the parent
+	Do    map[string]func(Request) (Response, error) // the commands by name
+	Close func()                                     // called at the end; may be nil
 }
 
-// AnyCore is no core in particular; see [Process.Keep].
+// AnyCore removes the pinning; see [Process.Pin].
 const AnyCore = -1
 
-// Kinds are the sides by name. A kind is called in the child.
-type Kinds map[string]func() (*Side, error)
+// Sides are functions that make a side, by name. They run in the child.
+type Sides map[string]func() (*Side, error)
 
-// Main is the child's life, where this process is one; elsewhere it returns at
-// once. It is the first call of main.
-func Main(kinds Kinds) {
+// Main runs the side and exits if this process is a child. Otherwise it returns
+// at once. Call it first in main.
+func Main(sides Sides) {
 	name := os.Getenv(variable)
 	if name == "" {
 		return
 	}
-	if err := serve(kinds[name]); err != nil {
+	if err := serve(sides[name]); err != nil {
 		fmt.Fprintf(os.Stderr, "side %s: %v\n", name, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func serve(kind func() (*Side, error)) error {
-	if kind == nil {
-		return errors.New("no such side")
+func serve(start func() (*Side, error)) error {
+	if start == nil {
+		return errors.New("unknown side")
 	}
-	side, err := kind()
+	side, err := start()
 	if err != nil {
 		return err
 	}
@@ -85,41 +85,41 @@ func serve(kind func() (*Side, error)) error {
 		return err
 	}
 	for {
-		var ask Ask
-		if in.Decode(&ask) != nil {
-			return nil // the parent is gone, or wants us to be
+		var req Request
+		if in.Decode(&req) != nil {
+			return nil // the parent has ended or closed the pipe
 		}
-		answer, err := side.answer(ask)
+		resp, err := side.handle(req)
 		if err != nil {
-			answer = Answer{Error: err.Error()}
+			resp = Response{Error: err.Error()}
 		}
-		answer.CPU = CPU()
-		if err := out.Encode(answer); err != nil {
+		resp.CPU = CPU()
+		if err := out.Encode(resp); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *Side) answer(ask Ask) (Answer, error) {
-	switch fn := s.Do[ask.Do]; {
+func (s *Side) handle(req Request) (Response, error) {
+	switch fn := s.Do[req.Do]; {
 	case fn != nil:
-		return fn(ask)
-	case ask.Do == "usage":
-		return Answer{}, nil
-	case ask.Do == "memory":
-		return Answer{Heap: memory()}, nil
+		return fn(req)
+	case req.Do == "usage":
+		return Response{}, nil
+	case req.Do == "memory":
+		return Response{Heap: memory()}, nil
 	}
-	return Answer{}, fmt.Errorf("command %q is unknown", ask.Do)
+	return Response{}, fmt.Errorf("unknown command %q", req.Do)
 }
 
-// CPU is what this process has used, in user and kernel.
+// CPU returns the CPU time of this process, user and system.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// memory is heap and stacks in use, after a collection.
+// memory returns the heap and stacks in use after a collection.
 func memory() int64 {
 	for range 3 {
 		runtime.GC()
@@ -130,9 +130,9 @@ func memory() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// Process is a side as its parent sees it. One goroutine at a time asks.
+// Process is a running side. Only one goroutine at a time may use it.
 type Process struct {
-	Hello Answer
+	Hello Response // the side's first message
 
 	cmd *exec.Cmd
 	in  interface{ Close() error }
@@ -140,7 +140,7 @@ type Process struct {
 	dec *json.Decoder
 }
 
-// Start starts a side and waits for its greeting.
+// Start starts a side and waits for its first message.
 func Start(kind string, env ...string) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -168,23 +168,23 @@ func Start(kind string, env ...string) (*Process, error) {
 	return p, nil
 }
 
-// Ask asks and waits for the answer.
-func (p *Process) Ask(ask Ask) (Answer, error) {
-	if err := p.enc.Encode(ask); err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", ask.Do, err)
+// Call sends a request and waits for the response.
+func (p *Process) Call(req Request) (Response, error) {
+	if err := p.enc.Encode(req); err != nil {
+		return Response{}, fmt.Errorf("%s: %w", req.Do, err)
 	}
-	var a Answer
+	var a Response
 	if err := p.dec.Decode(&a); err != nil {
-		return Answer{}, fmt.Errorf("%s: the side ended: %w", ask.Do, err)
+		return Response{}, fmt.Errorf("%s: the side ended: %w", req.Do, err)
 	}
 	if a.Error != "" {
-		return Answer{}, fmt.Errorf("%s: %s", ask.Do, a.Error)
+		return Response{}, fmt.Errorf("%s: %s", req.Do, a.Error)
 	}
 	return a, nil
 }
 
-// Stop ends the side and waits for it; one that does not end within five seconds is
-// killed.
+// Stop ends the side and waits for it. It kills a side that does not end within
+// five seconds.
 func (p *Process) Stop() {
 	_ = p.in.Close()
 	timer := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })

@@ -18,8 +18,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// page is what a page is to a web app behind a canvas: HTTP inside the messages of
-// its channel, over a WebSocket.
+// page plays the page in front of a web app behind a canvas: it sends HTTP
+// inside the messages of the canvas's channel, over a WebSocket.
 type page struct {
 	*bridge.Client
 	client *client.Client
@@ -27,7 +27,8 @@ type page struct {
 	wg     sync.WaitGroup
 }
 
-// bridgeRow has three processes: the page (this one), the host, and the web app.
+// bridgeRow measures http/1 with three processes: the page (this one), the
+// host, and the web app.
 func bridgeRow(e *Env) ([]figure.Figure, error) {
 	p, err := openPage(e)
 	if err != nil {
@@ -70,7 +71,7 @@ func openPage(e *Env) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, err := host.Ask(proc.Ask{Do: "app", Addr: web.Hello.Addr})
+	open, err := host.Call(proc.Request{Do: "app", Addr: web.Hello.Addr})
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +86,11 @@ func openPage(e *Env) (*page, error) {
 		return err
 	}})
 	p.wg.Go(p.listen)
-	e.Later(func() { p.Close(); p.client.Close(); p.wg.Wait() })
+	e.Cleanup(func() { p.Close(); p.client.Close(); p.wg.Wait() })
 	return p, nil
 }
 
-// listen hands the host's messages to the bridge.
+// listen passes the host's messages to the bridge.
 func (p *page) listen() {
 	for {
 		ev, err := p.watch.Next(context.Background())
@@ -126,8 +127,8 @@ func (p *page) fetch(ctx context.Context, method, path string, body []byte) erro
 	return err
 }
 
-// closedLoop makes n requests, so many at a time, and returns messages a second:
-// two for each.
+// closedLoop makes n requests, at most flight concurrently, and returns
+// messages per second, counting two for each request.
 func (p *page) closedLoop(ctx context.Context, n, flight int) (float64, error) {
 	errs := make([]error, flight)
 	begun := time.Now()
@@ -145,8 +146,8 @@ func (p *page) closedLoop(ctx context.Context, n, flight int) (float64, error) {
 	return float64(2*(n/flight)*flight) / time.Since(begun).Seconds(), errors.Join(errs...)
 }
 
-// openLoop begins n requests at a rate, whatever became of those before; the time
-// of each counts from when it was due.
+// openLoop starts n requests at a rate, without waiting for earlier ones. The
+// time of each counts from when it was due.
 func (p *page) openLoop(ctx context.Context, n, rate int) ([]time.Duration, error) {
 	times, errs := make([]time.Duration, n), make([]error, n)
 	var wg sync.WaitGroup

@@ -14,10 +14,10 @@ import (
 )
 
 // browser runs the benchmark of canvas/web: a web app behind a canvas in a real
-// Chromium, beside the same app framed directly by the same page, in turns.
+// Chromium, alternating with the same app that the page frames directly.
 func browser(e *Env) ([]figure.Figure, error) {
 	if !chromium() {
-		e.Log("browser: skipped, there is no Chromium on this machine\n")
+		e.Log("browser: skipped, because Chromium is not installed\n")
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(e.Ctx, 3*time.Minute)
@@ -46,14 +46,14 @@ func browser(e *Env) ([]figure.Figure, error) {
 			return nil, fmt.Errorf("the page's benchmark: %w\n%s", err, bytes.TrimSpace(out))
 		}
 		if values[name] = benchValues(string(out))[name]; len(values[name]["ours"]) == 0 {
-			return nil, fmt.Errorf("the page's benchmark says nothing of %q:\n%s", name, bytes.TrimSpace(out))
+			return nil, fmt.Errorf("the page's benchmark has no values of %q:\n%s", name, bytes.TrimSpace(out))
 		}
 	}
 	return browserFigures(values), nil
 }
 
-// browserMeasures are the benchmark's parts; loops are for each of three runs, or
-// for the one run of a short comparison.
+// browserMeasures are the benchmark's parts. loops is for each of three runs,
+// short for the only run of a short comparison.
 var browserMeasures = []struct {
 	name         string
 	loops, short int
@@ -78,7 +78,8 @@ func browserFigures(values map[string]map[string][]float64) (figures []figure.Fi
 	return figures
 }
 
-// chromium reports whether there is one, by the names that canvas/web/webtest tries.
+// chromium reports whether Chromium is installed under a name that
+// canvas/web/webtest tries.
 func chromium() bool {
 	for name := range strings.FieldsSeq("chromium chromium-browser google-chrome") {
 		if _, err := exec.LookPath(name); err == nil {

@@ -8,30 +8,32 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// pair is a host that calls and a client that answers, a process each, and what
-// its calls cost.
+// pair is a host that calls and a client that answers, each in its own process,
+// with the costs of the calls.
 type pair struct {
 	name string
 	end  *proc.Process // the client
 
-	alone, several *proc.Process // the hosts of one call at a time, and of 16
+	alone, several *proc.Process // hosts for one call at a time, and for 16
 
 	cpuMany, rate, open50, open99 []float64
 	free, together, apart         alone
 }
 
-// alone is what one call at a time costs, by where the two ends are. Where the
-// kernel may put them anywhere, the bare side is one of two things for a whole
-// turn: of 48 turns, 41 had a median call of 15 to 30 µs, which is what both ends
-// on one core have, and seven one of 55 to 80, which is what a core each has, and
-// none lay between. Ours wakes a second thread of the host at each answer, by which
-// the kernel moves the ends apart and together again: 30 to 120 µs. The ratio of
-// such turns says who was put where. So both placements are set and judged, each
-// against itself; the free one is printed beside them without a target.
+// alone has the cost of one call at a time, for one placement of the two ends.
+//
+// If the kernel places them, the bare side is in one of two states for a whole
+// turn: of 48 turns, 41 had a median call of 15 to 30 µs, as with both ends on
+// one core, seven had 55 to 80 µs, as with a core each, and none were in
+// between. Ours wakes a second thread of the host for each response, so the
+// kernel moves the ends apart and together again: 30 to 120 µs. The ratio of
+// such turns depends on the placement. So the row measures both fixed
+// placements, compares each with itself, and reports the free placement without
+// a target.
 type alone struct{ cpu, p50 []float64 }
 
-// calls compares a call of the host and its answer by the client: both ends use
-// the same library, in a process each.
+// calls compares a call from host to client. Both ends use the same library,
+// each in its own process.
 func calls(e *Env) ([]figure.Figure, error) {
 	pairs, err := measure(e)
 	if err != nil {
@@ -48,7 +50,8 @@ func calls(e *Env) ([]figure.Figure, error) {
 	return figures, nil
 }
 
-// measure lets each pair have its turns: ours, the bare WebSocket, and the others.
+// measure lets each pair take its turns: ours, the bare WebSocket, and the
+// other libraries.
 func measure(e *Env) (pairs []*pair, err error) {
 	for _, name := range []string{"peer", "bare", "xexp", "jrpc2", "mcp", "stock"} {
 		p := &pair{name: name}
@@ -67,7 +70,7 @@ func measure(e *Env) (pairs []*pair, err error) {
 	return pairs, nil
 }
 
-// besideBare compares ours with the limit, wherever the two ends are.
+// besideBare compares ours with the bare WebSocket, for each placement.
 func besideBare(ours, limit *pair) []figure.Figure {
 	const bare = "bare WebSocket"
 	figures := []figure.Figure{
@@ -92,8 +95,9 @@ func besideBare(ours, limit *pair) []figure.Figure {
 	return figures
 }
 
-// begin connects two pairs of processes of one library: what was used for calls
-// one at a time is not used for several, because the bare side reads otherwise.
+// begin connects two pairs of processes of one library. One is for calls one at
+// a time and the other for concurrent calls, because the bare side reads
+// differently for these.
 func (p *pair) begin(e *Env) (err error) {
 	if p.end, err = e.start("answer-" + p.name); err != nil {
 		return err
@@ -102,18 +106,18 @@ func (p *pair) begin(e *Env) (err error) {
 		if *host, err = e.start("call-" + p.name); err != nil {
 			return err
 		}
-		if _, err = p.end.Ask(proc.Ask{Do: "dial", Addr: (*host).Hello.Addr}); err != nil {
+		if _, err = p.end.Call(proc.Request{Do: "dial", Addr: (*host).Hello.Addr}); err != nil {
 			return err
 		}
-		if _, err = (*host).Ask(proc.Ask{Do: "accept"}); err != nil {
+		if _, err = (*host).Call(proc.Request{Do: "accept"}); err != nil {
 			return err
 		}
 	}
-	// Warm: each process has used the memory that it is going to use.
-	if _, err = p.alone.Ask(proc.Ask{Do: "flight", N: e.Pick(2000, 200), Size: 1}); err != nil {
+	// Warm up, so that each process has allocated what it needs.
+	if _, err = p.alone.Call(proc.Request{Do: "flight", N: e.Pick(2000, 200), Size: 1}); err != nil {
 		return err
 	}
-	_, err = p.several.Ask(proc.Ask{Do: "flight", N: e.Pick(3200, 800), Size: 16})
+	_, err = p.several.Call(proc.Request{Do: "flight", N: e.Pick(3200, 800), Size: 16})
 	return err
 }
 
@@ -125,7 +129,7 @@ func (p *pair) turn(e *Env) error {
 	if p.name == "mcp" {
 		n /= 8
 	}
-	many, used, err := p.measured(p.several, proc.Ask{Do: "flight", N: n, Size: 16})
+	many, used, err := p.measured(p.several, proc.Request{Do: "flight", N: n, Size: 16})
 	if err != nil {
 		return err
 	}
@@ -137,31 +141,32 @@ func (p *pair) turn(e *Env) error {
 	if err := errors.Join(p.one(e, &p.together, 0, 0), p.one(e, &p.apart, 0, 1)); err != nil {
 		return err
 	}
-	open, _, err := p.measured(p.several, proc.Ask{Do: "pace", N: e.Pick(700, 100), Rate: 1000})
+	open, _, err := p.measured(p.several, proc.Request{Do: "pace", N: e.Pick(700, 100), Rate: 1000})
 	p.open50 = append(p.open50, figure.Quantile(open.Times, 0.5))
 	p.open99 = append(p.open99, figure.Quantile(open.Times, 0.99))
 	return err
 }
 
-// one makes calls one at a time while the two ends are kept on a core.
+// one makes calls one at a time while the two ends are pinned to cores.
 func (p *pair) one(e *Env, a *alone, host, client int) error {
-	if err := errors.Join(p.alone.Keep(host), p.end.Keep(client)); err != nil {
+	if err := errors.Join(p.alone.Pin(host), p.end.Pin(client)); err != nil {
 		return err
 	}
 	n := e.Pick(3000, 500)
-	one, used, err := p.measured(p.alone, proc.Ask{Do: "flight", N: n, Size: 1})
+	one, used, err := p.measured(p.alone, proc.Request{Do: "flight", N: n, Size: 1})
 	a.cpu = append(a.cpu, used/float64(n))
 	a.p50 = append(a.p50, figure.Quantile(one.Times, 0.5))
-	return errors.Join(err, p.alone.Keep(proc.AnyCore), p.end.Keep(proc.AnyCore))
+	return errors.Join(err, p.alone.Pin(proc.AnyCore), p.end.Pin(proc.AnyCore))
 }
 
-// measured asks a host, and returns what both ends used for it in microseconds.
-func (p *pair) measured(host *proc.Process, ask proc.Ask) (proc.Answer, float64, error) {
+// measured sends a request to a host and returns the CPU time that both ends
+// used for it, in microseconds.
+func (p *pair) measured(host *proc.Process, req proc.Request) (proc.Response, float64, error) {
 	before, err := p.used(host)
 	if err != nil {
-		return proc.Answer{}, 0, err
+		return proc.Response{}, 0, err
 	}
-	a, err := host.Ask(ask)
+	a, err := host.Call(req)
 	if err != nil {
 		return a, 0, err
 	}

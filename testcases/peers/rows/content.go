@@ -26,8 +26,8 @@ type reader struct {
 	http    *http.Client
 	client  *client.Client
 	channel string
-	page    string // the canvas's content, as a URI that a path is appended to
-	fresh   int    // how many resources were made up
+	page    string // the canvas's content URI, to which a path is appended
+	fresh   int    // the number of resources made up so far
 	warm    []byte
 	frame   *proc.Process
 	frames  *ws.Conn
@@ -35,7 +35,7 @@ type reader struct {
 
 func content(e *Env) ([]figure.Figure, error) {
 	r := &reader{e: e, http: &http.Client{Transport: &http.Transport{}}}
-	e.Later(r.http.CloseIdleConnections)
+	e.Cleanup(r.http.CloseIdleConnections)
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r *reader) begin() (err error) {
 	if r.frame, err = r.e.start("frames"); err != nil {
 		return err
 	}
-	open, err := r.host.Ask(proc.Ask{Do: "open", N: 1})
+	open, err := r.host.Call(proc.Request{Do: "open", N: 1})
 	if err != nil {
 		return err
 	}
@@ -81,20 +81,20 @@ func (r *reader) begin() (err error) {
 func (r *reader) dial(id string) (*client.Client, error) {
 	c, err := client.Dial(r.e.Ctx, r.host.Hello.Addr, client.Options{Token: r.host.Hello.Token, ClientID: id, Subscriptions: []string{r.channel}})
 	if err == nil {
-		r.e.Later(c.Close)
+		r.e.Cleanup(c.Close)
 	}
 	return c, err
 }
 
-// compare reads the same bytes in turns over AHP, a first and a second time, and
-// in three ways with net/http.
+// compare reads the same bytes in turns over AHP, a first and a second time,
+// and with net/http in three ways.
 //
-// The target is against a GET into a fresh slice of Content-Length: like the
-// caller of our client it owns what it is given, and like no caller of io.ReadAll
-// it never grows a slice. The other two stand beside it without a target: a GET
-// as most people write it, with io.ReadAll, and one into a warm buffer, which
-// nobody can keep. So does the limit of our own way: the encoded bytes as one
-// WebSocket message that is only read.
+// The target is relative to a GET into a new slice of Content-Length. It owns
+// the result, like a caller of our client, and never grows a slice, unlike a
+// caller of io.ReadAll. The other two have no target: a GET with io.ReadAll, as
+// most people write it, and one into a reused buffer, whose content nobody can
+// keep. The last figure is the limit of our protocol: the encoded bytes as one
+// WebSocket message that is read and not decoded.
 func (r *reader) compare(kind string, size int) ([]figure.Figure, error) {
 	reads := min(max((10<<20)/size, 3), 60)
 	ways := []func() error{
@@ -108,14 +108,14 @@ func (r *reader) compare(kind string, size int) ([]figure.Figure, error) {
 	rates := make([][]float64, len(ways))
 	for round := range r.e.Rounds(7) + 1 {
 		for i, way := range ways {
-			runtime.GC() // nobody pays for what another left
+			runtime.GC() // no way pays for another one's garbage
 			begun := time.Now()
 			for range reads {
 				if err := way(); err != nil {
 					return nil, err
 				}
 			}
-			if round > 0 { // the first one warms, and puts the second read into the cache
+			if round > 0 { // the first round warms up and fills the cache for the second read
 				rates[i] = append(rates[i], float64(reads*size)/1e6/time.Since(begun).Seconds())
 			}
 		}
@@ -137,7 +137,7 @@ func sizeName(n int) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// newQuery makes a resource that no cache holds.
+// newQuery names a resource that no cache has.
 func (r *reader) newQuery() string {
 	r.fresh++
 	return fmt.Sprintf("?%d", r.fresh)
@@ -156,20 +156,20 @@ func (r *reader) get(kind string, size int, body func(io.Reader) ([]byte, error)
 	return err
 }
 
-// sized is a body that knows its Content-Length.
+// sized is a body with its Content-Length.
 type sized struct {
 	io.Reader
 	n int
 }
 
-// fresh reads into new memory of the right size.
+// fresh reads into a new slice of the right size.
 func fresh(body io.Reader) ([]byte, error) {
 	b := make([]byte, body.(*sized).n)
 	_, err := io.ReadFull(body, b)
 	return b, err
 }
 
-// intoWarm reads into memory that the reader before it had, too.
+// intoWarm reads into a reused buffer.
 func (r *reader) intoWarm(body io.Reader) ([]byte, error) {
 	if r.warm == nil {
 		r.warm = make([]byte, 10<<20)
@@ -179,14 +179,14 @@ func (r *reader) intoWarm(body io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// raw asks for a message of the size that the encoded result has, and reads it.
+// raw requests a message of the size of the encoded result and reads it.
 func (r *reader) raw(kind string, size int) error {
 	if r.frames == nil {
 		c, err := ws.Dial(r.e.Ctx, r.frame.Hello.Addr, ws.DialOptions{})
 		if err != nil {
 			return err
 		}
-		r.e.Later(func() { c.Close(ws.CodeNormal, ""); c.Wait() })
+		r.e.Cleanup(func() { c.Close(ws.CodeNormal, ""); c.Wait() })
 		r.frames = c
 	}
 	if err := r.frames.WriteBatch([][]byte{[]byte(sides.Path(kind, size))}); err != nil {
@@ -207,14 +207,14 @@ func (r *reader) read(c *client.Client, kind string, size int, query string) err
 	return err
 }
 
-// heap is what the host holds for a first read of 10 MiB that is under way: the
-// most while four clients read two at a time each, above what it holds before
-// and after. What the cache keeps is not of a read; it is as full before as after.
+// heap measures the host's heap for a first read of 10 MiB in progress: the
+// peak while four clients make two reads each, above the heap before. The cache
+// does not count, because it is equally full before and after.
 func (r *reader) heap(kind string) (figure.Figure, error) {
 	const size, clients, each = 10 << 20, 4, 2
 	f := figure.Figure{What: "host heap per first read of 10 MiB in flight, " + kind, Unit: "MiB", Target: figure.Target{AtMost: 1}}
 	for round := range r.e.Rounds(3) + 1 {
-		before, err := r.host.Ask(proc.Ask{Do: "memory"})
+		before, err := r.host.Call(proc.Request{Do: "memory"})
 		if err != nil {
 			return f, err
 		}
@@ -241,13 +241,13 @@ func (r *reader) heap(kind string) (figure.Figure, error) {
 				})
 			}
 		}
-		peak, err := r.host.Ask(proc.Ask{Do: "peak", N: r.e.Pick(600, 300)})
+		peak, err := r.host.Call(proc.Request{Do: "peak", N: r.e.Pick(600, 300)})
 		cancel()
 		wg.Wait()
 		if err = errors.Join(err, failed); err != nil {
 			return f, err
 		}
-		if round > 0 { // the first one fills the cache
+		if round > 0 { // the first round fills the cache
 			f.Ours = append(f.Ours, float64(peak.Heap-before.Heap)/(clients*each)/(1<<20))
 		}
 	}

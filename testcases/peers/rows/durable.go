@@ -9,11 +9,11 @@ import (
 )
 
 // durableOpen opens canvases of an in-process provider in a host with a store,
-// against appending 300 bytes to a file of the same folder and syncing it: with one
-// caller, and with 64. Those open what a session may have in 4 ms, and a third of that
-// is their coming and going; so they go on through 16 sessions.
-// "That rate" of the target is read as the harder one, the rate of syncs; the ratio
-// to the rate of one caller is printed beside it.
+// and compares that with appending 300 bytes to a file in the same folder and
+// syncing it. It does so with one caller and with 64. Those 64 fill a session
+// in 4 ms, of which a third is starting and stopping the callers, so they use
+// 16 sessions. The target is relative to the rate of syncs; the ratio to the
+// rate of one caller is reported without a target.
 func durableOpen(e *Env) ([]figure.Figure, error) {
 	dir, err := e.tempDir()
 	if err != nil {
@@ -23,27 +23,27 @@ func durableOpen(e *Env) ([]figure.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := host.Ask(proc.Ask{Do: "sessions", N: 15}); err != nil {
+	if _, err := host.Call(proc.Request{Do: "sessions", N: 15}); err != nil {
 		return nil, err
 	}
 	ways := []struct {
-		ask proc.Ask
+		req proc.Request
 		n   int
 	}{
-		{proc.Ask{Do: "durable", Name: "sync"}, e.Pick(200, 50)},
-		{proc.Ask{Do: "durable", Name: "open", Size: 1}, e.Pick(200, 50)},
-		{proc.Ask{Do: "durable", Name: "open", Size: 64}, e.Pick(3840, 960)},
+		{proc.Request{Do: "durable", Name: "sync"}, e.Pick(200, 50)},
+		{proc.Request{Do: "durable", Name: "open", Size: 1}, e.Pick(200, 50)},
+		{proc.Request{Do: "durable", Name: "open", Size: 64}, e.Pick(3840, 960)},
 	}
 	each, rates := make([][]float64, len(ways)), make([][]float64, len(ways))
 	for round := range e.Rounds(9) + 1 {
 		for i, w := range ways {
-			w.ask.N = w.n
-			a, err := host.Ask(w.ask)
+			w.req.N = w.n
+			a, err := host.Call(w.req)
 			if err != nil {
 				return nil, err
 			}
 			if round == 0 {
-				continue // warm
+				continue // warm-up
 			}
 			each[i] = append(each[i], float64(a.Took)/float64(time.Microsecond)/float64(w.n))
 			rates[i] = append(rates[i], float64(w.n)/a.Took.Seconds())

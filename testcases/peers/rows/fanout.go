@@ -10,37 +10,37 @@ import (
 
 const subscribers = 1000
 
-// bursts are how many actions are published before anybody is waited for: a
-// canvas that is busy, and a stream that does not end. The more wait for a
-// connection, the fewer writes they leave in.
+// bursts are the numbers of actions that are published before waiting for their
+// arrival: a busy canvas, and an endless stream. The more actions wait for a
+// connection, the fewer writes they need.
 var bursts = []int{32, 256}
 
 // audience is one side with its subscribers.
 type audience struct {
-	kind    string
-	server  *proc.Process
-	crowd   *crowd
-	arrived int
+	kind      string
+	server    *proc.Process
+	receivers *receivers
+	arrived   int
 
-	rates map[int][]float64 // deliveries a second, by burst
-	costs map[int][]float64 // CPU microseconds of the server for a delivery
+	rates map[int][]float64 // deliveries per second, by burst
+	costs map[int][]float64 // CPU time of the server per delivery in microseconds, by burst
 }
 
-// fanOut publishes bursts of actions of about 300 bytes; all sides send the same
-// envelope. Receivers are in this process and count.
+// fanOut publishes bursts of actions of about 300 bytes; all sides send the
+// same envelope. The receivers are in this process and only count.
 func fanOut(e *Env) ([]figure.Figure, error) {
 	var all []*audience
 	for _, kind := range []string{"host", "centrifuge", "nats", "notify", "limit"} {
-		a := &audience{kind: kind, crowd: newCrowd()}
+		a := &audience{kind: kind, receivers: newReceivers()}
 		var err error
 		if a.server, err = e.start(kind); err != nil {
 			return nil, err
 		}
-		e.Later(a.crowd.close)
-		if err := a.crowd.join(e.Ctx, kind, a.server, subscribers, a.server.Hello.Channel); err != nil {
+		e.Cleanup(a.receivers.close)
+		if err := a.receivers.join(e.Ctx, kind, a.server, subscribers, a.server.Hello.Channel); err != nil {
 			return nil, err
 		}
-		if kind == "notify" || kind == "limit" { // the others have answered a subscription
+		if kind == "notify" || kind == "limit" { // the others have responded to a subscription
 			if err := await(a.server, subscribers); err != nil {
 				return nil, err
 			}
@@ -83,11 +83,11 @@ func fanOutFigures(all []*audience, burst int) (figures []figure.Figure) {
 	return figures
 }
 
-// last is one turn: bursts until the time is over.
+// last publishes bursts for one turn's time.
 func (a *audience) last(length time.Duration, burst int) error {
 	size := burst
 	if a.kind == "notify" {
-		size = 4 // it writes each message before it goes on: a burst gives it nothing
+		size = 4 // it writes messages one by one, so bursts make no difference
 	}
 	begun, n, used := time.Now(), 0, time.Duration(0)
 	before, err := cpu(a.server)
@@ -105,14 +105,14 @@ func (a *audience) last(length time.Duration, burst int) error {
 	return nil
 }
 
-// publish publishes n actions, waits until all have arrived, and returns the CPU
-// time that the server has used until then.
+// publish publishes n actions, waits until all have arrived, and returns the
+// CPU time of the server so far.
 func (a *audience) publish(n int) (time.Duration, error) {
-	if _, err := a.server.Ask(proc.Ask{Do: "publish", N: n}); err != nil {
+	if _, err := a.server.Call(proc.Request{Do: "publish", N: n}); err != nil {
 		return 0, err
 	}
 	a.arrived += n * subscribers
-	if err := a.crowd.wait(a.arrived); err != nil {
+	if err := a.receivers.wait(a.arrived); err != nil {
 		return 0, fmt.Errorf("%s: %w", a.kind, err)
 	}
 	return cpu(a.server)

@@ -12,18 +12,19 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
 )
 
-// listenersOfGrowth subscribe to the session in which the actions are.
-const listenersOfGrowth = 10
+// growthSubscribers is the number of subscribers to the session with the
+// actions.
+const growthSubscribers = 10
 
-// growth publishes the same actions to ten subscribers in hosts that hold ten,
-// a hundred, ... sessions, and then idle connections. The ratio is the cost at
-// the most over the cost at ten; the slope is of the cost over the logarithm, so
-// what ten times as many add.
+// growth publishes the same actions to ten subscribers in hosts that hold 10,
+// 100, ... sessions, and then idle connections. The ratio is the cost with the
+// most over the cost with ten. The slope is that of the cost over the
+// logarithm, which is the cost that ten times as many add.
 func growth(e *Env) ([]figure.Figure, error) {
 	most := e.Pick(10000, 1000)
 	if open := files(); open < most+2000 {
 		most = 1000
-		e.Log("  growth stops at %d: only %d files may be open\n", most, open)
+		e.Log("  growth stops at %d, because at most %d files may be open\n", most, open)
 	}
 	bySessions, err := grow(e, "sessions", most)
 	if err != nil {
@@ -51,7 +52,7 @@ func grow(e *Env, what string, most int) ([]figure.Figure, error) {
 	}
 	var x, y []float64
 	for range e.Rounds(9) {
-		for i, cost := range takeTurns(hosts, e.Pick(turnsOfGrowth, 2)) {
+		for i, cost := range takeTurns(hosts, e.Pick(growthTurns, 2)) {
 			if cost.err != nil {
 				return nil, cost.err
 			}
@@ -62,25 +63,26 @@ func grow(e *Env, what string, most int) ([]figure.Figure, error) {
 	}
 	least, last := hosts[0], hosts[len(hosts)-1]
 	return []figure.Figure{{
-		What: fmt.Sprintf("CPU of an action to %d subscribers, %d %s", listenersOfGrowth, last.n, what), Unit: "µs", Peer: fmt.Sprint(least.n, " ", what),
+		What: fmt.Sprintf("CPU of an action to %d subscribers, %d %s", growthSubscribers, last.n, what), Unit: "µs", Peer: fmt.Sprint(least.n, " ", what),
 		Ours: last.costs, Theirs: least.costs, Target: figure.Target{AtMost: 1.2},
 		Note: fmt.Sprintf("slope %+.2f µs for ten times as many", slope(x, y)),
 	}}, nil
 }
 
-// turnsOfGrowth is how many turns of 500 actions make one value: the hosts take
-// them one after the other, so that what else runs on the machine meets all of
-// them alike, and a value is 5,000 actions' CPU.
-const turnsOfGrowth = 10
+// growthTurns is the number of turns of 500 actions in one value. The hosts
+// alternate, so other programs on the machine affect all of them alike, and a
+// value is the CPU time of 5,000 actions.
+const growthTurns = 10
 
-type costOfActions struct {
-	micros float64 // of CPU for one
+type actionCost struct {
+	micros float64 // CPU time per action
 	err    error
 }
 
-// takeTurns has each host publish in turns, and returns what an action cost each.
-func takeTurns(hosts []*growing, turns int) []costOfActions {
-	costs := make([]costOfActions, len(hosts))
+// takeTurns lets the hosts publish in turns, and returns each host's cost per
+// action.
+func takeTurns(hosts []*growing, turns int) []actionCost {
+	costs := make([]actionCost, len(hosts))
 	for range turns {
 		for i, g := range hosts {
 			cost, err := g.act(500)
@@ -91,20 +93,20 @@ func takeTurns(hosts []*growing, turns int) []costOfActions {
 	return costs
 }
 
-// begin starts a host with n sessions or connections, and ten listeners.
+// begin starts a host with n sessions or connections, and ten subscribers.
 func begin(e *Env, what string, n int) (*growing, error) {
-	g := &growing{n: n, crowd: newCrowd()}
+	g := &growing{n: n, receivers: newReceivers()}
 	var err error
 	if g.host, err = e.start("host"); err != nil {
 		return nil, err
 	}
-	e.Later(g.crowd.close)
-	e.Later(func() {
+	e.Cleanup(g.receivers.close)
+	e.Cleanup(func() {
 		for _, c := range g.idle {
 			_ = c.Close()
 		}
 	})
-	if err := g.crowd.join(e.Ctx, "host", g.host, listenersOfGrowth, g.host.Hello.Channel); err != nil {
+	if err := g.receivers.join(e.Ctx, "host", g.host, growthSubscribers, g.host.Hello.Channel); err != nil {
 		return nil, err
 	}
 	if err := g.reach(e, what, n); err != nil {
@@ -116,22 +118,22 @@ func begin(e *Env, what string, n int) (*growing, error) {
 
 // growing is a host of one size.
 type growing struct {
-	n       int
-	costs   []float64 // microseconds of CPU for an action
-	host    *proc.Process
-	crowd   *crowd
-	idle    []net.Conn
-	arrived int
+	n         int
+	costs     []float64 // CPU time per action in microseconds
+	host      *proc.Process
+	receivers *receivers
+	idle      []net.Conn
+	arrived   int
 }
 
-// reach brings the host to n sessions, or to n idle connections, each with a
-// subscription to another of 100 sessions.
+// reach creates n sessions, or n idle connections, each subscribed to one of
+// 100 sessions.
 func (g *growing) reach(e *Env, what string, n int) error {
 	if what == "sessions" {
-		_, err := g.host.Ask(proc.Ask{Do: "sessions", N: n})
+		_, err := g.host.Call(proc.Request{Do: "sessions", N: n})
 		return err
 	}
-	if _, err := g.host.Ask(proc.Ask{Do: "sessions", N: 100}); err != nil {
+	if _, err := g.host.Call(proc.Request{Do: "sessions", N: 100}); err != nil {
 		return err
 	}
 	for len(g.idle) < n {
@@ -144,19 +146,19 @@ func (g *growing) reach(e *Env, what string, n int) error {
 	return nil
 }
 
-// act publishes n actions in bursts and returns the host's CPU for one, its ten
-// deliveries included, in microseconds.
+// act publishes n actions in bursts and returns the host's CPU time for one,
+// including its ten deliveries, in microseconds.
 func (g *growing) act(n int) (float64, error) {
 	before, err := cpu(g.host)
 	if err != nil {
 		return 0, err
 	}
 	for range n / 100 {
-		if _, err := g.host.Ask(proc.Ask{Do: "publish", N: 100}); err != nil {
+		if _, err := g.host.Call(proc.Request{Do: "publish", N: 100}); err != nil {
 			return 0, err
 		}
-		g.arrived += 100 * listenersOfGrowth
-		if err := g.crowd.wait(g.arrived); err != nil {
+		g.arrived += 100 * growthSubscribers
+		if err := g.receivers.wait(g.arrived); err != nil {
 			return 0, err
 		}
 	}
@@ -164,7 +166,7 @@ func (g *growing) act(n int) (float64, error) {
 	return float64((after - before).Nanoseconds()) / 1e3 / float64(n), err
 }
 
-// slope is the least-squares line's.
+// slope returns the slope of the least-squares line.
 func slope(x, y []float64) float64 {
 	var sx, sy, sxx, sxy float64
 	for i := range x {

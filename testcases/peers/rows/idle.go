@@ -5,35 +5,35 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// idle connects subscribers and asks the servers how much more heap and stack
-// they hold, after a collection.
+// idle connects subscribers and measures how much more heap and stack the
+// servers hold after a collection.
 func idle(e *Env) ([]figure.Figure, error) {
 	kinds := []string{"host", "centrifuge", "nats", "notify"}
 	values := map[string][]float64{}
-	servers, crowds := map[string]*proc.Process{}, map[string]*crowd{}
+	servers, all := map[string]*proc.Process{}, map[string]*receivers{}
 	const warm = 100
 	for _, kind := range kinds {
 		server, err := e.start(kind)
 		if err != nil {
 			return nil, err
 		}
-		servers[kind], crowds[kind] = server, newCrowd()
-		e.Later(crowds[kind].close)
-		if err := crowds[kind].join(e.Ctx, kind, server, warm, server.Hello.Channel); err != nil {
+		servers[kind], all[kind] = server, newReceivers()
+		e.Cleanup(all[kind].close)
+		if err := all[kind].join(e.Ctx, kind, server, warm, server.Hello.Channel); err != nil {
 			return nil, err
 		}
 	}
 	n := e.Pick(1000, 300)
 	for range e.Rounds(3) {
 		for _, kind := range kinds {
-			before, err := servers[kind].Ask(proc.Ask{Do: "memory"})
+			before, err := servers[kind].Call(proc.Request{Do: "memory"})
 			if err != nil {
 				return nil, err
 			}
-			if err := crowds[kind].join(e.Ctx, kind, servers[kind], n, servers[kind].Hello.Channel); err != nil {
+			if err := all[kind].join(e.Ctx, kind, servers[kind], n, servers[kind].Hello.Channel); err != nil {
 				return nil, err
 			}
-			after, err := servers[kind].Ask(proc.Ask{Do: "memory"})
+			after, err := servers[kind].Call(proc.Request{Do: "memory"})
 			if err != nil {
 				return nil, err
 			}

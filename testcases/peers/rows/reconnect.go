@@ -17,12 +17,12 @@ import (
 
 const missed = 1000 // envelopes
 
-// reconnect resumes a client that missed 1,000 envelopes, against a bare server
-// that sends a message of the same bytes; and one that gets the snapshot of a
-// session with 256 open canvases. Both are read by the same client, on a
-// connection that was just opened, and counted from the request. A value is the
-// median of five trips: each is over in half a millisecond, and one that a
-// collection or another program falls into takes many times that.
+// reconnect resumes a client that missed 1,000 envelopes, and compares that
+// with a bare server that sends one message of the same size. It also measures
+// a client that gets the snapshot of a session with 256 open canvases. Each is
+// read by the same client on a new connection, and measured from the request. A
+// value is the median of five trips: a trip takes half a millisecond, and one
+// during a garbage collection or another program's activity many times that.
 func reconnect(e *Env) ([]figure.Figure, error) {
 	host, err := e.start("host")
 	if err != nil {
@@ -32,14 +32,14 @@ func reconnect(e *Env) ([]figure.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &comeback{host: host, id: "comeback"}
+	c := &resumer{host: host, id: "resumer"}
 	if err := c.begin(e.Ctx); err != nil {
 		return nil, err
 	}
 	f := figure.Figure{What: "replay of 1,000 envelopes", Unit: "ms", Peer: "the same bytes, bare", Target: figure.Target{AtMost: 2}}
 	for round := range e.Rounds(25) + 1 {
 		var ours, theirs []float64
-		for range tripsOfReconnect {
+		for range reconnectTrips {
 			took, size, err := c.replay(e.Ctx)
 			if err != nil {
 				return nil, err
@@ -59,10 +59,10 @@ func reconnect(e *Env) ([]figure.Figure, error) {
 	return []figure.Figure{f, snapshot}, err
 }
 
-// tripsOfReconnect is how many make one value.
-const tripsOfReconnect = 5
+// reconnectTrips is the number of trips in one value.
+const reconnectTrips = 5
 
-// bareTrip has the bare side send so many bytes on a new connection.
+// bareTrip has the bare side send size bytes on a new connection.
 func bareTrip(ctx context.Context, bare *proc.Process, size int) (time.Duration, error) {
 	conn, err := ws.Dial(ctx, bare.Hello.Addr, ws.DialOptions{})
 	if err != nil {
@@ -79,35 +79,35 @@ func bareTrip(ctx context.Context, bare *proc.Process, size int) (time.Duration,
 	return took, err
 }
 
-// comeback is a client that loses its connection again and again.
-type comeback struct {
+// resumer is a client that reconnects repeatedly.
+type resumer struct {
 	host *proc.Process
 	id   string
 	conn *ws.Conn
 	seen int64
 }
 
-func (c *comeback) begin(ctx context.Context) error {
+func (c *resumer) begin(ctx context.Context) error {
 	conn, hello, err := sides.Dial(ctx, c.host.Hello.Addr, c.host.Hello.Token, c.id, ws.DialOptions{}, c.host.Hello.Channel)
 	c.conn, c.seen = conn, hello.ServerSeq
 	return err
 }
 
-// replay drops the connection, has 1,000 actions published, and resumes.
-func (c *comeback) replay(ctx context.Context) (time.Duration, int, error) {
+// replay closes the connection, has 1,000 actions published, and resumes.
+func (c *resumer) replay(ctx context.Context) (time.Duration, int, error) {
 	if err := c.leave(); err != nil {
 		return 0, 0, err
 	}
-	published, err := c.host.Ask(proc.Ask{Do: "publish", N: missed})
+	published, err := c.host.Call(proc.Request{Do: "publish", N: missed})
 	if err != nil {
 		return 0, 0, err
 	}
 	if c.conn, err = ws.Dial(ctx, c.host.Hello.Addr, ws.DialOptions{Token: c.host.Hello.Token}); err != nil {
 		return 0, 0, err
 	}
-	ask := c.ask()
+	request := c.request()
 	begun := time.Now()
-	msg, err := sides.Trip(c.conn, ask)
+	msg, err := sides.Trip(c.conn, request)
 	took := time.Since(begun)
 	if err != nil {
 		return 0, 0, err
@@ -119,31 +119,31 @@ func (c *comeback) replay(ctx context.Context) (time.Duration, int, error) {
 	return took, len(msg), nil
 }
 
-func (c *comeback) leave() error {
+func (c *resumer) leave() error {
 	c.conn.Close(ws.CodeNormal, "")
 	c.conn.Wait()
 	return await(c.host, 0)
 }
 
-func (c *comeback) ask() string {
+func (c *resumer) request() string {
 	params := ahp.MustMarshal(ahp.ReconnectParams{ClientID: c.id, LastSeenServerSeq: c.seen, Subscriptions: []string{c.host.Hello.Channel}})
 	return `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":` + string(params) + `}`
 }
 
-// snapshots opens 256 canvases and reads the session's snapshot, which is encoded
-// anew each time: the session has changed since.
-func (c *comeback) snapshots(e *Env) (figure.Figure, error) {
+// snapshots opens 256 canvases and reads the session's snapshot. The session
+// changes in between, so the host encodes the snapshot each time.
+func (c *resumer) snapshots(e *Env) (figure.Figure, error) {
 	f := figure.Figure{What: "snapshot of a session with 256 open canvases", Unit: "ms", Target: figure.Target{AtMost: 1}}
-	if _, err := c.host.Ask(proc.Ask{Do: "open", N: 256}); err != nil {
+	if _, err := c.host.Call(proc.Request{Do: "open", N: 256}); err != nil {
 		return f, err
 	}
 	for round := range e.Rounds(25) + 1 {
 		var ours []float64
-		for range tripsOfReconnect {
+		for range reconnectTrips {
 			if err := c.leave(); err != nil {
 				return f, err
 			}
-			if _, err := c.host.Ask(proc.Ask{Do: "publish", N: 1}); err != nil {
+			if _, err := c.host.Call(proc.Request{Do: "publish", N: 1}); err != nil {
 				return f, err
 			}
 			took, size, err := c.fresh(e.Ctx)
@@ -160,16 +160,16 @@ func (c *comeback) snapshots(e *Env) (figure.Figure, error) {
 	return f, nil
 }
 
-// fresh resumes from a number that the host never gave out to this client, which
-// is answered with snapshots.
-func (c *comeback) fresh(ctx context.Context) (took time.Duration, size int, err error) {
+// fresh resumes from a sequence number that this client never received, so the
+// host responds with snapshots.
+func (c *resumer) fresh(ctx context.Context) (took time.Duration, size int, err error) {
 	if c.conn, err = ws.Dial(ctx, c.host.Hello.Addr, ws.DialOptions{Token: c.host.Hello.Token}); err != nil {
 		return 0, 0, err
 	}
 	c.seen = 1
-	ask := c.ask()
+	request := c.request()
 	begun := time.Now()
-	msg, err := sides.Trip(c.conn, ask)
+	msg, err := sides.Trip(c.conn, request)
 	took = time.Since(begun)
 	if err == nil && (!bytes.Contains(msg, []byte(`"snapshots"`)) || bytes.Count(msg, []byte(`"instanceId"`)) != 256) {
 		err = errors.New("no snapshot with 256 canvases: " + string(msg[:min(len(msg), 300)]))

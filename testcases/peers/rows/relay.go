@@ -12,8 +12,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/figure"
 )
 
-// relay runs the benchmark of ahp/relay, which starts an edge and a splice in a
-// process each and takes them in turns. Its figures are ratios already.
+// relay runs the benchmark of ahp/relay, which alternates between an edge and a
+// splice, each in its own process. Its figures are ratios.
 func relay(e *Env) ([]figure.Figure, error) {
 	ctx, cancel := context.WithTimeout(e.Ctx, 2*time.Minute)
 	defer cancel()
@@ -32,7 +32,7 @@ func relay(e *Env) ([]figure.Figure, error) {
 	}{{"64 lanes of 300 bytes", 0.9}, {"64 lanes of 8 KiB", 0.9}, {"1 lane of 10 MiB", 1}} {
 		v := values[strings.ReplaceAll(c.name, " ", "_")]
 		if len(v["x-splice"]) == 0 {
-			return nil, fmt.Errorf("the relay's benchmark says nothing of %q", c.name)
+			return nil, fmt.Errorf("the relay's benchmark has no values of %q", c.name)
 		}
 		figures = append(figures,
 			figure.Figure{What: "relay, " + c.name + ", throughput over a kernel splice's", Unit: "x", Ours: v["x-splice"], Target: figure.Target{AtLeast: c.times}},
@@ -41,8 +41,8 @@ func relay(e *Env) ([]figure.Figure, error) {
 	return figures, nil
 }
 
-// benchValues reads the output of go test -bench: by the benchmark's last name
-// without the processors, then by unit, a value of each run.
+// benchValues parses the output of go test -bench: the values of all runs, by
+// the benchmark's last name without the number of processors, and by unit.
 func benchValues(out string) map[string]map[string][]float64 {
 	all := map[string]map[string][]float64{}
 	for line := range strings.Lines(out) {

@@ -1,5 +1,5 @@
-// Package rows has one function for each row of the comparison: it starts both
-// sides, takes them in turns, and returns what was measured.
+// Package rows has a function for each row of the comparison. It starts both
+// sides, lets them take turns, and returns the measurements.
 package rows
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// Row is one row of the table.
+// Row is a row of the comparison.
 type Row struct {
-	Name string
-	What string
-	Run  func(*Env) ([]figure.Figure, error)
+	Name string                              // for -row
+	What string                              // what it measures, in a few words
+	Run  func(*Env) ([]figure.Figure, error) // measures the row
 }
 
-// All are the rows in the order of the table.
+// All lists the rows in the order of the table.
 var All = []Row{
 	{"fanout", "fan-out of one action to 1,000 subscribers", fanOut},
 	{"call", "host-to-client request and response", calls},
@@ -36,17 +36,18 @@ var All = []Row{
 	{"start", "start", start},
 }
 
-// Env is what a row is given. What it starts with it ends with Close.
+// Env is the environment of a row.
 type Env struct {
-	Ctx    context.Context
-	Short  bool
-	Dir    string // for stores: a disk, not memory
-	Root   string // of the main module
-	Log    func(format string, args ...any)
-	closes []func()
+	Ctx   context.Context                  // ends with the command's time limit
+	Short bool                             // whether the run is short
+	Dir   string                           // folder for stores, which should be on a disk
+	Root  string                           // the main module's folder
+	Log   func(format string, args ...any) // prints a remark
+
+	cleanups []func()
 }
 
-// Rounds is how often both sides take their turn.
+// Rounds returns the number of turns of each side.
 func (e *Env) Rounds(long int) int {
 	if e.Short {
 		return min(2, long)
@@ -54,7 +55,7 @@ func (e *Env) Rounds(long int) int {
 	return long
 }
 
-// Pick is long or, in a short run, short.
+// Pick returns long or, in a short run, short.
 func (e *Env) Pick(long, short int) int {
 	if e.Short {
 		return short
@@ -62,15 +63,15 @@ func (e *Env) Pick(long, short int) int {
 	return long
 }
 
-// Later calls fn at the end of the row, in the reverse order.
-func (e *Env) Later(fn func()) { e.closes = append(e.closes, fn) }
+// Cleanup registers a function for Close to call, last registered first.
+func (e *Env) Cleanup(fn func()) { e.cleanups = append(e.cleanups, fn) }
 
-// Close ends what the row has started.
+// Close calls the functions registered with Cleanup.
 func (e *Env) Close() {
-	for len(e.closes) > 0 {
-		last := len(e.closes) - 1
-		e.closes[last]()
-		e.closes = e.closes[:last]
+	for len(e.cleanups) > 0 {
+		last := len(e.cleanups) - 1
+		e.cleanups[last]()
+		e.cleanups = e.cleanups[:last]
 	}
 }
 
@@ -80,23 +81,23 @@ func (e *Env) start(kind string, env ...string) (*proc.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Later(p.Stop)
+	e.Cleanup(p.Stop)
 	return p, nil
 }
 
-// tempDir is a folder of the row's own.
+// tempDir makes a folder that is removed at the end of the row.
 func (e *Env) tempDir() (string, error) {
 	dir, err := os.MkdirTemp(e.Dir, "ahp-peers-")
 	if err == nil {
-		e.Later(func() { _ = os.RemoveAll(dir) })
+		e.Cleanup(func() { _ = os.RemoveAll(dir) })
 	}
 	return dir, err
 }
 
-// await asks a side again and again until it counts n connections.
+// await polls a side until it has n connections.
 func await(p *proc.Process, n int) error {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		a, err := p.Ask(proc.Ask{Do: "connections"})
+		a, err := p.Call(proc.Request{Do: "connections"})
 		if err != nil {
 			return err
 		}
@@ -109,13 +110,14 @@ func await(p *proc.Process, n int) error {
 	}
 }
 
-// cpu is what a process has used until now.
+// cpu returns the CPU time of a process so far.
 func cpu(p *proc.Process) (time.Duration, error) {
-	a, err := p.Ask(proc.Ask{Do: "usage"})
+	a, err := p.Call(proc.Request{Do: "usage"})
 	return a.CPU, err
 }
 
-// ModuleRoot finds the main module above the working directory.
+// ModuleRoot returns the main module's folder, which must be above the working
+// directory.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -126,7 +128,7 @@ func ModuleRoot() (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("the main module is not above the working directory: run this in testcases/peers")
+			return "", fmt.Errorf("the main module is not above the working directory; run this in testcases/peers")
 		}
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
 )
 
-// The test binary is the sides' too.
+// The test binary also runs the sides.
 func TestMain(m *testing.M) {
-	proc.Main(sides.Kinds)
+	proc.Main(sides.All)
 	os.Exit(m.Run())
 }
 
-// Every kind of subscriber counts exactly what its server published.
-func TestCrowd(t *testing.T) {
+// Every kind of subscriber counts exactly what its server has published.
+func TestReceivers(t *testing.T) {
 	for _, kind := range []string{"host", "centrifuge", "nats", "notify"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -26,18 +26,18 @@ func TestCrowd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := newCrowd()
-			e.Later(c.close)
+			c := newReceivers()
+			e.Cleanup(c.close)
 			if err := c.join(e.Ctx, kind, p, 5, p.Hello.Channel); err != nil {
 				t.Fatal(err)
 			}
-			if kind == "notify" { // the others have answered a subscription
+			if kind == "notify" { // the others have responded to a subscription
 				if err := await(p, 5); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for i := range 10 {
-				if _, err := p.Ask(proc.Ask{Do: "publish", N: 7}); err != nil {
+				if _, err := p.Call(proc.Request{Do: "publish", N: 7}); err != nil {
 					t.Fatal(err)
 				}
 				if err := c.wait((i + 1) * 7 * 5); err != nil {
@@ -48,7 +48,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// Every library makes its calls, one at a time and several.
+// Every library makes its calls, one at a time and concurrently.
 func TestCalls(t *testing.T) {
 	for _, name := range []string{"peer", "bare", "xexp", "jrpc2", "mcp", "stock"} {
 		t.Run(name, func(t *testing.T) {
@@ -59,14 +59,14 @@ func TestCalls(t *testing.T) {
 			if err := p.begin(e); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.several.Ask(proc.Ask{Do: "pace", N: 20, Rate: 2000}); err != nil {
+			if _, err := p.several.Call(proc.Request{Do: "pace", N: 20, Rate: 2000}); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
 }
 
-// A command that a side does not know is an error and not an answer.
+// An unknown command is an error.
 func TestUnknownCommand(t *testing.T) {
 	e := &Env{Ctx: t.Context()}
 	defer e.Close()
@@ -74,7 +74,7 @@ func TestUnknownCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Ask(proc.Ask{Do: "nothing"}); err == nil {
+	if _, err := p.Call(proc.Request{Do: "nothing"}); err == nil {
 		t.Error("no error")
 	}
 	if _, err := proc.Start("nothing"); err == nil {
@@ -85,7 +85,7 @@ func TestUnknownCommand(t *testing.T) {
 func TestBenchValues(t *testing.T) {
 	got := benchValues("goos: linux\nBenchmarkRelay/64_lanes_of_8_KiB-2 \t 5\t 12 ns/op\t 1.5 x-splice\t 14 MB\nBenchmarkRelay/64_lanes_of_8_KiB-2 5 12 ns/op 2.5 x-splice 15 MB\nPASS\n")
 	if v := got["64_lanes_of_8_KiB"]["x-splice"]; len(v) != 2 || v[0] != 1.5 || v[1] != 2.5 {
-		t.Errorf("have %v", got)
+		t.Errorf("got %v", got)
 	}
 }
 

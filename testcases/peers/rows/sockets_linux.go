@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sockets are read by one thread, with one buffer and one read for each socket
-// that has something. A goroutine each cost half as much again: it was woken, and
-// read a second time to learn that there was no more.
+// sockets are read by one thread with one buffer, with one read for each socket
+// that is ready. A goroutine per socket cost half as much again: it had to be
+// woken, and to read a second time to learn that there was no more.
 type sockets struct {
-	poll, stop int // descriptors, once there is a thread
+	poll, stop int // file descriptors, once the thread runs
 	count      func(t *tail, buf []byte, n int, err error)
 	fds        []int
 	wg         sync.WaitGroup
 }
 
-// add has conn read, and count called with what each read returns, until one
-// returns an error. The socket is taken from conn, which is closed: the runtime
-// would be told of everything that arrives.
+// add reads conn until an error, and calls count with the result of each read.
+// It takes the socket from conn and closes conn, because the runtime's poller
+// would otherwise be notified of all data as well.
 func (s *sockets) add(conn net.Conn, count func(t *tail, buf []byte, n int, err error)) error {
 	if s.count == nil {
 		if err := s.begin(count); err != nil {
@@ -39,8 +39,8 @@ func (s *sockets) add(conn net.Conn, count func(t *tail, buf []byte, n int, err 
 	return s.watch(fd)
 }
 
-// duplicate is another descriptor of conn's socket, of which the runtime does not
-// know.
+// duplicate returns another descriptor of conn's socket, which the runtime does
+// not poll.
 func duplicate(conn net.Conn) (fd int, err error) {
 	raw, err := conn.(syscall.Conn).SyscallConn()
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *sockets) watch(fd int) error {
 	return unix.EpollCtl(s.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 }
 
-// read is the thread, until stop is ready.
+// read is the thread. It ends when stop is ready.
 func (s *sockets) read() {
 	runtime.LockOSThread()
 	buf, events := make([]byte, lead+256<<10), make([]unix.EpollEvent, 1024)
@@ -98,13 +98,12 @@ func (s *sockets) read() {
 	}
 }
 
-// readOnce reads a socket that has something. One that has ended is not looked at
-// any more.
+// readOnce reads a ready socket. It stops watching a socket that has ended.
 func (s *sockets) readOnce(fd int, t *tail, buf []byte) {
 	n, err := unix.Read(fd, buf[lead:])
 	switch {
 	case err == unix.EINTR || err == unix.EAGAIN:
-		return // it is still ready, or was not
+		return // still ready, or a spurious event
 	case err == nil && n == 0:
 		err = io.EOF
 	}

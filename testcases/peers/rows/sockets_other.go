@@ -7,14 +7,13 @@ import (
 	"sync"
 )
 
-// sockets are read by a goroutine each.
+// sockets are each read by a goroutine.
 type sockets struct {
 	conns []net.Conn
 	wg    sync.WaitGroup
 }
 
-// add has conn read, and count called with what each read returns, until one
-// returns an error.
+// add reads conn until an error, and calls count with the result of each read.
 func (s *sockets) add(conn net.Conn, count func(t *tail, buf []byte, n int, err error)) error {
 	s.conns = append(s.conns, conn)
 	s.wg.Go(func() {

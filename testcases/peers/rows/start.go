@@ -13,10 +13,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/figure"
 )
 
-// start builds the command, as it is released and as it comes, and times `serve`
-// until it has printed where it is: from then on it answers. A build with
-// -trimpath shares nothing with the others, so a short run does without it. The
-// builds do not count for the limit of the run: the first one may take minutes.
+// start builds the command, as released and with plain go build, and measures
+// the time until `serve` has printed its address, from which on it accepts
+// requests. A build with -trimpath shares no cache with the others, so a short
+// run omits it. The builds do not count for the time limit of the run: the
+// first one can take minutes.
 func start(e *Env) ([]figure.Figure, error) {
 	dir, err := e.tempDir()
 	if err != nil {
@@ -90,7 +91,7 @@ func serveOnce(e *Env, home, binary string, flags []string) (time.Duration, erro
 	defer timer.Stop()
 	_ = cmd.Wait()
 	if err != nil {
-		return 0, fmt.Errorf("serve said nothing: %w", err)
+		return 0, fmt.Errorf("serve printed nothing: %w", err)
 	}
 	return took, nil
 }

@@ -15,23 +15,24 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
 )
 
-// listeners note how long each title took to reach them.
+// listeners record how long each title took to reach them.
 type listeners struct {
-	n     int
-	wg    sync.WaitGroup
-	mu    sync.Mutex
-	heard []time.Duration
+	n      int
+	wg     sync.WaitGroup
+	mu     sync.Mutex
+	delays []time.Duration
 }
 
-// stuck has a hundred clients that read, with and without one that does not, in
-// turns. Titles of 2 KB are published 500 times a second, in an open loop.
+// stuck measures a hundred clients that read, alternating with and without a
+// client that does not. Titles of 2 KB are published 500 times per second, in
+// an open loop.
 func stuck(e *Env) ([]figure.Figure, error) {
 	host, err := e.start("host")
 	if err != nil {
 		return nil, err
 	}
 	l := &listeners{n: 100}
-	e.Later(l.wg.Wait)
+	e.Cleanup(l.wg.Wait)
 	for i := range l.n {
 		if err := l.join(e, host, fmt.Sprint("healthy", i)); err != nil {
 			return nil, err
@@ -40,11 +41,11 @@ func stuck(e *Env) ([]figure.Figure, error) {
 	p99 := figure.Figure{What: "p99 of 100 subscribers beside a stuck one", Unit: "µs", Peer: "all healthy", Target: figure.Target{AtMost: 1.2}}
 	p50 := figure.Figure{What: "p50 of 100 subscribers beside a stuck one", Unit: "µs", Peer: "all healthy"}
 	n := e.Pick(250, 150)
-	if _, err := l.hear(host, n/4); err != nil { // warm
+	if _, err := l.collect(host, n/4); err != nil { // warm
 		return nil, err
 	}
 	for range e.Rounds(15) {
-		alone, err := l.hear(host, n)
+		alone, err := l.collect(host, n)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +53,7 @@ func stuck(e *Env) ([]figure.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		beside, err := l.hear(host, n)
+		beside, err := l.collect(host, n)
 		conn.Close(ws.CodeNormal, "")
 		conn.Wait()
 		if err != nil {
@@ -78,7 +79,7 @@ func (l *listeners) join(e *Env, host *proc.Process, id string) error {
 			l.note(string(msg), time.Now())
 		}
 	})
-	e.Later(func() { c.Close(ws.CodeNormal, "") })
+	e.Cleanup(func() { c.Close(ws.CodeNormal, "") })
 	return nil
 }
 
@@ -91,32 +92,33 @@ func (l *listeners) note(msg string, now time.Time) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.heard = append(l.heard, now.Sub(time.Unix(0, sent)))
+	l.delays = append(l.delays, now.Sub(time.Unix(0, sent)))
 }
 
-// hear has n titles published and returns how long each took to each listener.
-func (l *listeners) hear(host *proc.Process, n int) ([]time.Duration, error) {
-	if _, err := host.Ask(proc.Ask{Do: "pace", N: n, Rate: 500, Size: 2000}); err != nil {
+// collect has n titles published and returns how long each took to each
+// listener.
+func (l *listeners) collect(host *proc.Process, n int) ([]time.Duration, error) {
+	if _, err := host.Call(proc.Request{Do: "pace", N: n, Rate: 500, Size: 2000}); err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		l.mu.Lock()
-		heard := l.heard
-		if len(heard) == n*l.n {
-			l.heard = nil
+		delays := l.delays
+		if len(delays) == n*l.n {
+			l.delays = nil
 		}
 		l.mu.Unlock()
-		if len(heard) == n*l.n {
-			return heard, nil
+		if len(delays) == n*l.n {
+			return delays, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%d of %d titles arrived", len(heard), n*l.n)
+			return nil, fmt.Errorf("%d of %d titles arrived", len(delays), n*l.n)
 		}
 	}
 }
 
-// stick opens a connection that subscribes and reads nothing more, with a buffer
-// so small that the host notices.
+// stick opens a connection that subscribes and then stops reading, with a
+// buffer so small that the host notices.
 func stick(ctx context.Context, host *proc.Process) (*ws.Conn, error) {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)

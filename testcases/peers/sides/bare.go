@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// bareSide answers a message that is a number with a text message of so many
-// bytes: what sending them costs.
+// bareSide responds to a message that is a number with a text message of so
+// many bytes.
 func bareSide() (*proc.Side, error) {
 	body := Body("text", 16<<20)
 	addr, srv, err := listen(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,7 @@ func bareSide() (*proc.Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &proc.Side{Hello: proc.Answer{Addr: "ws://" + addr}, Close: func() { _ = srv.Close() }}, nil
+	return &proc.Side{Hello: proc.Response{Addr: "ws://" + addr}, Close: func() { _ = srv.Close() }}, nil
 }
 
 func readFull(r io.Reader, b []byte) (int, error) { return io.ReadFull(r, b) }

@@ -14,29 +14,28 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// The request and the result of a canvasOpen, of about 330 and 140 bytes as
-// whole messages.
+// The params and the result of canvasOpen. The whole messages have about 330
+// and 140 bytes.
 var (
-	askParams = ahp.Value(`{"channel":"ahp-session:/default","canvasId":"board","instanceId":"board-1","input":{"text":"` + strings.Repeat("y", 160) + `"}}`)
-	askResult = ahp.Value(`{"url":"ahp-canvas-content:/board-1/index.html","title":"Board","status":"ready, 12 cards"}`)
+	callParams = ahp.Value(`{"channel":"ahp-session:/default","canvasId":"board","instanceId":"board-1","input":{"text":"` + strings.Repeat("y", 160) + `"}}`)
+	callResult = ahp.Value(`{"url":"ahp-canvas-content:/board-1/index.html","title":"Board","status":"ready, 12 cards"}`)
 )
 
-const askMethod = "canvasOpen"
+const callMethod = "canvasOpen"
 
-// library is a way to ask over a WebSocket. Both ends use it: the host, which
-// calls, and the client, which answers.
+// library makes and answers calls over a WebSocket. Both ends use it: the host,
+// which calls, and the client, which answers.
 type library struct {
-	// host takes a connection over and returns how to call. flight is how many
-	// calls there may be at once.
+	// host takes over a connection and returns the function that calls.
 	host func(w http.ResponseWriter, r *http.Request) (caller, error)
-	// client dials and answers everything until the connection ends.
+	// client dials and answers calls until the connection ends.
 	client func(url string) error
 }
 
-// caller makes one call; flight says whether others are under way.
+// caller makes one call. flight reports whether calls are concurrent.
 type caller func(ctx context.Context, flight bool) error
 
-// callSide is the process that calls. It waits for one client at a time.
+// callSide returns the process that calls. It serves one client at a time.
 func callSide(lib library) func() (*proc.Side, error) {
 	return func() (*proc.Side, error) {
 		accepted := make(chan caller, 1)
@@ -50,27 +49,27 @@ func callSide(lib library) func() (*proc.Side, error) {
 		}
 		var call caller
 		return &proc.Side{
-			Hello: proc.Answer{Addr: "ws://" + addr},
-			Do: map[string]func(proc.Ask) (proc.Answer, error){
-				"accept": func(proc.Ask) (proc.Answer, error) {
+			Hello: proc.Response{Addr: "ws://" + addr},
+			Do: map[string]func(proc.Request) (proc.Response, error){
+				"accept": func(proc.Request) (proc.Response, error) {
 					select {
 					case call = <-accepted:
-						return proc.Answer{}, nil
+						return proc.Response{}, nil
 					case <-time.After(10 * time.Second):
-						return proc.Answer{}, errors.New("no client came")
+						return proc.Response{}, errors.New("no client connected in time")
 					}
 				},
-				"flight": func(ask proc.Ask) (proc.Answer, error) { return inFlight(call, ask.N, ask.Size) },
-				"pace":   func(ask proc.Ask) (proc.Answer, error) { return paced(call, ask.N, ask.Rate) },
+				"flight": func(req proc.Request) (proc.Response, error) { return inFlight(call, req.N, req.Size) },
+				"pace":   func(req proc.Request) (proc.Response, error) { return paced(call, req.N, req.Rate) },
 			},
 			Close: func() { _ = srv.Close() },
 		}, nil
 	}
 }
 
-// inFlight makes n calls, so many at a time. Times has each one's where it is
-// one at a time.
-func inFlight(call caller, n, flight int) (a proc.Answer, err error) {
+// inFlight makes n calls, at most flight concurrently. If flight is 1, Times
+// has the duration of each call.
+func inFlight(call caller, n, flight int) (a proc.Response, err error) {
 	begun := time.Now()
 	if flight == 1 {
 		a.Times = make([]time.Duration, n)
@@ -100,9 +99,9 @@ func inFlight(call caller, n, flight int) (a proc.Answer, err error) {
 	return a, errors.Join(errs...)
 }
 
-// paced makes n calls at a rate, whatever became of those before.
-func paced(call caller, n, rate int) (proc.Answer, error) {
-	a := proc.Answer{Times: make([]time.Duration, n)}
+// paced makes n calls at a rate, without waiting for earlier ones.
+func paced(call caller, n, rate int) (proc.Response, error) {
+	a := proc.Response{Times: make([]time.Duration, n)}
 	errs := make([]error, n)
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
@@ -119,21 +118,21 @@ func paced(call caller, n, rate int) (proc.Answer, error) {
 	return a, errors.Join(errs...)
 }
 
-// answerSide is the process of the client.
+// answerSide returns the process of the client.
 func answerSide(lib library) func() (*proc.Side, error) {
 	return func() (*proc.Side, error) {
-		return &proc.Side{Do: map[string]func(proc.Ask) (proc.Answer, error){
-			"dial": func(ask proc.Ask) (proc.Answer, error) {
-				go func() { _ = lib.client(ask.Addr) }()
-				return proc.Answer{}, nil
+		return &proc.Side{Do: map[string]func(proc.Request) (proc.Response, error){
+			"dial": func(req proc.Request) (proc.Response, error) {
+				go func() { _ = lib.client(req.Addr) }()
+				return proc.Response{}, nil
 			},
 		}}, nil
 	}
 }
 
-// bareLibrary is gorilla alone with the same bytes: the limit. One call at a time
-// hands nothing over between goroutines; of several, one reader hands the answers
-// out in their order.
+// bareLibrary is gorilla/websocket alone with the same bytes, which is the
+// limit for the others. Calls one at a time involve no second goroutine; for
+// concurrent calls one reader distributes the responses in order.
 var bareLibrary = library{
 	host: func(w http.ResponseWriter, r *http.Request) (caller, error) {
 		c, err := new(websocket.Upgrader).Upgrade(w, r, nil)
@@ -147,7 +146,7 @@ var bareLibrary = library{
 		if err != nil {
 			return err
 		}
-		answer := []byte(`{"jsonrpc":"2.0","id":12345,"result":` + string(askResult) + `}`)
+		answer := []byte(`{"jsonrpc":"2.0","id":12345,"result":` + string(callResult) + `}`)
 		for {
 			if _, _, err := c.ReadMessage(); err != nil {
 				return err
@@ -166,11 +165,11 @@ type bareCaller struct {
 	waiting chan chan error
 }
 
-var bareAsk = []byte(`{"jsonrpc":"2.0","id":12345,"method":"` + askMethod + `","params":` + string(askParams) + `}`)
+var bareRequest = []byte(`{"jsonrpc":"2.0","id":12345,"method":"` + callMethod + `","params":` + string(callParams) + `}`)
 
 func (b *bareCaller) call(_ context.Context, flight bool) error {
 	if !flight {
-		if err := b.c.WriteMessage(websocket.TextMessage, bareAsk); err != nil {
+		if err := b.c.WriteMessage(websocket.TextMessage, bareRequest); err != nil {
 			return err
 		}
 		_, _, err := b.c.ReadMessage()
@@ -180,7 +179,7 @@ func (b *bareCaller) call(_ context.Context, flight bool) error {
 	done := make(chan error, 1)
 	b.mu.Lock()
 	b.waiting <- done
-	err := b.c.WriteMessage(websocket.TextMessage, bareAsk)
+	err := b.c.WriteMessage(websocket.TextMessage, bareRequest)
 	b.mu.Unlock()
 	if err != nil {
 		return err
@@ -188,8 +187,8 @@ func (b *bareCaller) call(_ context.Context, flight bool) error {
 	return <-done
 }
 
-// read hands the answers out. It is begun by the first call of several, so
-// calls one at a time come before.
+// read distributes the responses. The first concurrent call starts it, so calls
+// one at a time must come before.
 func (b *bareCaller) read() {
 	for {
 		_, _, err := b.c.ReadMessage()

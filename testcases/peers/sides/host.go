@@ -20,16 +20,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// StoreDir is the variable that names the folder of a host's store.
+// StoreDir is the environment variable with the folder of a host's store.
 const StoreDir = "AHP_PEERS_DIR"
 
-// ours is our host as a side: the very host of `serve`, without its flags.
+// ours is this project's host as a side, configured as `serve` does.
 type ours struct {
 	host  *host.Host
 	dir   string
 	store channels.Store
 	apps  []*loopback.Provider
-	opens int // names of instances
+	opens int // the number of instances opened so far, for their ids
 }
 
 func hostSide(durable bool) (*proc.Side, error) {
@@ -42,8 +42,8 @@ func hostSide(durable bool) (*proc.Side, error) {
 	go func() { done <- o.host.Serve(ctx) }()
 	view, _ := o.host.Tokens()
 	return &proc.Side{
-		Hello: proc.Answer{Addr: o.host.Endpoints().AHP, Token: view, Channel: host.DefaultSession},
-		Do: map[string]func(proc.Ask) (proc.Answer, error){
+		Hello: proc.Response{Addr: o.host.Endpoints().AHP, Token: view, Channel: host.DefaultSession},
+		Do: map[string]func(proc.Request) (proc.Response, error){
 			"publish":     o.publish,
 			"pace":        o.pace,
 			"connections": o.connections,
@@ -62,7 +62,7 @@ func hostSide(durable bool) (*proc.Side, error) {
 	}, nil
 }
 
-// newOurs makes a host with a canvas, durable with its store in a file.
+// newOurs makes a host with a canvas. A durable one has its store in a file.
 func newOurs(durable bool) (o *ours, err error) {
 	o = &ours{dir: os.Getenv(StoreDir)}
 	opts := host.Options{Server: server.Options{MaxClients: 1 << 20}}
@@ -80,7 +80,7 @@ func newOurs(durable bool) (o *ours, err error) {
 	return o, err
 }
 
-// close lets go what the host had, once it has served.
+// close releases the host's resources. Call it after Serve has returned.
 func (o *ours) close() error {
 	for _, a := range o.apps {
 		a.Close()
@@ -91,73 +91,74 @@ func (o *ours) close() error {
 	return o.store.Close()
 }
 
-// publish appends N titles to the default session, a transaction each, and
-// answers with the last serverSeq.
-func (o *ours) publish(ask proc.Ask) (proc.Answer, error) {
+// publish appends N titles to the default session, each in its own transaction,
+// and returns the last serverSeq.
+func (o *ours) publish(req proc.Request) (proc.Response, error) {
 	var seq int64
 	begun := time.Now()
-	for range ask.N {
+	for range req.N {
 		err := o.host.Log().Update(func(tx *channels.Tx) error {
 			err := tx.Append(host.DefaultSession, session.TitleChanged{Title: Title})
 			seq = tx.Seq()
 			return err
 		})
 		if err != nil {
-			return proc.Answer{}, err
+			return proc.Response{}, err
 		}
 	}
-	return proc.Answer{N: seq, Took: time.Since(begun)}, nil
+	return proc.Response{N: seq, Took: time.Since(begun)}, nil
 }
 
-// pace appends N titles of Size bytes at a Rate, whatever became of those
-// before. A title begins with the time at which it was published.
-func (o *ours) pace(ask proc.Ask) (proc.Answer, error) {
-	tick := time.NewTicker(time.Second / time.Duration(ask.Rate))
+// pace appends N titles of Size bytes at a Rate, without waiting for their
+// delivery. A title begins with the time at which it was published.
+func (o *ours) pace(req proc.Request) (proc.Response, error) {
+	tick := time.NewTicker(time.Second / time.Duration(req.Rate))
 	defer tick.Stop()
-	pad := fmt.Sprintf("%*s", ask.Size, "")
-	for range ask.N {
+	pad := fmt.Sprintf("%*s", req.Size, "")
+	for range req.N {
 		<-tick.C
 		err := o.host.Log().Update(func(tx *channels.Tx) error {
 			return tx.Append(host.DefaultSession, session.TitleChanged{Title: fmt.Sprintf("%d %s", time.Now().UnixNano(), pad)})
 		})
 		if err != nil {
-			return proc.Answer{}, err
+			return proc.Response{}, err
 		}
 	}
-	return proc.Answer{}, nil
+	return proc.Response{}, nil
 }
 
-func (o *ours) connections(proc.Ask) (proc.Answer, error) {
-	return proc.Answer{N: int64(o.host.Connections())}, nil
+func (o *ours) connections(proc.Request) (proc.Response, error) {
+	return proc.Response{N: int64(o.host.Connections())}, nil
 }
 
-// sessions makes sessions until there are N beside the default one. The service
-// has at most 1,024; those above are channels of the log alone.
-func (o *ours) sessions(ask proc.Ask) (proc.Answer, error) {
-	for i := range min(ask.N, 1000) {
+// sessions creates sessions until there are N in addition to the default one.
+// The session service allows at most 1,024; the others exist only as channels
+// in the log.
+func (o *ours) sessions(req proc.Request) (proc.Response, error) {
+	for i := range min(req.N, 1000) {
 		if err := o.host.Sessions().Ensure(SessionURI(i), "Session"); err != nil {
-			return proc.Answer{}, err
+			return proc.Response{}, err
 		}
 	}
 	err := o.host.Log().Update(func(tx *channels.Tx) error {
 		like, _ := tx.State(host.DefaultSession)
-		for i := 1000; i < ask.N; i++ {
+		for i := 1000; i < req.N; i++ {
 			if err := tx.Create(SessionURI(i), "", like); err != nil && !errors.Is(err, channels.ErrExists) {
 				return err
 			}
 		}
 		return nil
 	})
-	return proc.Answer{}, err
+	return proc.Response{}, err
 }
 
-// SessionURI names the sessions that "sessions" makes.
+// SessionURI returns the URI of a session that "sessions" creates.
 func SessionURI(i int) string { return fmt.Sprintf("ahp-session:/s%d", i) }
 
-// open opens N canvases in the default session, and answers with the channel of
-// the last one.
-func (o *ours) open(ask proc.Ask) (a proc.Answer, err error) {
-	for range ask.N {
+// open opens N canvases in the default session, and returns the channel of the
+// last one.
+func (o *ours) open(req proc.Request) (a proc.Response, err error) {
+	for range req.N {
 		o.opens++
 		open, err := o.host.Canvases().Open(context.Background(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "pages", InstanceID: fmt.Sprint("i", o.opens)})
 		if err != nil {
@@ -168,24 +169,24 @@ func (o *ours) open(ask proc.Ask) (a proc.Answer, err error) {
 	return a, nil
 }
 
-// app makes the web app at Addr a canvas, and opens it.
-func (o *ours) app(ask proc.Ask) (proc.Answer, error) {
-	p, err := loopback.New("app", ask.Addr, loopback.Options{})
+// app registers the web app at Addr as a canvas, and opens it.
+func (o *ours) app(req proc.Request) (proc.Response, error) {
+	p, err := loopback.New("app", req.Addr, loopback.Options{})
 	if err != nil {
-		return proc.Answer{}, err
+		return proc.Response{}, err
 	}
 	o.apps = append(o.apps, p)
 	reg, err := o.host.Canvases().Register(canvas.Extension{ID: "app"}, p, p.Declaration())
 	if err != nil {
-		return proc.Answer{}, err
+		return proc.Response{}, err
 	}
 	p.Watch(reg)
 	open, err := o.host.Canvases().Open(context.Background(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "app", InstanceID: "app"})
-	return proc.Answer{Channel: open.Channel}, err
+	return proc.Response{Channel: open.Channel}, err
 }
 
-// Dial connects to a host and initializes with subscriptions. The socket is bare
-// from then on: nothing has been read behind the answer.
+// Dial connects to a host and initializes with subscriptions. It reads nothing
+// after the response, so the caller can read the socket directly.
 func Dial(ctx context.Context, url, token, clientID string, opts ws.DialOptions, subscriptions ...string) (*ws.Conn, ahp.InitializeResult, error) {
 	opts.Token = token
 	var result struct {
@@ -207,7 +208,7 @@ func Dial(ctx context.Context, url, token, clientID string, opts ws.DialOptions,
 	return c, result.Result, nil
 }
 
-// Trip sends a message and returns the next one.
+// Trip sends a message and returns the next one received.
 func Trip(c *ws.Conn, msg string) ([]byte, error) {
 	if err := c.WriteBatch([][]byte{[]byte(msg)}); err != nil {
 		return nil, err

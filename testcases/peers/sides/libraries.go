@@ -19,17 +19,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// peerLibrary is ours: ahp/peer on ahp/ws, with the limits of a host.
+// peerLibrary is ahp/peer on ahp/ws, with the limits of a host.
 var peerLibrary = library{
 	host: func(w http.ResponseWriter, r *http.Request) (caller, error) {
 		c, err := ws.Upgrade(w, r, ws.Options{ReadLimit: ws.MessageReadLimit})
 		if err != nil {
 			return nil, err
 		}
-		p := peer.New(c, peer.HandlerFunc(func(_ context.Context, req *peer.Request) { req.Fail(errNotThere) }), peer.Options{})
+		p := peer.New(c, peer.HandlerFunc(func(_ context.Context, req *peer.Request) { req.Fail(errNotFound) }), peer.Options{})
 		p.Start()
 		return func(ctx context.Context, _ bool) error {
-			_, err := p.Call(ctx, askMethod, askParams)
+			_, err := p.Call(ctx, callMethod, callParams)
 			return err
 		}, nil
 	},
@@ -38,7 +38,7 @@ var peerLibrary = library{
 		if err != nil {
 			return err
 		}
-		p := peer.New(c, peer.HandlerFunc(func(_ context.Context, req *peer.Request) { req.Reply(askResult) }), peer.Options{HandleOnReader: true})
+		p := peer.New(c, peer.HandlerFunc(func(_ context.Context, req *peer.Request) { req.Reply(callResult) }), peer.Options{HandleOnReader: true})
 		p.Start()
 		p.Wait()
 		return p.Err()
@@ -55,7 +55,7 @@ var stockLibrary = library{
 		conn := jsonrpc2.NewConn(context.Background(), stock.NewObjectStream(c), nil)
 		return func(ctx context.Context, _ bool) error {
 			var result json.RawMessage
-			return conn.Call(ctx, askMethod, json.RawMessage(askParams), &result)
+			return conn.Call(ctx, callMethod, json.RawMessage(callParams), &result)
 		}, nil
 	},
 	client: func(url string) error {
@@ -64,15 +64,15 @@ var stockLibrary = library{
 			return err
 		}
 		answer := jsonrpc2.HandlerWithError(func(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) (any, error) {
-			return json.RawMessage(askResult), nil
+			return json.RawMessage(callResult), nil
 		})
 		<-jsonrpc2.NewConn(context.Background(), stock.NewObjectStream(c), answer).DisconnectNotify()
 		return nil
 	},
 }
 
-// messageSocket is a WebSocket as the other libraries want a connection: whole
-// messages. One goroutine reads, one writes.
+// messageSocket is a WebSocket with the methods that the other libraries need
+// of a connection. One goroutine reads and one writes.
 type messageSocket struct{ *websocket.Conn }
 
 func (m messageSocket) Send(b []byte) error { return m.WriteMessage(websocket.TextMessage, b) }
@@ -92,7 +92,7 @@ func dialSocket(url string) (messageSocket, error) {
 	return messageSocket{c}, err
 }
 
-// xexpLibrary is golang.org/x/exp/jsonrpc2 with a message a frame.
+// xexpLibrary is golang.org/x/exp/jsonrpc2 with one message per frame.
 var xexpLibrary = library{
 	host: func(w http.ResponseWriter, r *http.Request) (caller, error) {
 		m, err := upgrade(w, r)
@@ -105,7 +105,7 @@ var xexpLibrary = library{
 		}
 		return func(ctx context.Context, _ bool) error {
 			var result json.RawMessage
-			return conn.Call(ctx, askMethod, json.RawMessage(askParams)).Await(ctx, &result)
+			return conn.Call(ctx, callMethod, json.RawMessage(callParams)).Await(ctx, &result)
 		}, nil
 	},
 	client: func(url string) error {
@@ -113,7 +113,7 @@ var xexpLibrary = library{
 		if err != nil {
 			return err
 		}
-		answer := xexp.HandlerFunc(func(context.Context, *xexp.Request) (any, error) { return json.RawMessage(askResult), nil })
+		answer := xexp.HandlerFunc(func(context.Context, *xexp.Request) (any, error) { return json.RawMessage(callResult), nil })
 		conn, err := xexp.Dial(context.Background(), xexpSocket{m}, xexp.ConnectionOptions{Framer: xexpSocket{m}, Handler: answer})
 		if err != nil {
 			return err
@@ -122,8 +122,8 @@ var xexpLibrary = library{
 	},
 }
 
-// xexpSocket is a dialer, a stream and a framer in one: the stream is never read
-// or written as bytes.
+// xexpSocket is a dialer, a stream and a framer in one. The stream is never
+// read or written as bytes.
 type xexpSocket struct{ messageSocket }
 
 func (x xexpSocket) Dial(context.Context) (io.ReadWriteCloser, error) { return x, nil }
@@ -154,7 +154,7 @@ func (x xexpWriter) Write(_ context.Context, m xexp.Message) (int64, error) {
 	return int64(len(b)), x.Send(b)
 }
 
-// jrpc2Library is creachadair/jrpc2: the host calls back.
+// jrpc2Library is creachadair/jrpc2, where the host makes callbacks.
 var jrpc2Library = library{
 	host: func(w http.ResponseWriter, r *http.Request) (caller, error) {
 		m, err := upgrade(w, r)
@@ -163,7 +163,7 @@ var jrpc2Library = library{
 		}
 		srv := jrpc2.NewServer(noMethods{}, &jrpc2.ServerOptions{AllowPush: true}).Start(m)
 		return func(ctx context.Context, _ bool) error {
-			_, err := srv.Callback(ctx, askMethod, json.RawMessage(askParams))
+			_, err := srv.Callback(ctx, callMethod, json.RawMessage(callParams))
 			return err
 		}, nil
 	},
@@ -174,7 +174,7 @@ var jrpc2Library = library{
 		}
 		ended := make(chan error, 1)
 		jrpc2.NewClient(m, &jrpc2.ClientOptions{
-			OnCallback: func(context.Context, *jrpc2.Request) (any, error) { return json.RawMessage(askResult), nil },
+			OnCallback: func(context.Context, *jrpc2.Request) (any, error) { return json.RawMessage(callResult), nil },
 			OnStop:     func(_ *jrpc2.Client, err error) { ended <- err },
 		})
 		return <-ended
@@ -185,8 +185,8 @@ type noMethods struct{}
 
 func (noMethods) Assign(context.Context, string) jrpc2.Handler { return nil }
 
-// mcpLibrary is the MCP SDK. Here the caller is the SDK's client and the tool
-// stands at the other end: the direction in which it is made to be asked.
+// mcpLibrary is the MCP SDK. The caller is the SDK's client and the other end
+// has the tool, because the SDK makes calls in that direction.
 var mcpLibrary = library{
 	host: func(w http.ResponseWriter, r *http.Request) (caller, error) {
 		m, err := upgrade(w, r)
@@ -198,7 +198,7 @@ var mcpLibrary = library{
 			return nil, err
 		}
 		return func(ctx context.Context, _ bool) error {
-			_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: askMethod, Arguments: json.RawMessage(askParams)})
+			_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: callMethod, Arguments: json.RawMessage(callParams)})
 			return err
 		}, nil
 	},
@@ -208,9 +208,9 @@ var mcpLibrary = library{
 			return err
 		}
 		srv := mcp.NewServer(&mcp.Implementation{Name: "answerer"}, nil)
-		tool := &mcp.Tool{Name: askMethod, InputSchema: json.RawMessage(`{"type":"object"}`)}
+		tool := &mcp.Tool{Name: callMethod, InputSchema: json.RawMessage(`{"type":"object"}`)}
 		srv.AddTool(tool, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(askResult)}}}, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(callResult)}}}, nil
 		})
 		return srv.Run(context.Background(), mcpSocket{m})
 	},

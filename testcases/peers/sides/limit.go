@@ -8,8 +8,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// limitSide is what no server can be better than on this machine: the bytes of a
-// whole burst, made beforehand, in one write to each socket, in a loop.
+// limitSide is the fastest that a server can be on this machine: it writes the
+// bytes of a whole burst, prepared in advance, with one write to each socket,
+// in a loop.
 func limitSide() (*proc.Side, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -30,21 +31,21 @@ func limitSide() (*proc.Side, error) {
 	}()
 	frame := append([]byte("head"), notification()...) // a WebSocket's header has four bytes
 	return &proc.Side{
-		Hello: proc.Answer{Addr: l.Addr().String()},
-		Do: map[string]func(proc.Ask) (proc.Answer, error){
-			"publish": func(ask proc.Ask) (proc.Answer, error) {
-				burst := bytes.Repeat(frame, ask.N)
+		Hello: proc.Response{Addr: l.Addr().String()},
+		Do: map[string]func(proc.Request) (proc.Response, error){
+			"publish": func(req proc.Request) (proc.Response, error) {
+				burst := bytes.Repeat(frame, req.N)
 				for _, conn := range conns {
 					if _, err := conn.Write(burst); err != nil {
-						return proc.Answer{}, err
+						return proc.Response{}, err
 					}
 				}
-				return proc.Answer{}, nil
+				return proc.Response{}, nil
 			},
-			"connections": func(proc.Ask) (proc.Answer, error) {
+			"connections": func(proc.Request) (proc.Response, error) {
 				mu.Lock()
 				defer mu.Unlock()
-				return proc.Answer{N: int64(len(conns))}, nil
+				return proc.Response{N: int64(len(conns))}, nil
 			},
 		},
 		Close: func() { _ = l.Close() },

@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// Body is what is read: n bytes of text with quotes and line ends, or of a blob.
+// Body returns n bytes of text with quotes and line ends, or of binary data.
 func Body(kind string, n int) []byte {
 	piece := []byte("A line of plain text with \"quotes\" in it.\n")
 	if kind == "blob" {
@@ -24,7 +24,7 @@ func Body(kind string, n int) []byte {
 	return bytes.Repeat(piece, n/len(piece)+1)[:n]
 }
 
-// bodies are made once, so that no read pays for them.
+// bodies are made in advance, so that no read includes their cost.
 var bodies = map[string][]byte{}
 
 func init() {
@@ -35,7 +35,7 @@ func init() {
 	}
 }
 
-// Path is where a body is read.
+// Path returns the path of a body.
 func Path(kind string, size int) string { return kind + "/" + strconv.Itoa(size) }
 
 func contentType(path string) string {
@@ -45,8 +45,8 @@ func contentType(path string) string {
 	return "application/octet-stream"
 }
 
-// pages is a canvas whose content lies in memory. A query makes another
-// resource of the same bytes, which no cache knows.
+// pages is a canvas whose content is in memory. A query names another resource
+// of the same bytes, so that no cache has it.
 type pages struct{}
 
 func (p pages) Open(_ context.Context, req canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
@@ -69,8 +69,8 @@ func (pages) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, er
 	return canvas.Content{Data: body, ContentType: contentType(path), ETag: etag}, nil
 }
 
-// httpSide serves the same bodies over plain HTTP, and /echo gives back what it
-// was sent.
+// httpSide serves the same bodies over plain HTTP. /echo returns the request's
+// body.
 func httpSide() (*proc.Side, error) {
 	addr, srv, err := listen(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := strings.TrimPrefix(r.URL.Path, "/")
@@ -95,10 +95,10 @@ func httpSide() (*proc.Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &proc.Side{Hello: proc.Answer{Addr: "http://" + addr}, Close: func() { _ = srv.Close() }}, nil
+	return &proc.Side{Hello: proc.Response{Addr: "http://" + addr}, Close: func() { _ = srv.Close() }}, nil
 }
 
-// encodedBody is a body as it stands in the answer of a read.
+// encodedBody returns a body as encoded in the result of a read.
 func encodedBody(path string) []byte {
 	if strings.HasPrefix(path, "text") {
 		return ahp.MustMarshal(string(bodies[path]))
@@ -106,7 +106,8 @@ func encodedBody(path string) []byte {
 	return ahp.MustMarshal(bodies[path])
 }
 
-// framesSide answers a path with its encoded body, as one WebSocket message.
+// framesSide responds to a path with its encoded body, as one WebSocket
+// message.
 func framesSide() (*proc.Side, error) {
 	encoded := map[string][]byte{}
 	for path := range bodies {
@@ -129,17 +130,16 @@ func framesSide() (*proc.Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &proc.Side{Hello: proc.Answer{Addr: "ws://" + addr}, Close: func() { _ = srv.Close() }}, nil
+	return &proc.Side{Hello: proc.Response{Addr: "ws://" + addr}, Close: func() { _ = srv.Close() }}, nil
 }
 
-// peak watches the heap for N milliseconds and answers with the most that was
-// in use above what is in use at the end, after a collection.
-func (o *ours) peak(ask proc.Ask) (proc.Answer, error) {
+// peak samples the heap for N milliseconds and returns the largest value.
+func (o *ours) peak(req proc.Request) (proc.Response, error) {
 	var m runtime.MemStats
 	var most uint64
-	for end := time.Now().Add(time.Duration(ask.N) * time.Millisecond); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Duration(req.N) * time.Millisecond); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		runtime.ReadMemStats(&m)
 		most = max(most, m.HeapAlloc)
 	}
-	return proc.Answer{Heap: int64(most)}, nil
+	return proc.Response{Heap: int64(most)}, nil
 }

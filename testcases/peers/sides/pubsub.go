@@ -21,7 +21,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// envelope is what our host sends for one action; the others send the same.
+// envelope returns what our host sends for one action. The other sides send the
+// same.
 func envelope() ahp.ActionEnvelope {
 	return ahp.ActionEnvelope{
 		Channel:   "ahp-session:/default",
@@ -30,13 +31,13 @@ func envelope() ahp.ActionEnvelope {
 	}
 }
 
-// notification is the same as a whole frame.
+// notification returns the envelope as a whole frame.
 func notification() []byte {
 	return append(append([]byte(`{"jsonrpc":"2.0","method":"action","params":`), ahp.MustMarshal(envelope())...), '}')
 }
 
-// centrifugeSide is a centrifuge node over WebSocket, JSON protocol, with its
-// own defaults; connections are subscribed by the server.
+// centrifugeSide is a centrifuge node over WebSocket with the JSON protocol and
+// its defaults. The server subscribes the connections.
 func centrifugeSide() (*proc.Side, error) {
 	node, err := centrifuge.New(centrifuge.Config{})
 	if err != nil {
@@ -46,7 +47,7 @@ func centrifugeSide() (*proc.Side, error) {
 		return centrifuge.ConnectReply{
 			Credentials:   &centrifuge.Credentials{UserID: "u"},
 			Subscriptions: map[string]centrifuge.SubscribeOptions{"news": {}},
-			// Our receivers count bytes and answer no pings.
+			// The receivers only count, so they do not answer pings.
 			PingPongConfig: &centrifuge.PingPongConfig{PingInterval: -1},
 		}, nil
 	})
@@ -59,11 +60,11 @@ func centrifugeSide() (*proc.Side, error) {
 	}
 	data := []byte(ahp.MustMarshal(envelope()))
 	return &proc.Side{
-		Hello: proc.Answer{Addr: "ws://" + addr},
-		Do: map[string]func(proc.Ask) (proc.Answer, error){
+		Hello: proc.Response{Addr: "ws://" + addr},
+		Do: map[string]func(proc.Request) (proc.Response, error){
 			"publish": publisher(func(int) error { _, err := node.Publish("news", data); return err }),
-			"connections": func(proc.Ask) (proc.Answer, error) {
-				return proc.Answer{N: int64(node.Hub().NumSubscribers("news"))}, nil
+			"connections": func(proc.Request) (proc.Response, error) {
+				return proc.Response{N: int64(node.Hub().NumSubscribers("news"))}, nil
 			},
 		},
 		Close: func() {
@@ -74,8 +75,8 @@ func centrifugeSide() (*proc.Side, error) {
 	}, nil
 }
 
-// natsSide is a nats-server, core: TCP and no WebSocket. The publisher is
-// connected inside the process.
+// natsSide is a nats-server core over TCP, without WebSocket. The publisher is
+// connected in-process.
 func natsSide() (*proc.Side, error) {
 	s, err := nats.NewServer(&nats.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, PingInterval: time.Hour})
 	if err != nil {
@@ -96,11 +97,11 @@ func natsSide() (*proc.Side, error) {
 	body := notification()
 	p.message = fmt.Appendf(nil, "PUB news %d\r\n%s\r\n", len(body), body)
 	return &proc.Side{
-		Hello: proc.Answer{Addr: s.Addr().String()},
-		Do: map[string]func(proc.Ask) (proc.Answer, error){
+		Hello: proc.Response{Addr: s.Addr().String()},
+		Do: map[string]func(proc.Request) (proc.Response, error){
 			"publish": p.publish,
-			"connections": func(proc.Ask) (proc.Answer, error) {
-				return proc.Answer{N: int64(s.NumSubscriptions())}, nil
+			"connections": func(proc.Request) (proc.Response, error) {
+				return proc.Response{N: int64(s.NumSubscriptions())}, nil
 			},
 		},
 		Close: func() { _ = conn.Close(); s.Shutdown() },
@@ -121,7 +122,7 @@ func (p *natsPublisher) begin() error {
 	return errors.Join(err, p.flush())
 }
 
-// flush waits until the server has taken everything.
+// flush waits until the server has processed everything.
 func (p *natsPublisher) flush() error {
 	if _, err := p.conn.Write([]byte("PING\r\n")); err != nil {
 		return err
@@ -137,17 +138,17 @@ func (p *natsPublisher) flush() error {
 	}
 }
 
-func (p *natsPublisher) publish(ask proc.Ask) (proc.Answer, error) {
+func (p *natsPublisher) publish(req proc.Request) (proc.Response, error) {
 	var all []byte
-	for range ask.N {
+	for range req.N {
 		all = append(all, p.message...)
 	}
 	_, err := p.conn.Write(all)
-	return proc.Answer{}, errors.Join(err, p.flush())
+	return proc.Response{}, errors.Join(err, p.flush())
 }
 
-// notifySide is jsonrpc2's own way: Notify on a connection each, over its own
-// WebSocket stream.
+// notifySide is jsonrpc2's Notify on each connection, over its own WebSocket
+// stream.
 func notifySide() (*proc.Side, error) {
 	var mu sync.Mutex
 	var conns []*jsonrpc2.Conn
@@ -165,8 +166,8 @@ func notifySide() (*proc.Side, error) {
 	}
 	e := envelope()
 	return &proc.Side{
-		Hello: proc.Answer{Addr: "ws://" + addr},
-		Do: map[string]func(proc.Ask) (proc.Answer, error){
+		Hello: proc.Response{Addr: "ws://" + addr},
+		Do: map[string]func(proc.Request) (proc.Response, error){
 			"publish": publisher(func(int) error {
 				for _, c := range conns {
 					if err := c.Notify(context.Background(), "action", e); err != nil {
@@ -175,10 +176,10 @@ func notifySide() (*proc.Side, error) {
 				}
 				return nil
 			}),
-			"connections": func(proc.Ask) (proc.Answer, error) {
+			"connections": func(proc.Request) (proc.Response, error) {
 				mu.Lock()
 				defer mu.Unlock()
-				return proc.Answer{N: int64(len(conns))}, nil
+				return proc.Response{N: int64(len(conns))}, nil
 			},
 		},
 		Close: func() { _ = srv.Close() },

@@ -1,5 +1,5 @@
-// Package sides holds the servers of the comparison, ours and others. Each is
-// made for a process of its own and serves on a free port of loopback.
+// Package sides has the servers of the comparison, ours and others. Each runs
+// in its own process and listens on a free port of loopback.
 package sides
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/proc"
 )
 
-// Kinds are all sides by name.
-var Kinds = proc.Kinds{
+// All are the sides by name.
+var All = proc.Sides{
 	"host":       func() (*proc.Side, error) { return hostSide(false) },
 	"host-store": func() (*proc.Side, error) { return hostSide(true) },
 
@@ -40,12 +40,12 @@ var Kinds = proc.Kinds{
 	"bare":   bareSide,
 }
 
-// Mark stands once in each published message and nowhere else, so that receivers
-// count messages of any protocol by it. One byte would not do: it could be the
-// length of a frame.
+// Mark occurs once in each published message and nowhere else, so that
+// receivers can count the messages of any protocol. A single byte might also be
+// the length of a frame.
 const Mark = "|~|"
 
-// Title is the text of about 150 bytes that is published.
+// Title is the published text, of about 150 bytes.
 var Title = Mark + strings.Repeat("t", 147)
 
 // listen serves a handler on loopback and returns its host:port.
@@ -59,16 +59,16 @@ func listen(h http.Handler) (addr string, srv *http.Server, err error) {
 	return l.Addr().String(), srv, nil
 }
 
-// publisher is the command "publish" of a side that knows how to publish one.
-func publisher(one func(n int) error) func(proc.Ask) (proc.Answer, error) {
-	return func(ask proc.Ask) (proc.Answer, error) {
-		for i := range ask.N {
+// publisher returns the command "publish" of a side that publishes with one.
+func publisher(one func(n int) error) func(proc.Request) (proc.Response, error) {
+	return func(req proc.Request) (proc.Response, error) {
+		for i := range req.N {
 			if err := one(i); err != nil {
-				return proc.Answer{}, err
+				return proc.Response{}, err
 			}
 		}
-		return proc.Answer{}, nil
+		return proc.Response{}, nil
 	}
 }
 
-var errNotThere = errors.New("not there")
+var errNotFound = errors.New("not found")

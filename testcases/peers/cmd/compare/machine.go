@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// machine is what the figures were taken on, and how busy it was.
+// machine describes the machine and its load.
 func machine() string {
 	return fmt.Sprintf("%s, %s/%s, %d cores of %s, kernel %s, %s, load before %s",
 		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), processor(), kernel(), runtime.Version(), load())

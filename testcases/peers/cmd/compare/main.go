@@ -1,4 +1,4 @@
-// Command compare measures the host side by side with what is not ours; see
+// Command compare measures the host side by side with other software; see
 // package peers.
 package main
 
@@ -19,12 +19,12 @@ import (
 )
 
 func main() {
-	proc.Main(sides.Kinds)
-	short := flag.Bool("short", false, "fewer rounds: at most a minute, and rougher")
-	only := flag.String("row", "", "run these rows alone, separated by commas")
-	list := flag.Bool("list", false, "name the rows and end")
-	markdown := flag.Bool("markdown", false, "print one table, as the README has it")
-	dir := flag.String("dir", "", "folder for stores; one of the disk that counts (default the system's for temporary files)")
+	proc.Main(sides.All)
+	short := flag.Bool("short", false, "fewer rounds: at most a minute, with less accurate results")
+	only := flag.String("row", "", "run only these rows, separated by commas")
+	list := flag.Bool("list", false, "print the names of the rows and exit")
+	markdown := flag.Bool("markdown", false, "print one Markdown table, as in the README")
+	dir := flag.String("dir", "", "folder for stores, on the disk to measure (default: the system's folder for temporary files)")
 	flag.Parse()
 	if *list {
 		for _, r := range rows.All {
@@ -65,18 +65,12 @@ func run(ctx context.Context, o options) bool {
 	fmt.Println(machine())
 	begun, all, good := time.Now(), []figure.Figure(nil), true
 	for _, r := range chosen {
-		env := &rows.Env{Ctx: ctx, Short: o.short, Dir: o.dir, Root: root, Log: func(f string, a ...any) { fmt.Fprintf(os.Stderr, f, a...) }}
-		from := time.Now()
-		figures, err := r.Run(env)
-		env.Close()
+		figures, err := measure(ctx, r, root, o)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "%s: not measured: %v\n", r.Name, err)
 			good = false
 		}
 		all = append(all, figures...)
-		if !o.markdown {
-			figure.Print(os.Stdout, fmt.Sprintf("%s (%s, %.1f s)", r.Name, r.What, time.Since(from).Seconds()), figures)
-		}
 	}
 	if o.markdown {
 		fmt.Println()
@@ -92,6 +86,19 @@ func run(ctx context.Context, o options) bool {
 	return good
 }
 
+// measure runs one row and prints its figures, unless they are for a Markdown
+// table.
+func measure(ctx context.Context, r rows.Row, root string, o options) ([]figure.Figure, error) {
+	env := &rows.Env{Ctx: ctx, Short: o.short, Dir: o.dir, Root: root, Log: func(f string, a ...any) { fmt.Fprintf(os.Stderr, f, a...) }}
+	defer env.Close()
+	from := time.Now()
+	figures, err := r.Run(env)
+	if !o.markdown {
+		figure.Print(os.Stdout, fmt.Sprintf("%s (%s, %.1f s)", r.Name, r.What, time.Since(from).Seconds()), figures)
+	}
+	return figures, err
+}
+
 func choose(only string) ([]rows.Row, error) {
 	if only == "" {
 		return rows.All, nil
@@ -100,7 +107,7 @@ func choose(only string) ([]rows.Row, error) {
 	for name := range strings.SplitSeq(only, ",") {
 		i := slices.IndexFunc(rows.All, func(r rows.Row) bool { return r.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no row %q: see -list", name)
+			return nil, fmt.Errorf("unknown row %q; use -list to print the rows", name)
 		}
 		chosen = append(chosen, rows.All[i])
 	}

@@ -21,32 +21,32 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
 )
 
-// crowd is many subscribers that only count what arrives, by its mark. Readers
-// share the processors with the server, so they do no more than that: what they
-// spend is in every side's figure, and hides what the servers differ in.
-type crowd struct {
-	sockets  sockets
-	joined   int
-	patience time.Duration // of a wait
+// receivers are many subscribers that only count the messages that arrive, by
+// their mark. They share the processors with the server, and their cost is in
+// every side's figure, so they do as little as possible.
+type receivers struct {
+	sockets sockets
+	joined  int
+	timeout time.Duration // for a wait
 
 	total atomic.Int64
-	want  atomic.Int64 // how many somebody waits for
+	want  atomic.Int64 // the total that wait waits for
 
 	mu    sync.Mutex
 	moved *sync.Cond
 	err   error
 }
 
-func newCrowd() *crowd {
-	c := &crowd{patience: 20 * time.Second}
+func newReceivers() *receivers {
+	c := &receivers{timeout: 20 * time.Second}
 	c.moved = sync.NewCond(&c.mu)
 	return c
 }
 
 // join connects n subscribers to a side.
-func (c *crowd) join(ctx context.Context, kind string, p *proc.Process, n int, channel string) error {
+func (c *receivers) join(ctx context.Context, kind string, p *proc.Process, n int, channel string) error {
 	for i := range n {
-		conn, err := dialer(kind)(ctx, p, fmt.Sprint("crowd", c.joined), channel)
+		conn, err := dialer(kind)(ctx, p, fmt.Sprint("receiver", c.joined), channel)
 		if err != nil {
 			return fmt.Errorf("subscriber %d: %w", i, err)
 		}
@@ -58,18 +58,19 @@ func (c *crowd) join(ctx context.Context, kind string, p *proc.Process, n int, c
 	return nil
 }
 
-// tail is the end of what a connection has sent: a mark that is cut between two
-// reads begins in it.
+// tail is the end of what a connection has received, in which a mark that is
+// split between two reads can begin.
 type tail struct {
 	b [len(sides.Mark) - 1]byte
 	n int
 }
 
-// lead is how much room a read leaves before what it reads, for the tail.
+// lead is the space that a read leaves at the start of its buffer for the tail.
 const lead = len(sides.Mark) - 1
 
-// count takes n bytes that were read into buf[lead:], and the error of that read.
-func (c *crowd) count(t *tail, buf []byte, n int, err error) {
+// count counts the marks in n bytes that were read into buf[lead:], and records
+// the error of that read.
+func (c *receivers) count(t *tail, buf []byte, n int, err error) {
 	from := lead - copy(buf[lead-t.n:lead], t.b[:t.n])
 	b := buf[from : lead+n]
 	marks := bytes.Count(b, []byte(sides.Mark))
@@ -79,8 +80,8 @@ func (c *crowd) count(t *tail, buf []byte, n int, err error) {
 	}
 }
 
-// wake ends a wait, with the end of a connection where there is one.
-func (c *crowd) wake(err error) {
+// wake ends a wait, with an error if a connection has ended.
+func (c *receivers) wake(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
@@ -89,10 +90,10 @@ func (c *crowd) wake(err error) {
 	c.moved.Broadcast()
 }
 
-// wait waits until so many messages have arrived in all.
-func (c *crowd) wait(total int) error {
-	timer := time.AfterFunc(c.patience, func() {
-		c.wake(fmt.Errorf("%d of %d messages have arrived in %v", c.total.Load(), total, c.patience))
+// wait waits until total messages have arrived in all.
+func (c *receivers) wait(total int) error {
+	timer := time.AfterFunc(c.timeout, func() {
+		c.wake(fmt.Errorf("%d of %d messages have arrived in %v", c.total.Load(), total, c.timeout))
 	})
 	defer timer.Stop()
 	c.want.Store(int64(total))
@@ -107,7 +108,7 @@ func (c *crowd) wait(total int) error {
 	return c.err
 }
 
-func (c *crowd) close() {
+func (c *receivers) close() {
 	c.sockets.close()
 	runtime.GC()
 }
@@ -128,7 +129,7 @@ func dialer(kind string) dialFunc {
 	return dialHost
 }
 
-// bare keeps the socket below a WebSocket that is dialled.
+// bare returns a dialer that stores the TCP connection of a WebSocket in raw.
 func bare(raw *net.Conn) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)

@@ -10,8 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases/peers/sides"
 )
 
-// crowdOfOne is a crowd of one subscriber, and the other end of its connection.
-func crowdOfOne(t *testing.T) (*crowd, net.Conn) {
+// oneReceiver returns receivers with one subscriber, and the other end of its
+// connection.
+func oneReceiver(t *testing.T) (*receivers, net.Conn) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,7 @@ func crowdOfOne(t *testing.T) (*crowd, net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Close() })
-	c := newCrowd()
+	c := newReceivers()
 	t.Cleanup(c.close)
 	if err := c.sockets.add(conn, c.count); err != nil {
 		t.Fatal(err)
@@ -41,9 +42,9 @@ func send(t *testing.T, conn net.Conn, s string) {
 	}
 }
 
-// A mark counts once, wherever it is cut.
-func TestCrowdCountsCutMarks(t *testing.T) {
-	c := newCrowd()
+// A mark counts once, wherever it is split.
+func TestReceiversCountsCutMarks(t *testing.T) {
+	c := newReceivers()
 	ends, buf := &tail{}, make([]byte, 64)
 	text := "a" + sides.Mark + "bc" + sides.Mark + sides.Mark
 	want := int64(0)
@@ -57,24 +58,24 @@ func TestCrowdCountsCutMarks(t *testing.T) {
 	}
 }
 
-func TestCrowdFails(t *testing.T) {
+func TestReceiversFails(t *testing.T) {
 	t.Run("too few", func(t *testing.T) {
-		c, other := crowdOfOne(t)
-		c.patience = 50 * time.Millisecond
+		c, other := oneReceiver(t)
+		c.timeout = 50 * time.Millisecond
 		send(t, other, sides.Mark)
 		if err := c.wait(2); err == nil || !strings.Contains(err.Error(), "of 2 messages") {
 			t.Error(err)
 		}
 	})
 	t.Run("too many", func(t *testing.T) {
-		c, other := crowdOfOne(t)
+		c, other := oneReceiver(t)
 		send(t, other, strings.Repeat(sides.Mark, 3))
 		if err := c.wait(2); err == nil || !strings.Contains(err.Error(), "3 messages arrived") {
 			t.Error(err)
 		}
 	})
 	t.Run("ended", func(t *testing.T) {
-		c, other := crowdOfOne(t)
+		c, other := oneReceiver(t)
 		send(t, other, sides.Mark)
 		_ = other.Close()
 		if err := c.wait(2); err != io.EOF {
