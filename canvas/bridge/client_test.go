@@ -52,7 +52,7 @@ func TestClientRules(t *testing.T) {
 		{"data before the head", []string{`{"x-ahp":"http/1","type":"data","id":1,"seq":0,"data":"eA=="}`}},
 		{"a second head", []string{head, head}},
 		{"a number left out", []string{head, `{"x-ahp":"http/1","type":"data","id":1,"seq":1,"data":"eA=="}`}},
-		{"a number twice", []string{head, fmt.Sprintf(chunk, 0), fmt.Sprintf(chunk, 0)}},
+		{"a number duplicate", []string{head, fmt.Sprintf(chunk, 0), fmt.Sprintf(chunk, 0)}},
 		{"more than the window", append([]string{head}, flood...)},
 		{"a malformed head", []string{`{"x-ahp":"http/1","type":"response","id":1,"status":20,"headers":[]}`}},
 		{"malformed data", []string{head, `{"x-ahp":"http/1","type":"data","id":1,"seq":0,"data":"e"}`}},
@@ -212,7 +212,7 @@ func TestClientRefused(t *testing.T) {
 		synctest.Wait()
 		c.Refused(ahp.Value(h.last()))
 		wg.Wait()
-		if !errors.Is(failed, &Error{Code: CodeBusy}) || c.out.left != laneToHost || !strings.Contains(h.last(), `"type":"cancel"`) {
+		if !errors.Is(failed, &Error{Code: CodeBusy}) || c.out.left != connToHost || !strings.Contains(h.last(), `"type":"cancel"`) {
 			t.Errorf("the request ended with %v, %d bytes of the window are there, it said %s", failed, c.out.left, h.last())
 		}
 	})

@@ -75,12 +75,12 @@ type scripted struct {
 	req    *http.Request
 	head   chan *http.Response
 	broken chan error
-	body   *inbox
+	body   *bodyBuffer
 	resp   *http.Response
 }
 
 func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
-	r := &scripted{req: req, head: make(chan *http.Response, 1), broken: make(chan error, 1), body: newInbox(-1, func(int64) {})}
+	r := &scripted{req: req, head: make(chan *http.Response, 1), broken: make(chan error, 1), body: newBodyBuffer(-1, func(int64) {})}
 	r.body.window = 1 << 40
 	s.mu.Lock()
 	s.requests = append(s.requests, r)

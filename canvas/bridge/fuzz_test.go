@@ -50,9 +50,9 @@ func encode(m *message) ahp.Value {
 	case data:
 		return finish(appendChunk(nil, "data", m.id, m.seq), m.data, m.end, m.trailers)
 	case credit:
-		return encodeGive("credit", m.id, m.bytes, m.lane)
+		return encodeAmounts("credit", m.id, m.bytes, m.lane)
 	case grant:
-		return encodeGive("grant", m.id, m.bytes, m.lane)
+		return encodeAmounts("grant", m.id, m.bytes, m.lane)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func settled(t *testing.T, s *Server, c *Client) {
 	var toPage, toHost int64
 	for range 2000 {
 		s.mu.Lock()
-		l := s.lanes[testView.Conn]
+		l := s.conns[testView.Conn]
 		toHost = l.received
 		left := len(l.streams)
 		s.mu.Unlock()
@@ -101,20 +101,20 @@ func settled(t *testing.T, s *Server, c *Client) {
 		c.out.mu.Lock()
 		toHost += c.out.left
 		c.out.mu.Unlock()
-		if left == 0 && toPage == laneToPage && toHost == laneToHost {
+		if left == 0 && toPage == connToPage && toHost == connToHost {
 			return
 		}
 		<-time.After(time.Millisecond)
 	}
-	t.Errorf("of the lane's windows %d and %d bytes are there, want %d and %d", toPage, toHost, laneToPage, laneToHost)
+	t.Errorf("of the lane's windows %d and %d bytes are there, want %d and %d", toPage, toHost, connToPage, connToHost)
 }
 
 // held is what waits for readers, and fails the test where one request holds more
 // than its window.
 func held(t *testing.T, s *Server, c *Client) (n int) {
-	var boxes []*inbox
+	var boxes []*bodyBuffer
 	s.mu.Lock()
-	for _, l := range s.lanes {
+	for _, l := range s.conns {
 		for _, st := range l.streams {
 			if st.upload != nil {
 				boxes = append(boxes, st.upload)

@@ -33,7 +33,7 @@ func TestRelocate(t *testing.T) {
 	}
 }
 
-// A request is never sent to the app twice, and its path reaches it as written.
+// A request is never sent to the app duplicate, and its path reaches it as written.
 func TestPathAsWritten(t *testing.T) {
 	var got []string
 	var mu sync.Mutex
@@ -52,7 +52,7 @@ func TestPathAsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.sending.Done()
-		<-cl.headed
+		<-cl.headDone
 	}
 	mu.Lock()
 	defer mu.Unlock()

@@ -163,7 +163,7 @@ func TestViewGone(t *testing.T) {
 		if app.at(1).req.Context().Err() == nil {
 			t.Error("the app's request lives on")
 		}
-		if len(s.lanes) != 0 {
+		if len(s.conns) != 0 {
 			t.Error("the lane is still there")
 		}
 		c.Close()
@@ -189,7 +189,7 @@ func TestCloseFailsRequests(t *testing.T) {
 // A View to which nothing can be sent has no requests, whether the app's answer
 // goes on or waits.
 func TestSendFails(t *testing.T) {
-	for name, body := range map[string]io.ReadCloser{"endless": &counted{}, "silent": newInbox(-1, nil)} {
+	for name, body := range map[string]io.ReadCloser{"endless": &counted{}, "silent": newBodyBuffer(-1, nil)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { sendFails(t, body) })
 		})
@@ -201,8 +201,8 @@ func sendFails(t *testing.T, body io.ReadCloser) {
 	s, err := NewServer(Options{
 		Origin: "http://localhost", Send: func(canvas.View, ahp.Value) error { return errors.New("gone") },
 		RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
-			if i, ok := body.(*inbox); ok {
-				i = newInbox(-1, nil)
+			if i, ok := body.(*bodyBuffer); ok {
+				i = newBodyBuffer(-1, nil)
 				body = i
 				context.AfterFunc(r.Context(), func() { i.fail(r.Context().Err(), true) })
 			}
@@ -298,14 +298,14 @@ func TestServerIsReplaced(t *testing.T) {
 		s, _ := NewServer(opts)
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":5,"method":"POST","path":"/","headers":[],"data":"aGVsbG8="}`))
 		s.Close()
-		if all := fmt.Sprintf("%s", h.all); len(h.all) != 2 || !strings.Contains(all, string(encodeGive("grant", 0, 0, 5))) || !strings.Contains(all, string(encodeError(5, errClosed))) {
+		if all := fmt.Sprintf("%s", h.all); len(h.all) != 2 || !strings.Contains(all, string(encodeAmounts("grant", 0, 0, 5))) || !strings.Contains(all, string(encodeError(5, errClosed))) {
 			t.Errorf("the page heard %s", all)
 		}
 		s, _ = NewServer(opts)
 		defer s.Close()
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"credit","id":0,"lane":1048576}`))
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":6,"method":"GET","path":"/","headers":[],"end":true}`))
-		if l := s.lanes[testView.Conn]; l.out.left != laneToPage || len(l.streams) != 1 {
+		if l := s.conns[testView.Conn]; l.out.left != connToPage || len(l.streams) != 1 {
 			t.Errorf("the lane's window is %d, it has %d requests", l.out.left, len(l.streams))
 		}
 	})
