@@ -220,7 +220,7 @@ func (a *app) end(t *testing.T) {
 	t.Helper()
 	select {
 	case <-a.ended:
-	case <-time.After(webtest.Patience / 3):
+	case <-time.After(webtest.Timeout / 3):
 		t.Error("the app was not told that nobody listens any more")
 	}
 }

@@ -130,7 +130,7 @@ func TestAttacksAreReal(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			assault(t, b, false, rows, rows[0].falls, func(_ *webtest.Page, part []attack, canaries []*canary) {
 				for i, a := range part {
-					if !sung(canaries[i], webtest.Patience/2) {
+					if !sung(canaries[i], webtest.Timeout/2) {
 						t.Errorf("%s: reaches nothing without %v either", a.name, a.falls)
 					}
 				}

@@ -28,7 +28,7 @@ func axe(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*webtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*webtest.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "npm", "ci", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts")
 	if out, err := cmd.CombinedOutput(); err != nil {

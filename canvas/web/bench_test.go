@@ -86,7 +86,7 @@ func newPair(b *testing.B, a *app, path string) *pair {
 	p.direct = p.page.Frames(b, 1, webtest.At(p.app.URL))[0]
 	p.bridged = shownOf(b, p.page, 2, 1)[0]
 	for _, watched := range []*webtest.Page{p.page, p.direct, p.bridged} {
-		watched.Unwatched(b)
+		watched.DisableNetworkEvents(b)
 	}
 	return p
 }
@@ -149,7 +149,7 @@ func benchEvents(b *testing.B) {
 // say has the app say event i to one of the two, and returns when, in microseconds.
 func (p *pair) say(b *testing.B, to *webtest.Page, query, window string, i int, random *rand.Rand) float64 {
 	painted := make(chan bool)
-	go func() { painted <- to.WaitAtMost(webtest.Patience/2, fmt.Sprintf(`%s.painted[%d]`, window, i)) }()
+	go func() { painted <- to.WaitAtMost(webtest.Timeout/2, fmt.Sprintf(`%s.painted[%d]`, window, i)) }()
 	<-time.After(time.Duration(10_000+random.IntN(50_000)) * time.Microsecond)
 	said := float64(time.Now().UnixMicro())
 	p.app.tell(query, fmt.Sprintf("event: tick\ndata: %d\n\n", i))
@@ -166,7 +166,7 @@ func benchMount(b *testing.B) {
 	e := start(b, nil, appSite("one", a))
 	p := webtest.Start(b).Open(b, e.bare)
 	shown(b, p, 1)
-	p.Unwatched(b)
+	p.DisableNetworkEvents(b)
 	webtest.Eval[any](b, p, `new MutationObserver((all) => { for (const m of all) for (const n of m.addedNodes) if (n.localName === "iframe") {
 		const began = performance.now(), words = n.closest(".stage").querySelector(".words");
 		new MutationObserver(() => { if (words.hidden) window.mounted = performance.now() - began; }).observe(words, { attributes: true });

@@ -80,7 +80,7 @@ func TestOtherWays(t *testing.T) {
 		t.Errorf("XMLHttpRequest: %s", got)
 	}
 	for _, what := range []string{"POST /echo?beacon", "POST /echo?alive", "POST /echo?xhr"} {
-		for end := time.Now().Add(webtest.Patience / 3); a.requests(what) == 0 && time.Now().Before(end); {
+		for end := time.Now().Add(webtest.Timeout / 3); a.requests(what) == 0 && time.Now().Before(end); {
 			frame.WaitAtMost(20*time.Millisecond, "false")
 		}
 		if n := a.requests(what); n != 1 {

@@ -212,7 +212,7 @@ func (e *env) send(t *testing.T, id string, payload any) {
 // message waits for a View's message that a test is looking for.
 func (e *env) message(t *testing.T, want func(payload any) bool) any {
 	t.Helper()
-	late := time.After(webtest.Patience)
+	late := time.After(webtest.Timeout)
 	for {
 		select {
 		case m := <-e.arrived:

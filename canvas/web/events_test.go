@@ -65,7 +65,7 @@ func TestEventLatency(t *testing.T) {
 	frame.Wait(t, win+`.log?.includes('from ""')`)
 	direct.Wait(t, `window.log?.includes('from ""')`)
 	for _, watched := range []*webtest.Page{p, direct, frame} {
-		watched.Unwatched(t)
+		watched.DisableNetworkEvents(t)
 	}
 	const rounds = 40
 	sent := make([]float64, rounds)

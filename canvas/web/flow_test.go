@@ -120,7 +120,7 @@ func TestDownload(t *testing.T) {
 	p.Wait(t, `[...document.querySelectorAll(".card .words")].every((w) => w.hidden)`)
 	frame := p.Frames(t, 1, webtest.ContentFrame)[0]
 	for _, watched := range []*webtest.Page{p, direct, frame} {
-		watched.Unwatched(t)
+		watched.DisableNetworkEvents(t)
 	}
 	down := fmt.Sprintf(`const t = performance.now(); const n = (await (await fetch("/bytes?n=%d")).arrayBuffer()).byteLength; return n === %d ? performance.now() - t : -1`, size, size)
 	up := fmt.Sprintf(`const b = new Uint8Array(%d); const t = performance.now(); const n = (await (await fetch("/echo", { method: "POST", body: b })).json()).size; return n === b.length ? (performance.now() - t) * 5 : -1`, size/5)

@@ -144,7 +144,7 @@ func (a foreignApp) render(t *testing.T) {
 	}
 	save(t, a.name, p)
 	// The canary can sing, and all that was heard before is heard by now.
-	b.Try(t, "http://away.example/")
+	b.TryOpen(t, "http://away.example/")
 	heard := proxy.lines()
 	if !slices.ContainsFunc(heard, func(line string) bool { return strings.Contains(line, "away.example") }) {
 		t.Error("a request off this machine did not reach the proxy: this test sees nothing")

@@ -106,7 +106,7 @@ func TestHeadersMatter(t *testing.T) {
 			if o.where == "attack" {
 				row := attacks[slices.IndexFunc(attacks, func(a attack) bool { return a.name == o.js })]
 				assault(t, b, false, []attack{row}, []strip{o.without}, func(_ *webtest.Page, _ []attack, canaries []*canary) {
-					if !sung(canaries[0], webtest.Patience/2) {
+					if !sung(canaries[0], webtest.Timeout/2) {
 						t.Errorf("the attack %q still reaches nothing", o.js)
 					}
 				})

@@ -41,7 +41,7 @@ func TestAnotherLink(t *testing.T) {
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "The link is not valid here."))
 	webtest.Eval[any](t, p, fmt.Sprintf(`void (location.href = %q)`, e.link))
 	for range 50 { // a wait ends with the page that it began in
-		if p.WaitAtMost(webtest.Patience/50, `document.querySelector(".card .words[hidden]")`) {
+		if p.WaitAtMost(webtest.Timeout/50, `document.querySelector(".card .words[hidden]")`) {
 			break
 		}
 	}

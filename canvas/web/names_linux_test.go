@@ -96,7 +96,7 @@ func answerNames(t *testing.T) func(wanted []string) []string {
 	t.Cleanup(func() { _ = conn.Close() })
 	go answerAll(conn, names)
 	return func(wanted []string) (got []string) {
-		late := time.After(webtest.Patience / 2)
+		late := time.After(webtest.Timeout / 2)
 		for {
 			select {
 			case name := <-names:

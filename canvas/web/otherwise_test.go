@@ -89,7 +89,7 @@ func (a attack) judge(t *testing.T, kind webtest.Kind, c *canary, settled time.T
 	var patience time.Duration
 	switch {
 	case lets:
-		patience = webtest.Patience / 2
+		patience = webtest.Timeout / 2
 	case slices.Contains(leaves[kind], a.name):
 		patience = time.Until(settled.Add(time.Second))
 	}

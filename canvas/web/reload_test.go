@@ -53,7 +53,7 @@ func TestReload(t *testing.T) {
 		select {
 		case v := <-loaded:
 			return v
-		case <-time.After(webtest.Patience):
+		case <-time.After(webtest.Timeout):
 			t.Fatal("no page was loaded")
 			return canvas.View{}
 		}

@@ -190,7 +190,7 @@ func TestSingleAttacks(t *testing.T) {
 	open := []strip{noWorker, "single: Content-Security-Policy", "single: Connection-Allowlist", "app: Content-Security-Policy"}
 	assault(t, b, false, real, open, func(_ *webtest.Page, part []attack, canaries []*canary) {
 		for i, a := range part {
-			if !sung(canaries[i], webtest.Patience/2) {
+			if !sung(canaries[i], webtest.Timeout/2) {
 				t.Errorf("%s reaches nothing without the policies either", a.name)
 			}
 		}
