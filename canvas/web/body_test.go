@@ -14,7 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// withBodyTimeout serves one connection with a handler behind [web.BodyTimeout], on a fake clock.
+// withBodyTimeout serves one connection with a handler behind [web.BodyTimeout], on a
+// fake clock.
 func withBodyTimeout(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 	network := &ahptest.Net{}
 	ln, err := network.Listen("mem:80")
@@ -30,8 +31,7 @@ func withBodyTimeout(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 	return c.(*ahptest.Conn)
 }
 
-// A body is not hurried as long as it comes, and its answer takes the time that
-// it takes.
+// A body that keeps arriving has no time limit, and neither has its response.
 func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := withBodyTimeout(t, func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
 	})
 }
 
-// A body that stands still is over, also for a handler that reads it.
+// A body that stalls fails, also if a handler reads it.
 func TestABodyThatStandsStillIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := make(chan error, 1)
@@ -90,8 +90,8 @@ func TestABodyThatStandsStillIsOver(t *testing.T) {
 	})
 }
 
-// Who asks for files and does not take them keeps no connection: nothing else would
-// end it, for no token is needed.
+// A client that requests files and does not read them is disconnected. Nothing else
+// would do that, because no token is needed.
 func TestFilesThatAreNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}})
@@ -105,8 +105,8 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	})
 }
 
-// What stands behind the page takes its time to answer, also on a connection that
-// fetched a file before.
+// Options.App can take any time to respond, also on a connection on which a file was
+// sent before.
 func TestLongAnswersAfterAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}, App: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestFlood: a body that nobody reads stops its sender, and one that is read as
-// fast as it comes leaves a neighbour's events smooth.
+// TestFlood: a body that is not read stops its sender, and a fast one does not delay a
+// neighbor's events.
 func TestFlood(t *testing.T) {
 	bad, good := newApp(t), liveApp(t)
 	e := start(t, nil, appSite("bad", bad), appSite("good", good))
@@ -62,7 +62,7 @@ func TestFlood(t *testing.T) {
 	bad.end(t)
 }
 
-// TestParallel: requests do not wait for each other, however many there are.
+// TestParallel: many requests run concurrently.
 func TestParallel(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -76,7 +76,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestTenCanvases: ten apps side by side, each with its own page and stream.
+// TestTenCanvases: ten apps side by side, each with its page and event stream.
 func TestTenCanvases(t *testing.T) {
 	const n = 10
 	apps, sites := make([]*app, n), make([]site, n)
@@ -104,8 +104,7 @@ func TestTenCanvases(t *testing.T) {
 	}
 }
 
-// TestDownload prints what the channel costs: 20 MB of one body, through it and
-// direct, side by side.
+// TestDownload measures a body of 20 MB through the channel and direct.
 func TestDownload(t *testing.T) {
 	const size = 20_000_000
 	rounds := 3
@@ -140,7 +139,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// TestMedia: a video is asked for by ranges, and so may a page.
+// TestMedia: videos are loaded by ranges, and so can be other requests.
 func TestMedia(t *testing.T) {
 	a := newApp(t)
 	body := pattern(300_000)

@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestFormGoesOn: a form that is redirected with its method arrives where it is
-// sent to, whole, once, and its answer has that address; so has a fetch.
+// TestFormGoesOn: a form redirected with its method arrives at the target complete and
+// once, and its response has that address; so has a fetch's.
 func TestFormGoesOn(t *testing.T) {
 	a := newApp(t)
 	a.Handle("/go/307", http.RedirectHandler("/go/308?again=$&", http.StatusTemporaryRedirect))

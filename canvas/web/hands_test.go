@@ -7,8 +7,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestSaidOnce: what is wrong is said to a screen reader once, however long it
-// lasts and is counted down.
+// TestSaidOnce: a screen reader announces a problem once, while its countdown runs.
 func TestSaidOnce(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
@@ -27,8 +26,8 @@ func TestSaidOnce(t *testing.T) {
 	}
 }
 
-// TestTheFocusStays: what a person holds by the keyboard goes away, and the focus
-// is where the next key does no harm.
+// TestTheFocusStays: when the focused element is removed, the focus goes where the next
+// key does no harm.
 func TestTheFocusStays(t *testing.T) {
 	e := start(t, nil, helloSite("a"), helloSite("b"))
 	p := webtest.Start(t).Open(t, e.link)

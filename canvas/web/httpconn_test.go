@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// connKit is what a lane is tested with, in the page itself: sent is what it
-// sent, heard what its callers heard.
+// connKit tests an HTTPConn in the page: sent is what it sent, heard what its callers
+// received.
 const connKit = `
 	const { HTTPConn } = await import("/http.js");
 	const sent = [], heard = [];
@@ -30,8 +30,8 @@ const connKit = `
 	const words = () => sent.map((m) => [m.type, m.id, m.seq ?? "", m.end ? "end" : "", m.data ? atob(m.data).length : "", m.bytes ?? "", m.lane ?? "", m.reason ?? ""].join(" ").replace(/ +/g, " ").trim());
 `
 
-// TestHTTPConn: ids, order, windows and limits of the page's side of http/1, and what
-// it does with a host that breaks the rules (canvas/bridge/PROTOCOL.md).
+// TestHTTPConn: ids, order, windows and limits of the page's side of http/1, and its
+// reaction to a host that violates the protocol (canvas/bridge/PROTOCOL.md).
 func TestHTTPConn(t *testing.T) {
 	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")
 	const broken = "head 200  0 false,fail 502"

@@ -9,8 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestNothingIsKept: a browser in which a site may keep nothing, or nothing more,
-// shows its canvases; the token leaves the address bar there too.
+// TestNothingIsKept: the page works if storage is not allowed or full, and still
+// removes the token from the address bar.
 func TestNothingIsKept(t *testing.T) {
 	for name, refusal := range map[string]string{
 		"refused": `for (const s of ["localStorage", "sessionStorage"]) Object.defineProperty(window, s, { get() { throw new DOMException("denied", "SecurityError"); } });`,
@@ -33,8 +33,8 @@ func TestNothingIsKept(t *testing.T) {
 	}
 }
 
-// TestAnotherLink: a link that is opened where the page is already is taken, though
-// the browser loads nothing for it.
+// TestAnotherLink: a link opened in the page's own tab is used, although the browser
+// loads nothing for it.
 func TestAnotherLink(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.origin+"/#tkn=wrong")
@@ -51,8 +51,7 @@ func TestAnotherLink(t *testing.T) {
 	}
 }
 
-// TestSkip: the way past the head of the page leaves what the address says of host
-// and session, which a reload needs.
+// TestSkip: the skip link keeps host and session in the address, which a reload needs.
 func TestSkip(t *testing.T) {
 	p := webtest.Start(t).Open(t, start(t, nil).origin+"/#session=ahp-session%3A%2Fx&host=y")
 	p.Keys(t, "\t\r")

@@ -9,8 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// portKit is a bridge in the page itself, spoken to as a worker would, or as a
-// hostile page in its place: got is what the worker got, went what reached the lane.
+// portKit is a Bridge in the page, driven like by a worker or a hostile page: got is
+// what the worker received, went what reached the HTTPConn.
 const portKit = `
 	const { Bridge } = await import("/bridge.js");
 	const went = [], got = [], calls = [];
@@ -29,8 +29,8 @@ const portKit = `
 	const say = (...m) => m.forEach((one) => w.postMessage(one));
 `
 
-// TestPort: which request goes where, and that nothing which a worker says gets
-// it more than it may have.
+// TestPort: how requests are routed, and that no message of a worker exceeds its
+// limits.
 func TestPort(t *testing.T) {
 	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")
 	for _, tt := range []struct {

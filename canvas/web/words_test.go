@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// words reads what the page says in the places where it says what is wrong.
+// words reads the page's messages about problems.
 const words = `[...document.querySelectorAll("#banner:not([hidden]), .words:not([hidden]) h3, .words:not([hidden]) p, #empty:not([hidden])")].map((e) => e.innerText).join(" ").replace(/\s+/g, " ")`
 
 func TestPlainWords(t *testing.T) {
@@ -47,7 +47,7 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// TestWhatACanvasIsAnswered: reads, and what is no read.
+// TestWhatACanvasIsAnswered: reads, and requests that are not reads.
 func TestWhatACanvasIsAnswered(t *testing.T) {
 	s := helloSite("one")
 	s.files["data.bin"] = "\xff\x00\x01"
@@ -79,7 +79,7 @@ func TestWhatACanvasIsAnswered(t *testing.T) {
 	}
 }
 
-// TestAbsentDocument: an answer that is a document has words for a person.
+// TestAbsentDocument: a missing document has a text for people.
 func TestAbsentDocument(t *testing.T) {
 	s := helloSite("one")
 	s.url = "ahp-canvas-content:/one/absent.html"
@@ -88,8 +88,8 @@ func TestAbsentDocument(t *testing.T) {
 	shown(t, p, 1)[0].Wait(t, document+`.body.innerText.startsWith("This canvas has no such file.")`)
 }
 
-// TestPageThatDoesNotRun: a browser that cannot run the page's scripts is told so,
-// and not left before a page that connects for ever.
+// TestPageThatDoesNotRun: a browser that cannot run the page's scripts shows a message,
+// not an endless "Connecting".
 func TestPageThatDoesNotRun(t *testing.T) {
 	b := webtest.Start(t)
 	for _, tt := range []struct{ name, path, old, text, want string }{
@@ -105,8 +105,8 @@ func TestPageThatDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestALanguageThatIsNone: a browser may call its language by a name that no
-// browser knows, as WebKitGTK does with the locale C.
+// TestALanguageThatIsNone: a browser can report an invalid language tag, as WebKitGTK
+// does with the locale C.
 func TestALanguageThatIsNone(t *testing.T) {
 	named := func(next http.Handler) http.Handler {
 		return rewritten(next, "/first.js", "// @ts-check", `Object.defineProperty(navigator, "language", { value: "C" });`)
@@ -118,8 +118,8 @@ func TestALanguageThatIsNone(t *testing.T) {
 	shown(t, p, 1)
 }
 
-// TestNamesThatAreNotFound: a browser that does not find the content hosts, which
-// below localhost is its own business, says so.
+// TestNamesThatAreNotFound: a browser that cannot resolve content hosts, which happens
+// below localhost, says so.
 func TestNamesThatAreNotFound(t *testing.T) {
 	b := webtest.Start(t, "host-resolver-rules=MAP *.localhost ~NOTFOUND")
 	p := b.Open(t, start(t, nil, helloSite("one")).link)
