@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// heard is what a Client said.
+// heard records the messages of a Client.
 type heard struct {
 	mu  sync.Mutex
 	all []ahp.Value
@@ -37,7 +37,7 @@ func (h *heard) last() string {
 	return string(h.all[len(h.all)-1])
 }
 
-// What a host says wrong ends the one request, and the client says cancel.
+// A host's violation ends only its request, for which the client sends cancel.
 func TestClientRules(t *testing.T) {
 	head := `{"x-ahp":"http/1","type":"response","id":1,"status":200,"headers":[]}`
 	chunk := `{"x-ahp":"http/1","type":"data","id":1,"seq":%d,"data":"` + base64.StdEncoding.EncodeToString(make([]byte, maxChunk)) + `"}`
@@ -52,7 +52,7 @@ func TestClientRules(t *testing.T) {
 		{"data before the head", []string{`{"x-ahp":"http/1","type":"data","id":1,"seq":0,"data":"eA=="}`}},
 		{"a second head", []string{head, head}},
 		{"a number left out", []string{head, `{"x-ahp":"http/1","type":"data","id":1,"seq":1,"data":"eA=="}`}},
-		{"a number duplicate", []string{head, fmt.Sprintf(chunk, 0), fmt.Sprintf(chunk, 0)}},
+		{"a number twice", []string{head, fmt.Sprintf(chunk, 0), fmt.Sprintf(chunk, 0)}},
 		{"more than the window", append([]string{head}, flood...)},
 		{"a malformed head", []string{`{"x-ahp":"http/1","type":"response","id":1,"status":20,"headers":[]}`}},
 		{"malformed data", []string{head, `{"x-ahp":"http/1","type":"data","id":1,"seq":0,"data":"e"}`}},
@@ -92,7 +92,7 @@ func TestClientRules(t *testing.T) {
 	}
 }
 
-// The lane's window is given back for what nobody waits for any more.
+// The connection's window is credited for data of unknown requests too.
 func TestClientGivesLaneBack(t *testing.T) {
 	h := &heard{}
 	c := NewClient(ClientOptions{Send: h.send})
@@ -133,7 +133,7 @@ func TestClientClose(t *testing.T) {
 	})
 }
 
-// Requests beyond the limit wait for their turn, and give up with their context.
+// Requests beyond the limit wait, and stop waiting with their context.
 func TestClientWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
@@ -197,7 +197,7 @@ func TestClientTrailersAndErrors(t *testing.T) {
 	})
 }
 
-// A message that the host did not take fails its request and costs no window.
+// A message that the host rejects fails its request, and its window is returned.
 func TestClientRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}

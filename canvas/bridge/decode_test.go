@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReadData: base64 is read as strictly as by the standard library, and without
-// its patience with line breaks, whatever its length and wherever it is spoilt.
+// TestReadData: base64 is decoded as strictly as by the standard library, and line
+// breaks are invalid, at any length and with any corruption.
 func TestReadData(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	check := func(text string) {

@@ -17,13 +17,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// counted is a body without an end that counts what was read of it.
+// counted is an endless body that counts the bytes read.
 type counted struct{ n atomic.Int64 }
 
 func (c *counted) Read(p []byte) (int, error) { c.n.Add(int64(len(p))); return len(p), nil }
 func (c *counted) Close() error               { return nil }
 
-// roundTrip is an http.RoundTripper made of a function.
+// roundTrip is a function as an http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -36,7 +36,7 @@ func answerWith(status int, body io.ReadCloser, headers ...string) *http.Respons
 	return &http.Response{StatusCode: status, Header: h, Body: body, ContentLength: -1}
 }
 
-// A body that nobody reads stops the sender: half a megabyte, and a chunk.
+// A body that is not read stops the sender after its window and one chunk.
 func TestUnreadBodyStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		endless := &counted{}
@@ -60,7 +60,7 @@ func TestUnreadBodyStops(t *testing.T) {
 	})
 }
 
-// Requests that nobody reads hold up none that somebody does, whatever the lane.
+// Requests that are not read do not block others.
 func TestNoStreamBlocksAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := pair(t, Options{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -85,7 +85,7 @@ func TestNoStreamBlocksAnother(t *testing.T) {
 	})
 }
 
-// What an app does not take of an upload stays at the page.
+// Upload bytes that the app does not read stay at the page.
 func TestUnreadUploadStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := pair(t, Options{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -164,7 +164,7 @@ func TestViewGone(t *testing.T) {
 			t.Error("the app's request lives on")
 		}
 		if len(s.conns) != 0 {
-			t.Error("the lane is still there")
+			t.Error("the conn is still registered")
 		}
 		c.Close()
 		wg.Wait()
@@ -186,8 +186,8 @@ func TestCloseFailsRequests(t *testing.T) {
 	})
 }
 
-// A View to which nothing can be sent has no requests, whether the app's answer
-// goes on or waits.
+// A View that cannot be sent to has no requests, whether their responses continue or
+// wait.
 func TestSendFails(t *testing.T) {
 	for name, body := range map[string]io.ReadCloser{"endless": &counted{}, "silent": newBodyBuffer(-1, nil)} {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestNewServerOrigin(t *testing.T) {
 	}
 }
 
-// No url and no text of the app's errors reaches a page.
+// No URL or text of the app's errors reaches a page.
 func TestErrorsHoldNoURL(t *testing.T) {
 	_, c := pair(t, Options{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return nil, &url.Error{Op: "Get", URL: "http://127.0.0.1:3000/?token=secret", Err: errors.New("secret")}
@@ -277,7 +277,7 @@ func TestErrorsHoldNoURL(t *testing.T) {
 	}
 }
 
-// A request's place is free before the page hears of its end.
+// A request no longer counts when the page receives its end.
 func TestPlaceIsFree(t *testing.T) {
 	_, c := pair(t, Options{Requests: 1, RoundTripper: memory{[]byte("x")}})
 	for n := range 2000 {
@@ -289,8 +289,8 @@ func TestPlaceIsFree(t *testing.T) {
 	}
 }
 
-// A lane outlives its Server: where another takes the canvas over, no window is
-// lost and none has grown.
+// A View's windows outlive a Server: if another takes over the canvas, no credit is
+// lost or added.
 func TestServerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
@@ -306,7 +306,7 @@ func TestServerIsReplaced(t *testing.T) {
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"credit","id":0,"lane":1048576}`))
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":6,"method":"GET","path":"/","headers":[],"end":true}`))
 		if l := s.conns[testView.Conn]; l.out.left != connToPage || len(l.streams) != 1 {
-			t.Errorf("the lane's window is %d, it has %d requests", l.out.left, len(l.streams))
+			t.Errorf("the connection's window is %d, it has %d requests", l.out.left, len(l.streams))
 		}
 	})
 }

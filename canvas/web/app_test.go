@@ -61,12 +61,12 @@ func (b bridged) Close(context.Context) error {
 type app struct {
 	*httptest.Server
 	*http.ServeMux
-	patience time.Duration // of the host, for an answer's head; 0 is 30 s
+	patience time.Duration // HeadTimeout of the host; 0 is 30 s
 
 	mu    sync.Mutex
 	asked []string            // method and path of every request
-	lines map[chan string]any // of event streams that are open, with their query
-	ended chan string         // path of a request whose client went away
+	lines map[chan string]any // open event streams, with their query
+	ended chan string         // paths of requests whose client disconnected
 }
 
 // newApp starts an app with the routes that several tests use.
@@ -84,7 +84,7 @@ func newApp(t testing.TB) *app {
 	a.HandleFunc("/echo", echo)
 	a.HandleFunc("/events", a.events)
 	a.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // a server sees its client go once the body is read
+		_, _ = io.Copy(io.Discard, r.Body) // a server detects a disconnect once the body is read
 		<-r.Context().Done()
 		a.ended <- r.URL.Path
 	})

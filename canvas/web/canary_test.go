@@ -23,7 +23,7 @@ type canary struct {
 
 	mu   sync.Mutex
 	said []string // the first line of each connection, and each datagram
-	shut func()   // hears no more, once everything that came was heard to its end
+	shut func()   // stops listening, after all connections have been read
 }
 
 func newCanary(t *testing.T) *canary {

@@ -30,10 +30,10 @@ type object = map[string]any
 type site struct {
 	id    string
 	title string
-	url   string // default: the folder's root. It is not judged by the host here.
+	url   string // default: the folder's root; the host does not check it here
 	files map[string]string
 	input any
-	app   *app   // what is behind it instead of files, by http/1
+	app   *app   // an app instead of files, by http/1
 	path  string // of the app's first page
 }
 
@@ -58,7 +58,7 @@ type env struct {
 	sites     map[string]site
 	handles   map[string]*canvas.Handle
 	channels  map[string]string // by instance
-	endpoints []string          // requests for other things than the page and /ahp, and sockets
+	endpoints []string          // requests for /mcp and /healthz, and WebSockets
 	cookies   []string
 	arrived   chan message
 }
@@ -133,7 +133,7 @@ func (e *env) note(r *http.Request) {
 		e.cookies = append(e.cookies, c)
 	}
 	if strings.HasPrefix(r.Host, "c-") {
-		return // a content host: it has no doors, see TestRouting
+		return // content hosts have no endpoints, see TestRouting
 	}
 	if r.URL.Path == "/mcp" || r.URL.Path == "/healthz" || r.Header.Get("Upgrade") != "" {
 		e.endpoints = append(e.endpoints, r.Host+r.URL.Path)
@@ -182,7 +182,7 @@ func (e *env) open(t testing.TB, s site) {
 	e.mu.Lock()
 	e.channels[s.id] = opened.Channel
 	e.mu.Unlock()
-	if s.url != "" { // past the host's own policy: the page has to look again
+	if s.url != "" { // bypasses the host's policy, to test the page's
 		e.update(t, s.id, canvas.Updated{URL: ahp.Set(s.url)})
 	}
 }

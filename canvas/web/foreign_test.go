@@ -22,8 +22,8 @@ type foreignApp struct {
 	name, version string
 	set           string            // an environment variable that names its folder, instead of npm
 	files         map[string]string // of ours, put into a copy of it
-	ready         []string          // what is true in its document when it stands
-	wants         []string          // files that it must have read, below its folder
+	ready         []string          // an expression that is true once it is rendered
+	wants         []string          // files in its folder that it must read
 }
 
 var foreignApps = []foreignApp{

@@ -16,7 +16,7 @@ import (
 // and false with it.
 type observation struct {
 	without strip
-	where   string // app, frame, canvas, direct, foreign: whose eyes these are
+	where   string // the viewpoint: app, frame, canvas, direct or foreign
 	js      string
 }
 
@@ -110,7 +110,7 @@ func TestHeadersMatter(t *testing.T) {
 						t.Errorf("the attack %q still reaches nothing", o.js)
 					}
 				})
-				return // that it reaches nothing otherwise is TestAttacksReachNothing
+				return // TestAttacksReachNothing shows that it fails otherwise
 			}
 			if intact.sees(t, o) {
 				t.Error("seen although the header is there")

@@ -13,8 +13,8 @@ import (
 // anything is sent.
 var (
 	nothing  = func(said string) bool { return said == "" }
-	greeting = func(said string) bool { return said == "" || strings.HasPrefix(said, "\x16\x03") } // TLS: it has the host's name in it
-	stun     = func(said string) bool {                                                            // and TURN, which has the canvas's own words in it
+	greeting = func(said string) bool { return said == "" || strings.HasPrefix(said, "\x16\x03") } // TLS: contains the host's name
+	stun     = func(said string) bool {                                                            // and TURN, which contains the canvas's data
 		return said == "" || len(said) >= 20 && said[0] == 0 && said[4:8] == "\x21\x12\xa4\x42"
 	}
 )

@@ -88,7 +88,7 @@ func TestActions(t *testing.T) {
 func TestMessageLimits(t *testing.T) {
 	s := helloSite("one")
 	s.files["main.js"] = `
-		const { port1: port, port2 } = new MessageChannel(); // as canvas.js does, without its manners
+		const { port1: port, port2 } = new MessageChannel(); // like canvas.js, but without its checks
 		parent.postMessage({ "x-ahp": "view" }, location.origin, [port2]);
 		const refused = [];
 		port.onmessage = ({ data }) => { if (data.t === "refused") refused.push(data.reason); document.title = refused.join("|"); };

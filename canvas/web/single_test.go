@@ -111,7 +111,7 @@ func TestSingleForms(t *testing.T) {
 		{"Enter in a form with a button", `document.querySelector("[name=name]").focus()`, "\r", "inline button Ann"},
 		{"a dialog", `$("dialog").showModal(); $("yes").click()`, "", "dialog yes"},
 	} {
-		if c.keys != "" { // the focus is where it is by then
+		if c.keys != "" { // after the focus has moved
 			e.send(t, "one", c.code)
 			e.message(t, saidIs("end"))
 			p.Keys(t, c.keys)

@@ -137,7 +137,7 @@ func FuzzHost(f *testing.F) {
 }
 
 func Example() {
-	api := http.NewServeMux() // what else the app hosts have: /ahp, /mcp, /healthz
+	api := http.NewServeMux() // requests that reached Options.App
 	page, err := web.New(web.Options{AppOrigins: []string{"http://localhost:8080"}, App: api})
 	if err != nil {
 		fmt.Println(err)
