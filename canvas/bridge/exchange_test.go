@@ -38,17 +38,17 @@ type step struct {
 
 // appStep is what the app receives and does for its request N, counted from 1.
 type appStep struct {
-	N         int             `json:"n"`
-	Gets      *appRequest     `json:"gets"`
-	Reads     json.RawMessage `json:"reads"`     // of the body, exactly
-	BodyEnds  bool            `json:"bodyEnds"`  // at its end
-	Answers   *appAnswer      `json:"answers"`   // with a head
-	Writes    json.RawMessage `json:"writes"`    // of the answer's body
-	Ends      bool            `json:"ends"`      // the answer's body
-	Trailers  [][2]string     `json:"trailers"`  // with the end
-	Breaks    bool            `json:"breaks"`    // its connection is lost
-	Refuses   bool            `json:"refuses"`   // the connection
-	Cancelled bool            `json:"cancelled"` // it was told that nobody waits
+	N        int             `json:"n"`
+	Gets     *appRequest     `json:"gets"`
+	Reads    json.RawMessage `json:"reads"`     // of the body, exactly
+	BodyEnds bool            `json:"bodyEnds"`  // at its end
+	Answers  *appAnswer      `json:"answers"`   // with a head
+	Writes   json.RawMessage `json:"writes"`    // of the answer's body
+	Ends     bool            `json:"ends"`      // the answer's body
+	Trailers [][2]string     `json:"trailers"`  // with the end
+	Breaks   bool            `json:"breaks"`    // its connection is lost
+	Refuses  bool            `json:"refuses"`   // the connection
+	Canceled bool            `json:"cancelled"` // its request is canceled
 }
 
 type appRequest struct {
@@ -139,9 +139,9 @@ func (s *script) run(t *testing.T, a *appStep) {
 		r.body.fail(io.ErrUnexpectedEOF, false)
 	case a.Refuses:
 		r.broken <- syscall.ECONNREFUSED
-	case a.Cancelled:
+	case a.Canceled:
 		if r.req.Context().Err() == nil {
-			t.Fatal("the app was not told that nobody waits")
+			t.Fatal("the app's request was not canceled")
 		}
 	}
 }

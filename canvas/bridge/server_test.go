@@ -140,7 +140,7 @@ func TestCancelReachesTheApp(t *testing.T) {
 				synctest.Wait()
 				select {
 				case <-told:
-					t.Error("the app was told before anybody cancelled")
+					t.Error("the app's request was canceled too early")
 				default:
 				}
 				cancel()
@@ -217,13 +217,13 @@ func sendFails(t *testing.T, body io.ReadCloser) {
 	s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":1,"method":"GET","path":"/","headers":[],"end":true}`))
 	<-told // or the test deadlocks
 	if c, ok := body.(*counted); ok && c.n.Load() > 2*maxChunk {
-		t.Errorf("%d bytes were read for nobody", c.n.Load())
+		t.Errorf("%d bytes were read in vain", c.n.Load())
 	}
 }
 
 func TestTooManyRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex // at the end, all that is under way is told at once
+		var mu sync.Mutex // at the end, all active requests fail at once
 		var errs []ahp.Value
 		s, err := NewServer(Options{
 			Origin: "http://localhost", RoundTripper: &script{}, Requests: 8, Uploads: 3,
@@ -273,7 +273,7 @@ func TestErrorsHoldNoURL(t *testing.T) {
 	})})
 	_, err := c.RoundTrip(get(t, "/"))
 	if err == nil || strings.Contains(err.Error(), "secret") || !errors.Is(err, &Error{Code: CodeBroken}) {
-		t.Errorf("the page is told %v", err)
+		t.Errorf("the page gets %v", err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (w *window) take(ctx context.Context, n int64) error {
 	}
 }
 
-// leave removes a waiter, and returns the bytes that it may have received meanwhile.
+// leave removes a waiter, and returns the bytes that it might have received meanwhile.
 func (w *window) leave(me *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

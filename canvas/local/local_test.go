@@ -293,7 +293,7 @@ func TestGoneAndBack(t *testing.T) {
 	}
 	s.await("closed", func(c local.Canvas) bool { return c.InstanceID == "app" && c.Closed })
 	if _, err := http.Get(c.URL); err == nil {
-		t.Error("somebody still listens")
+		t.Error("the port is still open")
 	}
 }
 

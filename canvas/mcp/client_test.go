@@ -237,7 +237,7 @@ func TestProxy(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "may have been done anyway") {
-		t.Errorf("the model is told %q", text)
+		t.Errorf("the model reads %q", text)
 	}
 	agent.Close()
 	if err := <-ended; err != nil {

@@ -69,13 +69,13 @@ func TestRefusals(t *testing.T) {
 		{"a session that is not there", initialize, []string{"Mcp-Session-Id", "x"}, http.StatusNotFound},
 		{"the first session", initialize, nil, http.StatusOK},
 		{"one session too many", initialize, nil, http.StatusServiceUnavailable},
-		{"a request of its own beside it", initialize, []string{"Mcp-Protocol-Version", "2026-07-28"}, http.StatusServiceUnavailable},
+		{"a single request", initialize, []string{"Mcp-Protocol-Version", "2026-07-28"}, http.StatusServiceUnavailable},
 	} {
 		if got, answer, _ := post(t, url, tc.body, tc.header...); got != tc.want {
 			t.Errorf("%s: status %d, want %d: %s", tc.name, got, tc.want, answer)
 		}
 	}
-	if err := server.Shutdown(t.Context()); err != nil { // nothing refused counts as under way
+	if err := server.Shutdown(t.Context()); err != nil { // refused calls are not active
 		t.Error(err)
 	}
 }

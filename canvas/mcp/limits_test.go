@@ -88,7 +88,7 @@ func TestDrainTime(t *testing.T) {
 			if d := time.Since(began); !errors.Is(err, want) || d != min(takes, 10*time.Second) {
 				t.Errorf("a call of %s: %v after %s", takes, err, d)
 			}
-			if err := <-answered; err != nil && want == nil { // one that is given up may still be told so
+			if err := <-answered; err != nil && want == nil { // a canceled call can get an error
 				t.Errorf("a call of %s got %v", takes, err)
 			}
 		})

@@ -132,7 +132,7 @@ func TestBadArguments(t *testing.T) {
 		}
 		// The capabilities do not describe the tools' own arguments.
 		if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "schema of this tool") || strings.Contains(text, mcp.ToolList) {
-			t.Errorf("%s %s: the model is told %q", tc.tool, tc.args, text)
+			t.Errorf("%s %s: the model reads %q", tc.tool, tc.args, text)
 		}
 	}
 }

@@ -222,6 +222,6 @@ func (a *app) end(t *testing.T) {
 	select {
 	case <-a.ended:
 	case <-time.After(webtest.Timeout / 3):
-		t.Error("the app was not told that nobody listens any more")
+		t.Error("the app's connection was not closed")
 	}
 }

@@ -16,7 +16,7 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("actions", TestActions)
 		t.Run("close by keyboard", TestClose)
 		t.Run("theme", TestTheme)
-		t.Run("loaded anew", TestForcedReload)
+		t.Run("forced reload", TestForcedReload)
 		t.Run("narrow", TestNarrow)
 		t.Run("host gone and back", TestComesBack)
 		t.Run("host forgot", TestHostForgot)

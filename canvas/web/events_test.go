@@ -242,15 +242,15 @@ func TestConnectionComesBack(t *testing.T) {
 	e.gone()
 	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The connection to the host is lost.")`)
 	if got := inCanvas[string](t, frame, `return under`); got != "503 The connection to this canvas was lost before the app answered.\n" {
-		t.Errorf("a request that was under way: %q", got)
+		t.Errorf("the active request: %q", got)
 	}
 	if got := inCanvas[string](t, frame, `for (;;) try { if ((await reader.read()).done) return "done"; } catch (e) { return e.name; }`); got != "TypeError" {
-		t.Errorf("a body that was under way ended with %s", got)
+		t.Errorf("the active body ended with %s", got)
 	}
 	e.back(t)
 	frame.Wait(t, win+`.log.at(-1) === 'from ""' && `+win+`.log.includes("error 0")`)
 	kept(t, frame)
 	if n := a.requests("POST /hang"); n != 1 {
-		t.Errorf("the app was asked %d times, once is all that anybody meant", n)
+		t.Errorf("the app got %d requests, want 1", n)
 	}
 }

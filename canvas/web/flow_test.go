@@ -33,9 +33,9 @@ func TestFlood(t *testing.T) {
 		now = bad.flooded()
 		bad.mu.Unlock()
 	}
-	t.Logf("a body that nobody reads stopped its sender after %.1f MB", float64(before)/1e6)
+	t.Logf("a body that is not read stopped its sender after %.1f MB", float64(before)/1e6)
 	if before > 12<<20 {
-		t.Errorf("%d bytes were sent that nobody reads", before)
+		t.Errorf("%d bytes of a body that is not read were sent", before)
 	}
 
 	lag := func() float64 {
@@ -54,7 +54,7 @@ func TestFlood(t *testing.T) {
 	inCanvas[any](t, floods, `window.n = 0; (async () => { for (;;) n += (await r.read()).value.length })(); return 0`)
 	loud := lag()
 	read := webtest.Eval[float64](t, floods, win+`.n`)
-	t.Logf("a neighbour's event is heard after %.1f ms, and after %.1f ms beside a flood of %.0f MB", quiet, loud, read/1e6)
+	t.Logf("a neighbor's event arrives after %.1f ms, and after %.1f ms beside a flood of %.0f MB", quiet, loud, read/1e6)
 	if loud > 100 {
 		t.Errorf("a flood makes its neighbour wait for %.0f ms", loud)
 	}

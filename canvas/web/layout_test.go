@@ -109,7 +109,7 @@ func TestForgets(t *testing.T) {
 		return [looked, order().length, order().at(-1), order().includes("c499")];
 	})()`)
 	if diff := cmp.Diff([]any{65.0, 64.0, "stays", true}, got); diff != "" {
-		t.Errorf("names looked at, kept, the last, and one that was closed just now (-want +got):\n%s", diff)
+		t.Errorf("names: looked up, stored, the last, and a closed one (-want +got):\n%s", diff)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestHeaders(t *testing.T) {
 			want := maps.Clone(common)
 			maps.Copy(want, tt.more)
 			if strings.HasPrefix(tt.name, "frame") && tt.path == "/.ahp/frame.html" {
-				delete(want, "Origin-Agent-Cluster") // each of these hosts is a site of its own
+				delete(want, "Origin-Agent-Cluster") // each of these hosts is a site
 			}
 			got := map[string]string{}
 			for name, values := range get(h, tt.method, tt.host, tt.path, nil).Header {

@@ -27,7 +27,7 @@ func TestWakesUp(t *testing.T) {
 	webtest.Eval[any](t, p, `void (dead = true, said.length = 0, document.dispatchEvent(new Event("visibilitychange")))`)
 	p.Wait(t, `said.includes("reconnect") && document.getElementById("connection").textContent === "Connected"`)
 	if said := webtest.Eval[string](t, p, `said.filter((m) => m === "initialize").join()`); said != "" {
-		t.Error("the page began anew where it could go on")
+		t.Error("the page initialized, though it could reconnect")
 	}
 	if webtest.Eval[int](t, frame, `(`+document+`.mark ?? 0)`) != 1 {
 		t.Error("the canvas was loaded again")

@@ -52,7 +52,7 @@ type Browser struct {
 // Start returns a browser that lasts as long as the test or, under [Main], as the
 // package's tests. It is Chromium, or the current kind of [Each]. more are further
 // flags of Chromium without dashes, such as "proxy-server=http://127.0.0.1:1"; each set
-// of flags needs a browser of its own.
+// of flags needs a separate browser.
 func Start(t testing.TB, more ...string) *Browser {
 	t.Helper()
 	kind := shared.kind
