@@ -48,7 +48,7 @@ func TestFormGoesOn(t *testing.T) {
 		t.Errorf("4 forms arrived as %d", n)
 	}
 	inCanvas[any](t, frame, `const f = document.createElement("form"); f.method = "post"; f.action = "/round"; document.body.append(f); f.submit()`)
-	frame.Wait(t, document+`.body?.innerText.includes("without an end")`)
+	frame.Wait(t, document+`.body?.innerText.includes("too many times")`)
 	if got := webtest.Eval[int](t, frame, document+`.querySelectorAll("small").length`); got != 1 {
 		t.Error("a form that goes round is no page of ours")
 	}

@@ -19,7 +19,7 @@ const hostileKit = `
 	const { port1, port2: canvas } = new MessageChannel();
 	view.connect(port1);
 	canvas.onmessage = ({ data }) => { if (data.t !== "state") heard.push(data.t + " " + (data.reason ?? "")); };
-	const mount = new Mount("", { path: "/", title: "x", theme: {} }, { worker() {}, view() {}, unworkable() {}, phase: (p, word) => seen.push(p + " " + word), lacks: (l) => seen.push("lacks " + l.map((s) => s.length)) });
+	const mount = new Mount("", { path: "/", title: "x", theme: {} }, { worker() {}, view() {}, unworkable() {}, phase: (p, word) => seen.push(p + " " + word), missing: (l) => seen.push("lacks " + l.map((s) => s.length)) });
 	seen.length = 0;
 	const frame = { contentWindow: { postMessage: (m, to, [port]) => { frame.port = port; } } };
 	Object.defineProperty(mount.element, "contentWindow", { value: frame.contentWindow });

@@ -43,7 +43,7 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 				}
 				if r.URL.Path == "/headers.js" && s == "headers" {
 					body = bytes.ReplaceAll(body, []byte("if (DROPPED.test(name)"), []byte("if (false"))
-					body = bytes.ReplaceAll(body, []byte("d && !NOT_ITS_OWN"), []byte("d && !/^$/"))
+					body = bytes.ReplaceAll(body, []byte("d && !DROPPED_DIRECTIVES"), []byte("d && !/^$/"))
 				}
 				if r.URL.Path == "/.ahp/sw.js" {
 					body = stripWorker(body, k, header)
