@@ -143,9 +143,9 @@ func (l *conn) countReceived(n int) (back int64) {
 	return back
 }
 
-// route finds the stream that a message is for, or begins it. An error ends the
-// stream, or answers the message where there is none; with neither the message
-// is over.
+// route returns the stream of a message, and begins it if the message is a new request.
+// An error ends the stream, or answers the message if there is no stream. Without a
+// stream and an error, nothing more is to do.
 func (l *conn) route(m *message, bad *Error) (*stream, *Error) {
 	st := l.streams[m.id]
 	isNew := m.id > l.last
