@@ -93,7 +93,7 @@ func TestClientRules(t *testing.T) {
 }
 
 // The connection's window is credited for data of unknown requests too.
-func TestClientGivesLaneBack(t *testing.T) {
+func TestClientCreditsConnection(t *testing.T) {
 	h := &heard{}
 	c := NewClient(ClientOptions{Send: h.send})
 	defer c.Close()

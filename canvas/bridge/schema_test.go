@@ -158,7 +158,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-func TestNotOurs(t *testing.T) {
+func TestOtherPayloads(t *testing.T) {
 	for _, payload := range []string{
 		``, `null`, `"http/1"`, `[]`, `{}`, `{"x-ahp":"view/1","type":"request","id":1}`, `{"x-ahp":["http/1"]}`, `{"a":{"x-ahp":"http/1"}}`, `{"X-AHP":"http/1"}`,
 	} {

@@ -278,7 +278,7 @@ func TestErrorsHoldNoURL(t *testing.T) {
 }
 
 // A request no longer counts when the page receives its end.
-func TestPlaceIsFree(t *testing.T) {
+func TestEndedRequestIsNotCounted(t *testing.T) {
 	_, c := pair(t, Options{Requests: 1, RoundTripper: memory{[]byte("x")}})
 	for n := range 2000 {
 		if resp, err := c.RoundTrip(get(t, "/")); err != nil {

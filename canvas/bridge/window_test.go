@@ -42,7 +42,7 @@ func TestWindowTakesTurns(t *testing.T) {
 }
 
 // A canceled waiter takes nothing, and does not block those behind it.
-func TestWindowGivesUp(t *testing.T) {
+func TestWindowCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow(10)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -75,7 +75,7 @@ func TestDialFails(t *testing.T) {
 
 // A client begins a new session if the host no longer knows it, or was unreachable: an
 // agent's proxy survives a restart of the host.
-func TestClientReenters(t *testing.T) {
+func TestClientBeginsNewSession(t *testing.T) {
 	service := newFake()
 	first := guarded(t, service)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: first.URL, Token: "sesame"})
@@ -112,7 +112,7 @@ func TestClientReenters(t *testing.T) {
 
 // An agent's proxy survives its host, and does not send the token to another program
 // that takes over the host's port.
-func TestTheTokenIsNotForAStranger(t *testing.T) {
+func TestTokenIsNotSentToAnotherProgram(t *testing.T) {
 	server := guarded(t, newFake()).Config.Handler
 	var gone atomic.Bool
 	var mu sync.Mutex
@@ -191,7 +191,7 @@ func TestClientSurvives(t *testing.T) {
 }
 
 // A client does not follow redirects, so the token does not reach another host.
-func TestDialStays(t *testing.T) {
+func TestNoRedirects(t *testing.T) {
 	asked := false
 	elsewhere := listen(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	srv := listen(t, http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))

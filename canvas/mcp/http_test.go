@@ -147,11 +147,11 @@ func testSessionTimeout(t *testing.T, opts mcp.Options, timeout time.Duration) {
 
 // A client's cancellation ends the flow, on each transport.
 func TestCancel(t *testing.T) {
-	testGivenUp(t, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
+	testCanceled(t, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 }
 
-// testGivenUp cancels a call: it ends for the caller and in the service.
-func testGivenUp(t *testing.T, tool, args string) {
+// testCanceled cancels a call: it ends for the caller and in the service.
+func testCanceled(t *testing.T, tool, args string) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
 			service := newFake()
@@ -208,7 +208,7 @@ func TestShutdownAnswers(t *testing.T) {
 }
 
 // A call that does not end is canceled when the drain timeout is over.
-func TestShutdownGivesUp(t *testing.T) {
+func TestShutdownCancels(t *testing.T) {
 	service := newFake()
 	begun, _ := service.hold()
 	server := mcp.New(service, mcp.Options{})

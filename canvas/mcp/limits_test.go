@@ -20,7 +20,7 @@ func padded(message string, size int) string {
 }
 
 // The default limits: a body of 1 MiB, 256 sessions.
-func TestDefaultBounds(t *testing.T) {
+func TestDefaultLimits(t *testing.T) {
 	server := mcp.New(newFake(), mcp.Options{})
 	handler := mcp.Handler(server)
 	enters := func(body string) int { return ask(t, handler, body, "").Code }
@@ -45,7 +45,7 @@ func TestDefaultBounds(t *testing.T) {
 
 // A line of standard input is limited to 1 MiB, like a body; a longer one ends the
 // session.
-func TestLinesAreBounded(t *testing.T) {
+func TestLineLimit(t *testing.T) {
 	pipe, ended := serveStdio(t.Context(), newFake())
 	defer pipe.Writer.Close()
 	answers := bufio.NewReader(pipe.Reader)

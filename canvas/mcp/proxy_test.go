@@ -63,7 +63,7 @@ func TestProxyOfAStranger(t *testing.T) {
 }
 
 // A host that rejects a call has answered, and is not unreachable.
-func TestARefusedCall(t *testing.T) {
+func TestRejectedCall(t *testing.T) {
 	c := stranger(t, map[string]string{
 		"initialize": strangeHello, "tools/list": strangeTools, "tools/call": `"error":{"code":-32602,"message":"unknown tool \"later\""}`,
 	})

@@ -92,7 +92,7 @@ func TestWaitTimes(t *testing.T) {
 }
 
 // Canceling the call ends the wait, on each transport.
-func TestWaitCancelled(t *testing.T) { testGivenUp(t, mcp.ToolWait, `{"timeout":50}`) }
+func TestWaitCanceled(t *testing.T) { testCanceled(t, mcp.ToolWait, `{"timeout":50}`) }
 
 // A client that ends its session ends its waits, and does not wait for them.
 func TestWaitEndsWithTheSession(t *testing.T) {
@@ -109,7 +109,7 @@ func TestWaitEndsWithTheSession(t *testing.T) {
 }
 
 // A closing server answers waiting calls at once, with the cursor.
-func TestWaitEndsWithTheDoor(t *testing.T) {
+func TestWaitEndsWithTheServer(t *testing.T) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
 			service := newFake()

@@ -282,9 +282,9 @@ func reloads(v *canvastest.View) int {
 	return n
 }
 
-// TestBounds: at most 64 calls; a canceled call frees its place and returns its own
+// TestLimits: at most 64 calls; a canceled call frees its place and returns its own
 // error.
-func TestBounds(t *testing.T) {
+func TestLimits(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		ctx, cancel := context.WithCancel(b.t.Context())
 		ended := make(chan error, maxCalls)
