@@ -10,9 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// TestLookedAtWhileAway: a page that failed to load because its provider or host was
+// TestLoadedWhileUnreachable: a page that failed to load because its provider or host was
 // unreachable is loaded again when that is back.
-func TestLookedAtWhileAway(t *testing.T) {
+func TestLoadedWhileUnreachable(t *testing.T) {
 	a := newApp(t)
 	a.page("/second", `<title>Second</title>`)
 	e := start(t, nil, appSite("one", a))
@@ -42,9 +42,9 @@ func TestLookedAtWhileAway(t *testing.T) {
 	}
 }
 
-// TestMountedWhileAway: a canvas whose frame could not load because the host was
+// TestMountedWhileUnreachable: a canvas whose frame could not load because the host was
 // unreachable is shown when the host is back.
-func TestMountedWhileAway(t *testing.T) {
+func TestMountedWhileUnreachable(t *testing.T) {
 	cut := make(chan bool, 1)
 	away := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

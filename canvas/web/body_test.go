@@ -32,7 +32,7 @@ func withBodyTimeout(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 }
 
 // A body that keeps arriving has no time limit, and neither has its response.
-func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
+func TestSlowBodiesAndLongResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := withBodyTimeout(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
@@ -66,7 +66,7 @@ func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
 }
 
 // A body that stalls fails, also if a handler reads it.
-func TestABodyThatStandsStillIsOver(t *testing.T) {
+func TestStalledBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := make(chan error, 1)
 		c := withBodyTimeout(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -92,7 +92,7 @@ func TestABodyThatStandsStillIsOver(t *testing.T) {
 
 // A client that requests files and does not read them is disconnected. Nothing else
 // would do that, because no token is needed.
-func TestFilesThatAreNotTaken(t *testing.T) {
+func TestUnreadFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}})
 		if err != nil {
@@ -107,7 +107,7 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 
 // Options.App can take any time to respond, also on a connection on which a file was
 // sent before.
-func TestLongAnswersAfterAFile(t *testing.T) {
+func TestLongResponseAfterAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}, App: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(time.Hour)

@@ -81,8 +81,8 @@ func TestAbort(t *testing.T) {
 	a.end(t)
 }
 
-// TestLeavesWithTheCard: closing a canvas ends its requests.
-func TestLeavesWithTheCard(t *testing.T) {
+// TestCloseEndsRequests: closing a canvas ends its requests.
+func TestCloseEndsRequests(t *testing.T) {
 	a := liveApp(t)
 	_, p, _ := showLive(t, a)
 	p.Click(t, ".close")

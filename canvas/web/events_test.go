@@ -200,9 +200,9 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestStaleComesBack: while the provider is not running, the frame stays under a
+// TestStaleAndReady: while the provider is not running, the frame stays under a
 // message; afterwards the page's event stream reconnects.
-func TestStaleComesBack(t *testing.T) {
+func TestStaleAndReady(t *testing.T) {
 	a := liveApp(t)
 	e, p, frame := showLive(t, a)
 	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
@@ -231,9 +231,9 @@ func TestOtherURL(t *testing.T) {
 	frame.Wait(t, win+`.location.search === "?token=2" && `+win+`.log?.includes('from ""')`)
 }
 
-// TestConnectionComesBack: when the page loses its host for a moment, active requests
+// TestReconnect: when the page loses its host for a moment, active requests
 // fail and the event stream reconnects.
-func TestConnectionComesBack(t *testing.T) {
+func TestReconnect(t *testing.T) {
 	a := liveApp(t)
 	e, p, frame := showLive(t, a)
 	inCanvas[any](t, frame, `window.under = fetch("/hang", { method: "POST" }).then(async (r) => r.status + " " + await r.text());

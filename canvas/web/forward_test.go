@@ -10,9 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestFormGoesOn: a form redirected with its method arrives at the target complete and
+// TestRedirectedForm: a form redirected with its method arrives at the target complete and
 // once, and its response has that address; so has a fetch's.
-func TestFormGoesOn(t *testing.T) {
+func TestRedirectedForm(t *testing.T) {
 	a := newApp(t)
 	a.Handle("/go/307", http.RedirectHandler("/go/308?again=$&", http.StatusTemporaryRedirect))
 	a.Handle("/go/308", http.RedirectHandler("/in/side?x=%22%3c&y=%27$&%27#part", http.StatusPermanentRedirect))

@@ -12,7 +12,7 @@ import (
 )
 
 // A page shows that the host is at its limit, and connects when a connection is free.
-func TestAHostThatIsFull(t *testing.T) {
+func TestHostAtItsLimit(t *testing.T) {
 	b := webtest.Start(t)
 	h, err := host.New(host.Options{MaxConnections: 1})
 	if err != nil {

@@ -122,8 +122,8 @@ func TestHeadersMatter(t *testing.T) {
 	}
 }
 
-// TestEveryHeaderIsLookedAt: each header is observed, or listed with a reason.
-func TestEveryHeaderIsLookedAt(t *testing.T) {
+// TestAllHeadersAreObserved: each header is observed, or listed with a reason.
+func TestAllHeadersAreObserved(t *testing.T) {
 	h := local(t)
 	sent := map[strip]bool{}
 	for kind, at := range map[string]string{

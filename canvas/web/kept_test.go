@@ -9,9 +9,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestNothingIsKept: the page works if storage is not allowed or full, and still
+// TestWithoutStorage: the page works if storage is not allowed or full, and still
 // removes the token from the address bar.
-func TestNothingIsKept(t *testing.T) {
+func TestWithoutStorage(t *testing.T) {
 	for name, refusal := range map[string]string{
 		"refused": `for (const s of ["localStorage", "sessionStorage"]) Object.defineProperty(window, s, { get() { throw new DOMException("denied", "SecurityError"); } });`,
 		"full":    `Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError"); };`,

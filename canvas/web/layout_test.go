@@ -68,9 +68,9 @@ func TestLayout(t *testing.T) {
 	save(t, "narrow", p)
 }
 
-// TestClosedInTheHand: if an agent closes a canvas while a person drags it, the others
+// TestClosedWhileDragged: if an agent closes a canvas while a person drags it, the others
 // can still be clicked.
-func TestClosedInTheHand(t *testing.T) {
+func TestClosedWhileDragged(t *testing.T) {
 	e := start(t, nil, helloSite("a"), helloSite("b"))
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 2)
@@ -84,8 +84,8 @@ func TestClosedInTheHand(t *testing.T) {
 	p.Wait(t, `document.seen === "dragging" && document.body.className === ""`)
 }
 
-// TestForgets: the layout of canvases closed long ago is dropped.
-func TestForgets(t *testing.T) {
+// TestOldLayoutsAreDropped: the layout of canvases closed long ago is dropped.
+func TestOldLayoutsAreDropped(t *testing.T) {
 	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")
 	got := webtest.Eval[[]any](t, p, `(async () => {
 		const { Layout } = await import("/layout.js");

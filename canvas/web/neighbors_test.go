@@ -11,7 +11,7 @@ import (
 
 // A canvas that throws, floods or navigates away does not affect the page or its
 // neighbor, which still answers the agent.
-func TestNeighboursLiveOn(t *testing.T) {
+func TestNeighborsWork(t *testing.T) {
 	page := func(script string) map[string]string {
 		return map[string]string{"index.html": `<!doctype html><title>Bad</title><script type="module">` + script + `</script>`}
 	}

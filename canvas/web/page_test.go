@@ -192,9 +192,9 @@ func TestTokenLeavesTheAddressBar(t *testing.T) {
 	shown(t, p, 1)
 }
 
-// TestHostForgot: the page initializes again on the same socket if a restarted host
+// TestHostRestarted: the page initializes again on the same socket if a restarted host
 // knows neither it nor its canvases.
-func TestHostForgot(t *testing.T) {
+func TestHostRestarted(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 1)
@@ -207,7 +207,7 @@ func TestHostForgot(t *testing.T) {
 	p.Wait(t, `document.querySelector(".card h2").textContent === "Hello two"`)
 }
 
-func TestComesBack(t *testing.T) {
+func TestPageReconnects(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	frame := shown(t, p, 1)[0]

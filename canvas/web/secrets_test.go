@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestSecretsAndDoors: what a canvas can learn about its page, and which endpoints of
+// TestSecretsAndEndpoints: what a canvas can learn about its page, and which endpoints of
 // the host it can reach.
-func TestSecretsAndDoors(t *testing.T) {
+func TestSecretsAndEndpoints(t *testing.T) {
 	spy := func(id string) site {
 		return site{id: id, title: id, files: map[string]string{"index.html": `<!doctype html><script>
 		const out = {};

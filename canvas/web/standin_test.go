@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestDoubleSubmit: a page that sends a CSRF cookie back in a header succeeds, with the
+// TestCSRFCookie: a page that sends a CSRF cookie back in a header succeeds, with the
 // usual ways to read the cookie, and never has its value.
-func TestDoubleSubmit(t *testing.T) {
+func TestCSRFCookie(t *testing.T) {
 	a := newApp(t)
 	a.HandleFunc("GET /form", func(w http.ResponseWriter, _ *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "XSRF-TOKEN", Value: "s3cret%3D", Path: "/"})

@@ -91,7 +91,7 @@ const strangerSaid = "Another program answers at the host's address."
 
 // A page does not send its token to a program that took over the host's port, and
 // connects when the host is back.
-func TestTheTokenIsNotForAStranger(t *testing.T) {
+func TestTokenIsNotSentToAnotherProgram(t *testing.T) {
 	p, address := leftBehind(t, webtest.Start(t))
 	moved, _ := hostAt(t, "127.0.0.1:0")
 	at, err := url.Parse(moved.Endpoints().Page)
@@ -114,7 +114,7 @@ func TestTheTokenIsNotForAStranger(t *testing.T) {
 
 // A host that answers 503 because it is at its limit is not reported as another
 // program. It is asked again, and does not get the token meanwhile.
-func TestAFullHostIsNoStranger(t *testing.T) {
+func TestHostAtItsLimitIsNotAnotherProgram(t *testing.T) {
 	p, address := leftBehind(t, webtest.Start(t))
 	asked := make(chan *http.Request)
 	end := takeOver(t, address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -139,7 +139,7 @@ func TestAFullHostIsNoStranger(t *testing.T) {
 
 // A host that proved its identity but refuses the WebSocket does not get the token by a
 // plain request: another program may listen by then.
-func TestTheTokenGoesThroughTheSocketAlone(t *testing.T) {
+func TestTokenIsOnlySentToTheSocket(t *testing.T) {
 	p, address := leftBehind(t, webtest.Start(t))
 	refused := make(chan string)
 	mux := http.NewServeMux()

@@ -13,7 +13,7 @@ import (
 // words reads the page's messages about problems.
 const words = `[...document.querySelectorAll("#banner:not([hidden]), .words:not([hidden]) h3, .words:not([hidden]) p, #empty:not([hidden])")].map((e) => e.innerText).join(" ").replace(/\s+/g, " ")`
 
-func TestPlainWords(t *testing.T) {
+func TestProblemTexts(t *testing.T) {
 	b := webtest.Start(t)
 	at := func(id, url string) site { s := helloSite(id); s.url = url; return s }
 	for _, tt := range []struct {
@@ -47,8 +47,8 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// TestWhatACanvasIsAnswered: reads, and requests that are not reads.
-func TestWhatACanvasIsAnswered(t *testing.T) {
+// TestReadsAndOtherRequests: reads, and requests that are not reads.
+func TestReadsAndOtherRequests(t *testing.T) {
 	s := helloSite("one")
 	s.files["data.bin"] = "\xff\x00\x01"
 	s.files["main.js"] = `
@@ -105,9 +105,9 @@ func TestPageThatDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestALanguageThatIsNone: a browser can report an invalid language tag, as WebKitGTK
+// TestInvalidLanguage: a browser can report an invalid language tag, as WebKitGTK
 // does with the locale C.
-func TestALanguageThatIsNone(t *testing.T) {
+func TestInvalidLanguage(t *testing.T) {
 	named := func(next http.Handler) http.Handler {
 		return rewritten(next, "/first.js", "// @ts-check", `Object.defineProperty(navigator, "language", { value: "C" });`)
 	}
@@ -118,9 +118,9 @@ func TestALanguageThatIsNone(t *testing.T) {
 	shown(t, p, 1)
 }
 
-// TestNamesThatAreNotFound: a browser that cannot resolve content hosts, which happens
+// TestUnresolvedNames: a browser that cannot resolve content hosts, which happens
 // below localhost, says so.
-func TestNamesThatAreNotFound(t *testing.T) {
+func TestUnresolvedNames(t *testing.T) {
 	b := webtest.Start(t, "host-resolver-rules=MAP *.localhost ~NOTFOUND")
 	p := b.Open(t, start(t, nil, helloSite("one")).link)
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "this browser cannot resolve the host name of the canvas"))
