@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// answer is an app's response on its way to the page.
+// answer sends an app's response to the page.
 type answer struct {
 	*stream
 	resp *http.Response
 
-	// mu is held while something is sent, which may wait for a window. Beside the
-	// stream's goroutine there is the timer that ends the gathering.
+	// mu is held while sending, which can wait for a window. It is shared by the
+	// stream's goroutine and the timer of delayHead.
 	mu       sync.Mutex
-	head     []byte // encoded, until it is sent; nil after
+	head     []byte // encoded; nil once it is sent
 	seq      int64
-	space    *scratch // nil where there is no body
-	from, to int      // of the space's chunk: read and not sent
+	scratch  *scratch // nil without a body
+	from, to int      // the bytes of scratch.chunk that are read and not sent
 	over     bool
 }
 
-// scratch is what an answer's body passes through: what was read of it, and the
-// message around that.
+// scratch holds the buffers of one response: the bytes read from its body, and the
+// message around them.
 type scratch struct {
-	chunk   [maxAsked]byte
+	chunk   [maxLargeChunk]byte
 	message [maxMessage]byte
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// pass sends a response on. Its error is why the request failed.
-func (a *answer) pass(resp *http.Response) error {
+// forward sends a response to the page. On error the request failed.
+func (a *answer) forward(resp *http.Response) error {
 	a.resp = resp
 	body, err := a.prepare()
 	if err != nil {
@@ -43,18 +43,18 @@ func (a *answer) pass(resp *http.Response) error {
 	if body == nil {
 		return a.flush(true, nil)
 	}
-	a.space = scratches.Get().(*scratch)
-	defer scratches.Put(a.space)
-	stop := a.gather()
+	a.scratch = scratches.Get().(*scratch)
+	defer scratches.Put(a.scratch)
+	stop := a.delayHead()
 	defer stop()
-	return a.pump(body)
+	return a.copyBody(body)
 }
 
-// prepare makes the head, and says what to read; nil is no body.
+// prepare encodes the head, and returns the body to send; nil is none.
 func (a *answer) prepare() (io.Reader, error) {
 	resp := a.resp
 	if resp.StatusCode < 200 || resp.StatusCode > 599 {
-		return nil, broken("the app's answer has a status that cannot be passed on")
+		return nil, badResponse("the app's response has an invalid status")
 	}
 	if err := relocate(resp.StatusCode, resp.Header, a.req.URL); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (a *answer) prepare() (io.Reader, error) {
 	if err != nil && !null {
 		return nil, err
 	}
-	// A length is of the body that is sent, and HEAD's of the one that would be.
+	// Content-Length must be that of the sent body; for HEAD, of the body that GET has.
 	headers, ok := toPage(resp.Header, decodes || null && a.req.Method != http.MethodHead)
 	if !ok {
 		return nil, errBigHead
@@ -76,13 +76,13 @@ func (a *answer) prepare() (io.Reader, error) {
 	return body, nil
 }
 
-// nullBody are statuses whose answer has no body in a browser, or none that
-// anybody would read.
+// nullBody reports whether responses with this status have no body in a browser, or one
+// that is never read.
 func nullBody(status int) bool {
 	return status == http.StatusNoContent || status == http.StatusResetContent || status/100 == 3
 }
 
-// statusText is what follows the status in the status line.
+// statusText returns the reason phrase of the status line.
 func statusText(resp *http.Response) string {
 	_, s, _ := strings.Cut(resp.Status, " ")
 	if len(s) > 64 || !printable(s) {
@@ -91,17 +91,18 @@ func statusText(resp *http.Response) string {
 	return s
 }
 
-// gather has the head wait a moment for the body, so that both are one message
-// where it is small. What was read when the moment is over is sent then: nobody
-// may wait for the next bytes of a slow app. stop ends the timer and waits for it.
-func (a *answer) gather() (stop func()) {
+// delayHead delays the head for Options.Gather, so that a small body can be in the same
+// message. Afterwards the head and all bytes that were read are sent at once: a page
+// must not wait for the next bytes of a slow app. stop stops the timer and waits for
+// it.
+func (a *answer) delayHead() (stop func()) {
 	if strings.HasPrefix(strings.ToLower(a.resp.Header.Get("Content-Type")), "text/event-stream") {
-		_ = a.locked(func() error { return a.flush(false, nil) }) // pump meets the same error
+		_ = a.locked(func() error { return a.flush(false, nil) }) // copyBody gets the same error
 		return func() {}
 	}
-	running := &a.lane.server.running
+	running := &a.conn.server.running
 	running.Add(1)
-	timer := time.AfterFunc(a.lane.server.opts.Gather, func() {
+	timer := time.AfterFunc(a.conn.server.opts.Gather, func() {
 		defer running.Done()
 		_ = a.locked(func() error {
 			if a.head == nil || a.over {
@@ -124,11 +125,11 @@ func (a *answer) locked(fn func() error) error {
 	return fn()
 }
 
-// pump reads until the end.
-func (a *answer) pump(body io.Reader) error {
+// copyBody sends the body until its end.
+func (a *answer) copyBody(body io.Reader) error {
 	for {
-		n, err := body.Read(a.space.chunk[a.to:a.most]) // the timer moves from alone
-		if failed := a.locked(func() error { return a.took(n, err) }); failed != nil {
+		n, err := body.Read(a.scratch.chunk[a.to:a.chunkLimit]) // the timer only changes from
+		if failed := a.locked(func() error { return a.consume(n, err) }); failed != nil {
 			return failed
 		}
 		if err == io.EOF {
@@ -137,17 +138,18 @@ func (a *answer) pump(body io.Reader) error {
 	}
 }
 
-// took sends what was read on, unless the head still waits and there is room.
-func (a *answer) took(n int, err error) error {
+// consume sends bytes that were read, unless the head is still delayed and the buffer
+// has space.
+func (a *answer) consume(n int, err error) error {
 	a.to += n
 	switch {
 	case err == io.EOF:
 		trailers, ok := toPage(a.resp.Trailer, false)
 		if !ok {
-			trailers = nil // the body is whole
+			trailers = nil // the body is complete, so it is not failed for them
 		}
 		return a.flush(true, trailers)
-	case err == nil && a.head != nil && a.to < a.most:
+	case err == nil && a.head != nil && a.to < a.chunkLimit:
 		return nil
 	}
 	if failed := a.flush(false, nil); failed != nil {
@@ -160,7 +162,7 @@ func (a *answer) took(n int, err error) error {
 	return nil
 }
 
-// brokenBody says why a body ended before its end.
+// brokenBody returns the error of a body that ended early.
 func brokenBody(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -168,23 +170,23 @@ func brokenBody(err error) error {
 	return errEndedEarly
 }
 
-// flush sends the head, if it was not sent, with what was read. The trailers go
-// alone where they would not fit.
+// flush sends the head, if it is not sent yet, and the bytes that were read. Trailers
+// are sent in a message of their own if they do not fit.
 func (a *answer) flush(end bool, trailers []header) error {
 	var data []byte
-	if a.space != nil {
-		data = a.space.chunk[a.from:a.to]
+	if a.scratch != nil {
+		data = a.scratch.chunk[a.from:a.to]
 	}
 	a.from = a.to
 	if err := a.reserve(len(data)); err != nil {
 		return err
 	}
 	if end {
-		a.lane.ended(a.stream) // before the page hears of it and sends the next
+		a.conn.ended(a.stream) // before the page learns of it and sends another request
 	}
 	head := a.head
 	a.head = nil
-	if head != nil && (len(data) > 0 || len(trailers) > 0) && !room(head, len(data)+2*headerRoom(trailers)) {
+	if head != nil && (len(data) > 0 || len(trailers) > 0) && !fits(head, len(data)+2*headersSize(trailers)) {
 		if err := a.post(finish(head, nil, false, nil)); err != nil {
 			return err
 		}
@@ -204,28 +206,28 @@ func (a *answer) flush(end bool, trailers []header) error {
 	return a.post(finish(head, data, end, trailers))
 }
 
-// chunk begins the next data message, where the last one stood.
+// chunk begins the next data message, and reuses the buffer of the last one.
 func (a *answer) chunk() []byte {
 	seq := a.seq
 	a.seq++
-	return appendChunk(a.space.message[:0], "data", a.id, seq)
+	return appendChunk(a.scratch.message[:0], "data", a.id, seq)
 }
 
-// reserve waits until n bytes may be sent. The lane comes last: what is taken
-// from it must not wait for a reader.
+// reserve waits until n bytes can be sent. It takes from the connection's window last,
+// because bytes taken from it must not wait for a reader.
 func (a *answer) reserve(n int) error {
 	if err := a.out.take(a.ctx, int64(n)); err != nil {
 		return err
 	}
-	return a.lane.out.take(a.ctx, int64(n))
+	return a.conn.out.take(a.ctx, int64(n))
 }
 
-// post sends, whatever became of the request meanwhile: the page gives back what
-// of the lane it gets, and what was taken of it for this message would be lost.
+// post sends a message, even if the request was canceled meanwhile: bytes taken from
+// the connection's window return only if the page receives them.
 func (a *answer) post(payload []byte) error {
-	if !a.lane.server.send(a.lane.view, payload) {
-		a.cancel(errCancelled)
-		return errCancelled
+	if !a.conn.server.send(a.conn.view, payload) {
+		a.cancel(errCanceled)
+		return errCanceled
 	}
 	return nil
 }

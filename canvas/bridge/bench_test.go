@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// memory is an app without a socket: it answers every request with one body.
+// memory is an app without a socket, which gives every request the same response.
 type memory struct{ body []byte }
 
 func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -20,7 +20,8 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// BenchmarkResponse is a 16 MiB answer from Server to Client; at least 50 MB/s.
+// BenchmarkResponse sends a response of 16 MiB from Server to Client; the goal is 50
+// MB/s.
 func BenchmarkResponse(b *testing.B) {
 	_, c := pair(b, Options{RoundTripper: memory{make([]byte, 16<<20)}})
 	b.SetBytes(16 << 20)
@@ -35,8 +36,8 @@ func BenchmarkResponse(b *testing.B) {
 	}
 }
 
-// BenchmarkMessages is requests with answers of 1 KiB: two messages each, 64 at a
-// time. At least 10,000 messages a second with a p99 of at most 20 ms.
+// BenchmarkMessages sends requests with responses of 1 KiB: two messages each, 64
+// requests at a time. The goal is 10,000 messages a second with a p99 of 20 ms.
 func BenchmarkMessages(b *testing.B) {
 	_, c := pair(b, Options{RoundTripper: memory{make([]byte, 1<<10)}})
 	took := make(chan time.Duration, 1<<20)
@@ -76,7 +77,7 @@ func get(t testing.TB, path string) *http.Request {
 	return req
 }
 
-// BenchmarkChunk is one chunk of 32 KiB, encoded and decoded.
+// BenchmarkChunk encodes and decodes one chunk of 32 KiB.
 func BenchmarkChunk(b *testing.B) {
 	payload := finish(appendChunk(nil, "data", 7, 1), []byte(strings.Repeat("x", maxChunk)), false, nil)
 	b.Run("encode", func(b *testing.B) {
@@ -96,7 +97,7 @@ func BenchmarkChunk(b *testing.B) {
 	})
 }
 
-// TestChunkCost: the message of a chunk is made where the last one stood.
+// TestChunkCost: encoding a chunk reuses the buffer of the previous one.
 func TestChunkCost(t *testing.T) {
 	data, space := make([]byte, maxChunk), make([]byte, 0, maxMessage)
 	if n := testing.AllocsPerRun(100, func() { _ = finish(appendChunk(space, "data", maxID, maxID), data, true, nil) }); n != 0 {

@@ -15,36 +15,36 @@ type call struct {
 	client *Client
 	id     int64
 	req    *http.Request
-	ctx    context.Context // done when the request is over
+	ctx    context.Context // canceled when the request ends
 	cancel context.CancelFunc
 	out    *window
-	in     *inbox
+	in     *bodyBuffer
 
-	free       func() // gives its place among the requests to another, once
-	freeUpload func() // likewise among the uploads; nil where it is none
+	releaseSlot func() // lets another request begin; can be called more than once
+	uploadSlot  func() // the same for uploads; nil if it is none
 
-	headed chan struct{} // closed when resp or err is there
-	resp   *http.Response
-	err    error
+	headDone chan struct{} // closed when resp or err is set
+	resp     *http.Response
+	err      error
 
 	mu       sync.Mutex
 	answered bool
 	over     bool
-	seq      int64 // of the next body message
+	seq      int64 // next number of a body message
 	stop     func() bool
 }
 
 func newCall(c *Client, req *http.Request) *call {
-	cl := &call{client: c, req: req, out: newWindow(streamWindow), headed: make(chan struct{})}
+	cl := &call{client: c, req: req, out: newWindow(streamWindow), headDone: make(chan struct{})}
 	cl.ctx, cl.cancel = context.WithCancel(req.Context())
-	cl.free = sync.OnceFunc(func() { <-c.slots })
-	cl.in = newInbox(-1, func(n int64) { _ = c.opts.Send(encodeGive("credit", cl.id, n, 0)) }) // a lost lane is told by Close
-	cl.in.left = func() { cl.end(context.Canceled, "abort") }
+	cl.releaseSlot = sync.OnceFunc(func() { <-c.slots })
+	cl.in = newBodyBuffer(-1, func(n int64) { _ = c.opts.Send(encodeAmounts("credit", cl.id, n, 0)) }) // after a lost connection, Close reports the failure
+	cl.in.onClose = func() { cl.end(context.Canceled, "abort") }
 	return cl
 }
 
-// enterUploads waits for a place among the uploads.
-func (cl *call) enterUploads() error {
+// acquireUpload waits until the number of uploads is below its limit.
+func (cl *call) acquireUpload() error {
 	select {
 	case cl.client.uploads <- struct{}{}:
 	case <-cl.ctx.Done():
@@ -53,24 +53,24 @@ func (cl *call) enterUploads() error {
 	free := sync.OnceFunc(func() { <-cl.client.uploads })
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	cl.freeUpload = free
+	cl.uploadSlot = free
 	return nil
 }
 
-// leaveUploads gives the place back.
-func (cl *call) leaveUploads() {
+// releaseUpload ends the call's upload, if it is one.
+func (cl *call) releaseUpload() {
 	cl.mu.Lock()
-	free := cl.freeUpload
+	free := cl.uploadSlot
 	cl.mu.Unlock()
 	if free != nil {
 		free()
 	}
 }
 
-// abort ends the call because its caller went away.
+// abort ends the call because its caller stopped waiting.
 func (cl *call) abort(err error) { cl.end(err, "abort") }
 
-// end ends the call once. A reason is told to the host.
+// end ends the call once. If reason is not empty, the host gets a cancel with it.
 func (cl *call) end(err error, reason string) {
 	cl.mu.Lock()
 	if cl.over {
@@ -89,31 +89,31 @@ func (cl *call) end(err error, reason string) {
 	}
 	if !answered {
 		cl.err = err
-		close(cl.headed)
+		close(cl.headDone)
 	}
 	if err != nil {
 		_, fromHost := err.(*Error)
 		cl.in.fail(err, !fromHost)
 	}
 	if told && reason != "" {
-		_ = cl.client.opts.Send(encodeCancel(cl.id, reason)) // a lost lane needs no word
+		_ = cl.client.opts.Send(encodeCancel(cl.id, reason)) // a lost connection needs no cancel
 	}
 	cl.cancel()
-	cl.leaveUploads()
-	cl.free()
+	cl.releaseUpload()
+	cl.releaseSlot()
 }
 
-// hear takes a message of the host.
-func (cl *call) hear(m *message, bad *Error) {
+// receive handles a message of the host.
+func (cl *call) receive(m *message, bad *Error) {
 	switch {
 	case m.kind == request || m.kind == body || m.kind == credit || m.kind == cancel || m.kind == unknown:
 	case bad != nil:
-		cl.broke(bad)
+		cl.violation(bad)
 	case m.kind == failure:
 		cl.end(&Error{m.status, m.code, m.text}, "")
 	case m.kind == grant:
 		if m.bytes > 0 && !cl.out.give(m.bytes) {
-			cl.broke(protocolError("the window is too large"))
+			cl.violation(protocolError("the credit exceeds the limit of a window"))
 		}
 	case m.kind == response:
 		cl.head(m)
@@ -122,12 +122,12 @@ func (cl *call) hear(m *message, bad *Error) {
 	}
 }
 
-// broke ends the call because the host broke a rule.
-func (cl *call) broke(why *Error) {
+// violation ends the call because the host violated the protocol.
+func (cl *call) violation(why *Error) {
 	cl.end(&Error{http.StatusBadGateway, CodeProtocol, why.Message}, "protocol")
 }
 
-// head takes the answer's head, and what came with it.
+// head handles the response's head and the data in the same message.
 func (cl *call) head(m *message) {
 	h := make(http.Header, len(m.headers))
 	for _, e := range m.headers {
@@ -139,13 +139,13 @@ func (cl *call) head(m *message) {
 		Header: h, Body: cl.in, ContentLength: contentLength(h, m), Request: cl.req, Trailer: http.Header{},
 	}
 	if bad := cl.in.first(m.data, m.end); bad != nil {
-		cl.broke(bad)
+		cl.violation(bad)
 		return
 	}
 	cl.mu.Lock()
 	if cl.answered {
 		cl.mu.Unlock()
-		cl.broke(protocolError("the answer's head came twice"))
+		cl.violation(protocolError("the response has two heads"))
 		return
 	}
 	cl.answered, cl.resp = true, resp
@@ -154,10 +154,10 @@ func (cl *call) head(m *message) {
 	}
 	cl.mu.Unlock()
 	cl.finished(m)
-	close(cl.headed)
+	close(cl.headDone)
 }
 
-// contentLength is the size of the answer's body where it is known.
+// contentLength returns the size of the response's body, -1 if it is unknown.
 func contentLength(h http.Header, m *message) int64 {
 	if m.end {
 		return int64(len(m.data))
@@ -168,33 +168,34 @@ func contentLength(h http.Header, m *message) int64 {
 	return -1
 }
 
-// more takes a part of the answer's body.
+// more handles a data message.
 func (cl *call) more(m *message) {
 	cl.mu.Lock()
 	answered := cl.answered && cl.resp != nil
 	cl.mu.Unlock()
 	if !answered {
-		cl.broke(protocolError("a body came before its head"))
+		cl.violation(protocolError("body data arrived before the response head"))
 		return
 	}
 	if m.end {
 		cl.trailers(m)
 	}
 	if bad := cl.in.chunk(m.seq, m.data, m.end); bad != nil {
-		cl.broke(bad)
+		cl.violation(bad)
 		return
 	}
 	cl.finished(m)
 }
 
-// trailers come before the body's end is seen, for a reader looks at them then.
+// trailers stores the trailers. This happens before the end of the body, after which a
+// reader looks at them.
 func (cl *call) trailers(m *message) {
 	for _, e := range m.trailers {
 		cl.resp.Trailer.Add(e.name, e.value)
 	}
 }
 
-// finished ends the call where the answer is whole.
+// finished ends the call if the response is complete.
 func (cl *call) finished(m *message) {
 	if m.end {
 		if m.kind == response {
@@ -204,7 +205,7 @@ func (cl *call) finished(m *message) {
 	}
 }
 
-// take waits until n bytes may be sent.
+// take waits until n bytes can be sent.
 func (cl *call) take(n int64) error {
 	if err := cl.out.take(cl.ctx, n); err != nil {
 		return err
@@ -220,10 +221,10 @@ func (cl *call) chunk(size int) []byte {
 	return appendChunk(make([]byte, 0, encoded(size)+128), "body", cl.id, seq)
 }
 
-// send sends the rest of the body. It ends with the request.
+// send sends the rest of the body. It returns when the request ends.
 func (cl *call) send(rest io.ReadCloser) {
-	defer cl.leaveUploads()
-	stop := context.AfterFunc(cl.ctx, func() { _ = rest.Close() }) // so that Read returns
+	defer cl.releaseUpload()
+	stop := context.AfterFunc(cl.ctx, func() { _ = rest.Close() }) // unblocks Read
 	defer func() {
 		if stop() {
 			_ = rest.Close()
@@ -255,7 +256,8 @@ func (cl *call) send(rest io.ReadCloser) {
 	}
 }
 
-// fromHeader makes a message's headers. The host drops what is not a page's.
+// fromHeader converts headers for a message. The host drops those that a page may not
+// set.
 func fromHeader(h http.Header) (list []header) {
 	for name, values := range h {
 		for _, v := range values {

@@ -10,32 +10,32 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// ClientOptions says what a Client works with. Send is required.
+// ClientOptions configures a Client. Send is required.
 type ClientOptions struct {
-	// Send sends a payload as a canvas/message of the View, of which it may keep
-	// the bytes. An error fails the request.
+	// Send sends a payload as a canvas/message of the View. It may keep the bytes. An
+	// error fails the request.
 	Send func(payload ahp.Value) error
-	// Requests is how many are under way at a time; 256, which is what a host
-	// allows. More wait for their turn.
+	// Requests is the limit of concurrent requests; others wait. The default, 256, is
+	// the limit of a host.
 	Requests int
-	// Uploads is how many of them send a body that does not fit their first
-	// message; 32 likewise.
+	// Uploads is the limit of concurrent requests whose body does not fit their first
+	// message. The default, 32, is the limit of a host.
 	Uploads int
 }
 
-// Client is a page's side of http/1: an http.RoundTripper whose requests are
-// messages. Scheme and host of a request do not count: the app is the one behind
-// the canvas. Make it with [NewClient], and a new one for each connection; end it
-// with Close. Its methods may be called concurrently; Message gets what the host
-// says in its order.
+// Client is the page's side of http/1: an http.RoundTripper that sends requests as
+// messages. The scheme and host of a request are ignored: the server is the app behind
+// the canvas. Make a Client with [NewClient] for each connection, and Close it when the
+// connection is lost. It is safe for concurrent use, but Message must be called with
+// the host's messages in their order.
 type Client struct {
 	opts    ClientOptions
-	out     *window // the lane's, to the host
+	out     *window // the connection's window, to the host
 	slots   chan struct{}
 	uploads chan struct{}
-	sending sync.WaitGroup // of bodies
+	sending sync.WaitGroup // goroutines that send bodies
 
-	sendMu sync.Mutex // held from making an id to sending it: ids go up
+	sendMu sync.Mutex // held from assigning an id to sending it, because ids must increase
 
 	mu       sync.Mutex
 	last     int64
@@ -44,22 +44,22 @@ type Client struct {
 	closed   error
 }
 
-// ErrLost is what requests fail with when their lane ended.
+// ErrLost is the error of requests that were active when the Client was closed.
 var ErrLost = errors.New("bridge: the connection to the canvas was lost")
 
-// NewClient makes a client.
+// NewClient returns a Client. It panics if opts.Send is nil.
 func NewClient(opts ClientOptions) *Client {
 	if opts.Send == nil {
 		panic("bridge: ClientOptions need Send")
 	}
 	return &Client{
-		opts: opts, out: newLane(laneToHost), calls: map[int64]*call{},
+		opts: opts, out: newConnWindow(connToHost), calls: map[int64]*call{},
 		slots: make(chan struct{}, cmp.Or(opts.Requests, 256)), uploads: make(chan struct{}, cmp.Or(opts.Uploads, 32)),
 	}
 }
 
-// RoundTrip sends a request and waits for the head of its answer. An error that
-// the host tells of is an *[Error], before the head and while the body is read.
+// RoundTrip sends a request and waits for the head of its response. An error that the
+// host reports is an *[Error], here and while the body is read.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	select {
 	case c.slots <- struct{}{}:
@@ -74,21 +74,22 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	select {
-	case <-cl.headed:
+	case <-cl.headDone:
 	case <-req.Context().Done():
 		cl.abort(req.Context().Err())
 	}
-	<-cl.headed
+	<-cl.headDone
 	return cl.resp, cl.err
 }
 
 func closeBody(req *http.Request) {
 	if req.Body != nil {
-		_ = req.Body.Close() // it was not sent
+		_ = req.Body.Close() // the body was not sent
 	}
 }
 
-// Message hears the host. It reports whether the payload is of http/1.
+// Message handles a payload from the host. It returns false if the payload is not
+// http/1.
 func (c *Client) Message(payload ahp.Value) bool {
 	m, ours, bad := decode(payload)
 	if !ours {
@@ -98,25 +99,25 @@ func (c *Client) Message(payload ahp.Value) bool {
 	cl := c.calls[m.id]
 	back := int64(0)
 	if m.kind == response || m.kind == data {
-		if c.received += int64(len(m.data)); c.received >= giveBackPage {
+		if c.received += int64(len(m.data)); c.received >= ackPage {
 			back, c.received = c.received, 0
 		}
 	}
 	c.mu.Unlock()
 	if back > 0 {
-		_ = c.opts.Send(encodeGive("credit", 0, 0, back)) // a lost lane is told by Close
+		_ = c.opts.Send(encodeAmounts("credit", 0, 0, back)) // after a lost connection, Close reports the failure
 	}
 	if m.kind == grant && bad == nil && m.lane > 0 {
 		c.out.give(m.lane)
 	}
 	if cl != nil {
-		cl.hear(&m, bad)
+		cl.receive(&m, bad)
 	}
 	return true
 }
 
-// Refused hears of a message of the client's that the host did not take (an echo
-// with a rejectionReason): its request fails with code busy.
+// Refused handles one of the client's messages that the host rejected (its echo has a
+// rejectionReason): the request fails with code busy.
 func (c *Client) Refused(payload ahp.Value) {
 	m, ours, _ := decode(payload)
 	if !ours || m.kind != request && m.kind != body && m.kind != credit {
@@ -129,12 +130,12 @@ func (c *Client) Refused(payload ahp.Value) {
 	cl := c.calls[m.id]
 	c.mu.Unlock()
 	if cl != nil {
-		cl.end(&Error{http.StatusServiceUnavailable, CodeBusy, "the host did not take the request"}, "abort")
+		cl.end(&Error{http.StatusServiceUnavailable, CodeBusy, "the host rejected the request"}, "abort")
 	}
 }
 
-// Close fails what is under way with ErrLost, and waits until nothing is sent any
-// more. Bodies of requests must not block in Read after their Close.
+// Close fails all requests with ErrLost, and waits until no goroutine sends a body. A
+// request's body must not block in Read after its Close.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = ErrLost
@@ -152,14 +153,14 @@ func (c *Client) Close() {
 // begin sends the first message of a request.
 func (c *Client) begin(cl *call) error {
 	req := cl.req
-	m := message{kind: request, method: cmp.Or(req.Method, http.MethodGet), path: req.URL.RequestURI(), headers: fromHeader(req.Header), chunk: maxAsked}
+	m := message{kind: request, method: cmp.Or(req.Method, http.MethodGet), path: req.URL.RequestURI(), headers: fromHeader(req.Header), chunk: maxLargeChunk}
 	first, rest, err := firstBytes(req)
 	if err != nil {
 		return err
 	}
 	m.length = knownLength(req, len(first), rest == nil)
 	if rest != nil {
-		if err := cl.enterUploads(); err != nil {
+		if err := cl.acquireUpload(); err != nil {
 			return err
 		}
 	}
@@ -176,8 +177,8 @@ func (c *Client) begin(cl *call) error {
 	return nil
 }
 
-// announce gives the request its id and sends it. Where it does, Close waits
-// until sending is Done.
+// announce assigns the request's id and sends the request. On success, the caller must
+// call sending.Done, for which Close waits.
 func (c *Client) announce(cl *call, m *message, first []byte, end bool) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -193,7 +194,7 @@ func (c *Client) announce(cl *call, m *message, first []byte, end bool) error {
 	c.mu.Unlock()
 	head := appendRequest(m)
 	inline := first
-	if !room(head, len(first)) {
+	if !fits(head, len(first)) {
 		inline = nil
 	}
 	err := c.opts.Send(finish(head, inline, end && len(inline) == len(first), nil))
@@ -206,7 +207,7 @@ func (c *Client) announce(cl *call, m *message, first []byte, end bool) error {
 	return err
 }
 
-// forget takes a call out, and reports whether it was there.
+// forget removes a call, and reports whether it was registered.
 func (c *Client) forget(cl *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,13 +218,14 @@ func (c *Client) forget(cl *call) bool {
 	return true
 }
 
-// firstBytes reads what goes with the request; rest is nil where that is all.
+// firstBytes reads the part of the body that is sent with the request; rest is nil if
+// that is all of it.
 func firstBytes(req *http.Request) (first []byte, rest io.ReadCloser, err error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil, nil, nil
 	}
 	if req.ContentLength <= 0 || req.ContentLength > maxChunk {
-		return nil, req.Body, nil // reading could wait for ever
+		return nil, req.Body, nil // reading it here could block
 	}
 	first = make([]byte, req.ContentLength)
 	if _, err := io.ReadFull(req.Body, first); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// heard is what a Client said.
+// heard records the messages of a Client.
 type heard struct {
 	mu  sync.Mutex
 	all []ahp.Value
@@ -37,7 +37,7 @@ func (h *heard) last() string {
 	return string(h.all[len(h.all)-1])
 }
 
-// What a host says wrong ends the one request, and the client says cancel.
+// A host's violation ends only its request, for which the client sends cancel.
 func TestClientRules(t *testing.T) {
 	head := `{"x-ahp":"http/1","type":"response","id":1,"status":200,"headers":[]}`
 	chunk := `{"x-ahp":"http/1","type":"data","id":1,"seq":%d,"data":"` + base64.StdEncoding.EncodeToString(make([]byte, maxChunk)) + `"}`
@@ -92,8 +92,8 @@ func TestClientRules(t *testing.T) {
 	}
 }
 
-// The lane's window is given back for what nobody waits for any more.
-func TestClientGivesLaneBack(t *testing.T) {
+// The connection's window is credited for data of unknown requests too.
+func TestClientCreditsConnection(t *testing.T) {
 	h := &heard{}
 	c := NewClient(ClientOptions{Send: h.send})
 	defer c.Close()
@@ -133,7 +133,7 @@ func TestClientClose(t *testing.T) {
 	})
 }
 
-// Requests beyond the limit wait for their turn, and give up with their context.
+// Requests beyond the limit wait, and stop waiting with their context.
 func TestClientWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
@@ -197,7 +197,7 @@ func TestClientTrailersAndErrors(t *testing.T) {
 	})
 }
 
-// A message that the host did not take fails its request and costs no window.
+// A message that the host rejects fails its request, and its window is returned.
 func TestClientRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
@@ -212,7 +212,7 @@ func TestClientRefused(t *testing.T) {
 		synctest.Wait()
 		c.Refused(ahp.Value(h.last()))
 		wg.Wait()
-		if !errors.Is(failed, &Error{Code: CodeBusy}) || c.out.left != laneToHost || !strings.Contains(h.last(), `"type":"cancel"`) {
+		if !errors.Is(failed, &Error{Code: CodeBusy}) || c.out.left != connToHost || !strings.Contains(h.last(), `"type":"cancel"`) {
 			t.Errorf("the request ended with %v, %d bytes of the window are there, it said %s", failed, c.out.left, h.last())
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	wide "github.com/segmentio/asm/base64"
 )
 
-// fields are a message's members as they stand in the text; nil is absent.
+// fields are the raw members of a message; nil is absent.
 type fields struct {
 	tag, kind, id                  []byte
 	method, path, headers, length  []byte
@@ -16,10 +16,10 @@ type fields struct {
 	status, statusText, code, text []byte
 	bytes, lane                    []byte
 	reason                         []byte
-	twice                          bool
+	duplicate                      bool
 }
 
-// slot is where a member of that name belongs; nil is nowhere.
+// slot returns the field for a member name, nil for an unknown one.
 func (f *fields) slot(name string) *[]byte {
 	switch name {
 	case "x-ahp":
@@ -64,13 +64,13 @@ func (f *fields) slot(name string) *[]byte {
 	return nil
 }
 
-// split reads a payload's members. It reports whether the payload is of http/1,
-// well formed or not.
+// split reads a payload's members. ours reports whether the payload is http/1, valid or
+// not.
 func split(payload []byte) (f fields, ours bool) {
 	members(payload, func(quoted, value []byte) {
 		name, _ := text(quoted)
 		if at := f.slot(name); at != nil {
-			f.twice = f.twice || *at != nil
+			f.duplicate = f.duplicate || *at != nil
 			*at = value
 		}
 	})
@@ -78,9 +78,9 @@ func split(payload []byte) (f fields, ours bool) {
 	return f, said == tag
 }
 
-// decode reads a payload. ours says that it is of http/1. What breaks a rule of
-// PROTOCOL.md section 2 is an error; m.kind and m.id are right then as far as
-// they could be read. A type that is not known is no error, and of kind unknown.
+// decode reads a payload. ours reports whether it is http/1. A violation of PROTOCOL.md
+// section 2 is an error; m.kind and m.id are then set as far as they could be read. An
+// unknown type is not an error, but has the kind unknown.
 func decode(payload []byte) (m message, ours bool, err *Error) {
 	f, ours := split(payload)
 	if !ours {
@@ -91,7 +91,7 @@ func decode(payload []byte) (m message, ours bool, err *Error) {
 	id, hasID := integer(f.id, maxID)
 	m.id = id
 	switch {
-	case f.twice || !named || len(payload) > maxMessage:
+	case f.duplicate || !named || len(payload) > maxMessage:
 		return m, true, errMalformed
 	case m.kind == unknown:
 		return m, true, nil
@@ -102,9 +102,9 @@ func decode(payload []byte) (m message, ours bool, err *Error) {
 	return m, true, m.read(&f)
 }
 
-var errMalformed = protocolError("the message is not as http/1 has it")
+var errMalformed = protocolError("the message is not valid http/1")
 
-// read takes what the kind of message needs.
+// read reads the members of the message's kind.
 func (m *message) read(f *fields) *Error {
 	switch m.kind {
 	case request:
@@ -170,7 +170,7 @@ func (m *message) readStatus(f *fields) bool {
 	return ok && status >= 200
 }
 
-// readHead takes headers, and what of the body is with them.
+// readHead reads headers, and the part of the body in the same message.
 func (m *message) readHead(f *fields) (err *Error) {
 	if m.headers, err = readHeaders(f.headers); err != nil {
 		return err
@@ -197,11 +197,11 @@ func (m *message) readBody(f *fields) (err *Error) {
 	return m.readData(f.data)
 }
 
-// readData decodes base64 into bytes of the message's own.
+// readData decodes base64 into a new buffer.
 func (m *message) readData(v []byte) *Error {
 	most := maxChunk
 	if m.kind == response || m.kind == data {
-		most = maxAsked // a Client asks for it
+		most = maxLargeChunk // a Client asks for large chunks
 	}
 	if len(v) < 2 || v[0] != '"' || len(v)-2 > encoded(most) || len(v)%4 != 2 {
 		return errMalformed
@@ -214,8 +214,8 @@ func (m *message) readData(v []byte) *Error {
 	for padding < 2 && v[len(v)-1-padding] == '=' {
 		padding++
 	}
-	// All but the end by the machine's widest registers; the end strictly, for what
-	// its padding may hide. Either would step over line breaks, and come out short.
+	// The SIMD decoder reads all but the end, and the strict one the end, because the
+	// bits behind the padding must be 0. Both skip line breaks, so the lengths are checked.
 	out, end := make([]byte, len(v)/4*3), len(v)-4
 	n, err := wide.StdEncoding.Decode(out, v[:end])
 	if err != nil || n != end/4*3 {

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// TestReadData: base64 is read as strictly as by the standard library, and without
-// its patience with line breaks, whatever its length and wherever it is spoilt.
+// TestReadData: base64 is decoded as strictly as by the standard library, and line
+// breaks are invalid, at any length and with any corruption.
 func TestReadData(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	check := func(text string) {
 		t.Helper()
 		want, err := base64.StdEncoding.Strict().DecodeString(text)
-		good := err == nil && !strings.ContainsAny(text, "\r\n") && len(want) <= maxAsked
+		good := err == nil && !strings.ContainsAny(text, "\r\n") && len(want) <= maxLargeChunk
 		m := message{kind: data}
 		if bad := m.readData([]byte(`"` + text + `"`)); (bad == nil) != good || good && !bytes.Equal(m.data, want) {
 			t.Fatalf("%d characters, %.80q: %v, want good %v", len(text), text, bad, good)
@@ -39,5 +39,5 @@ func TestReadData(t *testing.T) {
 			check(text[:last] + string([]byte{spoilt}) + text[last+1:])
 		}
 	}
-	check(base64.StdEncoding.EncodeToString(make([]byte, maxAsked)))
+	check(base64.StdEncoding.EncodeToString(make([]byte, maxLargeChunk)))
 }

@@ -2,7 +2,7 @@ package bridge
 
 import "bytes"
 
-// readHeaders takes a list of [name, value].
+// readHeaders decodes a list of [name, value].
 func readHeaders(v []byte) ([]header, *Error) {
 	if v == nil {
 		return nil, errMalformed
@@ -42,8 +42,8 @@ func readHeader(pair []byte) (h header, ok bool) {
 	return h, ok && n == 2
 }
 
-// byteString makes bytes of characters U+0000 to U+00FF; control characters but
-// the tab are refused.
+// byteString converts characters U+0000 to U+00FF to bytes. Control characters except
+// tab are invalid.
 func byteString(s string, ok bool) (string, bool) {
 	if !ok {
 		return "", false
@@ -61,7 +61,7 @@ func byteString(s string, ok bool) (string, bool) {
 	return b.String(), true
 }
 
-// printable reports that all is ASCII from space to tilde.
+// printable reports whether s is ASCII from space to tilde.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -71,7 +71,7 @@ func printable(s string) bool {
 	return true
 }
 
-// isToken is RFC 9110 section 5.6.2.
+// isToken reports whether s is a token (RFC 9110 section 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -92,7 +92,7 @@ func lower(s string) bool {
 	return true
 }
 
-// isPath is a request target's path and query, without interpretation.
+// isPath reports whether s can be the path and query of a request line.
 func isPath(s string) bool {
 	if s == "" || s[0] != '/' {
 		return false

@@ -10,13 +10,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// The encoders write a message in one pass into one buffer that nobody else has;
-// appendChunk's is its caller's. They trust their caller with sizes.
+// The encoders write a message in one pass into a new buffer, except appendChunk, which
+// uses its caller's. Callers check sizes.
 
-// encoded is the size of n bytes as base64.
+// encoded returns the base64 size of n bytes.
 func encoded(n int) int { return base64.StdEncoding.EncodedLen(n) }
 
-// begin writes what every message begins with; room is for what follows.
+// begin returns the start of a message, with a capacity for room more bytes.
 func begin(kind string, id int64, room int) []byte {
 	return appendBegin(make([]byte, 0, room+80), kind, id)
 }
@@ -28,9 +28,9 @@ func appendBegin(b []byte, kind string, id int64) []byte {
 	return strconv.AppendInt(b, id, 10)
 }
 
-// appendHead writes an answer's head without its end, so that data can follow.
+// appendHead encodes a response's head without its end, so that data can follow.
 func appendHead(id int64, status int, statusText string, headers []header) []byte {
-	b := begin("response", id, 64+headerRoom(headers))
+	b := begin("response", id, 64+headersSize(headers))
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	if statusText != "" {
@@ -41,9 +41,9 @@ func appendHead(id int64, status int, statusText string, headers []header) []byt
 	return appendHeaders(b, headers)
 }
 
-// appendRequest writes a request without its end, so that data can follow.
+// appendRequest encodes a request without its end, so that data can follow.
 func appendRequest(m *message) []byte {
-	b := begin("request", m.id, len(m.path)+64+headerRoom(m.headers))
+	b := begin("request", m.id, len(m.path)+64+headersSize(m.headers))
 	b = append(b, `,"method":`...)
 	b = appendString(b, m.method)
 	b = append(b, `,"path":`...)
@@ -61,13 +61,13 @@ func appendRequest(m *message) []byte {
 	return b
 }
 
-// appendChunk writes a body or data message without its end.
+// appendChunk appends a body or data message without its end.
 func appendChunk(b []byte, kind string, id, seq int64) []byte {
 	b = append(appendBegin(b, kind, id), `,"seq":`...)
 	return strconv.AppendInt(b, seq, 10)
 }
 
-// finish completes a head or a chunk: that it is the end, its trailers, its data.
+// finish completes a head or chunk with end, trailers and data.
 func finish(b []byte, data []byte, end bool, trailers []header) ahp.Value {
 	if end {
 		b = append(b, `,"end":true`...)
@@ -86,11 +86,11 @@ func finish(b []byte, data []byte, end bool, trailers []header) ahp.Value {
 	return append(b, '}')
 }
 
-// room reports whether data fits into a message that began with head.
-func room(head []byte, size int) bool { return len(head)+encoded(size)+64 <= maxMessage }
+// fits reports whether data fits into the message that begins with head.
+func fits(head []byte, size int) bool { return len(head)+encoded(size)+64 <= maxMessage }
 
-// encodeGive writes a credit or a grant.
-func encodeGive(kind string, id, bytes, lane int64) ahp.Value {
+// encodeAmounts encodes a credit or a grant; lane is the amount for the connection.
+func encodeAmounts(kind string, id, bytes, lane int64) ahp.Value {
 	b := begin(kind, id, 64)
 	if bytes > 0 {
 		b = append(b, `,"bytes":`...)
@@ -117,8 +117,8 @@ func encodeError(id int64, e *Error) ahp.Value {
 	return append(appendString(b, plainText(e.Message)), '}')
 }
 
-// headerRoom is about what headers take.
-func headerRoom(headers []header) int {
+// headersSize estimates the encoded size of headers.
+func headersSize(headers []header) int {
 	n := 2
 	for _, h := range headers {
 		n += len(h.name) + len(h.value) + 8
@@ -141,7 +141,7 @@ func appendHeaders(b []byte, headers []header) []byte {
 	return append(b, ']')
 }
 
-// appendString writes bytes as a string: one character, U+0000 to U+00FF, a byte.
+// appendString appends a byte string: each byte is a character U+0000 to U+00FF.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -160,7 +160,8 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// plainText makes a sentence for people of any text: printable ASCII, bounded.
+// plainText returns at most maxText characters of a text, with others than printable
+// ASCII replaced.
 func plainText(s string) string {
 	out := make([]byte, 0, min(len(s), maxText))
 	for _, r := range s {

@@ -19,7 +19,7 @@ func (hello) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{}, Body: io.NopCloser(strings.NewReader("hello " + req.URL.Path))}, nil
 }
 
-// A host's Server and a page's Client; in between there are messages only.
+// A host's Server and a page's Client, connected by messages only.
 func Example() {
 	page := canvas.View{Conn: 1}
 	var server *bridge.Server

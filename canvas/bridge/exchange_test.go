@@ -22,13 +22,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// exchange is a file of testdata/exchanges (PROTOCOL.md section 8).
+// exchange is an element of a file in testdata/exchanges (PROTOCOL.md section 8).
 type exchange struct {
 	About string `json:"about"`
 	Steps []step `json:"steps"`
 }
 
-// step is one thing that happens; exactly one member is there.
+// step is one step; exactly one member is set.
 type step struct {
 	Page ahp.Value `json:"page"` // the page sends
 	Host ahp.Value `json:"host"` // the host's next message
@@ -36,19 +36,19 @@ type step struct {
 	Wait string    `json:"wait"` // time passes
 }
 
-// appStep is what the app sees and does of its request N, counted from 1.
+// appStep is what the app receives and does for its request N, counted from 1.
 type appStep struct {
-	N         int             `json:"n"`
-	Gets      *appRequest     `json:"gets"`
-	Reads     json.RawMessage `json:"reads"`     // of the body, exactly
-	BodyEnds  bool            `json:"bodyEnds"`  // at its end
-	Answers   *appAnswer      `json:"answers"`   // with a head
-	Writes    json.RawMessage `json:"writes"`    // of the answer's body
-	Ends      bool            `json:"ends"`      // the answer's body
-	Trailers  [][2]string     `json:"trailers"`  // with the end
-	Breaks    bool            `json:"breaks"`    // its connection is lost
-	Refuses   bool            `json:"refuses"`   // the connection
-	Cancelled bool            `json:"cancelled"` // it was told that nobody waits
+	N        int             `json:"n"`
+	Gets     *appRequest     `json:"gets"`
+	Reads    json.RawMessage `json:"reads"`     // of the body, exactly
+	BodyEnds bool            `json:"bodyEnds"`  // at its end
+	Answers  *appAnswer      `json:"answers"`   // with a head
+	Writes   json.RawMessage `json:"writes"`    // of the answer's body
+	Ends     bool            `json:"ends"`      // the answer's body
+	Trailers [][2]string     `json:"trailers"`  // with the end
+	Breaks   bool            `json:"breaks"`    // its connection is lost
+	Refuses  bool            `json:"refuses"`   // the connection
+	Canceled bool            `json:"cancelled"` // its request is canceled
 }
 
 type appRequest struct {
@@ -65,7 +65,7 @@ type appAnswer struct {
 	Headers [][2]string `json:"headers"`
 }
 
-// script is an app that does what the steps say.
+// script is an app that follows the steps.
 type script struct {
 	mu       sync.Mutex
 	requests []*scripted
@@ -75,12 +75,12 @@ type scripted struct {
 	req    *http.Request
 	head   chan *http.Response
 	broken chan error
-	body   *inbox
+	body   *bodyBuffer
 	resp   *http.Response
 }
 
 func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
-	r := &scripted{req: req, head: make(chan *http.Response, 1), broken: make(chan error, 1), body: newInbox(-1, func(int64) {})}
+	r := &scripted{req: req, head: make(chan *http.Response, 1), broken: make(chan error, 1), body: newBodyBuffer(-1, func(int64) {})}
 	r.body.window = 1 << 40
 	s.mu.Lock()
 	s.requests = append(s.requests, r)
@@ -105,7 +105,7 @@ func (s *script) at(n int) *scripted {
 	return s.requests[n-1]
 }
 
-// run does or checks one step of the app.
+// run performs or checks one step of the app.
 func (s *script) run(t *testing.T, a *appStep) {
 	t.Helper()
 	r := s.at(a.N)
@@ -139,9 +139,9 @@ func (s *script) run(t *testing.T, a *appStep) {
 		r.body.fail(io.ErrUnexpectedEOF, false)
 	case a.Refuses:
 		r.broken <- syscall.ECONNREFUSED
-	case a.Cancelled:
+	case a.Canceled:
 		if r.req.Context().Err() == nil {
-			t.Fatal("the app was not told that nobody waits")
+			t.Fatal("the app's request was not canceled")
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (g *appRequest) check(t *testing.T, req *http.Request) {
 	}
 }
 
-// filled is a string, or {"fill": n}: n times the letter x.
+// filled is a string, or {"fill": n} for n times the letter x.
 func filled(t *testing.T, v json.RawMessage) string {
 	t.Helper()
 	var s string
@@ -188,7 +188,7 @@ func filled(t *testing.T, v json.RawMessage) string {
 	return strings.Repeat("x", f.Fill)
 }
 
-// expand writes out the {"fill": n} of a message: in data as base64.
+// expand replaces {"fill": n} in a message; in data it becomes base64.
 func expand(t *testing.T, v ahp.Value) ahp.Value {
 	t.Helper()
 	if !bytes.Contains(v, []byte(`"fill"`)) {
@@ -258,8 +258,8 @@ func (x *exchange) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// next takes the first message of an id: requests are not ordered among each
-	// other. 0 takes any.
+	// next returns the first message of an id, because messages of different requests
+	// have no order. 0 returns any.
 	next := func(id int64) ahp.Value {
 		mu.Lock()
 		defer mu.Unlock()

@@ -38,7 +38,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// encode is a message as the encoders write it; nil where they write none.
+// encode encodes a message; nil if the encoders cannot.
 func encode(m *message) ahp.Value {
 	switch m.kind {
 	case request:
@@ -50,14 +50,14 @@ func encode(m *message) ahp.Value {
 	case data:
 		return finish(appendChunk(nil, "data", m.id, m.seq), m.data, m.end, m.trailers)
 	case credit:
-		return encodeGive("credit", m.id, m.bytes, m.lane)
+		return encodeAmounts("credit", m.id, m.bytes, m.lane)
 	case grant:
-		return encodeGive("grant", m.id, m.bytes, m.lane)
+		return encodeAmounts("grant", m.id, m.bytes, m.lane)
 	}
 	return nil
 }
 
-// FuzzDecode: what is taken can be written again, and means the same.
+// FuzzDecode: a decoded message can be encoded, with the same meaning.
 func FuzzDecode(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, payload []byte) {
@@ -82,8 +82,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzServer: whatever a View says, in pairs of messages, what it hears is of
-// http/1, and a good request after it is answered.
+// FuzzServer: for any pair of messages, a View receives only http/1, and a valid
+// request afterwards is answered.
 func FuzzServer(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, payload []byte) {
@@ -118,7 +118,7 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// FuzzClient: whatever a host says, the client ends its request and lives on.
+// FuzzClient: for any message of a host, the client ends the request and keeps working.
 func FuzzClient(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, payload []byte) {

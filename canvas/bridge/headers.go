@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// hopByHop are headers of one connection (RFC 9110 section 7.6.1), not of the
-// message; what Connection names belongs to them.
+// hopByHop are headers of a connection and not of a message (RFC 9110 section 7.6.1),
+// in addition to those that Connection names.
 var hopByHop = []string{
 	"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-authenticate",
 	"proxy-authorization", "proxy-authentication-info", "proxy-connection",
 }
 
-// notToApp are headers that a page does not decide, or whose truth the host knows
-// better.
+// notToApp are request headers that the host sets itself, or that a page may not set.
 var notToApp = []string{
 	"host", "expect", "content-length", "accept-encoding", "cookie", "cookie2", "origin", "referer", "sec-fetch-site",
 }
 
-// notToPage are headers that mean the app's own origin or connection, or that
-// would act on the content origin.
+// notToPage are response headers that refer to the app's origin or connection, or would
+// affect the canvas's origin.
 var notToPage = []string{
 	"set-cookie", "set-cookie2", "service-worker-allowed", "clear-site-data", "refresh", "link", "alt-svc",
 	"strict-transport-security", "content-encoding",
 }
 
-// connectionNames are the headers that Connection names.
+// connectionNames returns the headers that Connection names.
 func connectionNames(values []string) (names []string) {
 	for _, v := range values {
 		for name := range strings.SplitSeq(v, ",") {
@@ -38,8 +37,8 @@ func connectionNames(values []string) (names []string) {
 	return names
 }
 
-// toApp makes an app's headers of a page's (PROTOCOL.md section 6). Cookies are
-// the RoundTripper's.
+// toApp returns the app's headers for a page's (PROTOCOL.md section 6). The
+// RoundTripper adds cookies.
 func toApp(method string, origin *url.URL, list []header) http.Header {
 	h := make(http.Header, len(list)+3)
 	for _, e := range list {
@@ -47,7 +46,7 @@ func toApp(method string, origin *url.URL, list []header) http.Header {
 	}
 	dropped := connectionNames(h["Connection"])
 	for name := range h {
-		if n := strings.ToLower(name); hop(n, dropped) || slices.Contains(notToApp, n) {
+		if n := strings.ToLower(name); isHopByHop(n, dropped) || slices.Contains(notToApp, n) {
 			delete(h, name)
 		}
 	}
@@ -55,27 +54,27 @@ func toApp(method string, origin *url.URL, list []header) http.Header {
 		h.Set("Origin", origin.Scheme+"://"+origin.Host)
 	}
 	h.Set("Sec-Fetch-Site", "same-origin")
-	// A compressed answer would be decoded here and sent on as it is.
+	// The host would have to decode a compressed response.
 	h.Set("Accept-Encoding", "identity")
 	if len(h["User-Agent"]) == 0 {
-		h["User-Agent"] = nil // and not the one of Go's client
+		h["User-Agent"] = nil // do not send that of Go's client
 	}
 	return h
 }
 
-func hop(name string, named []string) bool {
+func isHopByHop(name string, named []string) bool {
 	return slices.Contains(hopByHop, name) || strings.HasPrefix(name, "proxy-") || slices.Contains(named, name)
 }
 
-// toPage makes a page's headers of an app's, sorted by name; decoded says that
-// the body has another length now. Location and Content-Location are for
-// relocate. ok is false where they are too large.
+// toPage returns the page's headers for an app's, sorted by name. decoded means that
+// the body has another length. Location and Content-Location are changed by relocate.
+// ok is false if the headers are too large.
 func toPage(h http.Header, decoded bool) (list []header, ok bool) {
 	dropped := connectionNames(h["Connection"])
 	size := 0
 	for name, values := range h {
 		n := strings.ToLower(name)
-		if hop(n, dropped) || slices.Contains(notToPage, n) || decoded && n == "content-length" || !isToken(n) {
+		if isHopByHop(n, dropped) || slices.Contains(notToPage, n) || decoded && n == "content-length" || !isToken(n) {
 			continue
 		}
 		for _, v := range values {
@@ -90,7 +89,7 @@ func toPage(h http.Header, decoded bool) (list []header, ok bool) {
 	return list, size <= maxHeaders && len(list) <= maxHeaderCount
 }
 
-// headerValue reports that v may be a header's value.
+// headerValue reports whether v is a valid header value.
 func headerValue(v string) bool {
 	for i := range len(v) {
 		if c := v[i]; c < ' ' && c != '\t' || c == 0x7f {
@@ -100,15 +99,15 @@ func headerValue(v string) bool {
 	return true
 }
 
-// relocate makes the locations in an answer path-only. Where a redirect leads to
-// another origin, it fails; any other location of another origin is dropped.
+// relocate makes the locations of a response path-only. It fails for a redirect to
+// another origin, and drops other locations of another origin.
 func relocate(status int, h http.Header, asked *url.URL) *Error {
 	for _, name := range []string{"Location", "Content-Location"} {
 		said := h.Get(name)
 		if said == "" {
 			continue
 		}
-		path, ok := within(asked, said)
+		path, ok := pathWithin(asked, said)
 		switch {
 		case ok:
 			h.Set(name, path)
@@ -121,9 +120,9 @@ func relocate(status int, h http.Header, asked *url.URL) *Error {
 	return nil
 }
 
-// within resolves a reference against a url, and makes it path-only where it
-// stays in its origin.
-func within(base *url.URL, ref string) (path string, ok bool) {
+// pathWithin resolves a reference against base, and returns its path if it has the same
+// origin.
+func pathWithin(base *url.URL, ref string) (path string, ok bool) {
 	u, err := base.Parse(ref)
 	if err != nil || !sameOrigin(u, base) || u.User != nil || u.Opaque != "" {
 		return "", false
@@ -133,7 +132,7 @@ func within(base *url.URL, ref string) (path string, ok bool) {
 		path = "/" + path
 	}
 	if strings.HasPrefix(path, "//") {
-		path = "/." + path // it would name a host
+		path = "/." + path // "//" would begin a host name
 	}
 	if u.RawQuery != "" || u.ForceQuery {
 		path += "?" + u.RawQuery
@@ -144,7 +143,7 @@ func within(base *url.URL, ref string) (path string, ok bool) {
 	return path, true
 }
 
-// sameOrigin compares scheme, host and port, with the scheme's own port.
+// sameOrigin compares scheme, host and port, including default ports.
 func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }

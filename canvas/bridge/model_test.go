@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// noise is a reproducible body of a size.
+// noise returns a reproducible body of a size.
 func noise(seed, size int) []byte {
 	b := make([]byte, size)
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -35,9 +35,9 @@ func sum(b []byte) string {
 	return fmt.Sprintf("%x", h.Sum64())
 }
 
-// TestModel is many requests at a time, of random sizes in both directions, with
-// slow readers, slow apps and cancels. What arrives is what was sent, what is
-// cancelled ends, and no more than the windows is ever held.
+// TestModel runs many concurrent requests of random sizes in both directions, with slow
+// readers, slow apps and cancels. Data arrives unchanged, canceled requests end, and no
+// more than the windows is buffered.
 func TestModel(t *testing.T) {
 	rounds, parallel := 6, 24
 	if os.Getenv("AHP_LONG") != "" {
@@ -81,14 +81,14 @@ func TestModel(t *testing.T) {
 	settled(t, s, c)
 }
 
-// settled waits until the lane's windows are whole again, but for what is
-// gathered before it is given back: nothing of them was lost on the way.
+// settled waits until the connection's windows are complete, except for credit that is
+// not due yet: no credit was lost.
 func settled(t *testing.T, s *Server, c *Client) {
 	t.Helper()
 	var toPage, toHost int64
 	for range 2000 {
 		s.mu.Lock()
-		l := s.lanes[testView.Conn]
+		l := s.conns[testView.Conn]
 		toHost = l.received
 		left := len(l.streams)
 		s.mu.Unlock()
@@ -101,20 +101,20 @@ func settled(t *testing.T, s *Server, c *Client) {
 		c.out.mu.Lock()
 		toHost += c.out.left
 		c.out.mu.Unlock()
-		if left == 0 && toPage == laneToPage && toHost == laneToHost {
+		if left == 0 && toPage == connToPage && toHost == connToHost {
 			return
 		}
 		<-time.After(time.Millisecond)
 	}
-	t.Errorf("of the lane's windows %d and %d bytes are there, want %d and %d", toPage, toHost, laneToPage, laneToHost)
+	t.Errorf("the connection's windows have %d and %d bytes, want %d and %d", toPage, toHost, connToPage, connToHost)
 }
 
-// held is what waits for readers, and fails the test where one request holds more
-// than its window.
+// held returns the buffered bytes, and fails the test if a request buffers more than
+// its window.
 func held(t *testing.T, s *Server, c *Client) (n int) {
-	var boxes []*inbox
+	var boxes []*bodyBuffer
 	s.mu.Lock()
-	for _, l := range s.lanes {
+	for _, l := range s.conns {
 		for _, st := range l.streams {
 			if st.upload != nil {
 				boxes = append(boxes, st.upload)
@@ -142,8 +142,8 @@ func held(t *testing.T, s *Server, c *Client) (n int) {
 	return n
 }
 
-// echoNoise answers with the noise that the query names, and says in a header
-// what it got.
+// echoNoise responds with the noise that the query names, and describes the received
+// body in a header.
 func echoNoise(w http.ResponseWriter, r *http.Request) {
 	var seed, size, pause int
 	_, _ = fmt.Sscanf(r.URL.RawQuery, "%d-%d-%d", &seed, &size, &pause)
@@ -155,7 +155,7 @@ func echoNoise(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(noise(seed, size))
 }
 
-// slow is a reader that lets others go first.
+// slow is a reader that yields to other goroutines.
 type slow struct {
 	io.Reader
 	pause int

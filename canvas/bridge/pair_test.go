@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
 
 var testView = canvas.View{Conn: 1, ClientID: "page"}
 
-// pair is a Server and a Client whose messages go straight to each other.
+// pair is a Server and a Client whose messages are delivered directly.
 func pair(t testing.TB, opts Options) (*Server, *Client) {
 	t.Helper()
 	var s *Server
@@ -68,7 +68,7 @@ func newMailbox(to func(ahp.Value)) *mailbox {
 func (m *mailbox) put(p ahp.Value) { m.queue <- p }
 func (m *mailbox) close()          { m.queue <- nil; <-m.done }
 
-// app is a handler behind a socket, and the RoundTripper to it.
+// app serves a handler on a socket, and returns the RoundTripper for it.
 func app(t testing.TB, h http.Handler) (origin string, rt http.RoundTripper) {
 	t.Helper()
 	srv := httptest.NewServer(h)

@@ -33,7 +33,7 @@ func TestRelocate(t *testing.T) {
 	}
 }
 
-// A request is never sent to the app twice, and its path reaches it as written.
+// A request is sent to the app only once, with its path unchanged.
 func TestPathAsWritten(t *testing.T) {
 	var got []string
 	var mu sync.Mutex
@@ -52,7 +52,7 @@ func TestPathAsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.sending.Done()
-		<-cl.headed
+		<-cl.headDone
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -61,7 +61,8 @@ func TestPathAsWritten(t *testing.T) {
 	}
 }
 
-// An answer whose head is large, or is too large, and one that the app never ends.
+// Responses with a large head, with one that is too large, and with one that never
+// ends.
 func TestLargeHead(t *testing.T) {
 	for _, test := range []struct {
 		size int

@@ -5,9 +5,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
 
-// members calls each with the name and value of every member of an object, as
-// they stand in the text. It reports whether the text is an object. The text has
-// been validated with the frame around it.
+// members calls each with the raw name and value of each member of an object. It reports
+// whether the text is an object. The text was validated with the frame around it.
 func members(text []byte, each func(name, value []byte)) bool {
 	w := scan.Walk(text)
 	if w.Peek() != '{' {
@@ -20,8 +19,8 @@ func members(text []byte, each func(name, value []byte)) bool {
 	return true
 }
 
-// elements calls each with the elements of an array until it returns false. It
-// reports whether the text is an array and each always returned true.
+// elements calls each with the elements of an array until it returns false. It reports
+// whether the text is an array and all calls returned true.
 func elements(text []byte, each func(value []byte) bool) bool {
 	w := scan.Walk(text)
 	if w.Peek() != '[' {
@@ -35,7 +34,7 @@ func elements(text []byte, each func(value []byte) bool) bool {
 	return true
 }
 
-// text decodes a string; ok is false where the value is none.
+// text decodes a string; ok is false if the value is not a string.
 func text(v []byte) (s string, ok bool) {
 	if len(v) < 2 || v[0] != '"' {
 		return "", false
@@ -49,7 +48,7 @@ func text(v []byte) (s string, ok bool) {
 	return string(inner), true
 }
 
-// integer decodes a whole number that is written as digits, at most max.
+// integer decodes a non-negative integer of digits, at most max.
 func integer(v []byte, max int64) (n int64, ok bool) {
 	if len(v) == 0 || len(v) > 16 || len(v) > 1 && v[0] == '0' {
 		return 0, false

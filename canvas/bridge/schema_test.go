@@ -44,8 +44,8 @@ func validates(t *testing.T, s *jsonschema.Schema, v ahp.Value) bool {
 	return s.Validate(doc) == nil
 }
 
-// The schema and the decoder agree about every message of the exchanges, but for
-// what a schema cannot say: how large all headers are together.
+// The schema and the decoder agree about all messages of the exchanges, except for the
+// total size of headers, which a schema cannot express.
 func TestSchemaAgrees(t *testing.T) {
 	schema := compileSchema(t)
 	files, _ := filepath.Glob("testdata/exchanges/*.json")
@@ -96,7 +96,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// Every whole example of PROTOCOL.md is valid.
+// All complete examples of PROTOCOL.md are valid.
 func TestDocumentExamples(t *testing.T) {
 	schema := compileSchema(t)
 	text, err := os.ReadFile("PROTOCOL.md")
@@ -118,7 +118,7 @@ func TestDocumentExamples(t *testing.T) {
 	}
 }
 
-// What the decoder refuses beside the exchanges, the schema refuses too.
+// Messages that the decoder refuses are invalid by the schema too.
 func TestMalformed(t *testing.T) {
 	schema := compileSchema(t)
 	head := `{"x-ahp":"http/1","type":"request","id":1,"method":"GET","path":"/","headers":`
@@ -158,7 +158,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-func TestNotOurs(t *testing.T) {
+func TestOtherPayloads(t *testing.T) {
 	for _, payload := range []string{
 		``, `null`, `"http/1"`, `[]`, `{}`, `{"x-ahp":"view/1","type":"request","id":1}`, `{"x-ahp":["http/1"]}`, `{"a":{"x-ahp":"http/1"}}`, `{"X-AHP":"http/1"}`,
 	} {
@@ -168,7 +168,7 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
-// Line breaks in base64 are no JSON, and the library would step over them.
+// Line breaks in base64 are invalid, but the library would skip them.
 func TestBase64LineBreak(t *testing.T) {
 	for _, breaks := range []string{"\n\n\n\n", "\r\n\r\n"} {
 		if _, _, err := decode([]byte(`{"x-ahp":"http/1","type":"body","id":1,"seq":0,"data":"eHh4` + breaks + `eHh4"}`)); err == nil {

@@ -3,7 +3,7 @@ package bridge
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -15,64 +15,67 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Options says what a Server works with. Origin, RoundTripper and Send are
-// required; a zero limit has the default that its comment names.
+// Options configures a Server. Origin, RoundTripper and Send are required.
 type Options struct {
-	// Origin is the app's: "http://127.0.0.1:3000". Every request goes there, with
-	// it as Host and, where it is not GET or HEAD, as Origin.
+	// Origin is the app's origin, such as "http://127.0.0.1:3000". It is the target and
+	// the Host of each request, and the Origin header unless the method is GET or HEAD.
 	Origin string
-	// RoundTripper reaches the app. It must heed its request's context, follow no
-	// redirects, and may return an *[Error]; its response's body ends with the
-	// context too.
+	// RoundTripper sends requests to the app. It must end when its request's context is
+	// canceled, also while the response's body is read, and must not follow redirects.
+	// It can return an *[Error].
 	RoundTripper http.RoundTripper
-	// Send sends a payload to one View. It must not keep the bytes, and not wait for
-	// the View; canvas.Handle.PostTo is one. A failure ends the request.
+	// Send sends a payload to one View. It must not keep the bytes or wait for the
+	// View; canvas.Handle.PostTo is one. An error ends the request.
 	Send func(to canvas.View, payload ahp.Value) error
 
-	Requests int // of a View at a time; 256
-	Uploads  int // of them, with a body that is not sent completely; 32
-	// HeadTimeout is how long an app may take for its answer's head, from the last
-	// byte of the body that it took; 30 s. Event streams may take for ever.
+	// Requests is the limit of a View's concurrent requests; 0 means 256.
+	Requests int
+	// Uploads is the limit of those with an incomplete body; 0 means 32.
+	Uploads int
+	// HeadTimeout is how long an app can take for the head of its response, from the
+	// last byte of the body that it read; 0 means 30 s. Event streams have no limit.
 	HeadTimeout time.Duration
-	// Gather is how long the head of an answer may wait for a small body, to go
-	// with it; 2 ms. An event stream's does not wait.
+	// Gather is how long the head of a response is delayed so that a small body can be
+	// in the same message; 0 means 2 ms. Event streams are not delayed.
 	Gather time.Duration
 
-	Logger *slog.Logger // nil discards
+	// Logger receives debug messages; nil discards them.
+	Logger *slog.Logger
 }
 
-// Server answers the http/1 messages of an instance's Views. Make it with
-// [NewServer], end it with Close. Its methods may be called concurrently; the
-// messages of one View come in their order.
+// Server answers the http/1 messages of an instance's Views. Make it with [NewServer]
+// and Close it. It is safe for concurrent use, but Message must be called with each
+// View's messages in their order.
 type Server struct {
 	opts    Options
 	origin  *url.URL
 	logger  *slog.Logger
-	running sync.WaitGroup // streams, and what they started
+	running sync.WaitGroup // streams and their timers
 
 	mu     sync.Mutex
 	closed bool
-	lanes  map[channels.ConnID]*lane
+	conns  map[channels.ConnID]*conn
 }
 
-// lane is one View.
-type lane struct {
+// conn is the http/1 traffic of one View; PROTOCOL.md calls it a lane.
+type conn struct {
 	server *Server
 	view   canvas.View
-	out    *window // to the page
+	out    *window // the connection's window, to the page
 
-	// Guarded by the server's mutex.
-	last     int64 // the greatest id that was used
+	// Guarded by server.mu.
+	last     int64 // highest id so far
 	streams  map[int64]*stream
-	uploads  int   // of them, that are not whole
-	received int64 // bytes that arrived and were not given back
+	uploads  int   // streams whose body is incomplete
+	received int64 // bytes received and not granted
 }
 
-// NewServer makes a server; the error says what is wrong with Origin.
+// NewServer returns a Server. It fails if opts.Origin is invalid, and panics if
+// RoundTripper or Send is nil.
 func NewServer(opts Options) (*Server, error) {
 	origin, err := url.Parse(opts.Origin)
 	if err != nil || origin.Host == "" || origin.Scheme != "http" && origin.Scheme != "https" {
-		return nil, errors.New("bridge: the app's origin is no http address")
+		return nil, fmt.Errorf("bridge: Options.Origin %q is not an http or https URL", opts.Origin)
 	}
 	if opts.RoundTripper == nil || opts.Send == nil {
 		panic("bridge: Options need RoundTripper and Send")
@@ -83,30 +86,29 @@ func NewServer(opts Options) (*Server, error) {
 	opts.Gather = cmp.Or(opts.Gather, 2*time.Millisecond)
 	s := &Server{
 		opts: opts, origin: &url.URL{Scheme: origin.Scheme, Host: origin.Host},
-		logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), lanes: map[channels.ConnID]*lane{},
+		logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), conns: map[channels.ConnID]*conn{},
 	}
 	return s, nil
 }
 
-// Message hears a View. It reports whether the payload is of http/1: any other
-// is not the server's.
+// Message handles a View's payload. It returns false if the payload is not http/1.
 func (s *Server) Message(_ context.Context, from canvas.View, payload ahp.Value) bool {
 	m, ours, bad := decode(payload)
 	if !ours {
 		return false
 	}
 	s.mu.Lock()
-	l := s.lane(from)
+	l := s.conn(from)
 	if l == nil {
 		s.mu.Unlock()
 		return true
 	}
-	back := l.countIn(len(m.data))
+	back := l.countReceived(len(m.data))
 	st, failed := l.route(&m, bad)
 	s.mu.Unlock()
 
 	if back > 0 {
-		s.send(from, encodeGive("grant", 0, 0, back))
+		s.send(from, encodeAmounts("grant", 0, 0, back))
 	}
 	switch {
 	case failed != nil && st != nil:
@@ -114,7 +116,7 @@ func (s *Server) Message(_ context.Context, from canvas.View, payload ahp.Value)
 	case failed != nil:
 		s.send(from, encodeError(m.id, failed))
 	case st != nil:
-		st.hear(&m)
+		st.receive(&m)
 	}
 	if m.kind == credit && bad == nil && m.lane > 0 {
 		l.out.give(m.lane)
@@ -122,28 +124,29 @@ func (s *Server) Message(_ context.Context, from canvas.View, payload ahp.Value)
 	return true
 }
 
-// lane finds a View's lane, or makes it. It is nil once the server is closed.
-func (s *Server) lane(from canvas.View) *lane {
-	l := s.lanes[from.Conn]
+// conn returns a View's conn, and creates it if necessary. It is nil once the server is
+// closed.
+func (s *Server) conn(from canvas.View) *conn {
+	l := s.conns[from.Conn]
 	if l == nil && !s.closed {
-		l = &lane{server: s, view: from, out: newLane(laneToPage), streams: map[int64]*stream{}}
-		s.lanes[from.Conn] = l
+		l = &conn{server: s, view: from, out: newConnWindow(connToPage), streams: map[int64]*stream{}}
+		s.conns[from.Conn] = l
 	}
 	return l
 }
 
-// countIn counts data that arrived, and returns what is to be given back.
-func (l *lane) countIn(n int) (back int64) {
-	if l.received += int64(n); l.received >= giveBackHost {
+// countReceived counts received bytes, and returns the grant that is due now.
+func (l *conn) countReceived(n int) (back int64) {
+	if l.received += int64(n); l.received >= ackHost {
 		back, l.received = l.received, 0
 	}
 	return back
 }
 
-// route finds the stream that a message is for, or begins it. An error ends the
-// stream, or answers the message where there is none; with neither the message
-// is over.
-func (l *lane) route(m *message, bad *Error) (*stream, *Error) {
+// route returns the stream of a message, and begins it if the message is a new request.
+// An error ends the stream, or answers the message if there is no stream. Without a
+// stream and an error, nothing more is to do.
+func (l *conn) route(m *message, bad *Error) (*stream, *Error) {
 	st := l.streams[m.id]
 	isNew := m.id > l.last
 	switch {
@@ -168,13 +171,13 @@ func (l *lane) route(m *message, bad *Error) (*stream, *Error) {
 }
 
 var (
-	errReused  = protocolError("this request's id was used before")
-	errUnknown = protocolError("there is no request of this id")
+	errReused  = protocolError("this request id was already used")
+	errUnknown = protocolError("there is no request with this id")
 )
 
-// begin starts a request. What it answers with beside an error is nil: the
-// stream hears of its first message by itself.
-func (l *lane) begin(m *message) (*stream, *Error) {
+// begin starts a request. Without an error it returns no stream, because the stream
+// handles its first message itself.
+func (l *conn) begin(m *message) (*stream, *Error) {
 	s := l.server
 	uploads := 0
 	if !m.end {
@@ -200,35 +203,35 @@ func (l *lane) begin(m *message) (*stream, *Error) {
 	return nil, nil
 }
 
-// ended forgets a stream, once; the upload that is over is one less.
-func (l *lane) ended(st *stream) {
+// ended removes a stream and its upload. It can be called more than once.
+func (l *conn) ended(st *stream) {
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
 	delete(l.streams, st.id)
 	l.uploaded(st)
 }
 
-// uploaded says that nothing more of a stream's body will come.
-func (l *lane) uploaded(st *stream) {
+// uploaded records that a stream's request body is complete or no longer needed.
+func (l *conn) uploaded(st *stream) {
 	if st.uploading {
 		st.uploading = false
 		l.uploads--
 	}
 }
 
-// ViewGone ends all requests of a View, without a word to it.
+// ViewGone cancels all requests of a View without sending anything to it.
 func (s *Server) ViewGone(from canvas.View) {
 	s.mu.Lock()
-	l := s.lanes[from.Conn]
-	delete(s.lanes, from.Conn)
+	l := s.conns[from.Conn]
+	delete(s.conns, from.Conn)
 	streams := l.all()
 	s.mu.Unlock()
 	for _, st := range streams {
-		st.cancel(errCancelled)
+		st.cancel(errCanceled)
 	}
 }
 
-func (l *lane) all() (list []*stream) {
+func (l *conn) all() (list []*stream) {
 	if l == nil {
 		return nil
 	}
@@ -238,15 +241,16 @@ func (l *lane) all() (list []*stream) {
 	return list
 }
 
-// Close fails all requests with code closed, gives back what arrived, and waits
-// until they have ended: a lane goes on where another Server takes the canvas over.
+// Close fails all requests with code closed, grants the received bytes, and waits until
+// the requests have ended. Views keep their ids and windows, because another Server can
+// take over the canvas.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
-	lanes := s.lanes
-	s.lanes = map[channels.ConnID]*lane{}
+	conns := s.conns
+	s.conns = map[channels.ConnID]*conn{}
 	s.mu.Unlock()
-	for _, l := range lanes {
+	for _, l := range conns {
 		s.mu.Lock()
 		streams, back := l.all(), l.received
 		l.received = 0
@@ -255,13 +259,13 @@ func (s *Server) Close() {
 			st.cancel(errClosed)
 		}
 		if back > 0 {
-			s.send(l.view, encodeGive("grant", 0, 0, back))
+			s.send(l.view, encodeAmounts("grant", 0, 0, back))
 		}
 	}
 	s.running.Wait()
 }
 
-// send sends a message, and reports whether it was taken.
+// send sends a message, and reports whether that succeeded.
 func (s *Server) send(to canvas.View, payload ahp.Value) bool {
 	err := s.opts.Send(to, payload)
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// counted is a body without an end that counts what was read of it.
+// counted is an endless body that counts the bytes read.
 type counted struct{ n atomic.Int64 }
 
 func (c *counted) Read(p []byte) (int, error) { c.n.Add(int64(len(p))); return len(p), nil }
 func (c *counted) Close() error               { return nil }
 
-// roundTrip is an http.RoundTripper made of a function.
+// roundTrip is a function as an http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -36,7 +36,7 @@ func answerWith(status int, body io.ReadCloser, headers ...string) *http.Respons
 	return &http.Response{StatusCode: status, Header: h, Body: body, ContentLength: -1}
 }
 
-// A body that nobody reads stops the sender: half a megabyte, and a chunk.
+// A body that is not read stops the sender after its window and one chunk.
 func TestUnreadBodyStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		endless := &counted{}
@@ -60,7 +60,7 @@ func TestUnreadBodyStops(t *testing.T) {
 	})
 }
 
-// Requests that nobody reads hold up none that somebody does, whatever the lane.
+// Requests that are not read do not block others.
 func TestNoStreamBlocksAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := pair(t, Options{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -85,7 +85,7 @@ func TestNoStreamBlocksAnother(t *testing.T) {
 	})
 }
 
-// What an app does not take of an upload stays at the page.
+// Upload bytes that the app does not read stay at the page.
 func TestUnreadUploadStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := pair(t, Options{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -140,7 +140,7 @@ func TestCancelReachesTheApp(t *testing.T) {
 				synctest.Wait()
 				select {
 				case <-told:
-					t.Error("the app was told before anybody cancelled")
+					t.Error("the app's request was canceled too early")
 				default:
 				}
 				cancel()
@@ -163,8 +163,8 @@ func TestViewGone(t *testing.T) {
 		if app.at(1).req.Context().Err() == nil {
 			t.Error("the app's request lives on")
 		}
-		if len(s.lanes) != 0 {
-			t.Error("the lane is still there")
+		if len(s.conns) != 0 {
+			t.Error("the conn is still registered")
 		}
 		c.Close()
 		wg.Wait()
@@ -186,10 +186,10 @@ func TestCloseFailsRequests(t *testing.T) {
 	})
 }
 
-// A View to which nothing can be sent has no requests, whether the app's answer
-// goes on or waits.
+// A View that cannot be sent to has no requests, whether their responses continue or
+// wait.
 func TestSendFails(t *testing.T) {
-	for name, body := range map[string]io.ReadCloser{"endless": &counted{}, "silent": newInbox(-1, nil)} {
+	for name, body := range map[string]io.ReadCloser{"endless": &counted{}, "silent": newBodyBuffer(-1, nil)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { sendFails(t, body) })
 		})
@@ -201,8 +201,8 @@ func sendFails(t *testing.T, body io.ReadCloser) {
 	s, err := NewServer(Options{
 		Origin: "http://localhost", Send: func(canvas.View, ahp.Value) error { return errors.New("gone") },
 		RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
-			if i, ok := body.(*inbox); ok {
-				i = newInbox(-1, nil)
+			if i, ok := body.(*bodyBuffer); ok {
+				i = newBodyBuffer(-1, nil)
 				body = i
 				context.AfterFunc(r.Context(), func() { i.fail(r.Context().Err(), true) })
 			}
@@ -217,13 +217,13 @@ func sendFails(t *testing.T, body io.ReadCloser) {
 	s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":1,"method":"GET","path":"/","headers":[],"end":true}`))
 	<-told // or the test deadlocks
 	if c, ok := body.(*counted); ok && c.n.Load() > 2*maxChunk {
-		t.Errorf("%d bytes were read for nobody", c.n.Load())
+		t.Errorf("%d bytes were read in vain", c.n.Load())
 	}
 }
 
 func TestTooManyRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex // at the end, all that is under way is told at once
+		var mu sync.Mutex // at the end, all active requests fail at once
 		var errs []ahp.Value
 		s, err := NewServer(Options{
 			Origin: "http://localhost", RoundTripper: &script{}, Requests: 8, Uploads: 3,
@@ -266,19 +266,19 @@ func TestNewServerOrigin(t *testing.T) {
 	}
 }
 
-// No url and no text of the app's errors reaches a page.
+// No URL or text of the app's errors reaches a page.
 func TestErrorsHoldNoURL(t *testing.T) {
 	_, c := pair(t, Options{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return nil, &url.Error{Op: "Get", URL: "http://127.0.0.1:3000/?token=secret", Err: errors.New("secret")}
 	})})
 	_, err := c.RoundTrip(get(t, "/"))
 	if err == nil || strings.Contains(err.Error(), "secret") || !errors.Is(err, &Error{Code: CodeBroken}) {
-		t.Errorf("the page is told %v", err)
+		t.Errorf("the page gets %v", err)
 	}
 }
 
-// A request's place is free before the page hears of its end.
-func TestPlaceIsFree(t *testing.T) {
+// A request no longer counts when the page receives its end.
+func TestEndedRequestIsNotCounted(t *testing.T) {
 	_, c := pair(t, Options{Requests: 1, RoundTripper: memory{[]byte("x")}})
 	for n := range 2000 {
 		if resp, err := c.RoundTrip(get(t, "/")); err != nil {
@@ -289,8 +289,8 @@ func TestPlaceIsFree(t *testing.T) {
 	}
 }
 
-// A lane outlives its Server: where another takes the canvas over, no window is
-// lost and none has grown.
+// A View's windows outlive a Server: if another takes over the canvas, no credit is
+// lost or added.
 func TestServerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
@@ -298,15 +298,15 @@ func TestServerIsReplaced(t *testing.T) {
 		s, _ := NewServer(opts)
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":5,"method":"POST","path":"/","headers":[],"data":"aGVsbG8="}`))
 		s.Close()
-		if all := fmt.Sprintf("%s", h.all); len(h.all) != 2 || !strings.Contains(all, string(encodeGive("grant", 0, 0, 5))) || !strings.Contains(all, string(encodeError(5, errClosed))) {
+		if all := fmt.Sprintf("%s", h.all); len(h.all) != 2 || !strings.Contains(all, string(encodeAmounts("grant", 0, 0, 5))) || !strings.Contains(all, string(encodeError(5, errClosed))) {
 			t.Errorf("the page heard %s", all)
 		}
 		s, _ = NewServer(opts)
 		defer s.Close()
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"credit","id":0,"lane":1048576}`))
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":6,"method":"GET","path":"/","headers":[],"end":true}`))
-		if l := s.lanes[testView.Conn]; l.out.left != laneToPage || len(l.streams) != 1 {
-			t.Errorf("the lane's window is %d, it has %d requests", l.out.left, len(l.streams))
+		if l := s.conns[testView.Conn]; l.out.left != connToPage || len(l.streams) != 1 {
+			t.Errorf("the connection's window is %d, it has %d requests", l.out.left, len(l.streams))
 		}
 	})
 }

@@ -13,35 +13,34 @@ import (
 	"time"
 )
 
-// stream is one request of a View. Its run alone sends the response, data and
-// error.
+// stream is one request of a View. Only its run sends the response, data and error.
 type stream struct {
-	id     int64
-	lane   *lane
-	req    *http.Request
-	upload *inbox  // nil where the request came with its end and without data
-	out    *window // to the page
-	most   int     // bytes of the answer in one message
-	events bool    // the page wants an event stream
+	id         int64
+	conn       *conn
+	req        *http.Request
+	upload     *bodyBuffer // nil for a request without a body
+	out        *window     // of the response
+	chunkLimit int         // bytes of the response in one message
+	events     bool        // the page wants an event stream
 
 	ctx    context.Context
-	cancel context.CancelCauseFunc // the cause is what the page is told: an *Error
-	head   *time.Timer             // cancels where the app does not answer; nil for event streams
+	cancel context.CancelCauseFunc // the cause is the *Error for the page
+	head   *time.Timer             // cancels if the app does not answer; nil for event streams
 
-	answered  atomic.Bool // the head is there, or never will be
-	uploading bool        // guarded by the server's mutex: more of the body may come
+	answered  atomic.Bool // RoundTrip has returned
+	uploading bool        // guarded by server.mu: the body is incomplete
 }
 
-// errCancelled ends a request of which the page wants to hear no more.
-var errCancelled = errors.New("bridge: the page cancelled the request")
+// errCanceled ends a request that needs no further message to the page.
+var errCanceled = errors.New("bridge: the page canceled the request")
 
-func newStream(l *lane, m *message) (*stream, *Error) {
-	st := &stream{id: m.id, lane: l, out: newWindow(streamWindow), most: int(min(max(m.chunk, maxChunk), maxAsked)), uploading: !m.end}
+func newStream(l *conn, m *message) (*stream, *Error) {
+	st := &stream{id: m.id, conn: l, out: newWindow(streamWindow), chunkLimit: int(min(max(m.chunk, maxChunk), maxLargeChunk)), uploading: !m.end}
 	for _, h := range m.headers {
 		st.events = st.events || h.name == "accept" && strings.Contains(strings.ToLower(h.value), "text/event-stream")
 	}
 	if !m.end || len(m.data) > 0 || m.length > 0 {
-		st.upload = newInbox(m.length, st.grant)
+		st.upload = newBodyBuffer(m.length, st.grant)
 		if err := st.upload.first(m.data, m.end); err != nil {
 			return nil, err
 		}
@@ -54,13 +53,13 @@ func newStream(l *lane, m *message) (*stream, *Error) {
 	return st, nil
 }
 
-// makeRequest makes the app's request. The path is given on as it was written.
+// makeRequest builds the app's request. The path is passed on unchanged.
 func (st *stream) makeRequest(m *message) *Error {
-	s := st.lane.server
+	s := st.conn.server
 	raw, query, asks := strings.Cut(m.path, "?")
 	path, err := url.PathUnescape(raw)
 	if err != nil {
-		return protocolError("the path holds a percent sign without two hex digits")
+		return protocolError("the path has a percent sign without two hex digits")
 	}
 	u := &url.URL{Scheme: s.origin.Scheme, Host: s.origin.Host, Path: path, RawPath: raw, RawQuery: query, ForceQuery: asks && query == ""}
 	st.req = (&http.Request{
@@ -71,53 +70,54 @@ func (st *stream) makeRequest(m *message) *Error {
 	case st.upload == nil:
 		st.req.Body = http.NoBody
 	case m.end:
-		st.req.Body, st.req.ContentLength = st.takes(), int64(len(m.data))
+		st.req.Body, st.req.ContentLength = st.timedBody(), int64(len(m.data))
 	default:
-		st.req.Body, st.req.ContentLength = st.takes(), m.length
+		st.req.Body, st.req.ContentLength = st.timedBody(), m.length
 	}
 	return nil
 }
 
-// grant gives the page back what the app took of the body.
+// grant credits body bytes that the app read.
 func (st *stream) grant(n int64) {
-	st.lane.server.send(st.lane.view, encodeGive("grant", st.id, n, 0))
+	st.conn.server.send(st.conn.view, encodeAmounts("grant", st.id, n, 0))
 }
 
-// takes is the body as the app takes it: what it takes puts off the time-out.
-func (st *stream) takes() io.ReadCloser { return &taken{st} }
+// timedBody returns the request's body for the app. Each read restarts the timeout of
+// the response's head.
+func (st *stream) timedBody() io.ReadCloser { return &timedBody{st} }
 
-type taken struct{ st *stream }
+type timedBody struct{ st *stream }
 
-func (t *taken) Read(p []byte) (int, error) {
+func (t *timedBody) Read(p []byte) (int, error) {
 	n, err := t.st.upload.Read(p)
-	t.st.wait()
+	t.st.resetHeadTimer()
 	return n, err
 }
 
-func (t *taken) Close() error { return t.st.upload.Close() }
+func (t *timedBody) Close() error { return t.st.upload.Close() }
 
-// wait begins the time for the head again.
-func (st *stream) wait() {
+// resetHeadTimer restarts the timeout of the response's head.
+func (st *stream) resetHeadTimer() {
 	if st.head != nil && !st.answered.Load() {
-		st.head.Reset(st.lane.server.opts.HeadTimeout)
+		st.head.Reset(st.conn.server.opts.HeadTimeout)
 	}
 }
 
-// hear takes a message that was routed here, and waits for nothing.
-func (st *stream) hear(m *message) {
+// receive handles a message for this stream. It does not block.
+func (st *stream) receive(m *message) {
 	switch m.kind {
 	case cancel:
-		st.cancel(errCancelled)
+		st.cancel(errCanceled)
 	case credit:
 		if m.bytes > 0 && !st.out.give(m.bytes) {
-			st.cancel(protocolError("the window is too large"))
+			st.cancel(protocolError("the credit exceeds the limit of a window"))
 		}
 	case body:
 		st.more(m)
 	}
 }
 
-// more takes a part of the body.
+// more adds a part of the request's body.
 func (st *stream) more(m *message) {
 	err := errAfter
 	if st.upload != nil {
@@ -127,44 +127,45 @@ func (st *stream) more(m *message) {
 	case err != nil:
 		st.cancel(err)
 	case m.end:
-		st.lane.server.mu.Lock()
-		st.lane.uploaded(st)
-		st.lane.server.mu.Unlock()
+		st.conn.server.mu.Lock()
+		st.conn.uploaded(st)
+		st.conn.server.mu.Unlock()
 	}
 }
 
-// run is the request's life.
+// run performs the request and sends the response.
 func (st *stream) run() {
 	var stop func() bool
 	if st.upload != nil {
-		// The app's transport may sit in Read when the request ends.
+		// The app's transport can be blocked in Read when the request ends.
 		stop = context.AfterFunc(st.ctx, func() { st.upload.fail(context.Cause(st.ctx), true) })
 	}
-	st.limit()
-	resp, err := st.lane.server.opts.RoundTripper.RoundTrip(st.req)
+	st.startHeadTimer()
+	resp, err := st.conn.server.opts.RoundTripper.RoundTrip(st.req)
 	st.answered.Store(true)
 	if err == nil {
 		a := &answer{stream: st}
-		err = a.pass(resp)
-		_ = resp.Body.Close() // what it says matters to nobody
+		err = a.forward(resp)
+		_ = resp.Body.Close() // the body was read or given up
 	}
-	st.tell(err)
-	st.lane.ended(st)
+	st.fail(err)
+	st.conn.ended(st)
 	if st.head != nil {
 		st.head.Stop()
 	}
 	if stop != nil && stop() {
-		st.upload.fail(errCancelled, true)
+		st.upload.fail(errCanceled, true)
 	}
-	st.cancel(errCancelled)
+	st.cancel(errCanceled)
 }
 
-// limit begins the time that the app has for its head.
-func (st *stream) limit() {
+// startHeadTimer starts the timeout of the response's head, which event streams do not
+// have.
+func (st *stream) startHeadTimer() {
 	if st.events {
 		return
 	}
-	limit := st.lane.server.opts.HeadTimeout
+	limit := st.conn.server.opts.HeadTimeout
 	st.head = time.AfterFunc(limit, func() {
 		if !st.answered.Load() {
 			st.cancel(&Error{http.StatusGatewayTimeout, CodeTimeout, "the app did not answer within " + limit.String()})
@@ -172,22 +173,22 @@ func (st *stream) limit() {
 	})
 }
 
-// tell says why the request failed, unless the page wants to hear no more.
-func (st *stream) tell(err error) {
+// fail sends the request's error, unless the page canceled the request.
+func (st *stream) fail(err error) {
 	if cause := context.Cause(st.ctx); cause != nil && err != nil {
 		err = cause
 	}
-	if err == nil || errors.Is(err, errCancelled) {
+	if err == nil || errors.Is(err, errCanceled) {
 		return
 	}
 	e := describe(err)
-	st.lane.ended(st)
-	st.lane.server.logger.Debug("request failed", "client", st.lane.view.ClientID, "code", e.Code)
-	st.lane.server.send(st.lane.view, encodeError(st.id, e))
+	st.conn.ended(st)
+	st.conn.server.logger.Debug("request failed", "client", st.conn.view.ClientID, "code", e.Code)
+	st.conn.server.send(st.conn.view, encodeError(st.id, e))
 }
 
-// describe makes words of a RoundTripper's error. Its own text stays here: it
-// may hold the url.
+// describe converts a RoundTripper's error for the page. The error's text is not used,
+// because it can contain the URL.
 func describe(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -197,7 +198,7 @@ func describe(err error) *Error {
 	}
 	switch {
 	case strings.Contains(err.Error(), "server response headers exceeded"):
-		return errBigHead // net/http has no value for it
+		return errBigHead // net/http has no error value for this
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return errEndedEarly
 	}

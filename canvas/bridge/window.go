@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// window is what may still be sent: of a request, or of a lane. Those who wait
-// for it are served in the order in which they came, so that nobody is starved
-// by those who want less.
+// window is a flow control window: the bytes that can still be sent, for a request or
+// for a connection. Waiters are served in order, so that small requests cannot starve
+// large ones.
 type window struct {
-	most int64 // that left may be; more is not believed
+	limit int64 // maximum of left
 
 	mu    sync.Mutex
 	left  int64
@@ -18,18 +18,18 @@ type window struct {
 
 type waiter struct {
 	n     int64
-	ready chan struct{} // closed when n were taken for it
+	ready chan struct{} // closed when n bytes were taken for the waiter
 }
 
-// newWindow makes a request's: its reader may give as much as it likes.
-func newWindow(size int64) *window { return &window{left: size, most: maxAmount} }
+// newWindow returns the window of a request. Its receiver can enlarge it.
+func newWindow(size int64) *window { return &window{left: size, limit: maxAmount} }
 
-// newLane makes a lane's, which cannot become larger than it was. So what is
-// given back for bytes that a Server before this one sent does no harm.
-func newLane(size int64) *window { return &window{left: size, most: size} }
+// newConnWindow returns the window of a connection, which cannot exceed its initial
+// size. So credit for bytes that a previous Server sent has no effect.
+func newConnWindow(size int64) *window { return &window{left: size, limit: size} }
 
-// take takes n, and waits until they are there. It takes nothing where ctx is
-// done first; the error is its cause.
+// take waits until n bytes are available and takes them. If ctx is canceled first, it
+// takes nothing and returns the context's cause.
 func (w *window) take(ctx context.Context, n int64) error {
 	if n == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (w *window) take(ctx context.Context, n int64) error {
 	}
 }
 
-// leave takes a waiter out, and gives back what it had got meanwhile.
+// leave removes a waiter, and returns the bytes that it might have received meanwhile.
 func (w *window) leave(me *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,14 +70,14 @@ func (w *window) leave(me *waiter) {
 	w.serve()
 }
 
-// give adds n. It reports whether the window stays within its bound; it is held
-// there.
+// give adds n bytes. It returns false if the window would exceed its limit, which it
+// then has.
 func (w *window) give(n int64) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left += n
-	if ok = w.left <= w.most; !ok {
-		w.left = w.most
+	if ok = w.left <= w.limit; !ok {
+		w.left = w.limit
 	}
 	w.serve()
 	return ok

@@ -9,8 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// Those who wait are served in their order: one who wants little does not starve
-// one who wants much.
+// Waiters are served in order, so that small amounts do not starve large ones.
 func TestWindowTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow(10)
@@ -42,8 +41,8 @@ func TestWindowTakesTurns(t *testing.T) {
 	})
 }
 
-// One who gives up takes nothing, and those behind go on.
-func TestWindowGivesUp(t *testing.T) {
+// A canceled waiter takes nothing, and does not block those behind it.
+func TestWindowCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow(10)
 		ctx, cancel := context.WithCancel(t.Context())

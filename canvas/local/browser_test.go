@@ -11,8 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestBoardInABrowser: a canvas that takes part by view/1 is alive at its loopback
-// url, also in another app's frame.
+// TestBoardInABrowser: a canvas that uses view/1 works at its loopback url, also in
+// another app's frame.
 func TestBoardInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")

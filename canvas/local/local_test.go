@@ -27,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
 
-// stage is a host with a board and a web app, and a renderer that has nothing but
-// the host's address.
+// stage is a host with a board and a web app, and a renderer that only has the host's
+// address.
 type stage struct {
 	t       *testing.T
 	host    *host.Host
@@ -136,7 +136,7 @@ func (s *stage) do(method, url string, header ...string) (*http.Response, string
 	return res, string(body)
 }
 
-// TestReads: a canvas that has no server is read, with its validators.
+// TestReads: a canvas without a server is read, with its validators.
 func TestReads(t *testing.T) {
 	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
 	c := s.open("board")
@@ -163,10 +163,9 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestStrangers: who embeds a canvas may show it and nothing else.
-// TestOfferedWhenTheHostTakesIt: a canvas for which the host has no connection at the
-// moment is offered a little later.
-func TestOfferedWhenTheHostTakesIt(t *testing.T) {
+// TestServedWhenTheHostAcceptsIt: a canvas for which the host has no free connection is
+// served a little later.
+func TestServedWhenTheHostAcceptsIt(t *testing.T) {
 	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
 	s.busy.Store(2)
 	c := s.open("board")
@@ -175,7 +174,8 @@ func TestOfferedWhenTheHostTakesIt(t *testing.T) {
 	}
 }
 
-func TestStrangers(t *testing.T) {
+// TestOtherOrigins: other pages can embed a canvas, but cannot send requests to it.
+func TestOtherOrigins(t *testing.T) {
 	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
 	c := s.open("board")
 	for _, tc := range []struct {
@@ -199,7 +199,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestBridges: a web app behind the host is that app here, whatever it speaks.
+// TestBridges: a web app behind the host works here with all of HTTP.
 func TestBridges(t *testing.T) {
 	events := make(chan string)
 	s := newStage(t, func(w http.ResponseWriter, r *http.Request) {
@@ -262,8 +262,8 @@ func TestBridges(t *testing.T) {
 	close(events)
 }
 
-// TestGoneAndBack: the url stays while the canvas is open; after that nobody
-// listens there.
+// TestGoneAndBack: the url stays while the canvas is open; afterwards nothing listens
+// there.
 func TestGoneAndBack(t *testing.T) {
 	s := newStage(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "here") })
 	c := s.open("app")
@@ -293,11 +293,11 @@ func TestGoneAndBack(t *testing.T) {
 	}
 	s.await("closed", func(c local.Canvas) bool { return c.InstanceID == "app" && c.Closed })
 	if _, err := http.Get(c.URL); err == nil {
-		t.Error("somebody still listens")
+		t.Error("the port is still open")
 	}
 }
 
-// TestViewsOfAPage: a page takes part by view/1, as a View of its own.
+// TestViewsOfAPage: each page takes part by view/1 as its own View.
 func TestViewsOfAPage(t *testing.T) {
 	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
 	c := s.open("board")

@@ -220,7 +220,7 @@ func (b *tokenTransport) explain(err error) *canvas.Error {
 	case http.StatusServiceUnavailable:
 		return &canvas.Error{Code: CodeUnreachable, Message: "the host accepts no new agents: it is stopping, or too many are connected"}
 	case 0:
-		return &canvas.Error{Code: CodeUnreachable, Message: "no canvas host answers: " + cause(err).Error()}
+		return &canvas.Error{Code: CodeUnreachable, Message: "the host cannot be reached: " + cause(err).Error()}
 	}
 	return errNoHost
 }

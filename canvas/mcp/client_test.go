@@ -23,16 +23,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// guarded is a door behind a token, as canvas/host puts it.
+// guarded is a server behind a token check, like in canvas/host.
 func guarded(t *testing.T, service mcp.Service) *httptest.Server {
 	t.Helper()
-	door := mcp.Handler(mcp.New(service, mcp.Options{Version: "1.2.3"}))
+	server := mcp.Handler(mcp.New(service, mcp.Options{Version: "1.2.3"}))
 	return listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer sesame" {
 			http.Error(w, "a valid token is needed", http.StatusUnauthorized)
 			return
 		}
-		door.ServeHTTP(w, r)
+		server.ServeHTTP(w, r)
 	}))
 }
 
@@ -73,9 +73,9 @@ func TestDialFails(t *testing.T) {
 	}
 }
 
-// A host that forgot the client is entered again, and so is one that was away:
-// an agent's door outlives a restart of the host.
-func TestClientReenters(t *testing.T) {
+// A client begins a new session if the host no longer knows it, or was unreachable: an
+// agent's proxy survives a restart of the host.
+func TestClientBeginsNewSession(t *testing.T) {
 	service := newFake()
 	first := guarded(t, service)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: first.URL, Token: "sesame"})
@@ -110,10 +110,10 @@ func TestClientReenters(t *testing.T) {
 	}
 }
 
-// An agent's door outlives its host, and gives the token to nobody who takes the
-// host's port meanwhile.
-func TestTheTokenIsNotForAStranger(t *testing.T) {
-	door := guarded(t, newFake()).Config.Handler
+// An agent's proxy survives its host, and does not send the token to another program
+// that takes over the host's port.
+func TestTokenIsNotSentToAnotherProgram(t *testing.T) {
+	server := guarded(t, newFake()).Config.Handler
 	var gone atomic.Bool
 	var mu sync.Mutex
 	var seen []string // by the stranger
@@ -127,7 +127,7 @@ func TestTheTokenIsNotForAStranger(t *testing.T) {
 		case r.URL.Path == proof.Path:
 			fmt.Fprintln(w, proof.Of("sesame", q.Get("at"), q.Get("nonce")))
 		default:
-			door.ServeHTTP(w, r)
+			server.ServeHTTP(w, r)
 		}
 	}))
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL + "/mcp", Token: "sesame"})
@@ -155,12 +155,12 @@ func TestTheTokenIsNotForAStranger(t *testing.T) {
 	}
 }
 
-// A refusal that no protocol foresees spends the session, and so may an answer
-// that breaks off; the next call has another.
+// An unexpected refusal ends the session, and so can an incomplete answer; the next
+// call begins a new one.
 func TestClientSurvives(t *testing.T) {
 	service := newFake()
 	var abort, refuse atomic.Bool
-	door := guarded(t, service).Config.Handler
+	server := guarded(t, service).Config.Handler
 	srv := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if abort.CompareAndSwap(true, false) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -172,7 +172,7 @@ func TestClientSurvives(t *testing.T) {
 			http.Error(w, "no", http.StatusUnauthorized)
 			return
 		}
-		door.ServeHTTP(w, r)
+		server.ServeHTTP(w, r)
 	}))
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: srv.URL, Token: "sesame"})
 	if err != nil {
@@ -190,8 +190,8 @@ func TestClientSurvives(t *testing.T) {
 	}
 }
 
-// A host that sends its agents elsewhere does not get their token there.
-func TestDialStays(t *testing.T) {
+// A client does not follow redirects, so the token does not reach another host.
+func TestNoRedirects(t *testing.T) {
 	asked := false
 	elsewhere := listen(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	srv := listen(t, http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
@@ -201,8 +201,8 @@ func TestDialStays(t *testing.T) {
 	}
 }
 
-// An agent on standard streams works with a host elsewhere as with one here,
-// and hears of it when the host is gone.
+// An agent on standard streams works with a host elsewhere like with a local one, and
+// gets an error when the host is unreachable.
 func TestProxy(t *testing.T) {
 	service := newFake()
 	srv := guarded(t, service)
@@ -237,7 +237,7 @@ func TestProxy(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "may have been done anyway") {
-		t.Errorf("the model is told %q", text)
+		t.Errorf("the model reads %q", text)
 	}
 	agent.Close()
 	if err := <-ended; err != nil {
@@ -245,7 +245,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// serveStdio has a door serve an agent's pipe; ended tells how that ended.
+// serveStdio serves an agent's pipe; ended returns how that ended.
 func serveStdio(ctx context.Context, service mcp.Service) (agent *sdk.IOTransport, ended <-chan error) {
 	in, agentOut := io.Pipe()
 	agentIn, out := io.Pipe()
@@ -264,7 +264,7 @@ func TestServeStdio(t *testing.T) {
 	}
 }
 
-// Told to stop, it answers the call under way first.
+// On shutdown, the active call is answered first.
 func TestServeStdioDrains(t *testing.T) {
 	service := newFake()
 	begun, proceed := make(chan struct{}), make(chan struct{})
@@ -284,7 +284,7 @@ func TestServeStdioDrains(t *testing.T) {
 	}
 }
 
-// The token goes to the host and to nobody else, whatever proxy the environment names.
+// The token reaches only the host, whatever proxy the environment names.
 func TestClientUsesNoProxy(t *testing.T) {
 	asked := ahptest.WithProxy(t)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: guarded(t, newFake()).URL, Token: "sesame"})

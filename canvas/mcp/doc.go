@@ -1,5 +1,5 @@
 // Package mcp is the agent's endpoint: a fixed set of MCP tools over one canvas service
-// (canvas/PROTOCOL.md section 7). It has no state of its own, so a call of a tool and
+// (canvas/PROTOCOL.md section 7). It has no state, so a call of a tool and
 // the corresponding call of the Go API have the same effect.
 //
 // # The tools

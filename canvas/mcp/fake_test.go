@@ -20,7 +20,7 @@ import (
 
 const defaultSession = "ahp-session:/default"
 
-// fake is a service with one canvas, "counter", that keeps what it was asked.
+// fake is a service with one canvas, "counter", that records its calls.
 type fake struct {
 	fail    error                           // what every call answers
 	block   func(ctx context.Context) error // runs inside invoke and a wait for events
@@ -34,8 +34,8 @@ type fake struct {
 
 func newFake() *fake { return &fake{open: map[string]ahp.Value{}} }
 
-// hold lets one call begin and last until its caller gives it up; ended is what
-// its context then says.
+// hold lets one call begin and last until its caller cancels it; ended is the context's
+// error then.
 func (f *fake) hold() (begun <-chan struct{}, ended <-chan error) {
 	began, end := make(chan struct{}), make(chan error, 1)
 	f.block = func(ctx context.Context) error {
@@ -88,7 +88,7 @@ func (f *fake) Open(_ context.Context, args canvas.OpenArgs) (canvas.OpenCanvas,
 	return canvas.OpenCanvas{InstanceID: id, Channel: "ahp-canvas:/1", CanvasID: args.CanvasID, ExtensionID: "acme", Availability: session.Ready, Title: "Count"}, nil
 }
 
-// Invoke answers its input, so that digits can be followed both ways.
+// Invoke returns its input, so that a test can follow the digits both ways.
 func (f *fake) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value, error) {
 	if err := f.note(args.Session, args.Input); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (f *fake) Close(_ context.Context, target, instanceID string) error {
 	return nil
 }
 
-// Events answers what there is, and waits for nothing but block.
+// Events returns the available events, and waits only for block.
 func (f *fake) Events(ctx context.Context, target string, after int64, timeout time.Duration) (canvas.EventPage, error) {
 	if err := f.note(target, nil); err != nil {
 		return canvas.EventPage{}, err
@@ -131,27 +131,27 @@ func (f *fake) Events(ctx context.Context, target string, after int64, timeout t
 	return canvas.EventPage{Events: f.events[min(after, last):], Next: last, Dropped: max(0, after-last)}, nil
 }
 
-// connect joins a foreign client to a door in one of the ways there are.
-type connect func(t *testing.T, door *mcp.Server) *sdk.ClientSession
+// connect connects a foreign client to a server in one of several ways.
+type connect func(t *testing.T, server *mcp.Server) *sdk.ClientSession
 
-// ways are the transports and lives of a request that a client may choose.
+// ways are the transports and kinds of requests that a client can choose.
 var ways = map[string]connect{
-	"in memory": func(t *testing.T, door *mcp.Server) *sdk.ClientSession {
+	"in memory": func(t *testing.T, server *mcp.Server) *sdk.ClientSession {
 		ours, theirs := sdk.NewInMemoryTransports()
-		if _, err := door.Connect(t.Context(), ours); err != nil {
+		if _, err := server.Connect(t.Context(), ours); err != nil {
 			t.Fatal(err)
 		}
 		return enter(t, theirs, "")
 	},
-	"http with a session": func(t *testing.T, door *mcp.Server) *sdk.ClientSession {
-		return enter(t, overHTTP(t, door), "2025-11-25")
+	"http with a session": func(t *testing.T, server *mcp.Server) *sdk.ClientSession {
+		return enter(t, overHTTP(t, server), "2025-11-25")
 	},
-	"http, one request at a time": func(t *testing.T, door *mcp.Server) *sdk.ClientSession {
-		return enter(t, overHTTP(t, door), "2026-07-28")
+	"http, one request at a time": func(t *testing.T, server *mcp.Server) *sdk.ClientSession {
+		return enter(t, overHTTP(t, server), "2026-07-28")
 	},
 }
 
-// listen serves HTTP for the length of the test.
+// listen serves HTTP until the test ends.
 func listen(t *testing.T, h http.Handler) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -159,9 +159,9 @@ func listen(t *testing.T, h http.Handler) *httptest.Server {
 	return srv
 }
 
-func overHTTP(t *testing.T, door *mcp.Server) *sdk.StreamableClientTransport {
+func overHTTP(t *testing.T, server *mcp.Server) *sdk.StreamableClientTransport {
 	t.Helper()
-	return &sdk.StreamableClientTransport{Endpoint: listen(t, mcp.Handler(door)).URL, HTTPClient: &http.Client{Transport: http.DefaultTransport}}
+	return &sdk.StreamableClientTransport{Endpoint: listen(t, mcp.Handler(server)).URL, HTTPClient: &http.Client{Transport: http.DefaultTransport}}
 }
 
 func enter(t *testing.T, transport sdk.Transport, version string) *sdk.ClientSession {
@@ -175,7 +175,7 @@ func enter(t *testing.T, transport sdk.Transport, version string) *sdk.ClientSes
 	return session
 }
 
-// call runs a tool with arguments as they would stand on the wire.
+// call runs a tool with raw arguments.
 func call(t *testing.T, c *sdk.ClientSession, tool, args string) *sdk.CallToolResult {
 	t.Helper()
 	params := &sdk.CallToolParams{Name: tool}
@@ -198,7 +198,8 @@ func structured(t *testing.T, r *sdk.CallToolResult) string {
 	return string(v)
 }
 
-// calling is call in the background: the error of a tool that may be given up.
+// calling is call in the background: it returns the error of a tool that can be
+// canceled.
 func calling(ctx context.Context, c *sdk.ClientSession, tool, args string) <-chan error {
 	answered := make(chan error, 1)
 	go func() {

@@ -14,13 +14,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// post sends one message as a client that knows no Go would.
+// post sends one message without the MCP library.
 func post(t *testing.T, url, body string, header ...string) (int, string, http.Header) {
 	t.Helper()
 	return send(t, http.MethodPost, url, body, header...)
 }
 
-// send does one request; header is names and values in turn.
+// send sends one request; header contains names and values in turn.
 func send(t *testing.T, method, url, body string, header ...string) (int, string, http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -55,8 +55,8 @@ func serve(t *testing.T, opts mcp.Options) string {
 }
 
 func TestRefusals(t *testing.T) {
-	door := mcp.New(newFake(), mcp.Options{MaxBody: 1000, MaxSessions: 1})
-	url := listen(t, mcp.Handler(door)).URL
+	server := mcp.New(newFake(), mcp.Options{MaxBody: 1000, MaxSessions: 1})
+	url := listen(t, mcp.Handler(server)).URL
 	for _, tc := range []struct {
 		name, body string
 		header     []string
@@ -69,13 +69,13 @@ func TestRefusals(t *testing.T) {
 		{"a session that is not there", initialize, []string{"Mcp-Session-Id", "x"}, http.StatusNotFound},
 		{"the first session", initialize, nil, http.StatusOK},
 		{"one session too many", initialize, nil, http.StatusServiceUnavailable},
-		{"a request of its own beside it", initialize, []string{"Mcp-Protocol-Version", "2026-07-28"}, http.StatusServiceUnavailable},
+		{"a single request", initialize, []string{"Mcp-Protocol-Version", "2026-07-28"}, http.StatusServiceUnavailable},
 	} {
 		if got, answer, _ := post(t, url, tc.body, tc.header...); got != tc.want {
 			t.Errorf("%s: status %d, want %d: %s", tc.name, got, tc.want, answer)
 		}
 	}
-	if err := door.Shutdown(t.Context()); err != nil { // nothing refused counts as under way
+	if err := server.Shutdown(t.Context()); err != nil { // refused calls are not active
 		t.Error(err)
 	}
 }
@@ -87,8 +87,7 @@ func TestHostChecked(t *testing.T) {
 	}
 }
 
-// The digits that a client sends stand in the answer, seen without any Go type
-// in between.
+// The digits of a client's numbers are unchanged in the answer.
 func TestDigitsOnTheWire(t *testing.T) {
 	url := serve(t, mcp.Options{})
 	_, _, header := post(t, url, initialize)
@@ -100,9 +99,8 @@ func TestDigitsOnTheWire(t *testing.T) {
 	}
 }
 
-// ask does one request of a session without a socket, which would keep a fake clock
-// from moving.
-func ask(t *testing.T, door http.Handler, body, session string) *httptest.ResponseRecorder {
+// ask sends one request of a session without a socket, which would stop a fake clock.
+func ask(t *testing.T, server http.Handler, body, session string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -111,12 +109,12 @@ func ask(t *testing.T, door http.Handler, body, session string) *httptest.Respon
 		r.Header.Set("Mcp-Session-Id", session)
 	}
 	w := httptest.NewRecorder()
-	door.ServeHTTP(w, r)
+	server.ServeHTTP(w, r)
 	return w
 }
 
-// A session ends by itself when nothing was asked in it for its time, and a
-// request that comes before begins that time anew.
+// A session ends after its timeout without a request; each request restarts the
+// timeout.
 func TestSessionTimeout(t *testing.T) {
 	for given, timeout := range map[time.Duration]time.Duration{0: 30 * time.Minute, time.Minute: time.Minute} {
 		synctest.Test(t, func(t *testing.T) { testSessionTimeout(t, mcp.Options{SessionTimeout: given}, timeout) })
@@ -124,8 +122,8 @@ func TestSessionTimeout(t *testing.T) {
 }
 
 func testSessionTimeout(t *testing.T, opts mcp.Options, timeout time.Duration) {
-	door := mcp.New(newFake(), opts)
-	handler := mcp.Handler(door)
+	server := mcp.New(newFake(), opts)
+	handler := mcp.Handler(server)
 	session := ask(t, handler, initialize, "").Header().Get("Mcp-Session-Id")
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	for _, step := range []struct {
@@ -142,18 +140,18 @@ func testSessionTimeout(t *testing.T, opts mcp.Options, timeout time.Duration) {
 			t.Errorf("after %v: status %d, want %d: %s", step.wait, got.Code, step.want, got.Body)
 		}
 	}
-	if err := door.Shutdown(t.Context()); err != nil {
+	if err := server.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A client that gives a call up ends the flow, whichever way it came.
+// A client's cancellation ends the flow, on each transport.
 func TestCancel(t *testing.T) {
-	testGivenUp(t, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
+	testCanceled(t, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 }
 
-// testGivenUp gives a call up: it ends for who called, and in the service.
-func testGivenUp(t *testing.T, tool, args string) {
+// testCanceled cancels a call: it ends for the caller and in the service.
+func testCanceled(t *testing.T, tool, args string) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
 			service := newFake()
@@ -173,20 +171,20 @@ func testGivenUp(t *testing.T, tool, args string) {
 	}
 }
 
-// What was accepted is answered before the door closes.
+// Accepted calls are answered before the server closes.
 func TestShutdownAnswers(t *testing.T) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
 			service := newFake()
 			begun, proceed := make(chan struct{}), make(chan struct{})
 			service.block = func(context.Context) error { close(begun); <-proceed; return nil }
-			door := mcp.New(service, mcp.Options{})
-			c := connect(t, door)
+			server := mcp.New(service, mcp.Options{})
+			c := connect(t, server)
 			answered := calling(t.Context(), c, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 			<-begun
 			closed := make(chan error, 1)
-			go func() { closed <- door.Shutdown(t.Context()) }()
-			for handler := mcp.Handler(door); ; { // until it refuses: then it waits for the call
+			go func() { closed <- server.Shutdown(t.Context()) }()
+			for handler := mcp.Handler(server); ; { // until it refuses: then it waits for the call
 				w := httptest.NewRecorder()
 				handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
 				if w.Code == http.StatusServiceUnavailable {
@@ -209,25 +207,25 @@ func TestShutdownAnswers(t *testing.T) {
 	}
 }
 
-// A call that does not end is cancelled when the time to drain is over.
-func TestShutdownGivesUp(t *testing.T) {
+// A call that does not end is canceled when the drain timeout is over.
+func TestShutdownCancels(t *testing.T) {
 	service := newFake()
 	begun, _ := service.hold()
-	door := mcp.New(service, mcp.Options{})
-	c := ways["in memory"](t, door)
+	server := mcp.New(service, mcp.Options{})
+	c := ways["in memory"](t, server)
 	calling(t.Context(), c, mcp.ToolInvoke, `{"instanceId":"c","actionName":"wait"}`)
 	<-begun
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := door.Shutdown(ctx); !errors.Is(err, context.Canceled) {
+	if err := server.Shutdown(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Shutdown: %v", err)
 	}
 }
 
 func TestShutdownRefuses(t *testing.T) {
-	door := mcp.New(newFake(), mcp.Options{})
-	url := listen(t, mcp.Handler(door)).URL
-	if err := door.Shutdown(t.Context()); err != nil {
+	server := mcp.New(newFake(), mcp.Options{})
+	url := listen(t, mcp.Handler(server)).URL
+	if err := server.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if status, _, header := post(t, url, initialize); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {

@@ -14,15 +14,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// padded is a message of a size, in bytes.
+// padded is a message of a given size.
 func padded(message string, size int) string {
 	return strings.Repeat(" ", size-len(message)) + message
 }
 
-// The bounds that hold where nobody says others: a body of 1 MiB, 256 sessions.
-func TestDefaultBounds(t *testing.T) {
-	door := mcp.New(newFake(), mcp.Options{})
-	handler := mcp.Handler(door)
+// The default limits: a body of 1 MiB, 256 sessions.
+func TestDefaultLimits(t *testing.T) {
+	server := mcp.New(newFake(), mcp.Options{})
+	handler := mcp.Handler(server)
 	enters := func(body string) int { return ask(t, handler, body, "").Code }
 	if status := enters(padded(initialize, 1<<20+1)); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body of 1 MiB and a byte: status %d", status)
@@ -38,13 +38,14 @@ func TestDefaultBounds(t *testing.T) {
 	if status := enters(initialize); status != http.StatusServiceUnavailable {
 		t.Errorf("the 257th session: status %d", status)
 	}
-	if err := door.Shutdown(t.Context()); err != nil {
+	if err := server.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A line of standard input has 1 MiB, as a body has; a longer one ends the session.
-func TestLinesAreBounded(t *testing.T) {
+// A line of standard input is limited to 1 MiB, like a body; a longer one ends the
+// session.
+func TestLineLimit(t *testing.T) {
 	pipe, ended := serveStdio(t.Context(), newFake())
 	defer pipe.Writer.Close()
 	answers := bufio.NewReader(pipe.Reader)
@@ -63,7 +64,7 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 }
 
-// A call has 10 s to be answered when the program is told to stop.
+// On shutdown, an active call has 10 s to end.
 func TestDrainTime(t *testing.T) {
 	for takes, want := range map[time.Duration]error{10*time.Second - 1: nil, time.Minute: context.DeadlineExceeded} {
 		synctest.Test(t, func(t *testing.T) {
@@ -87,7 +88,7 @@ func TestDrainTime(t *testing.T) {
 			if d := time.Since(began); !errors.Is(err, want) || d != min(takes, 10*time.Second) {
 				t.Errorf("a call of %s: %v after %s", takes, err, d)
 			}
-			if err := <-answered; err != nil && want == nil { // one that is given up may still be told so
+			if err := <-answered; err != nil && want == nil { // a canceled call can get an error
 				t.Errorf("a call of %s got %v", takes, err)
 			}
 		})

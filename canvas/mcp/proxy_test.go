@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// stranger speaks MCP and is no host: what it answers stands in answers, by method.
+// stranger is an MCP server that is not a host; answers are its results by method.
 func stranger(t *testing.T, answers map[string]string) *mcp.Client {
 	t.Helper()
 	srv := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ const (
 	strangeTools = `"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`
 )
 
-// What speaks MCP and is no canvas host is an error that says so, whatever it lacks.
+// An MCP server that is not a canvas host is an error that says so.
 func TestProxyOfAStranger(t *testing.T) {
 	for _, tc := range []struct{ name, hello, tools string }{
 		{"no name", strings.Replace(strangeHello, `,"serverInfo":{"name":"x","version":"1"}`, "", 1), strangeTools},
@@ -62,8 +62,8 @@ func TestProxyOfAStranger(t *testing.T) {
 	}
 }
 
-// A host that does not know a call has answered, and is not away.
-func TestARefusedCall(t *testing.T) {
+// A host that rejects a call has answered, and is not unreachable.
+func TestRejectedCall(t *testing.T) {
 	c := stranger(t, map[string]string{
 		"initialize": strangeHello, "tools/list": strangeTools, "tools/call": `"error":{"code":-32602,"message":"unknown tool \"later\""}`,
 	})

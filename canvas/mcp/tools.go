@@ -14,12 +14,18 @@ import (
 
 // The names of the tools.
 const (
-	ToolList     = "list_canvas_capabilities"
-	ToolOpen     = "open_canvas"
-	ToolInvoke   = "invoke_canvas_action"
+	// ToolList lists the canvases that can be opened.
+	ToolList = "list_canvas_capabilities"
+	// ToolOpen opens or updates a canvas.
+	ToolOpen = "open_canvas"
+	// ToolInvoke runs an action of an open canvas.
+	ToolInvoke = "invoke_canvas_action"
+	// ToolListOpen lists the open canvases.
 	ToolListOpen = "list_open_canvases"
-	ToolClose    = "close_canvas"
-	ToolWait     = "wait_for_canvas_events"
+	// ToolClose closes a canvas.
+	ToolClose = "close_canvas"
+	// ToolWait waits for events.
+	ToolWait = "wait_for_canvas_events"
 )
 
 // instructions are the server's instructions for a client's model.

@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// A foreign client does what an agent does, over each transport.
+// A foreign client does what an agent does, on each transport.
 func TestDrive(t *testing.T) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -64,8 +64,8 @@ func TestArgumentsReachTheService(t *testing.T) {
 	}
 }
 
-// Every code of the host, and a provider's own, reaches the client whole and
-// tells the model what to do.
+// Each error code, including a provider's own, reaches the client unchanged, with a
+// hint for the model.
 func TestErrors(t *testing.T) {
 	for _, tc := range []struct {
 		err        error
@@ -130,15 +130,14 @@ func TestBadArguments(t *testing.T) {
 		if e == nil || e.Code != canvas.CodeInputInvalid || e.Path != tc.path || e.Rule != tc.rule {
 			t.Errorf("%s %s: %+v", tc.tool, tc.args, e)
 		}
-		// The capabilities say nothing of a tool's own arguments.
+		// The capabilities do not describe the tools' own arguments.
 		if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "schema of this tool") || strings.Contains(text, mcp.ToolList) {
-			t.Errorf("%s %s: the model is told %q", tc.tool, tc.args, text)
+			t.Errorf("%s %s: the model reads %q", tc.tool, tc.args, text)
 		}
 	}
 }
 
-// What a model is told must agree with what the door does: a closed schema whose
-// members are the ones that are decoded.
+// The schemas agree with the decoder: closed objects with exactly the decoded members.
 func TestDescriptions(t *testing.T) {
 	c := ways["in memory"](t, mcp.New(newFake(), mcp.Options{}))
 	list, err := c.ListTools(t.Context(), nil)
@@ -169,9 +168,9 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// The hints are promises to a client that calls some tools without asking: an action
-// may take something away, a panel without a name is another one each time, and what
-// an extension or a web app does reaches further than this host.
+// The hints are promises to clients that call some tools without asking: an action can
+// remove something, each panel without a name is a new one, and an extension or web app
+// can reach other systems.
 func TestHints(t *testing.T) {
 	type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 	want := map[string]hints{

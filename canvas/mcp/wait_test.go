@@ -17,7 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// An agent reads on from where it was; what a provider said keeps every digit.
+// An agent continues at its cursor; a provider's values keep their digits.
 func TestWait(t *testing.T) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// An event that is of no canvas is not said to be in one.
+// An event without a canvas is not attributed to one.
 func TestWaitOfNoCanvas(t *testing.T) {
 	service := newFake()
 	service.events = []canvas.Event{{InstanceID: "c1", Event: ahp.Value(`1`)}, {Event: ahp.Value(`2`)}, {Event: ahp.Value(`3`)}}
@@ -59,7 +59,7 @@ func TestWaitOfNoCanvas(t *testing.T) {
 	}
 }
 
-// How long a call waits, and what a model is told about it.
+// The duration of a wait, and its description for models.
 func TestWaitTimes(t *testing.T) {
 	for _, tc := range []struct {
 		opts mcp.Options
@@ -91,10 +91,10 @@ func TestWaitTimes(t *testing.T) {
 	}
 }
 
-// Who gives the call up ends the wait, whichever way it came.
-func TestWaitCancelled(t *testing.T) { testGivenUp(t, mcp.ToolWait, `{"timeout":50}`) }
+// Canceling the call ends the wait, on each transport.
+func TestWaitCanceled(t *testing.T) { testCanceled(t, mcp.ToolWait, `{"timeout":50}`) }
 
-// A client that leaves ends its waits, and does not have to wait for them.
+// A client that ends its session ends its waits, and does not wait for them.
 func TestWaitEndsWithTheSession(t *testing.T) {
 	service := newFake()
 	begun, ended := service.hold()
@@ -108,16 +108,15 @@ func TestWaitEndsWithTheSession(t *testing.T) {
 	}
 }
 
-// A door that closes answers who waits, with the cursor to go on from, and does
-// not wait for something to happen.
-func TestWaitEndsWithTheDoor(t *testing.T) {
+// A closing server answers waiting calls at once, with the cursor.
+func TestWaitEndsWithTheServer(t *testing.T) {
 	for name, connect := range ways {
 		t.Run(name, func(t *testing.T) {
 			service := newFake()
 			service.events = []canvas.Event{{InstanceID: "c1", Event: ahp.Value(`1`)}}
 			begun, _ := service.hold()
-			door := mcp.New(service, mcp.Options{})
-			c := connect(t, door)
+			server := mcp.New(service, mcp.Options{})
+			c := connect(t, server)
 			answered := make(chan string, 1)
 			go func() {
 				r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolWait, Arguments: json.RawMessage(`{"after":1}`)})
@@ -129,7 +128,7 @@ func TestWaitEndsWithTheDoor(t *testing.T) {
 				answered <- string(v)
 			}()
 			<-begun
-			if err := door.Shutdown(t.Context()); err != nil {
+			if err := server.Shutdown(t.Context()); err != nil {
 				t.Errorf("Shutdown: %v", err)
 			}
 			if got, want := <-answered, `{"events":[],"next":1,"dropped":0}`; got != want {

@@ -16,13 +16,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// bench is an open canvas whose actions are its pages'.
+// bench is an open canvas whose actions run in its pages.
 type bench struct {
 	*canvastest.Host
 	t       *testing.T
 	channel string
 	pages   *Pages
-	said    chan string // what came to OnMessage
+	said    chan string // payloads that OnMessage received
 }
 
 func newBench(t *testing.T, limits canvas.Limits) *bench {
@@ -39,7 +39,7 @@ func newBench(t *testing.T, limits canvas.Limits) *bench {
 	return b
 }
 
-// view is a page that renders the canvas.
+// view connects a View that renders the canvas.
 func (b *bench) view(name string) *canvastest.View {
 	b.t.Helper()
 	v := b.Connect(name)
@@ -47,13 +47,13 @@ func (b *bench) view(name string) *canvastest.View {
 	return v
 }
 
-// says has a view say something of view/1, and lets it be heard.
+// says sends a view/1 message of a View, and waits until it is handled.
 func (b *bench) says(v *canvastest.View, rest string) {
 	v.Say(b.channel, `{"x-ahp":"view/1",`+rest+`}`)
 	synctest.Wait()
 }
 
-// result is how an invocation ended, and when.
+// result is the outcome of an invocation, and its duration.
 type result struct {
 	value string
 	err   error
@@ -69,7 +69,7 @@ func (r result) code() string {
 
 func (b *bench) invoke(input string) <-chan result {
 	begun, ended := time.Now(), make(chan result, 1)
-	var in ahp.Value // absent where it is empty
+	var in ahp.Value // absent if empty
 	if input != "" {
 		in = ahp.Value(input)
 	}
@@ -81,7 +81,7 @@ func (b *bench) invoke(input string) <-chan result {
 	return ended
 }
 
-// asked is what a view was told to run, as "id action input", and forgets it.
+// asked returns and removes the calls that a View received, as "id action input".
 func asked(v *canvastest.View) []string {
 	var lines []string
 	for _, e := range v.Take() {

@@ -8,11 +8,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// maxMargin is the most that a call gives up before its deadline.
+// maxMargin limits the time between beforeDeadline and the deadline.
 const maxMargin = 250 * time.Millisecond
 
-// beforeDeadline ends a moment before ctx does, so that a caller who stops
-// listening at his deadline still hears why.
+// beforeDeadline returns a context that ends shortly before ctx's deadline, so that the
+// error still reaches a caller that stops waiting at the deadline.
 func beforeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -22,9 +22,9 @@ func beforeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-margin))
 }
 
-// orTimeout says why waiting ended: an *canvas.Error stays, a caller who is gone
-// gets his own cause, and else the time was over.
-func orTimeout(ctx context.Context, err, timeout error) error {
+// waitError returns the error of a wait that ended: err if it is a *canvas.Error, the
+// cause of a canceled ctx, otherwise timeout.
+func waitError(ctx context.Context, err, timeout error) error {
 	if _, ok := errors.AsType[*canvas.Error](err); ok {
 		return err
 	}

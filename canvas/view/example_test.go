@@ -11,8 +11,8 @@ import (
 // chart is an instance whose declared actions its page runs.
 type chart struct{ *view.Pages }
 
-// A provider without a server of its own: its pages act, and what they send
-// becomes an event for the agent.
+// A provider without a server: its pages run the actions, and their messages become
+// events for the agent.
 func Example() {
 	var provider canvas.Func = func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 		c, lives := req.Current.(*chart)

@@ -9,16 +9,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// tag is what view/1 messages carry as their member "x-ahp".
+// tag is the value of the member "x-ahp" in view/1 messages.
 const tag = "view/1"
 
 const (
-	maxValue = 64 << 10 // bytes of a page's value, as JSON
-	maxText  = 4 << 10  // bytes of an error's message
+	maxValue = 64 << 10 // bytes of a value as JSON
+	maxText  = 4 << 10  // bytes of an error message
 )
 
-// toPage is what a provider says: an action to run, or that the page is to load
-// again what it shows, where it shows it.
+// toPage is a message of the provider: an action to run, or a request to reload the
+// page and keep its scroll position.
 type toPage struct {
 	Tag    string    `json:"x-ahp"`
 	Type   string    `json:"type"` // "invoke", "reload"
@@ -27,7 +27,7 @@ type toPage struct {
 	Input  ahp.Value `json:"input,omitzero"`
 }
 
-// fromPage is what a page says.
+// fromPage is a message of a page.
 type fromPage struct {
 	Tag   string     `json:"x-ahp"`
 	Type  string     `json:"type"` // "hello", "bye", "result", "error"
@@ -41,7 +41,7 @@ type pageError struct {
 	Message string `json:"message"`
 }
 
-// tagged reports whether a payload is of view/1, well formed or not.
+// tagged reports whether a payload is view/1, valid or not.
 func tagged(payload ahp.Value) bool {
 	if payload.Kind() != '{' {
 		return false
@@ -52,36 +52,36 @@ func tagged(payload ahp.Value) bool {
 	return ahp.Unmarshal(payload, &head) == nil && ahp.Equal(head.Tag, ahp.MustMarshal(tag))
 }
 
-// answer is what a call ends with.
+// answer is the outcome of a call.
 type answer struct {
 	value ahp.Value
 	err   error
 }
 
-// answer reads a result or an error.
+// answer returns the outcome in a result or error message.
 func (m *fromPage) answer() answer {
 	switch {
 	case m.Type == "result" && len(m.Value) > maxValue:
-		return answer{err: canvas.Errorf(canvas.CodeHandlerError, "the page answered with %d bytes, at most %d are allowed", len(m.Value), maxValue)}
+		return answer{err: canvas.Errorf(canvas.CodeHandlerError, "the page's answer has %d bytes; the limit is %d", len(m.Value), maxValue)}
 	case m.Type == "result":
 		return answer{value: m.Value}
 	case m.Error == nil:
-		return answer{err: canvas.Errorf(canvas.CodeHandlerError, "the page failed without saying why")}
+		return answer{err: canvas.Errorf(canvas.CodeHandlerError, "the page gave no reason")}
 	}
 	code, text := m.Error.Code, cut(m.Error.Message)
 	if !codePattern.MatchString(code) {
 		code = canvas.CodeHandlerError
 	}
 	if text == "" {
-		text = "the page failed without saying why"
+		text = "the page gave no reason"
 	}
 	return answer{err: canvas.Errorf(code, "%s", text)}
 }
 
-// codePattern is what a page's code may be; agents and logs see it.
+// codePattern is the syntax of a page's error code, which agents and logs show.
 var codePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,127}$`)
 
-// cut bounds a text without breaking a character.
+// cut shortens a text without splitting a character.
 func cut(s string) string {
 	if len(s) <= maxText {
 		return s

@@ -16,7 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// wire keeps what is sent to Views.
+// wire records the payloads sent to Views.
 type wire struct {
 	mu   sync.Mutex
 	sent []sentCall
@@ -48,11 +48,11 @@ func (w *wire) take() []sentCall {
 	return s
 }
 
-// TestModel holds Pages against a queue of Views and a list of calls, while
-// Views come, leave, answer for themselves and for others.
+// TestModel compares Pages with a queue of Views and a list of calls, while Views
+// connect, disconnect, and answer their own and other Views' calls.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var failed any // rapid ends a failed run by a panic, which must not cross the bubble
+		var failed any // rapid panics to end a failed run; a panic must not leave the bubble
 		synctest.Test(t, func(*testing.T) {
 			defer func() { failed = recover() }()
 			model(rt)
@@ -64,7 +64,7 @@ func TestModel(t *testing.T) {
 }
 
 type modelCall struct {
-	to    channels.ConnID // 0: waits for a View
+	to    channels.ConnID // 0 while it waits for a View
 	ended chan error
 	value chan string
 }
@@ -93,7 +93,7 @@ func model(t *rapid.T) {
 		p.Message(context.Background(), canvas.View{Conn: from}, ahp.Value(`{"x-ahp":"view/1",`+rest+`}`))
 		synctest.Wait()
 	}
-	// sent checks that what went out is what the model sends now, each once.
+	// sent checks that each call was sent as in the model, and once.
 	sent := func() {
 		synctest.Wait()
 		for _, s := range w.take() {
@@ -159,7 +159,7 @@ func model(t *rapid.T) {
 	}
 }
 
-// FuzzMessage: whatever a page says, nothing breaks and nobody is answered.
+// FuzzMessage: no payload of a page breaks Pages or completes a call.
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{`{"x-ahp":"view/1","type":"hello"}`, `{"x-ahp":"view/1","type":"result","id":"1","value":{}}`,
 		`{"x-ahp":"view/1","type":"error","id":"1","error":{"code":"c","message":"m"}}`, `{"x-ahp":"http/1"}`, `5`, ``} {

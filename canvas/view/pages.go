@@ -13,65 +13,68 @@ import (
 
 // Poster sends payloads to Views; *canvas.Handle is one.
 type Poster interface {
+	// Post sends a payload to all Views.
 	Post(ctx context.Context, payload ahp.Value) error
+	// PostTo sends a payload to one View.
 	PostTo(ctx context.Context, to canvas.View, payload ahp.Value) error
 }
 
-// Options says what a Pages works with. Only To is required.
+// Options configures a Pages. To is required.
 type Options struct {
+	// To sends to the instance's Views.
 	To Poster
-	// OnMessage hears what a page sends that is not view/1, one message at a time
-	// and in order; nil hears nothing. It must not wait for a View.
+	// OnMessage, if not nil, receives payloads of pages that are not view/1, one at a
+	// time and in order. It must not wait for a View.
 	OnMessage func(ctx context.Context, from canvas.View, payload ahp.Value)
-	// NewID makes the ids of calls: unique, and not to be guessed; several
-	// goroutines call it. The default is 128 random bits.
+	// NewID returns ids for calls, which must be unique and hard to guess. It is called
+	// concurrently. The default is 128 random bits.
 	NewID func() string
 }
 
-// maxCalls is how many actions are in flight or wait, at a time.
+// maxCalls is the limit of actions that are in flight or wait for a View.
 const maxCalls = 64
 
-// Pages is the Views of one instance as those who run its actions. Make it with
-// New. Its methods may be called concurrently.
+// Pages runs the actions of one instance in the pages of its Views. Make it with New.
+// It is safe for concurrent use.
 type Pages struct {
 	opts Options
 
-	mu      sync.Mutex
-	views   []canvas.View    // that said hello and live, in that order
-	calls   map[string]*call // sent and not answered, by id
-	busy    int              // calls that were begun and did not end, sent or not
-	arrived chan struct{}    // closed when there is a View, or when all is closed
-	closed  bool
+	mu        sync.Mutex
+	views     []canvas.View    // Views that said hello, in that order
+	calls     map[string]*call // sent calls without an answer, by id
+	pending   int              // calls in progress, sent or waiting
+	available chan struct{}    // closed when there is a View, or on Close
+	closed    bool
 }
 
-// call is an action that a View was asked to run.
+// call is an action that was sent to a View.
 type call struct {
 	to      canvas.View
-	answers chan answer // of one
+	answers chan answer // capacity 1
 }
 
-// The ways in which a call ends without an answer.
+// The errors of calls without an answer.
 var (
-	errNoPage  = canvas.Errorf(canvas.CodeTimeout, "no page has this canvas open")
+	errNoView  = canvas.Errorf(canvas.CodeTimeout, "no page has this canvas open; ask the person to open it")
 	errSilent  = canvas.Errorf(canvas.CodeTimeout, "the page that has this canvas open did not answer in time")
-	errLeft    = canvas.Errorf(canvas.CodeProviderUnavailable, "the page went away before it answered: whether the action happened is not known")
+	errLeft    = canvas.Errorf(canvas.CodeProviderUnavailable, "the page was closed before it answered; the action may have been done anyway")
 	errClosed  = canvas.Errorf(canvas.CodeProviderUnavailable, "the canvas is closed")
-	errTooMany = canvas.Errorf(canvas.CodeLimitExceeded, "%d actions of this canvas are under way, no more are allowed at a time", maxCalls)
+	errTooMany = canvas.Errorf(canvas.CodeLimitExceeded, "this canvas already runs %d actions, which is the limit; wait for one to end", maxCalls)
 )
 
-// New makes a Pages without Views.
+// New returns a Pages without Views.
 func New(opts Options) *Pages {
 	if opts.NewID == nil {
 		opts.NewID = rand.Text
 	}
-	return &Pages{opts: opts, calls: map[string]*call{}, arrived: make(chan struct{})}
+	return &Pages{opts: opts, calls: map[string]*call{}, available: make(chan struct{})}
 }
 
-// Invoke has one page run an action, and returns its value: nil where it has
-// none. Without a page it waits for one. Its errors are *canvas.Error: the
-// page's own; canvas_timeout; canvas_provider_unavailable where the page went
-// away; canvas_limit_exceeded where too much is under way or the input does not
-// fit a message (64 KiB). A caller who is gone gets his context's cause.
+// Invoke runs an action in one page and returns its value, nil if it has none. Without
+// a View it waits for one. Its errors are *canvas.Error: the page's own;
+// canvas_timeout; canvas_provider_unavailable if the View left; canvas_limit_exceeded
+// if too many actions are in flight or the input does not fit a message (64 KiB). If
+// the caller cancels ctx, the error is the context's cause.
 func (p *Pages) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
 	early, stop := beforeDeadline(ctx)
 	defer stop()
@@ -82,24 +85,24 @@ func (p *Pages) Invoke(ctx context.Context, action string, input ahp.Value) (ahp
 	defer p.leave(id)
 	c, err := p.assign(early, id)
 	if err != nil {
-		return nil, orTimeout(ctx, err, errNoPage)
+		return nil, waitError(ctx, err, errNoView)
 	}
-	if err := p.ask(ctx, c, toPage{Tag: tag, Type: "invoke", ID: id, Action: action, Input: input}); err != nil {
+	if err := p.send(ctx, c, toPage{Tag: tag, Type: "invoke", ID: id, Action: action, Input: input}); err != nil {
 		return nil, err
 	}
 	select {
 	case a := <-c.answers:
 		return a.value, a.err
 	case <-early.Done():
-		return nil, orTimeout(ctx, early.Err(), errSilent)
+		return nil, waitError(ctx, early.Err(), errSilent)
 	}
 }
 
-// ask sends a call to its View.
-func (p *Pages) ask(ctx context.Context, c *call, m toPage) error {
+// send sends a call to its View.
+func (p *Pages) send(ctx context.Context, c *call, m toPage) error {
 	payload, err := ahp.Marshal(m)
 	if err != nil {
-		return canvas.Errorf(canvas.CodeInputInvalid, "the action cannot be written as JSON: %v", err)
+		return canvas.Errorf(canvas.CodeInputInvalid, "the action's input is not JSON: %v", err)
 	}
 	err = p.opts.To.PostTo(ctx, c.to, payload)
 	switch {
@@ -111,26 +114,26 @@ func (p *Pages) ask(ctx context.Context, c *call, m toPage) error {
 	return nil
 }
 
-// enter counts a call in.
+// enter counts a new call.
 func (p *Pages) enter() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.busy >= maxCalls {
+	if p.pending >= maxCalls {
 		return errTooMany
 	}
-	p.busy++
+	p.pending++
 	return nil
 }
 
-// leave forgets a call: an answer that comes later is nobody's.
+// leave removes a call; a later answer is ignored.
 func (p *Pages) leave(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.busy--
+	p.pending--
 	delete(p.calls, id)
 }
 
-// assign gives a call to the earliest View, and waits for one where there is none.
+// assign assigns a call to the earliest View, and waits for one if there is none.
 func (p *Pages) assign(ctx context.Context, id string) (*call, error) {
 	for {
 		c, arrived, err := p.tryAssign(id)
@@ -152,14 +155,15 @@ func (p *Pages) tryAssign(id string) (*call, <-chan struct{}, error) {
 		return nil, nil, errClosed
 	}
 	if len(p.views) == 0 {
-		return nil, p.arrived, nil
+		return nil, p.available, nil
 	}
 	c := &call{to: p.views[0], answers: make(chan answer, 1)}
 	p.calls[id] = c
 	return c, nil, nil
 }
 
-// Message hears a View.
+// Message handles a payload of a View: view/1 messages are for Pages, others for
+// Options.OnMessage.
 func (p *Pages) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
 	if !tagged(payload) {
 		if p.opts.OnMessage != nil {
@@ -169,7 +173,7 @@ func (p *Pages) Message(ctx context.Context, from canvas.View, payload ahp.Value
 	}
 	var m fromPage
 	if ahp.Unmarshal(payload, &m) != nil {
-		return // a page's mistake, and nobody who could be told of it
+		return // invalid, and view/1 has no error for it
 	}
 	switch m.Type {
 	case "hello":
@@ -177,7 +181,7 @@ func (p *Pages) Message(ctx context.Context, from canvas.View, payload ahp.Value
 	case "bye":
 		p.ViewGone(from)
 	case "result", "error":
-		p.answered(from, m.ID, m.answer())
+		p.deliver(from, m.ID, m.answer())
 	}
 }
 
@@ -185,28 +189,28 @@ func (p *Pages) hello(from canvas.View) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || slices.ContainsFunc(p.views, same(from)) {
-		return // said twice: its place stays
+		return // a repeated hello changes nothing
 	}
 	p.views = append(p.views, from)
 	if len(p.views) == 1 {
-		close(p.arrived)
+		close(p.available)
 	}
 }
 
-// ViewGone forgets a View. What it was asked and did not answer has failed.
+// ViewGone removes a View. Its unanswered calls fail.
 func (p *Pages) ViewGone(from canvas.View) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := len(p.views)
 	p.views = slices.DeleteFunc(p.views, same(from))
 	if before > 0 && len(p.views) == 0 && !p.closed {
-		p.arrived = make(chan struct{})
+		p.available = make(chan struct{})
 	}
 	p.fail(errLeft, func(c *call) bool { return c.to.Conn == from.Conn })
 }
 
-// answered ends a call, where the View that speaks is the one that was asked.
-func (p *Pages) answered(from canvas.View, id string, a answer) {
+// deliver completes a call if the answer comes from the View that was asked.
+func (p *Pages) deliver(from canvas.View, id string, a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.calls[id]
@@ -217,7 +221,7 @@ func (p *Pages) answered(from canvas.View, id string, a answer) {
 	c.answers <- a
 }
 
-// fail ends calls that were sent. The caller holds the lock.
+// fail completes sent calls with an error. The caller holds the lock.
 func (p *Pages) fail(why error, which func(*call) bool) {
 	for id, c := range p.calls {
 		if which(c) {
@@ -243,7 +247,7 @@ func (p *Pages) Reload(to ...canvas.View) error {
 	return errors.Join(errs...)
 }
 
-// Close fails what is under way; there are no Views any more.
+// Close fails all calls and removes the Views.
 func (p *Pages) Close(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -252,7 +256,7 @@ func (p *Pages) Close(context.Context) error {
 	}
 	p.closed = true
 	if len(p.views) == 0 {
-		close(p.arrived)
+		close(p.available)
 	}
 	p.views = nil
 	p.fail(errClosed, func(*call) bool { return true })

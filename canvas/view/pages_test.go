@@ -16,13 +16,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
-// TestEarliest: one View is asked, the earliest that said hello and lives.
+// TestEarliest: an action goes to one View, the earliest that said hello.
 func TestEarliest(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		idle, first, second := b.view("idle"), b.view("first"), b.view("second")
 		b.says(first, `"type":"hello"`)
 		b.says(second, `"type":"hello"`)
-		b.says(first, `"type":"hello"`) // again: its place stays
+		b.says(first, `"type":"hello"`) // repeated: no effect
 		if n := len(b.pages.views); n != 2 {
 			t.Errorf("%d Views said hello, want 2", n)
 		}
@@ -45,7 +45,8 @@ func TestEarliest(t *testing.T) {
 	})
 }
 
-// TestWaitsForAPage: without one, the agent waits, and hears why at the end.
+// TestWaitsForAPage: an action without a View waits for one, and its error names the
+// reason.
 func TestWaitsForAPage(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		got := b.invoke("")
@@ -64,12 +65,13 @@ func TestWaitsForAPage(t *testing.T) {
 		want(t, got, "", canvas.CodeTimeout, "no page has this canvas open")
 		b.says(v, `"type":"hello"`)
 		if lines := asked(v); len(lines) != 0 {
-			t.Errorf("after its deadline it was sent: %v", lines)
+			t.Errorf("sent after its deadline: %v", lines)
 		}
 	})
 }
 
-// TestSilentPage: it was asked once; that it has the canvas open is said.
+// TestSilentPage: a View that does not answer is asked once, and the error says that a
+// page has the canvas open.
 func TestSilentPage(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		v := b.view("silent")
@@ -78,7 +80,7 @@ func TestSilentPage(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		want(t, got, "", canvas.CodeTimeout, "did not answer in time")
 		b.says(v, `"type":"result","id":"call-1","value":1`) // late
-		if n := len(b.pages.calls) + b.pages.busy; n != 0 {
+		if n := len(b.pages.calls) + b.pages.pending; n != 0 {
 			t.Errorf("%d calls are kept", n)
 		}
 		second := b.invoke("")
@@ -88,7 +90,8 @@ func TestSilentPage(t *testing.T) {
 	})
 }
 
-// TestPageGoesAway: what it was asked fails at once, and goes to nobody else.
+// TestPageGoesAway: when a View disconnects, its calls fail at once and are not sent
+// again.
 func TestPageGoesAway(t *testing.T) {
 	for name, leave := range map[string]func(*bench, *canvastest.View){
 		"bye":        func(b *bench, v *canvastest.View) { b.says(v, `"type":"bye"`) },
@@ -101,7 +104,7 @@ func TestPageGoesAway(t *testing.T) {
 				b.says(second, `"type":"hello"`)
 				got := b.invoke("")
 				leave(b, first)
-				want(t, got, "", canvas.CodeProviderUnavailable, "went away before it answered")
+				want(t, got, "", canvas.CodeProviderUnavailable, "was closed before it answered")
 				if lines := asked(second); len(lines) != 0 {
 					t.Errorf("it was sent again: %v", lines)
 				}
@@ -110,7 +113,7 @@ func TestPageGoesAway(t *testing.T) {
 	}
 }
 
-// TestAnswersThatDoNotCount: foreign, malformed and second ones.
+// TestAnswersThatDoNotCount: answers of other Views, malformed ones and second ones.
 func TestAnswersThatDoNotCount(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		v, other := b.view("asked"), b.view("other")
@@ -143,9 +146,9 @@ func TestPageErrors(t *testing.T) {
 		{`{"code":"canvas_action_no_handler","message":"x"}`, canvas.CodeNoHandler, "x"},
 		{`{"code":"no good","message":"x"}`, canvas.CodeHandlerError, "x"},
 		{`{"code":"` + strings.Repeat("c", 129) + `","message":"x"}`, canvas.CodeHandlerError, "x"},
-		{`{"code":"empty","message":""}`, "empty", "without saying why"},
+		{`{"code":"empty","message":""}`, "empty", "gave no reason"},
 		{`{"code":"long","message":"` + long + `"}`, "long", strings.Repeat("ä", 2048) + "… "},
-		{`null`, canvas.CodeHandlerError, "without saying why"},
+		{`null`, canvas.CodeHandlerError, "gave no reason"},
 	} {
 		bubble(t, canvas.Limits{}, func(b *bench) {
 			v := b.view("v")
@@ -157,7 +160,7 @@ func TestPageErrors(t *testing.T) {
 	}
 }
 
-// TestMessages: what has no tag of ours is the provider's.
+// TestMessages: payloads that are not view/1 go to OnMessage.
 func TestMessages(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		v := b.view("v")
@@ -165,7 +168,7 @@ func TestMessages(t *testing.T) {
 			v.Say(b.channel, p)
 			synctest.Wait()
 			if got := <-b.said; got != "v "+p {
-				t.Errorf("heard %s, want %s", got, p)
+				t.Errorf("received %s, want %s", got, p)
 			}
 		}
 		b.says(v, `"type":"hello"`)
@@ -185,16 +188,16 @@ func TestTooBig(t *testing.T) {
 			t.Errorf("sent %v, kept %d", lines, len(b.pages.calls))
 		}
 	})
-	bubble(t, canvas.Limits{MessageBytes: 1 << 20, AnswerBytes: 1 << 20}, func(b *bench) { // a host that allows more than a page may
+	bubble(t, canvas.Limits{MessageBytes: 1 << 20, AnswerBytes: 1 << 20}, func(b *bench) { // a host with a higher limit than a page
 		v := b.view("v")
 		b.says(v, `"type":"hello"`)
 		got := b.invoke("")
 		b.says(v, `"type":"result","id":"call-1","value":"`+strings.Repeat("x", 64<<10)+`"`)
-		want(t, got, "", canvas.CodeHandlerError, "at most 65536")
+		want(t, got, "", canvas.CodeHandlerError, "the limit is 65536")
 	})
 }
 
-// TestReloadAndClose: all pages hear of a reload; a close ends what waits.
+// TestReloadAndClose: all pages receive a reload; Close fails waiting calls.
 func TestReloadAndClose(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		v := b.view("never said hello")
@@ -214,7 +217,7 @@ func TestReloadAndClose(t *testing.T) {
 		b.says(v, `"type":"hello"`)
 		go call()
 		synctest.Wait()
-		for range 2 { // twice does no harm
+		for range 2 { // a second Close is harmless
 			if err := b.pages.Close(b.t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -279,8 +282,9 @@ func reloads(v *canvastest.View) int {
 	return n
 }
 
-// TestBounds: 64 at a time; who gives up makes room; a caller's own end is his.
-func TestBounds(t *testing.T) {
+// TestLimits: at most 64 calls; a canceled call frees its place and returns its own
+// error.
+func TestLimits(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		ctx, cancel := context.WithCancel(b.t.Context())
 		ended := make(chan error, maxCalls)
@@ -300,8 +304,8 @@ func TestBounds(t *testing.T) {
 		short, stop := context.WithTimeout(b.t.Context(), time.Second)
 		defer stop()
 		begun := time.Now()
-		if _, err := b.pages.Invoke(short, "go", nil); !errors.Is(err, errNoPage) || time.Since(begun) != 950*time.Millisecond {
-			t.Errorf("there is room again: %v after %v", err, time.Since(begun))
+		if _, err := b.pages.Invoke(short, "go", nil); !errors.Is(err, errNoView) || time.Since(begun) != 950*time.Millisecond {
+			t.Errorf("after the canceled calls: %v after %v", err, time.Since(begun))
 		}
 	})
 }

@@ -21,14 +21,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// bridged is a canvas that is an HTTP app on loopback: requests reach it by
-// http/1, reads of scripts and their like by canvasReadResource.
+// bridged is a canvas with an HTTP app on loopback: requests use http/1, scripts and
+// other static resources canvasReadResource.
 type bridged struct {
 	*loopback.App
 	heard func(payload ahp.Value)
 }
 
-// openApp opens the bridge to a site's app.
+// openApp connects a canvas to a site's app.
 func (e *env) openApp(s site, h *canvas.Handle) (canvas.Opened, error) {
 	way, err := loopback.NewApp(s.app.URL, h, loopback.Options{HeadTimeout: s.app.patience, Probe: -1})
 	if err != nil {
@@ -42,34 +42,34 @@ func (e *env) openApp(s site, h *canvas.Handle) (canvas.Opened, error) {
 	return canvas.Opened{Instance: bridged{way, heard}, Title: s.title, URL: canvas.ContentURL(s.id, s.path), HTTP: true}, nil
 }
 
-// Message hears what is not of http/1 too.
+// Message also passes on payloads that are not http/1.
 func (b bridged) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
 	b.App.Message(ctx, from, payload)
 	b.heard(payload)
 }
 
-// Invoke has nothing to run.
+// Invoke does nothing: the canvas has no actions.
 func (b bridged) Invoke(context.Context, string, ahp.Value) (ahp.Value, error) { return nil, nil }
 
-// Close ends the way to the app.
+// Close closes the connection to the app.
 func (b bridged) Close(context.Context) error {
 	b.App.Close()
 	return nil
 }
 
-// app is a web app of a test: whatever it is asked, it remembers.
+// app is a web app for tests, which records its requests.
 type app struct {
 	*httptest.Server
 	*http.ServeMux
-	patience time.Duration // of the host, for an answer's head; 0 is 30 s
+	patience time.Duration // HeadTimeout of the host; 0 is 30 s
 
 	mu    sync.Mutex
 	asked []string            // method and path of every request
-	lines map[chan string]any // of event streams that are open, with their query
-	ended chan string         // path of a request whose client went away
+	lines map[chan string]any // open event streams, with their query
+	ended chan string         // paths of requests whose client disconnected
 }
 
-// newApp starts an app with the routes that the tests share.
+// newApp starts an app with the routes that several tests use.
 func newApp(t testing.TB) *app {
 	t.Helper()
 	a := &app{ServeMux: http.NewServeMux(), lines: map[chan string]any{}, ended: make(chan string, 64)}
@@ -84,7 +84,7 @@ func newApp(t testing.TB) *app {
 	a.HandleFunc("/echo", echo)
 	a.HandleFunc("/events", a.events)
 	a.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // a server sees its client go once the body is read
+		_, _ = io.Copy(io.Discard, r.Body) // a server detects a disconnect once the body is read
 		<-r.Context().Done()
 		a.ended <- r.URL.Path
 	})
@@ -106,7 +106,7 @@ func (a *app) page(path, body string) {
 	})
 }
 
-// echo says what arrived.
+// echo responds with the request.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	sum := sha256.Sum256(body)
@@ -118,12 +118,13 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	}))
 }
 
-// sized answers ?n= bytes, which it makes for each request.
+// sized responds with ?n= bytes, generated for each request.
 func sized(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(pattern(announced(w, r)))
 }
 
-// pieces answers ?n= bytes in pieces, as a file is copied: as fast as an app can.
+// pieces responds with ?n= bytes in pieces, as fast as possible, like the copy of a
+// file.
 func pieces(w http.ResponseWriter, r *http.Request) {
 	n := announced(w, r)
 	for piece := pattern(32 << 10); n > 0; n -= len(piece) {
@@ -140,12 +141,12 @@ func announced(w http.ResponseWriter, r *http.Request) int {
 	return n
 }
 
-// pattern is n bytes that are not all alike.
+// pattern returns n varying bytes.
 func pattern(n int) []byte {
 	return bytes.Repeat([]byte("0123456789abcdef0123456789ABCDE\n"), n/32+1)[:n]
 }
 
-// flood answers without an end, as fast as it is let.
+// flood responds without an end, as fast as flow control allows.
 func (a *app) flood(w http.ResponseWriter, r *http.Request) {
 	defer func() { a.ended <- r.URL.Path }()
 	chunk := pattern(32 << 10)
@@ -161,7 +162,7 @@ func (a *app) flood(w http.ResponseWriter, r *http.Request) {
 
 func (a *app) flooded() int { n, _ := a.lines[nil].(int); return n }
 
-// events is an event stream; it begins with the number that it was asked to go on from.
+// events is an event stream. It begins after the Last-Event-ID of the request.
 func (a *app) events(w http.ResponseWriter, r *http.Request) {
 	line := make(chan string, 16)
 	a.mu.Lock()
@@ -189,10 +190,10 @@ func (a *app) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// say sends an event to every open stream.
+// say sends an event to all open streams.
 func (a *app) say(text string) { a.tell(nil, text) }
 
-// tell sends an event to the open streams of a query; nil are all.
+// tell sends an event to the open streams with a query, or to all if it is nil.
 func (a *app) tell(query any, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,7 +204,7 @@ func (a *app) tell(query any, text string) {
 	}
 }
 
-// requests are those that came for a method and path.
+// requests returns the requests with a method and path.
 func (a *app) requests(what string) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -215,12 +216,12 @@ func (a *app) requests(what string) (n int) {
 	return n
 }
 
-// end waits until the client of a request without an end has gone away.
+// end waits until the client of an endless request has disconnected.
 func (a *app) end(t *testing.T) {
 	t.Helper()
 	select {
 	case <-a.ended:
-	case <-time.After(webtest.Patience / 3):
-		t.Error("the app was not told that nobody listens any more")
+	case <-time.After(webtest.Timeout / 3):
+		t.Error("the app's connection was not closed")
 	}
 }

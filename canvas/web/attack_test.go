@@ -12,9 +12,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// batch is how many attacks run side by side: each is a mount, and in Chromium a
-// process. Where one may take the page away from the others, Chromium alone is quick
-// enough for them to be heard first.
+// batch is how many attacks run at once. Each needs a mount, and in Chromium a process.
+// In the other browsers one attack may block the page for the others, so there they run
+// one by one.
 func batch(kind webtest.Kind, strips []strip) int {
 	switch {
 	case kind == webtest.Chromium:
@@ -25,20 +25,19 @@ func batch(kind webtest.Kind, strips []strip) int {
 	return 20
 }
 
-// everyCard is an expression: all canvases said that they are done, or failed.
+// everyCard is an expression: all canvases reported that they are done, or failed.
 var everyCard = everyCardBut(nil)
 
-// everyCardBut does not wait for those with these titles.
+// everyCardBut ignores the canvases with these titles.
 func everyCardBut(titles []string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".card")].every((c) => c.querySelector(".status").textContent === "done" || !c.querySelector(".retry").hidden || %s.includes(c.querySelector("h2").textContent))`, ahp.MustMarshal(titles))
 }
 
-// long is whether the long forms run.
+// long reports whether the long forms of tests run.
 var long = os.Getenv("AHP_LONG") == "1"
 
-// assault mounts attacks, some at a time, against a host that lacks the given
-// protections, and calls wait when they are mounted. bridged are apps, and not
-// files.
+// assault mounts attacks in batches, on a host without the given protections, and calls
+// wait once a batch is mounted. If bridged is true, they are apps and not files.
 func assault(t *testing.T, b *webtest.Browser, bridged bool, rows []attack, strips []strip, wait func(p *webtest.Page, part []attack, canaries []*canary)) {
 	t.Helper()
 	for part := range slices.Chunk(rows, batch(b.Kind, strips)) {
@@ -62,7 +61,7 @@ func assault(t *testing.T, b *webtest.Browser, bridged bool, rows []attack, stri
 	}
 }
 
-// sung reports whether a canary was hit, waiting where one is expected.
+// sung reports whether a canary was hit, and waits for a hit that is expected.
 func sung(c *canary, patience time.Duration) bool {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -79,8 +78,8 @@ func sung(c *canary, patience time.Duration) bool {
 	}
 }
 
-// TestAttacksReachNothing: no row of the table gets anything out of a canvas of
-// files, nor out of one with an app behind it.
+// TestAttacksReachNothing: no attack reaches its canary, from a canvas of files or of
+// an app.
 func TestAttacksReachNothing(t *testing.T) {
 	for _, bridged := range []bool{false, true} {
 		t.Run(fmt.Sprintf("bridged=%t", bridged), func(t *testing.T) { reachNothing(t, bridged) })
@@ -91,7 +90,8 @@ func reachNothing(t *testing.T, bridged bool) {
 	b := webtest.Start(t, "disable-popup-blocking")
 	var rows []attack
 	for i, a := range attacks {
-		// The policies of an app's answers are the same; a third shows it, in one browser, and AHP_LONG=1 all.
+		// The policies of an app's responses are the same, so a third of the attacks is
+		// enough, in one browser; with AHP_LONG=1 all run.
 		if bridged == (a.headers != nil) || bridged && (i%3 == 0 && b.Kind == webtest.Chromium || long) {
 			rows = append(rows, a)
 		}
@@ -105,8 +105,8 @@ func reachNothing(t *testing.T, bridged bool) {
 	})
 }
 
-// TestAttacksAreReal takes away what holds each row, and nothing else, and
-// expects its canary to sing: a row that cannot fail would prove nothing.
+// TestAttacksAreReal removes exactly the protections that stop each attack, and expects
+// it to reach its canary: otherwise the attack would prove nothing.
 func TestAttacksAreReal(t *testing.T) {
 	b := webtest.Start(t, "disable-popup-blocking")
 	groups := map[string][]attack{}
@@ -130,7 +130,7 @@ func TestAttacksAreReal(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			assault(t, b, false, rows, rows[0].falls, func(_ *webtest.Page, part []attack, canaries []*canary) {
 				for i, a := range part {
-					if !sung(canaries[i], webtest.Patience/2) {
+					if !sung(canaries[i], webtest.Timeout/2) {
 						t.Errorf("%s: reaches nothing without %v either", a.name, a.falls)
 					}
 				}
@@ -139,7 +139,7 @@ func TestAttacksAreReal(t *testing.T) {
 	}
 }
 
-// TestExplore prints what each set of strips opens: run it to find a row's falls.
+// TestExplore prints which attacks succeed without which protections, to fill in falls.
 func TestExplore(t *testing.T) {
 	sets := os.Getenv("EXPLORE")
 	if sets == "" {

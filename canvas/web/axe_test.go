@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// axe is axe-core as package-lock.json pins it, or skips the test.
+// axe returns axe-core in the version of package-lock.json, or skips the test.
 func axe(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func axe(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*webtest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*webtest.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "npm", "ci", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -44,12 +44,11 @@ func axe(t *testing.T) string {
 	return string(code)
 }
 
-// faults runs axe in the page: what it finds serious or critical, one line each.
-// The canvases in the frames are their authors' business.
+// faults returns the serious and critical findings of axe in the page, one per line.
+// Canvases in frames are excluded: their authors are responsible for them.
 const faults = `axe.run(document, { iframes: false }).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact)).flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html + " " + n.failureSummary)))`
 
-// TestAxe: nothing serious is in the way of a person, in any state of the page
-// and both themes.
+// TestAxe: the page has no serious accessibility fault, in any state and both themes.
 func TestAxe(t *testing.T) {
 	code := axe(t)
 	b := webtest.Start(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// TestLookedAtWhileAway: a page that was asked for while its provider, or the host,
-// was away has our words in its place; they go when there is somebody to ask.
-func TestLookedAtWhileAway(t *testing.T) {
+// TestLoadedWhileUnreachable: a page that failed to load because its provider or host was
+// unreachable is loaded again when that is back.
+func TestLoadedWhileUnreachable(t *testing.T) {
 	a := newApp(t)
 	a.page("/second", `<title>Second</title>`)
 	e := start(t, nil, appSite("one", a))
@@ -30,7 +30,7 @@ func TestLookedAtWhileAway(t *testing.T) {
 	e.back(t)
 	frame.Wait(t, document+`.title === "Second"`)
 
-	// What has its page keeps it.
+	// A page that has loaded is kept.
 	webtest.Eval[any](t, frame, `void(`+document+`.mark = 1)`)
 	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
 	p.Wait(t, `document.querySelector("iframe").inert`)
@@ -42,9 +42,9 @@ func TestLookedAtWhileAway(t *testing.T) {
 	}
 }
 
-// TestMountedWhileAway: a canvas whose frame was not found, for the host went away
-// just then, is shown when the host is back.
-func TestMountedWhileAway(t *testing.T) {
+// TestMountedWhileUnreachable: a canvas whose frame could not load because the host was
+// unreachable is shown when the host is back.
+func TestMountedWhileUnreachable(t *testing.T) {
 	cut := make(chan bool, 1)
 	away := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,12 +16,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// bareFrames counts 20 MB that come as the bridge's frames do, without a bridge:
-// what is left of 20_MB_down if all of ours cost nothing.
+// bareFrames measures 20 MB in WebSocket frames like the bridge's, without a bridge:
+// the lower limit of 20_MB_down.
 const bareFrames = `const n = await new Promise((done) => { const w = new WebSocket("/frames?n=" + size); let got = 0;
 	w.onmessage = ({ data }) => { const from = data.indexOf(',"data":"') + 9; got += Uint8Array.fromBase64(data.slice(from, data.indexOf('"', from))).length; if (got >= size) { w.close(); done(got); } } });`
 
-// frames sends ?n= bytes over a WebSocket, as the bridge's messages.
+// frames sends ?n= bytes over a WebSocket, in frames like the bridge's.
 func frames(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
 	socket, err := (&websocket.Upgrader{WriteBufferSize: 64 << 10}).Upgrade(w, r, nil)
@@ -40,11 +40,10 @@ func frames(w http.ResponseWriter, r *http.Request) {
 	_, _, _ = socket.ReadMessage() // until the page has closed it
 }
 
-// BenchmarkBrowser is what the channel costs a canvas in a real browser. Each
-// loop takes an app behind the channel and the same app framed directly by the
-// same page in turns; "ours" and "direct" are the medians, in MB/s and ms. The
-// page is the host's own, without the front that the tests put before it.
-// testcases/peers prints it as its row.
+// BenchmarkBrowser measures the cost of the channel in a real browser. Each iteration
+// uses an app behind the channel and the same app framed directly by the same page, in
+// turns; "ours" and "direct" are medians in MB/s and ms. The page is the host's own,
+// without the tests' front. testcases/peers prints the results.
 func BenchmarkBrowser(b *testing.B) {
 	const size = 20_000_000
 	b.Run("20_MB_down", func(b *testing.B) {
@@ -67,14 +66,14 @@ func BenchmarkBrowser(b *testing.B) {
 	b.Run("open", benchOpen)
 }
 
-// pair is one app in one page twice: behind the channel, and framed directly.
+// pair is one app twice in one page: behind the channel, and framed directly.
 type pair struct {
 	app             *app
 	page            *webtest.Page
 	bridged, direct *webtest.Page // the outer frame, the app's own page
 }
 
-// newPair shows an app's page both ways.
+// newPair shows an app's page in both ways.
 func newPair(b *testing.B, a *app, path string) *pair {
 	b.Helper()
 	p := &pair{app: a}
@@ -86,13 +85,13 @@ func newPair(b *testing.B, a *app, path string) *pair {
 	p.direct = p.page.Frames(b, 1, webtest.At(p.app.URL))[0]
 	p.bridged = shownOf(b, p.page, 2, 1)[0]
 	for _, watched := range []*webtest.Page{p.page, p.direct, p.bridged} {
-		watched.Unwatched(b)
+		watched.DisableNetworkEvents(b)
 	}
 	return p
 }
 
-// benchTransfer times a script behind the channel and another in the direct page,
-// each of which leaves in n how many bytes there were.
+// benchTransfer times a script behind the channel and in the direct page. Each stores
+// the number of bytes in n.
 func benchTransfer(b *testing.B, size int, through, plain string) {
 	p := newPair(b, startApp(b), "/x")
 	timed := func(script string) string {
@@ -115,11 +114,11 @@ func benchTransfer(b *testing.B, size int, through, plain string) {
 	b.ReportMetric(float64(size)/at(direct, 0.5)/1000, "direct")
 }
 
-// benchEvents is one event a loop to each, one after the other: at the same time
-// the two would stand in each other's way. When the app says it has nothing to do
-// with the browser's frames: without the pause, an event would follow a frame at a
-// distance that a poll's timer sets. The page is asked before the pause whether it
-// painted: a question behind the event reached the thread just as a direct event does.
+// benchEvents sends one event per iteration to each page, one after the other, so that
+// they do not disturb each other. The app's timing is independent of the browser's
+// frames: without the pause, an event would follow a frame at a distance set by a
+// poll's timer. The page is asked before the pause whether it has painted, because a
+// question behind the event would reach the thread like a direct event.
 func benchEvents(b *testing.B) {
 	p := newPair(b, benchApp(b), "/live")
 	p.bridged.Wait(b, win+`.log?.includes('from ""')`)
@@ -146,10 +145,11 @@ func benchEvents(b *testing.B) {
 	b.ReportMetric(at(direct, 0.5), "direct")
 }
 
-// say has the app say event i to one of the two, and returns when, in microseconds.
+// say makes the app send event i to one of the two pages, and returns the time in
+// microseconds.
 func (p *pair) say(b *testing.B, to *webtest.Page, query, window string, i int, random *rand.Rand) float64 {
 	painted := make(chan bool)
-	go func() { painted <- to.WaitAtMost(webtest.Patience/2, fmt.Sprintf(`%s.painted[%d]`, window, i)) }()
+	go func() { painted <- to.WaitAtMost(webtest.Timeout/2, fmt.Sprintf(`%s.painted[%d]`, window, i)) }()
 	<-time.After(time.Duration(10_000+random.IntN(50_000)) * time.Microsecond)
 	said := float64(time.Now().UnixMicro())
 	p.app.tell(query, fmt.Sprintf("event: tick\ndata: %d\n\n", i))
@@ -159,14 +159,14 @@ func (p *pair) say(b *testing.B, to *webtest.Page, query, window string, i int, 
 	return said
 }
 
-// benchMount opens one more canvas a loop, in a page that is there: from its
-// frame's insertion to its load.
+// benchMount opens one more canvas per iteration in an open page: from the insertion of
+// its frame to its load.
 func benchMount(b *testing.B) {
 	a := newApp(b)
 	e := start(b, nil, appSite("one", a))
 	p := webtest.Start(b).Open(b, e.bare)
 	shown(b, p, 1)
-	p.Unwatched(b)
+	p.DisableNetworkEvents(b)
 	webtest.Eval[any](b, p, `new MutationObserver((all) => { for (const m of all) for (const n of m.addedNodes) if (n.localName === "iframe") {
 		const began = performance.now(), words = n.closest(".stage").querySelector(".words");
 		new MutationObserver(() => { if (words.hidden) window.mounted = performance.now() - began; }).observe(words, { attributes: true });
@@ -202,7 +202,7 @@ func benchOpen(b *testing.B) {
 	b.ReportMetric(at(opens, 0.5), "ours")
 }
 
-// at is a quantile.
+// at returns a quantile.
 func at(values []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]

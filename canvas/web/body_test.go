@@ -14,7 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// withBodyTimeout serves one connection with a handler behind [web.BodyTimeout], on a fake clock.
+// withBodyTimeout serves one connection with a handler behind [web.BodyTimeout], on a
+// fake clock.
 func withBodyTimeout(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 	network := &ahptest.Net{}
 	ln, err := network.Listen("mem:80")
@@ -30,9 +31,8 @@ func withBodyTimeout(t *testing.T, h http.HandlerFunc) *ahptest.Conn {
 	return c.(*ahptest.Conn)
 }
 
-// A body is not hurried as long as it comes, and its answer takes the time that
-// it takes.
-func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
+// A body that keeps arriving has no time limit, and neither has its response.
+func TestSlowBodiesAndLongResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := withBodyTimeout(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
@@ -65,8 +65,8 @@ func TestSlowBodiesAndLongAnswersLive(t *testing.T) {
 	})
 }
 
-// A body that stands still is over, also for a handler that reads it.
-func TestABodyThatStandsStillIsOver(t *testing.T) {
+// A body that stalls fails, also if a handler reads it.
+func TestStalledBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := make(chan error, 1)
 		c := withBodyTimeout(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -90,9 +90,9 @@ func TestABodyThatStandsStillIsOver(t *testing.T) {
 	})
 }
 
-// Who asks for files and does not take them keeps no connection: nothing else would
-// end it, for no token is needed.
-func TestFilesThatAreNotTaken(t *testing.T) {
+// A client that requests files and does not read them is disconnected. Nothing else
+// would do that, because no token is needed.
+func TestUnreadFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}})
 		if err != nil {
@@ -105,9 +105,9 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	})
 }
 
-// What stands behind the page takes its time to answer, also on a connection that
-// fetched a file before.
-func TestLongAnswersAfterAFile(t *testing.T) {
+// Options.App can take any time to respond, also on a connection on which a file was
+// sent before.
+func TestLongResponseAfterAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := web.New(web.Options{AppOrigins: []string{"http://mem"}, App: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(time.Hour)

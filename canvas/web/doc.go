@@ -11,7 +11,7 @@
 //   - Each of our responses, including errors, has the headers of its kind. They are
 //     data in one table (policies). The service worker's headers are built into its
 //     script, so that a canvas cannot influence them.
-//   - Each mount has an origin that is used only once. A canvas may control its frames
+//   - Each mount has an origin that is used only once. A canvas can control its frames
 //     and its service worker, so the app page decides what a canvas can read, how much,
 //     and as which instance. The headers decide which addresses it can reach.
 //   - The page shows a text for each failure, never an empty frame.

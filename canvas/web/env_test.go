@@ -26,24 +26,24 @@ const viewToken = "view-secret"
 
 type object = map[string]any
 
-// site is a canvas of a test: files by path, served over the channel.
+// site is a canvas for tests: files by path, served over the channel.
 type site struct {
 	id    string
 	title string
-	url   string // default: the folder's root. It is not judged by the host here.
+	url   string // default: the folder's root; the host does not check it here
 	files map[string]string
 	input any
-	app   *app   // what is behind it instead of files, by http/1
+	app   *app   // an app instead of files, by http/1
 	path  string // of the app's first page
 }
 
-// message is what a View sent.
+// message is a View's payload.
 type message struct {
 	instance string
 	payload  any
 }
 
-// env is a running host behind a front that tests can change and take away.
+// env is a running host behind a front that tests can change and stop.
 type env struct {
 	origin string // of the page
 	link   string
@@ -52,19 +52,19 @@ type env struct {
 	front  http.Handler
 	host   *host.Host
 
-	mu       sync.Mutex
-	ln       *cutListener
-	inside   http.Handler // the host, as it runs now
-	sites    map[string]site
-	handles  map[string]*canvas.Handle
-	channels map[string]string // by instance
-	doors    []string          // requests for other things than the page and /ahp, and sockets
-	cookies  []string
-	arrived  chan message
+	mu        sync.Mutex
+	ln        *cutListener
+	inside    http.Handler // the host, as it runs now
+	sites     map[string]site
+	handles   map[string]*canvas.Handle
+	channels  map[string]string // by instance
+	endpoints []string          // requests for /mcp and /healthz, and WebSockets
+	cookies   []string
+	arrived   chan message
 }
 
-// start serves canvases on loopback. wrap, where given, stands before the host
-// and may change what it answers.
+// start serves canvases on loopback. wrap, if not nil, wraps the front and can change
+// responses.
 func start(t testing.TB, wrap func(http.Handler) http.Handler, sites ...site) *env {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -116,7 +116,7 @@ func (e *env) startHost(t testing.TB) {
 	e.inside = proxy
 }
 
-// forward is the front without anything in between.
+// forward is the plain front.
 func (e *env) forward(w http.ResponseWriter, r *http.Request) {
 	e.note(r)
 	e.mu.Lock()
@@ -125,7 +125,7 @@ func (e *env) forward(w http.ResponseWriter, r *http.Request) {
 	inside.ServeHTTP(w, r)
 }
 
-// note keeps what nobody but the page should ask for.
+// note records requests that only the page should send.
 func (e *env) note(r *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -133,14 +133,14 @@ func (e *env) note(r *http.Request) {
 		e.cookies = append(e.cookies, c)
 	}
 	if strings.HasPrefix(r.Host, "c-") {
-		return // a content host: it has no doors, see TestRouting
+		return // content hosts have no endpoints, see TestRouting
 	}
 	if r.URL.Path == "/mcp" || r.URL.Path == "/healthz" || r.Header.Get("Upgrade") != "" {
-		e.doors = append(e.doors, r.Host+r.URL.Path)
+		e.endpoints = append(e.endpoints, r.Host+r.URL.Path)
 	}
 }
 
-// provide opens a site; its instance shows what a View says as "done".
+// provide opens a site. The instance sets its status when a View sends "done".
 func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -182,12 +182,12 @@ func (e *env) open(t testing.TB, s site) {
 	e.mu.Lock()
 	e.channels[s.id] = opened.Channel
 	e.mu.Unlock()
-	if s.url != "" { // past the host's own policy: the page has to look again
+	if s.url != "" { // bypasses the host's policy, to test the page's
 		e.update(t, s.id, canvas.Updated{URL: ahp.Set(s.url)})
 	}
 }
 
-// update publishes a host's canvas/updated.
+// update publishes a canvas/updated of the host.
 func (e *env) update(t testing.TB, id string, u canvas.Updated) {
 	t.Helper()
 	e.mu.Lock()
@@ -198,7 +198,7 @@ func (e *env) update(t testing.TB, id string, u canvas.Updated) {
 	}
 }
 
-// send is the provider's canvas/message to all Views.
+// send sends a canvas/message to all Views.
 func (e *env) send(t *testing.T, id string, payload any) {
 	t.Helper()
 	e.mu.Lock()
@@ -209,10 +209,10 @@ func (e *env) send(t *testing.T, id string, payload any) {
 	}
 }
 
-// message waits for a View's message that a test is looking for.
+// message waits for a matching payload of a View.
 func (e *env) message(t *testing.T, want func(payload any) bool) any {
 	t.Helper()
-	late := time.After(webtest.Patience)
+	late := time.After(webtest.Timeout)
 	for {
 		select {
 		case m := <-e.arrived:
@@ -231,18 +231,18 @@ func isView(payload any, kind string) bool {
 	return ok && m["x-ahp"] == "view/1" && m["type"] == kind
 }
 
-// noDoorOpened checks that nobody but the page came to the host's doors.
-func (e *env) noDoorOpened(t *testing.T) {
+// onlyPageConnected checks that only the page reached the host's endpoints.
+func (e *env) onlyPageConnected(t *testing.T) {
 	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	page := fmt.Sprintf("localhost:%s/ahp", e.addr[len("127.0.0.1:"):])
-	if len(e.cookies) > 0 || len(e.doors) != 1 || e.doors[0] != page {
-		t.Errorf("cookies %v, doors %v; want none, and the page's socket alone", e.cookies, e.doors)
+	if len(e.cookies) > 0 || len(e.endpoints) != 1 || e.endpoints[0] != page {
+		t.Errorf("cookies %v, doors %v; want none, and the page's socket alone", e.cookies, e.endpoints)
 	}
 }
 
-// cutListener can end all its connections, hijacked ones too.
+// cutListener can close all its connections, including hijacked ones.
 type cutListener struct {
 	net.Listener
 	mu    sync.Mutex
@@ -269,7 +269,7 @@ func (e *env) serve(t testing.TB, ln net.Listener) {
 	t.Cleanup(func() { e.gone(); <-done })
 }
 
-// gone cuts every connection and listens no more.
+// gone closes the listener and all connections.
 func (e *env) gone() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -281,7 +281,7 @@ func (e *env) gone() {
 	}
 }
 
-// back listens again where it was.
+// back listens again at the same address.
 func (e *env) back(t *testing.T) {
 	t.Helper()
 	ln, err := net.Listen("tcp", e.addr)

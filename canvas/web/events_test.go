@@ -15,8 +15,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// livePage hears its app's events, and says when: heard and painted are
-// microseconds of the wall clock, by the number that the event carries.
+// livePage receives its app's events and records when: heard and painted are wall
+// clock microseconds, by the event's number.
 const livePage = `<title>Live</title><p id="said"></p><input id="typed"><script>
 	const now = () => (performance.timeOrigin + performance.now()) * 1000;
 	window.heard = []; window.painted = []; window.log = [];
@@ -44,7 +44,7 @@ func showLive(t *testing.T, a *app) (*env, *webtest.Page, *webtest.Page) {
 	return e, p, frame
 }
 
-// kept checks that the page was not loaded again.
+// kept checks that the page was not reloaded.
 func kept(t *testing.T, frame *webtest.Page) {
 	t.Helper()
 	if got := webtest.Eval[string](t, frame, document+`.getElementById("typed").value`); got != "kept" {
@@ -52,8 +52,8 @@ func kept(t *testing.T, frame *webtest.Page) {
 	}
 }
 
-// TestEventLatency: from the app's event to the next frame, through the channel
-// and direct, side by side.
+// TestEventLatency measures the time from an app's event to the next frame, through the
+// channel and direct.
 func TestEventLatency(t *testing.T) {
 	a := liveApp(t)
 	e := start(t, nil, appSite("one", a), site{id: "direct", title: "Direct", url: a.URL + "/live"})
@@ -65,7 +65,7 @@ func TestEventLatency(t *testing.T) {
 	frame.Wait(t, win+`.log?.includes('from ""')`)
 	direct.Wait(t, `window.log?.includes('from ""')`)
 	for _, watched := range []*webtest.Page{p, direct, frame} {
-		watched.Unwatched(t)
+		watched.DisableNetworkEvents(t)
 	}
 	const rounds = 40
 	sent := make([]float64, rounds)
@@ -93,7 +93,8 @@ func TestEventLatency(t *testing.T) {
 	}
 }
 
-// TestClick: a click's POST changes the app's state, and its event the page.
+// TestClick: a click's POST changes the app's state, and the app's event changes the
+// page.
 func TestClick(t *testing.T) {
 	a := newApp(t)
 	a.page("/click", `<button onclick="began = performance.now(); fetch('/count', { method: 'POST', body: '{}' })">Count</button><p id="said"></p><script>
@@ -116,9 +117,8 @@ func TestClick(t *testing.T) {
 	t.Logf("click to POST to event to DOM: %.1f ms", took[len(took)/2])
 }
 
-// TestWorkerEnds: a browser may end the worker whenever it likes. The page's
-// event stream is back in about a second, with what it had heard last, and the
-// page's state is kept.
+// TestWorkerEnds: a browser can stop the worker at any time. The page's event stream
+// reconnects in about a second with its Last-Event-ID, and the page keeps its state.
 func TestWorkerEnds(t *testing.T) {
 	a := liveApp(t)
 	_, _, frame := showLive(t, a)
@@ -133,7 +133,7 @@ func TestWorkerEnds(t *testing.T) {
 	a.say("data: plain\n\n")
 	frame.Wait(t, win+`.log.at(-1) === "plain"`)
 	kept(t, frame)
-	// Closed is closed, also for the one behind it.
+	// A closed stream stays closed, including its replacement.
 	webtest.Eval[any](t, frame, win+`.source.close()`)
 	a.end(t)
 	a.end(t)
@@ -142,8 +142,8 @@ func TestWorkerEnds(t *testing.T) {
 	}
 }
 
-// TestEventStreamEnds: a stream that the app ends is opened again by the browser
-// itself, and one that it refuses is not.
+// TestEventStreamEnds: the browser reopens a stream that the app ends, but not one that
+// it refuses.
 func TestEventStreamEnds(t *testing.T) {
 	a := newApp(t)
 	var asked atomic.Int32
@@ -167,8 +167,8 @@ func TestEventStreamEnds(t *testing.T) {
 	}
 }
 
-// TestQuiet: an app that has said its head may be silent for as long as it likes,
-// in an event stream and in any other body.
+// TestQuiet: after its head a response can be silent for any time, whether it is an
+// event stream or not.
 func TestQuiet(t *testing.T) {
 	a := liveApp(t)
 	more := make(chan bool)
@@ -189,7 +189,7 @@ func TestQuiet(t *testing.T) {
 	inCanvas[any](t, frame, `window.body = (await fetch("/quiet")).text();
 		window.said = []; const s = window.s = new EventSource("/quiet?type=text/event-stream"); s.onerror = () => said.push("error"); s.onmessage = (e) => { said.push(e.data); s.close(); };
 		await new Promise((r) => { s.onopen = r; });`)
-	// Longer than the worker's patience: what never had a head is given up meanwhile.
+	// Longer than the worker's timeout for a head.
 	if got := inCanvas[int](t, frame, `await fetch("/hang"); return (await fetch("/hang")).status`); got != 504 {
 		t.Fatalf("a request without a head is answered %d", got)
 	}
@@ -200,9 +200,9 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestStaleComesBack: the provider is gone, and the frame stays below the words
-// of it; it is back, and the page's stream comes back by itself.
-func TestStaleComesBack(t *testing.T) {
+// TestStaleAndReady: while the provider is not running, the frame stays under a
+// message; afterwards the page's event stream reconnects.
+func TestStaleAndReady(t *testing.T) {
 	a := liveApp(t)
 	e, p, frame := showLive(t, a)
 	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
@@ -218,8 +218,8 @@ func TestStaleComesBack(t *testing.T) {
 	kept(t, frame)
 }
 
-// TestOtherURL: an app that comes back at another address is shown from there,
-// without a reload by hand.
+// TestOtherURL: if the url changes, the canvas is shown from the new one without a
+// manual reload.
 func TestOtherURL(t *testing.T) {
 	a := liveApp(t)
 	e, p, _ := showLive(t, a)
@@ -231,9 +231,9 @@ func TestOtherURL(t *testing.T) {
 	frame.Wait(t, win+`.location.search === "?token=2" && `+win+`.log?.includes('from ""')`)
 }
 
-// TestConnectionComesBack: the page loses its host for a moment. What was under
-// way fails, the stream comes back by itself.
-func TestConnectionComesBack(t *testing.T) {
+// TestReconnect: when the page loses its host for a moment, active requests
+// fail and the event stream reconnects.
+func TestReconnect(t *testing.T) {
 	a := liveApp(t)
 	e, p, frame := showLive(t, a)
 	inCanvas[any](t, frame, `window.under = fetch("/hang", { method: "POST" }).then(async (r) => r.status + " " + await r.text());
@@ -242,15 +242,15 @@ func TestConnectionComesBack(t *testing.T) {
 	e.gone()
 	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The connection to the host is lost.")`)
 	if got := inCanvas[string](t, frame, `return under`); got != "503 The connection to this canvas was lost before the app answered.\n" {
-		t.Errorf("a request that was under way: %q", got)
+		t.Errorf("the active request: %q", got)
 	}
 	if got := inCanvas[string](t, frame, `for (;;) try { if ((await reader.read()).done) return "done"; } catch (e) { return e.name; }`); got != "TypeError" {
-		t.Errorf("a body that was under way ended with %s", got)
+		t.Errorf("the active body ended with %s", got)
 	}
 	e.back(t)
 	frame.Wait(t, win+`.log.at(-1) === 'from ""' && `+win+`.log.includes("error 0")`)
 	kept(t, frame)
 	if n := a.requests("POST /hang"); n != 1 {
-		t.Errorf("the app was asked %d times, once is all that anybody meant", n)
+		t.Errorf("the app got %d requests, want 1", n)
 	}
 }

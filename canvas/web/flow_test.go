@@ -12,8 +12,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestFlood: a body that nobody reads stops its sender, and one that is read as
-// fast as it comes leaves a neighbour's events smooth.
+// TestFlood: a body that is not read stops its sender, and a fast one does not delay a
+// neighbor's events.
 func TestFlood(t *testing.T) {
 	bad, good := newApp(t), liveApp(t)
 	e := start(t, nil, appSite("bad", bad), appSite("good", good))
@@ -33,9 +33,9 @@ func TestFlood(t *testing.T) {
 		now = bad.flooded()
 		bad.mu.Unlock()
 	}
-	t.Logf("a body that nobody reads stopped its sender after %.1f MB", float64(before)/1e6)
+	t.Logf("a body that is not read stopped its sender after %.1f MB", float64(before)/1e6)
 	if before > 12<<20 {
-		t.Errorf("%d bytes were sent that nobody reads", before)
+		t.Errorf("%d bytes of a body that is not read were sent", before)
 	}
 
 	lag := func() float64 {
@@ -54,7 +54,7 @@ func TestFlood(t *testing.T) {
 	inCanvas[any](t, floods, `window.n = 0; (async () => { for (;;) n += (await r.read()).value.length })(); return 0`)
 	loud := lag()
 	read := webtest.Eval[float64](t, floods, win+`.n`)
-	t.Logf("a neighbour's event is heard after %.1f ms, and after %.1f ms beside a flood of %.0f MB", quiet, loud, read/1e6)
+	t.Logf("a neighbor's event arrives after %.1f ms, and after %.1f ms beside a flood of %.0f MB", quiet, loud, read/1e6)
 	if loud > 100 {
 		t.Errorf("a flood makes its neighbour wait for %.0f ms", loud)
 	}
@@ -62,7 +62,7 @@ func TestFlood(t *testing.T) {
 	bad.end(t)
 }
 
-// TestParallel: requests do not wait for each other, however many there are.
+// TestParallel: many requests run concurrently.
 func TestParallel(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
@@ -76,7 +76,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestTenCanvases: ten apps side by side, each with its own page and stream.
+// TestTenCanvases: ten apps side by side, each with its page and event stream.
 func TestTenCanvases(t *testing.T) {
 	const n = 10
 	apps, sites := make([]*app, n), make([]site, n)
@@ -104,8 +104,7 @@ func TestTenCanvases(t *testing.T) {
 	}
 }
 
-// TestDownload prints what the channel costs: 20 MB of one body, through it and
-// direct, side by side.
+// TestDownload measures a body of 20 MB through the channel and direct.
 func TestDownload(t *testing.T) {
 	const size = 20_000_000
 	rounds := 3
@@ -120,7 +119,7 @@ func TestDownload(t *testing.T) {
 	p.Wait(t, `[...document.querySelectorAll(".card .words")].every((w) => w.hidden)`)
 	frame := p.Frames(t, 1, webtest.ContentFrame)[0]
 	for _, watched := range []*webtest.Page{p, direct, frame} {
-		watched.Unwatched(t)
+		watched.DisableNetworkEvents(t)
 	}
 	down := fmt.Sprintf(`const t = performance.now(); const n = (await (await fetch("/bytes?n=%d")).arrayBuffer()).byteLength; return n === %d ? performance.now() - t : -1`, size, size)
 	up := fmt.Sprintf(`const b = new Uint8Array(%d); const t = performance.now(); const n = (await (await fetch("/echo", { method: "POST", body: b })).json()).size; return n === b.length ? (performance.now() - t) * 5 : -1`, size/5)
@@ -140,7 +139,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// TestMedia: a video is asked for by ranges, and so may a page.
+// TestMedia: videos are loaded by ranges, and so can be other requests.
 func TestMedia(t *testing.T) {
 	a := newApp(t)
 	body := pattern(300_000)

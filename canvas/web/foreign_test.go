@@ -17,13 +17,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// foreignApp is a web application that nobody here wrote, as npm has it.
+// foreignApp is an unmodified web application from npm.
 type foreignApp struct {
 	name, version string
 	set           string            // an environment variable that names its folder, instead of npm
 	files         map[string]string // of ours, put into a copy of it
-	ready         []string          // what is true in its document when it stands
-	wants         []string          // files that it must have read, below its folder
+	ready         []string          // an expression that is true once it is rendered
+	wants         []string          // files in its folder that it must read
 }
 
 var foreignApps = []foreignApp{
@@ -49,7 +49,7 @@ var foreignApps = []foreignApp{
 	},
 }
 
-// folder returns a copy of the package with our files in it.
+// folder returns a copy of the package with our files added.
 func (a foreignApp) folder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), strings.ReplaceAll(a.name, ".", "-"))
@@ -64,7 +64,7 @@ func (a foreignApp) folder(t *testing.T) string {
 	return dir
 }
 
-// fetch returns the folder of the package as it is.
+// fetch returns the package's folder.
 func (a foreignApp) fetch(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv(a.set); dir != "" {
@@ -100,9 +100,9 @@ const description = `{"openapi":"3.0.0","info":{"title":"Boards","version":"1"},
 
 const initializer = `window.onload = () => { window.ui = SwaggerUIBundle({ url: "description.json", dom_id: "#swagger-ui", presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset], layout: "StandaloneLayout" }); };`
 
-// TestForeignApp: multi-file applications render through canvasReadResource
-// alone. The browser's proxy is a canary: it would see a request for any place
-// that is not this machine, and the page's own list shows the others.
+// TestForeignApp: multi-file applications work over canvasReadResource alone. The
+// browser's proxy is a canary that records requests to other machines; the page's own
+// list shows the rest.
 func TestForeignApp(t *testing.T) {
 	for _, a := range foreignApps {
 		t.Run(a.name, func(t *testing.T) { a.render(t) })
@@ -143,8 +143,8 @@ func (a foreignApp) render(t *testing.T) {
 		}
 	}
 	save(t, a.name, p)
-	// The canary can sing, and all that was heard before is heard by now.
-	b.Try(t, "http://away.example/")
+	// The canary works, and earlier hits have arrived by now.
+	b.TryOpen(t, "http://away.example/")
 	heard := proxy.lines()
 	if !slices.ContainsFunc(heard, func(line string) bool { return strings.Contains(line, "away.example") }) {
 		t.Error("a request off this machine did not reach the proxy: this test sees nothing")
@@ -156,5 +156,5 @@ func (a foreignApp) render(t *testing.T) {
 	}
 }
 
-// browserErrand is what Chromium itself asks for, whatever page is open.
+// browserErrand reports requests that Chromium itself makes with any page.
 var browserErrand = regexp.MustCompile(`^\w+ (https?://)?[\w.-]+\.(google|googleapis|gvt1|gstatic)\.com[:/ ]`)

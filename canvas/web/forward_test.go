@@ -10,9 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestFormGoesOn: a form that is redirected with its method arrives where it is
-// sent to, whole, once, and its answer has that address; so has a fetch.
-func TestFormGoesOn(t *testing.T) {
+// TestRedirectedForm: a form redirected with its method arrives at the target complete and
+// once, and its response has that address; so has a fetch's.
+func TestRedirectedForm(t *testing.T) {
 	a := newApp(t)
 	a.Handle("/go/307", http.RedirectHandler("/go/308?again=$&", http.StatusTemporaryRedirect))
 	a.Handle("/go/308", http.RedirectHandler("/in/side?x=%22%3c&y=%27$&%27#part", http.StatusPermanentRedirect))
@@ -48,7 +48,7 @@ func TestFormGoesOn(t *testing.T) {
 		t.Errorf("4 forms arrived as %d", n)
 	}
 	inCanvas[any](t, frame, `const f = document.createElement("form"); f.method = "post"; f.action = "/round"; document.body.append(f); f.submit()`)
-	frame.Wait(t, document+`.body?.innerText.includes("without an end")`)
+	frame.Wait(t, document+`.body?.innerText.includes("too many times")`)
 	if got := webtest.Eval[int](t, frame, document+`.querySelectorAll("small").length`); got != 1 {
 		t.Error("a form that goes round is no page of ours")
 	}

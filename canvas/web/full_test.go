@@ -11,8 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// A host that is full says so, and takes the page up when there is room.
-func TestAHostThatIsFull(t *testing.T) {
+// A page shows that the host is at its limit, and connects when a connection is free.
+func TestHostAtItsLimit(t *testing.T) {
 	b := webtest.Start(t)
 	h, err := host.New(host.Options{MaxConnections: 1})
 	if err != nil {
@@ -24,7 +24,8 @@ func TestAHostThatIsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It has its place when it is answered: the dial ends before that.
+	// A connection counts once its handshake is answered, which is after the dial
+	// returns.
 	_ = other.WriteBatch([][]byte{[]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://"}}`)})
 	if _, err := other.ReadMessage(); err != nil {
 		t.Fatal(err)
@@ -36,9 +37,8 @@ func TestAHostThatIsFull(t *testing.T) {
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "Nothing is open"))
 }
 
-// TestADoorThatSaysNothing: who listens and never answers is named, and can be
-// tried again.
-func TestADoorThatSaysNothing(t *testing.T) {
+// TestSilentListener: a listener that never answers is reported, and can be retried.
+func TestSilentListener(t *testing.T) {
 	silent := func(next http.Handler) http.Handler {
 		next = rewritten(next, "/ahp.js", "const OPEN_TIMEOUT = 10_000;", "const OPEN_TIMEOUT = 300;")
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

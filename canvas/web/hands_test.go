@@ -7,9 +7,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestSaidOnce: what is wrong is said to a screen reader once, however long it
-// lasts and is counted down.
-func TestSaidOnce(t *testing.T) {
+// TestAnnouncedOnce: a screen reader announces a problem once, while its countdown runs.
+func TestAnnouncedOnce(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 1)
@@ -27,9 +26,9 @@ func TestSaidOnce(t *testing.T) {
 	}
 }
 
-// TestTheFocusStays: what a person holds by the keyboard goes away, and the focus
-// is where the next key does no harm.
-func TestTheFocusStays(t *testing.T) {
+// TestFocusMoves: when the focused element is removed, the focus goes where the next
+// key does no harm.
+func TestFocusMoves(t *testing.T) {
 	e := start(t, nil, helloSite("a"), helloSite("b"))
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 2)

@@ -12,27 +12,27 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// observation is an effect of one header that a page can see: js is true where
-// the header is missing, and false where it is there.
+// observation is a visible effect of a missing header: js is true without the header
+// and false with it.
 type observation struct {
 	without strip
-	where   string // app, frame, canvas, direct, foreign: whose eyes these are
+	where   string // the viewpoint: app, frame, canvas, direct or foreign
 	js      string
 }
 
-// inline tries a script that only a missing policy lets run, in window w.
+// inline runs a script in window w that a policy would block.
 const inline = `((w) => { const s = w.document.createElement("script"); s.textContent = "window.ran = true"; (w.document.body ?? w.document.documentElement).append(s); return w.ran === true })`
 
-// loads is true when an element of window w loads, false when it is refused.
+// loads is true if an element of window w loads.
 const loads = `((w, tag, src) => new Promise((say) => { const e = w.document.createElement(tag); e.onload = () => say(true); e.onerror = () => say(false); e.src = src; w.document.body.append(e) }))`
 
-// cached is true when the browser kept a response of the page's own.
+// cached is true if the browser cached a response of the page.
 const cached = `((w, path) => w.fetch(path).then(() => w.fetch(path, { cache: "only-if-cached", mode: "same-origin" })).then((r) => r.ok, () => false))`
 
-// win is the canvas's window, as its outer frame sees it.
+// win is the canvas's window, as seen by its outer frame.
 const win = `document.querySelector("iframe").contentWindow`
 
-// framed is a new frame of the canvas's own, once loaded.
+// framed is a new frame within the canvas, once loaded.
 const framed = `((path) => new Promise((loaded) => { const f = ` + document + `.createElement("iframe"); f.onload = () => loaded(f.contentWindow); f.src = path; ` + document + `.body.append(f) }))`
 
 var observations = []observation{
@@ -55,8 +55,8 @@ var observations = []observation{
 	{"frame: Connection-Allowlist", "attack", "outer frame frames"},
 }
 
-// unobserved are the headers whose absence this Chromium shows nobody, each with
-// the reason. They stay: another browser, or another version, may show it.
+// unobserved are headers without a visible effect in this Chromium, each with the
+// reason. Other browsers or versions may differ.
 var unobserved = map[strip]string{
 	"app: Origin-Agent-Cluster":            "Chromium keys agents by origin by default",
 	"direct: Origin-Agent-Cluster":         "Chromium keys agents by origin by default",
@@ -94,10 +94,10 @@ var unobserved = map[strip]string{
 	"asset: X-Dns-Prefetch-Control":        "it is for documents",
 }
 
-// noNames: a header that is for another browser.
+// noNames is the reason of headers for other browsers.
 const noNames = "Chromium looks up no names here; TestNames sees it in Firefox"
 
-// TestHeadersMatter takes one header away at a time.
+// TestHeadersMatter removes one header at a time.
 func TestHeadersMatter(t *testing.T) {
 	b := webtest.Start(t)
 	intact := newStage(t, b)
@@ -106,11 +106,11 @@ func TestHeadersMatter(t *testing.T) {
 			if o.where == "attack" {
 				row := attacks[slices.IndexFunc(attacks, func(a attack) bool { return a.name == o.js })]
 				assault(t, b, false, []attack{row}, []strip{o.without}, func(_ *webtest.Page, _ []attack, canaries []*canary) {
-					if !sung(canaries[0], webtest.Patience/2) {
+					if !sung(canaries[0], webtest.Timeout/2) {
 						t.Errorf("the attack %q still reaches nothing", o.js)
 					}
 				})
-				return // that it reaches nothing otherwise is TestAttacksReachNothing
+				return // TestAttacksReachNothing shows that it fails otherwise
 			}
 			if intact.sees(t, o) {
 				t.Error("seen although the header is there")
@@ -122,8 +122,8 @@ func TestHeadersMatter(t *testing.T) {
 	}
 }
 
-// TestEveryHeaderIsLookedAt: a header is either observed or listed with a reason.
-func TestEveryHeaderIsLookedAt(t *testing.T) {
+// TestAllHeadersAreObserved: each header is observed, or listed with a reason.
+func TestAllHeadersAreObserved(t *testing.T) {
 	h := local(t)
 	sent := map[strip]bool{}
 	for kind, at := range map[string]string{
@@ -158,7 +158,7 @@ func TestEveryHeaderIsLookedAt(t *testing.T) {
 	}
 }
 
-// stage is a page with one canvas, and a page of somebody else.
+// stage is a page with one canvas, and a page of another site.
 type stage struct {
 	app, frame, direct, foreign *webtest.Page
 	names                       *strings.Replacer

@@ -9,9 +9,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// hostileKit is a View and a mount in the page itself, spoken to as a hostile
-// canvas would: heard is what it was told, sent what reached the host, word and
-// lacks what a person would see of it.
+// hostileKit is a View and a Mount in the page, driven like by a hostile canvas. heard
+// is what the canvas received, sent what reached the host, word and lacks what the page
+// would show.
 const hostileKit = `
 	const { View } = await import("/view.js"), { Mount } = await import("/mount.js");
 	const sent = [], heard = [], seen = [];
@@ -19,7 +19,7 @@ const hostileKit = `
 	const { port1, port2: canvas } = new MessageChannel();
 	view.connect(port1);
 	canvas.onmessage = ({ data }) => { if (data.t !== "state") heard.push(data.t + " " + (data.reason ?? "")); };
-	const mount = new Mount("", { path: "/", title: "x", theme: {} }, { worker() {}, view() {}, unworkable() {}, phase: (p, word) => seen.push(p + " " + word), lacks: (l) => seen.push("lacks " + l.map((s) => s.length)) });
+	const mount = new Mount("", { path: "/", title: "x", theme: {} }, { worker() {}, view() {}, unworkable() {}, phase: (p, word) => seen.push(p + " " + word), missing: (l) => seen.push("lacks " + l.map((s) => s.length)) });
 	seen.length = 0;
 	const frame = { contentWindow: { postMessage: (m, to, [port]) => { frame.port = port; } } };
 	Object.defineProperty(mount.element, "contentWindow", { value: frame.contentWindow });
@@ -31,8 +31,8 @@ const hostileKit = `
 	const levels = (x) => Array.from({ length: 30 }).reduce((a) => [a, a], x);
 `
 
-// TestHostileMessages: a message is small in a structured clone and without an end
-// as text, or names what every object has: it is refused, and at once.
+// TestHostileMessages: a value with a small structured clone but an endless encoding,
+// or with names of Object's own members, is refused at once.
 func TestHostileMessages(t *testing.T) {
 	const long = "refused a message can have at most 64 KiB"
 	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")

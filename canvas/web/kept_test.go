@@ -9,9 +9,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestNothingIsKept: a browser in which a site may keep nothing, or nothing more,
-// shows its canvases; the token leaves the address bar there too.
-func TestNothingIsKept(t *testing.T) {
+// TestWithoutStorage: the page works if storage is not allowed or full, and still
+// removes the token from the address bar.
+func TestWithoutStorage(t *testing.T) {
 	for name, refusal := range map[string]string{
 		"refused": `for (const s of ["localStorage", "sessionStorage"]) Object.defineProperty(window, s, { get() { throw new DOMException("denied", "SecurityError"); } });`,
 		"full":    `Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError"); };`,
@@ -33,15 +33,15 @@ func TestNothingIsKept(t *testing.T) {
 	}
 }
 
-// TestAnotherLink: a link that is opened where the page is already is taken, though
-// the browser loads nothing for it.
+// TestAnotherLink: a link opened in the page's own tab is used, although the browser
+// loads nothing for it.
 func TestAnotherLink(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.origin+"/#tkn=wrong")
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "The link is not valid here."))
 	webtest.Eval[any](t, p, fmt.Sprintf(`void (location.href = %q)`, e.link))
 	for range 50 { // a wait ends with the page that it began in
-		if p.WaitAtMost(webtest.Patience/50, `document.querySelector(".card .words[hidden]")`) {
+		if p.WaitAtMost(webtest.Timeout/50, `document.querySelector(".card .words[hidden]")`) {
 			break
 		}
 	}
@@ -51,8 +51,7 @@ func TestAnotherLink(t *testing.T) {
 	}
 }
 
-// TestSkip: the way past the head of the page leaves what the address says of host
-// and session, which a reload needs.
+// TestSkip: the skip link keeps host and session in the address, which a reload needs.
 func TestSkip(t *testing.T) {
 	p := webtest.Start(t).Open(t, start(t, nil).origin+"/#session=ahp-session%3A%2Fx&host=y")
 	p.Keys(t, "\t\r")

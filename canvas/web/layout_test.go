@@ -12,18 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// titles are the canvases in the order of the eye and, as a second list, of the document.
+// titles returns the canvases in visual order and in document order.
 const titles = `(() => { const cards = [...document.querySelectorAll(".card")]; const say = (l) => l.map((c) => c.querySelector("h2").textContent.slice(6)).join();
 	return say([...cards].sort((a, b) => a.style.order - b.style.order)) + " " + say(cards) })()`
 
-// focus puts the keyboard on a control of the canvas with this title.
+// focus focuses a control of the canvas with this title.
 func focus(t *testing.T, p *webtest.Page, title, control string) {
 	t.Helper()
 	webtest.Eval[any](t, p, `[...document.querySelectorAll(".card")].find((c) => c.querySelector("h2").textContent === "`+title+`").querySelector("`+control+`").focus()`)
 }
 
-// TestLayout: what a person arranges by keyboard keeps every canvas as it is, and
-// is there again after a reload.
+// TestLayout: arranging canvases by keyboard keeps their state, and the layout is the
+// same after a reload.
 func TestLayout(t *testing.T) {
 	e := start(t, nil, helloSite("a"), helloSite("b"), helloSite("c"))
 	p := webtest.Start(t).Open(t, e.link)
@@ -68,9 +68,9 @@ func TestLayout(t *testing.T) {
 	save(t, "narrow", p)
 }
 
-// TestClosedInTheHand: a canvas that an agent closes while a person drags it takes
-// nothing along: the others can be pressed.
-func TestClosedInTheHand(t *testing.T) {
+// TestClosedWhileDragged: if an agent closes a canvas while a person drags it, the others
+// can still be clicked.
+func TestClosedWhileDragged(t *testing.T) {
 	e := start(t, nil, helloSite("a"), helloSite("b"))
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 2)
@@ -84,8 +84,8 @@ func TestClosedInTheHand(t *testing.T) {
 	p.Wait(t, `document.seen === "dragging" && document.body.className === ""`)
 }
 
-// TestForgets: what was closed long ago is not kept for as long as the page lives.
-func TestForgets(t *testing.T) {
+// TestOldLayoutsAreDropped: the layout of canvases closed long ago is dropped.
+func TestOldLayoutsAreDropped(t *testing.T) {
 	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")
 	got := webtest.Eval[[]any](t, p, `(async () => {
 		const { Layout } = await import("/layout.js");
@@ -109,11 +109,11 @@ func TestForgets(t *testing.T) {
 		return [looked, order().length, order().at(-1), order().includes("c499")];
 	})()`)
 	if diff := cmp.Diff([]any{65.0, 64.0, "stays", true}, got); diff != "" {
-		t.Errorf("names looked at, kept, the last, and one that was closed just now (-want +got):\n%s", diff)
+		t.Errorf("names: looked up, stored, the last, and a closed one (-want +got):\n%s", diff)
 	}
 }
 
-// TestTimeline: what the agent, the person and the host did, in words.
+// TestTimeline: the texts about what the agent, the person and the host did.
 func TestTimeline(t *testing.T) {
 	s := helloSite("one")
 	s.files["index.html"] += `<style>html { height: 100% }</style>`

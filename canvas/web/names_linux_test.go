@@ -14,11 +14,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// nameServer is where a machine of the test's own asks for names.
+// nameServer is the DNS server of the test's mount namespace.
 const nameServer = "127.0.0.53"
 
-// lookups are ways to have a name looked up, by the name: a name can carry out what a
-// canvas knows.
+// lookups are ways to have a name looked up. A name can carry data out of a canvas.
 var lookups = map[string]string{
 	"link":        `<a href="http://link.attack.test/">x</a>`,
 	"prefetch":    `<link rel=dns-prefetch href="http://prefetch.attack.test/">`,
@@ -30,14 +29,14 @@ var lookups = map[string]string{
 }
 
 // lookedUp are the names that a browser looks up in spite of our headers: the first
-// always, the others when it likes.
+// always, the others sometimes.
 var lookedUp = map[webtest.Kind][]string{
 	webtest.Firefox: {"preconnect"},
 	webtest.WebKit:  {"preconnect", "meta", "outer", "prefetch", "script"},
 }
 
-// TestNames: which names of a hostile canvas are looked up. It asks for names from a
-// server of its own, so it runs once more where nobody else does.
+// TestNames: which names of a hostile canvas are looked up. It needs its own DNS
+// server, so it runs once more in a namespace.
 func TestNames(t *testing.T) {
 	if !long || os.Geteuid() != 0 {
 		t.Skip("AHP_LONG=1 and root are needed")
@@ -69,7 +68,7 @@ func TestNames(t *testing.T) {
 	}, webtest.Chromium, webtest.Firefox, webtest.WebKit)
 }
 
-// alone runs the test in a mount namespace, where names are asked for from nameServer.
+// alone runs the test in a mount namespace that uses nameServer.
 func alone(t *testing.T) {
 	if err := exec.Command("unshare", "-m", "true").Run(); err != nil {
 		t.Skip("no mount namespaces here:", err)
@@ -85,8 +84,8 @@ func alone(t *testing.T) {
 	}
 }
 
-// answerNames says of every name that there is none. What it returns tells those below
-// attack.test since it was asked last, waiting for some.
+// answerNames answers that no name exists. The function it returns waits for and
+// returns the names below attack.test since its last call.
 func answerNames(t *testing.T) func(wanted []string) []string {
 	conn, err := net.ListenPacket("udp", nameServer+":53")
 	if err != nil {
@@ -96,7 +95,7 @@ func answerNames(t *testing.T) func(wanted []string) []string {
 	t.Cleanup(func() { _ = conn.Close() })
 	go answerAll(conn, names)
 	return func(wanted []string) (got []string) {
-		late := time.After(webtest.Patience / 2)
+		late := time.After(webtest.Timeout / 2)
 		for {
 			select {
 			case name := <-names:
@@ -117,7 +116,7 @@ func answerNames(t *testing.T) func(wanted []string) []string {
 	}
 }
 
-// answerAll ends with its connection.
+// answerAll answers until the connection is closed.
 func answerAll(conn net.PacketConn, names chan<- string) {
 	buf := make([]byte, 2048)
 	for {
@@ -136,7 +135,7 @@ func answerAll(conn net.PacketConn, names chan<- string) {
 	}
 }
 
-// noSuchName is the name that a question is about, and the answer that there is none.
+// noSuchName returns the name in a question, and the answer that it does not exist.
 func noSuchName(question []byte) (string, []byte) {
 	var labels []string
 	at := 12

@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// TestContentOrigins: which content hosts a page is told of, and which exist.
+// TestContentOrigins: which content origins a page gets, and which content hosts are
+// served.
 func TestContentOrigins(t *testing.T) {
 	const id = "c-0123456789abcdef0123456789abcdef"
 	for _, tt := range []struct {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// helloSite is a well-behaved canvas: it shows its input and what it is sent,
-// answers an action and says when it is ready.
+// helloSite is a well-behaved canvas: it shows its input and messages, answers an
+// action, and reports when it is ready.
 func helloSite(id string) site {
 	return site{id: id, title: "Hello " + id, input: object{"start": 7}, files: map[string]string{
 		"index.html": `<!doctype html><html lang="en"><meta charset="utf-8"><title>Hello</title><link rel="stylesheet" href="/style.css">
@@ -29,17 +29,16 @@ func helloSite(id string) site {
 	}}
 }
 
-// document is what an outer frame evaluates to reach the canvas's document.
+// document is an expression for the canvas's document in its outer frame.
 const document = `document.querySelector("iframe").contentDocument`
 
-// shown waits until every canvas of a page is there to be looked at, and returns
-// their outer frames.
+// shown waits until all canvases of a page are visible, and returns their outer frames.
 func shown(t testing.TB, p *webtest.Page, n int) []*webtest.Page {
 	t.Helper()
 	return shownOf(t, p, n, n)
 }
 
-// shownOf is shown where only some of the n canvases have content frames.
+// shownOf is shown for n canvases of which only some have content frames.
 func shownOf(t testing.TB, p *webtest.Page, n, framed int) []*webtest.Page {
 	t.Helper()
 	p.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d && [...document.querySelectorAll(".card .words")].every((w) => w.hidden)`, n))
@@ -77,18 +76,19 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.action, diff)
 		}
 	}
-	// The page goes away: an action under way is answered, and the View leaves.
+	// When the page is reloaded, an unanswered action is answered, and the View says
+	// bye.
 	frame := shown(t, p, 1)[0]
 	webtest.Eval[any](t, frame, document+`.location.reload()`)
 	e.message(t, func(payload any) bool { return isView(payload, "bye") })
 	e.message(t, func(payload any) bool { return isView(payload, "hello") })
 }
 
-// TestMessageLimits: what a canvas sends is judged by the page, not by canvas.js.
+// TestMessageLimits: the page checks a canvas's messages, canvas.js does not matter.
 func TestMessageLimits(t *testing.T) {
 	s := helloSite("one")
 	s.files["main.js"] = `
-		const { port1: port, port2 } = new MessageChannel(); // as canvas.js does, without its manners
+		const { port1: port, port2 } = new MessageChannel(); // like canvas.js, but without its checks
 		parent.postMessage({ "x-ahp": "view" }, location.origin, [port2]);
 		const refused = [];
 		port.onmessage = ({ data }) => { if (data.t === "refused") refused.push(data.reason); document.title = refused.join("|"); };
@@ -107,7 +107,7 @@ func TestMessageLimits(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("refusals (-want +got):\n%s", diff)
 	}
-	// An answer that nobody asked for was the first thing to be sent.
+	// The answer to no call was sent first, and is ignored.
 	if first := e.message(t, func(any) bool { return true }); first != 0.0 {
 		t.Errorf("the provider heard %v first, want the first of the numbers", first)
 	}
@@ -119,7 +119,8 @@ func TestClose(t *testing.T) {
 	frames := shown(t, p, 2)
 	stays := frames[slices.IndexFunc(frames, func(f *webtest.Page) bool { return webtest.Eval[string](t, f, "document.title") == "Hello two" })]
 	webtest.Eval[any](t, stays, `void(`+document+`.mark = 1)`)
-	// By keyboard: the button has a name, takes the focus, and hands it on.
+	// By keyboard: the button has a name and takes the focus, which moves to the next
+	// one.
 	webtest.Eval[any](t, p, `document.querySelector("[aria-label='Close “Hello one”']").focus()`)
 	p.Keys(t, "\r")
 	p.Wait(t, `document.querySelectorAll(".card").length === 1`)
@@ -132,8 +133,8 @@ func TestClose(t *testing.T) {
 	p.Wait(t, `document.querySelector("#empty h2").textContent === "Nothing is open" && !document.getElementById("empty").hidden`)
 }
 
-// TestCloseIsLost: a close that never arrived, for the connection went with it, is
-// asked for again when there is another one.
+// TestCloseIsLost: a close that was lost with the connection is sent again on the next
+// one.
 func TestCloseIsLost(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
@@ -164,7 +165,7 @@ func TestStaleKeepsTheFrame(t *testing.T) {
 	}
 }
 
-// TestTheme: the canvas has the theme before it paints, and follows it.
+// TestTheme: a canvas has the theme before its first paint, and follows changes.
 func TestTheme(t *testing.T) {
 	s := helloSite("one")
 	s.files["index.html"] = `<!doctype html><script>document.first = document.documentElement.dataset.colorMode + getComputedStyle(document.documentElement).getPropertyValue("--text-color-default")</script><p>x`
@@ -191,9 +192,9 @@ func TestTokenLeavesTheAddressBar(t *testing.T) {
 	shown(t, p, 1)
 }
 
-// TestHostForgot: a host that was started again knows neither the page nor its
-// canvases; the page begins anew on the same socket.
-func TestHostForgot(t *testing.T) {
+// TestHostRestarted: the page initializes again on the same socket if a restarted host
+// knows neither it nor its canvases.
+func TestHostRestarted(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 1)
@@ -206,7 +207,7 @@ func TestHostForgot(t *testing.T) {
 	p.Wait(t, `document.querySelector(".card h2").textContent === "Hello two"`)
 }
 
-func TestComesBack(t *testing.T) {
+func TestPageReconnects(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	frame := shown(t, p, 1)[0]

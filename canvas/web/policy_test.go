@@ -11,7 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// common are the headers that no response may lack.
+// common are the headers that all responses must have.
 var common = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
@@ -31,8 +31,8 @@ const (
 	confined  = "(response-origin)"
 )
 
-// TestHeaders writes every header of every kind of response out a second time,
-// so that a change of the table is a decision and no accident.
+// TestHeaders lists all headers of all kinds of response a second time, so that a
+// change of the table is deliberate.
 func TestHeaders(t *testing.T) {
 	h := local(t)
 	for _, tt := range []struct {
@@ -56,7 +56,7 @@ func TestHeaders(t *testing.T) {
 			want := maps.Clone(common)
 			maps.Copy(want, tt.more)
 			if strings.HasPrefix(tt.name, "frame") && tt.path == "/.ahp/frame.html" {
-				delete(want, "Origin-Agent-Cluster") // each of these hosts is a site of its own
+				delete(want, "Origin-Agent-Cluster") // each of these hosts is a site
 			}
 			got := map[string]string{}
 			for name, values := range get(h, tt.method, tt.host, tt.path, nil).Header {
@@ -71,8 +71,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestWorkerCarriesThePolicies reads sw.js as a browser gets it: the headers of
-// every answer are in it, equal to those that the host itself sends.
+// TestWorkerCarriesThePolicies: sw.js as served contains the same headers as the host's
+// own responses.
 func TestWorkerCarriesThePolicies(t *testing.T) {
 	h := local(t)
 	w := httptest.NewRecorder()
@@ -84,8 +84,8 @@ func TestWorkerCarriesThePolicies(t *testing.T) {
 	}
 }
 
-// TestCanvasesOfOneSite: where all canvases are one site, their frames ask to be
-// kept apart.
+// TestCanvasesOfOneSite: if all canvases are one site, their frames ask for separate
+// processes.
 func TestCanvasesOfOneSite(t *testing.T) {
 	h, err := web.New(web.Options{AppOrigins: []string{"https://canvas.example"}, ContentOrigin: "https://*.canvas.example"})
 	if err != nil {
@@ -97,7 +97,7 @@ func TestCanvasesOfOneSite(t *testing.T) {
 	}
 }
 
-// TestNoPlaceholderIsLeft: a policy that names nobody would be no policy.
+// TestNoPlaceholderIsLeft: no policy contains an unfilled placeholder.
 func TestNoPlaceholderIsLeft(t *testing.T) {
 	h := local(t)
 	for _, host := range []string{"localhost:8080", contentHost} {

@@ -28,9 +28,8 @@ func (r *reloadable) Message(ctx context.Context, from canvas.View, payload ahp.
 func (r *reloadable) ViewGone(from canvas.View)       { r.Pages.ViewGone(from) }
 func (r *reloadable) Close(ctx context.Context) error { return r.Pages.Close(ctx) }
 
-// TestReload: Pages.Reload loads the page of the named View again, at the scroll
-// position where it was, and leaves the page of another View alone; without
-// arguments it reloads both.
+// TestReload: Pages.Reload reloads the page of the named View at its scroll position,
+// and not that of another View; without arguments it reloads both.
 func TestReload(t *testing.T) {
 	e := start(t, nil)
 	loaded := make(chan canvas.View, 16)
@@ -53,7 +52,7 @@ func TestReload(t *testing.T) {
 		select {
 		case v := <-loaded:
 			return v
-		case <-time.After(webtest.Patience):
+		case <-time.After(webtest.Timeout):
 			t.Fatal("no page was loaded")
 			return canvas.View{}
 		}

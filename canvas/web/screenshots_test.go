@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// save writes a picture of the page where SCREENSHOTS names a folder.
+// save writes a screenshot of the page if SCREENSHOTS names a folder.
 func save(t *testing.T, name string, p *webtest.Page) {
 	t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
@@ -23,7 +23,7 @@ func save(t *testing.T, name string, p *webtest.Page) {
 	}
 }
 
-// TestScreenshots writes pictures of the page for people to look at.
+// TestScreenshots writes screenshots of the page for people to look at.
 func TestScreenshots(t *testing.T) {
 	if os.Getenv("SCREENSHOTS") == "" {
 		t.Skip("set SCREENSHOTS to a folder to get pictures of the page")

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestSecretsAndDoors: what a canvas can learn of the page around it, and which
-// doors of the host it can open.
-func TestSecretsAndDoors(t *testing.T) {
+// TestSecretsAndEndpoints: what a canvas can learn about its page, and which endpoints of
+// the host it can reach.
+func TestSecretsAndEndpoints(t *testing.T) {
 	spy := func(id string) site {
 		return site{id: id, title: id, files: map[string]string{"index.html": `<!doctype html><script>
 		const out = {};
@@ -62,11 +62,10 @@ func TestSecretsAndDoors(t *testing.T) {
 			t.Errorf("the referrer has the token: %s", got["referrer"])
 		}
 	}
-	e.noDoorOpened(t)
+	e.onlyPageConnected(t)
 }
 
-// TestDirect: a page at an address of its own is framed without credentials and
-// without our addresses.
+// TestDirect: a direct url is framed without credentials and without a referrer.
 func TestDirect(t *testing.T) {
 	var referrer, cookie string
 	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +88,7 @@ func TestDirect(t *testing.T) {
 		t.Errorf("the direct page got Referer %q, Cookie %q", referrer, cookie)
 	}
 
-	// Our own origin may be named, but is not handed out.
+	// Our own origin can be framed, but without allow-same-origin.
 	own := start(t, nil)
 	own.open(t, site{id: "own", title: "own", url: own.origin + "/"})
 	p = webtest.Start(t).Open(t, own.link)

@@ -12,17 +12,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// noWorker takes from a browser what it needs to register a service worker.
+// noWorker removes a header without which a browser does not register the service
+// worker.
 const noWorker strip = "asset: Service-Worker-Allowed"
 
-// singleDocument is how a frame of single-document mode is told from others.
+// singleDocument matches frames of single-document mode.
 func singleDocument(u *url.URL) bool { return u.Path == "/single.html" }
 
-// spoken is what every note of single-document mode says, as one text.
+// spoken is the text of all notes of single-document mode.
 const spoken = `[...document.querySelectorAll(".note:not([hidden])")].map((n) => n.textContent).join(" ")`
 
-// TestSingleDocument: without service workers the same canvas is shown, its parts
-// put into one document, and takes part as ever.
+// TestSingleDocument: without service workers a canvas is shown with its resources
+// inlined, and takes part as usual.
 func TestSingleDocument(t *testing.T) {
 	s := helloSite("one")
 	s.files["index.html"] = strings.Replace(s.files["index.html"], "<h1>", `<script defer src="/classic.js"></script><img alt="dot" src="dot.svg"><a id="on" href="second.html">on</a><video src="/absent.mp4"></video><h1>`, 1)
@@ -110,7 +111,7 @@ func TestSingleForms(t *testing.T) {
 		{"Enter in a form with a button", `document.querySelector("[name=name]").focus()`, "\r", "inline button Ann"},
 		{"a dialog", `$("dialog").showModal(); $("yes").click()`, "", "dialog yes"},
 	} {
-		if c.keys != "" { // the focus is where it is by then
+		if c.keys != "" { // after the focus has moved
 			e.send(t, "one", c.code)
 			e.message(t, saidIs("end"))
 			p.Keys(t, c.keys)
@@ -137,8 +138,8 @@ func saidIs(text string) func(payload any) bool {
 	return func(payload any) bool { m, _ := payload.(object); return m["said"] == text }
 }
 
-// TestNoContentOrigin: a page that was given no content origins needs no attempt
-// with a service worker, and says what to do about it.
+// TestNoContentOrigin: without content origins the page does not try a service worker,
+// and says what to do.
 func TestNoContentOrigin(t *testing.T) {
 	none := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -159,14 +160,14 @@ func TestNoContentOrigin(t *testing.T) {
 	p.Wait(t, spoken+`.includes("start it with --content-origin") && document.querySelector(".words").hidden`)
 }
 
-// TestSingleAttacks: what a canvas tries, it tries in vain here too; without the
-// page's policies it would not.
+// TestSingleAttacks: attacks fail in this mode too, and would succeed without the
+// page's policies.
 func TestSingleAttacks(t *testing.T) {
 	b := webtest.Start(t, "disable-popup-blocking")
 	var rows, real []attack
 	for _, a := range attacks {
-		// What has further files needs a service worker to be tried, and no script
-		// reaches the frame around it: its origin is another one.
+		// Attacks with further files need a service worker, and no script reaches the
+		// outer frame: it has another origin.
 		if a.more == nil && a.headers == nil && !strings.HasPrefix(a.name, "outer frame") {
 			rows = append(rows, a)
 		}
@@ -190,7 +191,7 @@ func TestSingleAttacks(t *testing.T) {
 	open := []strip{noWorker, "single: Content-Security-Policy", "single: Connection-Allowlist", "app: Content-Security-Policy"}
 	assault(t, b, false, real, open, func(_ *webtest.Page, part []attack, canaries []*canary) {
 		for i, a := range part {
-			if !sung(canaries[i], webtest.Patience/2) {
+			if !sung(canaries[i], webtest.Timeout/2) {
 				t.Errorf("%s reaches nothing without the policies either", a.name)
 			}
 		}

@@ -6,9 +6,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestWakesUp: a page that comes back from sleep asks whether its socket still
-// leads anywhere, and where it does not takes another, without waiting for the
-// next regular sign of life.
+// TestWakesUp: a page that wakes up from sleep checks its connection at once, and
+// replaces a dead one without waiting for the next ping.
 func TestWakesUp(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
@@ -28,14 +27,14 @@ func TestWakesUp(t *testing.T) {
 	webtest.Eval[any](t, p, `void (dead = true, said.length = 0, document.dispatchEvent(new Event("visibilitychange")))`)
 	p.Wait(t, `said.includes("reconnect") && document.getElementById("connection").textContent === "Connected"`)
 	if said := webtest.Eval[string](t, p, `said.filter((m) => m === "initialize").join()`); said != "" {
-		t.Error("the page began anew where it could go on")
+		t.Error("the page initialized, though it could reconnect")
 	}
 	if webtest.Eval[int](t, frame, `(`+document+`.mark ?? 0)`) != 1 {
 		t.Error("the canvas was loaded again")
 	}
 }
 
-// TestHangs: a canvas that does not let go is named, and its neighbour lives on.
+// TestHangs: a canvas that hangs is reported, and its neighbor works.
 func TestHangs(t *testing.T) {
 	stuck := helloSite("stuck")
 	stuck.files["main.js"] = `setTimeout(() => { for (;;); }, 200);`

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestDoubleSubmit: a page that proves with a cookie that it is the app's own does
-// so, with the ways to read one that are usual, and has not got the cookie.
-func TestDoubleSubmit(t *testing.T) {
+// TestCSRFCookie: a page that sends a CSRF cookie back in a header succeeds, with the
+// usual ways to read the cookie, and never has its value.
+func TestCSRFCookie(t *testing.T) {
 	a := newApp(t)
 	a.HandleFunc("GET /form", func(w http.ResponseWriter, _ *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "XSRF-TOKEN", Value: "s3cret%3D", Path: "/"})

@@ -18,8 +18,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// stranger takes a host's port when the host is gone. What it is asked to prove it
-// passes on to the host, which listens elsewhere.
+// stranger takes over a host's port when the host has ended. It forwards requests for a
+// proof to the host, which listens elsewhere.
 type stranger struct {
 	elsewhere string // host and port
 
@@ -48,7 +48,7 @@ func (s *stranger) saw() string {
 	return strings.Join(s.seen, "\n")
 }
 
-// hostAt runs a host at an address, until the test ends or stop is called.
+// hostAt runs a host at an address until the test ends or stop is called.
 func hostAt(t *testing.T, address string) (h *host.Host, stop func() error) {
 	t.Helper()
 	ln, err := net.Listen("tcp", address)
@@ -63,8 +63,8 @@ func hostAt(t *testing.T, address string) (h *host.Host, stop func() error) {
 
 const connected = `document.getElementById("connection").textContent === "Connected"`
 
-// leftBehind opens a host's page, ends the host, and returns the page and the address
-// that is free now.
+// leftBehind opens a host's page, ends the host, and returns the page and the free
+// address.
 func leftBehind(t *testing.T, b *webtest.Browser) (p *webtest.Page, address string) {
 	t.Helper()
 	h, stop := hostAt(t, "127.0.0.1:0")
@@ -77,7 +77,7 @@ func leftBehind(t *testing.T, b *webtest.Browser) (p *webtest.Page, address stri
 	return p, "127.0.0.1:" + port
 }
 
-// takeOver has somebody else listen at an address, until end is called.
+// takeOver listens at an address as another program, until end is called.
 func takeOver(t *testing.T, address string, h http.Handler) (end func()) {
 	t.Helper()
 	ln, err := net.Listen("tcp", address)
@@ -89,9 +89,9 @@ func takeOver(t *testing.T, address string, h http.Handler) (end func()) {
 
 const strangerSaid = "Another program answers at the host's address."
 
-// A page whose host is gone gives its token to nobody who takes the port, and
-// knows the host when it is back.
-func TestTheTokenIsNotForAStranger(t *testing.T) {
+// A page does not send its token to a program that took over the host's port, and
+// connects when the host is back.
+func TestTokenIsNotSentToAnotherProgram(t *testing.T) {
 	p, address := leftBehind(t, webtest.Start(t))
 	moved, _ := hostAt(t, "127.0.0.1:0")
 	at, err := url.Parse(moved.Endpoints().Page)
@@ -112,9 +112,9 @@ func TestTheTokenIsNotForAStranger(t *testing.T) {
 	p.Wait(t, connected)
 }
 
-// A host that has too many connections when a page comes back is no stranger to it;
-// it is asked again, and is not told the token either.
-func TestAFullHostIsNoStranger(t *testing.T) {
+// A host that answers 503 because it is at its limit is not reported as another
+// program. It is asked again, and does not get the token meanwhile.
+func TestHostAtItsLimitIsNotAnotherProgram(t *testing.T) {
 	p, address := leftBehind(t, webtest.Start(t))
 	asked := make(chan *http.Request)
 	end := takeOver(t, address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -137,9 +137,9 @@ func TestAFullHostIsNoStranger(t *testing.T) {
 	p.Wait(t, connected)
 }
 
-// A host that is known and does not open the WebSocket is not sent the token in
-// another way: who answers by then may be somebody else.
-func TestTheTokenGoesThroughTheSocketAlone(t *testing.T) {
+// A host that proved its identity but refuses the WebSocket does not get the token by a
+// plain request: another program may listen by then.
+func TestTokenIsOnlySentToTheSocket(t *testing.T) {
 	p, address := leftBehind(t, webtest.Start(t))
 	refused := make(chan string)
 	mux := http.NewServeMux()

@@ -11,17 +11,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// sandbox is what both frames have, and nothing else.
+// sandbox is the attribute of both frames.
 const sandbox = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"
 
-// A strip names one thing that stands between a canvas and the network, and
-// takes it away: a header of a kind of response ("answer: Connection-Allowlist"),
-// the service worker's refusal of other origins ("worker"), or the sandbox's of
-// popups and of leaving the page ("sandbox"), the page's choice of an app's headers ("headers").
+// A strip names a protection between a canvas and the network, and removes it: a header
+// of a kind of response ("answer: Connection-Allowlist"), the service worker's refusal
+// of other origins ("worker"), the sandbox's refusal of popups and top navigation
+// ("sandbox"), or the page's filter of an app's headers ("headers").
 type strip string
 
-// without wraps a host so that it lacks some of its protections. It works on
-// what is on the wire, so it needs no switch in the product.
+// without wraps a host to remove some of its protections. It changes responses, so the
+// product needs no switch for it.
 func without(strips ...strip) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 				}
 				if r.URL.Path == "/headers.js" && s == "headers" {
 					body = bytes.ReplaceAll(body, []byte("if (DROPPED.test(name)"), []byte("if (false"))
-					body = bytes.ReplaceAll(body, []byte("d && !NOT_ITS_OWN"), []byte("d && !/^$/"))
+					body = bytes.ReplaceAll(body, []byte("d && !DROPPED_DIRECTIVES"), []byte("d && !/^$/"))
 				}
 				if r.URL.Path == "/.ahp/sw.js" {
 					body = stripWorker(body, k, header)
@@ -57,7 +57,7 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 	}
 }
 
-// kindOf says which row of the policies a request is answered with.
+// kindOf returns the kind of the response to a request.
 func kindOf(r *http.Request) string {
 	content := strings.HasPrefix(r.Host, "c-")
 	switch {
@@ -75,7 +75,7 @@ func kindOf(r *http.Request) string {
 	return "app"
 }
 
-// stripWorker takes a header, or the rule about other origins, out of sw.js.
+// stripWorker removes a header, or the rule about other origins, from sw.js.
 func stripWorker(body []byte, kind, header string) []byte {
 	if kind == "worker" {
 		return bytes.Replace(body, []byte("return event.respondWith(Response.error());"), []byte("return;"), 1)
@@ -89,7 +89,7 @@ func stripWorker(body []byte, kind, header string) []byte {
 	return bytes.Join([][]byte{before, []byte("const POLICY = "), row, []byte(";"), after}, nil)
 }
 
-// cutPolicy finds the headers that sw.js was given.
+// cutPolicy finds the headers in sw.js.
 func cutPolicy(body []byte) (before []byte, policy map[string]string, after []byte) {
 	before, rest, _ := bytes.Cut(body, []byte("const POLICY = "))
 	row, after, _ := bytes.Cut(rest, []byte("};"))
@@ -108,7 +108,7 @@ func workerPolicy(t *testing.T, body []byte) map[string]string {
 	return policy
 }
 
-// recorder keeps an answer until it was changed.
+// recorder buffers a response so that it can be changed.
 type recorder struct {
 	header http.Header
 	status int
@@ -119,7 +119,7 @@ func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(status int)      { r.status = status }
 func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// rewritten changes one text of one file on its way to the browser.
+// rewritten replaces a text in one file on its way to the browser.
 func rewritten(next http.Handler, path, old, text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != path {

@@ -12,10 +12,11 @@ import (
 	"testing"
 )
 
-// transferApp names the process that is the app of a transfer.
+// transferApp is the environment variable that marks the app's process.
 const transferApp = "AHP_TRANSFER_APP"
 
-// TestTransferApp is that process: it says where it serves, until its input ends.
+// TestTransferApp is that process: it prints its address and serves until its input
+// ends.
 func TestTransferApp(t *testing.T) {
 	if os.Getenv(transferApp) == "" {
 		t.Skip("it is started by the benchmark")
@@ -25,7 +26,7 @@ func TestTransferApp(t *testing.T) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// benchApp is an app with what the benchmarks ask for.
+// benchApp is an app with the routes of the benchmarks.
 func benchApp(t testing.TB) *app {
 	a := liveApp(t)
 	a.page("/x", `<title>x</title>`)
@@ -33,9 +34,9 @@ func benchApp(t testing.TB) *app {
 	return a
 }
 
-// startApp starts a benchApp in a process of its own, as people's apps are. In this
-// one its 20 MB a request would be the host's garbage, and whose turn that was
-// collected in was chance: the direct page had 160 to 490 MB/s.
+// startApp starts a benchApp in its own process, as apps usually run. In this process,
+// the garbage of its 20 MB per request would be collected at the host's expense, at
+// random: the direct page then had 160 to 490 MB/s.
 func startApp(b *testing.B) *app {
 	b.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestTransferApp$")

@@ -14,7 +14,7 @@ import (
 
 const contentHost = "c-0123456789abcdef0123456789abcdef.localhost:8080"
 
-// local is a handler for localhost:8080 behind which the doors answer 299.
+// local is a handler for localhost:8080 whose Options.App answers 299.
 func local(t *testing.T) http.Handler {
 	t.Helper()
 	h, err := web.New(web.Options{
@@ -111,8 +111,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// FuzzHost: whatever the Host header says, our files go out under exact names
-// alone, and every answer of ours has a policy.
+// FuzzHost: for any Host header, our files are served only under exact names, and each
+// of our responses has a policy.
 func FuzzHost(f *testing.F) {
 	exact := regexp.MustCompile(`^(localhost:8080|127\.0\.0\.1:8080|c-[0-9a-f]{32}\.localhost:8080)$`)
 	for _, host := range []string{"localhost:8080", "LOCALHOST:8080", contentHost, "", "localhost:8080.", contentHost + ".evil.example", "c-.localhost:8080"} {
@@ -137,7 +137,7 @@ func FuzzHost(f *testing.F) {
 }
 
 func Example() {
-	api := http.NewServeMux() // what else the app hosts have: /ahp, /mcp, /healthz
+	api := http.NewServeMux() // requests that reached Options.App
 	page, err := web.New(web.Options{AppOrigins: []string{"http://localhost:8080"}, App: api})
 	if err != nil {
 		fmt.Println(err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNewWindow: a link or form for a window of its own goes on in the canvas; one
-// for a frame that is there goes there, and one for another origin goes nowhere.
+// TestNewWindow: a link or form for a new window opens in the canvas, one for an
+// existing frame opens there, and one for another origin does not open.
 func TestNewWindow(t *testing.T) {
 	a := newApp(t)
 	a.page("/links", `<title>Links</title><a id=blank target=_blank href=/there?blank><b>blank</b></a> <a id=named target=tab href=/there?named>named</a>

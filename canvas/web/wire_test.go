@@ -8,8 +8,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestWire: a message whose data is cut out first is the same as JSON.parse makes
-// it, whatever it looks like; and what is no JSON is refused.
+// TestWire: parsing with cut-out data gives the same result as JSON.parse, and fails
+// for invalid JSON.
 func TestWire(t *testing.T) {
 	e := start(t, nil)
 	p := webtest.Start(t).Open(t, e.bare)
@@ -48,8 +48,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestOutlet: bytes leave in order, at once where nothing is under way, and a
-// flood in fewer messages than it came in; nothing waits behind an end.
+// TestOutlet: bytes are sent in order, at once if none are waiting, and in fewer
+// messages if they arrive fast; an end sends all waiting bytes.
 func TestOutlet(t *testing.T) {
 	e := start(t, nil)
 	p := webtest.Start(t).Open(t, e.bare)

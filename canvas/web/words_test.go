@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// words reads what the page says in the places where it says what is wrong.
+// words reads the page's messages about problems.
 const words = `[...document.querySelectorAll("#banner:not([hidden]), .words:not([hidden]) h3, .words:not([hidden]) p, #empty:not([hidden])")].map((e) => e.innerText).join(" ").replace(/\s+/g, " ")`
 
-func TestPlainWords(t *testing.T) {
+func TestProblemTexts(t *testing.T) {
 	b := webtest.Start(t)
 	at := func(id, url string) site { s := helloSite(id); s.url = url; return s }
 	for _, tt := range []struct {
@@ -47,8 +47,8 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// TestWhatACanvasIsAnswered: reads, and what is no read.
-func TestWhatACanvasIsAnswered(t *testing.T) {
+// TestReadsAndOtherRequests: reads, and requests that are not reads.
+func TestReadsAndOtherRequests(t *testing.T) {
 	s := helloSite("one")
 	s.files["data.bin"] = "\xff\x00\x01"
 	s.files["main.js"] = `
@@ -79,7 +79,7 @@ func TestWhatACanvasIsAnswered(t *testing.T) {
 	}
 }
 
-// TestAbsentDocument: an answer that is a document has words for a person.
+// TestAbsentDocument: a missing document has a text for people.
 func TestAbsentDocument(t *testing.T) {
 	s := helloSite("one")
 	s.url = "ahp-canvas-content:/one/absent.html"
@@ -88,8 +88,8 @@ func TestAbsentDocument(t *testing.T) {
 	shown(t, p, 1)[0].Wait(t, document+`.body.innerText.startsWith("This canvas has no such file.")`)
 }
 
-// TestPageThatDoesNotRun: a browser that cannot run the page's scripts is told so,
-// and not left before a page that connects for ever.
+// TestPageThatDoesNotRun: a browser that cannot run the page's scripts shows a message,
+// not an endless "Connecting".
 func TestPageThatDoesNotRun(t *testing.T) {
 	b := webtest.Start(t)
 	for _, tt := range []struct{ name, path, old, text, want string }{
@@ -105,9 +105,9 @@ func TestPageThatDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestALanguageThatIsNone: a browser may call its language by a name that no
-// browser knows, as WebKitGTK does with the locale C.
-func TestALanguageThatIsNone(t *testing.T) {
+// TestInvalidLanguage: a browser can report an invalid language tag, as WebKitGTK
+// does with the locale C.
+func TestInvalidLanguage(t *testing.T) {
 	named := func(next http.Handler) http.Handler {
 		return rewritten(next, "/first.js", "// @ts-check", `Object.defineProperty(navigator, "language", { value: "C" });`)
 	}
@@ -118,9 +118,9 @@ func TestALanguageThatIsNone(t *testing.T) {
 	shown(t, p, 1)
 }
 
-// TestNamesThatAreNotFound: a browser that does not find the content hosts, which
-// below localhost is its own business, says so.
-func TestNamesThatAreNotFound(t *testing.T) {
+// TestUnresolvedNames: a browser that cannot resolve content hosts, which happens
+// below localhost, says so.
+func TestUnresolvedNames(t *testing.T) {
 	b := webtest.Start(t, "host-resolver-rules=MAP *.localhost ~NOTFOUND")
 	p := b.Open(t, start(t, nil, helloSite("one")).link)
 	p.Wait(t, fmt.Sprintf("(%s).includes(%q)", words, "this browser cannot resolve the host name of the canvas"))

@@ -147,7 +147,7 @@ func (e *evidence) floodIsSlowed(t *testing.T) {
 		return in[float64](t, e, "flood", `return Number(await (await fetch("/flooded")).text())`)
 	}
 	before, now := -1., sent()
-	for end := time.Now().Add(webtest.Patience); before != now && time.Now().Before(end); {
+	for end := time.Now().Add(webtest.Timeout); before != now && time.Now().Before(end); {
 		e.lag(t, 10)
 		before, now = now, sent()
 	}

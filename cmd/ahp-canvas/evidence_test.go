@@ -140,7 +140,7 @@ func (e *evidence) app(t *testing.T, says string, args ...string) {
 	case <-told:
 	case <-ended:
 		t.Fatalf("%q ended:\n%s", args, out)
-	case <-time.After(webtest.Patience):
+	case <-time.After(webtest.Timeout):
 		t.Fatalf("%q did not say that it listens:\n%s", args, out)
 	}
 }
@@ -159,7 +159,7 @@ func (e *evidence) open(t *testing.T, flags ...string) {
 	e.tab = b.Open(t, e.server.Link)
 	e.shown(t, len(titles))
 	t.Logf("the browser was there after %d ms, %d canvases %d ms later", started.Sub(began).Milliseconds(), len(titles), time.Since(started).Milliseconds())
-	e.tab.Unwatched(t)
+	e.tab.DisableNetworkEvents(t)
 }
 
 // shown waits until n canvases are there to be looked at.

@@ -45,7 +45,7 @@ func freePort(t *testing.T) string {
 func TestOrigin(t *testing.T) {
 	m := newMachine(t)
 	for _, tc := range []struct{ args, want string }{
-		{"--origin canvas.example", "no web origin"},
+		{"--origin canvas.example", "not a web origin"},
 		{"--origin https://canvas.example --content-origin https://canvas.example", "not a pattern of content origins"},
 	} {
 		m.do(1, append([]string{"serve", "--state", "memory"}, strings.Fields(tc.args)...)...)

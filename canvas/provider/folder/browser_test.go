@@ -113,7 +113,7 @@ func TestInTheBrowser(t *testing.T) {
 	}
 	s.save("light")
 	s.run(`d.getElementById("done").click()`)
-	page, err := s.host.Canvases().Events(t.Context(), host.DefaultSession, 0, webtest.Patience)
+	page, err := s.host.Canvases().Events(t.Context(), host.DefaultSession, 0, webtest.Timeout)
 	want := `{"message":{"done":true,"notes":["From the agent","<b>From the person</b>","Again"]}}`
 	if err != nil || len(page.Events) != 1 || !ahp.Equal(page.Events[0].Event, ahp.Value(want)) {
 		t.Errorf("the agent heard %+v, %v", page.Events, err)

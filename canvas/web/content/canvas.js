@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * How a page without a server of its own takes part in its canvas (view/1).
+ * How a page without a server takes part in its canvas (view/1).
  *
  *     import { onAction, send, onMessage, input } from "/.ahp/canvas.js";
  *     onAction("add_card", ({ title }) => board.add(title));   // the agent acts; the value returned is its answer

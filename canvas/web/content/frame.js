@@ -1,6 +1,6 @@
 // @ts-check
 // The outer frame: it registers the service worker, gives it a port to the app
-// page, and shows the canvas in an inner frame of the same origin. The canvas may
+// page, and shows the canvas in an inner frame of the same origin. The canvas can
 // control it (same origin), so nothing is enforced here: the app page does that.
 "use strict";
 {

@@ -150,7 +150,7 @@ export class Client {
     this.#ready = true;
     this.#since = Date.now();
     this.#listener.status({ state: "ready" });
-    // Snapshots of this handshake may have added subscriptions that it did not ask for.
+    // Snapshots of this handshake can add subscriptions that it did not ask for.
     for (const channel of this.#channels) if (!asked.includes(channel)) this.subscribe(channel);
   }
 

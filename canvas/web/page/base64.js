@@ -4,7 +4,7 @@
 
 const native = /** @type {{ fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }} */ (/** @type {unknown} */ (Uint8Array));
 
-/** @param {string} text @returns {Uint8Array<ArrayBuffer>} with a buffer of its own; throws if the text is not base64 */
+/** @param {string} text @returns {Uint8Array<ArrayBuffer>} a new buffer; throws if the text is not base64 */
 export function decode(text) {
   if (native.fromBase64) return native.fromBase64(text);
   const chars = atob(text);

@@ -1,6 +1,6 @@
 // @ts-check
 // Serves the requests of one canvas's service worker, which arrive over its port:
-// each becomes a content read or an http/1 request. The canvas may control the
+// each becomes a content read or an http/1 request. The canvas can control the
 // worker, so the shape, size and number of its messages are checked here.
 import * as headers from "./headers.js";
 import { CHUNK } from "./call.js";

@@ -90,7 +90,7 @@ export class Card {
     if (up) this.view.reconnected();
     this.#connected = up;
     if (this.#refreshConn()) this.#reloadMissed();
-    if (up && this.#closing) this.#close(); // it may not have arrived; repeating it is harmless
+    if (up && this.#closing) this.#close(); // it might not have arrived; repeating it is harmless
   }
 
   /** Whether the provider answers http/1. Without it a canvas can only read files. */

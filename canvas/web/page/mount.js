@@ -1,6 +1,6 @@
 // @ts-check
 // One mounted canvas: a frame on an origin that is used only once, and the ports
-// to it. The canvas may control the frame and its service worker, so every rule
+// to it. The canvas can control the frame and its service worker, so every rule
 // is enforced on this side.
 
 const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";

@@ -1,7 +1,7 @@
 // @ts-check
 // Single-document mode: without a service worker, this opaque frame reads a
 // document and its resources over its port to the app page, inlines everything
-// into one srcdoc, and reports what it could not inline. The canvas may control
+// into one srcdoc, and reports what it could not inline. The canvas can control
 // this frame, so nothing is enforced here: the app page and the frame's policy,
 // which the srcdoc inherits, do that. The host puts this script into single.html.
 "use strict";

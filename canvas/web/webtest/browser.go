@@ -7,24 +7,27 @@ import (
 	"time"
 )
 
-// Patience bounds every wait for a page. It is long because CI machines are
-// slow; a wait that succeeds does not use it.
-const Patience = 30 * time.Second
+// Timeout limits each wait for a page. It is long because CI machines are slow; a wait
+// that succeeds does not use it.
+const Timeout = 30 * time.Second
 
 // Kind is a kind of browser.
 type Kind string
 
 const (
+	// Chromium is Chromium or Chrome.
 	Chromium Kind = "chromium"
-	Firefox  Kind = "firefox"
-	WebKit   Kind = "webkit" // WebKitGTK's MiniBrowser: the nearest to Safari that runs on Linux
+	// Firefox is Firefox.
+	Firefox Kind = "firefox"
+	// WebKit is WebKitGTK's MiniBrowser, the closest to Safari on Linux.
+	WebKit Kind = "webkit"
 )
 
-// kinds says how each is found and started. more are flags of
-// Chromium, profile is a folder of its own.
+// kinds describes how each kind is found and started. launch gets a profile folder and
+// Chromium's further flags.
 var kinds = map[Kind]struct {
 	name     string   // for people
-	programs []string // any of them
+	programs []string // the first one that is installed
 	launch   func(exe, profile string, more []string) (engine, error)
 }{
 	Chromium: {"Chromium", []string{"chromium", "chromium-browser", "google-chrome"}, launchChromium},
@@ -34,27 +37,28 @@ var kinds = map[Kind]struct {
 
 // engine is a running browser.
 type engine interface {
-	open() (view, error) // a window, or a tab that is seen
+	open() (view, error) // a window, or a visible tab
 	ended() bool
 	close()
 }
 
-// Browser is one browser.
+// Browser is a running browser.
 type Browser struct {
+	// Kind is the browser's kind.
 	Kind   Kind
 	engine engine
 }
 
-// Start returns a browser, of the length of the test or, under [Main], of the
-// package: a Chromium, or under [Each] what that is at. more are further flags of
-// Chromium, without dashes, as in "proxy-server=http://127.0.0.1:1": browsers with
-// other flags are other ones.
+// Start returns a browser that lasts as long as the test or, under [Main], as the
+// package's tests. It is Chromium, or the current kind of [Each]. more are further
+// flags of Chromium without dashes, such as "proxy-server=http://127.0.0.1:1"; each set
+// of flags needs a separate browser.
 func Start(t testing.TB, more ...string) *Browser {
 	t.Helper()
 	kind := shared.kind
 	exe := find(t, kind)
 	if kind != Chromium {
-		more = nil // the others know no flags, and are one
+		more = nil // only Chromium has flags
 	}
 	if !shared.on {
 		e, err := kinds[kind].launch(exe, t.TempDir(), more)
@@ -71,24 +75,24 @@ func Start(t testing.TB, more ...string) *Browser {
 	return b
 }
 
-// Each runs a test once for each kind of browser: what calls [Start] in it gets that
-// kind, so it must not run beside others.
+// Each runs a test once for each kind of browser. [Start] returns that kind, so the
+// test must not run in parallel with others.
 func Each(t *testing.T, test func(*testing.T), of ...Kind) {
 	if len(of) == 0 {
-		t.Fatal("in which browsers?") // a test that runs in none would pass
+		t.Fatal("Each needs at least one kind of browser")
 	}
 	for _, kind := range of {
 		t.Run(string(kind), func(t *testing.T) {
 			before := shared.kind
 			shared.kind = kind
 			t.Cleanup(func() { shared.kind = before })
-			find(t, kind) // before a test says something else is lacking
+			find(t, kind) // skip or fail for a missing browser first
 			test(t)
 		})
 	}
 }
 
-// find looks for a browser, or ends the test.
+// find returns the path of a browser. Without one it skips the test, or fails it on CI.
 func find(t testing.TB, kind Kind) string {
 	t.Helper()
 	for _, name := range kinds[kind].programs {
@@ -97,13 +101,13 @@ func find(t testing.TB, kind Kind) string {
 		}
 	}
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("no %s on this machine: the browser tests cannot run", kinds[kind].name)
+		t.Fatalf("%s is not installed, so the browser tests cannot run", kinds[kind].name)
 	}
-	t.Skipf("no %s on this machine: its browser tests are skipped", kinds[kind].name)
+	t.Skipf("%s is not installed, so its browser tests are skipped", kinds[kind].name)
 	return ""
 }
 
-// Open opens a url in a tab; in Chromium that has cookies and storage of its own.
+// Open opens a URL in a tab. In Chromium the tab has its own cookies and storage.
 func (b *Browser) Open(t testing.TB, address string) *Page {
 	t.Helper()
 	p := b.tab(t)
@@ -111,11 +115,11 @@ func (b *Browser) Open(t testing.TB, address string) *Page {
 	return p
 }
 
-// Try opens a url of which it does not matter whether it loads.
-func (b *Browser) Try(t testing.TB, address string) {
+// TryOpen opens a URL in a tab, and ignores whether it loads.
+func (b *Browser) TryOpen(t testing.TB, address string) {
 	t.Helper()
 	p := b.tab(t)
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	_ = p.view.navigate(ctx, address)
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is a Chromium, driven by its DevTools protocol.
+// chromium is a Chromium, controlled by the DevTools protocol.
 type chromium struct {
 	ctx  context.Context
 	stop func()
 }
 
-// launchChromium starts a browser with a profile in a folder.
+// launchChromium starts a headless Chromium.
 func launchChromium(exe, profile string, more []string) (engine, error) {
 	flags := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(exe), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun,
@@ -51,19 +51,20 @@ func (c *chromium) ended() bool { return c.ctx.Err() != nil }
 
 func (c *chromium) close() { c.stop() }
 
-// open opens a tab with cookies and storage of its own.
+// open opens a tab with its own cookies and storage.
 func (c *chromium) open() (view, error) {
 	ctx, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
 	return attached(ctx, stop)
 }
 
-// chromiumView is a tab, or a frame of another site in one.
+// chromiumView is a tab, or a frame of another site in a tab.
 type chromiumView struct {
 	ctx  context.Context
 	stop context.CancelFunc
 }
 
-// attached opens the tab now: it would otherwise live as long as the first step.
+// attached opens the tab now; otherwise the first step would, and its context would end
+// the tab.
 func attached(ctx context.Context, stop context.CancelFunc) (view, error) {
 	if err := chromedp.Do(ctx); err != nil {
 		stop()
@@ -74,7 +75,7 @@ func attached(ctx context.Context, stop context.CancelFunc) (view, error) {
 
 func (v *chromiumView) close() { v.stop() }
 
-// in is a context of the tab that ends with another one.
+// in returns a context of the tab with the deadline of ctx.
 func (v *chromiumView) in(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, _ := ctx.Deadline()
 	return context.WithDeadline(v.ctx, end)
@@ -137,7 +138,7 @@ func (v *chromiumView) eval(ctx context.Context, expression string) ([]byte, err
 	return chromedp.Run(ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
 }
 
-// frames are those of other sites.
+// frames returns frames of other sites.
 func (v *chromiumView) frames(ctx context.Context, n int, match func(*url.URL) bool) ([]view, error) {
 	ctx, cancel := v.in(ctx)
 	defer cancel()
@@ -171,8 +172,8 @@ func matching(infos []*target.Info, tab cdp.BrowserContextID, match func(*url.UR
 	return ids
 }
 
-// StopWorkers ends the service workers of the page's site, as a browser may at
-// any time. Chromium only.
+// StopWorkers stops the service workers of the page's site, as a browser can at any
+// time. Chromium only.
 func (p *Page) StopWorkers(t testing.TB) {
 	t.Helper()
 	p.devTools(t, "stop workers", func(ctx context.Context, to *chromedp.Target) error {
@@ -184,11 +185,11 @@ func (p *Page) StopWorkers(t testing.TB) {
 	})
 }
 
-// Unwatched stops the browser from reporting the page's traffic, of which every
-// WebSocket frame is otherwise sent to the test too: for measurements. Chromium only.
-func (p *Page) Unwatched(t testing.TB) {
+// DisableNetworkEvents stops the browser from reporting the page's traffic to the test,
+// including each WebSocket frame, which would distort measurements. Chromium only.
+func (p *Page) DisableNetworkEvents(t testing.TB) {
 	t.Helper()
-	p.devTools(t, "watch no traffic", func(ctx context.Context, to *chromedp.Target) error {
+	p.devTools(t, "disable network events", func(ctx context.Context, to *chromedp.Target) error {
 		_, err := cdp.Call(ctx, to, network.Disable, cdp.Empty{})
 		return err
 	})
@@ -198,7 +199,7 @@ func (p *Page) devTools(t testing.TB, what string, step func(context.Context, *c
 	t.Helper()
 	v, ok := p.view.(*chromiumView)
 	if !ok {
-		t.Skipf("%s: only Chromium can be told so", what)
+		t.Skipf("%s: only Chromium supports this", what)
 	}
 	p.do(t, what, func(ctx context.Context) error { return v.do(ctx, chromedp.Func(step)) })
 }

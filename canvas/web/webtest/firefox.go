@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// firefoxPrefs make a profile quiet, and undo habits that would hide what a page may
-// do. Port 0 is a free one, which Firefox writes into its profile.
+// firefoxPrefs disable background activity, and defaults that would hide what a page
+// can do. Port 0 is a free port, which Firefox writes into its profile.
 const firefoxPrefs = `user_pref("marionette.port", 0);
 user_pref("app.update.enabled", false);
 user_pref("browser.shell.checkDefaultBrowser", false);
@@ -30,15 +30,15 @@ user_pref("network.connectivity-service.enabled", false);
 user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 `
 
-// launchFirefox starts a headless Firefox. It is driven through Marionette, its own
-// door to the commands of WebDriver, which needs no further program.
+// launchFirefox starts a headless Firefox. It is controlled by Marionette, its built-in
+// remote control, which needs no further program.
 func launchFirefox(exe, profile string, _ []string) (engine, error) {
 	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(firefoxPrefs), 0o600); err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(exe, "--headless", "--marionette", "--no-remote", "--profile", profile)
 	cmd.Env = append(os.Environ(), "HOME="+profile, "MOZ_CRASHREPORTER_DISABLE=1")
-	running, err := begin(cmd)
+	running, err := startProcess(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func launchFirefox(exe, profile string, _ []string) (engine, error) {
 		running.kill()
 		return nil, err
 	}
-	m := &marionetteDoor{conn: conn, r: bufio.NewReader(conn)}
+	m := &marionetteConn{conn: conn, r: bufio.NewReader(conn)}
 	d := &driver{call: m.call, quit: func() { conn.Close(); running.kill() }}
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
-	if _, err = m.frame(); err == nil { // its greeting
+	if _, err = m.frame(); err == nil { // the greeting
 		_, err = m.call(ctx, command{name: "NewSession"}, object{})
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func launchFirefox(exe, profile string, _ []string) (engine, error) {
 	return d, nil
 }
 
-// marionette dials the port that is written into a file once it is open.
+// marionette connects to the port that Firefox writes into a file.
 func marionette(p *process, file string) (net.Conn, error) {
 	var conn net.Conn
 	err := p.until(func() bool {
@@ -75,15 +75,15 @@ func marionette(p *process, file string) (net.Conn, error) {
 	return conn, err
 }
 
-// marionetteDoor is a connection to Firefox: each message is its length, a colon
-// and JSON; [0, id, command, parameters] and [1, id, error, result].
-type marionetteDoor struct {
+// marionetteConn is a connection to Firefox. A message is its length, a colon and JSON:
+// [0, id, command, parameters] or [1, id, error, result].
+type marionetteConn struct {
 	conn net.Conn
 	r    *bufio.Reader
 	id   int
 }
 
-func (m *marionetteDoor) call(ctx context.Context, c command, params object) (json.RawMessage, error) {
+func (m *marionetteConn) call(ctx context.Context, c command, params object) (json.RawMessage, error) {
 	m.id++
 	if params == nil {
 		params = object{}
@@ -93,7 +93,7 @@ func (m *marionetteDoor) call(ctx context.Context, c command, params object) (js
 		return nil, err
 	}
 	end, _ := ctx.Deadline()
-	_ = m.conn.SetDeadline(end.Add(5 * time.Second)) // its own end comes first, and leaves the connection whole
+	_ = m.conn.SetDeadline(end.Add(5 * time.Second)) // later than the command's own timeout, which keeps the connection usable
 	if _, err := fmt.Fprintf(m.conn, "%d:%s", len(text), text); err != nil {
 		return nil, err
 	}
@@ -105,11 +105,11 @@ func (m *marionetteDoor) call(ctx context.Context, c command, params object) (js
 	if err := json.Unmarshal(answer, &parts); err != nil {
 		return nil, err
 	}
-	return unwrapped(parts[2], parts[3])
+	return unwrap(parts[2], parts[3])
 }
 
-// unwrapped is what Firefox answered, as WebDriver has it over HTTP.
-func unwrapped(failure, result json.RawMessage) (json.RawMessage, error) {
+// unwrap converts an answer of Firefox to that of WebDriver over HTTP.
+func unwrap(failure, result json.RawMessage) (json.RawMessage, error) {
 	if string(failure) != "null" {
 		return nil, webdriverError(failure)
 	}
@@ -120,7 +120,7 @@ func unwrapped(failure, result json.RawMessage) (json.RawMessage, error) {
 	return result, nil
 }
 
-func (m *marionetteDoor) frame() ([]byte, error) {
+func (m *marionetteConn) frame() ([]byte, error) {
 	length, err := m.r.ReadString(':')
 	if err != nil {
 		return nil, err

@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// Main runs a package's tests with one browser for all that want the same flags:
-// call it from TestMain, as in os.Exit(webtest.Main(m)). A test still has tabs,
-// cookies and storage of its own; a browser that died is started again.
+// Main runs a package's tests with one browser for each set of flags. Call it from
+// TestMain: os.Exit(webtest.Main(m)). In Chromium each test still has its own tabs,
+// cookies and storage; a browser that crashed is started again.
 func Main(m *testing.M) int {
 	shared.on = true
 	defer shared.stop()
 	return m.Run()
 }
 
-// shared are the browsers of a package whose TestMain is Main.
+// shared are the browsers of a package that uses Main.
 var shared = browsers{kind: Chromium}
 
 type browsers struct {
-	on   bool // set before any test runs
-	kind Kind // that Start starts
+	on   bool // set by Main before the tests
+	kind Kind // the kind that Start returns
 
 	mu      sync.Mutex
 	byFlags map[string]*Browser
@@ -52,7 +52,7 @@ func (s *browsers) start(kind Kind, exe string, more []string) (*Browser, error)
 	return s.byFlags[key], nil
 }
 
-// stop ends the browsers, and removes their profiles after them.
+// stop ends the browsers, then removes their profiles.
 func (s *browsers) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// view is a tab, or a frame in one, as a kind of browser drives it.
+// view is a tab or a frame, as implemented for each kind of browser.
 type view interface {
-	navigate(ctx context.Context, address string) error // until its load event
+	navigate(ctx context.Context, address string) error // waits for the load event
 	reload(ctx context.Context) error
 	resize(ctx context.Context, width, height int64) error
 	keys(ctx context.Context, keys string) error
 	click(ctx context.Context, selector string) error
-	mouse(ctx context.Context, way ...point) error                                // presses at the first, goes along, lets go at the last
+	mouse(ctx context.Context, way ...point) error                                // presses at the first point, releases at the last
 	screenshot(ctx context.Context) ([]byte, error)                               // PNG
-	eval(ctx context.Context, expression string) ([]byte, error)                  // JSON; nil where it is undefined
-	frames(ctx context.Context, n int, match func(*url.URL) bool) ([]view, error) // nil while there are fewer than n
+	eval(ctx context.Context, expression string) ([]byte, error)                  // JSON; nil for undefined
+	frames(ctx context.Context, n int, match func(*url.URL) bool) ([]view, error) // nil if there are fewer than n
 	close()
 }
 
-// point is a place in the window, in CSS pixels.
+// point is a point of the window in CSS pixels.
 type point struct{ x, y float64 }
 
 // Page is a tab, or a frame in one.
 type Page struct{ view view }
 
-func patience() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), Patience)
+func timeout() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), Timeout)
 }
 
 func (p *Page) do(t testing.TB, what string, step func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	if err := step(ctx); err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -54,7 +54,7 @@ func (p *Page) Navigate(t testing.TB, address string) {
 	p.do(t, "navigate", func(ctx context.Context) error { return p.view.navigate(ctx, address) })
 }
 
-// Reload loads the page again.
+// Reload reloads the page.
 func (p *Page) Reload(t testing.TB) {
 	t.Helper()
 	p.do(t, "reload", p.view.reload)
@@ -66,43 +66,41 @@ func (p *Page) Resize(t testing.TB, width, height int64) {
 	p.do(t, "resize", func(ctx context.Context) error { return p.view.resize(ctx, width, height) })
 }
 
-// Keys types on the focused element; see package chromedp/kb for special keys.
+// Keys types on the focused element; package chromedp/kb has the special keys.
 func (p *Page) Keys(t testing.TB, keys string) {
 	t.Helper()
 	p.do(t, "type", func(ctx context.Context) error { return p.view.keys(ctx, keys) })
 }
 
-// Click presses the mouse on the first element of a CSS selector.
+// Click clicks the first element that matches a CSS selector.
 func (p *Page) Click(t testing.TB, selector string) {
 	t.Helper()
 	p.do(t, "click", func(ctx context.Context) error { return p.view.click(ctx, selector) })
 }
 
-// ClickAt presses the mouse at a point of the window, in CSS pixels, and lets it
-// go there: also in a frame within a frame.
+// ClickAt clicks at a point of the window in CSS pixels, also within nested frames.
 func (p *Page) ClickAt(t testing.TB, x, y float64) {
 	t.Helper()
 	p.do(t, "click", func(ctx context.Context) error { return p.view.mouse(ctx, point{x, y}) })
 }
 
-// Drag presses the mouse at a point of the window, moves it to another in two
-// steps, and lets go there.
+// Drag presses the mouse at a point of the window, moves it to another in two steps,
+// and releases it.
 func (p *Page) Drag(t testing.TB, fromX, fromY, toX, toY float64) {
 	t.Helper()
 	way := []point{{fromX, fromY}, {(fromX + toX) / 2, (fromY + toY) / 2}, {toX, toY}}
 	p.do(t, "drag", func(ctx context.Context) error { return p.view.mouse(ctx, way...) })
 }
 
-// Screenshot returns what is visible, as PNG.
+// Screenshot returns the visible part of the page as PNG.
 func (p *Page) Screenshot(t testing.TB) (png []byte) {
 	t.Helper()
 	p.do(t, "screenshot", func(ctx context.Context) (err error) { png, err = p.view.screenshot(ctx); return err })
 	return png
 }
 
-// Eval evaluates a JavaScript expression, a promise included. It runs outside
-// of the page's Content-Security-Policy: what a policy stops must be tried by
-// code of the page.
+// Eval evaluates a JavaScript expression and awaits a promise. The page's
+// Content-Security-Policy does not apply to it: to test a policy, run code of the page.
 func Eval[T any](t testing.TB, p *Page, expression string) T {
 	t.Helper()
 	v, err := eval[T](p, expression)
@@ -113,22 +111,22 @@ func Eval[T any](t testing.TB, p *Page, expression string) T {
 }
 
 func eval[T any](p *Page, expression string) (v T, err error) {
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	raw, err := p.view.eval(ctx, expression)
 	if err != nil {
 		return v, err
 	}
 	if raw == nil {
-		raw = []byte("null") // it is undefined
+		raw = []byte("null") // undefined
 	}
 	if string(raw) == "null" && !nullable[T]() {
-		return v, errors.New("it has no value")
+		return v, errors.New("the expression has no value")
 	}
 	return v, json.Unmarshal(raw, &v)
 }
 
-// nullable reports whether nothing is a value of a type.
+// nullable reports whether null is a value of T.
 func nullable[T any]() bool {
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.Interface, reflect.Map, reflect.Slice, reflect.Pointer:
@@ -137,19 +135,20 @@ func nullable[T any]() bool {
 	return false
 }
 
-// pollMillis is how often a page is asked, in milliseconds.
+// pollMillis is the interval between checks of a condition, in milliseconds.
 const pollMillis = "25"
 
 // Wait waits until an expression is true in the page.
 func (p *Page) Wait(t testing.TB, expression string) {
 	t.Helper()
-	if err := p.wait(expression, Patience-5*time.Second); err != nil {
+	if err := p.wait(expression, Timeout-5*time.Second); err != nil {
 		body, _ := eval[string](p, "document.body ? document.body.innerText : ''")
 		t.Fatalf("wait for %s: %v\nthe page says:\n%s", expression, err, body)
 	}
 }
 
-// WaitAtMost is Wait for something that need not happen; it says whether it did.
+// WaitAtMost waits for an expression that need not become true, and reports whether it
+// did.
 func (p *Page) WaitAtMost(patience time.Duration, expression string) bool {
 	return p.wait(expression, patience) == nil
 }
@@ -167,11 +166,11 @@ func (p *Page) wait(expression string, patience time.Duration) error {
 	return err
 }
 
-// Frames returns the frames of other sites in the tab that a url matches; n is
-// how many to wait for.
+// Frames waits until at least n frames of other sites match, and returns the matching
+// ones.
 func (p *Page) Frames(t testing.TB, n int, match func(*url.URL) bool) []*Page {
 	t.Helper()
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	for {
 		views, err := p.view.frames(ctx, n, match)
@@ -186,12 +185,12 @@ func (p *Page) Frames(t testing.TB, n int, match func(*url.URL) bool) []*Page {
 			}
 			return pages
 		}
-		// The page is asked for nothing: this is only a wait that ends with it.
+		// Wait in the page, so that the wait ends with it.
 		if _, err := eval[bool](p, "new Promise((r) => setTimeout(() => r(true), "+pollMillis+"))"); err != nil {
 			t.Fatalf("frames: %v", err)
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("there are no %d such frames", n)
+			t.Fatalf("fewer than %d frames match", n)
 		}
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// process is a program that a browser is made of.
+// process is a running program of a browser.
 type process struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-	said bytes.Buffer
+	cmd    *exec.Cmd
+	done   chan struct{}
+	output bytes.Buffer
 }
 
-func begin(cmd *exec.Cmd) (*process, error) {
+func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &p.said, &p.said
-	cmd.WaitDelay = time.Second // its children may hold its output
+	cmd.Stdout, cmd.Stderr = &p.output, &p.output
+	cmd.WaitDelay = time.Second // its children can keep the output open
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -27,7 +27,8 @@ func begin(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// kill ends it, in peace where it does so soon. What it started ends by itself, which has lost its parent.
+// kill interrupts the process and, after 5 s, kills it. Its children end when they lose
+// their parent.
 func (p *process) kill() {
 	_ = p.cmd.Process.Signal(os.Interrupt)
 	select {
@@ -38,18 +39,18 @@ func (p *process) kill() {
 	}
 }
 
-// until waits for something that the process does soon after its start.
+// until polls a condition that holds soon after the process has started.
 func (p *process) until(ready func() bool) error {
-	late := time.After(Patience)
+	late := time.After(Timeout)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ready() {
 		select {
 		case <-tick.C:
 		case <-p.done:
-			return fmt.Errorf("%s ended: %s", p.cmd.Path, p.said.String())
+			return fmt.Errorf("%s ended: %s", p.cmd.Path, p.output.String())
 		case <-late:
-			return errors.New(p.cmd.Path + " is not ready")
+			return errors.New(p.cmd.Path + " did not become ready in time")
 		}
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// command is a command of W3C WebDriver: its name, which is what Firefox's own
-// door goes by, and its way over HTTP below the session.
+// command is a W3C WebDriver command: its name, which Firefox uses, and its HTTP method
+// and path below the session.
 type command struct{ name, method, path string }
 
 var (
@@ -26,31 +26,31 @@ var (
 	cmdEnd        = command{"DeleteSession", "DELETE", ""}
 )
 
-// object is parameters of a command, or what stands in them.
+// object is the parameters of a command, or a part of them.
 type object = map[string]any
 
-// driver is a browser with a session of WebDriver. It has one current window and
-// frame, so one command at a time.
+// driver is a browser with a WebDriver session. It has one current window and frame, so
+// commands run one at a time.
 type driver struct {
 	call func(ctx context.Context, c command, params object) (json.RawMessage, error)
 	quit func()
 
 	mu sync.Mutex
-	at *driven // where it is; nil where that is not known
+	at *driverView // the current view; nil if unknown
 }
 
-// element is a reference to one, as the browser gave it.
+// element is the browser's reference to a DOM element.
 type element = json.RawMessage
 
-// driven is a window, or a frame in one.
-type driven struct {
+// driverView is a window, or a frame in one.
+type driverView struct {
 	d      *driver
 	window string
-	path   []element // to the frame, each in the document of the one before
+	path   []element // frame elements from the window to the frame
 }
 
 func (d *driver) open() (view, error) {
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,21 +65,20 @@ func (d *driver) open() (view, error) {
 	if err := json.Unmarshal(raw, &made); err != nil {
 		return nil, err
 	}
-	v := &driven{d: d, window: made.Handle}
+	v := &driverView{d: d, window: made.Handle}
 	_, err = v.run(ctx, cmdSize, object{"width": 1280, "height": 860})
 	return v, err
 }
 
 func (d *driver) ended() bool {
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.home(ctx) != nil
 }
 
-// home goes to the window that the browser began with: a new one needs one to be
-// asked for in.
+// home switches to the browser's first window, where new windows are requested.
 func (d *driver) home(ctx context.Context) error {
 	d.at = nil
 	raw, err := d.call(ctx, cmdWindows, nil)
@@ -97,27 +96,27 @@ func (d *driver) home(ctx context.Context) error {
 func (d *driver) close() { d.quit() }
 
 // do runs a command in the window or frame.
-func (v *driven) do(ctx context.Context, c command, params object) (json.RawMessage, error) {
+func (v *driverView) do(ctx context.Context, c command, params object) (json.RawMessage, error) {
 	v.d.mu.Lock()
 	defer v.d.mu.Unlock()
 	return v.run(ctx, c, params)
 }
 
-// run is do under the lock.
-func (v *driven) run(ctx context.Context, c command, params object) (json.RawMessage, error) {
+// run is do for a caller that holds the lock.
+func (v *driverView) run(ctx context.Context, c command, params object) (json.RawMessage, error) {
 	if v.d.at != v {
-		if err := v.enter(ctx); err != nil {
+		if err := v.switchTo(ctx); err != nil {
 			return nil, err
 		}
 	}
 	raw, err := v.d.call(ctx, c, params)
 	if err != nil || c == cmdNavigate || c == cmdReload || c == cmdClose {
-		v.d.at = nil // what it was in may be gone
+		v.d.at = nil // the frames may have changed
 	}
 	return raw, err
 }
 
-func (v *driven) enter(ctx context.Context) error {
+func (v *driverView) switchTo(ctx context.Context) error {
 	v.d.at = nil
 	if _, err := v.d.call(ctx, cmdToWindow, object{"handle": v.window}); err != nil {
 		return err

@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// launchWebKit starts WebKitGTK's MiniBrowser behind its WebDriver, on a screen
-// that nobody sees.
+// launchWebKit starts WebKitGTK's MiniBrowser and its WebDriver on a virtual screen.
 func launchWebKit(exe, profile string, _ []string) (engine, error) {
 	browser, err := miniBrowser()
 	if err != nil {
@@ -31,7 +30,7 @@ func launchWebKit(exe, profile string, _ []string) (engine, error) {
 	}
 	cmd := exec.Command(exe, "--port="+port)
 	cmd.Env = append(os.Environ(), "DISPLAY="+display, "HOME="+profile, "XDG_DATA_HOME="+profile, "XDG_CACHE_HOME="+profile, "NO_AT_BRIDGE=1")
-	server, err := begin(cmd)
+	server, err := startProcess(cmd)
 	if err != nil {
 		screen.kill()
 		return nil, err
@@ -48,17 +47,17 @@ func launchWebKit(exe, profile string, _ []string) (engine, error) {
 	return d, nil
 }
 
-// miniBrowser finds the browser, which is on no path.
+// miniBrowser finds the browser, which is not in PATH.
 func miniBrowser() (string, error) {
 	for _, pattern := range []string{"/usr/lib/*/webkit2gtk-4.*/MiniBrowser", "/usr/lib*/webkit*gtk-*/MiniBrowser", "/usr/libexec/webkit*gtk-*/MiniBrowser"} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
 			return found[len(found)-1], nil
 		}
 	}
-	return "", errors.New("WebKitWebDriver is here, but not its MiniBrowser")
+	return "", errors.New("WebKitWebDriver is installed, but MiniBrowser is not")
 }
 
-// xvfb starts a screen and says its name.
+// xvfb starts a virtual screen and returns its name.
 func xvfb(dir string) (*process, string, error) {
 	file, err := os.Create(filepath.Join(dir, "display"))
 	if err != nil {
@@ -67,7 +66,7 @@ func xvfb(dir string) (*process, string, error) {
 	defer file.Close()
 	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1600x1200x24", "-nolisten", "tcp")
 	cmd.ExtraFiles = []*os.File{file}
-	p, err := begin(cmd)
+	p, err := startProcess(cmd)
 	if err != nil {
 		return nil, "", err
 	}
@@ -93,7 +92,7 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// webDriver is a session of W3C WebDriver over HTTP.
+// webDriver is a W3C WebDriver session over HTTP.
 type webDriver struct{ base, session string }
 
 func (w *webDriver) up() bool {
@@ -106,7 +105,7 @@ func (w *webDriver) up() bool {
 }
 
 func (w *webDriver) begin(browser string) error {
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	raw, err := w.ask(ctx, http.MethodPost, w.base+"/session", object{"capabilities": object{"alwaysMatch": object{
 		"webkitgtk:browserOptions": object{"binary": browser, "args": []string{"--automation", "--javascript-can-open-windows-automatically=true"}},
@@ -120,9 +119,9 @@ func (w *webDriver) begin(browser string) error {
 	return err
 }
 
-// end ends the session, and so the browser.
+// end ends the session, which closes the browser.
 func (w *webDriver) end() {
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
 	_, _ = w.call(ctx, cmdEnd, nil)
 }
@@ -158,7 +157,7 @@ func (w *webDriver) ask(ctx context.Context, method, address string, params obje
 	return answer.Value, nil
 }
 
-// webdriverError is what WebDriver answers where a command fails.
+// webdriverError decodes a failed command's answer.
 func webdriverError(raw json.RawMessage) error {
 	var e struct{ Error, Message string }
 	if err := json.Unmarshal(raw, &e); err != nil {

@@ -39,7 +39,7 @@ func compressed(coding, plain string) string {
 	return out.String()
 }
 
-// coded is a page whose app answers everything with this body.
+// coded is a page whose app always responds with this body.
 func coded(t *testing.T, coding string, body io.ReadCloser, more ...string) *Client {
 	t.Helper()
 	_, c := pair(t, Options{RoundTripper: roundTrip(func(*http.Request) (*http.Response, error) {
@@ -63,7 +63,7 @@ func TestContentCoding(t *testing.T) {
 	}
 }
 
-// TestCodedEnds: nothing at all is an empty body, and half a body is no whole one.
+// TestCodedEnds: an empty body is empty, and a truncated body is an error.
 func TestCodedEnds(t *testing.T) {
 	for coding := range compressors {
 		if _, got := do(t, coded(t, coding, http.NoBody), "GET", "/", ""); got != "" {
@@ -80,7 +80,7 @@ func TestCodedEnds(t *testing.T) {
 	}
 }
 
-// TestCodedStream: what the app flushed is at the page before more comes.
+// TestCodedStream: flushed data reaches the page before further data.
 func TestCodedStream(t *testing.T) {
 	for coding, open := range compressors {
 		out, in := io.Pipe()
@@ -113,7 +113,7 @@ func TestCodedStream(t *testing.T) {
 	}
 }
 
-// TestCodedTooMuch: what a decoder keeps in memory is bounded by us, not by the app.
+// TestCodedTooMuch: the app cannot exceed the limit of a decoder's memory.
 func TestCodedTooMuch(t *testing.T) {
 	var wide bytes.Buffer
 	z, err := zstd.NewWriter(&wide, zstd.WithWindowSize(16<<20), zstd.WithSingleSegment(false))

@@ -9,18 +9,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// What is said at most where a browser lets a row out. A connection may also end
-// before anything is said on it.
+// The most that is sent when a browser lets a row out. A connection can also end before
+// anything is sent.
 var (
 	nothing  = func(said string) bool { return said == "" }
-	greeting = func(said string) bool { return said == "" || strings.HasPrefix(said, "\x16\x03") } // TLS: it has the host's name in it
-	stun     = func(said string) bool {                                                            // and TURN, which has the canvas's own words in it
+	greeting = func(said string) bool { return said == "" || strings.HasPrefix(said, "\x16\x03") } // TLS: contains the host's name
+	stun     = func(said string) bool {                                                            // and TURN, which contains the canvas's data
 		return said == "" || len(said) >= 20 && said[0] == 0 && said[4:8] == "\x21\x12\xa4\x42"
 	}
 )
 
-// reached are the rows that a browser lets out of any page, whatever its policies
-// are, and what each connection and each datagram of theirs says.
+// reached are the rows that a browser lets out of any page regardless of its policies,
+// and what each connection and datagram contains.
 var reached = map[webtest.Kind]map[string]func(said string) bool{
 	webtest.Firefox: {
 		"preconnect": nothing, "preconnect over TLS": greeting, "preconnect of the outer frame": nothing,
@@ -33,15 +33,15 @@ var reached = map[webtest.Kind]map[string]func(said string) bool{
 	},
 }
 
-// leaves are the rows that a browser takes out of their document before that is
-// loaded, although it goes nowhere: nobody is left to say that they had their time.
+// leaves are the rows that a browser unloads before they are loaded, although it
+// navigates nowhere, so they cannot report that they are done.
 var leaves = map[webtest.Kind][]string{
 	webtest.Firefox: {"location", "link", "download", "outer frame link"},
 	webtest.WebKit:  {"location"},
 }
 
-// quiet are the rows that reach nothing in a browser without our protections
-// either, and why.
+// quiet are the rows that reach nothing in a browser even without our protections, and
+// why.
 var quiet = map[webtest.Kind]map[string]string{
 	webtest.Chromium: {
 		"xslt stylesheet": "it is asked of the same origin alone",
@@ -69,8 +69,8 @@ var quiet = map[webtest.Kind]map[string]string{
 	},
 }
 
-// everything is what a row can fall to in a browser that is not told by one header
-// what it may reach, and so is held by several.
+// everything are all protections, for browsers without Connection-Allowlist, in which
+// several together stop a row.
 func everything(falls []strip) []strip {
 	all := []strip{"app: Content-Security-Policy"}
 	for _, s := range slices.Concat(frameBare, assetBare, falls) {
@@ -81,15 +81,15 @@ func everything(falls []strip) []strip {
 	return all
 }
 
-// judge says whether a row reached what it may not, or no more what it was known to;
-// settled is when all those beside it had had their time.
+// judge checks whether a row reached its canary exactly if that is known. settled is
+// when all rows of the batch have had their time.
 func (a attack) judge(t *testing.T, kind webtest.Kind, c *canary, settled time.Time) {
 	t.Helper()
 	want, lets := reached[kind][a.name]
 	var patience time.Duration
 	switch {
 	case lets:
-		patience = webtest.Patience / 2
+		patience = webtest.Timeout / 2
 	case slices.Contains(leaves[kind], a.name):
 		patience = time.Until(settled.Add(time.Second))
 	}
@@ -108,8 +108,8 @@ func (a attack) judge(t *testing.T, kind webtest.Kind, c *canary, settled time.T
 	}
 }
 
-// TestAttacksInOtherBrowsers: what no other browser lets out of a canvas, and what
-// each is known to.
+// TestAttacksInOtherBrowsers: no row reaches its canary in the other browsers except
+// the known ones.
 func TestAttacksInOtherBrowsers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("browsers take their time")

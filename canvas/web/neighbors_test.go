@@ -9,9 +9,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// A canvas that throws, floods or navigates itself away leaves the page and its
-// neighbour as they were: the neighbour still answers its agent.
-func TestNeighboursLiveOn(t *testing.T) {
+// A canvas that throws, floods or navigates away does not affect the page or its
+// neighbor, which still answers the agent.
+func TestNeighborsWork(t *testing.T) {
 	page := func(script string) map[string]string {
 		return map[string]string{"index.html": `<!doctype html><title>Bad</title><script type="module">` + script + `</script>`}
 	}
@@ -22,7 +22,7 @@ func TestNeighboursLiveOn(t *testing.T) {
 	)
 	p := webtest.Start(t).Open(t, e.link)
 	p.Wait(t, `document.querySelectorAll(".card").length === 4`)
-	// The one that left says so in a plain word; blank is no answer.
+	// The canvas that navigated away is reported.
 	p.Wait(t, `[...document.querySelectorAll(".card")].some((c) => c.textContent.includes("Leaves") && !c.querySelector(".words").hidden)`)
 	frames := p.Frames(t, 4, webtest.ContentFrame)
 	for _, f := range frames {
@@ -38,7 +38,7 @@ func TestNeighboursLiveOn(t *testing.T) {
 	p.Wait(t, `document.querySelectorAll(".card").length === 3`)
 }
 
-// TestOwnProcess: a canvas that hangs holds up neither another canvas nor the page.
+// TestOwnProcess: a canvas that hangs blocks neither other canvases nor the page.
 func TestOwnProcess(t *testing.T) {
 	e := start(t, nil, helloSite("one"), helloSite("two"))
 	p := webtest.Start(t).Open(t, e.link)

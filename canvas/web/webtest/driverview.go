@@ -11,31 +11,31 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-func (v *driven) close() {
+func (v *driverView) close() {
 	if len(v.path) > 0 {
-		return // a frame ends with its window
+		return // frames end with their window
 	}
-	ctx, cancel := patience()
+	ctx, cancel := timeout()
 	defer cancel()
-	_, _ = v.do(ctx, cmdClose, object{}) // where the browser is gone, its windows are too
+	_, _ = v.do(ctx, cmdClose, object{}) // fails if the browser has ended
 }
 
-func (v *driven) navigate(ctx context.Context, address string) error {
+func (v *driverView) navigate(ctx context.Context, address string) error {
 	_, err := v.do(ctx, cmdNavigate, object{"url": address})
 	return err
 }
 
-func (v *driven) reload(ctx context.Context) error {
+func (v *driverView) reload(ctx context.Context) error {
 	_, err := v.do(ctx, cmdReload, object{})
 	return err
 }
 
-func (v *driven) resize(ctx context.Context, width, height int64) error {
+func (v *driverView) resize(ctx context.Context, width, height int64) error {
 	_, err := v.do(ctx, cmdSize, object{"width": width, "height": height})
 	return err
 }
 
-func (v *driven) screenshot(ctx context.Context) ([]byte, error) {
+func (v *driverView) screenshot(ctx context.Context) ([]byte, error) {
 	raw, err := v.do(ctx, cmdScreenshot, object{"full": false, "hash": false})
 	if err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func (v *driven) screenshot(ctx context.Context) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// execute runs a script that calls done with what it returns.
-func (v *driven) execute(ctx context.Context, script string, result any, args ...any) error {
+// execute runs a script that passes its result to done.
+func (v *driverView) execute(ctx context.Context, script string, result any, args ...any) error {
 	if args == nil {
 		args = []any{}
 	}
@@ -59,7 +59,7 @@ func (v *driven) execute(ctx context.Context, script string, result any, args ..
 	return json.Unmarshal(raw, result)
 }
 
-func (v *driven) eval(ctx context.Context, expression string) ([]byte, error) {
+func (v *driverView) eval(ctx context.Context, expression string) ([]byte, error) {
 	var said struct{ Value, Error *string }
 	err := v.execute(ctx, `(async () => (`+expression+`
 		))().then((v) => done({ value: v === undefined ? null : JSON.stringify(v) }), (e) => done({ error: String(e?.stack ?? e) + e }))`, &said)
@@ -75,10 +75,10 @@ func (v *driven) eval(ctx context.Context, expression string) ([]byte, error) {
 	return []byte(*said.Value), nil
 }
 
-// frames are all below this document, of whatever site.
-func (v *driven) frames(ctx context.Context, n int, match func(*url.URL) bool) ([]view, error) {
+// frames returns frames at any depth, of any site.
+func (v *driverView) frames(ctx context.Context, n int, match func(*url.URL) bool) ([]view, error) {
 	var views []view
-	if err := v.walk(ctx, func(frame *driven, u *url.URL) {
+	if err := v.walk(ctx, func(frame *driverView, u *url.URL) {
 		if match(u) {
 			views = append(views, frame)
 		}
@@ -88,7 +88,7 @@ func (v *driven) frames(ctx context.Context, n int, match func(*url.URL) bool) (
 	return views, nil
 }
 
-func (v *driven) walk(ctx context.Context, visit func(*driven, *url.URL)) error {
+func (v *driverView) walk(ctx context.Context, visit func(*driverView, *url.URL)) error {
 	var elements []element
 	if err := v.execute(ctx, `done([...document.querySelectorAll("iframe")])`, &elements); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (v *driven) walk(ctx context.Context, visit func(*driven, *url.URL)) error 
 		frame := v.in(e)
 		var href string
 		if err := frame.execute(ctx, `done(location.href)`, &href); err != nil {
-			continue // on its way to another document
+			continue // the frame is navigating
 		}
 		if u, err := url.Parse(href); err == nil {
 			visit(frame, u)
@@ -107,21 +107,20 @@ func (v *driven) walk(ctx context.Context, visit func(*driven, *url.URL)) error 
 	return nil
 }
 
-// in is a frame in the window or frame.
-func (v *driven) in(e element) *driven {
-	return &driven{d: v.d, window: v.window, path: append(slices.Clip(v.path), e)}
+// in returns the view of a frame element in v.
+func (v *driverView) in(e element) *driverView {
+	return &driverView{d: v.d, window: v.window, path: append(slices.Clip(v.path), e)}
 }
 
-// named are the keys that WebDriver has names of its own for.
+// named are the keys with a WebDriver code.
 var named = map[rune]rune{
 	'\r': '\ue007', '\t': '\ue004', '\b': '\ue003', []rune(kb.Escape)[0]: '\ue00c', []rune(kb.Delete)[0]: '\ue017', []rune(kb.End)[0]: '\ue010',
 	[]rune(kb.Home)[0]: '\ue011', []rune(kb.ArrowLeft)[0]: '\ue012', []rune(kb.ArrowUp)[0]: '\ue013', []rune(kb.ArrowRight)[0]: '\ue014', []rune(kb.ArrowDown)[0]: '\ue015',
 }
 
-// keys types in the frame that has the focus. In WebKit a driver that goes to another
-// frame takes the focus with it: a frame then counts whose document still knows where
-// it was.
-func (v *driven) keys(ctx context.Context, keys string) error {
+// keys types in the frame that has the focus. In WebKit, switching to another frame
+// takes the focus away; then the frame counts whose document has an active element.
+func (v *driverView) keys(ctx context.Context, keys string) error {
 	var frame element
 	if err := v.execute(ctx, `const has = document.activeElement;
 	const had = (d) => d?.activeElement && d.activeElement !== d.body;
@@ -142,7 +141,7 @@ func (v *driven) keys(ctx context.Context, keys string) error {
 	return v.act(ctx, object{"type": "key", "id": "keys", "actions": steps})
 }
 
-func (v *driven) click(ctx context.Context, selector string) error {
+func (v *driverView) click(ctx context.Context, selector string) error {
 	var at struct{ X, Y float64 }
 	err := v.execute(ctx, `const [selector] = arguments;
 	(function ask() {
@@ -158,8 +157,8 @@ func (v *driven) click(ctx context.Context, selector string) error {
 	return v.mouse(ctx, point{at.X, at.Y})
 }
 
-// mouse acts on the window, and so on whatever frame is there.
-func (v *driven) mouse(ctx context.Context, way ...point) error {
+// mouse acts on the window, and so on the frame at that point.
+func (v *driverView) mouse(ctx context.Context, way ...point) error {
 	move := func(to point) object {
 		return object{"type": "pointerMove", "duration": 0, "origin": "viewport", "x": int(to.x), "y": int(to.y)}
 	}
@@ -171,7 +170,7 @@ func (v *driven) mouse(ctx context.Context, way ...point) error {
 	return v.act(ctx, object{"type": "pointer", "id": "mouse", "parameters": object{"pointerType": "mouse"}, "actions": steps})
 }
 
-func (v *driven) act(ctx context.Context, source object) error {
+func (v *driverView) act(ctx context.Context, source object) error {
 	_, err := v.do(ctx, cmdActions, object{"actions": []object{source}})
 	return err
 }
