@@ -69,7 +69,7 @@ var layers = []layer{
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
-	{"cmd/ahp-canvas", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/provider/board canvas/provider/chart canvas/client canvas/provider/extension canvas/provider/folder canvas/provider/form canvas/host canvas/local canvas/provider/loopback canvas/mcp canvas/web channels channels/lockfile channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra golang.org/x/term github.com/prometheus/client_golang", "chooses providers and flags"},
+	{"cmd/ahp-canvas", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/provider/board canvas/provider/chart canvas/client canvas/provider/extension canvas/provider/folder canvas/provider/form canvas/host canvas/local canvas/provider/loopback canvas/mcp canvas/web channels channels/lockfile channels/sqlitestore session testcases testcases/conform", "github.com/spf13/cobra golang.org/x/term github.com/mattn/go-runewidth github.com/prometheus/client_golang", "chooses providers and flags"},
 }
 
 type goPackage struct {

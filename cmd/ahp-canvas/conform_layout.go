@@ -184,31 +184,6 @@ func column(text string, width int, whole bool) []string {
 	return lines
 }
 
-// cut shortens a text to a width.
-func cut(text string, width int) string {
-	if cells(text) <= width {
-		return text
-	}
-	return split(text, width-1)[0] + "…"
-}
-
-// split breaks a text anywhere into lines of at most a width.
-func split(text string, width int) []string {
-	var lines []string
-	var line strings.Builder
-	at := 0
-	for _, r := range text {
-		if at+cellsOf(r) > width {
-			lines = append(lines, line.String())
-			line.Reset()
-			at = 0
-		}
-		line.WriteRune(r)
-		at += cellsOf(r)
-	}
-	return append(lines, line.String())
-}
-
 // fold breaks a text between words, and inside those that are too long.
 func fold(text string, width int) []string {
 	var lines []string
