@@ -1,0 +1,49 @@
+package relay
+
+import (
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+)
+
+// names are the web origins and host names of a relay.
+type names struct {
+	origins, hosts []string
+	loopback       bool
+}
+
+// newNames returns the names that the flags give and, on loopback, those of the listener.
+func newNames(o options, addr net.Addr) (names, error) {
+	var n names
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return n, err
+	}
+	ip := net.ParseIP(host)
+	n.loopback = ip != nil && ip.IsLoopback()
+	scheme := "http"
+	if o.cert != "" {
+		scheme = "https"
+	}
+	for _, origin := range o.origins {
+		n.origins = append(n.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
+	}
+	switch {
+	case !n.loopback && o.cert == "":
+		return n, term.Usagef("off loopback a relay wants TLS: give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that has it")
+	case !n.loopback && len(n.origins) == 0:
+		return n, term.Usagef("say under which address people reach the relay, as in --origin https://relay.example:%s", port)
+	case n.loopback:
+		n.origins = append(n.origins, scheme+"://localhost:"+port, scheme+"://"+net.JoinHostPort(host, port))
+	}
+	for _, origin := range n.origins {
+		u, err := url.Parse(origin)
+		if err != nil {
+			continue // web.New says what is wrong with it
+		}
+		n.hosts = append(n.hosts, u.Host)
+	}
+	return n, nil
+}

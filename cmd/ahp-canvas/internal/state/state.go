@@ -1,0 +1,130 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
+)
+
+// codeNoState is the code for a folder that no host has used.
+const codeNoState = "state_not_found"
+
+// Command returns state, with its subcommands.
+func Command(env *term.Env) *cobra.Command {
+	return term.Group(&cobra.Command{
+		Use:   "state",
+		Short: "Check, show and copy what a host keeps",
+		Long: `Check, show and copy what a host keeps: its sessions, open canvases and what
+providers saved. The tokens are not among it.
+
+Nothing is changed, and a host may run meanwhile. To restore a copy, stop the
+host, move store.db and the files that begin with its name away, and copy the
+backup to store.db.`,
+		Args: term.UnknownSubcommand,
+	}, checkCommand(env), dumpCommand(env), backupCommand(env))
+}
+
+func checkCommand(env *term.Env) *cobra.Command {
+	return subcommand(env, "check", "", "Verify every record, and say what is kept", `Verify every record and the file around them, and say what is kept.
+
+With --json it prints one object:
+  {"path","format","store","records","bytes","commits","closed","pid"}
+where pid is the running host's, and is absent without one.
+
+The exit status is 1 where the store is damaged, newer than this program, or not
+there.`, func(ctx context.Context, file, _ string) error {
+		r, err := sqlitestore.Check(ctx, file)
+		if err != nil {
+			return storeError(err)
+		}
+		return printReport(env, "whole", r)
+	})
+}
+
+func backupCommand(env *term.Env) *cobra.Command {
+	return subcommand(env, "backup", "FILE", "Copy what is kept into a new file", `Verify what is kept, copy it into a new file, and verify that. A file that is
+there already is not replaced. With --json it prints the object of state check,
+of the copy.`, func(ctx context.Context, file, to string) error {
+		r, err := sqlitestore.Backup(ctx, file, to)
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s is there already: give the copy another name", term.Printable(to))
+		}
+		if err != nil {
+			return storeError(err)
+		}
+		return printReport(env, "copied", r)
+	})
+}
+
+// subcommand returns a command of state with the flags that all of them have. arg is the
+// name of its argument, "" for none.
+func subcommand(env *term.Env, name, arg, short, long string, run func(ctx context.Context, file, arg string) error) *cobra.Command {
+	var dir string
+	var names []string
+	use := name
+	if arg != "" {
+		names, use = []string{arg}, name+" "+arg
+	}
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: term.Args(names...),
+		RunE: term.Run(func(ctx context.Context, args []string) error {
+			file, err := storeFile(env, dir)
+			if err != nil {
+				return err
+			}
+			return run(ctx, file, append(args, "")[0])
+		}),
+	}
+	cmd.Flags().StringVar(&dir, "state", "", "folder that keeps the state (default: the user's state folder)")
+	term.Must(cmd.MarkFlagDirname("state"))
+	env.JSONFlag(cmd)
+	return cmd
+}
+
+func storeFile(env *term.Env, dir string) (string, error) {
+	if dir == statedir.Memory {
+		return "", term.Usagef("--state memory keeps nothing: name a folder")
+	}
+	if dir == "" {
+		var err error
+		if dir, err = userdir.State(env.Getenv); err != nil {
+			return "", err
+		}
+	}
+	return statedir.StoreFile(dir), nil
+}
+
+// storeError is statedir.StoreError for a store that may not exist.
+func storeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return term.Failf(codeNoState, "%v: no host has kept anything there yet", err)
+	}
+	return statedir.StoreError(err)
+}
+
+func printReport(env *term.Env, word string, r sqlitestore.Report) error {
+	if env.JSON {
+		return env.PrintJSON(r)
+	}
+	use := "no host uses it"
+	switch {
+	case r.PID != 0:
+		use = fmt.Sprintf("the host of process %d uses it", r.PID)
+	case !r.Closed:
+		use = "its host did not close it: the next one recovers it with the -wal file beside it"
+	}
+	_, err := fmt.Fprintf(env.Out, "%s: %s: %s, %s, %d commits; %s\n", term.Printable(r.Path), word,
+		term.Count(r.Records, "record", "records"), term.Count(int(r.Bytes), "byte", "bytes"), r.Commits, use)
+	return err
+}

@@ -1,0 +1,111 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/local"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// viewLocal offers the canvases of a session at URLs of this machine until ctx is canceled.
+func viewLocal(ctx context.Context, env *term.Env, target reach.Target, text string) error {
+	to, err := resolveLink(env, target, text)
+	if err != nil {
+		return err
+	}
+	done := env.Progress("Waiting for the host")
+	var greeted sync.Once
+	var wg sync.WaitGroup
+	running, stop := context.WithCancel(ctx)
+	door := proof.NewDoor(to.ahp, to.token, nil) // shared by all connections
+	err = local.Run(ctx, local.Options{
+		Session: to.session,
+		Dial: func(ctx context.Context, uris ...string) (*client.Client, error) {
+			c, err := client.Dial(ctx, to.ahp, client.Options{Token: to.token, Door: door, Subscriptions: uris, Backoff: client.NewBackoff()})
+			done()
+			if err == nil {
+				greeted.Do(func() { // by the first connection, which follows the session
+					greet(env, c, to.session)
+					wg.Go(func() { reportConnection(running, env, c) })
+				})
+			}
+			return c, err
+		},
+		Changed: func(c local.Canvas) {
+			if ctx.Err() == nil || env.JSON {
+				printCanvas(env, c)
+			}
+		},
+	})
+	stop()
+	wg.Wait()
+	switch {
+	case ctx.Err() != nil:
+		if !env.JSON {
+			fmt.Fprintln(env.Err, "\nNothing is offered here any more. What is open at the host stays open.")
+		}
+		return nil
+	case err != nil:
+		return to.explain(err)
+	}
+	return nil
+}
+
+func greet(env *term.Env, c *client.Client, uri string) {
+	if env.JSON {
+		return
+	}
+	s, ok := c.Session(uri)
+	if !ok {
+		return // Run returns an error for that
+	}
+	fmt.Fprintln(env.Err, "Open canvases are offered at these addresses of this machine. Ctrl-C ends it.")
+	if len(s.OpenCanvases) == 0 {
+		fmt.Fprintln(env.Err, "None is open now; one that is opened appears here.")
+	}
+}
+
+// reportConnection prints when the connection is lost and when it is back, until ctx is
+// canceled.
+func reportConnection(ctx context.Context, env *term.Env, c *client.Client) {
+	if env.JSON {
+		return
+	}
+	ticks := time.NewTicker(checkInterval)
+	defer ticks.Stop()
+	for connected := true; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		if now := c.Err() == nil; now != connected {
+			connected = now
+			fmt.Fprintln(env.Err, connectionText(connected))
+		}
+	}
+}
+
+// printCanvas prints a canvas that is offered, has changed or is closed.
+func printCanvas(env *term.Env, c local.Canvas) {
+	if env.JSON {
+		_ = env.PrintJSON(c) // if the reader has gone, the next write ends the program
+		return
+	}
+	state := string(c.Availability)
+	switch {
+	case c.Closed:
+		state = "closed"
+	case c.Availability == session.Stale:
+		state = "stale: its provider is away"
+	}
+	fmt.Fprintf(env.Out, "%-16s %-40s %s  %s\n", term.Printable(c.InstanceID), term.Printable(cmp.Or(c.URL, "-")), term.Printable(state), term.Printable(c.Title))
+}
