@@ -35,16 +35,16 @@ func newRoot(env *term.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ahp-canvas",
 		Short: "Canvases for agents and people",
-		Long: `ahp-canvas runs a canvas host: an agent opens interactive panels, people see
-them in a browser, and both work with them.
+		Long: `ahp-canvas runs a canvas host. An agent opens canvases, which are interactive
+panels, through MCP. People see them in a browser, and both work with them.
 
   ahp-canvas serve                   start a host and print its link
-  ahp-canvas serve --canvas ./dir    show a folder of your own
+  ahp-canvas serve --canvas ./dir    show a folder of your own as a canvas
 
 From another terminal:
 
-  ahp-canvas ls                      what can be opened, and what is open
-  ahp-canvas open board              open a canvas`,
+  ahp-canvas ls                      list what can be opened and what is open
+  ahp-canvas open board              open the bundled board`,
 		Version:       env.Version,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -67,9 +67,9 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("there is no command %q", args[0])
+	text := fmt.Sprintf("unknown command %q", args[0])
 	if like := root.SuggestionsFor(args[0]); len(like) > 0 {
-		text += ": did you mean " + strings.Join(like, " or ") + "?"
+		text += "; did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return term.Usagef("%s", text)
 }

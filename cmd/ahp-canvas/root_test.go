@@ -45,17 +45,17 @@ func TestHelpFitsATerminal(t *testing.T) {
 // written, in words of its own, with the command's usage.
 func TestWrongFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"relay":                           "relay needs --tokens\n  usage: ahp-canvas relay ",
-		"relay token":                     "token needs --host and --tokens\n  usage: ahp-canvas relay token ",
+		"relay":                           "relay needs --tokens\n  Usage: ahp-canvas relay ",
+		"relay token":                     "token needs --host and --tokens\n  Usage: ahp-canvas relay token ",
 		"relay token --host a":            "token needs --tokens\n",
-		"serve --relay ws://localhost/":   "serve needs --relay-token-file with --relay\n  usage: ahp-canvas serve ",
+		"serve --relay ws://localhost/":   "serve needs --relay-token-file with --relay\n  Usage: ahp-canvas serve ",
 		"serve --relay-token-file x.json": "serve needs --relay with --relay-token-file\n",
-		"serve --log-level loud":          "--log-level loud: want debug, info, warn or error\n  usage: ahp-canvas serve ",
-		"serve --max-http x":              "--max-http x: want a whole number\n",
-		"events --timeout 5":              "--timeout 5: want a time, as in 30s or 5m\n  usage: ahp-canvas events ",
-		"events --after 1.5":              "--after 1.5: want a whole number\n",
-		"events --follow=x":               "--follow x: want true or false\n",
-		"ls --nope":                       "unknown flag: --nope\n  usage: ahp-canvas ls ",
+		"serve --log-level loud":          "--log-level \"loud\": want debug, info, warn or error\n  Usage: ahp-canvas serve ",
+		"serve --max-http x":              "--max-http \"x\": want a whole number\n",
+		"events --timeout 5":              "--timeout \"5\": want a time, as in 30s or 5m\n  Usage: ahp-canvas events ",
+		"events --after 1.5":              "--after \"1.5\": want a whole number\n",
+		"events --follow=x":               "--follow \"x\": want true or false\n",
+		"ls --nope":                       "unknown flag: --nope\n  Usage: ahp-canvas ls ",
 	} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), testEnv(&out, &errs), strings.Fields(line)); code != term.ExitUsage || !strings.HasPrefix(errs.String(), "ahp-canvas: "+want) || out.Len() != 0 {

@@ -17,20 +17,20 @@ import (
 func TestNewAndLint(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "My notes")
 	status, out, errs := termtest.Run(t, NewCommand, dir)
-	if status != term.ExitDone || errs != "" || !strings.Contains(out, "Made canvas My-notes in") || !strings.Contains(out, "--canvas '"+dir+"' --open My-notes") {
+	if status != term.ExitDone || errs != "" || !strings.Contains(out, "Created canvas My-notes in") || !strings.Contains(out, "--canvas '"+dir+"' --open My-notes") {
 		t.Errorf("new: %d %q %q", status, out, errs)
 	}
 	if status, out, errs = termtest.Run(t, NewCommand, dir); status != term.ExitFailed || out != "" || !strings.Contains(errs, "canvas.json is there already") {
 		t.Errorf("new again: %d %q %q", status, out, errs)
 	}
-	if status, out, errs = termtest.Run(t, LintCommand, dir); status != term.ExitDone || errs != "" || !strings.HasSuffix(out, ": nothing is wrong\n") {
+	if status, out, errs = termtest.Run(t, LintCommand, dir); status != term.ExitDone || errs != "" || !strings.HasSuffix(out, ": no problems\n") {
 		t.Errorf("lint: %d %q %q", status, out, errs)
 	}
 	if err := os.Remove(filepath.Join(dir, "style.css")); err != nil {
 		t.Fatal(err)
 	}
 	status, out, errs = termtest.Run(t, LintCommand, dir)
-	if want := "index.html:7: error: style.css is not there\n  Write the file, or correct the name.\n"; status != term.ExitFailed || out != want || !strings.Contains(errs, "1 thing does not work") {
+	if want := "index.html:7: error: style.css is not there\n  Write the file, or correct the name.\n"; status != term.ExitFailed || out != want || !strings.Contains(errs, "1 error") {
 		t.Errorf("lint: %d %q %q, want %q", status, out, errs, want)
 	}
 	status, out, _ = termtest.Run(t, LintCommand, dir, "--json")

@@ -14,12 +14,14 @@ import (
 func LintCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint DIR",
-		Short: "Say what is wrong with a folder as a canvas",
-		Long: `Say what is wrong with a folder as a canvas, with file and line: in canvas.json,
-in what its pages, style sheets and scripts refer to, and between the actions
-that are declared and those that are handled. It runs nothing.
+		Short: "Report what is wrong with a canvas folder",
+		Long: `Report what is wrong with a canvas folder, with file and line: mistakes in
+canvas.json, broken references in pages, style sheets and scripts, and actions
+that are declared but not handled, or handled but not declared. lint runs
+nothing in the folder.
 
-The exit status is 1 where something does not work, and 0 with warnings alone.`,
+The exit status is 1 if something does not work, and 0 if there are only
+warnings.`,
 		Args: term.Args("DIR"),
 		RunE: term.Run(func(_ context.Context, args []string) error { return lint(env, args[0]) }),
 	}
@@ -42,10 +44,10 @@ func lint(env *term.Env, dir string) error {
 		}
 	}
 	if errors > 0 {
-		return fmt.Errorf("%s: %s", dir, term.Count(errors, "thing does not work", "things do not work"))
+		return fmt.Errorf("%s: %s", dir, term.Count(errors, "error", "errors"))
 	}
 	if !env.JSON {
-		word := "nothing is wrong"
+		word := "no problems"
 		if len(found) > 0 {
 			word = term.Count(len(found), "warning", "warnings")
 		}

@@ -16,8 +16,8 @@ import (
 func NewCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new DIR",
-		Short: "Make a folder that is a small canvas to start from",
-		Long: `Make a folder that is a small working canvas: a list of notes with one action
+		Short: "Create a folder with a small canvas to start from",
+		Long: `Create a folder with a small working canvas: a list of notes, with one action
 for the agent and one message to it. No file is overwritten.`,
 		Example: `  ahp-canvas new notes
   ahp-canvas serve --canvas notes --open notes`,
@@ -52,7 +52,7 @@ func newFolder(env *term.Env, dir string) error {
 	if env.JSON {
 		return env.PrintJSON(newLine{dir, id, folder.StarterFiles})
 	}
-	fmt.Fprintf(env.Out, "Made canvas %s in %s:\n", term.Printable(id), term.Printable(dir))
+	fmt.Fprintf(env.Out, "Created canvas %s in %s:\n", term.Printable(id), term.Printable(dir))
 	for _, name := range folder.StarterFiles {
 		fmt.Fprintln(env.Out, "  "+name)
 	}

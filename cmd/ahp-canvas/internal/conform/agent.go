@@ -25,18 +25,18 @@ func runError(url string, err error) error {
 	if e, ok := errors.AsType[*ws.HandshakeError](err); ok {
 		switch e.Status {
 		case 401, 403:
-			return term.Failf(codeNotTestable, "the host refuses the token (HTTP %d): give the right one with --token-file or in AHP_CANVAS_TOKEN", e.Status)
+			return term.Failf(codeNotTestable, "the host refuses the token (HTTP %d); give another one with --token-file or in AHP_CANVAS_TOKEN", e.Status)
 		case 404, 405, 400, 426:
-			return term.Failf(codeNotTestable, "there is no AHP under this path (HTTP %d): hosts of this project have it at /ahp", e.Status)
+			return term.Failf(codeNotTestable, "there is no AHP endpoint at this path (HTTP %d); hosts of this project have it at /ahp", e.Status)
 		case 421:
-			return term.Failf(codeNotTestable, "the host is not known under this name (HTTP 421): use the name that it prints in its link")
+			return term.Failf(codeNotTestable, "the host does not accept this host name (HTTP 421); use the one in the link that it prints")
 		}
 		return term.Failf(codeNotTestable, "the host refuses a WebSocket with HTTP %d", e.Status)
 	}
 	if _, ok := errors.AsType[*ahp.Error](err); ok {
-		return term.Failf(codeNotTestable, "no case can be played: %v: each needs a host that answers initialize, createSession, subscribe and disposeSession", err)
+		return term.Failf(codeNotTestable, "no case can be played: %v; each needs a host that supports initialize, createSession, subscribe and disposeSession", err)
 	}
-	return term.Failf(codeNotTestable, "no case can be played: %v: look whether a host listens there and speaks AHP", err)
+	return term.Failf(codeNotTestable, "no case can be played: %v; check that a host listens there and speaks AHP", err)
 }
 
 // mcpAgent calls tools at a host's MCP endpoint.
@@ -72,7 +72,7 @@ func (a commandAgent) Call(ctx context.Context, tool string, args ahp.Value) (ah
 	case err != nil && (!failed || exit.ExitCode() != 1):
 		return nil, fmt.Errorf("--open-cmd: %w", err)
 	case !value.IsValid():
-		return nil, fmt.Errorf("--open-cmd: for %s the command printed no JSON value", tool)
+		return nil, fmt.Errorf("--open-cmd: the command printed no JSON value for %s", tool)
 	case failed:
 		return nil, &testcases.AgentError{Data: value}
 	}

@@ -18,17 +18,17 @@ func CheckCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Run a folder of reducer and round-trip fixtures",
-		Long: `Run the fixtures in a folder and its subfolders (*.json) through the reducers
-and types of this program, and say where these give something else. The formats
-are those of testcases/: a file with "reducer" is a reducer fixture, one with
-"type" a round-trip. What is for a channel or a type that is not known here is
-skipped.
+		Long: `Run the fixtures (*.json) of a folder and its subfolders through the reducers
+and types of this program, and report different results. The formats are those
+of testcases/README.md: a file with "reducer" is a reducer fixture, and one with
+"type" is a round-trip fixture. Fixtures for channels or types that this program
+does not know are skipped.
 
-In reducer fixtures null and absent are the same, as upstream has it, except in
-files whose name ends in -null-kept; --nulls tells them apart everywhere.
+Reducer fixtures treat null and an absent member as equal, as those of AHP do.
+Files whose names end in -null-kept do not, and with --nulls no file does.
 
-With --json each line is one object: a case, and at the end {"summary"}. The
-exit status is 0 where no case failed, 1 where one did, 2 for wrong usage.`,
+With --json each line is one object: a case, or at the end {"summary"}. The exit
+status is 0 if no case failed, 1 if one did, and 2 for wrong usage.`,
 		Args: term.Args("DIR"),
 		RunE: term.Run(func(_ context.Context, args []string) error {
 			out, err := newReport(env, o, "check")
@@ -47,7 +47,7 @@ exit status is 0 where no case failed, 1 where one did, 2 for wrong usage.`,
 		}),
 	}
 	env.JSONFlag(cmd)
-	cmd.Flags().BoolVar(&opts.Nulls, "nulls", false, "tell null and absent apart in all reducer fixtures")
+	cmd.Flags().BoolVar(&opts.Nulls, "nulls", false, "distinguish null from absent members in all reducer fixtures")
 	o.flags(cmd)
 	return cmd
 }
@@ -62,7 +62,7 @@ func checkFolder(name string, opts conform.CheckOptions) (*conform.Report, error
 	}
 	report, err := conform.Check(os.DirFS(name), opts)
 	if err == nil && len(report.Results) == 0 {
-		err = fmt.Errorf("%s holds no fixtures: they are files that end in .json", name)
+		err = fmt.Errorf("%s holds no fixtures, which are files that end in .json", name)
 	}
 	return report, err
 }

@@ -41,28 +41,28 @@ func Command(env *term.Env) *cobra.Command {
 		Use:   "conform WS-URL",
 		Short: "Test an AHP host against the published transcripts",
 		Long: `Play the transcripts of this project against an AHP host, over its WebSocket and
-in real time, and say where the host does not do what they say.
+in real time, and report where the host does not follow them.
 
-Each case is about one rule, named with its place in the documents, and is
-played in sessions of its own, which the host makes by createSession: its own
-are left alone. It is best that nobody else uses the host meanwhile. A rule that
-MUST hold and does not is a failure; one that SHOULD hold deviates, which is no
-failure unless --strict. What needs something that the host does not have, or
-that was not given here, is skipped, and the reasons are counted.
+Each case tests one rule and names the section of the document that states it.
+It runs in sessions that it creates with createSession, so the host's other
+sessions are left alone. Other clients should not use the host meanwhile. A
+broken MUST rule is a failure. A broken SHOULD rule is a deviation, which counts
+as a failure only with --strict. Cases that need something that the host lacks,
+or that the command line does not give, are skipped, and the reasons counted.
 
-Cases in which an agent opens canvases need a way to do so:
-  --mcp URL      the host's agent door, with the tools that ahp-canvas has
-  --open-cmd CMD a command of yours: it gets the tool's name in AHP_TOOL and the
-                 arguments as JSON on standard input, prints the tool's answer
-                 as JSON, and exits with 0; or prints {"code","message"} and
-                 exits with 1 where the tool fails
+Cases in which an agent opens canvases need one of these:
+  --mcp URL       the host's MCP endpoint, with the tools that ahp-canvas has
+  --open-cmd CMD  a command that calls a tool. It gets the tool's name in
+                  AHP_TOOL and the arguments as JSON on standard input. It
+                  prints the result as JSON and exits with 0; if the tool fails,
+                  it prints {"code","message"} and exits with 1
 
-Tokens come from --token-file and --agent-token-file, and for a host of this
-user that is running from its own files.
+Tokens come from --token-file and --agent-token-file. For a host that you run on
+this machine, they are found automatically.
 
-With --json each line is one object: a case, and at the end {"summary"}. The
-exit status is 0 where no case failed, 1 where one did or the command was
-interrupted, 2 for wrong usage.`,
+With --json each line is one object: a case, or at the end {"summary"}. The exit
+status is 0 if no case failed, 1 if one did or the command was interrupted, and
+2 for wrong usage.`,
 		Example: `  ahp-canvas conform ws://localhost:8080/ahp --mcp http://localhost:8080/mcp
   ahp-canvas conform wss://host.example/ahp --token-file token --only reconnect/
   ahp-canvas conform ws://localhost:9000/ --junit report.xml --without canvas`,
@@ -79,18 +79,18 @@ interrupted, 2 for wrong usage.`,
 
 func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.to.TokenFile, "token-file", "", "file that holds the token for the WebSocket (default: $AHP_CANVAS_TOKEN, or the running host's own)")
-	f.StringVar(&o.mcp, "mcp", "", "URL of the host's agent door")
-	f.StringVar(&o.agentToken, "agent-token-file", "", "file that holds the token for --mcp (default: the running host's own, or the token for the WebSocket)")
-	f.StringVar(&o.openCmd, "open-cmd", "", "command that calls a tool of the agent's door")
-	f.BoolVar(&o.slow, "slow", false, "play the cases that wait for longer than 5 seconds too: they take up to an hour")
-	f.BoolVar(&o.ours, "ours", false, "play the cases about choices of ahp-canvas too")
-	f.BoolVar(&o.strict, "strict", false, "count a rule that SHOULD hold and does not as failed")
-	f.BoolVar(&o.demo, "demo", false, "the host has the demo extensions that testcases/README.md describes")
-	f.StringSliceVar(&o.without, "without", nil, "what the host does not claim: canvas, provider, … (words of the cases' needs lines)")
-	f.StringSliceVar(&o.only, "only", nil, "play only cases whose name holds this")
-	f.StringSliceVar(&o.files, "case", nil, "play this transcript file instead of the published ones, as record writes it")
-	f.DurationVar(&o.patience, "patience", 5*time.Second, "how long an expected message is waited for")
+	f.StringVar(&o.to.TokenFile, "token-file", "", "file with the token for the WebSocket (default: $AHP_CANVAS_TOKEN, or the running host's own)")
+	f.StringVar(&o.mcp, "mcp", "", "URL of the host's MCP endpoint")
+	f.StringVar(&o.agentToken, "agent-token-file", "", "file with the token for --mcp (default: the running host's own, or the token for the WebSocket)")
+	f.StringVar(&o.openCmd, "open-cmd", "", "command that calls one of the tools of the MCP endpoint")
+	f.BoolVar(&o.slow, "slow", false, "also play cases that wait longer than 5 seconds; they take up to an hour")
+	f.BoolVar(&o.ours, "ours", false, "also play cases about choices that ahp-canvas makes and AHP does not require")
+	f.BoolVar(&o.strict, "strict", false, "count a broken SHOULD rule as a failure")
+	f.BoolVar(&o.demo, "demo", false, "the host has the demo extensions of testcases/README.md")
+	f.StringSliceVar(&o.without, "without", nil, "what the host does not support: canvas, provider, … (words of the cases' needs lines)")
+	f.StringSliceVar(&o.only, "only", nil, "play only cases whose name contains this")
+	f.StringSliceVar(&o.files, "case", nil, "play this transcript, which record wrote, instead of the published ones")
+	f.DurationVar(&o.patience, "patience", 5*time.Second, "how long to wait for an expected message")
 	o.report.flags(cmd)
 	term.Must(cmd.MarkFlagFilename("token-file"))
 	term.Must(cmd.MarkFlagFilename("agent-token-file"))
@@ -139,7 +139,7 @@ func play(ctx context.Context, env *term.Env, o options, opts conform.Options) e
 	}
 	err = out.finish(report)
 	if ctx.Err() != nil {
-		return term.Failf(codeInterrupted, "the report says nothing of what was not played: run it again")
+		return term.Failf(codeInterrupted, "interrupted; the report covers only the cases that were played")
 	}
 	return err
 }
@@ -148,15 +148,15 @@ func play(ctx context.Context, env *term.Env, o options, opts conform.Options) e
 func (o options) check() error {
 	u, err := url.Parse(o.url)
 	if err != nil || u.Host == "" || (u.Scheme != "ws" && u.Scheme != "wss") {
-		return term.Usagef("give the WebSocket URL of the host, as in ws://localhost:8080/ahp")
+		return term.Usagef("want the WebSocket URL of the host, as in ws://localhost:8080/ahp")
 	}
 	if o.mcp != "" && o.openCmd != "" {
-		return term.Usagef("--mcp and --open-cmd are two ways to do the same: give one of them")
+		return term.Usagef("--mcp and --open-cmd are two ways to do the same; give one of them")
 	}
 	known := []string{testcases.NeedsCanvas, testcases.NeedsAgent, testcases.NeedsProvider, testcases.NeedsDemo, testcases.NeedsTokens, testcases.NeedsClock, testcases.NeedsHost}
 	for _, word := range o.without {
 		if !slices.Contains(known, word) {
-			return term.Usagef("--without %s: the words are %s", term.Printable(word), strings.Join(known, ", "))
+			return term.Usagef("--without %q: want one of %s", term.Printable(word), strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -110,7 +110,7 @@ func (l *layout) verdict(r *conform.Report) {
 	played := c.Cases - c.Skipped
 	text := fmt.Sprintf("\n%d of %s passed", c.Passed, term.Count(played, "case", "cases"))
 	if c.Deviates > 0 {
-		text += fmt.Sprintf(", %d deviated from what SHOULD be", c.Deviates)
+		text += fmt.Sprintf(", %d deviated from a SHOULD rule", c.Deviates)
 	}
 	if c.Skipped > 0 {
 		text += fmt.Sprintf("; %d were skipped", c.Skipped)

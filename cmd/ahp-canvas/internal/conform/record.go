@@ -30,21 +30,21 @@ func RecordCommand(env *term.Env) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{
 		Use:   "record --to WS-URL FILE",
-		Short: "Write down what clients and a host say to each other",
-		Long: `Listen for AHP clients, pass what they say on to a host and back, and write the
-exchange as a transcript, when Ctrl-C ends it. The address to give to clients is
-the first line of output. What was recorded can be played again:
+		Short: "Record the messages between clients and a host",
+		Long: `Record the messages between AHP clients and a host as a transcript. The first
+line of output is an address for clients, whose messages are forwarded to the
+host and back. Ctrl-C ends the recording and writes the file. To play it:
 
   ahp-canvas conform WS-URL --case FILE
 
-Messages of clients stand in the file to the letter, with their ids. In those of
-the host, what is another one each time (sequence numbers, times, canvas
-channels, texts of errors) is written as a name or as "$*". Tokens are never
-written: not the one of the connection, and not what authenticate carries.
-Everything else is: look through the file before you give it away.
+Messages of clients are recorded unchanged, including their ids. In messages of
+the host, values that change from run to run (sequence numbers, times, canvas
+channels, error texts) become names or "$*". Tokens are never recorded, neither
+that of the connection nor those in authenticate. Everything else is: read the
+file before you give it to others.
 
-Clients present the host's token to this address as they would to the host; one
-that presents none gets the token of --token-file. Any program on this machine
+Clients present the host's token to this address, as they do to the host. A
+client without a token gets that of --token-file. Any program on this machine
 can connect; a web page needs a token of its own.`,
 		Example: `  ahp-canvas record --to ws://localhost:8080/ahp exchange.txt`,
 		Args:    term.Args("FILE"),
@@ -57,7 +57,7 @@ can connect; a web page needs a token of its own.`,
 	f.StringVar(&o.host, "to", "", "WebSocket URL of the host")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "address to listen on for clients")
 	f.StringVar(&o.title, "title", "", "title of the transcript")
-	f.StringVar(&o.to.TokenFile, "token-file", "", "file that holds the token for clients that present none (default: $AHP_CANVAS_TOKEN)")
+	f.StringVar(&o.to.TokenFile, "token-file", "", "file with the token for clients that present none (default: $AHP_CANVAS_TOKEN)")
 	env.JSONFlag(cmd)
 	term.Must(cmd.MarkFlagFilename("token-file"))
 	return cmd
@@ -75,7 +75,7 @@ type RecordLine struct {
 func record(ctx context.Context, env *term.Env, o recordOptions) error {
 	to, err := url.Parse(o.host)
 	if err != nil || to.Host == "" || (to.Scheme != "ws" && to.Scheme != "wss") {
-		return term.Usagef("--to: give the WebSocket URL of the host, as in ws://localhost:8080/ahp")
+		return term.Usagef("--to: want the WebSocket URL of the host, as in ws://localhost:8080/ahp")
 	}
 	token, err := o.to.Token(env)
 	if err != nil {
@@ -83,7 +83,7 @@ func record(ctx context.Context, env *term.Env, o recordOptions) error {
 	}
 	out, err := os.OpenFile(o.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s is there already: give a name that is free, or remove it", term.Printable(o.file))
+		return fmt.Errorf("%s already exists; choose another name, or remove it", term.Printable(o.file))
 	} else if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func printListen(env *term.Env, ln net.Listener, path string) error {
 	if env.JSON {
 		return env.PrintJSON(RecordLine{Listen: address})
 	}
-	_, err := fmt.Fprintf(env.Out, "Clients connect to %s. Ctrl-C ends the recording.\n", term.Printable(address))
+	_, err := fmt.Fprintf(env.Out, "Clients connect to %s. Press Ctrl-C to end the recording.\n", term.Printable(address))
 	return err
 }
 

@@ -18,8 +18,8 @@ type reportOptions struct {
 }
 
 func (o *reportOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.junit, "junit", "", "write the report as JUnit XML to this file too")
-	cmd.Flags().BoolVar(&o.all, "all", false, "name every case, not only those that did not pass")
+	cmd.Flags().StringVar(&o.junit, "junit", "", "also write the report as JUnit XML to this file")
+	cmd.Flags().BoolVar(&o.all, "all", false, "print every case, not only those that did not pass")
 	term.Must(cmd.MarkFlagFilename("junit", "xml"))
 }
 
@@ -105,11 +105,11 @@ func (p *report) finish(r *conform.Report) error {
 	case p.printErr != nil:
 		return p.printErr
 	case count.Cases == 0:
-		return term.Usagef("no case has such a name: --only takes a part of one, as in reconnect/ or canvas/open")
+		return term.Usagef("no case has such a name; --only takes a part of one, as in reconnect/ or canvas/open")
 	case count.Failed > 0:
 		return term.Failf(codeCasesFailed, "%d of %s failed", count.Failed, term.Count(count.Cases-count.Skipped, "case", "cases"))
 	case count.Passed+count.Deviates == 0:
-		return term.Failf(codeCasesFailed, "all %s were skipped: the reasons above say what is missing", term.Count(count.Cases, "case", "cases"))
+		return term.Failf(codeCasesFailed, "all %s were skipped; the reasons above say what is missing", term.Count(count.Cases, "case", "cases"))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ var browsers = []browser{
 	{"firefox", firefoxArgs, webRTCLeak}, {"firefox-esr", firefoxArgs, webRTCLeak}, {"/Applications/Firefox.app/Contents/MacOS/firefox", firefoxArgs, webRTCLeak},
 }
 
-const webRTCLeak = "a canvas can reach servers by WebRTC in Firefox, which no page can prevent"
+const webRTCLeak = "in Firefox a canvas can reach servers by WebRTC, which no page can prevent"
 
 // checkBrowser looks for a browser and checks its service workers.
 func (d *doctor) checkBrowser(ctx context.Context) {
@@ -29,27 +29,27 @@ func (d *doctor) checkBrowser(ctx context.Context) {
 	b, ok := findBrowser()
 	if !ok {
 		d.warn("browser", "neither Chromium, Chrome nor Firefox is on the PATH",
-			"The page can be opened on another machine, or with another browser that has service workers.")
-		d.warn(check, "not checked: that takes a Chromium or a Firefox", "")
+			"Open the page on another machine, or in another browser that has service workers.")
+		d.warn(check, "not checked: it takes Chromium, Chrome or Firefox", "")
 		return
 	}
 	if b.leak == "" {
 		d.ok("browser", "%s", b.name)
 	} else {
 		d.warn("browser", b.name+": "+b.leak,
-			"Where you do not trust a canvas, set media.peerconnection.enabled to false in about:config, or open the page in Chromium or Chrome.")
+			"If you do not trust a canvas, set media.peerconnection.enabled to false in about:config, or open the page in Chromium or Chrome.")
 	}
-	done := d.env.Progress("Asking the browser for a service worker")
+	done := d.env.Progress("Checking the browser's service workers")
 	result, err := probeServiceWorker(ctx, b)
 	done()
 	switch {
 	case err != nil:
-		d.warn(check, "not checked: "+err.Error(), "Open the page to see; it says so itself where it has to do without.")
+		d.warn(check, "not checked: "+err.Error(), "Open the page to see: it says so if it has no service worker.")
 	case result != "ok":
-		d.fail(check, "the browser registers none on *.localhost: "+result,
-			"Allow service workers for this machine in the browser's settings or policy; canvases are single documents until then.")
+		d.fail(check, "the browser registers none for *.localhost: "+result,
+			"Allow service workers for this machine in the browser's settings or policy; until then each canvas is shown as a single document.")
 	default:
-		d.ok(check, "a headless browser served a page below localhost through one; the host's own canvases were not opened")
+		d.ok(check, "a headless browser loaded a test page through one; the host's canvases were not opened")
 	}
 }
 

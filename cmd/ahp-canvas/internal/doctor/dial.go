@@ -47,7 +47,7 @@ func negotiateVersion(ctx context.Context, address, token string) (string, error
 		} `json:"error,omitzero"`
 	}
 	if err := ahp.Unmarshal(bytes.TrimSpace(frame), &response); err != nil || response.Result.Version == "" {
-		return "", fmt.Errorf("the handshake is answered with %q", response.Error.Message)
+		return "", fmt.Errorf("the host rejected the initialize request: %q", response.Error.Message)
 	}
 	return response.Result.Version, nil
 }

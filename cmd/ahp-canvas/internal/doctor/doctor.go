@@ -39,15 +39,16 @@ func Command(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check host, tokens, browser and folders",
-		Long: `Check what a canvas needs on its way to a person, say what was found and what to
-do: the folders that hold secrets, the running host, its listener and tokens,
-the origins of canvases, the browser and its service workers.
+		Long: `Check everything between a canvas and the person who looks at it: the folders
+that hold secrets, the running host with its listener and tokens, the origins of
+canvases, and the browser with its service workers. Each problem is printed with
+advice.
 
-The service worker is checked in a headless Chromium, with a small page of
+The service worker is checked in a headless browser, with a small page of
 doctor's own that holds no token.
 
 With --json each line is one object: {"check","status","found","advice"?}, where
-status is ok, warning or failed. The exit status is 1 where a check failed.`,
+status is ok, warning or failed. The exit status is 1 if a check failed.`,
 		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return run(ctx, env, to) }),
 	}

@@ -29,10 +29,10 @@ func (d *doctor) checkFolder(check, dir string) bool {
 	err := userdir.Check(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		d.ok(check, "%s is not there yet: the first host makes it", dir)
+		d.ok(check, "%s does not exist yet; the first host creates it", dir)
 		return false
 	case err != nil:
-		d.fail(check, err.Error(), "No host starts until that is mended: its tokens would not be safe there.")
+		d.fail(check, err.Error(), "No host starts until this is fixed, because its tokens would not be safe.")
 		return false
 	}
 	f, err := os.CreateTemp(dir, ".doctor-*")
@@ -42,7 +42,7 @@ func (d *doctor) checkFolder(check, dir string) bool {
 	}
 	f.Close()
 	_ = os.Remove(f.Name()) // made just now
-	d.ok(check, "%s is yours alone and writable", dir)
+	d.ok(check, "%s is writable, and only you can open it", dir)
 	return true
 }
 
@@ -52,11 +52,11 @@ func (d *doctor) checkStateFile(name string) {
 		return
 	}
 	if err != nil {
-		d.fail("state file", name+" cannot be read: "+pathError(err), "Remove it to begin anew; open pages need the new link then.")
+		d.fail("state file", name+" cannot be read: "+pathError(err), "Remove it to start with new tokens; open pages then need the new link.")
 		return
 	}
 	if info, err := os.Lstat(name); err == nil && userdir.OpenToOthers(info) {
-		d.fail("state file", name+" holds tokens and is open to other users", "Run chmod 600 on it, and remove it to get new tokens if others may have read it.")
+		d.fail("state file", name+" holds tokens, and other users can read it", "Run chmod 600 on it. If others might have read it, remove it to get new tokens.")
 		return
 	}
 	d.ok("state file", "%s holds the tokens and port %d", name, s.Port)
@@ -76,12 +76,12 @@ func (d *doctor) checkEndpointFiles(dir string) {
 	case removed > 0:
 		d.warn("endpoint files", fmt.Sprintf("%d of running hosts; %d of hosts that were killed, now removed", len(hosts), removed), "")
 	case before > len(hosts):
-		d.warn("endpoint files", fmt.Sprintf("%d of running hosts; %d that cannot be read", len(hosts), before-len(hosts)),
-			"They are of another version of ahp-canvas, or damaged: look into "+dir)
+		d.warn("endpoint files", fmt.Sprintf("%d of running hosts; %d that are unreadable", len(hosts), before-len(hosts)),
+			"They are damaged or from another version of ahp-canvas; see "+dir)
 	case len(hosts) == 0:
-		d.ok("endpoint files", "none, as no host runs")
+		d.ok("endpoint files", "none, because no host is running")
 	default:
-		d.ok("endpoint files", "%d, each of a host that runs", len(hosts))
+		d.ok("endpoint files", "%d, all of running hosts", len(hosts))
 	}
 }
 

@@ -38,7 +38,7 @@ func (d *doctor) checkHost(ctx context.Context, h reach.Host) {
 	defer cancel()
 	base, err := url.Parse(h.MCP)
 	if err != nil {
-		d.fail("listener", "the host's address is none", "Give it with --host.")
+		d.fail("listener", "the host's address is invalid", "Give another one with --host.")
 		return
 	}
 	if !d.checkListener(ctx, base) {
@@ -57,11 +57,11 @@ func (d *doctor) checkListener(ctx context.Context, base *url.URL) bool {
 	address := net.JoinHostPort(base.Hostname(), portOf(base))
 	conn, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		d.fail("listener", "nothing takes connections at "+address+": "+netError(err), "Its process may be stopped, or something is in between. End it and start another with: ahp-canvas serve")
+		d.fail("listener", "no connection to "+address+": "+netError(err), "The host might be suspended, or a firewall is in between. End it and start a new one with: ahp-canvas serve")
 		return false
 	}
 	conn.Close()
-	d.ok("listener", "%s takes connections", address)
+	d.ok("listener", "%s accepts connections", address)
 	return true
 }
 
@@ -70,18 +70,18 @@ func (d *doctor) checkHealth(ctx context.Context, base *url.URL) (http.Header, b
 	health, err := get(ctx, base, "/healthz", "")
 	switch {
 	case err != nil:
-		d.fail("health", "no answer to /healthz: "+netError(err), "The host hangs: end it and start another with: ahp-canvas serve")
+		d.fail("health", "no response to /healthz: "+netError(err), "The host hangs. End it and start a new one with: ahp-canvas serve")
 		return nil, false
 	case health.status != http.StatusOK || strings.TrimSpace(health.body) != "ok":
-		d.fail("health", fmt.Sprintf("/healthz answers %d", health.status), "What listens there is no canvas host, or a proxy does not let it through: look at --host.")
+		d.fail("health", fmt.Sprintf("/healthz responds with %d", health.status), "This is not a canvas host, or a proxy blocks the request. Check --host.")
 		return nil, false
 	}
 	page, err := get(ctx, base, "/", "")
 	if err != nil || page.status != http.StatusOK {
-		d.fail("health", fmt.Sprintf("/healthz is well, but the page answers %d", page.status), "Reach the host under its own address, or name this one with: ahp-canvas serve --origin")
+		d.fail("health", fmt.Sprintf("/healthz is fine, but the page responds with %d", page.status), "Use the host's own address, or add this one with: ahp-canvas serve --origin")
 		return nil, false
 	}
-	d.ok("health", "the host and its page answer")
+	d.ok("health", "the host and its page respond")
 	return page.header, true
 }
 
@@ -94,7 +94,7 @@ func (d *doctor) checkMCP(ctx context.Context, h reach.Host) {
 		return
 	}
 	defer c.Close()
-	d.ok("agent token", "MCP takes it")
+	d.ok("agent token", "accepted by the MCP endpoint")
 }
 
 // checkAHP connects as a page does: with the view token, or with the agent's, which is
@@ -105,7 +105,7 @@ func (d *doctor) checkAHP(ctx context.Context, h reach.Host) {
 	defer cancel()
 	version, err := negotiateVersion(ctx, h.AHP(), cmp.Or(h.ViewToken, h.Token))
 	if refused, ok := errors.AsType[*ws.HandshakeError](err); ok {
-		advice := "A proxy in between may not pass WebSockets on."
+		advice := "A proxy in between might not forward WebSockets."
 		if refused.Status == http.StatusUnauthorized {
 			advice = term.Hint(mcp.CodeTokenRefused)
 		}
@@ -113,8 +113,8 @@ func (d *doctor) checkAHP(ctx context.Context, h reach.Host) {
 		return
 	}
 	if err != nil {
-		d.fail(check, netError(err), "Pages cannot connect: look at the host's log, with serve --log-level debug.")
+		d.fail(check, netError(err), "Pages cannot connect. Start the host with --log-level debug and read its log.")
 		return
 	}
-	d.ok(check, "the host speaks %s", version)
+	d.ok(check, "the host speaks AHP %s", version)
 }

@@ -19,26 +19,26 @@ func (d *doctor) checkContentOrigin(ctx context.Context, base *url.URL, page htt
 	pattern := contentPattern(page.Get("Content-Security-Policy"))
 	origin, err := url.Parse(strings.Replace(pattern, "*", probeName, 1))
 	if pattern == "" || err != nil {
-		d.warn(check, "the page does not say which origins canvases get: they are shown as single documents",
+		d.warn(check, "the page names no origins for canvases, so each is shown as a single document",
 			"Start the host with --content-origin, as in https://*.canvas.example")
 		return
 	}
 	if !strings.HasSuffix(origin.Hostname(), ".localhost") && !resolves(ctx, origin.Hostname()) {
-		d.fail(check, "names below "+pattern+" have no address", "Make a wildcard DNS record for them, at the host's address.")
+		d.fail(check, "names below "+pattern+" have no address", "Create a wildcard DNS record that points to the host.")
 		return
 	}
 	root, err := get(ctx, base, "/", origin.Host)
 	switch {
 	case err != nil:
-		d.fail(check, "no answer under a name below "+pattern+": "+netError(err), "")
+		d.fail(check, "no response at a name below "+pattern+": "+netError(err), "")
 	case root.status == http.StatusMisdirectedRequest:
-		d.fail(check, fmt.Sprintf("the host does not know names below %s: it answers %d", pattern, root.status),
-			"A proxy may change the Host header: let it through as it came.")
+		d.fail(check, fmt.Sprintf("the host does not accept names below %s: it responds with %d", pattern, root.status),
+			"A proxy might change the Host header; make it forward the header unchanged.")
 	case !resolves(ctx, origin.Hostname()):
-		d.warn(check, "the host knows "+pattern+", but this system does not resolve names below localhost",
-			"Chromium, Chrome, Edge and Firefox know them by themselves: use one of those for the page.")
+		d.warn(check, "the host accepts names below "+pattern+", but this system does not resolve names below localhost",
+			"Chromium, Chrome, Edge and Firefox resolve such names themselves; use one of them for the page.")
 	default:
-		d.ok(check, "%s leads here, and the host knows it", pattern)
+		d.ok(check, "names below %s reach the host, which accepts them", pattern)
 	}
 }
 

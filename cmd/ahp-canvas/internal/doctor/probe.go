@@ -57,11 +57,11 @@ func probeServiceWorker(ctx context.Context, b browser) (string, error) {
 		return text, nil
 	case err := <-ended:
 		stop()
-		return "", errors.Join(errors.New("the browser ended before it answered"), err)
+		return "", errors.Join(errors.New("the browser exited before it responded"), err)
 	case <-ctx.Done():
 		stop()
 		<-ended
-		return "", fmt.Errorf("the browser did not answer in %v", browserTimeout)
+		return "", fmt.Errorf("the browser did not respond within %v", browserTimeout)
 	}
 }
 

@@ -38,26 +38,27 @@ func eventsCommand(env *term.Env) *cobra.Command {
 		Use:   "events",
 		Short: "Print what people did in canvases",
 		Long: `Print the events of a session, the oldest first: what people did in canvases, as
-far as the canvas tells the agent. A host keeps the newest ones in memory.
+far as the canvases report it to the agent. The host keeps the newest events in
+memory.
 
 With --json each line is one object: {"type":"event","cursor",…} for an event,
-and {"type":"dropped","count"} where events were lost before they were read. The
-cursor of the last line, given as --after, goes on from there.`,
+or {"type":"dropped","count"} if events were dropped before they were read. To
+continue later, give the cursor of the last line to --after.`,
 		Example: `  ahp-canvas events
   ahp-canvas events --follow --json
   ahp-canvas events --after 12 --timeout 1m`,
 		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error {
 			if o.after < 0 || o.timeout < 0 {
-				return term.Usagef("--after and --timeout are not below 0")
+				return term.Usagef("--after and --timeout cannot be negative")
 			}
 			return events(ctx, env, to, o)
 		}),
 	}
 	f := cmd.Flags()
-	f.Int64Var(&o.after, "after", 0, "cursor: print only what came after it (0 is the beginning)")
-	f.BoolVar(&o.follow, "follow", false, "go on printing what comes, until Ctrl-C")
-	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait for an event, as in 30s (default: not at all; with --follow, for ever)")
+	f.Int64Var(&o.after, "after", 0, "print only events after this cursor (0 is the beginning)")
+	f.BoolVar(&o.follow, "follow", false, "keep printing new events until Ctrl-C")
+	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait for an event, as in 30s (default: do not wait; with --follow, wait forever)")
 	flags(cmd, env, &to)
 	return cmd
 }
@@ -150,7 +151,7 @@ func printDropped(env *term.Env, n int64) error {
 	if env.JSON {
 		return env.PrintJSON(withType("dropped", droppedLine{n}))
 	}
-	env.Note(fmt.Sprintf("%d earlier events are lost: the host keeps only the newest.", n))
+	env.Note(term.Count(int(n), "earlier event was", "earlier events were") + " lost: the host keeps only the newest.")
 	return nil
 }
 

@@ -22,7 +22,7 @@ const codeNoExtension = "extension_not_found"
 func extensionCommand(env *term.Env) *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "extension",
-		Short: "Look after the extensions of a running host",
+		Short: "Inspect the extensions of a running host",
 		Args:  term.Args(),
 	}, extensionLogsCommand(env))
 }
@@ -31,10 +31,10 @@ func extensionLogsCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
 	cmd := &cobra.Command{
 		Use:   "logs [NAME]",
-		Short: "Print what extensions have said",
-		Long: `Print the newest of what the extensions of a running host wrote to their
-standard error, or one extension's: half a MiB each is kept. It is read from the
-machine's own files, so the host must run here.
+		Short: "Print the logs of extensions",
+		Long: `Print the logs of all extensions of a running host, or of one. A log is what an
+extension wrote to its standard error; the host keeps the newest half MiB. Logs
+are files, so the host must run on this machine.
 
 With --json each line is one object: {"extension","line"}.`,
 		Example: `  ahp-canvas extension logs

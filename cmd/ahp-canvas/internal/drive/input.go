@@ -18,7 +18,7 @@ const maxInput = 256 << 10
 
 // inputFlag adds --input.
 func inputFlag(cmd *cobra.Command, input *string) {
-	cmd.Flags().StringVar(input, "input", "", "the input: JSON, @FILE, or - for standard input")
+	cmd.Flags().StringVar(input, "input", "", "input as JSON, @FILE, or - for standard input")
 }
 
 // readInput reads what --input names; nil without the flag. It checks only that the input
@@ -32,7 +32,7 @@ func readInput(stdin io.Reader, flag string) (ahp.Value, error) {
 		return nil, fmt.Errorf("--input: %w", err)
 	}
 	if len(raw) > maxInput {
-		return nil, term.Usagef("--input: more than %d KiB", maxInput>>10)
+		return nil, term.Usagef("--input: larger than %d KiB", maxInput>>10)
 	}
 	var v ahp.Value
 	if err := ahp.Unmarshal(raw, &v); err != nil {

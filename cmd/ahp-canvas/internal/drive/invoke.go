@@ -28,9 +28,9 @@ func invokeCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "invoke INSTANCE ACTION",
 		Short: "Run an action of an open canvas",
-		Long: `Run an action of an open canvas and print its value.
+		Long: `Run an action of an open canvas and print its result.
 
-With --json the line is {"value": …}, or {} where the action has no value.`,
+With --json the output is {"value": …}, or {} if the action has no result.`,
 		Example: `  ahp-canvas invoke board add_card --input '{"list":"To do","title":"Buy milk"}'
   ahp-canvas invoke board add_card --input @card.json`,
 		Args:              term.Args("INSTANCE", "ACTION"),

@@ -14,9 +14,9 @@ func linkCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
 	cmd := &cobra.Command{
 		Use:   "link",
-		Short: "Print the running host's link again",
-		Long: `Print the link that opens a running host's page. It holds a token: who has it
-sees and works with the canvases.`,
+		Short: "Print the link of a running host",
+		Long: `Print the link that opens the page of a running host. It holds a token: people
+who have the link can see and use the canvases.`,
 		Args: term.Args(),
 		RunE: term.Run(func(context.Context, []string) error { return link(env, to) }),
 	}
@@ -36,7 +36,7 @@ func link(env *term.Env, to reach.Target) error {
 		return err
 	}
 	if h.Link == "" {
-		return term.Failf(term.CodeNoHost, "%s is no running host of this user: only it knows its link", to.URL)
+		return term.Failf(term.CodeNoHost, "%q is not a host that you run on this machine, so its link is unknown here", to.URL)
 	}
 	if env.JSON {
 		return env.PrintJSON(linkLine{h.Link})

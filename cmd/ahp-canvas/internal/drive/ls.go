@@ -18,15 +18,14 @@ func lsCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
 	cmd := &cobra.Command{
 		Use:   "ls",
-		Short: "List what can be opened, and what is open",
-		Long: `List the canvases that can be opened, with their actions, and those that are
-open.
+		Short: "List canvases that can be opened, and open ones",
+		Long: `List the canvases that can be opened, with their actions, and the open ones.
 
-With --json each line is one object: {"type":"canvas", …} with the schemas of
-inputs for what can be opened, {"type":"open", …} for what is open. Of a host
-that shows extensions or web apps of its machine,
-{"type":"host","content":"channel"} says how their pages come: over the host's
-channel, or "direct".`,
+With --json each line is one object: {"type":"canvas", …}, with the schemas of
+inputs, for a canvas that can be opened, and {"type":"open", …} for an open one.
+If the host runs extensions or web apps, the last line is
+{"type":"host","content":…}. It says how their pages reach people: "channel"
+means through the host, "direct" means from the host's machine.`,
 		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return ls(ctx, env, to) }),
 	}
@@ -127,13 +126,13 @@ func printTables(env *term.Env, declared []session.SessionCanvasDeclaration, ope
 		instances.Add(o.InstanceID, o.CanvasID, string(o.Availability), titleOf(o))
 	}
 	if len(declared) == 0 {
-		fmt.Fprintln(env.Out, "No canvas can be opened.")
+		fmt.Fprintln(env.Out, "The host has no canvases.")
 	} else {
 		canvases.Print(env.Out)
 	}
 	fmt.Fprintln(env.Out)
 	if len(open) == 0 {
-		fmt.Fprintln(env.Out, "None is open.")
+		fmt.Fprintln(env.Out, "No canvas is open.")
 	} else {
 		instances.Print(env.Out)
 	}
@@ -160,9 +159,9 @@ func printContent(env *term.Env, content string) error {
 	if env.JSON {
 		return env.PrintJSON(withType("host", hostLine{content}))
 	}
-	text := "Pages of extensions and web apps come over the host's channel."
+	text := "Pages of extensions and web apps go through the host."
 	if content == reach.ContentDirect {
-		text = "Pages of extensions and web apps are loaded directly from the host's machine."
+		text = "Pages of extensions and web apps are loaded from the host's machine."
 	}
 	_, err := fmt.Fprintf(env.Out, "\nContent: %s. %s\n", term.Printable(content), text)
 	return err

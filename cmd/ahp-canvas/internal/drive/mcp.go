@@ -28,14 +28,13 @@ func mcpCommand(env *term.Env, local LocalHost) *cobra.Command {
 	var to reach.Target
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "The agent's door on standard streams",
-		Long: `Speak MCP on standard input and output, for agents that start their tools
-themselves.
+		Short: "Serve MCP on standard input and output, for an agent",
+		Long: `Serve MCP on standard input and output, for agents that start their tools as
+subprocesses.
 
-With a host running, it is that host's door. Without one, it starts a host in
-this process and says its link on standard error and in the answer of
-open_canvas; that host ends with the agent. The flags of a host matter only
-then.`,
+If a host is running, its tools are served. Otherwise mcp starts a host in its
+own process, which ends when the agent leaves; the flags of a host apply only
+then. Its link is printed on standard error, and open_canvas returns it.`,
 		Example: `  {"mcpServers": {"canvas": {"command": "ahp-canvas", "args": ["mcp"]}}}`,
 		Args:    term.Args(),
 		RunE:    term.Run(func(ctx context.Context, _ []string) error { return serveMCP(ctx, env, to, local) }),
@@ -67,7 +66,7 @@ func serveMCP(ctx context.Context, env *term.Env, to reach.Target, local LocalHo
 			return err
 		}
 		if first {
-			env.Note("a host that starts or ends has the state folder: waiting for it.")
+			env.Note("another host is starting or ending and holds the state folder; waiting for it.")
 		}
 		select {
 		case <-time.After(200 * time.Millisecond):

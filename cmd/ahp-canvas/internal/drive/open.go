@@ -37,11 +37,11 @@ func openCommand(env *term.Env) *cobra.Command {
 	complete := completer{env, &to}
 	cmd := &cobra.Command{
 		Use:   "open CANVAS",
-		Short: "Open a canvas, or update one that is open",
-		Long: `Open a canvas, or update one that is open.
+		Short: "Open a canvas, or update an open one",
+		Long: `Open a canvas, or update an open one.
 
-Opening the same canvas under the same --instance again is safe: an equal input
-changes nothing, another input updates the panel in place.`,
+Opening the same canvas with the same --instance again is safe: the same input
+changes nothing, and another input updates the open canvas.`,
 		Example: `  ahp-canvas open board
   ahp-canvas open board --instance sprint --input '{"title":"Sprint 12"}'`,
 		Args:              term.Args("CANVAS"),
@@ -51,8 +51,8 @@ changes nothing, another input updates the panel in place.`,
 			return open(ctx, env, to, args, input)
 		}),
 	}
-	cmd.Flags().StringVar(&args.ExtensionID, "extension", "", "who provides it, where two have the same canvas")
-	cmd.Flags().StringVar(&args.InstanceID, "instance", "", "the panel's name (default: a fresh one)")
+	cmd.Flags().StringVar(&args.ExtensionID, "extension", "", "extension that provides the canvas, if several do")
+	cmd.Flags().StringVar(&args.InstanceID, "instance", "", "name for the open canvas (default: a new one)")
 	complete.flag(cmd, "extension", extensionIDs)
 	complete.flag(cmd, "instance", instanceIDs)
 	inputFlag(cmd, &input)

@@ -32,14 +32,14 @@ type Admin struct {
 func (a *Admin) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.Listen, "admin", "", "address for /healthz and /metrics (Prometheus), as in 127.0.0.1:9090 (default: none)")
-	f.StringArrayVar(&a.Names, "admin-name", nil, "name under which that address is asked, as in metrics.example (repeatable; numbers, localhost and beyond loopback this machine's name need none)")
+	f.StringArrayVar(&a.Names, "admin-name", nil, "additional host name for the --admin address, as in metrics.example (repeatable; IP addresses, localhost and, beyond loopback, this machine's name are always accepted)")
 }
 
 // Check checks the flags.
 func (a Admin) Check() error {
 	for _, name := range a.Names {
 		if name == "" || strings.ContainsAny(name, ":/@*") {
-			return term.Usagef("--admin-name %s: give a name alone, as in metrics.example", name)
+			return term.Usagef("--admin-name %q: want only a host name, as in metrics.example", name)
 		}
 	}
 	return nil
@@ -87,7 +87,7 @@ func notForPages(next http.Handler, names []string) http.Handler {
 		site := r.Header.Get("Sec-Fetch-Site")
 		switch {
 		case !acceptsHost(r.Host, names):
-			http.Error(w, "this address is not known under that name: give it with --admin-name", http.StatusMisdirectedRequest)
+			http.Error(w, "unknown host name; add it with --admin-name", http.StatusMisdirectedRequest)
 		case site != "" && site != "none" || r.Header.Get("Origin") != "":
 			http.Error(w, "not for web pages", http.StatusForbidden)
 		default:

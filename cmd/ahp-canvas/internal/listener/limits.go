@@ -29,7 +29,7 @@ type Limits struct {
 
 // HTTPFlag adds --max-http.
 func (l *Limits) HTTPFlag(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&l.HTTP, "max-http", web.DefaultMaxConns, "HTTP connections at a time that are no WebSockets: of pages, of agents, and of whoever has shown no token yet; the default gives way to the limit of open files")
+	cmd.Flags().IntVar(&l.HTTP, "max-http", web.DefaultMaxConns, "limit of HTTP connections other than WebSockets: pages, agents, and clients without a token; the default is lowered to fit the limit of open files")
 }
 
 // Check rejects numbers below 1.
@@ -43,7 +43,7 @@ func (l Limits) Check() error {
 	return nil
 }
 
-func tooFew(flag string, n int) error { return term.Usagef("%s %d: give a number above 0", flag, n) }
+func tooFew(flag string, n int) error { return term.Usagef("%s %d: want a number above 0", flag, n) }
 
 // Fit returns the limits that the process's limit of open files allows. It logs a warning
 // if they are lower than the defaults.
@@ -56,7 +56,7 @@ func (l Limits) fit(files uint64, logger *slog.Logger) (Limits, error) {
 		if l.Hosts > 0 {
 			numbers = append(numbers, "max_hosts", fits.Hosts)
 		}
-		logger.Warn("fewer connections than usual are taken: this program may have too few open files (ulimit -n, or LimitNOFILE of its systemd unit)", numbers...)
+		logger.Warn("connection limits are lower than usual to fit the limit of open files (ulimit -n, or LimitNOFILE in the systemd unit)", numbers...)
 	}
 	return fits, err
 }
@@ -79,7 +79,7 @@ func (l Limits) within(files uint64) (Limits, error) {
 	l.Hosts = min(l.Hosts, most/8)
 	space := (most - min(spareFiles, most/8) - l.HTTP - l.Hosts) / l.Sockets
 	if space < 1 || l.AHP > space && l.Given("max-connections") {
-		return l, term.Failf(l.Code, "%s need %d open files, and this program may have %d: raise its limit (ulimit -n, or LimitNOFILE of its systemd unit), or give lower numbers",
+		return l, term.Failf(l.Code, "%s need %d open files, but the limit is %d; raise it (ulimit -n, or LimitNOFILE in the systemd unit), or use lower numbers",
 			l, uint64(l.AHP)*uint64(l.Sockets)+uint64(l.Hosts)+uint64(l.HTTP)+spareFiles, files)
 	}
 	l.AHP = min(l.AHP, space)

@@ -14,7 +14,7 @@ func Error(code, address string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return term.Failf(code, "%s is taken by another program: choose another port, or port 0 for a free one", address)
+		return term.Failf(code, "address %s is in use by another program; choose another port, or port 0 for a free one", address)
 	}
 	return term.Failf(code, "cannot listen on %s: %v", address, err)
 }

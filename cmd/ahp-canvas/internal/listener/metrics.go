@@ -47,9 +47,9 @@ func (m Metrics) Collect(ch chan<- prometheus.Metric) {
 // HTTPMetrics are the numbers of an HTTP listener, their names below a prefix.
 func HTTPMetrics(prefix string, stats func() web.ConnStats) Metrics {
 	return Metrics{
-		Gauge(prefix+"http_connections", "HTTP connections that are open, beside WebSockets.", func() float64 { return float64(stats().Open) }),
-		Gauge(prefix+"http_connections_max", "How many of them there may be (--max-http).", func() float64 { return float64(stats().Max) }),
-		Counter(prefix+"http_refused_total", "HTTP connections that were refused, because all others were busy.", func() float64 { return float64(stats().Refused) }),
-		Counter(prefix+"http_ended_total", "Quiet HTTP connections that were ended to make room.", func() float64 { return float64(stats().Evicted) }),
+		Gauge(prefix+"http_connections", "Open HTTP connections other than WebSockets.", func() float64 { return float64(stats().Open) }),
+		Gauge(prefix+"http_connections_max", "Limit of HTTP connections (--max-http).", func() float64 { return float64(stats().Max) }),
+		Counter(prefix+"http_refused_total", "HTTP connections refused because the limit was reached and none was idle.", func() float64 { return float64(stats().Refused) }),
+		Counter(prefix+"http_ended_total", "Idle HTTP connections closed in favor of new ones.", func() float64 { return float64(stats().Evicted) }),
 	}
 }

@@ -84,19 +84,19 @@ func TestConformErrors(t *testing.T) {
 		{2, "conform", "needs WS-URL"},
 		{2, "conform http://localhost", "as in ws://"},
 		{2, "conform " + s.AHP + " --mcp x --open-cmd y", "give one of them"},
-		{2, "conform " + s.AHP + " --without chat", "the words are canvas"},
+		{2, "conform " + s.AHP + " --without chat", "want one of canvas"},
 		{2, "conform " + s.AHP + " --only nothing-like-it", "no case has such a name"},
 		{1, "conform " + s.AHP + " --only canvas/close", "the reasons above"},
 		{1, "conform " + s.AHP + " --token-file " + wrong, "--token-file"},
 		{1, "conform " + strings.TrimSuffix(s.AHP, "/ahp") + "/nothing", "hosts of this project have it at /ahp"},
-		{1, "conform ws://127.0.0.1:" + freePort(t), "look whether a host listens there"},
+		{1, "conform ws://127.0.0.1:" + freePort(t), "check that a host listens there"},
 		{1, "conform " + s.AHP + " --case " + failing, "1 of 1 case failed"},
 		{1, "conform " + s.AHP + " --case /nothing", "--case"},
 		{1, "check /nothing", "no such file"},
 		{2, "check " + failing, "check needs a folder"},
 		{1, "check " + m.state, "holds no fixtures"},
 		{2, "record --to http://x y", "as in ws://"},
-		{1, "record --to " + s.AHP + " " + failing, "is there already"},
+		{1, "record --to " + s.AHP + " " + failing, "already exists"},
 	} {
 		m.do(tc.status, strings.Fields(tc.args)...)
 		if !strings.Contains(m.err, tc.want) {

@@ -96,7 +96,7 @@ func TestEvents(t *testing.T) {
 	if diff := cmp.Diff(`{"type":"dropped","count":1}`+"\n"+event(2, `\u001b[31m鐘`)+event(3, "three")+event(4, "four"), m.do(0, "events", "--json")); diff != "" {
 		t.Error(diff)
 	}
-	if m.do(0, "events"); !strings.Contains(m.err, "1 earlier events are lost") {
+	if m.do(0, "events"); !strings.Contains(m.err, "1 earlier event was lost") {
 		t.Error(m.err)
 	}
 	m.do(1, "events", "--session", "ahp-session:/none")

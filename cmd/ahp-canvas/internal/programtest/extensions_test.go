@@ -213,7 +213,7 @@ func TestServeCanvasURLThatIsNotThere(t *testing.T) {
 		t.Errorf("the board is not shown:\n%s", m.lastOut)
 	}
 	s.stop(syscall.SIGTERM) // and what it said has been read
-	if !strings.Contains(s.errs.String(), "Note: notes is not open: ") {
+	if !strings.Contains(s.errs.String(), `Note: canvas "notes" could not be opened: `) {
 		t.Errorf("the person is told: %s", s.errs)
 	}
 }
@@ -227,7 +227,7 @@ func TestWrongCarrying(t *testing.T) {
 		args   []string
 	}{
 		{2, "channel or direct", []string{"--content", "sideways"}},
-		{2, "give a name and a URL", []string{"--canvas-url", "http://127.0.0.1:3000"}},
+		{2, "want a name and a URL", []string{"--canvas-url", "http://127.0.0.1:3000"}},
 		{1, "--canvas-url notes: ", []string{"--canvas-url", "notes=https://example.com"}},
 		{1, "already", []string{"--canvas-url", "board=http://127.0.0.1:3000"}},
 		{1, "there is no extension.mjs", []string{"--extension", empty}},

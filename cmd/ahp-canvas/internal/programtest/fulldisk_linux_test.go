@@ -112,7 +112,7 @@ func TestStateRefusals(t *testing.T) {
 			if err := syscall.Mount("", m.state, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 				m.t.Skip(err)
 			}
-		}, []string{"cannot be written", "--state"}},
+		}, []string{"not writable", "--state"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)

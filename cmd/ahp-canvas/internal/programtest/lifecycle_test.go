@@ -136,7 +136,7 @@ func TestPortTaken(t *testing.T) {
 	defer squatter.Close()
 	second := m.serve()
 	second.stop(syscall.SIGTERM) // from then on all that it said is there
-	if second.Page == first.Page || second.ViewToken != first.ViewToken || !strings.Contains(second.errs.String(), u.Port()+", the last one, is taken") {
+	if second.Page == first.Page || second.ViewToken != first.ViewToken || !strings.Contains(second.errs.String(), u.Port()+" of the last run is in use") {
 		t.Errorf("%s then %s: %s", first.Page, second.Page, second.errs)
 	}
 	third := m.serve()
@@ -145,7 +145,7 @@ func TestPortTaken(t *testing.T) {
 		t.Errorf("%s was not kept: %s", second.Page, third.Page)
 	}
 	m.do(1, "serve", "--listen", "127.0.0.1:"+u.Port())
-	if !strings.Contains(m.err, "host_not_started") || !strings.Contains(m.err, "taken") {
+	if !strings.Contains(m.err, "host_not_started") || !strings.Contains(m.err, "in use") {
 		t.Error(m.err)
 	}
 }

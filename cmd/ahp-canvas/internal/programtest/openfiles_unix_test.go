@@ -49,7 +49,7 @@ func TestOpenFiles(t *testing.T) {
 		t.Errorf("%s", s.errs)
 	}
 	m.do(1, "serve", "--state", "memory", "--max-connections", "601")
-	for _, want := range []string{"host_not_started", "--max-connections 601", "may have 800", "ulimit -n"} {
+	for _, want := range []string{"host_not_started", "--max-connections 601", "limit is 800", "ulimit -n"} {
 		if !strings.Contains(m.err, want) {
 			t.Errorf("no %q in %s", want, m.err)
 		}
@@ -76,7 +76,7 @@ func TestOpenFilesOfARelay(t *testing.T) {
 		t.Errorf("%s", r.errs)
 	}
 	m.do(1, "relay", "--listen", "127.0.0.1:0", "--tokens", tokens, "--max-http", "700")
-	for _, want := range []string{"relay_not_started", "--max-http 700", "may have 800", "ulimit -n"} {
+	for _, want := range []string{"relay_not_started", "--max-http 700", "limit is 800", "ulimit -n"} {
 		if !strings.Contains(m.err, want) {
 			t.Errorf("no %q in %s", want, m.err)
 		}

@@ -139,7 +139,7 @@ type server struct {
 func (s *server) noise() string {
 	var lines []string
 	for line := range strings.Lines(s.errs.String()) {
-		if !strings.Contains(line, "too few open files") {
+		if !strings.Contains(line, "limit of open files") {
 			lines = append(lines, line)
 		}
 	}

@@ -175,15 +175,15 @@ func TestRelayRefuses(t *testing.T) {
 		say  string
 	}{
 		{2, "relay", "needs --tokens"},
-		{1, "relay --listen 127.0.0.1:0 --tokens " + dir + "/absent.json", "makes it"},
-		{2, "relay --tokens " + tokens + " --listen 0.0.0.0:0", "wants TLS"},
+		{1, "relay --listen 127.0.0.1:0 --tokens " + dir + "/absent.json", "create it with"},
+		{2, "relay --tokens " + tokens + " --listen 0.0.0.0:0", "requires TLS"},
 		{2, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x", "tls-key"},
 		{1, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x --tls-key y", "certificate"},
-		{2, "relay token --tokens " + tokens + " --host LAPTOP", "a name is"},
-		{2, "relay token --tokens " + tokens + " --host *", "a name is"},
+		{2, "relay token --tokens " + tokens + " --host LAPTOP", "a name has"},
+		{2, "relay token --tokens " + tokens + " --host *", "a name has"},
 		{2, "relay token --tokens " + tokens + " --host a --kind other", "host, client or both"},
-		{2, "relay token --tokens " + tokens + " --host a --valid -1h", "for ever"},
-		{2, "relay token --tokens " + tokens + " --host a --valid 0s", "for ever"},
+		{2, "relay token --tokens " + tokens + " --host a --valid -1h", "never expires"},
+		{2, "relay token --tokens " + tokens + " --host a --valid 0s", "never expires"},
 		{2, "serve --state memory --relay wss://relay.example/", "relay-token-file"},
 		{1, "serve --state memory --relay wss://relay.example/ --relay-token-file " + key, "no host token"},
 		{1, "serve --state memory --relay https://relay.example/ --relay-token-file " + wrong, "of the form wss"},
@@ -258,10 +258,10 @@ func TestTheClockOfAHostGoesBack(t *testing.T) {
 	lost.errs.await(t, registered)
 	back := m.serve(append([]string{"--state", state}, through...)...)
 	back.errs.await(t, registered)
-	lost.errs.await(t, "a newer one registered")
+	lost.errs.await(t, "a newer run registered")
 	again := m.serve(append([]string{"--state", "memory"}, through...)...) // newer by the clock alone
-	again.errs.await(t, "a newer one registered")
-	if said := back.errs.String(); strings.Contains(said, "a newer one") {
+	again.errs.await(t, "a newer run registered")
+	if said := back.errs.String(); strings.Contains(said, "a newer run") {
 		t.Errorf("the host that came back:\n%s", said)
 	}
 }

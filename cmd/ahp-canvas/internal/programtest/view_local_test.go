@@ -32,7 +32,7 @@ func TestViewEnds(t *testing.T) {
 	if err := cmd.Wait(); err != nil || len(rest) > 0 {
 		t.Errorf("%v: %q", err, rest)
 	}
-	if want := "Open canvases are offered at these addresses of this machine. Ctrl-C ends it.\n\nNothing is offered here any more. What is open at the host stays open.\n"; errs.String() != want {
+	if want := "Each open canvas has a URL on this machine. Press Ctrl-C to stop.\n\nThe URLs no longer work. The canvases stay open at the host.\n"; errs.String() != want {
 		t.Errorf("%q", errs)
 	}
 }
@@ -42,13 +42,13 @@ func TestViewRefused(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
 	for _, tc := range []struct{ link, says string }{
-		{strings.Replace(s.Link, "tkn=", "tkn=x", 1), "ahp-canvas: link_refused: " + strings.TrimSuffix(s.Page, "/") + " does not take this link's token"},
+		{strings.Replace(s.Link, "tkn=", "tkn=x", 1), "ahp-canvas: link_refused: " + strings.TrimSuffix(s.Page, "/") + " refuses this link's token"},
 		{s.Link + "x", "has no session"},
 		{"http://localhost:1/#tkn=x", "ahp-canvas: host_unreachable: http://localhost:1 cannot be reached"},
-		{s.Page + "elsewhere/#tkn=x&host=laptop", "no canvas host answers there, but something that says 404"},
+		{s.Page + "elsewhere/#tkn=x&host=laptop", "is not a canvas host: it responds with 404"},
 	} {
 		m.do(1, "view", tc.link)
-		if !strings.Contains(m.err, tc.says) || strings.Contains(m.err, "offered") || strings.Contains(m.err, "tkn") {
+		if !strings.Contains(m.err, tc.says) || strings.Contains(m.err, "has a URL") || strings.Contains(m.err, "tkn") {
 			t.Errorf("%s: %s", tc.says, m.err)
 		}
 	}

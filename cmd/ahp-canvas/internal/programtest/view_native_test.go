@@ -149,7 +149,7 @@ func TestViewNative(t *testing.T) {
 	w = c.Watch(s.Session)
 	defer w.Close()
 	m.do(0, "close", "e1")
-	if got := stop(); got != 0 || !strings.HasSuffix(out.String(), "e1 was closed.\nThe editor is gone.\n") {
+	if got := stop(); got != 0 || !strings.HasSuffix(out.String(), "e1 was closed.\nThe canvas \"editor\" is removed.\n") {
 		t.Errorf("exit status %d\n%s", got, out)
 	}
 	await(t, w, "the editor is gone", func(state any) bool { return !listed(state) })
@@ -164,7 +164,7 @@ func TestViewRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		dir: "want a file", binary: "no text in UTF-8", filepath.Join(dir, "none"): "no such file",
+		dir: "want a file", binary: "not UTF-8 text", filepath.Join(dir, "none"): "no such file",
 	} {
 		native := func(env *term.Env) *cobra.Command {
 			env.Getenv = m.getenv

@@ -52,7 +52,7 @@ func CallInto(ctx context.Context, c *mcp.Client, tool string, args, result any)
 // Decode decodes the result of a tool.
 func Decode(tool string, value ahp.Value, result any) error {
 	if err := ahp.Unmarshal(value, result); err != nil {
-		return term.Failf(mcp.CodeUnreachable, "the answer to %s is none of a canvas host: %v", tool, err)
+		return term.Failf(mcp.CodeUnreachable, "the result of %s does not come from a canvas host: %v", tool, err)
 	}
 	return nil
 }

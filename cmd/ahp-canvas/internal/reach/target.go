@@ -27,7 +27,7 @@ type Target struct {
 // Flags adds --host and --token-file.
 func (t *Target) Flags(cmd *cobra.Command) {
 	t.HostFlag(cmd)
-	cmd.Flags().StringVar(&t.TokenFile, "token-file", "", "file that holds the agent token (default: $AHP_CANVAS_TOKEN, or the running host's own)")
+	cmd.Flags().StringVar(&t.TokenFile, "token-file", "", "file with the agent token (default: $AHP_CANVAS_TOKEN, or the token of the running host)")
 	term.Must(cmd.MarkFlagFilename("token-file"))
 }
 
@@ -78,14 +78,16 @@ func (t Target) Resolve(env *term.Env) (Host, error) {
 		return hostOf(hosts[0], token), nil
 	}
 	if t.URL == "" {
-		return Host{}, term.Failf(term.CodeNoHost, "no host is running")
+		return Host{}, errNoHost()
 	}
 	if token == "" {
-		return Host{}, term.Failf(mcp.CodeTokenRefused, "no token for %s, which is no running host of this user", t.URL)
+		return Host{}, term.Failf(mcp.CodeTokenRefused, "no token for %q, which is not a host that you run on this machine", t.URL)
 	}
 	address, err := mcpURL(t.URL)
 	return Host{MCP: address, Token: token}, err
 }
+
+func errNoHost() error { return term.Failf(term.CodeNoHost, "no host is running") }
 
 // ResolveLocal finds the endpoint file of the host, which must run on this machine.
 func (t Target) ResolveLocal(env *term.Env) (Published, error) {
@@ -94,7 +96,10 @@ func (t Target) ResolveLocal(env *term.Env) (Published, error) {
 		return Published{}, err
 	}
 	if len(hosts) == 0 {
-		return Published{}, term.Failf(term.CodeNoHost, "no such host of this user is running on this machine")
+		if t.URL == "" {
+			return Published{}, errNoHost()
+		}
+		return Published{}, term.Failf(term.CodeNoHost, "%q is not a host that you run on this machine", t.URL)
 	}
 	return hosts[0], nil
 }
@@ -152,7 +157,7 @@ func ReadToken(flag, name string) (string, error) {
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return "", term.Usagef("%s: the file must hold one token and nothing else", flag)
+		return "", term.Usagef("%s: %q must hold one token and nothing else", flag, name)
 	}
 	return token, nil
 }
@@ -161,7 +166,7 @@ func ReadToken(flag, name string) (string, error) {
 func mcpURL(host string) (string, error) {
 	u, err := url.Parse(host)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", term.Usagef("--host: give the host's URL, as in http://localhost:8080")
+		return "", term.Usagef("--host %q: want the host's URL, as in http://localhost:8080", host)
 	}
 	return u.Scheme + "://" + u.Host + "/mcp", nil
 }

@@ -45,7 +45,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.checked = time.Now()
 		if info, err := os.Stat(c.cert); err != nil || !info.ModTime().Equal(c.modified) {
 			if err := c.load(); err != nil {
-				c.logger.Error("the certificate cannot be renewed: the last one holds", "err", err)
+				c.logger.Error("cannot load the renewed certificate; still using the previous one", "err", err)
 			}
 		}
 	}

@@ -11,14 +11,14 @@ import (
 type edgeMetrics struct{ edge *relay.Edge }
 
 var (
-	descHosts   = edgeDesc("hosts", "Hosts that are registered.")
-	descWaiting = edgeDesc("lanes_waiting", "Clients that wait for their host to dial back.")
-	descLanes   = edgeDesc("lanes", "Clients that are joined with their host; each is two connections.")
-	descConns   = edgeDesc("connections", "WebSocket connections: of hosts, and both ends of lanes.")
-	descOpened  = edgeDesc("lanes_opened_total", "Lanes that were joined.")
-	descBytes   = edgeDesc("bytes_total", "Payload that was forwarded.", "to")
-	descSlow    = edgeDesc("slow_total", "Lanes that ended because an end did not read.")
-	descRefused = edgeDesc("refused_total", "Requests and connections that were turned away.", "reason")
+	descHosts   = edgeDesc("hosts", "Registered hosts.")
+	descWaiting = edgeDesc("lanes_waiting", "Clients that wait for their host to connect.")
+	descLanes   = edgeDesc("lanes", "Clients that are connected to their host; each takes two connections.")
+	descConns   = edgeDesc("connections", "WebSocket connections: those of hosts, and two for each lane.")
+	descOpened  = edgeDesc("lanes_opened_total", "Clients that were connected to their host.")
+	descBytes   = edgeDesc("bytes_total", "Forwarded payload in bytes.", "to")
+	descSlow    = edgeDesc("slow_total", "Lanes closed because the host or the client did not read.")
+	descRefused = edgeDesc("refused_total", "Refused requests and connections.", "reason")
 )
 
 func edgeDesc(name, help string, labels ...string) *prometheus.Desc {

@@ -32,9 +32,9 @@ func newNames(o options, addr net.Addr) (names, error) {
 	}
 	switch {
 	case !n.loopback && o.cert == "":
-		return n, term.Usagef("off loopback a relay wants TLS: give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that has it")
+		return n, term.Usagef("beyond loopback a relay requires TLS; give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a TLS proxy")
 	case !n.loopback && len(n.origins) == 0:
-		return n, term.Usagef("say under which address people reach the relay, as in --origin https://relay.example:%s", port)
+		return n, term.Usagef("beyond loopback a relay needs the address that people use, as in --origin https://relay.example:%s", port)
 	case n.loopback:
 		n.origins = append(n.origins, scheme+"://localhost:"+port, scheme+"://"+net.JoinHostPort(host, port))
 	}

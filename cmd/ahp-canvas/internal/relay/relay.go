@@ -19,17 +19,20 @@ func Command(env *term.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "relay",
-		Short: "Join clients with hosts that nobody can dial",
-		Long: `Run a relay on a machine that hosts and clients both reach. A host dials it
-(ahp-canvas serve --relay) and stays registered; who opens the host's link comes
-in through the relay, which serves the page and forwards messages that it does
-not understand. It keeps nothing: it may be stopped and started at any time.
+		Short: "Connect clients to hosts that have no reachable address",
+		Long: `Run a relay on a machine that hosts and their clients can both reach.
 
-Off loopback it wants TLS, and the address that people use (--origin). Canvases
-that load further files need origins of their own: a wildcard name that leads
-here, in the certificate too (--content-origin).
+A host connects to the relay (ahp-canvas serve --relay) and stays registered.
+People who open the host's link get the page from the relay, which forwards
+messages between them and the host without interpreting them. It stores nothing,
+so it can be stopped and started at any time.
 
-Who runs a relay can see what passes through it.
+Beyond loopback, the relay requires TLS and the address that people use
+(--origin). Canvases of more than one file also need origins of their own: a
+wildcard name that resolves to the relay and is in its certificate
+(--content-origin).
+
+The operator of a relay can read everything that passes through it.
 
 With --json the first line is one object: {"page","relay","pid"}`,
 		Example: `  ahp-canvas relay --tokens tokens.json

@@ -33,7 +33,7 @@ func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err 
 	s := &server{ln: ln, limiter: &web.ConnLimiter{Max: o.limits.HTTP}, logger: logger}
 	s.tokens, err = relay.NewFileAuthorizer(o.tokens, logger)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such file: ahp-canvas relay token --tokens %s --host NAME makes it", o.tokens, o.tokens)
+		return nil, fmt.Errorf("token file %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
 	} else if err != nil {
 		return nil, err
 	}

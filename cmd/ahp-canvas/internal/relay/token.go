@@ -32,21 +32,22 @@ func tokenCommand(env *term.Env) *cobra.Command {
 	var cmd *cobra.Command
 	cmd = &cobra.Command{
 		Use:   "token --tokens FILE --host NAME",
-		Short: "Make tokens for a host behind the relay",
-		Long: `Make a token that lets a host register under a name, one that lets clients reach
-it, or both, and print them once: the file keeps their hashes only. The relay
-picks the change up by itself. To withdraw a token, remove its row from the
-file: what it opened ends within seconds.
+		Short: "Create tokens for a host behind the relay",
+		Long: `Create a token with which a host registers under a name, a token with which
+clients reach it, or both, and print them. They are printed only once, because
+the token file keeps only their hashes. A running relay reads the changed file
+automatically. To revoke a token, remove its entry from the file: within
+seconds, the relay closes the connections that used it.
 
-What is printed for a host is what serve --relay-token-file reads. With --out it
-goes into a file that nobody else can read.`,
+The output for a host is what serve --relay-token-file reads. With --out it goes
+to a file that only you can read.`,
 		Example: `  ahp-canvas relay token --tokens tokens.json --host laptop --out laptop.json
   ahp-canvas relay token --tokens tokens.json --host laptop \
     --kind client --subject ann --valid 720h`,
 		Args: term.Args(),
 		RunE: term.Run(func(context.Context, []string) error {
 			if cmd.Flags().Changed("valid") && o.valid <= 0 {
-				return term.Usagef("--valid %s: give a time above 0, or none for a token that is good for ever", o.valid)
+				return term.Usagef("--valid %s: want a time above 0; leave it out for a token that never expires", o.valid)
 			}
 			return makeTokens(env, o)
 		}),
@@ -57,14 +58,14 @@ goes into a file that nobody else can read.`,
 
 func (o *tokenOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "tokens", "", "the relay's token file; it is made where there is none")
-	f.StringVar(&o.host, "host", "", "name of the host: a-z, 0-9, dot, hyphen, underscore (\"*\" with --kind client: every host)")
-	f.StringVar(&o.kind, "kind", "both", "which token: host, client or both")
-	f.StringVar(&o.subject, "subject", "", "who holds it, as the host and the log are told (default: the host's name)")
-	f.StringVar(&o.clientID, "client-id", "", "the only client id that a client may claim (default: any)")
-	f.IntVar(&o.lanes, "lanes", 0, "how many connections a client may have at once (default: the relay's limit, 8)")
-	f.DurationVar(&o.valid, "valid", 0, "how long the token is good, as in 720h (default: for ever)")
-	f.StringVar(&o.out, "out", "", "file to write to, readable by you alone (default: standard output)")
+	f.StringVar(&o.file, "tokens", "", "the relay's token file; created if it does not exist")
+	f.StringVar(&o.host, "host", "", "name of the host: a-z, 0-9, dot, hyphen, underscore (\"*\" with --kind client means every host)")
+	f.StringVar(&o.kind, "kind", "both", "which tokens to create: host, client or both")
+	f.StringVar(&o.subject, "subject", "", "who holds the token, for the host and the log (default: the host's name)")
+	f.StringVar(&o.clientID, "client-id", "", "the only client id that the holder can use (default: any)")
+	f.IntVar(&o.lanes, "lanes", 0, "how many connections a client can have at a time (default: the relay's limit, 8)")
+	f.DurationVar(&o.valid, "valid", 0, "how long the token is valid, as in 720h (default: forever)")
+	f.StringVar(&o.out, "out", "", "file to write to, which only you can read (default: standard output)")
 	term.Must(cmd.MarkFlagFilename("tokens"))
 	term.Must(cmd.MarkFlagFilename("out"))
 	term.Must(cmd.MarkFlagRequired("tokens"))
@@ -75,9 +76,9 @@ func makeTokens(env *term.Env, o tokenOptions) error {
 	audiences := map[string][]relay.Audience{"host": {relay.ForHost}, "client": {relay.ForClient}, "both": {relay.ForHost, relay.ForClient}}[o.kind]
 	switch {
 	case audiences == nil:
-		return term.Usagef("--kind %s: it is host, client or both", o.kind)
+		return term.Usagef("--kind %q: want host, client or both", o.kind)
 	case !relay.ValidName(o.host) && (o.host != relay.AnyHost || o.kind != "client"):
-		return term.Usagef("--host %s: a name is 1 to 63 of a-z, 0-9, dot, hyphen and underscore", o.host)
+		return term.Usagef("--host %q: a name has 1 to 63 characters of a-z, 0-9, dot, hyphen and underscore", o.host)
 	}
 	key, entries := o.mint(audiences)
 	if err := addTokens(o.file, entries); err != nil {
@@ -122,7 +123,7 @@ func addTokens(name string, entries []relay.TokenEntry) error {
 	}
 	defer lock.Close()
 	if held, err := lockfile.Try(lock); held {
-		return errors.New("token file: somebody else is changing it: try again")
+		return errors.New("token file: another process is changing it; try again")
 	} else if err != nil {
 		return fmt.Errorf("token file: lock: %w", err)
 	}

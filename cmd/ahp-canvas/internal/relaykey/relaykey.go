@@ -1,7 +1,6 @@
 package relaykey
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -26,10 +25,10 @@ func Read(name string) (Key, error) {
 		return k, fmt.Errorf("relay token file: %w", err)
 	}
 	if err := ahp.Unmarshal(data, &k); err != nil {
-		return k, fmt.Errorf("relay token file: %w (it is what \"ahp-canvas relay token\" printed)", err)
+		return k, fmt.Errorf("relay token file %q: %w; it must hold the output of \"ahp-canvas relay token\"", name, err)
 	}
 	if k.HostToken == "" {
-		return k, errors.New("relay token file: it has no host token (make one with --kind host or both)")
+		return k, fmt.Errorf("relay token file %q has no host token; create one with \"ahp-canvas relay token --kind both\"", name)
 	}
 	return k, nil
 }

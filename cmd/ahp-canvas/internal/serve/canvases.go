@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -45,7 +46,7 @@ func registerFolders(s *host.Canvases, dirs []string) (opened folders, err error
 		ids[f.ID()] = true
 		opened = append(opened, f)
 		if taken {
-			return opened, term.Failf(term.CodeNotStarted, "--canvas %s: there is a canvas %q already: give this one another id in its canvas.json", dir, f.ID())
+			return opened, term.Failf(term.CodeNotStarted, "--canvas %q: the id %q is already in use; set another id in its canvas.json", dir, f.ID())
 		}
 		if _, err := s.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration()); err != nil {
 			return opened, term.About("--canvas "+dir, err)
@@ -89,7 +90,7 @@ func (h *hosted) openAll(ctx context.Context, canvases []string) error {
 func (h *hosted) openDefaults(ctx context.Context) (open []string, err error) {
 	for _, args := range h.apps.defaults() {
 		if _, err := h.host.Canvases().Open(ctx, args); err != nil {
-			h.notes = append(h.notes, args.CanvasID+" is not open: "+message(err))
+			h.notes = append(h.notes, fmt.Sprintf("canvas %q could not be opened: %s", args.CanvasID, message(err)))
 			continue
 		}
 		open = append(open, args.CanvasID)

@@ -63,7 +63,7 @@ func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 func (a *apps) addWeb(registry *host.Canvases, arg string, opts loopback.Options) error {
 	name, url, ok := strings.Cut(arg, "=")
 	if !ok || name == "" || strings.Contains(name, ":") {
-		return term.Usagef("--canvas-url: give a name and a URL, as in notes=http://127.0.0.1:3000")
+		return term.Usagef("--canvas-url %q: want a name and a URL, as in notes=http://127.0.0.1:3000", arg)
 	}
 	p, err := loopback.New(name, url, opts)
 	if err != nil {

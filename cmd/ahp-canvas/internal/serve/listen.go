@@ -17,7 +17,7 @@ import (
 func listen(address string, state *statedir.State, others []reach.Published) (ln net.Listener, note string, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, "", term.Usagef("--listen %s: give an address and a port, as in 127.0.0.1:0", address)
+		return nil, "", term.Usagef("--listen %q: want an address and a port, as in 127.0.0.1:0", address)
 	}
 	if port != "0" {
 		ln, err = net.Listen("tcp", address)
@@ -28,9 +28,9 @@ func listen(address string, state *statedir.State, others []reach.Published) (ln
 		if err == nil {
 			return ln, "", nil
 		}
-		note = fmt.Sprintf("port %d, the last one, is taken: using another; pages that are still open need the new link", state.Port)
+		note = fmt.Sprintf("port %d of the last run is in use; this run has another port, and open pages need the new link", state.Port)
 		if hasPort(others, state.Port) {
-			note = fmt.Sprintf("another host is running on port %d: this one uses another port, and is the one that ls, open, … drive now", state.Port)
+			note = fmt.Sprintf("another host is running on port %d; this one has another port, and commands such as ls and open use this one now", state.Port)
 		}
 	}
 	if ln, err = net.Listen("tcp", address); err != nil {

@@ -19,18 +19,18 @@ func Command(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start a host and print its link",
-		Long: `Start a host and print the link that a person opens.
+		Long: `Start a host and print the link that opens its page.
 
-Without --open, the folders that --canvas names are opened, the web apps that
---canvas-url names and the first canvas of each extension that --extension
-names; and without those the bundled board. Agents enter at the printed MCP
-address, or through ahp-canvas mcp.
+Without --open, the host opens every folder of --canvas, every web app of
+--canvas-url, and the first canvas of each extension that --extension names. If
+there are none of these, it opens the bundled board. Agents connect to the
+printed MCP address, or run "ahp-canvas mcp".
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}
 
-The first SIGINT or SIGTERM stops the host after it has answered what it
-accepted; a second one stops it at once.`,
+The first SIGINT or SIGTERM stops the host after it has answered the requests
+that it accepted. A second one stops it immediately.`,
 		Example: `  ahp-canvas serve
   ahp-canvas serve --canvas ./dist
   ahp-canvas serve --state memory --json`,
@@ -39,7 +39,7 @@ accepted; a second one stops it at once.`,
 	}
 	o.hostFlags(cmd)
 	o.uplinkFlags(cmd)
-	cmd.Flags().StringArrayVar(&open, "open", nil, "canvas to open at start, under its own name (repeatable)")
+	cmd.Flags().StringArrayVar(&open, "open", nil, "canvas to open at start, as an instance of the same name (repeatable)")
 	env.JSONFlag(cmd)
 	return cmd
 }
@@ -56,7 +56,7 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	}
 	defer func() { err = errors.Join(err, h.end()) }()
 	if line != nil {
-		defer context.AfterFunc(ctx, func() { fmt.Fprintln(env.Err, "\nStopping. Ctrl-C again does not wait.") })()
+		defer context.AfterFunc(ctx, func() { fmt.Fprintln(env.Err, "\nStopping. Press Ctrl-C again to stop immediately.") })()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -112,7 +112,7 @@ func (s *starting) furnish(h *hosted) (err error) {
 	}
 	h.endpoint = endpointOf(h.host)
 	if !listener.IsLoopback(s.ln.Addr()) && !s.behindTLS() {
-		h.notes = append(h.notes, "other machines can reach this host, and the way here is not encrypted: unless you trust the network, put TLS in front of it, or go through a relay")
+		h.notes = append(h.notes, "other machines can reach this host, and their connections are not encrypted; unless you trust the network, put a TLS proxy in front of it or use a relay")
 	}
 	if s.uplink != nil {
 		if err := s.uplink.prepare(s.state); err != nil {

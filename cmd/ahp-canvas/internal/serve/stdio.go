@@ -35,7 +35,7 @@ func (s *Stdio) ServeStdio(ctx context.Context, env *term.Env) (err error) {
 	for _, note := range append(h.notes, h.apps.wait(waiting)...) {
 		env.Note(note)
 	}
-	fmt.Fprintf(env.Err, "No host was running: this one is at\n  %s\n", h.endpoint.Link)
+	fmt.Fprintf(env.Err, "No host was running. Started one at\n  %s\n", h.endpoint.Link)
 	served := make(chan error, 1)
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -67,10 +67,10 @@ func (u *uplink) notes() (notes []string) {
 		return nil
 	}
 	if to, err := url.Parse(u.relay); err == nil && to.Scheme == "ws" && !isLocal(to.Hostname()) {
-		notes = append(notes, "the way to this relay is not encrypted: unless you trust the network, use wss://")
+		notes = append(notes, "the connection to this relay is not encrypted; unless you trust the network, use wss://")
 	}
 	if info, err := os.Stat(u.tokenFile); err == nil && userdir.OpenToOthers(info) {
-		notes = append(notes, fmt.Sprintf("%s holds tokens, and is open to other users: run chmod 600 on it", u.tokenFile))
+		notes = append(notes, fmt.Sprintf("%s holds tokens, and other users can read it; run chmod 600 on it", u.tokenFile))
 	}
 	return notes
 }
@@ -115,11 +115,11 @@ func (u *uplink) status() string {
 	case "":
 		return ""
 	case relay.Lost:
-		how := "relay not reached"
+		how := "relay unreachable"
 		if _, refused := errors.AsType[*ws.HandshakeError](u.progress.Err); refused {
 			how = "refused by the relay" // it has accepted this host before: otherwise run has returned
 		}
-		return fmt.Sprintf(", %s, next try in %s", how, max(u.progress.Retry.Round(time.Second), time.Second))
+		return fmt.Sprintf(", %s, next attempt in %s", how, max(u.progress.Retry.Round(time.Second), time.Second))
 	}
 	return ", relay " + string(u.progress.State)
 }
@@ -140,7 +140,7 @@ func (u *uplink) run(ctx context.Context, h *host.Host, logger *slog.Logger) err
 		return term.Failf(term.CodeRelayRefused, "%s: %v", u.relay, err)
 	}
 	if errors.Is(err, relay.ErrSuperseded) {
-		logger.Warn("this host is not reached through the relay any more: a newer one registered under its name", "host", u.key.Host)
+		logger.Warn("the relay no longer forwards to this host: a newer run registered under the same name", "host", u.key.Host)
 		return nil
 	}
 	return err

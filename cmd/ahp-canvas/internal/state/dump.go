@@ -25,11 +25,11 @@ type recordLine struct {
 const excerptLength = 100
 
 func dumpCommand(env *term.Env) *cobra.Command {
-	return subcommand(env, "dump", "", "Print every record", `Verify what is kept and print it, in the order of the keys: a record a line, its
-value cut after 100 characters.
+	return subcommand(env, "dump", "", "Print every record", `Verify the store and print its records in the order of their keys, one per line,
+with the first 100 characters of each value.
 
-With --json each line is one object with the whole value, {"key","value"}, or
-{"key","base64"} where the value is not JSON.`, func(ctx context.Context, file, _ string) error {
+With --json each line is one object with the whole value: {"key","value"}, or
+{"key","base64"} if the value is not JSON.`, func(ctx context.Context, file, _ string) error {
 		_, err := sqlitestore.Dump(ctx, file, func(key string, value []byte) error { return printRecord(env, key, value) })
 		return storeError(err)
 	})

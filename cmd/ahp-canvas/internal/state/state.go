@@ -21,41 +21,41 @@ const codeNoState = "state_not_found"
 func Command(env *term.Env) *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "state",
-		Short: "Check, show and copy what a host keeps",
-		Long: `Check, show and copy what a host keeps: its sessions, open canvases and what
-providers saved. The tokens are not among it.
+		Short: "Check, print and back up what a host keeps",
+		Long: `Check, print and back up what a host keeps: its sessions, its open canvases and
+what providers saved. Tokens are not included.
 
-Nothing is changed, and a host may run meanwhile. To restore a copy, stop the
-host, move store.db and the files that begin with its name away, and copy the
-backup to store.db.`,
+These commands change nothing, and a host can run meanwhile. To restore a
+backup, stop the host, move store.db and all files whose names begin with
+store.db away, and copy the backup to store.db.`,
 		Args: term.UnknownSubcommand,
 	}, checkCommand(env), dumpCommand(env), backupCommand(env))
 }
 
 func checkCommand(env *term.Env) *cobra.Command {
-	return subcommand(env, "check", "", "Verify every record, and say what is kept", `Verify every record and the file around them, and say what is kept.
+	return subcommand(env, "check", "", "Verify every record and print a summary", `Verify every record and the file that holds them, and print a summary.
 
 With --json it prints one object:
   {"path","format","store","records","bytes","commits","closed","pid"}
-where pid is the running host's, and is absent without one.
+where pid is the process id of the host that uses the store, if there is one.
 
-The exit status is 1 where the store is damaged, newer than this program, or not
-there.`, func(ctx context.Context, file, _ string) error {
+The exit status is 1 if the store is damaged, newer than this program, or
+missing.`, func(ctx context.Context, file, _ string) error {
 		r, err := sqlitestore.Check(ctx, file)
 		if err != nil {
 			return storeError(err)
 		}
-		return printReport(env, "whole", r)
+		return printReport(env, "verified", r)
 	})
 }
 
 func backupCommand(env *term.Env) *cobra.Command {
-	return subcommand(env, "backup", "FILE", "Copy what is kept into a new file", `Verify what is kept, copy it into a new file, and verify that. A file that is
-there already is not replaced. With --json it prints the object of state check,
-of the copy.`, func(ctx context.Context, file, to string) error {
+	return subcommand(env, "backup", "FILE", "Copy the store into a new file", `Verify the store, copy it into a new file, and verify the copy. An existing file
+is not overwritten. With --json it prints the object of state check, for the
+copy.`, func(ctx context.Context, file, to string) error {
 		r, err := sqlitestore.Backup(ctx, file, to)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is there already: give the copy another name", term.Printable(to))
+			return fmt.Errorf("%s already exists; choose another name for the copy", term.Printable(to))
 		}
 		if err != nil {
 			return storeError(err)
@@ -83,7 +83,7 @@ func subcommand(env *term.Env, name, arg, short, long string, run func(ctx conte
 			return run(ctx, file, append(args, "")[0])
 		}),
 	}
-	cmd.Flags().StringVar(&dir, "state", "", "folder that keeps the state (default: the user's state folder)")
+	cmd.Flags().StringVar(&dir, "state", "", "folder with the state (default: the user's state folder)")
 	term.Must(cmd.MarkFlagDirname("state"))
 	env.JSONFlag(cmd)
 	return cmd
@@ -91,7 +91,7 @@ func subcommand(env *term.Env, name, arg, short, long string, run func(ctx conte
 
 func storeFile(env *term.Env, dir string) (string, error) {
 	if dir == statedir.Memory {
-		return "", term.Usagef("--state memory keeps nothing: name a folder")
+		return "", term.Usagef("--state memory keeps nothing; give a folder")
 	}
 	if dir == "" {
 		var err error
@@ -108,7 +108,7 @@ func storeError(err error) error {
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return term.Failf(codeNoState, "%v: no host has kept anything there yet", err)
+		return term.Failf(codeNoState, "%v; no host has kept anything there yet", err)
 	}
 	return statedir.StoreError(err)
 }
@@ -120,11 +120,11 @@ func printReport(env *term.Env, word string, r sqlitestore.Report) error {
 	use := "no host uses it"
 	switch {
 	case r.PID != 0:
-		use = fmt.Sprintf("the host of process %d uses it", r.PID)
+		use = fmt.Sprintf("the host with process id %d uses it", r.PID)
 	case !r.Closed:
-		use = "its host did not close it: the next one recovers it with the -wal file beside it"
+		use = "its host did not close it, so the next host recovers it from the -wal file beside it"
 	}
-	_, err := fmt.Fprintf(env.Out, "%s: %s: %s, %s, %d commits; %s\n", term.Printable(r.Path), word,
-		term.Count(r.Records, "record", "records"), term.Count(int(r.Bytes), "byte", "bytes"), r.Commits, use)
+	_, err := fmt.Fprintf(env.Out, "%s: %s: %s, %s, %s; %s\n", term.Printable(r.Path), word,
+		term.Count(r.Records, "record", "records"), term.Count(int(r.Bytes), "byte", "bytes"), term.Count(int(r.Commits), "commit", "commits"), use)
 	return err
 }

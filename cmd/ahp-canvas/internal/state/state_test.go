@@ -36,12 +36,12 @@ func TestState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(term.ExitDone, ": whole: 3 records, ", "check", "--state", dir)
+	run(term.ExitDone, ": verified: 3 records, ", "check", "--state", dir)
 	out := run(term.ExitDone, "uses it", "check", "--state", dir)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out, "process ") {
+	if !strings.Contains(out, "process id ") {
 		t.Errorf("who has it: %q", out)
 	}
 	run(term.ExitDone, "no host uses it", "check", "--state", dir)
@@ -59,7 +59,7 @@ func TestState(t *testing.T) {
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	run(term.ExitDone, backup+": copied: 3 records, ", "backup", backup, "--state", dir)
-	run(term.ExitFailed, "is there already", "backup", backup, "--state", dir)
+	run(term.ExitFailed, "already exists", "backup", backup, "--state", dir)
 	run(term.ExitUsage, "backup needs FILE", "backup")
 	run(term.ExitUsage, `state has no command "chek"`, "chek")
 	run(term.ExitUsage, "keeps nothing", "check", "--state", "memory")

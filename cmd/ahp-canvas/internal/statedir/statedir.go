@@ -75,7 +75,7 @@ func Read(file string) (State, error) {
 }
 
 // ErrInUse matches the error of Open if another host has the folder.
-var ErrInUse = errors.New("another host uses the state folder")
+var ErrInUse = errors.New("another host is using the state folder")
 
 type inUseError struct{ error }
 
@@ -91,7 +91,7 @@ func (s *State) acquire(dir string) error {
 	switch {
 	case held:
 		defer f.Close()
-		return &inUseError{term.Failf(term.CodeNotStarted, "%s uses the state folder %s: ahp-canvas link prints its link; stop it, or give this one a --state of its own", holder(f), dir)}
+		return &inUseError{term.Failf(term.CodeNotStarted, "%s is using the state folder %s; \"ahp-canvas link\" prints its link; stop it, or start this one with another --state", holder(f), dir)}
 	case err != nil:
 		f.Close()
 		return fmt.Errorf("state folder: lock: %w", err)
@@ -105,7 +105,7 @@ func (s *State) acquire(dir string) error {
 // folderError says what to do about a folder that cannot be used.
 func folderError(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return term.Failf(codeReadOnly, "the state folder %s cannot be written: make it writable, or give another one with --state (\"memory\" keeps nothing)", dir)
+		return term.Failf(codeReadOnly, "the state folder %s is not writable; make it writable, or choose another one with --state (\"memory\" keeps nothing)", dir)
 	}
 	return fmt.Errorf("state folder: %w", err)
 }
@@ -137,7 +137,7 @@ func (s *State) load(file string) error {
 		return fmt.Errorf("state folder: %w", err)
 	default:
 		if err := ahp.Unmarshal(data, s); err != nil {
-			return fmt.Errorf("%s is damaged (%w): remove it to begin anew; open pages need the new link then", s.file, err)
+			return fmt.Errorf("%s is damaged (%w); remove it to start with new tokens, after which open pages need the new link", s.file, err)
 		}
 	}
 	s.fill()

@@ -22,23 +22,23 @@ const (
 
 // hints say what a person can do next, by code.
 var hints = map[string]string{
-	canvas.CodeNotFound:            "ahp-canvas ls shows which canvases there are.",
-	canvas.CodeInstanceNotFound:    "ahp-canvas ls shows what is open.",
-	canvas.CodeSessionNotFound:     "Leave --session out for the default session.",
-	canvas.CodeAmbiguous:           "Say which with --extension, one of: {candidates}.",
-	canvas.CodeAlreadyOpen:         "Choose another --instance, or close this one first.",
-	canvas.CodeInputInvalid:        "ahp-canvas ls --json shows the schemas of inputs.",
-	canvas.CodeNoHandler:           "ahp-canvas ls shows the actions of each canvas.",
-	canvas.CodeProviderUnavailable: "What provides this canvas is not there now: start it, or close the canvas.",
-	canvas.CodeTimeout:             "It may still have happened: look at the canvas before you repeat it.",
-	canvas.CodeLimitExceeded:       "Where too many canvases are open, close those of no more use: ahp-canvas ls shows them.",
+	canvas.CodeNotFound:            `"ahp-canvas ls" lists the canvases that can be opened.`,
+	canvas.CodeInstanceNotFound:    `"ahp-canvas ls" lists the open canvases.`,
+	canvas.CodeSessionNotFound:     "Leave out --session to use the default session.",
+	canvas.CodeAmbiguous:           "Choose one with --extension: {candidates}.",
+	canvas.CodeAlreadyOpen:         "Choose another --instance, or close the open one first.",
+	canvas.CodeInputInvalid:        `"ahp-canvas ls --json" prints the input schemas.`,
+	canvas.CodeNoHandler:           `"ahp-canvas ls" lists the actions of each canvas.`,
+	canvas.CodeProviderUnavailable: "The provider of this canvas is not running. Start it, or close the canvas.",
+	canvas.CodeTimeout:             "It might still have taken effect. Check the canvas before you repeat it.",
+	canvas.CodeLimitExceeded:       `If too many canvases are open, close some; "ahp-canvas ls" lists them.`,
 	CodeChecksFailed:               "The lines above say what to do.",
-	CodeOffline:                    "Start it where it belongs, with ahp-canvas serve --relay …; the link stays the same.",
-	CodeLinkRefused:                "Take the link that serve prints now, or ask for a new one.",
+	CodeOffline:                    `Start the host on its own machine with "ahp-canvas serve --relay …". The link stays the same.`,
+	CodeLinkRefused:                "Use the link that serve prints now, or ask for a new one.",
 	CodeNoHost:                     "Start one with: ahp-canvas serve",
-	mcp.CodeUnreachable:            "Look whether it still runs, or start one with: ahp-canvas serve",
-	mcp.CodeRefused:                "It may be of another version than this command: restart it with the same one.",
-	mcp.CodeTokenRefused:           "Give its agent token with --token-file or in AHP_CANVAS_TOKEN.",
+	mcp.CodeUnreachable:            "Check that it is still running, or start one with: ahp-canvas serve",
+	mcp.CodeRefused:                "It might have another version than this command. Restart it with the same version.",
+	mcp.CodeTokenRefused:           "Give the host's agent token with --token-file or in AHP_CANVAS_TOKEN.",
 }
 
 // Hint returns what a person can do about a failure with a code, or "".

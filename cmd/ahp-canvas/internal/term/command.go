@@ -16,7 +16,7 @@ func Args(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) > len(names):
-			return &usageError{fmt.Sprintf("%s does not take %q", cmd.Name(), args[len(names)]), cmd}
+			return &usageError{fmt.Sprintf("%s does not accept the argument %q", cmd.Name(), args[len(names)]), cmd}
 		case len(args) < len(names):
 			return &usageError{fmt.Sprintf("%s needs %s", cmd.Name(), strings.Join(names[len(args):], " and ")), cmd}
 		}
@@ -95,7 +95,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	if m := flagValue.FindStringSubmatch(text); m != nil {
 		if want := flagKinds[cmd.Flag(m[2]).Value.Type()]; want != "" {
-			text = fmt.Sprintf("--%s %s: want %s", m[2], m[1], want)
+			text = fmt.Sprintf("--%s %q: want %s", m[2], m[1], want)
 		}
 	}
 	return &usageError{text, cmd}

@@ -22,7 +22,7 @@ type Env struct {
 
 // JSONFlag adds --json.
 func (e *Env) JSONFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&e.JSON, "json", false, "print one JSON object a line")
+	cmd.Flags().BoolVar(&e.JSON, "json", false, "print one JSON object per line")
 }
 
 // PrintJSON prints a value as one line of JSON on standard output.

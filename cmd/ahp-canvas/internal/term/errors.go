@@ -90,10 +90,10 @@ func (e *Env) reportCoded(err *canvas.Error) {
 func (e *Env) reportUsage(u *usageError) {
 	fmt.Fprintf(e.Err, "ahp-canvas: %s\n", PrintableLines(u.text))
 	if u.command == nil {
-		fmt.Fprintln(e.Err, "  ahp-canvas --help shows the commands.")
+		fmt.Fprintln(e.Err, "  Run \"ahp-canvas --help\" for the commands.")
 		return
 	}
-	fmt.Fprintf(e.Err, "  usage: %s\n  %s --help says more.\n", u.command.UseLine(), u.command.CommandPath())
+	fmt.Fprintf(e.Err, "  Usage: %s\n  Run \"%s --help\" for details.\n", u.command.UseLine(), u.command.CommandPath())
 }
 
 // ErrorLine is a failure as --json prints it.

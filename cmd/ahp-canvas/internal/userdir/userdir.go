@@ -27,7 +27,7 @@ func State(getenv func(string) string) (string, error) {
 		base = filepath.Join(base, ".local", "state")
 	}
 	if err != nil {
-		return "", fmt.Errorf("no place to keep state in: %w; give --state DIR, or --state memory", err)
+		return "", fmt.Errorf("no folder for state: %w; use --state DIR, or --state memory", err)
 	}
 	return filepath.Join(base, "ahp-canvas"), nil
 }
@@ -62,11 +62,11 @@ func Check(dir string) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is no folder", dir)
+		return fmt.Errorf("%s is not a folder", dir)
 	case !ownedByUser(info):
-		return fmt.Errorf("%s belongs to another user: secrets cannot be kept there", dir)
+		return fmt.Errorf("%s belongs to another user, so secrets would not be safe in it", dir)
 	case OpenToOthers(info):
-		return fmt.Errorf("%s is open to other users: run chmod 700 on it", dir)
+		return fmt.Errorf("other users can open %s; run chmod 700 on it", dir)
 	}
 	return nil
 }

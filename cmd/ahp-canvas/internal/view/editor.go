@@ -56,7 +56,7 @@ func (e *editor) readDisk() (string, error) {
 	}
 	data, err := os.ReadFile(e.path)
 	if err == nil && !utf8.Valid(data) {
-		err = fmt.Errorf("%s is no text in UTF-8", e.name)
+		err = fmt.Errorf("%s is not UTF-8 text", e.name)
 	}
 	return string(data), err
 }
@@ -70,10 +70,10 @@ func (e *editor) checkDisk() {
 	switch was := e.conflict; {
 	case err != nil || disk != e.saved && e.text != e.saved && disk != e.text:
 		if e.conflict = true; !was {
-			fmt.Fprintf(e.out, "%s is another one on disk now.\n", term.Printable(e.name))
+			fmt.Fprintf(e.out, "%s has changed on disk; the editor keeps its unsaved text.\n", term.Printable(e.name))
 		}
 	case disk != e.saved:
-		fmt.Fprintf(e.out, "%s was changed on disk.\n", term.Printable(e.name))
+		fmt.Fprintf(e.out, "%s has changed on disk; the editor shows the new text.\n", term.Printable(e.name))
 		e.put(disk, disk)
 	default:
 		e.conflict = false
@@ -137,7 +137,7 @@ func (e *editor) action(done string, run func(input ahp.Value) (any, error)) fun
 		defer e.mu.Unlock()
 		result, err := run(input)
 		if err != nil {
-			fmt.Fprintf(e.out, "The agent could not do this: %s\n", term.Printable(err.Error()))
+			fmt.Fprintf(e.out, "An action of the agent failed: %s\n", term.Printable(err.Error()))
 			return nil, err
 		}
 		fmt.Fprintln(e.out, done)
@@ -179,7 +179,7 @@ func (e *editor) replace(input ahp.Value) (any, error) {
 		return nil, err
 	}
 	if n := strings.Count(e.text, in.Find); n != 1 {
-		return nil, canvas.Errorf("text_not_unique", "the text stands in %d places, want one: give more of what is around it", n)
+		return nil, canvas.Errorf("text_not_unique", "the text to find occurs %d times, want once; include more of the text around it", n)
 	}
 	return e.setText(strings.Replace(e.text, in.Find, in.Replace, 1))
 }
@@ -196,7 +196,7 @@ func (e *editor) append(input ahp.Value) (any, error) {
 
 func (e *editor) setText(text string) (any, error) {
 	if len(text) > maxText {
-		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "the text would have %d bytes, at most %d are allowed", len(text), maxText)
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "the text would have %d bytes; the limit is %d", len(text), maxText)
 	}
 	e.put(text, e.saved)
 	return struct{}{}, nil
@@ -205,7 +205,7 @@ func (e *editor) setText(text string) (any, error) {
 func (e *editor) save(ahp.Value) (any, error) {
 	disk, err := e.readDisk()
 	if err == nil && disk != e.saved {
-		err = canvas.Errorf("changed_on_disk", "the file was changed on disk: use read, and make the change again")
+		err = canvas.Errorf("changed_on_disk", "the file has changed on disk; use read, and make the change again")
 	}
 	if err == nil {
 		err = os.WriteFile(e.path, []byte(e.text), 0o600) // it exists, and keeps its mode

@@ -29,11 +29,11 @@ type link struct {
 func parseLink(text string) (link, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return link{}, term.Usagef("give the link that serve prints, as in http://localhost:8080/#tkn=…")
+		return link{}, term.Usagef("want the link that serve prints, as in http://localhost:8080/#tkn=…")
 	}
 	values, err := url.ParseQuery(u.EscapedFragment())
 	if err != nil || values.Get("tkn") == "" {
-		return link{}, term.Usagef("the link has no token: give it as serve prints it, with what stands after the #")
+		return link{}, term.Usagef("the link has no token; give the whole link that serve prints, with the part after the #")
 	}
 	at := url.URL{Scheme: "ws" + strings.TrimPrefix(u.Scheme, "http"), Host: u.Host, Path: "/ahp"}
 	if name := values.Get("host"); name != "" { // a host behind a relay
@@ -87,15 +87,15 @@ func (l link) explain(err error) error {
 	failed, unreachable := errors.AsType[*net.OpError](err)
 	switch {
 	case refused != nil && refused.Status == http.StatusUnauthorized:
-		return term.Failf(term.CodeLinkRefused, "%s does not take this link's token: it was withdrawn, has run out, or is another host's", at)
+		return term.Failf(term.CodeLinkRefused, "%s refuses this link's token: it was revoked, has expired, or belongs to another host", at)
 	case refused != nil && refused.Status == http.StatusForbidden && name == "":
-		return term.Failf(term.CodeLinkRefused, "%s: this link names no host: put it into quotes, for a shell ends it at its first &", at)
+		return term.Failf(term.CodeLinkRefused, "%s: this link names no host; put it in quotes, because a shell cuts it at the first &", at)
 	case refused != nil && refused.Status == http.StatusForbidden:
-		return term.Failf(term.CodeLinkRefused, "%s: this link's token is not good for the host %q", at, name)
+		return term.Failf(term.CodeLinkRefused, "%s: this link's token is not valid for the host %q", at, name)
 	case refused != nil:
-		return term.Failf(mcp.CodeUnreachable, "%s: no canvas host answers there, but something that says %d %s", at, refused.Status, http.StatusText(refused.Status))
+		return term.Failf(mcp.CodeUnreachable, "%s is not a canvas host: it responds with %d %s", at, refused.Status, http.StatusText(refused.Status))
 	case ws.CodeOf(err) == relay.CodeHostOffline:
-		return term.Failf(term.CodeOffline, "the relay %s is there, but the host %q is offline", at, name)
+		return term.Failf(term.CodeOffline, "the relay %s is running, but the host %q is not connected to it", at, name)
 	case unreachable:
 		return term.Failf(mcp.CodeUnreachable, "%s cannot be reached: %v", at, failed)
 	}

@@ -50,7 +50,7 @@ func viewLocal(ctx context.Context, env *term.Env, target reach.Target, text str
 	switch {
 	case ctx.Err() != nil:
 		if !env.JSON {
-			fmt.Fprintln(env.Err, "\nNothing is offered here any more. What is open at the host stays open.")
+			fmt.Fprintln(env.Err, "\nThe URLs no longer work. The canvases stay open at the host.")
 		}
 		return nil
 	case err != nil:
@@ -67,9 +67,9 @@ func greet(env *term.Env, c *client.Client, uri string) {
 	if !ok {
 		return // Run returns an error for that
 	}
-	fmt.Fprintln(env.Err, "Open canvases are offered at these addresses of this machine. Ctrl-C ends it.")
+	fmt.Fprintln(env.Err, "Each open canvas has a URL on this machine. Press Ctrl-C to stop.")
 	if len(s.OpenCanvases) == 0 {
-		fmt.Fprintln(env.Err, "None is open now; one that is opened appears here.")
+		fmt.Fprintln(env.Err, "No canvas is open yet. New ones appear here.")
 	}
 }
 
@@ -105,7 +105,7 @@ func printCanvas(env *term.Env, c local.Canvas) {
 	case c.Closed:
 		state = "closed"
 	case c.Availability == session.Stale:
-		state = "stale: its provider is away"
+		state = "stale: its provider is not connected"
 	}
 	fmt.Fprintf(env.Out, "%-16s %-40s %s  %s\n", term.Printable(c.InstanceID), term.Printable(cmp.Or(c.URL, "-")), term.Printable(state), term.Printable(c.Title))
 }

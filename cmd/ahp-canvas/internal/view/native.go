@@ -39,7 +39,7 @@ func viewNative(ctx context.Context, env *term.Env, to reach.Target, name string
 	}
 	defer c.Close()
 	defer c.Unsubscribe(session) // so that the host removes the editor without a grace period
-	fmt.Fprintf(v.out, "The canvas \"editor\" shows %s. Ctrl-C takes it away.\n", term.Printable(e.name))
+	fmt.Fprintf(v.out, "The canvas \"editor\" shows %s. Press Ctrl-C to remove it.\n", term.Printable(e.name))
 	return v.run(ctx, c)
 }
 
@@ -118,7 +118,7 @@ func (v *nativeView) run(ctx context.Context, c *client.Client) error {
 	for {
 		select {
 		case <-ctx.Done():
-			fmt.Fprintln(v.out, "The editor is gone.")
+			fmt.Fprintln(v.out, "The canvas \"editor\" is removed.")
 			return nil
 		case <-v.editor.changed:
 		case <-ticks.C:
@@ -159,12 +159,12 @@ func (v *nativeView) publish(ctx context.Context, s summary) bool {
 var editorDeclaration = canvas.Declaration{
 	CanvasID: "editor", DisplayName: "Editor", Description: "A text file that a person has open in a terminal.",
 	Actions: []canvas.Action{
-		{Name: "get_text", Description: "Returns the text as it stands in the editor, saved or not."},
-		{Name: "read", Description: "Reads the file again from disk, drops what was not saved, and returns the text."},
-		{Name: "replace_text", Description: "Replaces the one place where a text stands.", InputSchema: ahp.Value(`{"type":"object","required":["find","replace"],"additionalProperties":false,
+		{Name: "get_text", Description: "Returns the text in the editor, whether it is saved or not."},
+		{Name: "read", Description: "Reads the file from disk again, discards unsaved changes, and returns the text."},
+		{Name: "replace_text", Description: "Replaces a text that occurs exactly once.", InputSchema: ahp.Value(`{"type":"object","required":["find","replace"],"additionalProperties":false,
 			"properties":{"find":{"type":"string","minLength":1},"replace":{"type":"string"}}}`)},
 		{Name: "append", Description: "Adds text at the end.", InputSchema: ahp.Value(`{"type":"object","required":["text"],"additionalProperties":false,
 			"properties":{"text":{"type":"string"}}}`)},
-		{Name: "save", Description: "Writes the text to the file. Refused where the file was changed on disk meanwhile."},
+		{Name: "save", Description: "Writes the text to the file. Fails if another program has changed the file since it was read."},
 	},
 }

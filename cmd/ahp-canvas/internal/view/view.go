@@ -20,17 +20,16 @@ func Command(env *term.Env) *cobra.Command {
 	var native bool
 	cmd := &cobra.Command{
 		Use:   "view [LINK] | view --native FILE",
-		Short: "Offer open canvases at urls of this machine, or a file as one",
-		Long: `Look at a host from this machine: each of its open canvases gets a loopback url
-of its own here, for apps that embed only those. LINK is what serve prints, of a
-host anywhere, also behind a relay; without one it is the host that runs here.
-It holds a token, and other users of this machine can read command lines: as -
-it is read from standard input.
+		Short: "Show a host's canvases at local URLs, or a file as a canvas",
+		Long: `Show the canvases of a host on this machine. Each open canvas gets a loopback
+URL, for apps that can embed only such URLs. LINK is a link that serve printed,
+also that of a host behind a relay. Without LINK, view shows the canvases of the
+host that runs on this machine. A link holds a token, and other users can read
+command lines: give - to read it from standard input.
 
-With --native, declare an editor canvas on a file, as a native client does: the
-agent opens it, reads and changes the text and saves it, and this terminal shows
-what happens. Who looks at the host's page sees the text too. Ctrl-C takes it
-away.
+With --native, view offers FILE as a canvas named "editor". An agent can open
+it, change the text and save it, and this terminal shows what happens. People on
+the host's page see the text too. Ctrl-C removes the canvas.
 
 With --json each change is one object:
   {"instanceId","canvasId","title"?,"availability","url"?,"closed"?}`,
@@ -43,12 +42,12 @@ With --json each change is one object:
 			case !native:
 				return viewLocal(ctx, env, to, strings.Join(names, ""))
 			case len(names) == 0:
-				return term.Usagef("--native needs the FILE to edit")
+				return term.Usagef("--native needs FILE")
 			}
 			return viewNative(ctx, env, to, names[0])
 		}),
 	}
-	cmd.Flags().BoolVar(&native, "native", false, "edit FILE in this program")
+	cmd.Flags().BoolVar(&native, "native", false, "offer FILE as a canvas that this program edits")
 	env.JSONFlag(cmd)
 	to.Flags(cmd)
 	to.SessionFlag(cmd)
@@ -58,7 +57,7 @@ With --json each change is one object:
 // connectionText tells a person that the host became reachable or unreachable.
 func connectionText(connected bool) string {
 	if connected {
-		return "Connected again."
+		return "Reconnected to the host."
 	}
-	return "The host is not there; looking for it…"
+	return "Lost the connection to the host; reconnecting…"
 }

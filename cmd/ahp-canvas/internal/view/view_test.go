@@ -89,7 +89,7 @@ func TestLinkOnStandardInput(t *testing.T) {
 
 // A relay's link that a shell cut at its & still has the token, and names no host.
 func TestCutLink(t *testing.T) {
-	for path, want := range map[string]string{"/ahp": "put it into quotes", "/ahp/laptop": `for the host "laptop"`} {
+	for path, want := range map[string]string{"/ahp": "put it in quotes", "/ahp/laptop": `for the host "laptop"`} {
 		if err := (link{ahp: "wss://relay.example" + path}).explain(&ws.HandshakeError{Status: 403}); !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
