@@ -55,11 +55,22 @@ From another terminal:
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", env.HelpColumns())))
 	root.SetFlagErrorFunc(term.FlagError)
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(serve.Command(env), view.Command(env), relay.Command(env), state.Command(env), doctor.Command(env),
-		conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env),
-		authoring.NewCommand(env), authoring.LintCommand(env), versionCommand(env))
-	root.AddCommand(drive.Commands(env, &serve.Stdio{})...)
+	addGroup(root, "Run a host:", serve.Command(env), drive.MCPCommand(env, &serve.Stdio{}), relay.Command(env),
+		doctor.Command(env), state.Command(env))
+	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env))...)
+	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env))
+	addGroup(root, "Test and record AHP:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
+	root.AddCommand(versionCommand(env))
 	return root
+}
+
+// addGroup adds commands below a title of their own in the help.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+		root.AddCommand(cmd)
+	}
 }
 
 // unknownCommand rejects any argument: an argument of the root is an unknown command.

@@ -54,10 +54,10 @@ can connect; a web page needs a token of its own.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.host, "to", "", "WebSocket URL of the host")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "address to listen on for clients")
-	f.StringVar(&o.title, "title", "", "title of the transcript")
-	f.StringVar(&o.to.TokenFile, "token-file", "", "file with the token for clients that present none (default: $AHP_CANVAS_TOKEN)")
+	f.StringVar(&o.host, "to", "", "WebSocket `URL` of the host")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on for clients")
+	f.StringVar(&o.title, "title", "", "`title` of the transcript")
+	f.StringVar(&o.to.TokenFile, "token-file", "", "`file` with the token for clients that present none (default: $AHP_CANVAS_TOKEN)")
 	env.JSONFlag(cmd)
 	term.Must(cmd.MarkFlagFilename("token-file"))
 	return cmd

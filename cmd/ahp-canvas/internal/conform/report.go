@@ -18,7 +18,7 @@ type reportOptions struct {
 }
 
 func (o *reportOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.junit, "junit", "", "also write the report as JUnit XML to this file")
+	cmd.Flags().StringVar(&o.junit, "junit", "", "also write the report as JUnit XML to this `file`")
 	cmd.Flags().BoolVar(&o.all, "all", false, "print every case, not only those that did not pass")
 	term.Must(cmd.MarkFlagFilename("junit", "xml"))
 }

@@ -20,8 +20,12 @@ type closeArgs struct {
 func closeCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
 	cmd := &cobra.Command{
-		Use:               "close INSTANCE",
-		Short:             "Close an open canvas",
+		Use:   "close INSTANCE",
+		Short: "Close an open canvas",
+		Long: `Close an open canvas. INSTANCE is its name in the column OPEN of ahp-canvas ls.
+
+With --json the output is {"instanceId","closed"}.`,
+		Example:           "  ahp-canvas close board",
 		Args:              term.Args("INSTANCE"),
 		ValidArgsFunction: completer{env, &to}.args(instanceIDs),
 		RunE: term.Run(func(ctx context.Context, args []string) error {

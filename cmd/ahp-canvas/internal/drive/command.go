@@ -7,11 +7,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
-// Commands returns the commands of this package. mcp starts local if no host is running.
-func Commands(env *term.Env, local LocalHost) []*cobra.Command {
+// Commands returns the commands of this package, except for mcp.
+func Commands(env *term.Env) []*cobra.Command {
 	return []*cobra.Command{
 		lsCommand(env), openCommand(env), invokeCommand(env), closeCommand(env), eventsCommand(env),
-		linkCommand(env), mcpCommand(env, local), extensionCommand(env),
+		linkCommand(env), extensionCommand(env),
 	}
 }
 

@@ -56,9 +56,9 @@ continue later, give the cursor of the last line to --after.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.Int64Var(&o.after, "after", 0, "print only events after this cursor (0 is the beginning)")
+	f.Int64Var(&o.after, "after", 0, "print only events after this `cursor` (0 is the beginning)")
 	f.BoolVar(&o.follow, "follow", false, "keep printing new events until Ctrl-C")
-	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait for an event, as in 30s (default: do not wait; with --follow, wait forever)")
+	f.DurationVar(&o.timeout, "timeout", 0, "`time` to wait for an event, as in 30s (default: do not wait; with --follow, wait forever)")
 	flags(cmd, env, &to)
 	return cmd
 }

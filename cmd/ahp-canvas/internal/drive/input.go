@@ -18,7 +18,7 @@ const maxInput = 256 << 10
 
 // inputFlag adds --input.
 func inputFlag(cmd *cobra.Command, input *string) {
-	cmd.Flags().StringVar(input, "input", "", "input as JSON, @FILE, or - for standard input")
+	cmd.Flags().StringVar(input, "input", "", "`input` as JSON, @FILE, or - for standard input")
 }
 
 // readInput reads what --input names; nil without the flag. It checks only that the input

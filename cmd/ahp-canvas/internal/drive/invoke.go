@@ -28,7 +28,8 @@ func invokeCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "invoke INSTANCE ACTION",
 		Short: "Run an action of an open canvas",
-		Long: `Run an action of an open canvas and print its result.
+		Long: `Run an action of an open canvas and print its result. INSTANCE is the canvas's
+name in the column OPEN of ahp-canvas ls, and ACTION one of its actions there.
 
 With --json the output is {"value": …}, or {} if the action has no result.`,
 		Example: `  ahp-canvas invoke board add_card --input '{"list":"To do","title":"Buy milk"}'

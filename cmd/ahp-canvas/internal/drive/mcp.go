@@ -24,7 +24,8 @@ type LocalHost interface {
 	ServeStdio(ctx context.Context, env *term.Env) error
 }
 
-func mcpCommand(env *term.Env, local LocalHost) *cobra.Command {
+// MCPCommand returns mcp. It starts local if no host is running.
+func MCPCommand(env *term.Env, local LocalHost) *cobra.Command {
 	var to reach.Target
 	cmd := &cobra.Command{
 		Use:   "mcp",

@@ -41,7 +41,10 @@ func openCommand(env *term.Env) *cobra.Command {
 		Long: `Open a canvas, or update an open one.
 
 Opening the same canvas with the same --instance again is safe: the same input
-changes nothing, and another input updates the open canvas.`,
+changes nothing, and another input updates the open canvas.
+
+CANVAS is a name in the column CANVAS of ahp-canvas ls. With --json the output
+is one object with the instance, its title and state, and the link of the page.`,
 		Example: `  ahp-canvas open board
   ahp-canvas open board --instance sprint --input '{"title":"Sprint 12"}'`,
 		Args:              term.Args("CANVAS"),
@@ -51,8 +54,8 @@ changes nothing, and another input updates the open canvas.`,
 			return open(ctx, env, to, args, input)
 		}),
 	}
-	cmd.Flags().StringVar(&args.ExtensionID, "extension", "", "extension that provides the canvas, if several do")
-	cmd.Flags().StringVar(&args.InstanceID, "instance", "", "name for the open canvas (default: a new one)")
+	cmd.Flags().StringVar(&args.ExtensionID, "extension", "", "`extension` that provides the canvas, if several do")
+	cmd.Flags().StringVar(&args.InstanceID, "instance", "", "`name` for the open canvas (default: a new one)")
 	complete.flag(cmd, "extension", extensionIDs)
 	complete.flag(cmd, "instance", instanceIDs)
 	inputFlag(cmd, &input)

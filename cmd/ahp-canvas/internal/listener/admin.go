@@ -31,8 +31,8 @@ type Admin struct {
 // Flags adds --admin and --admin-name.
 func (a *Admin) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&a.Listen, "admin", "", "address for /healthz and /metrics (Prometheus), as in 127.0.0.1:9090 (default: none)")
-	f.StringArrayVar(&a.Names, "admin-name", nil, "additional host name for the --admin address, as in metrics.example (repeatable; IP addresses, localhost and, beyond loopback, this machine's name are always accepted)")
+	f.StringVar(&a.Listen, "admin", "", "`address` for /healthz and /metrics (Prometheus), as in 127.0.0.1:9090 (default: none)")
+	f.StringArrayVar(&a.Names, "admin-name", nil, "additional host `name` for the --admin address, as in metrics.example (repeatable; IP addresses, localhost and, beyond loopback, this machine's name are always accepted)")
 }
 
 // Check checks the flags.

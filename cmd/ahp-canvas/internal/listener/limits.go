@@ -29,7 +29,7 @@ type Limits struct {
 
 // HTTPFlag adds --max-http.
 func (l *Limits) HTTPFlag(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&l.HTTP, "max-http", web.DefaultMaxConns, "limit of HTTP connections other than WebSockets: pages, agents, and clients without a token; the default is lowered to fit the limit of open files")
+	cmd.Flags().IntVar(&l.HTTP, "max-http", web.DefaultMaxConns, "`limit` of HTTP connections other than WebSockets: pages, agents, and clients without a token; the default is lowered to fit the limit of open files")
 }
 
 // Check rejects numbers below 1.

@@ -27,18 +27,18 @@ type Target struct {
 // Flags adds --host and --token-file.
 func (t *Target) Flags(cmd *cobra.Command) {
 	t.HostFlag(cmd)
-	cmd.Flags().StringVar(&t.TokenFile, "token-file", "", "file with the agent token (default: $AHP_CANVAS_TOKEN, or the token of the running host)")
+	cmd.Flags().StringVar(&t.TokenFile, "token-file", "", "`file` with the agent token (default: $AHP_CANVAS_TOKEN, or the token of the running host)")
 	term.Must(cmd.MarkFlagFilename("token-file"))
 }
 
 // HostFlag adds --host.
 func (t *Target) HostFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.URL, "host", "", "URL of the host (default: the running host that started last)")
+	cmd.Flags().StringVar(&t.URL, "host", "", "`URL` of the host (default: the running host that started last)")
 }
 
 // SessionFlag adds --session.
 func (t *Target) SessionFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.Session, "session", "", "URI of the session (default: the host's default session)")
+	cmd.Flags().StringVar(&t.Session, "session", "", "`URI` of the session (default: the host's default session)")
 }
 
 // Host is a host with the agent's endpoint and a token for it.

@@ -24,12 +24,12 @@ type options struct {
 
 func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:8443", "address to listen on; port 0 means a free one")
-	f.StringVar(&o.tokens, "tokens", "", "file of token hashes, which \"relay token\" writes; changes take effect without a restart")
-	f.StringVar(&o.cert, "tls-cert", "", "file with the certificate and its chain; a renewed one takes effect without a restart")
-	f.StringVar(&o.key, "tls-key", "", "file with the certificate's private key")
-	f.StringArrayVar(&o.origins, "origin", nil, "address at which people reach the relay, as in https://relay.example (repeatable)")
-	f.StringVar(&o.contentOrigin, "content-origin", "", "pattern of the origins that canvases get, as in https://*.canvas.example (not needed on loopback without TLS)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8443", "`address` to listen on; port 0 means a free one")
+	f.StringVar(&o.tokens, "tokens", "", "`file` of token hashes, which \"relay token\" writes; changes take effect without a restart")
+	f.StringVar(&o.cert, "tls-cert", "", "`file` with the certificate and its chain; a renewed one takes effect without a restart")
+	f.StringVar(&o.key, "tls-key", "", "`file` with the certificate's private key")
+	f.StringArrayVar(&o.origins, "origin", nil, "`URL` at which people reach the relay, as in https://relay.example (repeatable)")
+	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback without TLS)")
 	o.admin.Flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.AHP, o.limits.Hosts, o.limits.Sockets = relay.DefaultMaxLanes, relay.DefaultMaxHosts, 2

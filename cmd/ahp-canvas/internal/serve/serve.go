@@ -39,7 +39,7 @@ that it accepted. A second one stops it immediately.`,
 	}
 	o.hostFlags(cmd)
 	o.uplinkFlags(cmd)
-	cmd.Flags().StringArrayVar(&open, "open", nil, "canvas to open at start, as an instance of the same name (repeatable)")
+	cmd.Flags().StringArrayVar(&open, "open", nil, "`canvas` to open at start, as an instance of the same name (repeatable)")
 	env.JSONFlag(cmd)
 	return cmd
 }

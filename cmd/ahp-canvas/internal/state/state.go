@@ -83,7 +83,7 @@ func subcommand(env *term.Env, name, arg, short, long string, run func(ctx conte
 			return run(ctx, file, append(args, "")[0])
 		}),
 	}
-	cmd.Flags().StringVar(&dir, "state", "", "folder with the state (default: the user's state folder)")
+	cmd.Flags().StringVar(&dir, "state", "", "`folder` with the state (default: the user's state folder)")
 	term.Must(cmd.MarkFlagDirname("state"))
 	env.JSONFlag(cmd)
 	return cmd

@@ -3,7 +3,6 @@ package statedir
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 
@@ -29,7 +28,8 @@ func OpenStore(dir string, logger *slog.Logger) (channels.Store, error) {
 // StoreFile returns the name of the store in a state folder.
 func StoreFile(dir string) string { return filepath.Join(dir, sqlitestore.FileName) }
 
-// StoreError gives a store's error the code that scripts tell it by.
+// StoreError gives a store's error a code, by which scripts can tell it from others. Other
+// errors are returned unchanged.
 func StoreError(err error) error {
 	for _, known := range []struct {
 		is   error
@@ -46,5 +46,5 @@ func StoreError(err error) error {
 			return term.Failf(known.code, "%v", err)
 		}
 	}
-	return fmt.Errorf("state: %w", err)
+	return err
 }
