@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,9 +107,20 @@ func (d *doctor) report(f Finding) {
 		d.printErr = d.env.PrintJSON(f)
 		return
 	}
-	text := fmt.Sprintf("%s  %s  %s\n", term.Pad(f.Status, 7), term.Pad(f.Check, 15), term.Printable(f.Found))
-	if f.Advice != "" {
-		text += term.Pad("", 26) + term.Printable(f.Advice) + "\n"
+	head := fmt.Sprintf("%s  %s  ", term.Pad(f.Status, 7), term.Pad(f.Check, 15))
+	var text strings.Builder
+	for _, line := range append(d.lines(f.Found, len(head)), d.lines(f.Advice, len(head))...) {
+		text.WriteString(head + line + "\n")
+		head = strings.Repeat(" ", len(head))
 	}
-	_, d.printErr = fmt.Fprint(d.env.Out, text)
+	_, d.printErr = fmt.Fprint(d.env.Out, text.String())
+}
+
+// lines breaks a text to fit a terminal, beside an indentation. Other outputs get one line.
+func (d *doctor) lines(text string, indent int) []string {
+	text = term.Printable(text)
+	if text != "" && !term.IsTerminal(d.env.Out) {
+		return []string{text}
+	}
+	return term.Fold(text, d.env.Columns()-indent)
 }

@@ -110,6 +110,8 @@ func (h *hosted) greet(env *term.Env, open []string) error {
 		return err
 	}
 	_, err := fmt.Fprintf(env.Out, `
+  Open this link in a browser:
+
   %s
 
   showing  %s

@@ -31,7 +31,7 @@ with the first 100 characters of each value.
 With --json each line is one object with the whole value: {"key","value"}, or
 {"key","base64"} if the value is not JSON.`, func(ctx context.Context, file, _ string) error {
 		_, err := sqlitestore.Dump(ctx, file, func(key string, value []byte) error { return printRecord(env, key, value) })
-		return storeError(err)
+		return storeError(file, err)
 	})
 }
 

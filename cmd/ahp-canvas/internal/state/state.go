@@ -43,7 +43,7 @@ The exit status is 1 if the store is damaged, newer than this program, or
 missing.`, func(ctx context.Context, file, _ string) error {
 		r, err := sqlitestore.Check(ctx, file)
 		if err != nil {
-			return storeError(err)
+			return storeError(file, err)
 		}
 		return printReport(env, "verified", r)
 	})
@@ -58,7 +58,7 @@ copy.`, func(ctx context.Context, file, to string) error {
 			return fmt.Errorf("%s already exists; choose another name for the copy", term.Printable(to))
 		}
 		if err != nil {
-			return storeError(err)
+			return storeError(file, err)
 		}
 		return printReport(env, "copied", r)
 	})
@@ -102,13 +102,13 @@ func storeFile(env *term.Env, dir string) (string, error) {
 	return statedir.StoreFile(dir), nil
 }
 
-// storeError is statedir.StoreError for a store that may not exist.
-func storeError(err error) error {
+// storeError is statedir.StoreError for a store that might not exist.
+func storeError(file string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return term.Failf(codeNoState, "%v; no host has kept anything there yet", err)
+		return term.Failf(codeNoState, "%s does not exist; no host has kept anything there yet", file)
 	}
 	return statedir.StoreError(err)
 }

@@ -29,7 +29,7 @@ type link struct {
 func parseLink(text string) (link, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return link{}, term.Usagef("want the link that serve prints, as in http://localhost:8080/#tkn=…")
+		return link{}, term.Usagef("LINK must be the link that serve prints, as in http://localhost:8080/#tkn=…")
 	}
 	values, err := url.ParseQuery(u.EscapedFragment())
 	if err != nil || values.Get("tkn") == "" {
