@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A shell completes with what the running host has, and with nothing where
-// there is no host.
+// TestCompletion checks that a shell completes from the running host, and offers nothing
+// without one.
 func TestCompletion(t *testing.T) {
 	m := newMachine(t)
 	for _, shell := range []string{"bash", "zsh", "fish"} {

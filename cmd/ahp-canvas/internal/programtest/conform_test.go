@@ -13,7 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/conform"
 )
 
-// caseLines decodes the output of --json: the cases, and the summary at the end.
+// caseLines decodes the output of --json: the cases, and the summary at its end.
 func caseLines(t *testing.T, out string) (cases []map[string]any, summary map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(out) {
@@ -30,8 +30,8 @@ func caseLines(t *testing.T, out string) (cases []map[string]any, summary map[st
 	return cases, summary
 }
 
-// The host that serve starts does what the transcripts say: none fails, and what
-// is skipped has its reason.
+// TestConform checks that a host passes the transcripts, and that each skipped case has a
+// reason.
 func TestConform(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
@@ -45,7 +45,7 @@ func TestConform(t *testing.T) {
 		}
 	}
 	t.Logf("%v passed, skipped: %v", sum["passed"], sum["skippedFor"])
-	// The sessions of the cases are gone.
+	// The cases have disposed of their sessions.
 	c, err := client.Dial(t.Context(), s.AHP, client.Options{Token: s.ViewToken, Subscriptions: []string{"ahp-root://"}})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestConformErrors(t *testing.T) {
 	}
 }
 
-// TestConformInterrupted: what was not played did not pass.
+// TestConformInterrupted checks that an interrupted run is not a success.
 func TestConformInterrupted(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
@@ -138,7 +138,8 @@ func TestConformInterrupted(t *testing.T) {
 	}
 }
 
-// An agent of the person's own: a command that gets the call and answers it.
+// TestConformOpenCommand checks --open-cmd: a command that receives a call and prints its
+// result.
 func TestConformOpenCommand(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
@@ -155,7 +156,7 @@ func TestConformOpenCommand(t *testing.T) {
 	}
 }
 
-// A live exchange is written down and played again.
+// TestRecord records an exchange and plays the transcript.
 func TestRecord(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")

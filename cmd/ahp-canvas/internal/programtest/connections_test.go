@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// numbers are the metrics of an admin listener without labels, by name.
+// numbers returns the metrics of an admin listener that have no labels, by name.
 func numbers(t *testing.T, admin string) map[string]float64 {
 	t.Helper()
 	all := map[string]float64{}
@@ -25,8 +25,8 @@ func numbers(t *testing.T, admin string) map[string]float64 {
 	return all
 }
 
-// strangers opens connections that say nothing, one after the other.
-func strangers(t *testing.T, at string, n int) {
+// openSilent opens connections, one after the other, that send nothing.
+func openSilent(t *testing.T, at string, n int) {
 	t.Helper()
 	u, err := url.Parse(at)
 	if err != nil {
@@ -41,9 +41,9 @@ func strangers(t *testing.T, at string, n int) {
 	}
 }
 
-// judge checks what the metrics say of three strangers where two may be. The last
-// one is refused, or on a machine that is slow takes the place of the first.
-func judge(t *testing.T, admin, prefix string) {
+// awaitLimit waits until the metrics show three silent connections where two are allowed.
+// The third is refused; on a slow machine it replaces the first.
+func awaitLimit(t *testing.T, admin, prefix string) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -60,8 +60,9 @@ func judge(t *testing.T, admin, prefix string) {
 	}
 }
 
-// A host and a relay have as many connections as their flags say.
-func TestConnectionsAreBounded(t *testing.T) {
+// TestConnectionLimits checks that a host and a relay have as many connections as
+// their flags allow.
+func TestConnectionLimits(t *testing.T) {
 	m := newMachine(t)
 	admin := "127.0.0.1:" + freePort(t)
 	s := m.serve("--state", "memory", "--admin", admin, "--max-http", "2", "--max-connections", "1")
@@ -72,7 +73,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 		patience := time.AfterFunc(20*time.Second, func() { c.Close(ws.CodeNormal, "the test waits for ever") })
 		t.Cleanup(func() { patience.Stop(); c.Close(ws.CodeNormal, ""); c.Wait() })
-		// It has its place, or none, when something comes: the dial ends before that.
+		// Only the answer shows whether the connection was accepted: the dial ends before
+		// that.
 		_ = c.WriteBatch([][]byte{[]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://"}}`)})
 		if _, err := c.ReadMessage(); ws.CodeOf(err) != want {
 			t.Errorf("connection %d: %v", n, err)
@@ -81,8 +83,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	if have := numbers(t, admin); have["ahp_canvas_connections"] != 1 || have["ahp_canvas_connections_max"] != 1 || have["ahp_canvas_connections_refused_total"] != 1 {
 		t.Errorf("%v", have)
 	}
-	strangers(t, s.Page, 3)
-	judge(t, admin, "ahp_canvas_")
+	openSilent(t, s.Page, 3)
+	awaitLimit(t, admin, "ahp_canvas_")
 
 	tokens, relayAdmin := filepath.Join(t.TempDir(), "tokens.json"), "127.0.0.1:"+freePort(t)
 	m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop")
@@ -91,8 +93,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.line), &at); err != nil {
 		t.Fatal(err)
 	}
-	strangers(t, at.Page, 3)
-	judge(t, relayAdmin, "ahp_relay_")
+	openSilent(t, at.Page, 3)
+	awaitLimit(t, relayAdmin, "ahp_relay_")
 
 	for _, wrong := range [][]string{{"serve", "--max-http", "0"}, {"serve", "--max-connections", "-1"}, {"relay", "--tokens", tokens, "--max-http", "0"}} {
 		m.do(2, wrong...)

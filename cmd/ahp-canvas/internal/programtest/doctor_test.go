@@ -21,7 +21,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 )
 
-// findings runs doctor and returns how each check ended.
+// findings runs doctor and returns its findings by check.
 func (m *machine) findings(want int, args ...string) map[string]doctor.Finding {
 	m.t.Helper()
 	all := map[string]doctor.Finding{}
@@ -35,7 +35,7 @@ func (m *machine) findings(want int, args ...string) map[string]doctor.Finding {
 	return all
 }
 
-func ends(all map[string]doctor.Finding) map[string]string {
+func statuses(all map[string]doctor.Finding) map[string]string {
 	short := map[string]string{}
 	for check, f := range all {
 		short[check] = f.Status
@@ -43,7 +43,7 @@ func ends(all map[string]doctor.Finding) map[string]string {
 	return short
 }
 
-// withBrowser makes a program the only browser of a machine; an empty script leaves none.
+// withBrowser makes a script the only browser of a machine; an empty script leaves none.
 func (m *machine) withBrowser(name, script string) {
 	m.t.Helper()
 	bin := m.t.TempDir()
@@ -60,12 +60,12 @@ func TestDoctor(t *testing.T) {
 	m := newMachine(t)
 	m.withBrowser("chromium", "exit 3")
 	want := map[string]string{"state folder": "ok", "runtime folder": "ok", "host": "failed", "browser": "ok", "service worker": "warning"}
-	if diff := cmp.Diff(want, ends(m.findings(1))); diff != "" || !strings.Contains(m.err, "checks_failed") {
+	if diff := cmp.Diff(want, statuses(m.findings(1))); diff != "" || !strings.Contains(m.err, "checks_failed") {
 		t.Errorf("without a host: %s: %s", diff, m.err)
 	}
 	m.withBrowser("firefox", "exit 3")
 	want["browser"] = "warning" // of what a canvas reaches there
-	if all := m.findings(1); !cmp.Equal(want, ends(all)) || !strings.Contains(all["browser"].Found+all["browser"].Advice, "WebRTC") {
+	if all := m.findings(1); !cmp.Equal(want, statuses(all)) || !strings.Contains(all["browser"].Found+all["browser"].Advice, "WebRTC") {
 		t.Errorf("with Firefox: %+v", all["browser"])
 	}
 	s := m.serve()
@@ -76,7 +76,7 @@ func TestDoctor(t *testing.T) {
 		want[check] = "ok"
 	}
 	want["browser"], want["content origin"] = "warning", all["content origin"].Status
-	if diff := cmp.Diff(want, ends(all)); diff != "" || all["content origin"].Status == "failed" {
+	if diff := cmp.Diff(want, statuses(all)); diff != "" || all["content origin"].Status == "failed" {
 		t.Errorf("with a host: %s: %+v", diff, all["content origin"])
 	}
 	out := m.do(0, "doctor")
@@ -85,7 +85,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// What is wrong is found where it is, with a word of what to do.
+// TestDoctorFindsWhatIsWrong checks that a problem fails the right check, with advice.
 func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("wrong"), 0o600); err != nil {
@@ -150,7 +150,7 @@ func try(t *testing.T, err error) []string {
 	return nil
 }
 
-// A real browser is asked.
+// TestDoctorAsksTheBrowser checks the service workers of real browsers.
 func TestDoctorAsksTheBrowser(t *testing.T) {
 	for _, name := range []string{"chromium", "firefox-esr"} {
 		t.Run(name, func(t *testing.T) {
@@ -167,15 +167,15 @@ func TestDoctorAsksTheBrowser(t *testing.T) {
 	}
 }
 
-// No command goes through a proxy that the environment names: WebSockets do not
-// either, and what it carries is a token.
+// TestNoProxyIsUsed checks that no command uses the proxy that the environment names,
+// because it would see the token.
 func TestNoProxyIsUsed(t *testing.T) {
 	m := newMachine(t)
 	var asked atomic.Int64
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer proxy.Close()
 	m.env = append(m.env, "HTTP_PROXY="+proxy.URL, "http_proxy="+proxy.URL, "NO_PROXY=", "no_proxy=", "AHP_CANVAS_TOKEN=sesame")
-	// A name that means nobody (RFC 6761 section 6.4): only a proxy would answer for it.
+	// This name never resolves (RFC 6761 section 6.4), so only a proxy would answer.
 	m.do(1, "ls", "--host", "http://canvas.invalid:80")
 	if n := asked.Load(); n != 0 {
 		t.Errorf("the proxy was asked %d times", n)

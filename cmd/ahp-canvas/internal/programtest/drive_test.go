@@ -13,7 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
-// A person drives a running host from a second terminal.
+// TestDrive uses a running host from a second terminal.
 func TestDrive(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve()
@@ -67,8 +67,8 @@ func TestDrive(t *testing.T) {
 // openResult is the part of open_canvas's result that tests read.
 type openResult struct{ InstanceID, Link string }
 
-// An action's value is printed as it came, with every digit, for people and for
-// programs.
+// TestInvoke checks that a result is printed unchanged, with every digit, for people and
+// for programs.
 func TestInvoke(t *testing.T) {
 	m := newMachine(t)
 	m.serve("--state", "memory")
@@ -89,7 +89,7 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
-// A folder of one's own is offered, and opened instead of the board.
+// TestCanvasFolder checks that a folder is offered, and opened instead of the board.
 func TestCanvasFolder(t *testing.T) {
 	m := newMachine(t)
 	m.serve("--canvas", webFolder(t, "mine"), "--state", "memory")
@@ -108,8 +108,8 @@ func TestCanvasFolder(t *testing.T) {
 	}
 }
 
-// Two folders that are called the same are told apart by their canvas.json; the
-// host says so.
+// TestCanvasFolderTwice checks that the host refuses two folders with the same id, and
+// says how to change one.
 func TestCanvasFolderTwice(t *testing.T) {
 	m := newMachine(t)
 	m.do(1, "serve", "--state", "memory", "--canvas", webFolder(t, "dist"), "--canvas", webFolder(t, "dist"))
@@ -126,7 +126,8 @@ func TestCanvasFolderTwice(t *testing.T) {
 	}
 }
 
-// Each failure has its code, its cause and a next step, and the exit status 1.
+// TestFailures checks that each failure has a code, a cause, a next step and exit status
+// 1.
 func TestFailures(t *testing.T) {
 	m := newMachine(t)
 	m.do(1, "ls")
@@ -167,7 +168,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What has no code of its own is one object with --json too, for who reads lines.
+// TestFailuresWithoutACode checks that with --json a failure without a code is one object
+// too.
 func TestFailuresWithoutACode(t *testing.T) {
 	m := newMachine(t)
 	for _, args := range []string{"open board --input @absent.json", "ls --token-file absent", "ls --token-file \xff", "serve --state /dev/null/x"} {
@@ -208,7 +210,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// --host and --token-file drive a host that left no endpoint file here.
+// TestElsewhere checks that --host and --token-file reach a host without an endpoint file
+// here.
 func TestElsewhere(t *testing.T) {
 	there, here := newMachine(t), newMachine(t)
 	s := there.serve("--state", "memory")

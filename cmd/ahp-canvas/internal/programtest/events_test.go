@@ -20,8 +20,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 )
 
-// bell is a host in this process, which the binary finds like any other: its
-// canvas raises what its action is given.
+// bell starts a host in this process, which the program finds like any other. The action
+// of its canvas raises its input as an event.
 func (m *machine) bell() *host.Host {
 	m.t.Helper()
 	h, err := host.New(host.Options{
@@ -71,7 +71,7 @@ func event(cursor int, word string) string {
 	return fmt.Sprintf(`{"type":"event","cursor":%d,"instanceId":"b","time":"2026-01-02T03:04:05Z","event":{"word":"%s"}}`+"\n", cursor, word)
 }
 
-// What people did is printed once, from a cursor on.
+// TestEvents checks that events are printed once, from a cursor on.
 func TestEvents(t *testing.T) {
 	m := newMachine(t)
 	m.bell()
@@ -107,7 +107,8 @@ func TestEvents(t *testing.T) {
 	m.do(2, "events", "--timeout", "-1s")
 }
 
-// A terminal that follows sees an event when it happens; Ctrl-C is how it ends.
+// TestEventsFollow checks that --follow prints an event when it happens, and that Ctrl-C
+// is a success.
 func TestEventsFollow(t *testing.T) {
 	m := newMachine(t)
 	m.bell()
@@ -133,13 +134,14 @@ func TestEventsFollow(t *testing.T) {
 	if err := cmd.Wait(); err != nil || time.Since(begun) > 4*time.Second || errs.String() != "" {
 		t.Errorf("Ctrl-C: %v: %s", err, errs)
 	}
-	// With a time it ends by itself, when nothing came for so long.
+	// With --timeout it ends when no event came for that long.
 	if got := m.do(0, "events", "--follow", "--json", "--timeout", "50ms"); got != event(1, "one")+event(2, "two") {
 		t.Error(got)
 	}
 }
 
-// An agent on standard streams waits, is told, and goes on from there.
+// TestMCPWaits checks that an agent on standard streams waits for an event and continues
+// after it.
 func TestMCPWaits(t *testing.T) {
 	m := newMachine(t)
 	m.bell()
@@ -156,7 +158,8 @@ func TestMCPWaits(t *testing.T) {
 	a.leave()
 }
 
-// A host that is told to stop does not wait for people who are quiet.
+// TestStopEndsWaits checks that a host that stops does not wait until calls that wait for
+// events time out.
 func TestStopEndsWaits(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")

@@ -30,7 +30,7 @@ const (
 	relayWords = "wss://relay.test:" + relayPort + "/"
 )
 
-// far is the evidence with a host that the browser reaches through a relay only.
+// far is the evidence with a host that the browser can reach only through a relay.
 type far struct {
 	*evidence
 	net       network
@@ -70,8 +70,8 @@ func newFar(t *testing.T) *far {
 	return f
 }
 
-// trust takes the self-signed certificate for what it says, as a person's own
-// authority would make it.
+// trust makes the browser accept the self-signed certificate, as an authority of the user
+// would.
 func (f *far) trust(t *testing.T, cert string) {
 	t.Helper()
 	text, err := os.ReadFile(cert)
@@ -89,7 +89,7 @@ func (f *far) trust(t *testing.T, cert string) {
 	f.spki = base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// startRelay returns when the relay listens.
+// startRelay starts the relay and returns once it listens.
 func (f *far) startRelay(t *testing.T) {
 	t.Helper()
 	f.relayCmd = f.relayM.command(t.Context(), f.relayArgs...)
@@ -113,7 +113,7 @@ func (f *far) killRelay() {
 	_ = f.relayCmd.Wait()
 }
 
-// fetched asks for something from within a namespace.
+// fetched requests a URL from within a namespace.
 func fetched(t *testing.T, ns, address string) (string, error) {
 	t.Helper()
 	transport := &http.Transport{DialContext: dialer(ns), DisableKeepAlives: true}
@@ -126,7 +126,7 @@ func fetched(t *testing.T, ns, address string) (string, error) {
 	return string(b), err
 }
 
-// numberOf reads a number of a program's metrics.
+// numberOf returns a number from a program's metrics.
 func numberOf(t *testing.T, ns, address, name string) float64 {
 	t.Helper()
 	text, err := fetched(t, ns, "http://"+address+":"+adminPort+"/metrics")
@@ -144,7 +144,7 @@ func numberOf(t *testing.T, ns, address, name string) float64 {
 	return v
 }
 
-// registered waits until the relay knows the host.
+// registered waits until the host is registered with the relay.
 func (f *far) registered(t *testing.T) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -156,7 +156,7 @@ func (f *far) registered(t *testing.T) {
 	}
 }
 
-// open shows the page that the host's link names, in the client's namespace.
+// open opens the host's link in a browser, in the client's namespace.
 func (f *far) open(t *testing.T) {
 	t.Helper()
 	browserIn(t, f.net.client)
@@ -164,7 +164,7 @@ func (f *far) open(t *testing.T) {
 		fmt.Sprintf("host-resolver-rules=MAP relay.test %s,MAP *.canvas.test %s", relayToClient, relayToClient))
 }
 
-// dial is a client of the host, in the client's namespace and through the relay.
+// dial connects a client to the host, in the client's namespace and through the relay.
 func (f *far) dial(t *testing.T, opts client.Options) *client.Client {
 	t.Helper()
 	opts.Token, opts.TLS = f.key.ClientToken, &tls.Config{RootCAs: f.roots}

@@ -14,9 +14,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// relayKilled: the relay is killed and started again, while a page posts. Page,
-// client and host are back by themselves; what the host did meanwhile is known;
-// nothing was asked twice.
+// relayKilled kills and restarts the relay while a page posts. The page, the client and
+// the host reconnect automatically, learn what the host did meanwhile, and repeat no
+// request.
 func (f *far) relayKilled(t *testing.T) {
 	rounds := 5
 	if os.Getenv("AHP_LONG") == "1" {
@@ -58,7 +58,7 @@ func (f *far) relayKilled(t *testing.T) {
 	f.screenshot(t, "after")
 }
 
-// followed waits until the client's mirror shows an instance.
+// followed waits until the client's copy of the session has an instance.
 func (f *far) followed(t *testing.T, c *client.Client, instance string) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -76,7 +76,7 @@ func (f *far) followed(t *testing.T, c *client.Client, instance string) {
 	}
 }
 
-// askedOnce compares what the page asked with what the app heard.
+// askedOnce compares what the page posted with what the app received.
 func (f *far) askedOnce(t *testing.T) {
 	in[any](t, f.evidence, "live", `posting = false`)
 	f.await(t, "live", `window.over`)
@@ -105,8 +105,8 @@ func (f *far) askedOnce(t *testing.T) {
 	}
 }
 
-// sameState compares a client that lived through it with one that asks the host
-// itself, now.
+// sameState compares the state of a client that stayed connected with that of one that
+// connects now.
 func (f *far) sameState(t *testing.T, c *client.Client) {
 	now, err := client.Dial(t.Context(), f.server.AHP, client.Options{Token: f.server.ViewToken, NetDial: dialer(f.net.host), Subscriptions: []string{host.DefaultSession}})
 	if err != nil {
@@ -131,5 +131,5 @@ func (f *far) sameState(t *testing.T, c *client.Client) {
 	}
 }
 
-// encoded is a state as it travels: what it remembers beside that is its own.
+// encoded returns a state as it travels, without what a client adds to it.
 func encoded(state any) string { return string(ahp.MustMarshal(state)) }

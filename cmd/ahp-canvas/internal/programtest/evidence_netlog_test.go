@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// asked is a request that a browser made, as its network log has it.
+// asked is a request of the browser, from its network log.
 type asked struct{ url, initiator string }
 
-// onlyTheHost checks what the browser asked the network for: the host's page and
-// its socket, and on content origins nothing but the host's own files, because
-// everything of a canvas comes over the socket.
+// onlyTheHost checks what the browser requested from the network: the host's page and its
+// socket, and on content origins only the host's own files, because everything of a canvas
+// comes over the socket.
 func (e *evidence) onlyTheHost(t *testing.T) {
 	data, err := os.ReadFile(e.netlog)
 	if err != nil {
@@ -28,23 +28,23 @@ func (e *evidence) onlyTheHost(t *testing.T) {
 			t.Errorf("a request for %q", r.url)
 			continue
 		}
-		kind := e.judge(u)
+		kind := e.classify(u)
 		if kind == "" && r.initiator == "not an origin" {
 			kind = "the browser's own" // of its makers: no page caused it
 		}
 		count[kind]++
 		if kind == "" {
-			t.Errorf("a request for another place: %s by %s", r.url, r.initiator)
+			t.Errorf("a request to another server: %s by %s", r.url, r.initiator)
 		}
 	}
-	t.Logf("what the browser asked the network for: %v", count)
+	t.Logf("what the browser requested from the network: %v", count)
 	if count["page"] == 0 || count["socket"] == 0 || count["content"] == 0 {
-		t.Error("the log of the browser's network is not what it was meant to be")
+		t.Error("the browser's network log lacks expected requests")
 	}
 }
 
-// requests reads a browser's network log, which has one event on a line. It may
-// lack its end: the browser was told to go away.
+// requests reads a browser's network log, which has one event per line. Its end can be
+// missing, because the browser was killed.
 func requests(netlog []byte) (all []asked) {
 	for line := range bytes.Lines(netlog) {
 		var event struct {
@@ -58,8 +58,8 @@ func requests(netlog []byte) (all []asked) {
 	return all
 }
 
-// judge names the kind of a request; "" is one that should not be.
-func (e *evidence) judge(u *url.URL) string {
+// classify returns the kind of a request, or "" if it is not allowed.
+func (e *evidence) classify(u *url.URL) string {
 	page, err := url.Parse(e.server.Link)
 	if err != nil {
 		return ""

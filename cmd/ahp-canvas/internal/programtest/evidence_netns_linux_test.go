@@ -17,21 +17,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 )
 
-// The three parties of a relay. Relay and host share one wire, relay and client
-// another; nothing leads from wire to wire.
+// The three parties of a relay. Relay and host share one cable, relay and client another;
+// no route connects the two.
 const (
 	relayToHost, hostAddress     = "10.231.1.1", "10.231.1.2"
 	relayToClient, clientAddress = "10.231.2.1", "10.231.2.2"
 )
 
-// network is three network namespaces. Each is also a machine of its own in that
-// its /etc/hosts is.
+// network is three network namespaces. Each is a machine of its own: it has its own
+// /etc/hosts.
 type network struct{ host, relay, client string }
 
-// nsPrefix begins the names of our namespaces; the test's process id follows.
+// nsPrefix begins the names of the test's namespaces; its process id follows.
 const nsPrefix = "ahpevidence"
 
-// newNetwork makes the namespaces, which end with the test.
+// newNetwork creates the namespaces, which are removed when the test ends.
 func newNetwork(t *testing.T) network {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -49,7 +49,7 @@ func newNetwork(t *testing.T) network {
 			missing(t, fmt.Sprintf("ip netns add: %v: %s", err, out))
 		}
 		ip(t, "-n", ns, "link", "set", "lo", "up")
-		// A namespace begins with the machine's own setting.
+		// A new namespace has the machine's own setting.
 		ip(t, "netns", "exec", ns, "sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward")
 	}
 	wire(t, n.relay, "to-host", relayToHost, n.host, "to-relay", hostAddress)
@@ -64,7 +64,7 @@ func newNetwork(t *testing.T) network {
 	return n
 }
 
-// ip runs iproute2, which must succeed.
+// ip runs iproute2 and fails the test if that fails.
 func ip(t *testing.T, args ...string) {
 	t.Helper()
 	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
@@ -72,7 +72,7 @@ func ip(t *testing.T, args ...string) {
 	}
 }
 
-// wire joins two namespaces by a cable with an address at each end.
+// wire connects two namespaces with a cable that has an address at each end.
 func wire(t *testing.T, a, aLink, aAddress, b, bLink, bAddress string) {
 	t.Helper()
 	ip(t, "link", "add", aLink, "netns", a, "type", "veth", "peer", "name", bLink, "netns", b)
@@ -82,12 +82,12 @@ func wire(t *testing.T, a, aLink, aAddress, b, bLink, bAddress string) {
 	}
 }
 
-// The process's first thread stays with the main goroutine. Were it free, a dialer
-// could take it into a namespace, for ever: the process itself would count as one of
-// that namespace, and be killed with it.
+// Lock the process's first thread to the main goroutine. Otherwise a dialer could move it
+// into a namespace permanently; the process would then count as part of the namespace and
+// be killed with it.
 func init() { runtime.LockOSThread() }
 
-// removeNamespace ends what still runs in a namespace of ours, and removes it.
+// removeNamespace kills the processes in a namespace of this test, and removes it.
 func removeNamespace(name string) {
 	pids, _ := exec.Command("ip", "netns", "pids", name).Output()
 	for pid := range strings.FieldsSeq(string(pids)) {
@@ -100,7 +100,7 @@ func removeNamespace(name string) {
 	_ = os.Remove("/etc/netns") // where it is empty
 }
 
-// removeLeftOvers removes the namespaces of tests whose process is gone.
+// removeLeftOvers removes the namespaces of tests whose process has ended.
 func removeLeftOvers(t *testing.T) {
 	t.Helper()
 	for _, dir := range []string{"/run/netns", "/etc/netns"} {
@@ -114,13 +114,13 @@ func removeLeftOvers(t *testing.T) {
 	}
 }
 
-// via is a command in front of another that runs it in a namespace.
+// via is the command line that runs another command in a namespace.
 func via(ns string) []string { return []string{"ip", "netns", "exec", ns} }
 
-// setns is the system call, which package syscall does not name everywhere.
+// setns is a system call that package syscall does not name on every architecture.
 var setns = map[string]uintptr{"amd64": 308, "arm64": 268}[runtime.GOARCH]
 
-// dialer opens connections from within a namespace.
+// dialer returns a dial function for connections from within a namespace.
 func dialer(ns string) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	type opened struct {
 		conn net.Conn
@@ -138,7 +138,7 @@ func dialer(ns string) func(ctx context.Context, network, addr string) (net.Conn
 	}
 }
 
-// dialFrom moves its thread into the namespace.
+// dialFrom dials in a thread that it moves into the namespace.
 func dialFrom(ctx context.Context, ns, network, addr string) (net.Conn, error) {
 	f, err := os.Open(filepath.Join("/run/netns", ns))
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// all is what canvases that people have already must do, whatever the way to
-// their host is.
+// all runs what existing canvases must do, however the page reaches their host.
 func (e *evidence) all(t *testing.T) {
 	for _, step := range []struct {
 		name string
@@ -30,7 +29,7 @@ func (e *evidence) all(t *testing.T) {
 	}
 }
 
-// pagesLoad: every app's page is there, with what it loads itself.
+// pagesLoad checks that every app's page is loaded, with its own resources.
 func (e *evidence) pagesLoad(t *testing.T) {
 	e.await(t, "Counters", `document.getElementById("title").textContent === "Counters"`)
 	e.await(t, "Token", `document.getElementById("p").textContent === "1"`)
@@ -48,11 +47,11 @@ func (e *evidence) pagesLoad(t *testing.T) {
 	e.screenshot(t, "pages")
 }
 
-// shownCounts is what the counters of a page show.
+// shownCounts is an expression for the counters that a page shows.
 const shownCounts = `[...document.querySelectorAll("#list button")].map((b) => b.textContent).join()`
 
-// clickPosts: a form and a press of the mouse change the extension's state, which
-// the agent sees.
+// clickPosts checks that a form and a click change the extension's state, and that the
+// agent sees the change.
 func (e *evidence) clickPosts(t *testing.T) {
 	in[any](t, e, "Counters", `document.querySelector("[name=name]").value = "cats"`)
 	e.click(t, "Counters", "form button")
@@ -71,7 +70,8 @@ func (e *evidence) clickPosts(t *testing.T) {
 	}
 }
 
-// spread is the middle and the end of a list of milliseconds, which it sorts.
+// spread describes a list of milliseconds by its median and its maximum. It sorts the
+// list.
 func spread(ms []float64) string {
 	if len(ms) == 0 {
 		return "nothing was measured"
@@ -80,8 +80,8 @@ func spread(ms []float64) string {
 	return fmt.Sprintf("median %.1f ms, 95 %% %.1f ms, longest %.1f ms of %d", ms[len(ms)/2], ms[len(ms)*95/100], ms[len(ms)-1], len(ms))
 }
 
-// lag is how late the next ticks of the live canvas are painted, each from when
-// the app sent it.
+// lag measures how late the next ticks of the live canvas are painted after the app sent
+// them.
 func (e *evidence) lag(t *testing.T, ticks int) []float64 {
 	t.Helper()
 	in[any](t, e, "live", `painted.length = 0`)
@@ -89,17 +89,17 @@ func (e *evidence) lag(t *testing.T, ticks int) []float64 {
 	return in[[]float64](t, e, "live", fmt.Sprintf(`return painted.slice(0, %d)`, ticks))
 }
 
-// eventsRepaint: an event is painted soon after the app sent it.
+// eventsRepaint checks that an event is painted soon after the app sent it.
 func (e *evidence) eventsRepaint(t *testing.T) {
 	ms := e.lag(t, 60)
 	t.Logf("from event to repaint: %s", spread(ms))
 	if median := ms[len(ms)/2]; median > 100 {
-		t.Errorf("an event is painted after %.0f ms, at most 100 are wanted", median)
+		t.Errorf("an event is painted after %.0f ms, want at most 100", median)
 	}
 }
 
-// actionsRepaint: what the agent does is seen. The time has the start of a
-// program in it.
+// actionsRepaint checks that the page shows what the agent does. The times include the
+// start of a program.
 func (e *evidence) actionsRepaint(t *testing.T) {
 	var took []float64
 	for i := range 5 {
@@ -111,7 +111,7 @@ func (e *evidence) actionsRepaint(t *testing.T) {
 	t.Logf("from the start of ahp-canvas invoke to what is seen: %s", spread(took))
 }
 
-// filesPass: a person's file goes up, and 2 MiB come down.
+// filesPass uploads a file that a person chose, and downloads 2 MiB.
 func (e *evidence) filesPass(t *testing.T) {
 	in[any](t, e, "Files", `const d = new DataTransfer(); const bytes = new Uint8Array(700_000).map((_, i) => i * 7 + (i >> 8)); d.items.add(new File([bytes], "a b.bin"));
 		const f = document.getElementById("file"); f.files = d.files; f.dispatchEvent(new Event("change"))`)
@@ -125,10 +125,10 @@ func (e *evidence) filesPass(t *testing.T) {
 	}
 }
 
-// hash is a function of a page's script.
+// hash is a JavaScript function for pages.
 const hash = `const hash = async (b) => [...new Uint8Array(await crypto.subtle.digest("SHA-256", b))].map((b) => b.toString(16).padStart(2, "0")).join("");`
 
-// resourcesPass: a file of a folder, by canvasReadResource.
+// resourcesPass reads a file of a folder with canvasReadResource.
 func (e *evidence) resourcesPass(t *testing.T) {
 	got := in[[]any](t, e, "big", hash+`const t = performance.now(); const r = await fetch("/big.bin"); const b = await r.arrayBuffer(); return [performance.now() - t, b.byteLength, await hash(b)]`)
 	want := sha256.Sum256(pattern(bigFile))
@@ -138,8 +138,8 @@ func (e *evidence) resourcesPass(t *testing.T) {
 	}
 }
 
-// floodIsSlowed: a body that nobody reads stops its sender, and one that is read
-// as fast as it comes leaves the other canvases smooth.
+// floodIsSlowed checks that an unread response body stops its sender, and that one that is
+// read at full speed leaves other canvases responsive.
 func (e *evidence) floodIsSlowed(t *testing.T) {
 	quiet := e.lag(t, 40)
 	in[any](t, e, "flood", `window.r = (await fetch("/flood")).body.getReader(); await r.read(); return 0`)
@@ -151,9 +151,9 @@ func (e *evidence) floodIsSlowed(t *testing.T) {
 		e.lag(t, 10)
 		before, now = now, sent()
 	}
-	t.Logf("a body that nobody reads stopped its sender after %.1f MB", now/1e6)
+	t.Logf("an unread body stopped its sender after %.1f MB", now/1e6)
 	if before != now || now > 16<<20 {
-		t.Errorf("%.0f bytes were sent that nobody reads", now)
+		t.Errorf("%.0f unread bytes were sent", now)
 	}
 	in[any](t, e, "flood", `window.n = 0; window.t = performance.now(); (async () => { for (;;) { const { done, value } = await r.read(); if (done) return; n += value.length } })().catch(() => {}); return 0`)
 	loud := e.lag(t, 40)
@@ -164,14 +164,13 @@ func (e *evidence) floodIsSlowed(t *testing.T) {
 	}
 }
 
-// veiled says whether a canvas is shown as one that is not up to date, with its
-// frame still there.
+// veiled reports whether a canvas is marked as out of date while its frame is still shown.
 func veiled(title string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".card")].some((c) => c.querySelector("h2").textContent === %q && c.dataset.availability === "stale" && !c.querySelector(".words").hidden && c.querySelector("iframe")?.inert)`, title)
 }
 
-// killedComesBack: the extension is killed. The canvas is veiled and its frame
-// stays mounted; it comes back and is alive without a reload.
+// killedComesBack kills the extension. Its canvas is veiled while its frame stays mounted,
+// and works again without a reload.
 func (e *evidence) killedComesBack(t *testing.T) {
 	in[any](t, e, "Counters", `window.kept = "kept"; document.querySelector("[name=name]").value = "typed"`)
 	at := time.Now()
@@ -189,7 +188,7 @@ func (e *evidence) killedComesBack(t *testing.T) {
 	e.tab.Wait(t, `!`+veiled("Counters"))
 	back := time.Since(at)
 	e.await(t, "Counters", shownCounts+` === ""`) // it forgot, and its stream said so
-	t.Logf("the person was told after %d ms, it was back after %d ms, and the page's stream after %d ms", seen.Milliseconds(), back.Milliseconds(), time.Since(at).Milliseconds())
+	t.Logf("the canvas was veiled after %d ms, ready after %d ms, and the page's stream after %d ms", seen.Milliseconds(), back.Milliseconds(), time.Since(at).Milliseconds())
 	if got := in[string](t, e, "Counters", `return window.kept + " " + document.querySelector("[name=name]").value`); got != "kept typed" {
 		t.Errorf("the page was loaded again: %s", got)
 	}
@@ -199,7 +198,7 @@ func (e *evidence) killedComesBack(t *testing.T) {
 	e.await(t, "Counters", shownCounts+` === "typed: 2"`)
 }
 
-// tenSideBySide: ten canvases, each with its own page and stream.
+// tenSideBySide opens ten canvases, each with its own page and stream.
 func (e *evidence) tenSideBySide(t *testing.T) {
 	for n := len(titles); n < 10; n++ {
 		e.m.do(0, "open", "counters", "--instance", fmt.Sprintf("c%d", n), "--input", fmt.Sprintf(`{"title":"Nr %d"}`, n))

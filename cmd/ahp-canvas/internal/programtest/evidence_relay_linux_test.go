@@ -13,8 +13,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// TestEvidenceRelay: all of it again, with the three parties where host and
-// client cannot reach each other.
+// TestEvidenceRelay repeats all of it with a host and a client that cannot reach each
+// other.
 func TestEvidenceRelay(t *testing.T) {
 	f := newFar(t)
 	t.Run("no other way", f.noOtherWay)
@@ -27,12 +27,11 @@ func TestEvidenceRelay(t *testing.T) {
 	t.Run("soak", f.soak)
 }
 
-// noOtherWay: neither end can be dialled by the other, also where somebody gives
-// it a route.
+// noOtherWay checks that neither end can dial the other, even with a route.
 func (f *far) noOtherWay(t *testing.T) {
 	admin := hostAddress + ":" + adminPort
 	if _, err := fetched(t, f.net.relay, "http://"+admin+"/healthz"); err != nil {
-		t.Fatalf("the host's listener is not there for its neighbour: %v", err)
+		t.Fatalf("the host's listener cannot be reached from its own network: %v", err)
 	}
 	for from, to := range map[string]string{f.net.client: admin, f.net.host: clientAddress + ":" + adminPort} {
 		conn, err := dialer(from)(t.Context(), "tcp", to)
@@ -55,8 +54,8 @@ func (f *far) noOtherWay(t *testing.T) {
 	}
 }
 
-// streamIsWhole: a stream that was open all the time has missed nothing, and was
-// never opened again.
+// streamIsWhole checks that a stream that was open all the time has missed no event and
+// was not opened again.
 func (f *far) streamIsWhole(t *testing.T, began time.Time) {
 	got := in[[]float64](t, f.evidence, "live", `return [numbers.length, numbers.filter((n, i) => i && n !== numbers[i - 1] + 1).length, opened]`)
 	t.Logf("a stream of %.0f events over %.0f s", got[0], time.Since(began).Seconds())
@@ -65,7 +64,7 @@ func (f *far) streamIsWhole(t *testing.T, began time.Time) {
 	}
 }
 
-// resourceInGo: 10 MiB through the relay to a program.
+// resourceInGo reads 10 MiB through the relay with the Go client.
 func (f *far) resourceInGo(t *testing.T) {
 	c := f.dial(t, client.Options{Subscriptions: []string{host.DefaultSession}})
 	channel := f.channel(t, c, "big")
@@ -83,7 +82,7 @@ func (f *far) resourceInGo(t *testing.T) {
 	}
 }
 
-// channel is the channel of an instance that is open.
+// channel returns the channel of an open instance.
 func (f *far) channel(t *testing.T, c *client.Client, instance string) string {
 	t.Helper()
 	s, _ := c.Session(host.DefaultSession)
@@ -96,8 +95,8 @@ func (f *far) channel(t *testing.T, c *client.Client, instance string) string {
 	return ""
 }
 
-// soak: ten minutes of it, and what host and relay use. It and 50 rounds of
-// relayKilled want -timeout 30m.
+// soak runs for ten minutes and measures what host and relay use. With 50 rounds of
+// relayKilled it needs -timeout 30m.
 func (f *far) soak(t *testing.T) {
 	if os.Getenv("AHP_LONG") != "1" {
 		t.Skip("takes ten minutes: AHP_LONG=1")

@@ -17,9 +17,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// evidence is a host with canvases that people have already: extensions on the
-// published SDK, web apps from npm and a folder. A page in a real browser shows
-// them. Only start differs between the ways to reach the host.
+// evidence is a host with existing canvases: extensions on the published SDK, web apps
+// from npm, and a folder. A page in a real browser shows them. Only open differs between
+// the ways to reach the host.
 type evidence struct {
 	whole  *testing.T // what tabs and frames live as long as
 	m      *machine   // the host's
@@ -34,11 +34,11 @@ type evidence struct {
 // bigFile is the size of the folder's one large file.
 const bigFile = 10 << 20
 
-// titles of the canvases that start has opened.
+// titles are those of the canvases that serve opens.
 var titles = []string{"Counters", "Token", "Files", "pages", "cards", "live", "flood", "big"}
 
-// installed is a copy of the test extensions with what their package.json
-// names, from npm: once for all tests.
+// installed returns a copy of the test extensions with their npm packages, which are
+// installed once for all tests.
 var installed = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(filepath.Dir(binary), "npm")
 	if err := os.CopyFS(dir, os.DirFS("../../../../canvas/provider/extension/testdata")); err != nil {
@@ -46,7 +46,7 @@ var installed = sync.OnceValues(func() (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	// What is optional are the SDK's own runtimes, for which there is no use here.
+	// The optional packages are the SDK's own runtimes, which these tests do not use.
 	cmd := exec.CommandContext(ctx, "npm", "ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -55,7 +55,7 @@ var installed = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// missing skips a test that needs what is not here, and fails it in the gate.
+// missing skips a test that needs something this machine lacks, and fails it in the gate.
 func missing(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -64,8 +64,8 @@ func missing(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// newEvidence starts the apps on the host's machine, whose network the test may
-// have changed by m.via.
+// newEvidence prepares the evidence on a host's machine. The test can have changed its
+// network with m.via.
 func newEvidence(t *testing.T, m *machine) *evidence {
 	needNode(t)
 	dir, err := installed()
@@ -75,7 +75,7 @@ func newEvidence(t *testing.T, m *machine) *evidence {
 	return &evidence{whole: t, m: m, npm: dir, frames: map[string]*webtest.Page{}, netlog: filepath.Join(t.TempDir(), "netlog.json")}
 }
 
-// serve starts the host with all that it carries.
+// serve starts the apps, and the host with all its canvases.
 func (e *evidence) serve(t *testing.T, more ...string) {
 	t.Helper()
 	folder := webFolder(t, "big")
@@ -103,7 +103,7 @@ func (e *evidence) serve(t *testing.T, more ...string) {
 	e.server = e.m.serve(args...)
 }
 
-// pattern is n bytes that are not all alike.
+// pattern returns n bytes that are not all the same.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -112,8 +112,8 @@ func pattern(n int) []byte {
 	return b
 }
 
-// app starts a web app on the host's machine and waits until it says so; it ends
-// with the test.
+// app starts a web app on the host's machine and waits until it prints a text. The app
+// ends with the test.
 func (e *evidence) app(t *testing.T, says string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -149,7 +149,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// open shows the host's page in a browser, which keeps a log of its network.
+// open shows the host's page in a browser that logs its network requests.
 func (e *evidence) open(t *testing.T, flags ...string) {
 	t.Helper()
 	t.Cleanup(func() { e.onlyTheHost(t) }) // when the browser has ended
@@ -162,7 +162,7 @@ func (e *evidence) open(t *testing.T, flags ...string) {
 	e.tab.Unwatched(t)
 }
 
-// shown waits until n canvases are there to be looked at.
+// shown waits until n canvases are shown.
 func (e *evidence) shown(t *testing.T, n int) {
 	t.Helper()
 	e.tab.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d && [...document.querySelectorAll(".card .words")].every((w) => w.hidden)`, n))
@@ -172,10 +172,10 @@ func (e *evidence) shown(t *testing.T, n int) {
 	}
 }
 
-// win is what an outer frame evaluates to reach the canvas's own window.
+// win is the expression for a canvas's own window in its outer frame.
 const win = `document.querySelector("iframe").contentWindow`
 
-// in evaluates an async function's body in the page of a canvas.
+// in runs the body of an async function in a canvas's page.
 func in[T any](t *testing.T, e *evidence, title, body string) T {
 	t.Helper()
 	return webtest.Eval[T](t, e.frame(t, title), win+fmt.Sprintf(`.eval(%q)`, "(async () => {"+body+"})()"))
@@ -190,18 +190,18 @@ func (e *evidence) frame(t *testing.T, title string) *webtest.Page {
 	return f
 }
 
-// await waits until an expression is true in the page of a canvas.
+// await waits until an expression is true in a canvas's page.
 func (e *evidence) await(t *testing.T, title, expression string) {
 	t.Helper()
 	e.frame(t, title).Wait(t, win+fmt.Sprintf(`.eval(%q)`, expression))
 }
 
-// click presses the mouse on the first element of a selector in the page of a canvas.
+// click clicks the first element that a selector finds in a canvas's page.
 func (e *evidence) click(t *testing.T, title, selector string) {
 	t.Helper()
 	const middle = `(() => { const r = %s.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2, r.x, r.y] })()`
 	card := fmt.Sprintf(`[...document.querySelectorAll(".card")].find((c) => c.querySelector("h2").textContent === %q).querySelector("iframe")`, title)
-	// The browser finds a frame under the mouse where it was painted last.
+	// The browser looks for a frame under the mouse where it painted it last.
 	const painted = `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(0))))`
 	webtest.Eval[any](t, e.tab, card+`.scrollIntoView({ block: "center", behavior: "instant" }), `+painted)
 	webtest.Eval[any](t, e.frame(t, title), painted)
@@ -211,7 +211,7 @@ func (e *evidence) click(t *testing.T, title, selector string) {
 	e.tab.ClickAt(t, outer[2]+at[0], outer[3]+at[1])
 }
 
-// screenshot keeps a picture for who asks for it.
+// screenshot saves a picture if the environment names a folder for it.
 func (e *evidence) screenshot(t *testing.T, name string) {
 	t.Helper()
 	png := e.tab.Screenshot(t)
@@ -222,7 +222,7 @@ func (e *evidence) screenshot(t *testing.T, name string) {
 	}
 }
 
-// pid is the process of an extension.
+// pid returns the process id of an extension.
 func (e *evidence) pid(t *testing.T, extension string) int {
 	t.Helper()
 	found := regexp.MustCompile(`process (\d+) started`).FindAllStringSubmatch(e.m.do(0, "extension", "logs", extension), -1)
@@ -233,7 +233,7 @@ func (e *evidence) pid(t *testing.T, extension string) int {
 	return pid
 }
 
-// TestEvidenceDirect: the page reaches the host over its own listener.
+// TestEvidenceDirect has a page that reaches the host at its own listener.
 func TestEvidenceDirect(t *testing.T) {
 	e := newEvidence(t, newMachine(t))
 	e.serve(t)

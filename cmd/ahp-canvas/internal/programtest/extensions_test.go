@@ -21,8 +21,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 )
 
-// tinyExtension speaks an extension's wire by hand, so that nothing need be
-// installed: what the published SDK does is the test of package extension.
+// tinyExtension implements an extension's protocol without the SDK, so that nothing needs
+// to be installed. Package extension tests the published SDK.
 const tinyExtension = `
 import { createServer } from "node:http";
 const send = (m) => { const b = Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...m })); process.stdout.write("Content-Length: " + b.length + "\r\n\r\n"); process.stdout.write(b); };
@@ -47,7 +47,7 @@ process.stdin.on("data", (chunk) => {
 send({ id: 1, method: "connect", params: {} });
 `
 
-// extensionFolder writes one extension.
+// extensionFolder writes an extension into a folder.
 func extensionFolder(t *testing.T, parent, name, module string) string {
 	t.Helper()
 	dir := filepath.Join(parent, name)
@@ -109,7 +109,7 @@ func TestServeExtension(t *testing.T) {
 	m.do(0, "open", "two-panel")
 	m.do(1, "open", "bad")
 	if !strings.Contains(m.err, "canvas_provider_unavailable") || !strings.Contains(m.err, "SyntaxError") {
-		t.Errorf("opening what does not run: %s", m.err)
+		t.Errorf("opening an extension that does not run: %s", m.err)
 	}
 	if got := m.do(0, "extension", "logs", "one"); !strings.Contains(got, "\none is  [31mup [0m\n") {
 		t.Errorf("its log: %q", got)
@@ -119,23 +119,24 @@ func TestServeExtension(t *testing.T) {
 	}
 	m.do(1, "extension", "logs", "three")
 	if !strings.Contains(m.err, "extension_not_found") || !strings.Contains(m.err, "bad, one, two") {
-		t.Errorf("a name that there is not: %s", m.err)
+		t.Errorf("an unknown name: %s", m.err)
 	}
 	if got := s.stop(syscall.SIGTERM); got != 0 {
 		t.Errorf("exit status %d\n%s", got, s.errs)
 	}
 	if strings.Contains(s.errs.String(), "one is") {
-		t.Errorf("what an extension says is in the host's log: %s", s.errs)
+		t.Errorf("output of an extension is in the host's log: %s", s.errs)
 	}
 	if errs := s.errs.String(); !strings.Contains(errs, `Note: extension "bad" does not run: it ended with exit status 1. Its last words:`) || !strings.Contains(errs, "SyntaxError") {
-		t.Errorf("the person is told: %s", errs)
+		t.Errorf("the notes: %s", errs)
 	}
 	if left, _ := filepath.Glob(filepath.Join(m.run, "ahp-canvas", "*")); len(left) > 0 {
 		t.Errorf("left in the runtime folder: %v", left)
 	}
 }
 
-// The panels of an extension are there again after a restart of the host.
+// TestExtensionAfterRestart checks that canvases of an extension are open again after a
+// restart of the host.
 func TestExtensionAfterRestart(t *testing.T) {
 	needNode(t)
 	m := newMachine(t)
@@ -144,7 +145,7 @@ func TestExtensionAfterRestart(t *testing.T) {
 	m.do(0, "open", "one-panel", "--instance", "mine")
 	first.stop(syscall.SIGTERM)
 	m.serve("--extension", dir)
-	for range 100 { // it is opened again by and by
+	for range 100 { // the host opens it again in the background
 		if slices.Contains(m.ls(), lsRow{Type: "open", CanvasID: "one-panel", InstanceID: "mine", ExtensionID: "one", Availability: "ready"}) {
 			return
 		}
@@ -152,7 +153,8 @@ func TestExtensionAfterRestart(t *testing.T) {
 	t.Errorf("ls:\n%s", m.lastOut)
 }
 
-// A host that is killed takes the extension's process along.
+// TestExtensionDiesWithTheHost checks that the process of an extension ends when its host
+// is killed.
 func TestExtensionDiesWithTheHost(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux kills it")
@@ -166,7 +168,7 @@ func TestExtensionDiesWithTheHost(t *testing.T) {
 	}
 	pid, _ := strconv.Atoi(found[1])
 	if !reach.Alive(pid) {
-		t.Fatal("the process is not there")
+		t.Fatal("the process does not exist")
 	}
 	s.stop(syscall.SIGKILL)
 	for range 1000 {
@@ -205,8 +207,9 @@ func TestServeCanvasURL(t *testing.T) {
 	}
 }
 
-// An app that is not there does not keep the host from starting.
-func TestServeCanvasURLThatIsNotThere(t *testing.T) {
+// TestServeUnreachableCanvasURL checks that the host starts even if a web app is
+// unreachable.
+func TestServeUnreachableCanvasURL(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory", "--canvas-url", "notes=http://127.0.0.1:"+freePort(t)+"/")
 	if !slices.Contains(m.ls(), lsRow{Type: "open", CanvasID: "board", InstanceID: "board", ExtensionID: "board", Availability: "ready"}) {
@@ -214,11 +217,11 @@ func TestServeCanvasURLThatIsNotThere(t *testing.T) {
 	}
 	s.stop(syscall.SIGTERM) // and what it said has been read
 	if !strings.Contains(s.errs.String(), `Note: canvas "notes" could not be opened: `) {
-		t.Errorf("the person is told: %s", s.errs)
+		t.Errorf("the notes: %s", s.errs)
 	}
 }
 
-func TestWrongCarrying(t *testing.T) {
+func TestWrongExtensionFlags(t *testing.T) {
 	m := newMachine(t)
 	empty := t.TempDir()
 	for _, test := range []struct {

@@ -18,7 +18,7 @@ func (m *machine) smallDisk(size string) {
 	m.t.Cleanup(func() { _ = syscall.Unmount(m.state, syscall.MNT_DETACH) })
 }
 
-// fillDisk takes all the room that is left; the file that it returns gives it back.
+// fillDisk uses up all free space; removing the file that it returns frees it again.
 func (m *machine) fillDisk() string {
 	m.t.Helper()
 	name := filepath.Join(m.state, "ballast")
@@ -35,8 +35,8 @@ func (m *machine) fillDisk() string {
 	return name
 }
 
-// TestFullDisk: on a disk without room nothing is half done, and people are told
-// what to do; with room again everything goes on, also after a kill.
+// TestFullDisk checks that on a full disk no operation is half done and errors say what to
+// do, and that everything works again once there is space, also after a kill.
 func TestFullDisk(t *testing.T) {
 	m := newMachine(t)
 	m.smallDisk("512k")
@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	ballast := m.fillDisk()
 	input := `{"title":"` + strings.Repeat("x", 100) + `","lists":["` + strings.Repeat("y", 100) + `"]}`
 	opened, refused := []string{"before"}, ""
-	for n := 0; refused == "" && n < 200; n++ { // the store has some room of its own left
+	for n := 0; refused == "" && n < 200; n++ { // the store still has free pages
 		id := fmt.Sprintf("during%d.", n)
 		out, err := m.command(t.Context(), "open", "board", "--instance", id, "--input", input).CombinedOutput()
 		if err == nil {
@@ -83,8 +83,8 @@ func TestFullDisk(t *testing.T) {
 	check("after the restart")
 }
 
-// TestStateRefusals: a state folder that cannot be used is left as it is, and a
-// person is told why and what to do.
+// TestStateRefusals checks that a state folder that cannot be used stays unchanged, and
+// that the error says why and what to do.
 func TestStateRefusals(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

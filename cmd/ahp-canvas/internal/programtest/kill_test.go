@@ -12,9 +12,9 @@ import (
 
 func unmarshalLoosely(raw []byte, into any) error { return json.Unmarshal(raw, into) }
 
-// lives is how often a host or a relay is ended in a test: a few times, or with
-// AHP_LONG often. AHP_LIVES is another number, for a long form in pieces.
-func lives(short, long int) int {
+// runs returns how often a host or a relay is stopped or killed in a test: a few times, or
+// often with AHP_LONG. AHP_LIVES overrides it, so that a long form can run in parts.
+func runs(short, long int) int {
 	if n, err := strconv.Atoi(os.Getenv("AHP_LIVES")); err == nil && n > 0 {
 		return n
 	}
@@ -24,41 +24,41 @@ func lives(short, long int) int {
 	return short
 }
 
-// TestKill: a real host under load is killed at any time. What it answered is
-// true afterwards, and what it ended has not risen (security.md, figures).
+// TestKill kills a host under load at random times. What it has answered must be true
+// afterwards, and what it has closed must stay closed.
 func TestKill(t *testing.T) {
 	m, l := newMachine(t), newLedger()
-	n, wrongs := lives(10, 200), 0
-	for life := range n {
+	n, wrongs := runs(10, 200), 0
+	for run := range n {
 		s := m.serve()
 		for _, wrong := range l.audit(t, s) {
-			t.Errorf("life %d: %s", life, wrong)
+			t.Errorf("run %d: %s", run, wrong)
 			wrongs++
 		}
-		l.work(t, s, life, func() {
+		l.work(t, s, run, func() {
 			after(50*time.Millisecond + rand.N(300*time.Millisecond))
 			_ = s.cmd.Process.Kill()
 			<-s.done
 		})
 	}
 	for _, wrong := range l.audit(t, m.serve()) {
-		t.Errorf("last life: %s", wrong)
+		t.Errorf("last run: %s", wrong)
 		wrongs++
 	}
-	t.Logf("%d kills: %d answers, %d calls without one, %d answers untrue afterwards", n, l.answered, l.silent, wrongs)
+	t.Logf("%d kills: %d answers, %d calls without one, %d answers were untrue afterwards", n, l.answered, l.silent, wrongs)
 	if l.answered < 20*n {
-		t.Errorf("%d answers are hardly a load", l.answered)
+		t.Errorf("%d answers are too few for a load", l.answered)
 	}
 }
 
-// TestStopUnderLoad: a host that is told to stop answers what it accepted. What
-// got no answer was not done.
+// TestStopUnderLoad checks that a host that stops answers what it accepted, and that what
+// it did not answer was not done.
 func TestStopUnderLoad(t *testing.T) {
 	m, l := newMachine(t), newLedger()
-	n := lives(3, 30)
-	for life := range n {
+	n := runs(3, 30)
+	for run := range n {
 		s := m.serve()
-		l.work(t, s, life, func() {
+		l.work(t, s, run, func() {
 			after(100*time.Millisecond + rand.N(200*time.Millisecond))
 			if status := s.stop(syscall.SIGTERM); status != 0 {
 				t.Errorf("exit status %d: %s", status, s.errs)
@@ -66,20 +66,20 @@ func TestStopUnderLoad(t *testing.T) {
 		})
 		s = m.serve()
 		for _, wrong := range l.audit(t, s) {
-			t.Errorf("life %d: %s", life, wrong)
+			t.Errorf("run %d: %s", run, wrong)
 		}
 		for id, would := range l.asked {
 			if got, board := l.boards[id]; board && got == would || !board && l.sessions[id] == would {
-				t.Errorf("life %d: %s was done, and nobody was answered", life, id)
+				t.Errorf("run %d: %s was done without an answer", run, id)
 			}
 		}
 		clear(l.asked)
 		s.stop(syscall.SIGTERM)
 	}
-	t.Logf("%d stops: %d answers, all true afterwards; %d calls came too late to be accepted", n, l.answered, l.silent)
+	t.Logf("%d stops: %d answers, all true afterwards; %d calls were not accepted", n, l.answered, l.silent)
 }
 
-// after waits for a moment that nothing else tells.
+// after waits for a time. It is for moments that no event marks.
 func after(d time.Duration) {
 	<-time.After(d)
 }

@@ -16,33 +16,33 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// told is what somebody knows of a thing that he asked for.
-type told int
+// outcome is what a client knows about a thing after a request.
+type outcome int
 
 const (
-	absent  told = iota // its end was answered, or it never began
-	present             // its beginning was answered
-	unknown             // no answer came
+	absent  outcome = iota // its end was confirmed, or it never existed
+	present                // its creation was confirmed
+	unknown                // there was no answer
 )
 
-// ledger holds what a host has answered, over its lives.
+// ledger is what a host has confirmed, over all its runs.
 type ledger struct {
 	mu       sync.Mutex
-	boards   map[string]told // by instance id
-	sessions map[string]told // by URI
+	boards   map[string]outcome // by instance id
+	sessions map[string]outcome // by URI
 	cards    map[string][]string
-	asked    map[string]told // without an answer, in this life: what it would have become
-	answered int             // over all lives
+	asked    map[string]outcome // without an answer, in this run: the outcome of success
+	answered int                // over all runs
 	silent   int
 }
 
 func newLedger() *ledger {
-	return &ledger{boards: map[string]told{}, sessions: map[string]told{}, cards: map[string][]string{}, asked: map[string]told{}}
+	return &ledger{boards: map[string]outcome{}, sessions: map[string]outcome{}, cards: map[string][]string{}, asked: map[string]outcome{}}
 }
 
-// ask notes that the answer is unknown, asks, and notes the answer. It reports
-// whether one came.
-func (l *ledger) ask(where map[string]told, id string, after told, do func() error) bool {
+// ask sets the outcome to unknown, sends the request, and sets it to after if it is
+// answered. It reports whether it was.
+func (l *ledger) ask(where map[string]outcome, id string, after outcome, do func() error) bool {
 	l.mu.Lock()
 	where[id] = unknown
 	l.mu.Unlock()
@@ -59,8 +59,8 @@ func (l *ledger) ask(where map[string]told, id string, after told, do func() err
 	return true
 }
 
-// worker is one agent or one client that asks for things until the host is gone. One
-// goroutine has it.
+// worker is an agent or a client that sends requests until the host is gone. Only one
+// goroutine uses it.
 type worker struct {
 	ledger *ledger
 	name   string
@@ -72,8 +72,8 @@ type worker struct {
 	n                int
 }
 
-// work runs workers until each got no answer, and calls end meanwhile.
-func (l *ledger) work(t *testing.T, s *server, life int, end func()) {
+// work runs workers until none gets an answer, and calls end meanwhile.
+func (l *ledger) work(t *testing.T, s *server, run int, end func()) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -87,14 +87,14 @@ func (l *ledger) work(t *testing.T, s *server, life int, end func()) {
 			t.Fatal(err)
 		}
 		defer person.Close()
-		name := fmt.Sprintf("l%dw%d", life, n)
+		name := fmt.Sprintf("l%dw%d", run, n)
 		wg.Go(func() {
-			w := &worker{ledger: l, name: name, door: door, rnd: rand.New(rand.NewPCG(uint64(life), uint64(2*n)))}
+			w := &worker{ledger: l, name: name, door: door, rnd: rand.New(rand.NewPCG(uint64(run), uint64(2*n)))}
 			for w.boardStep(ctx) && w.cardStep(ctx) {
 			}
 		})
 		wg.Go(func() {
-			w := &worker{ledger: l, name: name, client: person, rnd: rand.New(rand.NewPCG(uint64(life), uint64(2*n+1)))}
+			w := &worker{ledger: l, name: name, client: person, rnd: rand.New(rand.NewPCG(uint64(run), uint64(2*n+1)))}
 			for w.sessionStep(ctx) {
 			}
 		})
@@ -124,7 +124,7 @@ func (w *worker) boardStep(ctx context.Context) bool {
 	})
 }
 
-// cardStep has a board save something, and knows of it only once it is answered.
+// cardStep lets a board save a card, and records the card only if the call is answered.
 func (w *worker) cardStep(ctx context.Context) bool {
 	if len(w.boards) == 0 {
 		return true
@@ -161,8 +161,8 @@ func (w *worker) sessionStep(ctx context.Context) bool {
 	})
 }
 
-// audit holds a host of the next life against what was answered in those before,
-// learns what was unknown, and returns what is wrong.
+// audit compares a host of the next run with what was confirmed in the runs before,
+// resolves unknown outcomes, and returns what is wrong.
 func (l *ledger) audit(t *testing.T, s *server) (wrong []string) {
 	t.Helper()
 	door, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: s.MCP, Token: s.AgentToken})
@@ -188,7 +188,7 @@ func (l *ledger) audit(t *testing.T, s *server) (wrong []string) {
 		var value struct {
 			Value ahp.Value `json:"value"`
 		}
-		// Opening what is open waits until the host has opened it again.
+		// Opening an open canvas waits until the host has reopened it.
 		l.read(t, door, "open_canvas", ahp.MustMarshal(map[string]any{"canvasId": "board", "instanceId": id}), &struct{ _ int }{})
 		l.read(t, door, "invoke_canvas_action", ahp.MustMarshal(map[string]any{"instanceId": id, "actionName": "get_board"}), &value)
 		for _, card := range l.cards[id] {
@@ -200,15 +200,15 @@ func (l *ledger) audit(t *testing.T, s *server) (wrong []string) {
 	return wrong
 }
 
-// compare says what was answered and is not so, and makes the unknown known.
-func compare(what string, known map[string]told, have []string) (wrong []string) {
+// compare returns which confirmed outcomes are not true, and resolves the unknown ones.
+func compare(what string, known map[string]outcome, have []string) (wrong []string) {
 	for id, state := range known {
 		is := slices.Contains(have, id)
 		switch {
 		case state == present && !is:
-			wrong = append(wrong, fmt.Sprintf("%s %s was answered and is lost", what, id))
+			wrong = append(wrong, fmt.Sprintf("%s %s was created and is lost", what, id))
 		case state == absent && is:
-			wrong = append(wrong, fmt.Sprintf("%s %s was ended and is back", what, id))
+			wrong = append(wrong, fmt.Sprintf("%s %s was closed and is open again", what, id))
 		}
 		known[id] = absent
 		if is {

@@ -27,7 +27,8 @@ func mode(t *testing.T, name string) os.FileMode {
 	return info.Mode().Perm()
 }
 
-// A host that is told to stop answers, cleans up after itself and says 0.
+// TestStop checks that a host that is stopped by a signal answers, cleans up and exits
+// with 0.
 func TestStop(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		m := newMachine(t)
@@ -48,7 +49,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A request that does not end holds the drain up; a second signal does not wait.
+// TestSecondSignal checks that the first signal waits for a running request, and that the
+// second does not.
 func TestSecondSignal(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve()
@@ -67,7 +69,7 @@ func TestSecondSignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	for { // until it takes no more: the first signal has been heard
+	for { // until it accepts no connection: it has received the first signal
 		c, err := net.Dial("tcp", u.Host)
 		if err != nil {
 			break
@@ -84,14 +86,15 @@ func TestSecondSignal(t *testing.T) {
 	if !status.Signaled() || status.Signal() != syscall.SIGTERM {
 		t.Errorf("it ended with %v", status)
 	}
-	// What it could not clean up is recognised.
+	// The files that it left are recognized as stale.
 	m.do(1, "ls")
 	if !strings.Contains(m.err, "host_not_found") {
 		t.Error(m.err)
 	}
 }
 
-// A page survives a restart: same port, same tokens.
+// TestRestart checks that a host has the same port and tokens after a restart, so that
+// open pages reconnect.
 func TestRestart(t *testing.T) {
 	m := newMachine(t)
 	first := m.serve()
@@ -120,7 +123,8 @@ func TestStateMemory(t *testing.T) {
 	}
 }
 
-// Somebody else has the kept port: the host says so, and keeps the new one.
+// TestPortTaken checks that a host whose last port is in use says so, and keeps the new
+// one.
 func TestPortTaken(t *testing.T) {
 	m := newMachine(t)
 	first := m.serve()
@@ -135,7 +139,7 @@ func TestPortTaken(t *testing.T) {
 	}
 	defer squatter.Close()
 	second := m.serve()
-	second.stop(syscall.SIGTERM) // from then on all that it said is there
+	second.stop(syscall.SIGTERM) // so that its output is complete
 	if second.Page == first.Page || second.ViewToken != first.ViewToken || !strings.Contains(second.errs.String(), u.Port()+" of the last run is in use") {
 		t.Errorf("%s then %s: %s", first.Page, second.Page, second.errs)
 	}
@@ -150,8 +154,8 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// Of two hosts the one that started last is driven, and --host picks the other,
-// whose port stays its own.
+// TestTwoHosts checks that commands use the host that started last, that --host selects
+// the other one, and that each keeps its port.
 func TestTwoHosts(t *testing.T) {
 	m := newMachine(t)
 	first := m.serve()
@@ -177,8 +181,8 @@ func TestTwoHosts(t *testing.T) {
 	}
 }
 
-// Two hosts do not share a state folder: the second one says whose it is. The
-// lock goes with the process, however that ended.
+// TestStateLocked checks that two hosts do not share a state folder, that the second one
+// names the first, and that the lock ends with its process, however that ended.
 func TestStateLocked(t *testing.T) {
 	m := newMachine(t)
 	first := m.serve()
@@ -200,8 +204,8 @@ func TestStateLocked(t *testing.T) {
 	}
 }
 
-// An endpoint file of a process that is gone is recognised and removed; what is
-// no endpoint file is left alone.
+// TestStaleEndpoint checks that the endpoint file of a process that has ended is removed,
+// and that other files are left alone.
 func TestStaleEndpoint(t *testing.T) {
 	m := newMachine(t)
 	dir := filepath.Join(m.run, "ahp-canvas")
@@ -228,7 +232,7 @@ func TestStaleEndpoint(t *testing.T) {
 	}
 }
 
-// Secrets are not written where others can read them.
+// TestFoldersOfOthers checks that no secrets are written where other users can read them.
 func TestFoldersOfOthers(t *testing.T) {
 	m := newMachine(t)
 	if err := os.Mkdir(filepath.Join(m.run, "ahp-canvas"), 0o755); err != nil {
@@ -255,7 +259,7 @@ func TestFoldersOfOthers(t *testing.T) {
 	}
 }
 
-// No log line holds a token or an address of the page.
+// TestLogs checks that no log line holds a token or the URL of the page.
 func TestLogs(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--log-level", "debug")
@@ -281,8 +285,8 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// A page that is connected is told why the connection ends, and does not hold
-// the end up.
+// TestStopClosesPages checks that a connected page learns why its connection ends, and
+// does not delay the end.
 func TestStopClosesPages(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve()

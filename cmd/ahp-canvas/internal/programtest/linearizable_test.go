@@ -16,24 +16,24 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// What clients ask of a few instances, and what they are told.
+// The requests of clients about a few instances, and the answers.
 type (
 	request struct {
 		op       string // open, close, list
 		instance int
 	}
 	answer struct {
-		known bool   // false: none came, and it may have happened
+		known bool   // false if there was no answer; the operation might have happened
 		found bool   // of close
-		open  uint64 // of list: a bit an instance
+		open  uint64 // of list: one bit for each instance
 	}
 )
 
 const instances = 4
 
-// model is what open, close and list promise: one set, changed at one moment
-// between question and answer, also over the host's end. What was not answered
-// has happened or not.
+// model is the promise of open, close and list: a single set, which changes at one moment
+// between request and answer, also across the end of the host. Without an answer, the
+// change has happened or not.
 var model = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{uint64(0)} },
 	Step: func(state, input, output any) []any {
@@ -62,7 +62,7 @@ var model = (&porcupine.NondeterministicModel{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%v -> %v", input, output) },
 }).ToModel()
 
-// history is what clients asked and heard.
+// history is the requests of clients with their answers.
 type history struct {
 	mu    sync.Mutex
 	start time.Time
@@ -74,7 +74,7 @@ func (h *history) run(client int, in request, ask func() answer) bool {
 	out := ask()
 	back := time.Since(h.start)
 	if !out.known {
-		back = time.Hour // it may still happen, at any time
+		back = time.Hour // it can still happen, at any time
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,15 +82,15 @@ func (h *history) run(client int, in request, ask func() answer) bool {
 	return out.known
 }
 
-// TestLinearizable: 8 clients open, close and list over restarts by kill -9, and
-// there is one order of all that explains what each was told.
+// TestLinearizable runs 8 clients that open, close and list while the host is killed and
+// restarted. One order of all operations must explain every answer.
 func TestLinearizable(t *testing.T) {
-	n, total := lives(5, 50), 0
+	n, total := runs(5, 50), 0
 	for round := range n {
 		m, h := newMachine(t), &history{start: time.Now()}
-		for life := range 3 {
+		for run := range 3 {
 			s := m.serve()
-			h.load(t, s, life*8, func() {
+			h.load(t, s, run*8, func() {
 				after(60*time.Millisecond + rand.N(60*time.Millisecond))
 				_ = s.cmd.Process.Kill()
 				<-s.done
@@ -105,10 +105,10 @@ func TestLinearizable(t *testing.T) {
 			t.Logf("history %d of %d operations was too long to be checked", round, len(h.ops))
 		}
 	}
-	t.Logf("%d histories of 8 clients over 3 lives: %d operations", n, total)
+	t.Logf("%d histories of 8 clients over 3 runs: %d operations", n, total)
 }
 
-// load runs 8 clients until each got no answer, and calls end meanwhile.
+// load runs 8 clients until none gets an answer, and calls end meanwhile.
 func (h *history) load(t *testing.T, s *server, first int, end func()) {
 	var wg sync.WaitGroup
 	for n := range 8 {

@@ -14,7 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
 )
 
-// agent is a program that starts ahp-canvas mcp, and knows no Go.
+// agent is a program that starts ahp-canvas mcp and does not use this module.
 type agent struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -31,7 +31,7 @@ func (m *machine) agent(args ...string) *agent {
 	return a
 }
 
-// startAgent starts the program, and says nothing yet.
+// startAgent starts the program and sends nothing.
 func (m *machine) startAgent(args ...string) *agent {
 	m.t.Helper()
 	a := &agent{t: m.t, cmd: m.command(m.t.Context(), append([]string{"mcp"}, args...)...), errs: &lockedBuffer{}}
@@ -89,7 +89,7 @@ func (a *agent) leave() int {
 	return a.cmd.ProcessState.ExitCode()
 }
 
-// With a host running, an agent works with that one.
+// TestMCPProxies checks that an agent uses the running host.
 func TestMCPProxies(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
@@ -109,8 +109,8 @@ func TestMCPProxies(t *testing.T) {
 	}
 }
 
-// Without one it starts a host, which a person reaches and drives like any
-// other, and which ends with the agent.
+// TestMCPStartsAHost checks that mcp starts a host if none is running. People and other
+// commands use it like any other; it ends with the agent.
 func TestMCPStartsAHost(t *testing.T) {
 	m := newMachine(t)
 	a := m.agent("--canvas", webFolder(t, "mine"))
@@ -131,8 +131,8 @@ func TestMCPStartsAHost(t *testing.T) {
 	m.do(1, "link")
 }
 
-// Agents that start at the same time do not fight for the state folder: one that
-// finds a host at its start waits for it.
+// TestMCPWaitsForAHostThatStarts checks that an agent waits for a host that is starting,
+// so that agents that start at the same time do not fail over the state folder.
 func TestMCPWaitsForAHostThatStarts(t *testing.T) {
 	m := newMachine(t)
 	starting, err := statedir.Open(filepath.Join(m.state, "ahp-canvas"))
@@ -142,7 +142,7 @@ func TestMCPWaitsForAHostThatStarts(t *testing.T) {
 	defer starting.Release()
 	a := m.startAgent()
 	a.errs.await(t, "waiting for it")
-	s := m.serve("--state", "memory") // which lists itself, as that one would now
+	s := m.serve("--state", "memory") // which publishes its endpoint, as the other one would
 	a.hello()
 	var o openResult
 	if err := json.Unmarshal(a.tool("open_canvas", `{"canvasId":"board"}`), &o); err != nil || o.Link != s.Link {
@@ -153,8 +153,8 @@ func TestMCPWaitsForAHostThatStarts(t *testing.T) {
 	}
 }
 
-// One whose state folder is free after all, because a host has just ended, starts
-// its own.
+// TestMCPWaitsForAHostThatEnds checks that an agent starts a host of its own once the
+// state folder is free.
 func TestMCPWaitsForAHostThatEnds(t *testing.T) {
 	m := newMachine(t)
 	ending, err := statedir.Open(filepath.Join(m.state, "ahp-canvas"))

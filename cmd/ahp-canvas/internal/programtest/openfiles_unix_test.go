@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// withFiles limits how many files the programs of a machine may have open.
+// withFiles limits how many files a machine's programs can have open.
 func (m *machine) withFiles(n int) {
 	m.via = []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, n), "sh"}
 }
 
-// fewerLine is what a program says that takes fewer connections than usual.
+// fewerLine is the log line about lowered connection limits.
 type fewerLine struct {
 	Msg            string
 	Files          int
@@ -33,8 +33,8 @@ func fewer(t *testing.T, text string) (said fewerLine) {
 	return said
 }
 
-// A host takes as many connections as it may have open files for, and says so in one
-// line; what was asked for and cannot be had is refused.
+// TestOpenFiles checks that a host lowers its connection limits to the limit of open files
+// and logs that in one line, and that it refuses numbers that were given and do not fit.
 func TestOpenFiles(t *testing.T) {
 	m := newMachine(t)
 	m.withFiles(800)
@@ -56,7 +56,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 	s = m.serve("--state", "memory", "--max-connections", "600")
 	s.stop(syscall.SIGTERM)
-	if said := fewer(t, s.errs.String()); said.MaxConnections != 600 || said.MaxHTTP != 100 { // that one was not given, and gives way
+	if said := fewer(t, s.errs.String()); said.MaxConnections != 600 || said.MaxHTTP != 100 { // which was not given, so it is lowered
 		t.Errorf("%s", s.errs)
 	}
 	if s := m.serve("--state", "memory", "--max-connections", "600", "--max-http", "100"); s.stop(syscall.SIGTERM) != 0 || s.errs.String() != "" {
@@ -64,7 +64,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// A relay does too, with two sockets for a client.
+// TestOpenFilesOfARelay checks the same for a relay, where a client takes two sockets.
 func TestOpenFilesOfARelay(t *testing.T) {
 	m := newMachine(t)
 	tokens := filepath.Join(t.TempDir(), "tokens.json")

@@ -11,8 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 )
 
-// get asks what listens on a port of this machine for a path, under a name that
-// it may know.
+// get requests a path from a port of this machine, under a host name.
 func get(t *testing.T, port, host, path string) (int, http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+path, nil)
@@ -28,7 +27,7 @@ func get(t *testing.T, port, host, path string) (int, http.Header) {
 	return resp.StatusCode, resp.Header
 }
 
-// freePort is a port that nobody has now.
+// freePort returns a port that no program uses now.
 func freePort(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,8 +39,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// A host with a name of its own: links name it, the page is served under it and
-// under loopback's, and canvases get origins below the pattern.
+// TestOrigin checks --origin and --content-origin: links have the origin, the page is
+// served under it and on loopback, and canvases get origins of the pattern.
 func TestOrigin(t *testing.T) {
 	m := newMachine(t)
 	for _, tc := range []struct{ args, want string }{
@@ -69,7 +68,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Beyond loopback there is no token in a query: addresses are logged by others.
+// TestListenBeyondLoopback checks that beyond loopback no token is accepted in a query,
+// because others log URLs.
 func TestListenBeyondLoopback(t *testing.T) {
 	m := newMachine(t)
 	for _, tc := range []struct {
@@ -81,7 +81,7 @@ func TestListenBeyondLoopback(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// With the right token it is a request that wants no WebSocket.
+		// With an accepted token, the request fails because it is not for a WebSocket.
 		if got, _ := get(t, u.Port(), "localhost:"+u.Port(), "/ahp?tkn="+s.ViewToken); got != tc.want {
 			t.Errorf("%s: a token in the query: status %d, want %d", tc.listen, got, tc.want)
 		}
@@ -93,7 +93,8 @@ func TestListenBeyondLoopback(t *testing.T) {
 	}
 }
 
-// Who lets others in over plain http is told so, unless people come by an https address.
+// TestNotEncrypted checks that a host warns about plain http beyond loopback, unless
+// people use an https address.
 func TestNotEncrypted(t *testing.T) {
 	m := newMachine(t)
 	for args, want := range map[string]bool{
@@ -102,7 +103,7 @@ func TestNotEncrypted(t *testing.T) {
 		"--listen 0.0.0.0:0 --origin https://canvas.example --content-origin https://*.canvas.example": false,
 	} {
 		s := m.serve(append([]string{"--state", "memory"}, strings.Fields(args)...)...)
-		s.stop(syscall.SIGTERM) // it has said all of it then
+		s.stop(syscall.SIGTERM) // so that its output is complete
 		if got := strings.Contains(s.noise(), "not encrypted"); got != want {
 			t.Errorf("%s: %q", args, s.noise())
 		}

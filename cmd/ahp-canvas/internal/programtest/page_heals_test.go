@@ -7,9 +7,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// TestPageHeals: the host is killed under an open page and starts again. The page
-// comes back by itself, on the same port with the same token, and shows what the
-// board has kept; what is done then is seen.
+// TestPageHeals kills and restarts the host under an open page. The page reconnects
+// automatically, to the same port with the same token, and shows what the board has saved
+// and what is added now.
 func TestPageHeals(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve()

@@ -22,14 +22,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 )
 
-// binary is the program, built once: the tests run it as a person does. Under the race
-// detector it is built with it, and a race in any process of it fails the tests.
+// binary is the program, which is built once. Under the race detector it is built with it,
+// and a race in any of its processes fails the tests.
 var binary string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
-		os.Exit(m.Run()) // nothing runs it
+		os.Exit(m.Run()) // no test runs the program
 	}
 	dir, err := os.MkdirTemp("", "ahp-canvas-test-")
 	if err != nil {
@@ -61,8 +61,7 @@ func raced() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// races prints what the race detector said in processes of the program, and returns 1
-// where it said anything.
+// races prints the race reports of all processes, and returns 1 if there are any.
 func races(dir string) (code int) {
 	reports, _ := filepath.Glob(filepath.Join(dir, "race.*"))
 	for _, file := range reports {
@@ -73,7 +72,7 @@ func races(dir string) (code int) {
 	return code
 }
 
-// machine is a user's account: where its programs keep things.
+// machine is a user account: the folders and the environment of its programs.
 type machine struct {
 	t            *testing.T
 	state, run   string
@@ -126,16 +125,17 @@ func (m *machine) doWith(stdin string, want int, args ...string) string {
 	return m.lastOut
 }
 
-// server is a host that runs.
+// server is a running host.
 type server struct {
 	reach.Endpoint
 	cmd  *exec.Cmd
 	out  *bufio.Reader
 	errs *lockedBuffer
-	done chan struct{} // closed when the process is gone
+	done chan struct{} // closed when the process has ended
 }
 
-// noise is what the host said, less that this machine allows it few open files.
+// noise returns what the host printed on standard error, except that this machine has a
+// low limit of open files.
 func (s *server) noise() string {
 	var lines []string
 	for line := range strings.Lines(s.errs.String()) {
@@ -146,7 +146,7 @@ func (s *server) noise() string {
 	return strings.Join(lines, "")
 }
 
-// serve starts a host and reads its first line.
+// serve starts a host and reads its first line of output.
 func (m *machine) serve(args ...string) *server {
 	m.t.Helper()
 	s := &server{errs: &lockedBuffer{}, done: make(chan struct{})}
@@ -198,19 +198,19 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// await waits for a text, as on standard error.
+// await waits until a text was written.
 func (l *lockedBuffer) await(t *testing.T, text string) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(20 * time.Second); !strings.Contains(l.String(), text); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("%q was not said:\n%s", text, l)
+			t.Fatalf("%q was not printed:\n%s", text, l)
 		}
 	}
 }
 
-// webFolder is a canvas of a person's own.
+// webFolder creates a folder that serve can offer as a canvas.
 func webFolder(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)

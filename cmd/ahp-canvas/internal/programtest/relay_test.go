@@ -22,7 +22,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
 )
 
-// program is a command that runs until it is told to stop, and its first line.
+// program is a command that runs until it is stopped, and its first line of output.
 type program struct {
 	errs *lockedBuffer
 	line string
@@ -78,8 +78,8 @@ func body(t *testing.T, address string) string {
 	return string(b)
 }
 
-// The whole way: tokens, a relay, a host that registers with it, the link that
-// it prints, and a client that comes in by what the link says.
+// TestRelay runs a whole relay: it makes tokens, starts a relay and a host that registers
+// with it, and connects a client with the link that the host prints.
 func TestRelay(t *testing.T) {
 	m := newMachine(t)
 	dir := t.TempDir()
@@ -196,7 +196,8 @@ func TestRelayRefuses(t *testing.T) {
 	}
 }
 
-// The file with a host's tokens is its owner's alone, and a host says where it is not.
+// TestRelayKeyIsPrivate checks that relay token --out writes a private file, and that a
+// host warns about a file that is not.
 func TestRelayKeyIsPrivate(t *testing.T) {
 	m := newMachine(t)
 	dir := t.TempDir()
@@ -217,7 +218,7 @@ func TestRelayKeyIsPrivate(t *testing.T) {
 	relays := []string{"--state", "memory", "--relay", "ws://127.0.0.1:1/", "--relay-token-file", key}
 	said := func() string {
 		s := m.serve(relays...)
-		s.stop(syscall.SIGTERM) // it has said all of it then
+		s.stop(syscall.SIGTERM) // so that its output is complete
 		return s.noise()
 	}
 	if text := said(); strings.Contains(text, "chmod 600") {
@@ -231,8 +232,8 @@ func TestRelayKeyIsPrivate(t *testing.T) {
 	}
 }
 
-// A host whose clock went back registers as the newest run all the same: the relay may
-// not know yet that the last one is gone.
+// TestTheClockOfAHostGoesBack checks that a host whose clock went back registers as the
+// newest run: the relay might not know yet that the last run has ended.
 func TestTheClockOfAHostGoesBack(t *testing.T) {
 	m := newMachine(t)
 	dir := t.TempDir()
@@ -246,7 +247,7 @@ func TestTheClockOfAHostGoesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, err := kept.NewGeneration(time.Now().Add(time.Hour)) // as it was an hour ago, by a wrong clock
+	last, err := kept.NewGeneration(time.Now().Add(time.Hour)) // the number of a run whose clock was wrong
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +255,7 @@ func TestTheClockOfAHostGoesBack(t *testing.T) {
 		t.Errorf("the next run is %d, after %d: %v", next, last, err)
 	}
 	kept.Release()
-	lost := m.serve(append([]string{"--state", "memory"}, through...)...) // as if it were still there
+	lost := m.serve(append([]string{"--state", "memory"}, through...)...) // as if it were still running
 	lost.errs.await(t, registered)
 	back := m.serve(append([]string{"--state", state}, through...)...)
 	back.errs.await(t, registered)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// writeCertificate makes a self-signed certificate for names and loopback.
+// writeCertificate writes a self-signed certificate for host names.
 func writeCertificate(t *testing.T, dir string, serial int64, names ...string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -44,8 +44,8 @@ func writeCertificate(t *testing.T, dir string, serial int64, names ...string) (
 	return cert, key
 }
 
-// A relay with TLS, a name of its own and a wildcard for canvases: a host
-// registers over wss, and each name serves what it is for.
+// TestRelayWithTLS runs a relay with TLS, a name of its own and a wildcard name for
+// canvases. A host registers over wss, and each name serves only what it is for.
 func TestRelayWithTLS(t *testing.T) {
 	m := newMachine(t)
 	dir := t.TempDir()

@@ -15,9 +15,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// load keeps requests of every kind in flight until done is closed. What fails
-// is not asked again: the next request has a name of its own.
-func (a *asking) load(t *testing.T, done <-chan struct{}) (wait func()) {
+// load keeps requests of every kind in flight until done is closed. A failed request is
+// not repeated: the next one has a name of its own.
+func (a *relayed) load(t *testing.T, done <-chan struct{}) (wait func()) {
 	tallied := a.channel(t, "tally")
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -29,11 +29,11 @@ func (a *asking) load(t *testing.T, done <-chan struct{}) (wait func()) {
 					return
 				default:
 				}
-				pause := 2 * time.Millisecond // others use this processor too
-				if !count.ask(do) {
-					pause = 20 * time.Millisecond // the lane is away
+				delay := 2 * time.Millisecond // leaves processor time to the others
+				if !count.send(do) {
+					delay = 20 * time.Millisecond // the relay is down
 				}
-				after(pause)
+				after(delay)
 			}
 		})
 	}
@@ -65,16 +65,15 @@ func (a *asking) load(t *testing.T, done <-chan struct{}) (wait func()) {
 	return func() { wg.Wait(); cancel() }
 }
 
-// TestRelayKilledUnderRequests: a relay that is killed and started again while
-// requests are in flight repeats none of them, and clients and host are back by
-// themselves, and soon.
+// TestRelayKilledUnderRequests kills and restarts a relay while requests are in flight.
+// None is repeated, and clients and host reconnect automatically and soon.
 func TestRelayKilledUnderRequests(t *testing.T) {
-	a, n := newAsking(t), lives(5, 50)
+	a, n := newRelayed(t), runs(5, 50)
 	done := make(chan struct{})
 	wait := a.load(t, done)
 	var away, hosts, clients []float64
 	for range n {
-		after(2*time.Second + rand.N(300*time.Millisecond)) // a connection that holds, as most do
+		after(2*time.Second + rand.N(300*time.Millisecond)) // long enough for everything to reconnect
 		gone := make([]<-chan struct{}, len(a.clients))
 		for i, c := range a.clients {
 			gone[i] = c.Disconnected()
@@ -88,7 +87,7 @@ func TestRelayKilledUnderRequests(t *testing.T) {
 		var wg sync.WaitGroup
 		back := make([]float64, len(a.clients))
 		for i, c := range a.clients {
-			wg.Go(func() { <-gone[i]; a.back(t, c); back[i] = since(at) })
+			wg.Go(func() { <-gone[i]; a.awaitConnected(t, c); back[i] = since(at) })
 		}
 		a.registered()
 		hosts = append(hosts, since(at))
@@ -100,18 +99,18 @@ func TestRelayKilledUnderRequests(t *testing.T) {
 	t.Logf("%d kills; the relay was away: %s", n, spread(away))
 	t.Logf("after its start the host was back: %s", spread(hosts))
 	t.Logf("the clients were back: %s", spread(clients))
-	a.settle(t)
-	a.same(t)
+	a.drain(t)
+	a.compareStates(t)
 	for _, c := range []*tally{a.invokes, a.opens, a.messages, a.reads, a.titles, a.sessions} {
 		c.check(t)
 	}
 }
 
-// since is in milliseconds, as spread wants it.
+// since returns the milliseconds since a time.
 func since(at time.Time) float64 { return float64(time.Since(at).Milliseconds()) }
 
-// back waits until a client is connected.
-func (a *asking) back(t *testing.T, c *client.Client) {
+// awaitConnected waits until a client is connected.
+func (a *relayed) awaitConnected(t *testing.T, c *client.Client) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Minute); c.Err() != nil; <-tick.C {
@@ -122,13 +121,12 @@ func (a *asking) back(t *testing.T, c *client.Client) {
 	}
 }
 
-// settle has every client dispatch once more, over the lane that it has now: its
-// echo is behind all that it was sent before, and what the last of them did has
-// reached the others when each has asked for an answer.
-func (a *asking) settle(t *testing.T) {
+// drain has every client dispatch once more. Its echo comes after everything that was sent
+// before, and the others have received it once each has answered a ping.
+func (a *relayed) drain(t *testing.T) {
 	t.Helper()
 	for _, c := range a.clients {
-		if !a.titles.ask(func(id string) error {
+		if !a.titles.send(func(id string) error {
 			return c.Dispatch(t.Context(), host.DefaultSession, session.TitleChanged{Title: id})
 		}) {
 			t.Errorf("%s cannot dispatch", c.ID())
@@ -141,9 +139,9 @@ func (a *asking) settle(t *testing.T) {
 	}
 }
 
-// same compares what every client has with what the host has: of the session
-// and of each canvas that is open.
-func (a *asking) same(t *testing.T) {
+// compareStates compares every client's state with the host's: of the session and of each
+// open canvas.
+func (a *relayed) compareStates(t *testing.T) {
 	t.Helper()
 	open, err := a.host.Canvases().ListOpen(host.DefaultSession)
 	if err != nil {

@@ -19,10 +19,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// asking is a host of this process, a relay that is a process of its own, and
-// clients that come through it. Everything that is asked over a lane is counted
-// where it is done.
-type asking struct {
+// relayed is a host in this process, a relay in a process of its own, and clients that
+// connect through it. Requests through the relay are counted where they are done.
+type relayed struct {
 	m         *machine
 	relayArgs []string
 	relay     *program
@@ -30,16 +29,16 @@ type asking struct {
 	host      *host.Host
 	uplinks   chan relay.Progress
 	clients   []*client.Client
-	witness   *client.Client // follows the host directly
+	witness   *client.Client // is connected to the host directly
 
-	// What the host asks clients, and clients the host.
+	// Requests of the host to clients, and of clients to the host.
 	invokes, opens, messages, reads, titles, sessions *tally
 }
 
-const askingClients = 6
+const relayedClients = 6
 
-func newAsking(t *testing.T) *asking {
-	a := &asking{
+func newRelayed(t *testing.T) *relayed {
+	a := &relayed{
 		m: newMachine(t), uplinks: make(chan relay.Progress, 10_000),
 		invokes: newTally("invoke"), opens: newTally("open"), messages: newTally("message"),
 		reads: newTally("read"), titles: newTally("title"), sessions: newTally("session"),
@@ -53,14 +52,14 @@ func newAsking(t *testing.T) *asking {
 	a.relay = a.m.start(a.relayArgs...)
 	a.serve(t)
 	a.watch(t)
-	for n := range askingClients {
+	for n := range relayedClients {
 		a.clients = append(a.clients, a.dial(t, n))
 	}
 	return a
 }
 
 // serve runs the host with its uplink until the test ends.
-func (a *asking) serve(t *testing.T) {
+func (a *relayed) serve(t *testing.T) {
 	var err error
 	if a.host, err = host.New(host.Options{}); err != nil {
 		t.Fatal(err)
@@ -94,9 +93,9 @@ func (a *asking) serve(t *testing.T) {
 	}
 }
 
-func (a *asking) url() string { return strings.TrimSpace(a.relay.line) }
+func (a *relayed) url() string { return strings.TrimSpace(a.relay.line) }
 
-func (a *asking) registered() {
+func (a *relayed) registered() {
 	for p := range a.uplinks {
 		if p.State == relay.Registered {
 			return
@@ -104,45 +103,45 @@ func (a *asking) registered() {
 	}
 }
 
-// openHere is the host's own canvas: it counts messages and reads.
-func (a *asking) openHere(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+// openHere opens the host's own canvas, which counts messages and reads.
+func (a *relayed) openHere(_ context.Context, _ canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	app := &canvas.App{OnMessage: func(_ context.Context, _ canvas.View, payload ahp.Value) {
 		var id string
 		_ = json.Unmarshal(payload, &id)
-		a.messages.hear(id)
+		a.messages.count(id)
 	}}
 	return canvas.Opened{Instance: reading{app, a.reads}, URL: h.ContentURL("/")}, nil
 }
 
-// reading serves any path, and counts.
+// reading serves every path, and counts the requests.
 type reading struct {
 	*canvas.App
 	count *tally
 }
 
 func (r reading) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
-	r.count.hear(req.Path.Name())
+	r.count.count(req.Path.Name())
 	return canvas.Content{Data: []byte("read"), ContentType: "text/plain"}, nil
 }
 
-// dial is a client that comes through the relay and provides a canvas whose
-// opens and invokes it counts.
-func (a *asking) dial(t *testing.T, n int) *client.Client {
+// dial connects a client through the relay. It provides a canvas that counts its opens and
+// invocations.
+func (a *relayed) dial(t *testing.T, n int) *client.Client {
 	provider := client.ProviderFunc(func(_ context.Context, req canvas.OpenRequest, _ *client.Handle) (canvas.Opened, error) {
 		if req.Current == nil && strings.HasPrefix(req.InstanceID, a.opens.what) {
-			a.opens.hear(req.InstanceID)
+			a.opens.count(req.InstanceID)
 		}
 		return canvas.Opened{Instance: &canvas.App{Actions: map[string]func(context.Context, ahp.Value) (ahp.Value, error){
 			"count": func(_ context.Context, input ahp.Value) (ahp.Value, error) {
 				var said struct{ ID string }
 				err := json.Unmarshal(input, &said)
-				a.invokes.hear(said.ID)
+				a.invokes.count(said.ID)
 				return input, err
 			},
 		}}}, nil
 	})
 	c, err := client.Dial(t.Context(), a.url()+"ahp/laptop", client.Options{
-		ClientID: fmt.Sprint("asking-", n), Token: a.key.ClientToken, Provider: provider, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
+		ClientID: fmt.Sprint("relayed-", n), Token: a.key.ClientToken, Provider: provider, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -161,14 +160,14 @@ func (a *asking) dial(t *testing.T, n int) *client.Client {
 	return c
 }
 
-func (a *asking) open(ctx context.Context, n int, instance string) error {
+func (a *relayed) open(ctx context.Context, n int, instance string) error {
 	_, err := a.host.Canvases().Open(ctx, canvas.OpenArgs{
-		Session: host.DefaultSession, ExtensionID: fmt.Sprint("client:asking-", n), CanvasID: "counting", InstanceID: instance,
+		Session: host.DefaultSession, ExtensionID: fmt.Sprint("client:relayed-", n), CanvasID: "counting", InstanceID: instance,
 	})
 	return err
 }
 
-func (a *asking) channel(t *testing.T, instance string) string {
+func (a *relayed) channel(t *testing.T, instance string) string {
 	open, err := a.host.Canvases().ListOpen(host.DefaultSession)
 	if err != nil {
 		t.Fatal(err)
@@ -182,8 +181,8 @@ func (a *asking) channel(t *testing.T, instance string) string {
 	return ""
 }
 
-// watch has a client beside the host count what the others dispatch and create.
-func (a *asking) watch(t *testing.T) {
+// watch counts what clients dispatch and create, with a client that is connected directly.
+func (a *relayed) watch(t *testing.T) {
 	view, _ := a.host.Tokens()
 	var err error
 	a.witness, err = client.Dial(t.Context(), a.host.Endpoints().AHP, client.Options{Token: view, Subscriptions: []string{ahp.RootURI, host.DefaultSession}})
@@ -199,14 +198,14 @@ func (a *asking) watch(t *testing.T) {
 				return
 			}
 			if title, ok := ev.Action.(session.TitleChanged); ok {
-				a.titles.hear(title.Title)
+				a.titles.count(title.Title)
 			}
 			if ev.Kind == client.EventNotice && ev.Type == "root/sessionAdded" {
 				var said struct {
 					Summary struct{ Resource string }
 				}
 				_ = json.Unmarshal(ev.Raw, &said)
-				a.sessions.hear(strings.TrimPrefix(said.Summary.Resource, "ahp-session:/"))
+				a.sessions.count(strings.TrimPrefix(said.Summary.Resource, "ahp-session:/"))
 			}
 		}
 	})

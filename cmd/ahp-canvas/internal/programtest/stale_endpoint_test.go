@@ -16,9 +16,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
 )
 
-// A host that was killed leaves its file, with its tokens and its port. Whoever
-// has its process id and its port later is not given a token.
-func TestATokenIsNotGivenToWhoeverHasTheNumber(t *testing.T) {
+// TestNoTokenForReusedProcessID checks that a process which has the id and the
+// port of a killed host gets no token, although the host left its endpoint file.
+func TestNoTokenForReusedProcessID(t *testing.T) {
 	m := newMachine(t)
 	asked := make(chan string, 16)
 	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -27,7 +27,7 @@ func TestATokenIsNotGivenToWhoeverHasTheNumber(t *testing.T) {
 	defer stranger.Close()
 	dir := filepath.Join(m.run, "ahp-canvas")
 	e := reach.Published{
-		Endpoint: reach.Endpoint{MCP: stranger.URL + "/mcp", AgentToken: "agent-secret", PID: os.Getpid()}, // which lives
+		Endpoint: reach.Endpoint{MCP: stranger.URL + "/mcp", AgentToken: "agent-secret", PID: os.Getpid()}, // a running process
 		Started:  time.Now(), Locked: true,
 	}
 	name := filepath.Join(dir, strconv.Itoa(e.PID)+".json")
@@ -39,7 +39,7 @@ func TestATokenIsNotGivenToWhoeverHasTheNumber(t *testing.T) {
 	}
 	m.do(1, "ls")
 	if !strings.Contains(m.err, term.CodeNoHost) || len(asked) > 0 {
-		t.Errorf("%s; the stranger heard %d requests", m.err, len(asked))
+		t.Errorf("%s; the stranger received %d requests", m.err, len(asked))
 	}
 	if _, err := os.Stat(name); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
@@ -49,7 +49,7 @@ func TestATokenIsNotGivenToWhoeverHasTheNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // looking takes no lock away
+	for range 2 { // reading the file leaves the lock alone
 		if hosts, err := reach.Running(dir); err != nil || len(hosts) != 1 || !hosts[0].Locked {
 			t.Errorf("a host that lives: %+v, %v", hosts, err)
 		}

@@ -17,13 +17,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// TestSyncBeforeAnswer: what the system sees of a host. Everything that is asked
-// holds a mark of its own. The write of the mark to the store's log, the sync of
-// that log, and only then the write of the answer to the socket.
+// TestSyncBeforeAnswer traces a host's system calls. Each request has a mark of its own.
+// First the mark must be written to the store's log, then the log synced, and only then
+// the answer written to the socket.
 func TestSyncBeforeAnswer(t *testing.T) {
 	m, trace := tracing(t, "write,writev,sendto,sendmsg,pwrite64,pwritev,fsync,fdatasync")
 	s := m.serve()
-	process, err := os.FindProcess(s.PID) // s.cmd is strace, which ends with it
+	process, err := os.FindProcess(s.PID) // s.cmd is strace
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestSyncBeforeAnswer(t *testing.T) {
 	t.Logf("%d of %d answers were written after the sync of their commit (%d syncs, %d bytes of trace)", good, n, len(seen.syncs), len(text))
 }
 
-// tracing is a machine whose commands leave a trace of system calls.
+// tracing returns a machine whose commands leave a trace of system calls.
 func tracing(t *testing.T, calls string) (m *machine, trace string) {
 	t.Helper()
 	if os.Getenv("AHP_STRACE") == "" {
@@ -68,9 +68,9 @@ func tracing(t *testing.T, calls string) (m *machine, trace string) {
 	return m, trace
 }
 
-// A file of tokens that is replaced is on disk before it has the name: after a power
-// cut it is the old one or the new one, and not an empty one, with which every link
-// and token would be lost.
+// TestPrivateFilesAreSynced checks that a replaced file is synced before it gets its name.
+// After a power cut it is the old one or the new one; an empty one would lose every link
+// and token.
 func TestPrivateFilesAreSynced(t *testing.T) {
 	m, trace := tracing(t, "fsync,rename,renameat,renameat2")
 	dir := t.TempDir()
@@ -95,7 +95,7 @@ func TestPrivateFilesAreSynced(t *testing.T) {
 	}
 }
 
-// marking is a client over a real WebSocket, and an agent beside it.
+// marking is a client on a WebSocket, with an agent beside it.
 type marking struct {
 	t      *testing.T
 	server *server
@@ -118,7 +118,7 @@ func (a *marking) enter() {
 	a.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"channel":"ahp-root://","clientId":"marking","protocolVersions":["0.6.0"],"capabilities":{"canvas":{}},"initialSubscriptions":["ahp-root://",%q]}}`, host.DefaultSession), `"id":"hello"`)
 }
 
-// say sends a message and reads until one comes that holds a text.
+// say sends a message and reads until a message contains a text.
 func (a *marking) say(frame, until string) {
 	a.t.Helper()
 	if frame != "" {
@@ -144,7 +144,7 @@ func (a *marking) createSession(mark string) {
 	a.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"createSession","params":{"channel":"ahp-session:/%s"}}`, mark, mark), fmt.Sprintf(`"id":%q`, mark))
 }
 
-// openBoard has the agent open a board; the client sees it in the session.
+// openBoard has the agent open a board, which the client sees in the session.
 func (a *marking) openBoard(mark string) {
 	raw, err := a.door.Call(a.t.Context(), "open_canvas", ahp.MustMarshal(map[string]any{"canvasId": "board", "instanceId": mark}))
 	if err == nil {
@@ -157,8 +157,8 @@ func (a *marking) openBoard(mark string) {
 	a.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"s%s","method":"subscribe","params":{"channel":%q}}`, a.board.Channel, a.board.Channel), fmt.Sprintf(`"id":"s%s"`, a.board.Channel))
 }
 
-// saveCard does what the board's page does: it asks the provider by a message,
-// and has the provider's word that it is done.
+// saveCard does what the board's page does: it sends a message to the provider, which
+// answers that it is done.
 func (a *marking) saveCard(mark string) {
 	a.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":%q,"clientSeq":%s,"action":{"type":"canvas/message","payload":{"sample":"do","ref":%q,"action":"add_card","input":{"list":"To do","title":%q}}}}}`,
 		a.board.Channel, strings.Trim(mark, "markx"), mark, mark), `"sample":"done"`)
@@ -167,11 +167,11 @@ func (a *marking) saveCard(mark string) {
 	}
 }
 
-// traced is when what happened, in lines of a trace.
+// traced holds when things happened, as lines of a trace.
 type traced struct {
-	kept  map[string]int // a mark's first write to the log
-	sent  map[string]int // its first write to a socket that acknowledges
-	syncs [][2]int       // of the log: begun, and over without an error
+	kept  map[string]int // the first write of a mark to the log
+	sent  map[string]int // its first write to a socket as an acknowledgment
+	syncs [][2]int       // of the log: start, and end without an error
 }
 
 var (
@@ -215,13 +215,13 @@ func first(of map[string]int, line string, at int) {
 	}
 }
 
-// acknowledges tells all that a host says of a mark from the echo of a message,
-// which says that the provider was asked and no more.
+// acknowledges reports whether a line is more than the echo of a message, which says only
+// that the provider received it.
 func acknowledges(line string) bool {
 	return !strings.Contains(line, `\"sample\":\"do\"`) || strings.Contains(line, `\"sample\":\"done\"`) || strings.Contains(line, `\"sample\":\"state\"`)
 }
 
-// order says what is wrong with the order of a mark; "" is nothing.
+// order returns what is wrong with the order of a mark, or "".
 func (s *traced) order(mark string) string {
 	kept, sent := s.kept[mark], s.sent[mark]
 	switch {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Who ends view is not told that canvases were closed, which they were not.
+// TestViewEnds checks that Ctrl-C does not report canvases as closed, because they are
+// still open.
 func TestViewEnds(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
@@ -37,7 +38,7 @@ func TestViewEnds(t *testing.T) {
 	}
 }
 
-// What is wrong with a link is said in words, with what to do.
+// TestViewRefused checks that a wrong link is explained, with what to do.
 func TestViewRefused(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")

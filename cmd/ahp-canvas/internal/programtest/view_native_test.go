@@ -18,8 +18,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// viewing runs view --native on a file until the returned function is called,
-// which returns its exit status.
+// viewing runs view --native on a file until stop is called, which returns the exit
+// status.
 func (m *machine) viewing(file string) (out *lockedBuffer, stop func() int) {
 	m.t.Helper()
 	out = &lockedBuffer{}
@@ -35,12 +35,12 @@ func (m *machine) viewing(file string) (out *lockedBuffer, stop func() int) {
 	return out, stop
 }
 
-// getenv is the environment of the machine's programs, for those that run in this process.
+// getenv returns the machine's environment, for commands that run in this process.
 func (m *machine) getenv(name string) string {
 	return map[string]string{"XDG_RUNTIME_DIR": m.run}[name]
 }
 
-// await follows a session until it is as wanted.
+// await follows a channel until its state fits.
 func await(t *testing.T, w *client.Watch, what string, fits func(any) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -62,7 +62,7 @@ func titleAndStatus(state any) (title, status string) {
 	return "", ""
 }
 
-// TestViewNative is a person's terminal, an agent and a second viewer.
+// TestViewNative has a terminal with the editor, an agent, and a second viewer.
 func TestViewNative(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
@@ -126,7 +126,7 @@ func TestViewNative(t *testing.T) {
 		return title == "notes.txt" && status == "saved"
 	})
 
-	// Somebody else writes the file.
+	// Another program writes the file.
 	if err := os.WriteFile(file, []byte("five\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestViewNative(t *testing.T) {
 		st, ok := state.(canvas.CanvasState)
 		return ok && st.URL != nil && strings.HasSuffix(*st.URL, "v=3")
 	})
-	// Both write: nothing is lost.
+	// Both change the text: nothing is lost.
 	m.do(0, "invoke", "e1", "append", "--input", `{"text":"mine\n"}`)
 	if err := os.WriteFile(file, []byte("theirs\n"), 0o640); err != nil {
 		t.Fatal(err)
