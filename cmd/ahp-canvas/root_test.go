@@ -15,10 +15,9 @@ func testEnv(out, errs io.Writer) *term.Env {
 	return &term.Env{Out: out, Err: errs, Getenv: func(string) string { return "" }}
 }
 
-// Help is read in a terminal: no line of any command's is longer than one, and
-// words of flags go on below each other.
+// TestHelpFitsATerminal checks that no line of any help is wider than a terminal.
 func TestHelpFitsATerminal(t *testing.T) {
-	const usual = 80
+	const columns = 80
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for _, sub := range cmd.Commands() {
@@ -33,7 +32,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 			if strings.Contains(line[0], "completion") || strings.HasPrefix(text, "Use ") {
 				continue // cobra's own
 			}
-			if n := term.Width(strings.TrimSuffix(text, "\n")); n > usual {
+			if n := term.Width(strings.TrimSuffix(text, "\n")); n > columns {
 				t.Errorf("%q has a line of %d columns: %s", line, n, text)
 			}
 		}
@@ -41,8 +40,8 @@ func TestHelpFitsATerminal(t *testing.T) {
 	visit(newRoot(testEnv(nil, nil)))
 }
 
-// A flag that is lacking, or has a value that it does not take, is named as it is
-// written, in words of its own, with the command's usage.
+// TestWrongFlags checks that a missing flag, and a value that a flag does not accept, are
+// named as the user writes them, together with the usage of the command.
 func TestWrongFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"relay":                           "relay needs --tokens\n  Usage: ahp-canvas relay ",

@@ -8,7 +8,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// A host that answers, but not what every case begins with, is not told to listen.
+// TestNotTestable checks the error for a host that lacks methods which every case needs.
 func TestNotTestable(t *testing.T) {
 	err := runError("ws://host", fmt.Errorf("createSession: %w", &ahp.Error{Code: ahp.CodeMethodNotFound, Message: "no"}))
 	if text := err.Error(); !strings.Contains(text, "createSession, subscribe") || strings.Contains(text, "listens") {

@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
-// What doctor finds is what the other commands meet.
+// TestDoctorUsesNoProxy checks that doctor reaches the host as the other commands do.
 func TestDoctorUsesNoProxy(t *testing.T) {
 	asked := ahptest.WithProxy(t)
 	srv := httptest.NewServer(http.NotFoundHandler())

@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// No text of a provider, an extension or an unknown host drives the terminal.
+// TestOutputDrivesNoTerminal checks that no text of a provider, an extension or an unknown
+// host drives the terminal.
 func TestOutputDrivesNoTerminal(t *testing.T) {
 	hostile := termtest.Hostile
 	for name, print := range map[string]func(env *term.Env){

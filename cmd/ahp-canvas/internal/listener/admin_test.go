@@ -13,8 +13,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
-// adminStatus is how an admin listener answers to a request under a name, or "" for
-// its address.
+// adminStatus returns the status of a request to an admin listener, under a host name, or
+// under its address for "".
 func adminStatus(t *testing.T, address, path, host string, header http.Header) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
@@ -45,7 +45,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// startAdmin starts an admin listener for the length of a test.
+// startAdmin starts an admin listener that stops with the test.
 func startAdmin(t *testing.T, a Admin) {
 	t.Helper()
 	stop, err := a.Start(slog.New(slog.DiscardHandler))
@@ -55,8 +55,8 @@ func startAdmin(t *testing.T, a Admin) {
 	t.Cleanup(stop)
 }
 
-// Health and metrics are for programs and for who types the address, not for a
-// page that found a way to it.
+// TestAdminIsNotForPages checks that programs and people can read health and metrics, and
+// web pages cannot.
 func TestAdminIsNotForPages(t *testing.T) {
 	address := "127.0.0.1:" + freePort(t)
 	startAdmin(t, Admin{Listen: address})
@@ -80,8 +80,9 @@ func TestAdminIsNotForPages(t *testing.T) {
 	}
 }
 
-// A page's own name may be bound to any address, and over plain http a browser
-// says nothing of it: no name is taken but those that are the listener's.
+// TestAdminTakesItsOwnNamesOnly checks that only the names of the listener are accepted. A
+// page can rebind its own name to any address, and over plain http its requests carry no
+// mark of that.
 func TestAdminTakesItsOwnNamesOnly(t *testing.T) {
 	machine, err := os.Hostname()
 	if err != nil {
@@ -94,8 +95,8 @@ func TestAdminTakesItsOwnNamesOnly(t *testing.T) {
 	for _, listens := range []struct {
 		at      string
 		names   []string
-		machine int // under the machine's own name
-		given   int // under what --admin-name would give
+		machine int // status under the machine's own name
+		given   int // status under the name of --admin-name
 	}{
 		{"127.0.0.1", nil, 421, 421},
 		{"127.0.0.1", []string{"Metrics.Example"}, 421, 200},
@@ -135,8 +136,8 @@ func TestAdminNamesAreNames(t *testing.T) {
 	}
 }
 
-// A connection that asks nothing more, sends no body or reads no answer is not
-// kept.
+// TestAdminKeepsNoConnection checks that a connection is closed if it sends no further
+// request or no body, or does not read the response.
 func TestAdminKeepsNoConnection(t *testing.T) {
 	for name, request := range map[string]string{
 		"idle":      "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -150,7 +151,7 @@ func TestAdminKeepsNoConnection(t *testing.T) {
 				mux.HandleFunc("/much", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
 				srv := adminServer(mux, adminNames(nil, true), slog.New(slog.DiscardHandler))
 				if kept := ahptest.Kept(t, srv, request); kept >= time.Hour {
-					t.Error("it is still there after", kept)
+					t.Error("it is still open after", kept)
 				}
 			})
 		})

@@ -13,21 +13,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// fitLogged is fit, with what it logs.
+// fitLogged calls fit and returns what it logs.
 func fitLogged(l Limits, files uint64) (fits Limits, said string, err error) {
 	var log strings.Builder
 	fits, err = l.fit(files, slog.New(slog.NewTextHandler(&log, nil)))
 	return fits, log.String(), err
 }
 
-// Defaults give way to the limit of open files and the log says to what, and what was
-// given does not.
+// TestConnectionsWithinTheLimitOfFiles checks that defaults are lowered to fit the limit
+// of open files, which is logged, and that given numbers are not.
 func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
 	const all, http = host.DefaultMaxConnections, web.DefaultMaxConns
 	for _, tc := range []struct {
 		files     uint64
-		ahp, http int    // what is asked for
-		given     string // which of both was given
+		ahp, http int    // the limits before
+		given     string // the flags that were given
 		want      [2]int // both 0: refused
 	}{
 		{0, all, http, "", [2]int{all, http}},
@@ -55,7 +55,8 @@ func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
 	}
 }
 
-// A relay has two sockets for each of its clients, and one for each of its hosts.
+// TestARelayWithinTheLimitOfFiles checks the same for a relay, where a client takes two
+// sockets and a host one.
 func TestARelayWithinTheLimitOfFiles(t *testing.T) {
 	const lanes, hosts, http = relay.DefaultMaxLanes, relay.DefaultMaxHosts, web.DefaultMaxConns
 	for _, tc := range []struct {

@@ -112,7 +112,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"a file of another version", "endpoint files", "warning", "another version", func(m *machine, _ *server) []string {
 			return try(m.t, os.WriteFile(filepath.Join(m.run, "ahp-canvas", strconv.Itoa(os.Getpid())+".json"), []byte("{}"), 0o600))
 		}},
-		{"nobody listens", "listener", "failed", "ahp-canvas serve", func(m *machine, s *server) []string {
+		{"no listener", "listener", "failed", "ahp-canvas serve", func(m *machine, s *server) []string {
 			e := reach.Published{Endpoint: s.Endpoint, Started: time.Now()}
 			e.PID, e.MCP = os.Getpid(), "http://localhost:"+freePort(m.t)+"/mcp"
 			return try(m.t, os.WriteFile(filepath.Join(m.run, "ahp-canvas", strconv.Itoa(e.PID)+".json"), ahp.MustMarshal(e), 0o600))

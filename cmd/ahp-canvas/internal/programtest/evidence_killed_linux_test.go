@@ -84,20 +84,20 @@ func (f *far) askedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := map[string]int{}
-	if err := json.Unmarshal([]byte(text), &heard); err != nil {
+	received := map[string]int{}
+	if err := json.Unmarshal([]byte(text), &received); err != nil {
 		t.Fatal(err)
 	}
 	acked := in[[]string](t, f.evidence, "live", `return acked`)
-	t.Logf("the page posted %v times, had %d answers; the app heard %d of them", in[float64](t, f.evidence, "live", `return posted`), len(acked), len(heard))
-	for id, n := range heard {
+	t.Logf("the page posted %v times, had %d answers; the app received %d of them", in[float64](t, f.evidence, "live", `return posted`), len(acked), len(received))
+	for id, n := range received {
 		if n != 1 {
 			t.Errorf("%s was asked %d times", id, n)
 		}
 	}
 	for _, id := range acked {
-		if heard[id] == 0 {
-			t.Errorf("%s has an answer, and the app never heard it", id)
+		if received[id] == 0 {
+			t.Errorf("%s has an answer, and the app never received it", id)
 		}
 	}
 	if got := in[float64](t, f.evidence, "live", `return window.kept ?? 0`); got != 1 {

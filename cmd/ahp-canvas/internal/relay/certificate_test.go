@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// writeCertificate makes a self-signed certificate for names and loopback.
+// writeCertificate writes a self-signed certificate for host names.
 func writeCertificate(t *testing.T, dir string, serial int64, names ...string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -43,7 +43,8 @@ func writeCertificate(t *testing.T, dir string, serial int64, names ...string) (
 	return cert, key
 }
 
-// A renewed certificate is used within a minute; one that cannot be read is not.
+// TestCertificateIsRenewed checks that a renewed certificate is used within a minute, and
+// that a broken one is not used.
 func TestCertificateIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

@@ -26,7 +26,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// The status line disappears when the host stops.
+// TestStatusLineEnds checks that the status line disappears when the host stops.
 func TestStatusLineEnds(t *testing.T) {
 	h, err := host.New(host.Options{})
 	if err != nil {
@@ -63,7 +63,8 @@ func TestGreetDrivesNoTerminal(t *testing.T) {
 	})
 }
 
-// A host says if its tokens go to a relay without encryption.
+// TestRelayNotEncrypted checks that a host warns if its tokens go to a relay without
+// encryption.
 func TestRelayNotEncrypted(t *testing.T) {
 	for relay, want := range map[string]int{"": 0, "ws://localhost:1/": 0, "ws://[::1]:1/": 0, "wss://relay.example/": 0, "ws://relay.example/": 1} {
 		if notes := (&uplink{relay: relay}).notes(); len(notes) != want {

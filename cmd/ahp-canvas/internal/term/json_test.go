@@ -10,7 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// JSON on a terminal is the same JSON, without the characters that drive the terminal.
+// TestPrintableJSON checks that JSON for a terminal is equal JSON without control
+// characters.
 func TestPrintableJSON(t *testing.T) {
 	was := ahp.MustMarshal(map[string]string{"hostile": "a\x1b[2J\u009b31m\rb\x7f\u202ec\u2028d", "fine": "ünï 看板"})
 	now := printableJSON(string(was))

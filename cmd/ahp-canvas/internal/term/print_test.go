@@ -27,13 +27,13 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// report reports an error as a command does whose operation failed with it.
+// report reports an error like a command that failed with it.
 func report(env *term.Env, err error) {
 	run := term.Run(func(context.Context, []string) error { return err })
 	env.Report(run(&cobra.Command{}, nil))
 }
 
-// No text in an error drives the terminal, whoever wrote it.
+// TestErrorsDriveNoTerminal checks that no text in an error drives the terminal.
 func TestErrorsDriveNoTerminal(t *testing.T) {
 	for name, print := range map[string]func(env *term.Env){
 		"code and message": func(env *term.Env) { report(env, term.Failf("code"+termtest.Hostile, "%s", termtest.Hostile)) },

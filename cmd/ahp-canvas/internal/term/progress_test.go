@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The line is drawn only if it changes, stays below what is logged, and leaves nothing
-// behind.
+// TestStatusLine checks that the line is drawn only if it changes, stays below what is
+// logged, and leaves nothing behind.
 func TestStatusLine(t *testing.T) {
 	var b bytes.Buffer
 	l := NewStatusLine(&b)
@@ -46,7 +46,7 @@ func (l *buffer) String() string {
 	return l.b.String()
 }
 
-// The text appears after half a second, and is removed.
+// TestProgress checks that the text appears after half a second, and is removed.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b buffer

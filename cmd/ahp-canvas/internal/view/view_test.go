@@ -18,8 +18,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// The editor says what it has, and drops nothing that is not saved.
-func TestEditorLook(t *testing.T) {
+// TestEditorFollowsTheFile checks the status of the editor as file and text change, and that unsaved
+// text is kept.
+func TestEditorFollowsTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.txt")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -51,7 +52,7 @@ func TestEditorLook(t *testing.T) {
 	write("d")
 	want("bc", "changed on disk too")
 	if invoke("save", "") == nil {
-		t.Error("saved over what somebody else wrote")
+		t.Error("overwrote what another program wrote")
 	}
 	write("b")
 	want("bc", "not saved")
@@ -63,8 +64,8 @@ func TestEditorLook(t *testing.T) {
 	want("bc", "changed on disk too")
 }
 
-// A link holds a token, and command lines are for everybody on the machine to
-// read: it can come on standard input.
+// TestLinkOnStandardInput checks that a link can be read from standard input, because
+// other users can read command lines.
 func TestLinkOnStandardInput(t *testing.T) {
 	want := link{"ws://localhost:8080/ahp", "secret", "ahp-session:/default"}
 	for in, refused := range map[string]string{
@@ -87,7 +88,8 @@ func TestLinkOnStandardInput(t *testing.T) {
 	}
 }
 
-// A relay's link that a shell cut at its & still has the token, and names no host.
+// TestCutLink checks the errors for a link of a relay that a shell cut at its &: it still
+// has the token, but names no host.
 func TestCutLink(t *testing.T) {
 	for path, want := range map[string]string{"/ahp": "put it in quotes", "/ahp/laptop": `for the host "laptop"`} {
 		if err := (link{ahp: "wss://relay.example" + path}).explain(&ws.HandshakeError{Status: 403}); !strings.Contains(err.Error(), want) {
@@ -96,7 +98,8 @@ func TestCutLink(t *testing.T) {
 	}
 }
 
-// No text of a provider or an agent drives the terminal.
+// TestOutputDrivesNoTerminal checks that no text of a provider or an agent drives the
+// terminal.
 func TestOutputDrivesNoTerminal(t *testing.T) {
 	const hostile = termtest.Hostile
 	for name, print := range map[string]func(env *term.Env){

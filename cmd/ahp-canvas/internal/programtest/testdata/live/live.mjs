@@ -1,4 +1,4 @@
-// A web app for the evidence: it ticks, floods, and counts what it was asked
+// A web app for the evidence: it ticks, floods, and counts the requests that must come
 // once. Arguments: port, name.
 import { createServer } from "node:http";
 
@@ -13,18 +13,18 @@ const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${name
 <p>${name} ticks</p><b id="n">–</b>
 <script>
   const now = () => performance.timeOrigin + performance.now();
-  window.heard = []; window.painted = []; window.numbers = []; window.opened = 0;
+  window.received = []; window.painted = []; window.numbers = []; window.opened = 0;
   window.source = new EventSource("/ticks");
   source.onopen = () => opened++;
   source.onmessage = ({ data }) => {
     const { n, t } = JSON.parse(data);
-    heard.push(now() - t); numbers.push(n);
+    received.push(now() - t); numbers.push(n);
     document.getElementById("n").textContent = n;
     requestAnimationFrame(() => painted.push(now() - t));
   };
 </script>`;
 
-// Numbers go on across streams: a page sees which it missed.
+// Numbers continue across streams, so a page sees which it has missed.
 let n = 0;
 const streams = new Set();
 setInterval(() => {
