@@ -24,7 +24,7 @@ of testcases/README.md: a file with "reducer" is a reducer fixture, and one with
 "type" is a round-trip fixture. Fixtures for channels or types that this program
 does not know are skipped.
 
-Reducer fixtures treat null and an absent member as equal, as those of AHP do.
+Reducer fixtures treat null and an absent member as equal, as AHP's fixtures do.
 Files whose names end in -null-kept do not, and with --nulls no file does.
 
 With --json each line is one object: a case, or at the end {"summary"}. The exit

@@ -81,10 +81,8 @@ func record(ctx context.Context, env *term.Env, o recordOptions) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.OpenFile(o.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s already exists; choose another name, or remove it", term.Printable(o.file))
-	} else if err != nil {
+	out, err := createFile(o.file)
+	if err != nil {
 		return err
 	}
 	defer out.Close()
@@ -109,6 +107,15 @@ func record(ctx context.Context, env *term.Env, o recordOptions) error {
 	}
 	_, err = fmt.Fprintf(env.Out, "Wrote %s to %s.\n", term.Count(r.Frames(), "message", "messages"), term.Printable(o.file))
 	return err
+}
+
+// createFile creates a file that does not exist yet.
+func createFile(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("%s already exists; choose another name, or remove it", term.Printable(name))
+	}
+	return f, err
 }
 
 // printListen prints the address for clients.

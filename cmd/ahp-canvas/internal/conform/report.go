@@ -125,7 +125,7 @@ func (p *report) writeJUnit(r *conform.Report) error {
 	return err
 }
 
-// The codes of a report with failures, and of one that is incomplete.
+// The codes of a report with failures, and of an incomplete report.
 const (
 	codeCasesFailed = "cases_failed"
 	codeInterrupted = "interrupted"

@@ -4,7 +4,7 @@
 //
 // # What it promises
 //
-//   - Each finding is printed as soon as it is known, with advice if it is no success.
+//   - Each finding is printed as soon as it is known, with advice if something is wrong.
 //   - A check changes nothing, except that endpoint files of hosts that were killed are
 //     removed.
 //   - It reaches the host the way the other commands do, through no proxy. The browser

@@ -54,7 +54,7 @@ With --json each line is one object: {"extension","line"}.`,
 	return cmd
 }
 
-// extensionLogs prints the logs of all extensions, or of the one that args names.
+// extensionLogs prints the logs of all extensions, or of the extension that args names.
 func extensionLogs(env *term.Env, to reach.Target, args []string) error {
 	dir, err := logFolder(env, to)
 	if err != nil {

@@ -45,8 +45,8 @@ then. Its link is printed on standard error, and open_canvas returns it.`,
 	return cmd
 }
 
-// startTimeout is how long mcp waits for a host that has the state folder and no endpoint
-// file: one that is starting or ending. Agents that start at the same time, as at a login,
+// startTimeout is how long mcp waits for a host that has the state folder but no endpoint
+// file, because it is starting or ending. Agents that start at the same time, as at a login,
 // all find that no host is running.
 const startTimeout = 5 * time.Second
 

@@ -104,8 +104,8 @@ func acceptsHost(host string, names []string) bool {
 }
 
 // adminNames returns the host names of an admin listener: localhost, the given ones and,
-// beyond loopback, the machine's name with and without its domain. The owner of the
-// network decides where that name points, a web page elsewhere cannot.
+// beyond loopback, the machine's name with and without its domain. A web page cannot rebind
+// that name: only the owner of the network can.
 func adminNames(given []string, loopback bool) []string {
 	names := append([]string{"localhost"}, given...)
 	own, err := os.Hostname()

@@ -86,7 +86,7 @@ func writeLocked(name string, data func(locked bool) []byte) (*os.File, error) {
 	return f, nil
 }
 
-// Running returns the hosts that run, the one that started last first. It removes the
+// Running returns the running hosts, the most recently started one first. It removes the
 // files of processes that have ended.
 func Running(dir string) ([]Published, error) {
 	if err := userdir.Check(dir); errors.Is(err, os.ErrNotExist) {

@@ -45,8 +45,8 @@ func (t *Target) SessionFlag(cmd *cobra.Command) {
 type Host struct {
 	// MCP is the URL of the agent's endpoint, and Token a token for it.
 	MCP, Token string
-	// ViewToken, Link and Content are those of the endpoint file; "" for a host that has
-	// none here.
+	// ViewToken, Link and Content come from the endpoint file; "" if the host has none on
+	// this machine.
 	ViewToken, Link, Content string
 }
 

@@ -14,7 +14,7 @@ var (
 	descHosts   = edgeDesc("hosts", "Registered hosts.")
 	descWaiting = edgeDesc("lanes_waiting", "Clients that wait for their host to connect.")
 	descLanes   = edgeDesc("lanes", "Clients that are connected to their host; each takes two connections.")
-	descConns   = edgeDesc("connections", "WebSocket connections: those of hosts, and two for each lane.")
+	descConns   = edgeDesc("connections", "WebSocket connections: one for each host, and two for each of its clients.")
 	descOpened  = edgeDesc("lanes_opened_total", "Clients that were connected to their host.")
 	descBytes   = edgeDesc("bytes_total", "Forwarded payload in bytes.", "to")
 	descSlow    = edgeDesc("slow_total", "Lanes closed because the host or the client did not read.")

@@ -14,7 +14,7 @@ type names struct {
 	loopback       bool
 }
 
-// newNames returns the names that the flags give and, on loopback, those of the listener.
+// newNames returns the names that the flags give and, on loopback, the listener's own.
 func newNames(o options, addr net.Addr) (names, error) {
 	var n names
 	host, port, err := net.SplitHostPort(addr.String())

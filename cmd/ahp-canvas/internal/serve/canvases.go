@@ -27,8 +27,8 @@ var bundled = []struct {
 // folders are the canvases of --canvas, in its order.
 type folders []*folder.Folder
 
-// registerFolders registers the bundled canvases and those of folders. On error it also
-// returns the folders that it has opened; the caller closes them.
+// registerFolders registers the bundled canvases and a canvas for each folder. On error it
+// also returns the folders that it has opened; the caller closes them.
 func registerFolders(s *host.Canvases, dirs []string) (opened folders, err error) {
 	ids := map[string]bool{}
 	for _, b := range bundled {

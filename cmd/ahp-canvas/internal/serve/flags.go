@@ -13,7 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
-// options are the flags of a host: those of serve and of mcp.
+// options are the flags of a host, which serve and mcp have.
 type options struct {
 	listen        string
 	state         string

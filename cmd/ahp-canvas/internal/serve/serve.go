@@ -81,8 +81,7 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	return <-served
 }
 
-// show opens canvases, those that the flags name or the default ones, and prints where the
-// host is.
+// show opens the canvases of --open, or the default ones, and prints where the host is.
 func (h *hosted) show(ctx context.Context, env *term.Env, open []string) (err error) {
 	h.notes = append(h.notes, h.apps.wait(ctx)...)
 	if len(open) == 0 {

@@ -47,7 +47,7 @@ func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// UnknownSubcommand accepts no arguments: those of a group are unknown commands.
+// UnknownSubcommand accepts no arguments: an argument of a group is an unknown command.
 func UnknownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -71,8 +71,8 @@ var (
 	flagValue     = regexp.MustCompile(`^invalid argument "(.*)" for ".*--(.+)" flag: `)
 )
 
-// CommandError words cobra's errors about missing flags like those of Args; other errors
-// are returned unchanged.
+// CommandError words cobra's errors about missing flags like Args does. It returns other errors
+// unchanged.
 func CommandError(cmd *cobra.Command, err error) error {
 	dashed := func(names []string) string { return "--" + strings.Join(names, " and --") }
 	if err == nil {

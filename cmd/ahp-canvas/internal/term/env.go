@@ -28,7 +28,7 @@ func (e *Env) JSONFlag(cmd *cobra.Command) {
 // PrintJSON prints a value as one line of JSON on standard output.
 func (e *Env) PrintJSON(v any) error { return printJSON(e.Out, v) }
 
-// Note prints a note on standard error. The text may come from a provider.
+// Note prints a note on standard error. The text can come from a provider.
 func (e *Env) Note(text string) {
 	fmt.Fprintln(e.Err, "Note:", PrintableLines(text))
 }

@@ -52,7 +52,7 @@ func About(what string, err error) error {
 }
 
 // Report prints an error on standard error and returns the exit status. With --json a
-// failure is one object. The error's text may come from a provider or a host.
+// failure is one object. The error's text can come from a provider or a host.
 func (e *Env) Report(err error) int {
 	if err == nil {
 		return ExitDone

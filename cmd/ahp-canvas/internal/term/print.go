@@ -37,7 +37,7 @@ type Table struct {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Print writes the table. Its cells may come from providers.
+// Print writes the table. Its cells can come from providers.
 func (t *Table) Print(w io.Writer) {
 	rows := append([][]string{t.Head}, t.rows...)
 	width := make([]int, len(t.Head))

@@ -43,5 +43,5 @@ func (l *StatusLine) Set(text string) {
 		return
 	}
 	l.text = text
-	fmt.Fprint(l.w, eraseLine+text) // the terminal may be gone: nothing to do about it
+	fmt.Fprint(l.w, eraseLine+text) // if the terminal is gone, nothing can be done
 }

@@ -46,8 +46,8 @@ func Logs(runtimeDir string, pid int) string {
 	return filepath.Join(runtimeDir, strconv.Itoa(pid)+".logs")
 }
 
-// Ensure makes a folder that only the user can enter. It checks one that exists: in a
-// folder for temporary files, another user can have made it first.
+// Ensure makes a folder that only the user can enter. It checks an existing one,
+// because in a folder for temporary files another user can have made it.
 func Ensure(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -22,7 +22,7 @@ const maxText = 1 << 20
 type editor struct {
 	name, path string
 	out        io.Writer
-	changed    chan struct{} // buffers one value: summary may have changed
+	changed    chan struct{} // buffers one value: summary might have changed
 
 	mu          sync.Mutex
 	text, saved string

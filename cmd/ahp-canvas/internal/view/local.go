@@ -15,30 +15,28 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// viewLocal offers the canvases of a session at URLs of this machine until ctx is canceled.
+// localView offers the canvases of a session at URLs of this machine.
+type localView struct {
+	env       *term.Env
+	to        link
+	verifier  *proof.Door     // shared by all connections
+	connected func()          // ends the progress
+	following context.Context // ends reportConnection
+	greeted   sync.Once
+	wg        sync.WaitGroup
+}
+
+// viewLocal offers canvases until ctx is canceled.
 func viewLocal(ctx context.Context, env *term.Env, target reach.Target, text string) error {
 	to, err := resolveLink(env, target, text)
 	if err != nil {
 		return err
 	}
-	done := env.Progress("Waiting for the host")
-	var greeted sync.Once
-	var wg sync.WaitGroup
-	running, stop := context.WithCancel(ctx)
-	door := proof.NewDoor(to.ahp, to.token, nil) // shared by all connections
+	following, stop := context.WithCancel(ctx)
+	v := &localView{env: env, to: to, verifier: proof.NewDoor(to.ahp, to.token, nil), connected: env.Progress("Waiting for the host"), following: following}
 	err = local.Run(ctx, local.Options{
 		Session: to.session,
-		Dial: func(ctx context.Context, uris ...string) (*client.Client, error) {
-			c, err := client.Dial(ctx, to.ahp, client.Options{Token: to.token, Door: door, Subscriptions: uris, Backoff: client.NewBackoff()})
-			done()
-			if err == nil {
-				greeted.Do(func() { // by the first connection, which follows the session
-					greet(env, c, to.session)
-					wg.Go(func() { reportConnection(running, env, c) })
-				})
-			}
-			return c, err
-		},
+		Dial:    v.dial,
 		Changed: func(c local.Canvas) {
 			if ctx.Err() == nil || env.JSON {
 				printCanvas(env, c)
@@ -46,17 +44,28 @@ func viewLocal(ctx context.Context, env *term.Env, target reach.Target, text str
 		},
 	})
 	stop()
-	wg.Wait()
+	v.wg.Wait()
 	switch {
-	case ctx.Err() != nil:
-		if !env.JSON {
-			fmt.Fprintln(env.Err, "\nThe URLs no longer work. The canvases stay open at the host.")
-		}
-		return nil
-	case err != nil:
+	case ctx.Err() == nil && err != nil:
 		return to.explain(err)
+	case ctx.Err() != nil && !env.JSON:
+		fmt.Fprintln(env.Err, "\nThe URLs no longer work. The canvases stay open at the host.")
 	}
 	return nil
+}
+
+// dial connects to the host. The first connection follows the session, so it is the one
+// whose state is reported.
+func (v *localView) dial(ctx context.Context, uris ...string) (*client.Client, error) {
+	c, err := client.Dial(ctx, v.to.ahp, client.Options{Token: v.to.token, Door: v.verifier, Subscriptions: uris, Backoff: client.NewBackoff()})
+	v.connected()
+	if err == nil {
+		v.greeted.Do(func() {
+			greet(v.env, c, v.to.session)
+			v.wg.Go(func() { reportConnection(v.following, v.env, c) })
+		})
+	}
+	return c, err
 }
 
 func greet(env *term.Env, c *client.Client, uri string) {
