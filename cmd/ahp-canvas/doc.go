@@ -1,74 +1,82 @@
-// Command ahp-canvas runs a canvas host and drives one (canvas.md section 9).
+// Command ahp-canvas runs a canvas host and works with one (canvas/PROTOCOL.md
+// section 9).
 //
-//	ahp-canvas serve      start a host; prints the link that a person opens
-//	ahp-canvas ls         what can be opened, and what is open
-//	ahp-canvas open       open a canvas, or update one that is open
+// A host:
+//
+//	ahp-canvas serve      start a host and print its link
+//	ahp-canvas mcp        serve MCP on standard input and output, for an agent
+//	ahp-canvas relay      connect clients to hosts that have no reachable address
+//	ahp-canvas doctor     check host, tokens, browser and folders
+//	ahp-canvas state      check, print and back up what a host keeps
+//
+// Working with a running host:
+//
+//	ahp-canvas ls         list canvases that can be opened, and open ones
+//	ahp-canvas open       open a canvas, or update an open one
 //	ahp-canvas invoke     run an action of an open canvas
 //	ahp-canvas close      close an open canvas
-//	ahp-canvas events     what people did in canvases
-//	ahp-canvas new        make a folder that is a small canvas to start from
-//	ahp-canvas lint       what is wrong with a folder as a canvas
-//	ahp-canvas extension logs  what extensions have said
-//	ahp-canvas relay      join clients with hosts that nobody can dial
-//	ahp-canvas doctor     what a canvas needs on its way to a person, checked
-//	ahp-canvas completion the words of a shell: bash, zsh, fish, powershell
-//	ahp-canvas link       print the link again
-//	ahp-canvas mcp        the agent's door on standard streams
-//	ahp-canvas view       open canvases at urls of this machine, or a file as one
-//	ahp-canvas state      check, show and copy what a host keeps
+//	ahp-canvas events     print what people did in canvases
+//	ahp-canvas link       print the link of a running host
+//	ahp-canvas view       show a host's canvases at local URLs, or a file as a canvas
+//	ahp-canvas extension  inspect the extensions of a running host
+//
+// Writing canvases, and testing hosts:
+//
+//	ahp-canvas new        create a folder with a small canvas to start from
+//	ahp-canvas lint       report what is wrong with a canvas folder
 //	ahp-canvas conform    test an AHP host against the published transcripts
 //	ahp-canvas check      run a folder of reducer and round-trip fixtures
-//	ahp-canvas record     write down what clients and a host say to each other
-//	ahp-canvas version    print the version
+//	ahp-canvas record     record the messages between clients and a host
 //
-// ls, open, invoke, close and events are an agent's calls: they speak MCP to a running
-// host and to nothing else.
+// # Where the code is
 //
-// # Which host
+// main.go and root.go put the command line together. Each family of commands is a package
+// below internal, named for its verb: serve, drive, relay, view, conform, doctor, state and
+// authoring. They do not import each other. What they share is in term (output, errors,
+// exit statuses), reach (finding a host), userdir and statedir (folders), listener
+// (connection limits, metrics) and relaykey. The flags of serve are in
+// internal/serve/flags.go. Package programtest runs the program as a process.
 //
-// A running host leaves an endpoint file PID.json, which holds its tokens, in the
-// user's runtime folder: $XDG_RUNTIME_DIR/ahp-canvas, or else ahp-canvas-UID in
-// the folder for temporary files, which must then belong to the user and to
-// nobody else. The file goes with the host; one whose process is gone is removed
-// by whoever meets it. Of several running hosts the one that started last is
-// driven; --host URL picks another. For a host of another user or machine, the
-// token comes from --token-file or AHP_CANVAS_TOKEN. No command goes through a
-// proxy that the environment names: the token is for the host alone. Who stays
-// connected sends it to that host alone, too, when it has to connect again (package
-// ahp/proof).
+// # Which host a command means
 //
-// # Addresses and bounds
+// A running host publishes an endpoint file PID.json, which holds its tokens, in the user's
+// runtime folder: $XDG_RUNTIME_DIR/ahp-canvas, or else ahp-canvas-UID in the folder for
+// temporary files. The folder must belong to the user and be closed to others. The file is
+// removed with its host; if the host was killed, the next command that looks removes it.
+// Without --host, a command means the host that started last. For a host of another user or
+// machine, --token-file or AHP_CANVAS_TOKEN gives the token. No command uses the proxy that
+// the environment names, because tokens are only for the host. A client that stays connected
+// sends its token only to that same host when it reconnects (package ahp/proof).
 //
-// What stands behind the listener of serve is in package host, with /proof; a relay's
-// three doors are in package relay. --admin gives both a second listener, with
-// /healthz and /metrics and 64 connections; it answers to numbers, to localhost and,
-// beyond loopback, to the machine's name, and to each --admin-name. --max-connections
-// (serve) and --max-http (both) bound the first one. They fit the limit of open files
-// (crowd.go): a default gives way, which the log says, and what was given is met or
-// refused.
+// # Addresses and limits
+//
+// Package canvas/host describes what a host serves at its listener, and package ahp/relay
+// what a relay serves. --admin adds a second listener to both, with /healthz, /metrics and
+// 64 connections. It accepts IP addresses, localhost, the names of --admin-name and, beyond
+// loopback, the machine's name. --max-connections (serve) and --max-http (both) limit the
+// connections of the first listener. They fit the limit of open files: a default is lowered
+// to fit, which the log says; a given number is met or refused.
 //
 // # What is kept
 //
-// The state folder ($XDG_STATE_HOME/ahp-canvas, or the system's own place for
-// such) holds the two tokens and the last port in host.json, so that a page survives a
-// restart of the host, with the number of the last run, by which a relay knows the
-// newest; and sessions, open canvases and what they saved in
-// store.db, with store.db-wal, -shm and -lock beside it (package sqlitestore). To
-// restore a backup, move store.db* away and copy it there. --state memory keeps
-// nothing. The folder is one
-// host's at a time: its file "lock" is locked while that host lives, and holds
-// its process id.
+// The state folder is $XDG_STATE_HOME/ahp-canvas, or the system's own place for state. Its
+// file host.json holds the two tokens and the last port, so that open pages survive a restart
+// of the host, and the number of the last run, by which a relay tells the newest run. store.db,
+// with store.db-wal, -shm and -lock, holds sessions, open canvases and what they saved (package
+// channels/sqlitestore). To restore a backup, move store.db* away and copy the backup to
+// store.db. One host uses a folder at a time: it locks the file "lock", which holds its process
+// id. --state memory keeps nothing.
 //
 // # Output
 //
-// Standard output holds what was asked for: a table, or one JSON object a line
-// with --json. Everything else goes to standard error. Only where that is a
-// terminal, it also has a word about what takes longer than half a second, and
-// below a running host a line of how things stand. Tokens and links stand on
-// standard output, where a person or script asked for them, and never in a log.
+// Standard output holds the result: text for people, or one JSON object per line with --json.
+// Everything else goes to standard error. If that is a terminal, it also shows progress of
+// operations that take longer than half a second, and a status line below a running host.
+// Tokens and links are printed only on standard output, for the person or script that asked
+// for them, and never logged.
 //
-// Exit status: 0 done; 1 the operation failed, and the message has its code, its
-// cause and what to do next; 2 wrong usage. What is of this program alone, as a file
-// that is absent, has no code for people; with --json, where each failure is one object
-// on standard error, it is "failed".
+// The exit status is 0 for success, 1 if the operation failed, with a message that has its
+// code, its cause and what to do next, and 2 for wrong usage. Failures of this program alone,
+// such as a missing file, have no code. With --json each failure is one object on standard
+// error, and the code of those is "failed".
 package main

@@ -1,0 +1,74 @@
+package programtest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// tally counts how often requests were done. Each is sent once, under a name of its own.
+type tally struct {
+	what string
+
+	mu   sync.Mutex
+	sent map[string]bool // whether it was answered
+	done map[string]int
+	next int
+}
+
+func newTally(what string) *tally {
+	return &tally{what: what, sent: map[string]bool{}, done: map[string]int{}}
+}
+
+// send makes up a name, sends a request, and records whether it was answered.
+func (c *tally) send(do func(id string) error) (answered bool) {
+	c.mu.Lock()
+	c.next++
+	id := fmt.Sprintf("%s%d", c.what, c.next)
+	c.sent[id] = false
+	c.mu.Unlock()
+	err := do(id)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent[id] = err == nil
+	return err == nil
+}
+
+// count counts a request where it is done.
+func (c *tally) count(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done[id]++
+}
+
+// check fails the test unless every answered request was done once, and every other at
+// most once. It logs the numbers.
+func (c *tally) check(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answered, silent, silentDone := 0, 0, 0
+	for id, known := range c.sent {
+		n := c.done[id]
+		switch {
+		case known && n != 1:
+			t.Errorf("%s has an answer and was done %d times", id, n)
+		case n > 1:
+			t.Errorf("%s has no answer and was done %d times", id, n)
+		case known:
+			answered++
+		default:
+			silent++
+			silentDone += n
+		}
+	}
+	for id := range c.done {
+		if _, known := c.sent[id]; !known {
+			t.Errorf("%s was done and never sent", id)
+		}
+	}
+	t.Logf("%-9s %6d answered, each done once; %5d without an answer, of which %4d were done, once", c.what, answered, silent, silentDone)
+	if answered < 50 {
+		t.Errorf("%s: %d answers are too few for a load", c.what, answered)
+	}
+}

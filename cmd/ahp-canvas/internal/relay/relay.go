@@ -1,0 +1,103 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+)
+
+// Command returns relay, with relay token.
+func Command(env *term.Env) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "relay",
+		Short: "Connect clients to hosts that have no reachable address",
+		Long: `Run a relay on a machine that hosts and their clients can both reach.
+
+A host connects to the relay (ahp-canvas serve --relay) and stays registered.
+People who open the host's link get the page from the relay, which forwards
+messages between them and the host without interpreting them. It stores nothing,
+so it can be stopped and started at any time.
+
+Beyond loopback, the relay requires TLS and the address that people use
+(--origin). Canvases of more than one file also need origins of their own: a
+wildcard name that resolves to the relay and is in its certificate
+(--content-origin).
+
+The operator of a relay can read everything that passes through it.
+
+With --json the first line is one object: {"page","relay","pid"}`,
+		Example: `  ahp-canvas relay --tokens tokens.json
+  ahp-canvas relay --listen :8443 --tokens tokens.json \
+    --tls-cert cert.pem --tls-key key.pem --origin https://relay.example:8443 \
+    --content-origin 'https://*.canvas.example:8443'`,
+		Args: term.Args(),
+		RunE: term.Run(func(ctx context.Context, _ []string) error { return run(ctx, env, o) }),
+	}
+	o.flags(cmd)
+	env.JSONFlag(cmd)
+	cmd.AddCommand(tokenCommand(env))
+	return cmd
+}
+
+// run serves a relay until ctx is canceled.
+func run(ctx context.Context, env *term.Env, o options) (err error) {
+	line := env.StatusLine()
+	logger := env.Logger(o.logLevel)
+	if err := errors.Join(o.admin.Check(), o.limits.Check()); err != nil {
+		return err
+	}
+	if o.limits, err = o.limits.Fit(logger); err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return listener.Error(term.CodeRelayNotStarted, o.listen, err)
+	}
+	defer ln.Close()
+	s, err := newServer(o, ln, logger)
+	if err != nil {
+		return err
+	}
+	stopAdmin, err := o.admin.Start(logger, edgeMetrics{s.edge}, listener.HTTPMetrics("ahp_relay_", s.limiter.Stats))
+	if err != nil {
+		return err
+	}
+	defer stopAdmin()
+	if err := greet(env, s.names); err != nil {
+		return err
+	}
+	return s.run(ctx, line)
+}
+
+// Line is the first line of relay --json.
+type Line struct {
+	// Page is the URL of the relay's page.
+	Page string `json:"page"`
+	// Relay is the URL that hosts dial.
+	Relay string `json:"relay"`
+	// PID is the relay's process id.
+	PID int `json:"pid"`
+}
+
+func greet(env *term.Env, n names) error {
+	page := n.origins[0] + "/"
+	to := "ws" + strings.TrimPrefix(page, "http")
+	if env.JSON {
+		return env.PrintJSON(Line{page, to, os.Getpid()})
+	}
+	if !term.IsTerminal(env.Out) {
+		_, err := fmt.Fprintln(env.Out, to)
+		return err
+	}
+	_, err := fmt.Fprintf(env.Out, "\n  hosts   ahp-canvas serve --relay %s --relay-token-file FILE\n  stop    Ctrl-C\n\n", to)
+	return err
+}

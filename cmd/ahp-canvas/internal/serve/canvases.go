@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/form"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+)
+
+// bundled are the canvases that come with the program, in the order of ls.
+var bundled = []struct {
+	id          string
+	provider    func() canvas.Provider
+	declaration func() canvas.Declaration
+}{
+	{board.ExtensionID, func() canvas.Provider { return board.New() }, board.Declaration},
+	{form.ExtensionID, func() canvas.Provider { return form.New() }, form.Declaration},
+	{chart.ExtensionID, func() canvas.Provider { return chart.New() }, chart.Declaration},
+}
+
+// folders are the canvases of --canvas, in its order.
+type folders []*folder.Folder
+
+// registerFolders registers the bundled canvases and a canvas for each folder. On error it
+// also returns the folders that it has opened; the caller closes them.
+func registerFolders(s *host.Canvases, dirs []string) (opened folders, err error) {
+	ids := map[string]bool{}
+	for _, b := range bundled {
+		ids[b.id] = true
+		if _, err := s.Register(canvas.Extension{ID: b.id}, b.provider(), b.declaration()); err != nil {
+			return opened, err
+		}
+	}
+	for _, dir := range dirs {
+		f, err := folder.Open(dir)
+		if err != nil {
+			return opened, err
+		}
+		taken := ids[f.ID()]
+		ids[f.ID()] = true
+		opened = append(opened, f)
+		if taken {
+			return opened, term.Failf(term.CodeNotStarted, "--canvas %q: the id %q is already in use; set another id in its canvas.json", dir, f.ID())
+		}
+		if _, err := s.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration()); err != nil {
+			return opened, term.About("--canvas "+dir, err)
+		}
+	}
+	return opened, nil
+}
+
+// defaults are the canvases to open if the user names none.
+func (fs folders) defaults() []string {
+	if len(fs) == 0 {
+		return []string{board.CanvasID}
+	}
+	var ids []string
+	for _, f := range fs {
+		ids = append(ids, f.Declaration().CanvasID)
+	}
+	return ids
+}
+
+func (fs folders) close() {
+	for _, f := range fs {
+		_ = f.Close() // it was only read
+	}
+}
+
+// openAll opens canvases under instance ids equal to their own names, so that a restart
+// opens each only once (canvas/PROTOCOL.md section 9).
+func (h *hosted) openAll(ctx context.Context, canvases []string) error {
+	for _, id := range canvases {
+		args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: id, InstanceID: id}
+		if _, err := h.host.Canvases().Open(ctx, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openDefaults opens what is shown if the user names no canvas. An extension or a web app
+// that cannot be opened is a note: the host keeps running.
+func (h *hosted) openDefaults(ctx context.Context) (open []string, err error) {
+	for _, args := range h.apps.defaults() {
+		if _, err := h.host.Canvases().Open(ctx, args); err != nil {
+			h.notes = append(h.notes, fmt.Sprintf("canvas %q could not be opened: %s", args.CanvasID, message(err)))
+			continue
+		}
+		open = append(open, args.CanvasID)
+	}
+	if len(open) == 0 || len(h.folders) > 0 {
+		own := h.folders.defaults()
+		open = append(own, open...)
+		return open, h.openAll(ctx, own)
+	}
+	return open, nil
+}

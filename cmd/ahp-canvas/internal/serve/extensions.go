@@ -1,0 +1,148 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/extension"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
+)
+
+// apps are the web apps of --canvas-url and the extensions of --extension.
+type apps struct {
+	web        []*loopback.Provider
+	runner     *extension.Runner // nil without extensions
+	extensions []*extension.Extension
+	named      []*extension.Extension // those that --extension names one by one
+	logs       string                 // folder; "" without extensions
+}
+
+// startApps registers web apps and starts extensions. On error it also returns what it has
+// started; the caller closes it. The logs of extensions are beside the endpoint file,
+// where "extension logs" finds them.
+func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
+	direct := s.content == reach.ContentDirect
+	for _, arg := range s.urls {
+		if err := a.addWeb(registry, arg, loopback.Options{Direct: direct, Logger: s.logger}); err != nil {
+			return a, err
+		}
+	}
+	if len(s.extensions) == 0 {
+		return a, nil
+	}
+	if err := userdir.Ensure(s.runtimeDir); err != nil {
+		return a, fmt.Errorf("extension logs: %w", err)
+	}
+	a.logs = userdir.Logs(s.runtimeDir, os.Getpid())
+	opts := extension.Options{
+		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Logger: s.logger,
+	}
+	if s.dir != statedir.Memory {
+		opts.WorkspaceDir = filepath.Join(s.dir, "extensions")
+	}
+	if a.runner, err = extension.New(opts); err != nil {
+		return a, err
+	}
+	for _, dir := range s.extensions {
+		if err := a.addExtensions(dir); err != nil {
+			return a, term.About("--extension "+dir, err)
+		}
+	}
+	return a, nil
+}
+
+func (a *apps) addWeb(registry *host.Canvases, arg string, opts loopback.Options) error {
+	name, url, ok := strings.Cut(arg, "=")
+	if !ok || name == "" || strings.Contains(name, ":") {
+		return term.Usagef("--canvas-url %q: want a name and a URL, as in notes=http://127.0.0.1:3000", arg)
+	}
+	p, err := loopback.New(name, url, opts)
+	if err != nil {
+		return term.About("--canvas-url "+name, err)
+	}
+	a.web = append(a.web, p)
+	reg, err := registry.Register(canvas.Extension{ID: p.ID()}, p, p.Declaration())
+	if err != nil {
+		return term.About("--canvas-url "+name, err)
+	}
+	p.Watch(reg)
+	return nil
+}
+
+func (a *apps) addExtensions(dir string) error {
+	found, err := extension.Find(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		x, err := a.runner.Add(f)
+		if err != nil {
+			return err
+		}
+		a.extensions = append(a.extensions, x)
+		if len(found) == 1 {
+			a.named = append(a.named, x)
+		}
+	}
+	return nil
+}
+
+// wait waits until all extensions have declared their canvases or have failed, and returns
+// a note for each that failed.
+func (a *apps) wait(ctx context.Context) (notes []string) {
+	for _, x := range a.extensions {
+		if err := x.Settled(ctx); err != nil && ctx.Err() == nil {
+			notes = append(notes, message(err))
+		}
+	}
+	return notes
+}
+
+// message is an error's text without its code.
+func message(err error) string {
+	if e, ok := err.(*canvas.Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// defaults are the canvases to open if the user names none: the web apps, and the first
+// canvas of each extension that --extension names one by one.
+func (a *apps) defaults() []canvas.OpenArgs {
+	var list []canvas.OpenArgs
+	for _, p := range a.web {
+		list = append(list, openArgs(p.ID(), p.ID()))
+	}
+	for _, x := range a.named {
+		if declared := x.Declarations(); len(declared) > 0 {
+			list = append(list, openArgs(x.ID(), declared[0].CanvasID))
+		}
+	}
+	return list
+}
+
+// openArgs opens a canvas under its own name (canvas/PROTOCOL.md section 9).
+func openArgs(extensionID, canvasID string) canvas.OpenArgs {
+	return canvas.OpenArgs{Session: host.DefaultSession, ExtensionID: extensionID, CanvasID: canvasID, InstanceID: canvasID}
+}
+
+func (a *apps) close() {
+	for _, p := range a.web {
+		p.Close()
+	}
+	if a.runner != nil {
+		a.runner.Close()
+	}
+	if a.logs != "" {
+		_ = os.RemoveAll(a.logs)
+	}
+}

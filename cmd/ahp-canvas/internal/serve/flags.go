@@ -1,0 +1,85 @@
+package serve
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+)
+
+// options are the flags of a host, which serve and mcp have.
+type options struct {
+	listen        string
+	state         string
+	canvases      []string // folders
+	origins       []string
+	contentOrigin string
+	schemes       []string
+	extensions    []string // folders
+	urls          []string // name=url
+	content       string   // reach.ContentChannel or reach.ContentDirect
+	limits        listener.Limits
+	logLevel      slog.Level
+	uplink        *uplink // nil if only the listener leads to the host, as with mcp
+}
+
+// hostFlags adds the flags of any host.
+func (o *options) hostFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 means the port of the last run, or a free one")
+	f.StringVar(&o.state, "state", "", "`folder` for sessions, open canvases, tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
+	f.StringArrayVar(&o.canvases, "canvas", nil, "`folder` to offer as a canvas; it holds a canvas.json, or only an index.html (repeatable)")
+	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first)")
+	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
+	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "additional `scheme` that the URL of a canvas can have, as in file (repeatable)")
+	f.StringArrayVar(&o.extensions, "extension", nil, "`folder` of an extension to run: it holds an extension.mjs, or a package.json with a main module, or several such folders; it runs with all your permissions (repeatable)")
+	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
+	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
+	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
+	o.limits.HTTPFlag(cmd)
+	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
+	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
+	for _, name := range []string{"state", "canvas", "extension"} {
+		term.Must(cmd.MarkFlagDirname(name))
+	}
+	term.Must(cmd.RegisterFlagCompletionFunc("content", cobra.FixedCompletions([]cobra.Completion{reach.ContentChannel, reach.ContentDirect}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// uplinkFlags adds the flags of a host that is reached beyond its own listener.
+func (o *options) uplinkFlags(cmd *cobra.Command) {
+	o.uplink = &uplink{}
+	f := cmd.Flags()
+	f.StringVar(&o.uplink.relay, "relay", "", "`URL` of the relay through which people reach this host, as in wss://relay.example/")
+	f.StringVar(&o.uplink.tokenFile, "relay-token-file", "", "`file` with the output of \"ahp-canvas relay token\" for this host")
+	o.uplink.admin.Flags(cmd)
+	term.Must(cmd.MarkFlagFilename("relay-token-file"))
+	cmd.MarkFlagsRequiredTogether("relay", "relay-token-file")
+}
+
+// check rejects values that no host can start with.
+func (o *options) check() error {
+	if o.content != reach.ContentChannel && o.content != reach.ContentDirect {
+		return term.Usagef("--content %q: want channel or direct", o.content)
+	}
+	return o.limits.Check()
+}
+
+// behindTLS reports whether people reach the host at an address that a proxy encrypts.
+func (o *options) behindTLS() bool {
+	return slices.ContainsFunc(o.origins, func(origin string) bool { return strings.HasPrefix(origin, "https://") })
+}
+
+// publishedContent is the endpoint file's word for --content; "" if the host runs neither
+// extensions nor web apps.
+func (o *options) publishedContent() string {
+	if len(o.extensions)+len(o.urls) == 0 {
+		return ""
+	}
+	return o.content
+}

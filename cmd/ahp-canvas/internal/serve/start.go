@@ -1,0 +1,155 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
+)
+
+// hosted is a host that is ready to serve, with everything that ends with it.
+type hosted struct {
+	host     *host.Host
+	endpoint reach.Endpoint
+	folders  folders
+	apps     apps
+	unlist   func() // removes the endpoint file
+	state    *statedir.State
+	store    channels.Store
+	notes    []string // for the person who started it
+}
+
+// starting is what a host needs before it exists.
+type starting struct {
+	options
+	dir, runtimeDir string // for state, and for endpoint files
+	version         string
+	logger          *slog.Logger
+	state           *statedir.State
+	others          []reach.Published // hosts that run already
+	ln              net.Listener
+}
+
+// start makes a host that is ready to serve and publishes its endpoint file. The caller
+// must serve it, and then end it.
+func start(env *term.Env, o options) (_ *hosted, err error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	s := starting{runtimeDir: userdir.Runtime(env.Getenv), dir: o.state, version: env.Version, logger: env.Logger(o.logLevel)}
+	if o.limits, err = o.limits.Fit(s.logger); err != nil {
+		return nil, err
+	}
+	s.options = o
+	if s.dir == "" {
+		if s.dir, err = userdir.State(env.Getenv); err != nil {
+			return nil, err
+		}
+	}
+	if s.state, err = statedir.Open(s.dir); err != nil {
+		return nil, err
+	}
+	h, err := s.start()
+	if err != nil {
+		s.state.Release()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (s *starting) start() (_ *hosted, err error) {
+	h := &hosted{state: s.state}
+	if s.others, err = reach.Running(s.runtimeDir); err != nil {
+		return nil, err
+	}
+	var note string
+	if s.ln, note, err = listen(s.listen, s.state, s.others); err != nil {
+		return nil, err
+	}
+	if note != "" {
+		h.notes = append(h.notes, note)
+	}
+	if h.store, err = statedir.OpenStore(s.dir, s.logger); err != nil {
+		return nil, errors.Join(err, s.ln.Close())
+	}
+	h.host, err = host.New(host.Options{
+		Listener: s.ln, Origins: s.origins, ContentOrigin: s.contentOrigin,
+		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
+		AllowSchemes: s.schemes,
+		Store:        h.store, Logger: s.logger,
+		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP,
+	})
+	if err != nil { // New closed the listener
+		return nil, errors.Join(statedir.StoreError(err), h.store.Close())
+	}
+	if err := s.furnish(h); err != nil {
+		return nil, h.abandon(err)
+	}
+	return h, nil
+}
+
+// furnish registers what a host offers, and publishes its endpoint file.
+func (s *starting) furnish(h *hosted) (err error) {
+	if h.folders, err = registerFolders(h.host.Canvases(), s.canvases); err != nil {
+		return err
+	}
+	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
+		return err
+	}
+	if err := keepPort(s.ln, s.state, s.others); err != nil {
+		return err
+	}
+	h.endpoint = endpointOf(h.host)
+	if !listener.IsLoopback(s.ln.Addr()) && !s.behindTLS() {
+		h.notes = append(h.notes, "other machines can reach this host, and their connections are not encrypted; unless you trust the network, put a TLS proxy in front of it or use a relay")
+	}
+	if s.uplink != nil {
+		if err := s.uplink.prepare(s.state); err != nil {
+			return err
+		}
+		h.notes = append(h.notes, s.uplink.notes()...)
+		h.endpoint.Link = cmp.Or(s.uplink.link(host.DefaultSession), h.endpoint.Link)
+	}
+	h.unlist, err = reach.Publish(s.runtimeDir, reach.Published{Endpoint: h.endpoint, Started: time.Now(), Content: s.publishedContent()})
+	return err
+}
+
+// abandon ends a host that will not serve: its Serve returns at once.
+func (h *hosted) abandon(err error) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err = errors.Join(err, h.host.Serve(ctx))
+	h.folders.close()
+	h.apps.close()
+	return errors.Join(err, h.store.Close())
+}
+
+// end cleans up after a host that has served. It returns once everything is on disk.
+func (h *hosted) end() error {
+	h.unlist()
+	h.folders.close()
+	h.apps.close()
+	err := h.store.Close()
+	h.state.Release()
+	return err
+}
+
+func endpointOf(h *host.Host) reach.Endpoint {
+	at := h.Endpoints()
+	view, agent := h.Tokens()
+	return reach.Endpoint{
+		Link: h.Link(host.DefaultSession), Page: at.Page, AHP: at.AHP, MCP: at.MCP,
+		ViewToken: view, AgentToken: agent, Session: host.DefaultSession, PID: os.Getpid(),
+	}
+}

@@ -1,0 +1,179 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relaykey"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
+)
+
+// uplink makes a host reachable beyond its own listener: through a relay, and at an admin
+// listener.
+type uplink struct {
+	relay, tokenFile string
+	admin            listener.Admin
+	key              relaykey.Key // after load
+	generation       int64        // of this run, after prepare; 0 before
+
+	mu       sync.Mutex
+	progress relay.Progress
+}
+
+// load checks the flags and reads the tokens, before anything is started.
+func (u *uplink) load() (err error) {
+	if err := u.admin.Check(); err != nil {
+		return err
+	}
+	if u.relay == "" {
+		return nil
+	}
+	if u.key, err = relaykey.Read(u.tokenFile); err != nil {
+		return err
+	}
+	_, err = relay.NewUplink(u.options(nil, nil))
+	return err
+}
+
+// prepare numbers this run. The number is on disk before a relay sees it.
+func (u *uplink) prepare(state *statedir.State) (err error) {
+	if u.relay != "" {
+		u.generation, err = state.NewGeneration(time.Now())
+	}
+	return err
+}
+
+// notes warn about tokens that others could read: on the way to a relay without TLS, and in
+// a file that other users can open.
+func (u *uplink) notes() (notes []string) {
+	if u.relay == "" {
+		return nil
+	}
+	if to, err := url.Parse(u.relay); err == nil && to.Scheme == "ws" && !isLocal(to.Hostname()) {
+		notes = append(notes, "the connection to this relay is not encrypted; unless you trust the network, use wss://")
+	}
+	if info, err := os.Stat(u.tokenFile); err == nil && userdir.OpenToOthers(info) {
+		notes = append(notes, fmt.Sprintf("%s holds tokens, and other users can read it; run chmod 600 on it", u.tokenFile))
+	}
+	return notes
+}
+
+// isLocal reports whether a host name always means this machine.
+func isLocal(name string) bool {
+	ip := net.ParseIP(name)
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// link returns the host's page at the relay; "" without a relay or a client token.
+func (u *uplink) link(session string) string {
+	if u.relay == "" || u.key.ClientToken == "" {
+		return ""
+	}
+	to, err := url.Parse(u.relay)
+	if err != nil {
+		return ""
+	}
+	to.Scheme = "http" + strings.TrimPrefix(to.Scheme, "ws")
+	return web.Link(to.String(), u.key.ClientToken, session) + "&host=" + url.QueryEscape(u.key.Host)
+}
+
+func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions {
+	return relay.UplinkOptions{
+		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress,
+		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) { h.ServeSocket(socket, lane.ClientID) },
+	}
+}
+
+func (u *uplink) setProgress(p relay.Progress) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.progress = p
+}
+
+// status describes the relay connection for the status line; "" without a relay.
+func (u *uplink) status() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch u.progress.State {
+	case "":
+		return ""
+	case relay.Lost:
+		how := "relay unreachable"
+		if _, refused := errors.AsType[*ws.HandshakeError](u.progress.Err); refused {
+			how = "refused by the relay" // it has accepted this host before: otherwise run has returned
+		}
+		return fmt.Sprintf(", %s, next attempt in %s", how, max(u.progress.Retry.Round(time.Second), time.Second))
+	}
+	return ", relay " + string(u.progress.State)
+}
+
+// run keeps the host registered until ctx is canceled. It fails if the relay refuses the
+// host. It returns nil if a newer run of the host replaces this one at the relay: this one
+// still serves clients that reach its listener.
+func (u *uplink) run(ctx context.Context, h *host.Host, logger *slog.Logger) error {
+	if u.relay == "" {
+		return nil
+	}
+	link, err := relay.NewUplink(u.options(h, logger))
+	if err != nil {
+		return err
+	}
+	err = link.Run(ctx)
+	if _, refused := errors.AsType[*relay.RefusedError](err); refused {
+		return term.Failf(term.CodeRelayRefused, "%s: %v", u.relay, err)
+	}
+	if errors.Is(err, relay.ErrSuperseded) {
+		logger.Warn("the relay no longer forwards to this host: a newer run registered under the same name", "host", u.key.Host)
+		return nil
+	}
+	return err
+}
+
+// start starts the admin listener and the uplink. If the relay refuses the host, it calls
+// stop. wait returns once both have ended, after ctx is canceled.
+func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *slog.Logger) (wait func() error, err error) {
+	stopAdmin, err := u.admin.Start(logger, hostMetrics(h), u.metrics())
+	if err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := u.run(ctx, h, logger)
+		if err != nil {
+			stop()
+		}
+		ended <- err
+	}()
+	return func() error {
+		defer stopAdmin()
+		return <-ended
+	}, nil
+}
+
+func (u *uplink) metrics() prometheus.Collector {
+	return listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay.", func() float64 {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.progress.State == relay.Registered {
+			return 1
+		}
+		return 0
+	})}
+}

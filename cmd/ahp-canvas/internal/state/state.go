@@ -1,0 +1,130 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
+)
+
+// codeNoState is the code for a folder that no host has used.
+const codeNoState = "state_not_found"
+
+// Command returns state, with its subcommands.
+func Command(env *term.Env) *cobra.Command {
+	return term.Group(&cobra.Command{
+		Use:   "state",
+		Short: "Check, print and back up what a host keeps",
+		Long: `Check, print and back up what a host keeps: its sessions, its open canvases and
+what providers saved. Tokens are not included.
+
+These commands change nothing, and a host can run meanwhile. To restore a
+backup, stop the host, move store.db and all files whose names begin with
+store.db away, and copy the backup to store.db.`,
+		Args: term.UnknownSubcommand,
+	}, checkCommand(env), dumpCommand(env), backupCommand(env))
+}
+
+func checkCommand(env *term.Env) *cobra.Command {
+	return subcommand(env, "check", "", "Verify every record and print a summary", `Verify every record and the file that holds them, and print a summary.
+
+With --json it prints one object:
+  {"path","format","store","records","bytes","commits","closed","pid"}
+where pid is the process id of the host that uses the store, if there is one.
+
+The exit status is 1 if the store is damaged, newer than this program, or
+missing.`, func(ctx context.Context, file, _ string) error {
+		r, err := sqlitestore.Check(ctx, file)
+		if err != nil {
+			return storeError(file, err)
+		}
+		return printReport(env, "verified", r)
+	})
+}
+
+func backupCommand(env *term.Env) *cobra.Command {
+	return subcommand(env, "backup", "FILE", "Copy the store into a new file", `Verify the store, copy it into a new file, and verify the copy. An existing file
+is not overwritten. With --json it prints the object of state check, for the
+copy.`, func(ctx context.Context, file, to string) error {
+		r, err := sqlitestore.Backup(ctx, file, to)
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s already exists; choose another name for the copy", term.Printable(to))
+		}
+		if err != nil {
+			return storeError(file, err)
+		}
+		return printReport(env, "copied", r)
+	})
+}
+
+// subcommand returns a command of state with the flags that all of them have. arg is the
+// name of its argument, "" for none.
+func subcommand(env *term.Env, name, arg, short, long string, run func(ctx context.Context, file, arg string) error) *cobra.Command {
+	var dir string
+	var names []string
+	use := name
+	if arg != "" {
+		names, use = []string{arg}, name+" "+arg
+	}
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: term.Args(names...),
+		RunE: term.Run(func(ctx context.Context, args []string) error {
+			file, err := storeFile(env, dir)
+			if err != nil {
+				return err
+			}
+			return run(ctx, file, append(args, "")[0])
+		}),
+	}
+	cmd.Flags().StringVar(&dir, "state", "", "`folder` with the state (default: the user's state folder)")
+	term.Must(cmd.MarkFlagDirname("state"))
+	env.JSONFlag(cmd)
+	return cmd
+}
+
+func storeFile(env *term.Env, dir string) (string, error) {
+	if dir == statedir.Memory {
+		return "", term.Usagef("--state memory keeps nothing; give a folder")
+	}
+	if dir == "" {
+		var err error
+		if dir, err = userdir.State(env.Getenv); err != nil {
+			return "", err
+		}
+	}
+	return statedir.StoreFile(dir), nil
+}
+
+// storeError is statedir.StoreError for a store that might not exist.
+func storeError(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return term.Failf(codeNoState, "%s does not exist; no host has kept anything there yet", file)
+	}
+	return statedir.StoreError(err)
+}
+
+func printReport(env *term.Env, word string, r sqlitestore.Report) error {
+	if env.JSON {
+		return env.PrintJSON(r)
+	}
+	use := "no host uses it"
+	switch {
+	case r.PID != 0:
+		use = fmt.Sprintf("the host with process id %d uses it", r.PID)
+	case !r.Closed:
+		use = "its host did not close it, so the next host recovers it from the -wal file beside it"
+	}
+	_, err := fmt.Fprintf(env.Out, "%s: %s: %s, %s, %s; %s\n", term.Printable(r.Path), word,
+		term.Count(r.Records, "record", "records"), term.Count(int(r.Bytes), "byte", "bytes"), term.Count(int(r.Commits), "commit", "commits"), use)
+	return err
+}

@@ -1,0 +1,185 @@
+package statedir
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
+)
+
+// Memory is the folder's name for a host that keeps nothing.
+const Memory = "memory"
+
+// hostFile is the name of the file that State is kept in.
+const hostFile = "host.json"
+
+// State is what a host keeps so that open pages survive its restart.
+type State struct {
+	// ViewToken and AgentToken are the host's two tokens.
+	ViewToken  string `json:"viewToken"`
+	AgentToken string `json:"agentToken"`
+	// Port is the port of the last run; 0 before the first one.
+	Port int `json:"port,omitzero"`
+	// Generation is what the last run registered with at a relay; 0 before the first
+	// registration.
+	Generation int64 `json:"generation,omitzero"`
+
+	file string   // "" keeps nothing
+	lock *os.File // nil if nothing is kept
+}
+
+// Open locks a folder, which only the user can enter, reads its state and makes up the
+// tokens that it lacks. The caller must Release it. Open returns ErrInUse if another host
+// has the folder.
+func Open(dir string) (*State, error) {
+	s := &State{}
+	if dir == Memory {
+		s.fill()
+		return s, nil
+	}
+	if err := userdir.Ensure(dir); err != nil {
+		return nil, folderError(dir, err)
+	}
+	if err := s.acquire(dir); err != nil {
+		return nil, err
+	}
+	if err := s.load(File(dir)); err != nil {
+		s.Release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// File returns the name of the file in a state folder that holds the tokens.
+func File(dir string) string { return filepath.Join(dir, hostFile) }
+
+// Read reads the state in a file, without a lock.
+func Read(file string) (State, error) {
+	var s State
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = ahp.Unmarshal(data, &s)
+	}
+	return s, err
+}
+
+// ErrInUse matches the error of Open if another host has the folder.
+var ErrInUse = errors.New("another host is using the state folder")
+
+type inUseError struct{ error }
+
+func (e *inUseError) Unwrap() []error { return []error{e.error, ErrInUse} }
+
+// acquire locks the folder and writes this process's id into the lock file.
+func (s *State) acquire(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return folderError(dir, err)
+	}
+	held, err := lockfile.Try(f)
+	switch {
+	case held:
+		defer f.Close()
+		return &inUseError{term.Failf(term.CodeNotStarted, "%s is using the state folder %s; \"ahp-canvas link\" prints its link; stop it, or start this one with another --state", holder(f), dir)}
+	case err != nil:
+		f.Close()
+		return fmt.Errorf("state folder: lock: %w", err)
+	}
+	s.lock = f
+	_ = f.Truncate(0) // the id is for people: the lock works without it
+	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
+	return nil
+}
+
+// folderError says what to do about a folder that cannot be used.
+func folderError(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return term.Failf(codeReadOnly, "the state folder %s is not writable; make it writable, or choose another one with --state (\"memory\" keeps nothing)", dir)
+	}
+	return fmt.Errorf("state folder: %w", err)
+}
+
+// holder describes the process that wrote a lock file.
+func holder(f *os.File) string {
+	var text [20]byte
+	n, _ := f.ReadAt(text[:], 0)
+	if pid, err := strconv.Atoi(string(text[:n])); err == nil {
+		return fmt.Sprintf("another host (process %d)", pid)
+	}
+	return "another host"
+}
+
+// Release unlocks the folder. The lock file stays: removing it could remove a lock that
+// another host has just taken.
+func (s *State) Release() {
+	if s.lock != nil {
+		s.lock.Close()
+	}
+}
+
+func (s *State) load(file string) error {
+	s.file = file
+	data, err := os.ReadFile(s.file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("state folder: %w", err)
+	default:
+		if err := ahp.Unmarshal(data, s); err != nil {
+			return fmt.Errorf("%s is damaged (%w); remove it to start with new tokens, after which open pages need the new link", s.file, err)
+		}
+	}
+	s.fill()
+	return s.save()
+}
+
+// fill makes up the tokens that are missing.
+func (s *State) fill() {
+	for _, t := range []*string{&s.ViewToken, &s.AgentToken} {
+		if *t == "" {
+			*t = newToken()
+		}
+	}
+}
+
+func (s *State) save() error {
+	if s.file == "" {
+		return nil
+	}
+	if err := userdir.WriteFile(s.file, ahp.MustMarshal(s)); err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	return nil
+}
+
+// SetPort keeps the port for the next run.
+func (s *State) SetPort(port int) error {
+	s.Port = port
+	return s.save()
+}
+
+// NewGeneration returns and keeps the number by which a relay tells this run from earlier
+// ones. It is the time, or one more than the last number if the clock went back.
+func (s *State) NewGeneration(now time.Time) (int64, error) {
+	s.Generation = max(now.UnixNano(), s.Generation+1)
+	return s.Generation, s.save()
+}
+
+// newToken returns 256 random bits as text that fits into a header, a subprotocol and a
+// fragment.
+func newToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

@@ -1,0 +1,103 @@
+package view
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+)
+
+// link is what a host's link says: the URL of its WebSocket, a token and a session.
+type link struct {
+	ahp, token, session string
+}
+
+// parseLink parses a link as serve prints it. Its fragment, which holds the token, is never
+// sent to a server.
+func parseLink(text string) (link, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return link{}, term.Usagef("LINK must be the link that serve prints, as in http://localhost:8080/#tkn=…")
+	}
+	values, err := url.ParseQuery(u.EscapedFragment())
+	if err != nil || values.Get("tkn") == "" {
+		return link{}, term.Usagef("the link has no token; give the whole link that serve prints, with the part after the #")
+	}
+	at := url.URL{Scheme: "ws" + strings.TrimPrefix(u.Scheme, "http"), Host: u.Host, Path: "/ahp"}
+	if name := values.Get("host"); name != "" { // a host behind a relay
+		at = *at.JoinPath(url.PathEscape(name))
+	}
+	return link{at.String(), values.Get("tkn"), cmp.Or(values.Get("session"), host.DefaultSession)}, nil
+}
+
+// resolveLink returns the link that an argument gives: itself, the one on standard input
+// ("-"), or that of the target ("").
+func resolveLink(env *term.Env, to reach.Target, text string) (_ link, err error) {
+	switch text {
+	case "":
+		h, err := to.Resolve(env)
+		if err != nil {
+			return link{}, err
+		}
+		return link{h.AHP(), cmp.Or(h.ViewToken, h.Token), cmp.Or(to.Session, host.DefaultSession)}, nil
+	case "-":
+		if text, err = readLink(env.In); err != nil {
+			return link{}, err
+		}
+	}
+	return parseLink(text)
+}
+
+// maxLink is how much of standard input is read for a link, in bytes.
+const maxLink = 8 << 10
+
+// readLink reads the first line only: a terminal does not end.
+func readLink(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(r, maxLink)).ReadString('\n')
+	if line = strings.TrimSpace(line); line == "" {
+		return "", term.Usagef("there is no link on standard input")
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("the link: %w", err)
+	}
+	return line, nil
+}
+
+// explain words an error of the connection for a person who was given the link.
+func (l link) explain(err error) error {
+	u, parseErr := url.Parse(l.ahp)
+	if parseErr != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	at := "http" + strings.TrimPrefix(u.Scheme, "ws") + "://" + u.Host
+	name := strings.TrimPrefix(strings.TrimPrefix(u.Path, "/ahp"), "/") // of a host behind a relay
+	refused, _ := errors.AsType[*ws.HandshakeError](err)
+	failed, unreachable := errors.AsType[*net.OpError](err)
+	switch {
+	case refused != nil && refused.Status == http.StatusUnauthorized:
+		return term.Failf(term.CodeLinkRefused, "%s refuses this link's token: it was revoked, has expired, or belongs to another host", at)
+	case refused != nil && refused.Status == http.StatusForbidden && name == "":
+		return term.Failf(term.CodeLinkRefused, "%s: this link names no host; put it in quotes, because a shell cuts it at the first &", at)
+	case refused != nil && refused.Status == http.StatusForbidden:
+		return term.Failf(term.CodeLinkRefused, "%s: this link's token is not valid for the host %q", at, name)
+	case refused != nil:
+		return term.Failf(mcp.CodeUnreachable, "%s is not a canvas host: it responds with %d %s", at, refused.Status, http.StatusText(refused.Status))
+	case ws.CodeOf(err) == relay.CodeHostOffline:
+		return term.Failf(term.CodeOffline, "the relay %s is running, but the host %q is not connected to it", at, name)
+	case unreachable:
+		return term.Failf(mcp.CodeUnreachable, "%s cannot be reached: %v", at, failed)
+	}
+	return fmt.Errorf("%s: %w", at, err)
+}
