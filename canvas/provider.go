@@ -49,6 +49,11 @@ type Opened struct {
 	// (package bridge): pages learn it from the state's _meta, and without it they
 	// only read.
 	HTTP bool
+	// Links lets the instance's pages offer links to the person (offerLink of
+	// /.ahp/canvas.js): a renderer shows the address and opens it if the person
+	// agrees. Renderers learn it from the state's _meta. Only a host's own providers
+	// have it. Like HTTP, it is fixed when the instance is opened first.
+	Links bool
 }
 
 // Instance is one open canvas. Invoke and Close are called one at a time, in

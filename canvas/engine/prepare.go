@@ -53,9 +53,7 @@ func (a *answeredOpen) firstState() canvas.CanvasState {
 		InstanceID: a.key.instance, CanvasID: a.decl.CanvasID, ExtensionID: a.ext.ID, ExtensionName: a.ext.Name,
 		DisplayName: a.decl.DisplayName, Input: a.input, Availability: session.Ready, Provider: a.ext.Source(),
 	}.Apply(shownBy(a.opened).Over(a.handle.pending).Action())
-	if a.opened.HTTP {
-		st.Meta = httpMeta
-	}
+	st.Meta = metaOf(a.opened.HTTP, a.opened.Links)
 	return st
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -49,9 +50,19 @@ func (e *Engine) collectShown(keys []string) (changes []channels.Change) {
 	return changes
 }
 
-// httpMeta says in a state's _meta that the provider answers http/1
-// (canvas/PROTOCOL.md section 4).
-var httpMeta = ahp.Value(`{"x-ahp-canvas/http":1}`)
+// metaOf returns the _meta of a state whose provider answers http/1, or whose pages
+// may offer links (canvas/PROTOCOL.md sections 4.5 and 4.7).
+func metaOf(http, links bool) ahp.Value {
+	switch {
+	case http && links:
+		return ahp.Value(`{"x-ahp-canvas/http":1,"x-ahp-canvas/links":1}`)
+	case http:
+		return ahp.Value(`{"x-ahp-canvas/http":1}`)
+	case links:
+		return ahp.Value(`{"x-ahp-canvas/links":1}`)
+	}
+	return nil
+}
 
 // instanceRecord is the record of an open canvas.
 type instanceRecord struct {
@@ -64,6 +75,7 @@ type instanceRecord struct {
 	Provider      session.CanvasProviderSource `json:"provider"`
 	Input         ahp.Value                    `json:"input,omitzero"`
 	HTTP          bool                         `json:"http,omitzero"`
+	Links         bool                         `json:"links,omitzero"`
 	Opened        time.Time                    `json:"opened"` // the order of the catalogue
 	// Shown is what the instance showed when the record was written. A record under
 	// shownKey is newer.
@@ -79,7 +91,7 @@ func recordOf(st canvas.CanvasState, uri string, opened time.Time) instanceRecor
 	return instanceRecord{
 		Session: uri, InstanceID: st.InstanceID, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
 		CanvasID: st.CanvasID, DisplayName: st.DisplayName, Provider: st.Provider, Input: st.Input,
-		HTTP: len(st.Meta) > 0, Opened: opened, Shown: shownRecord{st.Title, st.Status},
+		HTTP: bytes.Contains(st.Meta, []byte(`"x-ahp-canvas/http"`)), Links: bytes.Contains(st.Meta, []byte(`"x-ahp-canvas/links"`)), Opened: opened, Shown: shownRecord{st.Title, st.Status},
 	}
 }
 
@@ -107,6 +119,9 @@ func (r *instanceRecord) encode() []byte {
 	}
 	if r.HTTP {
 		b = append(b, `,"http":true`...)
+	}
+	if r.Links {
+		b = append(b, `,"links":true`...)
 	}
 	b = append(b, `,"opened":"`...)
 	b = append(r.Opened.AppendFormat(b, time.RFC3339Nano), '"')

@@ -143,10 +143,7 @@ func (e *Engine) restore(tx *channels.Tx, r *restored) error {
 	st := canvas.CanvasState{
 		InstanceID: rec.InstanceID, CanvasID: rec.CanvasID, ExtensionID: rec.ExtensionID, ExtensionName: rec.ExtensionName,
 		DisplayName: rec.DisplayName, Input: rec.Input, Title: rec.Shown.Title, Status: rec.Shown.Status,
-		Availability: session.Stale, Provider: rec.Provider,
-	}
-	if rec.HTTP {
-		st.Meta = httpMeta
+		Availability: session.Stale, Provider: rec.Provider, Meta: metaOf(rec.HTTP, rec.Links),
 	}
 	if err := tx.Create(r.channel, rec.Session, st); err != nil {
 		return err

@@ -1,0 +1,39 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+)
+
+// TestMeta: the state's _meta names what the provider's first answer had, and keeps
+// it through a reopen with another input and a restart.
+func TestMeta(t *testing.T) {
+	for _, tt := range []struct {
+		http, links bool
+		want        string
+	}{
+		{false, false, ""},
+		{true, false, `{"x-ahp-canvas/http":1}`},
+		{false, true, `{"x-ahp-canvas/links":1}`},
+		{true, true, `{"x-ahp-canvas/http":1,"x-ahp-canvas/links":1}`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &lives{t: t}
+			h, f := l.next(), &fake{}
+			registerFake(h, f)
+			f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+				return canvas.Opened{HTTP: tt.http, Links: tt.links}, nil
+			}
+			o, err := open(h, "one", `{"n":1}`)
+			ok(t, err)
+			equal(t, tt.want, string(h.State(o.Channel).Meta))
+			_, err = open(h, "one", `{"n":2}`) // writes the record a second time
+			ok(t, err)
+			equal(t, tt.want, string(h.State(o.Channel).Meta))
+			equal(t, tt.want, string(l.next().State(o.Channel).Meta))
+		})
+	}
+}
