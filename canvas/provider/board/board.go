@@ -9,28 +9,30 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// ExtensionID is under which extension a host registers the board.
+// ExtensionID is the id under which the board is registered.
 const ExtensionID = "board"
 
-// CanvasID is the canvas that it declares.
+// CanvasID is the id of the canvas that the board declares.
 const CanvasID = "board"
 
 //go:embed declaration.json page
 var files embed.FS
 
-// Declaration is what the board declares.
-func Declaration() canvas.Declaration { return sample.Declaration(files) }
+// Declaration returns what the board declares.
+func Declaration() canvas.Declaration { return sample.MustDeclaration(files) }
 
-// New returns the provider of boards.
-func New() canvas.Provider {
+// New returns the provider of boards. It may be registered with any number of hosts.
+func New() *sample.Provider {
 	return sample.New(sample.Definition[board]{
-		Page:   sample.Page(files),
-		Open:   open,
-		Agent:  actions,
-		Person: byPeople(),
-		Show:   func(b board) any { return b.State },
-		Title:  func(b board) string { return b.Title },
-		Status: board.status,
+		Extension:   canvas.Extension{ID: ExtensionID},
+		Declaration: Declaration(),
+		Page:        sample.MustPage(files),
+		Open:        open,
+		Agent:       actions,
+		Person:      byPeople(),
+		Show:        func(b board) any { return b.State },
+		Title:       func(b board) string { return b.Title },
+		Status:      board.status,
 	})
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// ExtensionID is under which extension a host registers the chart.
+// ExtensionID is the id under which the chart is registered.
 const ExtensionID = "chart"
 
-// CanvasID is the canvas that it declares.
+// CanvasID is the id of the canvas that the chart declares.
 const CanvasID = "chart"
 
 // sampleData is invented, and says so.
@@ -22,19 +22,21 @@ var sampleData []byte
 //go:embed declaration.json page
 var files embed.FS
 
-// Declaration is what the chart declares.
-func Declaration() canvas.Declaration { return sample.Declaration(files) }
+// Declaration returns what the chart declares.
+func Declaration() canvas.Declaration { return sample.MustDeclaration(files) }
 
-// New returns the provider of charts.
-func New() canvas.Provider {
+// New returns the provider of charts. It may be registered with any number of hosts.
+func New() *sample.Provider {
 	return sample.New(sample.Definition[State]{
-		Page:   sample.Page(files),
-		Open:   open,
-		Agent:  agent,
-		Person: person,
-		Show:   func(s State) any { return s.drawing() },
-		Title:  func(s State) string { return s.Title },
-		Status: State.status,
+		Extension:   canvas.Extension{ID: ExtensionID},
+		Declaration: Declaration(),
+		Page:        sample.MustPage(files),
+		Open:        open,
+		Agent:       agent,
+		Person:      person,
+		Show:        func(s State) any { return s.drawing() },
+		Title:       func(s State) string { return s.Title },
+		Status:      State.status,
 	})
 }
 

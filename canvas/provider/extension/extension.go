@@ -25,6 +25,11 @@ type Extension struct {
 // ID is the extension id.
 func (x *Extension) ID() string { return x.folder.ID }
 
+// Extension identifies the extension in a host's registry. [Runner.Add] registers it.
+func (x *Extension) Extension() canvas.Extension {
+	return canvas.Extension{ID: x.folder.ID, Name: x.folder.Name}
+}
+
 // Folder is where the extension comes from.
 func (x *Extension) Folder() Folder { return x.folder }
 

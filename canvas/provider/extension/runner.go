@@ -153,7 +153,7 @@ func (r *Runner) Add(f Folder) (*Extension, error) {
 	if taken {
 		return nil, fmt.Errorf("extension: there is an extension %q already: %s needs another name in its package.json", f.ID, f.Dir)
 	}
-	reg, err := r.opts.Service.Register(canvas.Extension{ID: f.ID, Name: f.Name}, x)
+	reg, err := r.opts.Service.Register(x.Extension(), x)
 	if err != nil {
 		return nil, err
 	}

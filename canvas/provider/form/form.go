@@ -7,27 +7,29 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// ExtensionID is under which extension a host registers the form.
+// ExtensionID is the id under which the form is registered.
 const ExtensionID = "form"
 
-// CanvasID is the canvas that it declares.
+// CanvasID is the id of the canvas that the form declares.
 const CanvasID = "form"
 
 //go:embed declaration.json page
 var files embed.FS
 
-// Declaration is what the form declares.
-func Declaration() canvas.Declaration { return sample.Declaration(files) }
+// Declaration returns what the form declares.
+func Declaration() canvas.Declaration { return sample.MustDeclaration(files) }
 
-// New returns the provider of forms.
-func New() canvas.Provider {
+// New returns the provider of forms. It may be registered with any number of hosts.
+func New() *sample.Provider {
 	return sample.New(sample.Definition[State]{
-		Page:   sample.Page(files),
-		Open:   open,
-		Agent:  agent,
-		Person: person,
-		Title:  func(s State) string { return s.Title },
-		Status: State.status,
+		Extension:   canvas.Extension{ID: ExtensionID},
+		Declaration: Declaration(),
+		Page:        sample.MustPage(files),
+		Open:        open,
+		Agent:       agent,
+		Person:      person,
+		Title:       func(s State) string { return s.Title },
+		Status:      State.status,
 	})
 }
 

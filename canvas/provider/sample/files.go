@@ -10,13 +10,25 @@ import (
 )
 
 //go:embed page
-var page embed.FS
+var shared embed.FS
 
-// Declaration is the file declaration.json of what a package embeds.
-func Declaration(f embed.FS) canvas.Declaration {
-	b, err := f.ReadFile("declaration.json")
+// Files returns the files of own with the shared page files below them: base.css,
+// ui.js and link.js. A file of own replaces the shared one of the same name. Own may
+// be nil. The result lists no directories; it is for [canvas.ReadFile] and
+// [canvas.App], which open files by name.
+func Files(own fs.FS) fs.FS {
+	if own == nil {
+		return MustPage(shared)
+	}
+	return layers{own, MustPage(shared)}
+}
+
+// MustDeclaration returns the declaration in the file declaration.json of fsys. It
+// panics if there is none, so fsys should be an embed.FS.
+func MustDeclaration(fsys fs.FS) canvas.Declaration {
+	b, err := fs.ReadFile(fsys, "declaration.json")
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err)
 	}
 	var d canvas.Declaration
 	if err := ahp.Unmarshal(b, &d); err != nil {
@@ -25,21 +37,20 @@ func Declaration(f embed.FS) canvas.Declaration {
 	return d
 }
 
-// Page is the folder "page" of what a package embeds.
-func Page(f embed.FS) fs.FS {
-	below, err := fs.Sub(f, "page")
+// MustPage returns the directory "page" of fsys. It panics if fsys cannot have one.
+func MustPage(fsys fs.FS) fs.FS {
+	page, err := fs.Sub(fsys, "page")
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err)
 	}
-	return below
+	return page
 }
 
-// layered is file systems on top of each other: the first that has a file serves
-// it.
-type layered []fs.FS
+// layers is a list of file systems. A file comes from the first that has it.
+type layers []fs.FS
 
-// Open opens name in the first layer that has it.
-func (l layered) Open(name string) (fs.File, error) {
+// Open opens a file of the first layer that has it.
+func (l layers) Open(name string) (fs.File, error) {
 	for _, files := range l {
 		f, err := files.Open(name)
 		if !errors.Is(err, fs.ErrNotExist) {

@@ -2,174 +2,109 @@ package sample
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
-	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Definition is one kind of canvas around a value S. S is a value: functions
-// return another one and never change what they are given. It is saved as JSON.
+// Definition defines a canvas around a value of type S. Functions treat the value
+// as immutable: they return a new one. It is saved as JSON.
 type Definition[S any] struct {
-	// Page has index.html and what goes with it.
+	// Extension identifies the provider in a host's registry.
+	Extension canvas.Extension
+	// Declaration is what the provider declares.
+	Declaration canvas.Declaration
+	// Page holds index.html and the page's other files. [Files] completes it.
 	Page fs.FS
-	// Open brings the value to an input that it was not opened with before. It is
-	// the zero S at first, and input is nil where there is none.
+	// Open applies an input that was not applied before. The value is the zero S at
+	// first; the input is nil if there is none.
 	Open func(s S, input ahp.Value) (S, error)
-	// Agent and Person are who may do what. An input of nil arrives as {}.
-	Agent, Person map[string]Action[S]
-	// Show is what Views get of the value; at most 60 KiB of JSON. Nil is all of it.
+	// Agent holds the actions that an agent may invoke. An absent input arrives
+	// as {}.
+	Agent map[string]Action[S]
+	// Person holds the actions that pages may request.
+	Person map[string]Action[S]
+	// Show returns what Views receive of the value, at most 60 KiB of JSON. If it is
+	// nil, they receive the whole value.
 	Show func(S) any
-	// Title and Status are what people see around the canvas.
-	Title, Status func(S) string
+	// Title returns the title that people see above the canvas.
+	Title func(S) string
+	// Status returns the status that people see above the canvas.
+	Status func(S) string
+	// Links lets the page offer links to the person; see [canvas.Opened].
+	Links bool
 }
 
-// Action changes a value, or only answers. Its result reaches who asked.
+// Action returns a changed value, or the same one, and its result for the caller.
 type Action[S any] func(s S, call Call) (S, Result, error)
 
-// Call is what an Action is asked.
+// Call is one invocation of an Action.
 type Call struct {
+	// InstanceID names the instance in its session.
 	InstanceID string
-	Action     string
-	Input      ahp.Value
+	// Action is the name under which the Action was invoked.
+	Action string
+	// Input is the input, {} if there was none.
+	Input ahp.Value
 }
 
-// Result is what comes of an Action: a value for who asked, and an event for the
-// agent that waits for one. Nil is none.
-type Result struct{ Value, Event any }
+// Result is the outcome of an Action.
+type Result struct {
+	// Value is the answer to the caller; nil is none.
+	Value any
+	// Event is an event for the session's agent; nil is none. It is raised only if
+	// the value changed.
+	Event any
+}
 
-// With makes an Action of a function of a decoded input. An input that does not
-// fit is refused with code.
+// With makes an Action of a function that takes a decoded input. An input that
+// cannot be decoded fails with code.
 func With[S, P any](code string, fn func(s S, call Call, in P) (S, Result, error)) Action[S] {
 	return func(s S, call Call) (S, Result, error) {
 		var in P
 		if err := ahp.Unmarshal(call.Input, &in); err != nil {
-			return s, Result{}, canvas.Errorf(code, "the input does not fit: %v", err)
+			return s, Result{}, canvas.Errorf(code, "the input does not fit action %q: %v", call.Action, err)
 		}
 		return fn(s, call, in)
 	}
 }
 
-// New returns the provider of a kind of canvas.
-func New[S any](d Definition[S]) canvas.Provider {
-	files := layered{d.Page, Page(page)}
+// Provider provides the canvas of a Definition. Make it with [New].
+type Provider struct {
+	canvas.Func
+	extension   canvas.Extension
+	declaration canvas.Declaration
+}
+
+// Extension identifies the provider in a host's registry.
+func (p *Provider) Extension() canvas.Extension { return p.extension }
+
+// Declarations returns the one canvas that the provider declares.
+func (p *Provider) Declarations() []canvas.Declaration { return []canvas.Declaration{p.declaration} }
+
+// New returns the provider of a canvas.
+func New[S any](d Definition[S]) *Provider {
+	d.Page = Files(d.Page)
 	if d.Show == nil {
 		d.Show = func(s S) any { return s }
 	}
-	return canvas.Func(func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
-		i, live := req.Current.(*instance[S])
-		if !live {
-			i = &instance[S]{Definition: d, h: h, files: files}
-			if err := i.restore(req.Saved); err != nil {
-				return canvas.Opened{}, err
-			}
-		}
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if err := i.apply(req); err != nil {
+	return &Provider{Func: d.open, extension: d.Extension, declaration: d.Declaration}
+}
+
+// open opens an instance, or applies an input to the open one.
+func (d Definition[S]) open(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	i, isOpen := req.Current.(*instance[S])
+	if !isOpen {
+		i = &instance[S]{Definition: d, h: h}
+		if err := i.restore(req.Saved); err != nil {
 			return canvas.Opened{}, err
 		}
-		return canvas.Opened{Instance: i, URL: h.ContentURL("/"), Title: d.Title(i.State), Status: d.Status(i.State)}, nil
-	})
-}
-
-// held is an instance's value and what else outlives a provider's generation.
-type held[S any] struct {
-	State    S         `json:"state"`
-	Revision int64     `json:"revision"`       // counts changes
-	Input    ahp.Value `json:"input,omitzero"` // that was applied last
-}
-
-// instance is one open canvas.
-type instance[S any] struct {
-	Definition[S]
-	h     *canvas.Handle
-	files fs.FS
-
-	mu      sync.Mutex
-	held[S] // guarded by mu; State itself is never changed
-}
-
-func (i *instance[S]) restore(saved []byte) error {
-	if saved == nil {
-		return nil
-	}
-	if err := ahp.Unmarshal(saved, &i.held); err != nil {
-		return fmt.Errorf("what was saved of the canvas cannot be read: %w", err)
-	}
-	return nil
-}
-
-// apply brings the value to what it is opened with. An input that was applied
-// before changes nothing: a canvas that is opened again keeps what the person
-// made of it.
-func (i *instance[S]) apply(req canvas.OpenRequest) error {
-	if i.Revision > 0 && (req.Input == nil || ahp.Equal(req.Input, i.Input)) {
-		return nil
-	}
-	after, err := i.Open(i.State, req.Input)
-	if err != nil {
-		return err
-	}
-	return i.changed(held[S]{after, i.Revision + 1, req.Input})
-}
-
-// Invoke runs an action of the agent.
-func (i *instance[S]) Invoke(_ context.Context, name string, input ahp.Value) (ahp.Value, error) {
-	value, err := i.run(i.Agent, name, input)
-	if err != nil || value == nil {
-		return nil, err
-	}
-	return ahp.Marshal(value)
-}
-
-// run is the one way in which a value changes, for agents and people. The event
-// is raised under the lock too: agents hear in the order of revisions.
-func (i *instance[S]) run(may map[string]Action[S], name string, input ahp.Value) (any, error) {
-	do := may[name]
-	if do == nil {
-		return nil, canvas.Errorf(canvas.CodeNoHandler, "this canvas has no action %q", name)
-	}
-	if len(input) == 0 {
-		input = ahp.Value("{}")
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	after, result, err := do(i.State, Call{i.h.InstanceID(), name, input})
-	if err != nil {
-		return nil, err
+	if err := i.apply(req); err != nil {
+		return canvas.Opened{}, err
 	}
-	if ahp.Equal(ahp.MustMarshal(i.State), ahp.MustMarshal(after)) {
-		return result.Value, nil
-	}
-	if err := i.changed(held[S]{after, i.Revision + 1, i.Input}); err != nil {
-		return nil, err
-	}
-	if result.Event == nil {
-		return result.Value, nil
-	}
-	return result.Value, i.h.Raise(ahp.MustMarshal(result.Event))
-}
-
-// changed makes a value the one that holds: saved, then shown to everybody. It
-// is called under the lock.
-func (i *instance[S]) changed(after held[S]) error {
-	if err := i.h.Save(i.h.Context(), ahp.MustMarshal(after)); err != nil {
-		return err
-	}
-	i.held = after
-	if err := i.h.Post(i.h.Context(), i.stateMessage()); err != nil {
-		return err
-	}
-	return i.h.Update(i.h.Context(), canvas.Update{Title: ahp.Set(i.Title(after.State)), Status: ahp.Set(i.Status(after.State))})
-}
-
-// Close needs nothing: the handle's end is the instance's.
-func (i *instance[S]) Close(context.Context) error { return nil }
-
-// Read serves the page.
-func (i *instance[S]) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
-	return canvas.ReadFile(i.files, req)
+	return canvas.Opened{Instance: i, URL: h.ContentURL("/"), Title: d.Title(i.State), Status: d.Status(i.State), Links: d.Links}, nil
 }

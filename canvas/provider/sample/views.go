@@ -8,7 +8,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// request is what a View says.
+// request is a View's message.
 type request struct {
 	Sample string    `json:"sample"` // "hello" or "do"
 	Ref    ahp.Value `json:"ref,omitzero"`
@@ -16,7 +16,7 @@ type request struct {
 	Input  ahp.Value `json:"input,omitzero"`
 }
 
-// reply is what the View that asked hears.
+// reply answers a "do".
 type reply struct {
 	Sample  string    `json:"sample"` // "done" or "refused"
 	Ref     ahp.Value `json:"ref,omitzero"`
@@ -25,7 +25,7 @@ type reply struct {
 	Message string    `json:"message,omitzero"`
 }
 
-// stateMessage is called under the lock.
+// stateMessage returns the message with the current state. mu is held.
 func (i *instance[S]) stateMessage() ahp.Value {
 	return ahp.MustMarshal(struct {
 		Sample   string `json:"sample"`
@@ -34,8 +34,8 @@ func (i *instance[S]) stateMessage() ahp.Value {
 	}{"state", i.Revision, i.Show(i.State)})
 }
 
-// Message hears a View. What is none of ours is ignored: other pages may share
-// the channel. A View that is gone needs no answer, so errors of PostTo are none.
+// Message handles a View's message. It ignores messages of another form: the page
+// may have other uses for the channel.
 func (i *instance[S]) Message(_ context.Context, from canvas.View, payload ahp.Value) {
 	var r request
 	if ahp.Unmarshal(payload, &r) != nil {
@@ -43,33 +43,47 @@ func (i *instance[S]) Message(_ context.Context, from canvas.View, payload ahp.V
 	}
 	switch r.Sample {
 	case "hello":
-		i.show(from)
+		i.sendState(from)
 	case "do":
 		value, err := i.run(i.Person, r.Action, r.Input)
 		if err != nil {
 			i.refuse(from, r, err)
 			return
 		}
-		_ = i.h.PostTo(i.h.Context(), from, ahp.MustMarshal(reply{Sample: "done", Ref: r.Ref, Value: value}))
+		i.send(from, ahp.MustMarshal(reply{Sample: "done", Ref: r.Ref, Value: value}))
 	}
 }
 
-// show sends the state to one View, in the order of revisions.
-func (i *instance[S]) show(to canvas.View) {
+// sendState sends the state to one View. It holds mu, so that the View receives its
+// states in the order of their revisions.
+func (i *instance[S]) sendState(to canvas.View) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	_ = i.h.PostTo(i.h.Context(), to, i.stateMessage())
+	i.send(to, i.stateMessage())
 }
 
-// refuse says why, and what holds instead of what the View may have drawn.
+// refuse sends the reason of a failure, and the state, which the View may have drawn
+// differently.
 func (i *instance[S]) refuse(to canvas.View, r request, err error) {
 	refusal := reply{Sample: "refused", Ref: r.Ref, Code: canvas.CodeHandlerError, Message: err.Error()}
 	if e, ok := errors.AsType[*canvas.Error](err); ok {
 		refusal.Code, refusal.Message = e.Code, e.Message
 	}
-	_ = i.h.PostTo(i.h.Context(), to, ahp.MustMarshal(refusal))
-	i.show(to)
+	i.send(to, ahp.MustMarshal(refusal))
+	i.sendState(to)
 }
 
-// ViewGone needs nothing: nothing is kept of a View.
+// send sends a message to one View, or to all if the provider's side cannot address
+// one. It ignores errors: a View that has left needs no answer.
+func (i *instance[S]) send(to canvas.View, payload ahp.Value) {
+	err := canvas.ErrUnsupported
+	if to.Conn != 0 { // a client does not know the connections of Views
+		err = i.h.PostTo(i.h.Context(), to, payload)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		_ = i.h.Post(i.h.Context(), payload)
+	}
+}
+
+// ViewGone does nothing: an instance keeps nothing for a View.
 func (i *instance[S]) ViewGone(canvas.View) {}

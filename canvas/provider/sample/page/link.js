@@ -1,27 +1,31 @@
 // @ts-check
-// What a page says to its provider, and hears. The state is the host's: a page
-// asks for changes and draws what holds, so two pages cannot disagree for long.
+// Connects a page to its provider (package sample). The provider owns the state: a
+// page requests changes and draws the state that it receives, so pages agree.
 import { onMessage, send } from "/.ahp/canvas.js";
 import { byId } from "./ui.js";
 
+const HELLO_INTERVAL = 3000; // ms until the first state is requested again
+
 let revision = 0;
+/** Tells this page's requests from those of other pages: a provider in a client answers all pages. */
+const pageId = crypto.getRandomValues(new Uint32Array(2)).join("");
 let lastRef = 0;
-/** @type {Map<number, { done: (value: any) => void, refused: (err: Error) => void }>} */
-const asked = new Map();
+/** @type {Map<string, { resolve: (value: any) => void, reject: (err: Error) => void }>} requests by ref */
+const pending = new Map();
 
 /**
- * Asks the host for a change. The promise is kept with the action's value, and
- * broken with a word for the person.
+ * Requests a change. The promise resolves with the action's value, or rejects with a
+ * reason for the person.
  * @param {string} action @param {any} input @returns {Promise<any>}
  */
 export function ask(action, input) {
-  const ref = ++lastRef;
-  return new Promise((done, refused) => {
-    asked.set(ref, { done, refused });
+  const ref = `${pageId}-${++lastRef}`;
+  return new Promise((resolve, reject) => {
+    pending.set(ref, { resolve, reject });
     send({ sample: "do", ref, action, input }).catch((err) => {
-      asked.delete(ref);
-      refused(err);
-      hello(); // what is drawn may not be what holds
+      pending.delete(ref);
+      reject(err);
+      hello(); // the page may have drawn the change already
     });
   });
 }
@@ -30,7 +34,7 @@ const hello = () => send({ sample: "hello" }).catch((err) => {
   if (!revision) byId("word").textContent = `The host cannot be reached: ${err.message}`;
 });
 
-/** Calls fn with every state, until the page ends. @param {(state: any) => void} fn */
+/** Calls fn with each state, until the page is closed. @param {(state: any) => void} fn */
 export function onState(fn) {
   onMessage((/** @type {any} */ m) => {
     switch (m?.sample) {
@@ -39,18 +43,17 @@ export function onState(fn) {
         fn(m.state);
         return;
       case "done":
-        asked.get(m.ref)?.done(m.value);
+        pending.get(m.ref)?.resolve(m.value);
         break;
       case "refused":
-        asked.get(m.ref)?.refused(new Error(m.message));
+        pending.get(m.ref)?.reject(new Error(m.message));
         break;
       default:
         return;
     }
-    asked.delete(m.ref);
+    pending.delete(m.ref);
   });
   hello();
-  // Until the state is there; and again when the page comes back from sleep.
-  const retry = setInterval(() => (revision ? clearInterval(retry) : hello()), 3000);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) hello(); });
+  const retry = setInterval(() => (revision ? clearInterval(retry) : hello()), HELLO_INTERVAL);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) hello(); }); // it may have missed changes
 }
