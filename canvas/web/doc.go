@@ -29,6 +29,7 @@
 //	card.js     one open canvas with its title, messages and buttons
 //	mount.js    the frame of a canvas, its ports and its limits
 //	view.js     view/1: connects a canvas's page to its provider
+//	offer.js    the bar with a link that a canvas offers
 //	bridge.js   routes the requests of a canvas's service worker
 //	outlet.js   batches response bytes for the worker
 //	http.js     http/1 on one canvas's channel; call.js is one request
@@ -48,7 +49,7 @@
 // the theme before the first paint, event streams that survive the worker, links for new
 // windows opened in place, and no WebRTC, because Chromium kills the process of a page
 // that uses it under our policies), canvas.js (imported by a canvas: onAction, send,
-// onMessage, input, onInput, onTheme).
+// onMessage, input, onInput, onTheme, offerLink).
 //
 // # view/1
 //

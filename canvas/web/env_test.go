@@ -35,6 +35,7 @@ type site struct {
 	input any
 	app   *app   // an app instead of files, by http/1
 	path  string // of the app's first page
+	links bool   // the canvas may offer links
 }
 
 // message is a View's payload.
@@ -163,7 +164,7 @@ func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 		}
 		e.arrived <- message{s.id, p}
 	}}
-	return canvas.Opened{Instance: app, Title: s.title, URL: canvas.ContentURL(s.id, "")}, nil
+	return canvas.Opened{Instance: app, Title: s.title, URL: canvas.ContentURL(s.id, ""), Links: s.links}, nil
 }
 
 func (e *env) open(t testing.TB, s site) {

@@ -22,7 +22,7 @@ const listeners = new Set();
 const inputListeners = new Set();
 /** @type {Set<(theme: any) => void>} */
 const themeListeners = new Set();
-/** @type {Map<number, { resolve: () => void, reject: (err: Error) => void }>} */
+/** @type {Map<number, { resolve: (value?: any) => void, reject: (err: Error) => void }>} */
 const sent = new Map();
 let lastId = 0;
 let saidHello = false;
@@ -61,8 +61,25 @@ export async function send(value) {
   if (new TextEncoder().encode(text).length > MAX_BYTES) throw new RangeError("send: a message can have at most 64 KiB");
   const id = ++lastId;
   await new Promise((resolve, reject) => {
-    sent.set(id, { resolve: () => resolve(undefined), reject });
+    sent.set(id, { resolve, reject });
     port.postMessage({ t: "send", id, value: JSON.parse(text) });
+  });
+}
+
+/**
+ * Offers a link to the person. A canvas opens no windows: the renderer shows the full
+ * address outside the frame, with buttons to open and dismiss it. The promise resolves
+ * with "opened" or "dismissed"; a later offer, and the end of this page, dismiss it. It
+ * rejects with the reason if the link may not be offered: show the address as text then.
+ * A link begins with https:, or with http: if it is on this machine, and has at most
+ * 2,048 bytes and no user name.
+ * @param {string | URL} url @returns {Promise<"opened" | "dismissed">}
+ */
+export function offerLink(url) {
+  const id = ++lastId;
+  return new Promise((resolve, reject) => {
+    sent.set(id, { resolve, reject });
+    port.postMessage({ t: "offer", id, url: String(url) });
   });
 }
 
@@ -107,6 +124,7 @@ const handlers = {
   invoke,
   message: (m) => listeners.forEach((fn) => fn(m.value)),
   taken: (m) => { sent.get(m.id)?.resolve(); sent.delete(m.id); },
+  offered: (m) => { sent.get(m.id)?.resolve(m.outcome); sent.delete(m.id); },
   refused: (m) => { sent.get(m.id)?.reject(new Error(m.reason)); sent.delete(m.id); },
   state(m) {
     const before = latest;

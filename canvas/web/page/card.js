@@ -6,6 +6,7 @@ import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { HTTPConn } from "./http.js";
 import { Mount, directFrame } from "./mount.js";
+import { LinkOffers, OFFER_BAR } from "./offer.js";
 import { judge } from "./policy.js";
 import { setText } from "./ui.js";
 import { View } from "./view.js";
@@ -42,7 +43,6 @@ export class Card {
   constructor(ref, around) {
     this.ref = ref;
     this.around = around;
-    this.view = new View((action) => around.dispatch(ref.channel, action), () => this.#reloadPage());
     this.httpConn = new HTTPConn((action) => around.dispatch(ref.channel, action));
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
@@ -54,16 +54,29 @@ export class Card {
       <button class="tool maximize" id="${id}-maximize" aria-label="Maximize" aria-labelledby="${id}-maximize ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>
       <button class="tool close" type="button"><span aria-hidden="true">✕</span></button></header>
       <p class="note" role="note" hidden></p>
+      <div class="offer" role="status" hidden>${OFFER_BAR(id)}</div>
       <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
       <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Resize with the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
     </article>`;
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
+    this.view = this.#newView();
     this.#on(".close", () => this.#requestClose());
     this.#on(".retry", () => {
       this.reload();
-      this.element.querySelector("iframe")?.focus(); // the button is removed
+      this.#focusFrame(); // the button is removed
     });
     this.render();
+  }
+
+  #newView() {
+    const offers = new LinkOffers(this.#find(".offer"), () => this.#focusFrame());
+    return new View((action) => this.around.dispatch(this.ref.channel, action), () => this.#reloadPage(), {
+      offer: async (url) => {
+        if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
+        return offers.offer(url);
+      },
+      withdraw: () => offers.withdraw(),
+    });
   }
 
   get title() {
@@ -150,6 +163,10 @@ export class Card {
 
   focusClose() {
     this.#find(".close").focus();
+  }
+
+  #focusFrame() {
+    this.element.querySelector("iframe")?.focus();
   }
 
   /** @param {import("./policy.js").Verdict} verdict */

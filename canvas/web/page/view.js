@@ -6,13 +6,18 @@
 const TAG = "x-ahp", VIEW = "view/1";
 const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
+const TOO_MANY = "this canvas sends too many messages";
 const MAX_CALLS = 256; // unanswered actions
 const TOO_LONG = " "; // a marker that cannot be a JSON text
 
 /** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
+/** Shows links to the person; offer rejects with a reason. @typedef {{ offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void }} Links */
+
+/** The Links of a renderer that has no place for them. @type {Links} */
+const NO_LINKS = { offer: () => Promise.reject(new Error("links cannot be opened here")), withdraw() {} };
 
 export class View {
-  #dispatch; #reload;
+  #dispatch; #reload; #links;
   /** @type {MessagePort | undefined} */ #port;
   #hello = false;
   /** @type {Set<unknown>} Ids of actions that the page has not answered yet */ #calls = new Set();
@@ -21,10 +26,11 @@ export class View {
   #filled = performance.now();
   /** @type {{ input: any, theme: any }} */ #state = { input: undefined, theme: undefined };
 
-  /** @param {Dispatch} dispatch @param {() => void} reload reloads the page and keeps its scroll position */
-  constructor(dispatch, reload) {
+  /** @param {Dispatch} dispatch @param {() => void} reload reloads the page and keeps its scroll position @param {Links} [links] */
+  constructor(dispatch, reload, links = NO_LINKS) {
     this.#dispatch = dispatch;
     this.#reload = reload;
+    this.#links = links;
   }
 
   /** Attaches the port of a page that was loaded, in place of the previous page. @param {MessagePort} port */
@@ -43,6 +49,7 @@ export class View {
     if (this.#hello) this.#post({ type: "bye" });
     this.#hello = false;
     this.#sent.clear();
+    this.#links.withdraw();
     this.#port.close();
     this.#port = undefined;
   }
@@ -94,6 +101,8 @@ export class View {
         return this.disconnect();
       case "send":
         return this.#sendMessage(m);
+      case "offer":
+        return this.#offerLink(m);
       case "result":
         if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "result", id: m.id, value: m.value });
         return;
@@ -110,18 +119,34 @@ export class View {
     else this.#port?.postMessage({ t: "refused", id, reason: why ?? "there is no connection to the host" });
   }
 
+  /** @param {{ id: number, url: unknown }} m */
+  async #offerLink({ id, url }) {
+    const port = this.#port;
+    try {
+      if (!this.#takeToken()) throw new Error(TOO_MANY);
+      port?.postMessage({ t: "offered", id, outcome: await this.#links.offer(url) });
+    } catch (err) {
+      port?.postMessage({ t: "refused", id, reason: /** @type {Error} */ (err).message });
+    }
+  }
+
   /** Returns why a value cannot be sent. @param {any} value @returns {string | undefined} */
   #invalid(value) {
     const text = json(value);
     if (text === undefined) return "only a JSON value can be sent";
     if (text === TOO_LONG) return "a message can have at most 64 KiB";
     if (typeof value === "object" && value !== null && TAG in value) return `the member "${TAG}" is reserved`;
+    return this.#takeToken() ? undefined : TOO_MANY;
+  }
+
+  /** Limits the page's messages to RATE. @returns {boolean} false if the message exceeds it */
+  #takeToken() {
     const now = performance.now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#filled) / 1000) * RATE);
     this.#filled = now;
-    if (this.#tokens < 1) return "this canvas sends too many messages";
+    if (this.#tokens < 1) return false;
     this.#tokens--;
-    return undefined;
+    return true;
   }
 
   /** @param {unknown} id @param {any} message */
