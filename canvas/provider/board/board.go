@@ -33,6 +33,7 @@ func New() *sample.Provider {
 		Show:        func(b board) any { return b.State },
 		Title:       func(b board) string { return b.Title },
 		Status:      board.status,
+		Links:       true,
 	})
 }
 

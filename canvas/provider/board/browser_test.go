@@ -88,6 +88,14 @@ func inTheBrowser(t *testing.T) {
 	if got := b.Invoke("get_board", `{}`); strings.Count(got, `"done":true`) != 3 {
 		t.Errorf("the board is %s", got)
 	}
+	b.Invoke("edit_card", `{"card":"c6","notes":"See https://example.com/build?n=1, or http://localhost:8080. Not http://example.com/"}`)
+	links := `all(".notes .link").map((l) => l.textContent).join(" ")`
+	one.Shows(links, "https://example.com/build?n=1 http://localhost:8080")
+	one.Eval(`all(".notes .link")[0].click()`)
+	one.Tab.Wait(t, `document.querySelector(".offer:not([hidden]) .address")?.textContent === "https://example.com/build?n=1"`)
+	one.Tab.Click(t, ".offer .dismiss")
+	one.Tab.Wait(t, `document.querySelector(".offer").hidden`)
+
 	two.Reload() // the state is the host's
 	two.Shows(sketch, "To do: <b>Tag</b> & sign* | Doing: Fix the build Write notes* | Done: New one Plan*")
 	look(t, one)

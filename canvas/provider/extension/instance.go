@@ -60,7 +60,7 @@ func (i *instance) show(answer openResult) (canvas.Opened, error) {
 		}
 		i.replace(answer.URL, p)
 	}
-	opened.URL, opened.HTTP = p.URL(), true
+	opened.URL, opened.HTTP, opened.Links = p.URL(), true, true
 	return opened, nil
 }
 

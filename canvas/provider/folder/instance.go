@@ -35,7 +35,7 @@ func (f *Folder) Open(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 	}
 	return canvas.Opened{
 		Instance: i, URL: h.ContentURL(entry),
-		Title: cmp.Or(f.manifest.Title, f.manifest.DisplayName),
+		Title: cmp.Or(f.manifest.Title, f.manifest.DisplayName), Links: true,
 	}, nil
 }
 

@@ -144,7 +144,7 @@ func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.H
 const probeOpen = time.Second
 
 func (p *Provider) opened(i *instance) canvas.Opened {
-	return canvas.Opened{Instance: i, URL: i.URL(), HTTP: true}
+	return canvas.Opened{Instance: i, URL: i.URL(), HTTP: true, Links: true}
 }
 
 // add counts an app in until its handle is dead.

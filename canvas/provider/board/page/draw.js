@@ -5,6 +5,7 @@ import { byId, make } from "./ui.js";
 import { icon } from "./parts.js";
 import { addCard, addList, editCard, moveList, removeCard, removeList, renameList, tick } from "./edit.js";
 import { announceDifference } from "./difference.js";
+import { drawNotes } from "./notes.js";
 
 /** @typedef {import("./board.js").State} State */
 /** @typedef {import("./board.js").List} List */
@@ -151,8 +152,7 @@ function makeCard(card) {
 /** @param {HTMLElement} el @param {Card} card */
 function updateCard(el, card) {
   write(el, ".name", card.title);
-  write(el, ".notes", card.notes ?? "");
-  /** @type {HTMLElement} */ (el.querySelector(".notes")).hidden = !card.notes;
+  drawNotes(/** @type {HTMLElement} */ (el.querySelector(".notes")), card.notes ?? "");
   el.classList.toggle("done", card.done);
   const box = /** @type {HTMLInputElement} */ (el.querySelector(".tick"));
   box.checked = card.done;
