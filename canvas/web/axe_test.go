@@ -85,4 +85,10 @@ func TestAxe(t *testing.T) {
 	single := b.Open(t, start(t, without(noWorker), helloSite("one")).link)
 	single.Wait(t, spoken+` !== "" && document.querySelector(".words").hidden`)
 	look("single-document", single)
+	offer := b.Open(t, start(t, nil, offering("one")).link)
+	frame := shown(t, offer, 1)[0]
+	frame.Wait(t, win+`.offer`)
+	inCanvas[any](t, frame, `void offer("https://example.com/"+"a".repeat(2000))`)
+	offer.Wait(t, `document.querySelector(".offer .open").href`)
+	look("offer", offer)
 }
