@@ -153,7 +153,7 @@ func metricOf(name, help string, kind prometheus.ValueType, value func() float64
 // hostMetrics are a host's own numbers.
 func hostMetrics(h *host.Host) prometheus.Collector {
 	return append(crowdMetrics("ahp_canvas_", func() web.ConnStats { return h.Load().HTTP }), metrics{
-		gauge("connections", "AHP connections that are open, a relay's lanes included.", func() float64 { return float64(h.Connections()) }),
+		gauge("connections", "AHP connections that are open, a relay's lanes included.", func() float64 { return float64(h.Load().Connections) }),
 		gauge("connections_max", "How many of them there may be (--max-connections).", func() float64 { return float64(h.Load().MaxConnections) }),
 		metricOf("ahp_canvas_connections_refused_total", "AHP connections that were too many.", prometheus.CounterValue, func() float64 { return float64(h.Load().Refused) }),
 		gauge("open_canvases", "Canvases that are open in the default session.", func() float64 {

@@ -95,8 +95,8 @@ func (a *app) mcpHere(ctx context.Context, o hosting) (err error) {
 	served := make(chan error, 1)
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	go func() { served <- s.host.Serve(serving) }()
-	err = s.host.Tools().ServeStdio(ctx, a.in, nopCloser{a.out})
+	go func() { served <- s.host.Serve(serving, s.ln) }()
+	err = s.host.ServeStdio(ctx, a.in, nopCloser{a.out})
 	stop() // the agent is gone, or its last call is answered: now the host may go
 	return errors.Join(err, <-served)
 }

@@ -57,7 +57,7 @@ func (a *app) serve(ctx context.Context, o hosting, open []string) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- s.host.Serve(ctx) }()
+	go func() { served <- s.host.Serve(ctx, s.ln) }()
 	outside, err := o.reach.goOutside(ctx, stop, s.host, newLogger(a.errs, o.logLevel))
 	if err != nil {
 		stop()

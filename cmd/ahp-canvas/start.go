@@ -56,6 +56,7 @@ func (o *hosting) behindTLS() bool {
 // started is a host with its place among the others.
 type started struct {
 	host     *host.Host
+	ln       net.Listener
 	endpoint endpoint
 	offers   offers
 	carried  carried
@@ -108,7 +109,7 @@ func (p *place) start(o hosting, logger *slog.Logger) (_ *started, err error) {
 	if p.ln, p.note, err = listen(o.listen, p.kept, p.others); err != nil {
 		return nil, err
 	}
-	s := &started{kept: p.kept}
+	s := &started{kept: p.kept, ln: p.ln}
 	if s.store, err = openStore(p.dir, logger); err != nil {
 		return nil, errors.Join(err, p.ln.Close())
 	}
@@ -116,14 +117,17 @@ func (p *place) start(o hosting, logger *slog.Logger) (_ *started, err error) {
 		s.notes = append(s.notes, p.note)
 	}
 	s.host, err = host.New(host.Options{
-		Listener: p.ln, Origins: o.origins, ContentOrigin: o.contentOrigin,
+		Origins: o.origins, ContentOrigin: o.contentOrigin,
 		ViewToken: p.kept.ViewToken, AgentToken: p.kept.AgentToken, Version: buildVersion(),
 		AllowSchemes: o.schemes,
 		Store:        s.store, Logger: logger,
 		MaxConnections: o.crowding.ahp, MaxHTTP: o.crowding.http,
 	})
-	if err != nil { // New closed the listener
-		return nil, errors.Join(storeError(err), s.store.Close())
+	if err == nil {
+		err = s.host.SetAddr(p.ln.Addr())
+	}
+	if err != nil {
+		return nil, errors.Join(storeError(err), p.ln.Close(), s.store.Close())
 	}
 	if err := s.settle(p, o, logger); err != nil {
 		return nil, s.abandon(err)
@@ -159,9 +163,7 @@ func (s *started) settle(p *place, o hosting, logger *slog.Logger) (err error) {
 
 // abandon ends a host that will not serve after all: it drains at once.
 func (s *started) abandon(err error) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	err = errors.Join(err, s.host.Serve(ctx))
+	err = errors.Join(err, s.host.Close(), s.ln.Close())
 	s.offers.close()
 	s.carried.close()
 	return errors.Join(err, s.store.Close())

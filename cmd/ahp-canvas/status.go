@@ -71,7 +71,7 @@ func (l *statusLine) follow(ctx context.Context, h *host.Host, relayWords func()
 	defer tick.Stop()
 	for {
 		if open, err := h.Canvases().ListOpen(host.DefaultSession); err == nil {
-			l.set(statusWords(open, h.Connections()) + relayWords())
+			l.set(statusWords(open, h.Load().Connections) + relayWords())
 		}
 		select {
 		case <-tick.C:

@@ -1,0 +1,12 @@
+package host
+
+import (
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+)
+
+// Log returns the host's log.
+func (h *Host) Log() *channels.Log { return h.log }
+
+// Tools returns the host's MCP server.
+func (h *Host) Tools() *mcp.Server { return h.tools }
