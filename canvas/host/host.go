@@ -33,6 +33,7 @@ type Host struct {
 	opts     Options
 	log      *channels.Log
 	sequence *channels.Sequence
+	stuck    <-chan struct{} // closed when the sequence is exhausted
 	sessions *session.Service
 	canvases *engine.Engine
 	server   *server.Server
@@ -80,6 +81,7 @@ func (h *Host) begin() error {
 	if h.sequence, err = channels.OpenSequence(ctx, h.opts.Store, records, h.logger); err != nil {
 		return err
 	}
+	h.stuck = h.sequence.Exhausted()
 	h.assemble()
 	h.route()
 	if err = h.restore(ctx, records); err == nil {

@@ -74,7 +74,7 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 // the host cannot change anything: it must be restarted.
 func (h *Host) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	select {
-	case <-h.sequence.Exhausted():
+	case <-h.stuck:
 		http.Error(w, errExhausted.Error(), http.StatusServiceUnavailable)
 	default:
 		fmt.Fprintln(w, "ok")

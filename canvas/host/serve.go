@@ -52,7 +52,7 @@ func (h *Host) Serve(ctx context.Context, ln net.Listener) error {
 			return h.Close()
 		}
 		return errors.Join(fmt.Errorf("host: %w", err), h.Close())
-	case <-h.sequence.Exhausted():
+	case <-h.stuck:
 	case <-ctx.Done():
 	}
 	err = h.Close()
@@ -125,7 +125,7 @@ func (h *Host) drain() error {
 // exhausted returns an error if the host could change nothing any more.
 func (h *Host) exhausted() error {
 	select {
-	case <-h.sequence.Exhausted():
+	case <-h.stuck:
 		return fmt.Errorf("host: %w", errExhausted)
 	default:
 		return nil
