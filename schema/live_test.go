@@ -94,14 +94,14 @@ func startHost(t *testing.T) (url string, door agent) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := host.New(host.Options{Listener: ln, ViewToken: "view-token", AgentToken: "agent-token", Version: "test"})
+	h, err := host.New(host.Options{ViewToken: "view-token", AgentToken: "agent-token", Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := demo.Register(h.Canvases()); err != nil {
 		t.Fatal(err)
 	}
-	hosttest.Serve(t, h)
+	hosttest.ServeOn(t, h, ln)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: "http://" + ln.Addr().String() + "/mcp", Token: "agent-token", Version: "test"})
 	if err != nil {
 		t.Fatal(err)

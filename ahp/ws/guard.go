@@ -19,7 +19,8 @@ const bearerProtocol = "bearer."
 type Token struct {
 	// Secret is the text that clients send. The empty text matches no request.
 	Secret string
-	// Role is "view" or "agent" (ahp/PROTOCOL.md section 14.1).
+	// Role is "view" or "agent" (ahp/PROTOCOL.md section 14.1), or a role that a program
+	// has for endpoints of its own.
 	Role string
 	// ClientID is the only client id that may use the token. "" means any.
 	ClientID string
@@ -119,6 +120,26 @@ func (g *Guard) RequestToken(r *http.Request) string {
 	}
 	return ""
 }
+
+// RemoveToken removes the token from a request that passed the guard, so that a handler
+// that forwards the request does not disclose it. It changes the request's headers and
+// URL in place.
+func (g *Guard) RemoveToken(r *http.Request) {
+	r.Header.Del("Authorization")
+	if protocols := offered(r); slices.ContainsFunc(protocols, isBearer) {
+		r.Header.Del("Sec-Websocket-Protocol")
+		if rest := slices.DeleteFunc(protocols, isBearer); len(rest) > 0 {
+			r.Header.Set("Sec-Websocket-Protocol", strings.Join(rest, ", "))
+		}
+	}
+	if query := r.URL.Query(); g.QueryToken && query.Has("tkn") {
+		query.Del("tkn")
+		r.URL.RawQuery = query.Encode()
+		r.RequestURI = r.URL.RequestURI()
+	}
+}
+
+func isBearer(protocol string) bool { return strings.HasPrefix(protocol, bearerProtocol) }
 
 // offered returns the subprotocols of all header lines.
 func offered(r *http.Request) []string {

@@ -75,6 +75,20 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// A request without its token is otherwise the same.
+func TestRemoveToken(t *testing.T) {
+	guard := &Guard{QueryToken: true}
+	r := httptest.NewRequest("GET", "/api?tkn=v&a=1", nil)
+	r.Header = http.Header{"Authorization": {"Bearer v"}, "Sec-Websocket-Protocol": {"ahp, bearer.v"}, "Accept": {"*/*"}}
+	guard.RemoveToken(r)
+	if guard.RequestToken(r) != "" || r.RequestURI != "/api?a=1" || r.URL.RawQuery != "a=1" {
+		t.Errorf("%s %v", r.RequestURI, r.URL)
+	}
+	if diff := cmp.Diff(http.Header{"Sec-Websocket-Protocol": {"ahp"}, "Accept": {"*/*"}}, r.Header); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // The guard's answers as a client sees them, and the selected subprotocol.
 func TestAcceptAnswers(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

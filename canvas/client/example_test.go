@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -66,8 +67,15 @@ func runClock(ctx context.Context) (url, token, channel string, wait func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := h.SetAddr(ln.Addr()); err != nil {
+		log.Fatal(err)
+	}
 	served := make(chan error, 1)
-	go func() { served <- h.Serve(ctx) }()
+	go func() { served <- h.Serve(ctx, ln) }()
 	o, err := h.Canvases().Open(ctx, canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "clock"})
 	if err != nil {
 		log.Fatal(err)

@@ -8,39 +8,49 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// addresses is under which names the listener is known.
+// addresses are the names under which the host is reached.
 type addresses struct {
-	origins  []string // web origins of the page, the one that links name first
-	hosts    []string // exact Host headers of the app hosts
-	loopback bool
+	origins []string // web origins of the page; links name the first
+	hosts   []string // exact Host headers of the page's hosts
 }
 
-// addressesOf derives the names from the listener. On loopback the link names
-// localhost: the content hosts are names below it.
-func addressesOf(opts Options) addresses {
-	var a addresses
-	for _, o := range opts.Origins {
+// addOrigins adds the configured origins.
+func (a *addresses) addOrigins(origins []string) {
+	for _, o := range origins {
 		a.add(strings.TrimSuffix(strings.ToLower(o), "/"))
 	}
-	host, port, err := net.SplitHostPort(opts.Listener.Addr().String())
+}
+
+// addListener adds the names of a listener's address. On loopback the first is
+// localhost, because content hosts are names below it.
+func (a *addresses) addListener(addr net.Addr) {
+	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
-		return a
+		return
 	}
 	ip := net.ParseIP(host)
-	a.loopback = ip != nil && ip.IsLoopback()
 	switch {
-	case a.loopback:
-		a.add("http://localhost:" + port)
-		a.add("http://" + net.JoinHostPort(host, port))
+	case ip != nil && ip.IsLoopback():
+		a.addHost("http", "localhost", port)
+		a.addHost("http", host, port)
 	case ip != nil && ip.IsUnspecified():
-		a.add("http://localhost:" + port)
+		a.addHost("http", "localhost", port)
 		for _, own := range ownAddresses() {
-			a.add("http://" + net.JoinHostPort(own, port))
+			a.addHost("http", own, port)
 		}
 	default:
-		a.add("http://" + net.JoinHostPort(host, port))
+		a.addHost("http", host, port)
 	}
-	return a
+}
+
+// addHost adds a name and port, also in the form without the port if that is the
+// scheme's default: browsers leave it out.
+func (a *addresses) addHost(scheme, host, port string) {
+	origin := scheme + "://" + net.JoinHostPort(host, port)
+	a.add(origin)
+	if scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		a.add(strings.TrimSuffix(origin, ":"+port))
+	}
 }
 
 func (a *addresses) add(origin string) {
@@ -48,6 +58,13 @@ func (a *addresses) add(origin string) {
 	if u, err := url.Parse(origin); err == nil {
 		a.hosts = append(a.hosts, u.Host)
 	}
+}
+
+// isLoopback reports whether an address is one of this machine only.
+func isLoopback(addr net.Addr) bool {
+	host, _, err := net.SplitHostPort(addr.String())
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
 }
 
 func ownAddresses() []string {
@@ -64,27 +81,42 @@ func ownAddresses() []string {
 	return own
 }
 
-// Endpoints is what a running host is reached by.
+// Endpoints are the addresses of a host, without tokens.
 type Endpoints struct {
-	Page string // the page without a token
-	AHP  string // ws:// url
-	MCP  string // http:// url
+	// Page is the URL of the page.
+	Page string
+	// AHP is the WebSocket URL of AHP.
+	AHP string
+	// MCP is the URL of the agent's endpoint.
+	MCP string
 }
 
-// Endpoints returns the addresses; they hold no token.
+// Endpoints returns the host's addresses under the first of its origins. They are empty
+// while no address is known: without Options.Origins, before [Host.Serve] or
+// [Host.SetAddr].
 func (h *Host) Endpoints() Endpoints {
-	base := h.addresses.origins[0]
+	base := h.base()
+	if base == "" {
+		return Endpoints{}
+	}
 	return Endpoints{Page: base + "/", AHP: strings.Replace(base, "http", "ws", 1) + "/ahp", MCP: base + "/mcp"}
 }
 
-// Connections is how many AHP connections are open.
-func (h *Host) Connections() int { return h.server.Stats().Connections }
-
-// Tokens returns the view and the agent token.
-func (h *Host) Tokens() (view, agent string) { return h.opts.ViewToken, h.opts.AgentToken }
-
-// Link is what a person opens to see a session. It holds the view token: it is
-// for the person, never for a log.
+// Link returns the address that a person opens to see a session. It holds the view
+// token: show it to the person, and do not log it. It is empty while no address is
+// known; see [Host.Endpoints].
 func (h *Host) Link(session string) string {
-	return web.Link(h.addresses.origins[0], h.opts.ViewToken, session)
+	base := h.base()
+	if base == "" {
+		return ""
+	}
+	return web.Link(base, h.opts.ViewToken, session)
+}
+
+// base returns the origin that links name, "" if no address is known.
+func (h *Host) base() string {
+	if s := h.named.Load(); s != nil {
+		return s.origins[0]
+	}
+	return ""
 }

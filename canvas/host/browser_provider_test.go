@@ -23,11 +23,11 @@ func TestPageFollowsAClientThatProvides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := host.New(host.Options{Listener: ln, ViewToken: viewToken})
+	h, err := host.New(host.Options{ViewToken: viewToken})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosttest.Serve(t, h)
+	hosttest.ServeOn(t, h, ln)
 	page := webtest.Start(t).Open(t, h.Link(host.DefaultSession))
 
 	lost := nativeProvider(t, ln.Addr().String())

@@ -15,6 +15,16 @@ import (
 // errors are *[canvas.Error], or the context's.
 type Canvases struct{ engine *engine.Engine }
 
+// Canvases returns the API of the host's canvases.
+func (h *Host) Canvases() *Canvases { return &Canvases{h.canvases} }
+
+// Add registers a provider that states its own declarations, such as a
+// [canvas.Canvas]. It fails if a declaration is invalid or the extension's id is
+// registered already.
+func (h *Host) Add(p canvas.Declarer) (canvas.Registration, error) {
+	return h.canvases.Register(p.Extension(), p, p.Declarations()...)
+}
+
 // Register adds a provider with what it declares. One bad declaration refuses the
 // set, and so does an extension id that is registered already. Stale instances of the
 // same extension and canvas are opened again.

@@ -104,7 +104,11 @@ func TestNoQueryTokenBehindAProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve(t, host.Options{Listener: ln, ViewToken: viewToken, Origins: []string{"https://canvas.example"}})
+	h, err := host.New(host.Options{ViewToken: viewToken, Origins: []string{"https://canvas.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosttest.ServeOn(t, h, ln)
 	for _, name := range []string{"canvas.example", ln.Addr().String()} {
 		req, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+ln.Addr().String()+"/ahp?tkn="+viewToken, nil)
 		req.Host = name

@@ -5,37 +5,38 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// DefaultMaxConnections is how many AHP connections a host has at a time: more than
-// the 10,000 that are measured, at about 11 KiB each.
-const DefaultMaxConnections = 16384
-
-// Load is how full a host is.
+// Load is how many connections a host has.
 type Load struct {
-	Connections, MaxConnections int           // AHP, a relay's lanes included
-	Refused                     uint64        // AHP connections that were too many, since the host was made
-	HTTP                        web.ConnStats // the listener's other connections
+	// Connections counts open AHP connections, those through a relay included.
+	Connections int
+	// MaxConnections is their limit.
+	MaxConnections int
+	// Refused counts AHP connections that were refused at the limit.
+	Refused uint64
+	// HTTP counts the other connections of Serve's listener.
+	HTTP web.ConnStats
 }
 
-// Load may be called at any time.
+// Load returns the current counts.
 func (h *Host) Load() Load {
 	return Load{
-		Connections: h.Connections(), MaxConnections: h.opts.MaxConnections,
-		Refused: h.full.Load(), HTTP: h.crowd.Stats(),
+		Connections: h.server.Stats().Connections, MaxConnections: h.opts.MaxConnections,
+		Refused: h.full.Load(), HTTP: h.conns.Stats(),
 	}
 }
 
-// ServeSocket takes over a connection that did not come through the listener, as
-// a relay's lane, and returns at once. Who may speak over it was decided
-// elsewhere; clientID is the only client id that it may claim, "" is any. It
-// leads to AHP and never to the agent's door. The connection ends when Serve
-// drains, and at once with ws.CodeTryLater where there are Options.MaxConnections.
+// ServeSocket serves AHP on a WebSocket that the program has accepted itself, for
+// example through a relay, and returns at once. It checks no token: the caller has
+// decided who can connect. clientID is the only client id that the connection can have;
+// "" permits any. The host closes the connection when it is closed, or at once with
+// [ws.CodeTryLater] at Options.MaxConnections.
 func (h *Host) ServeSocket(socket *ws.Conn, clientID string) {
-	h.entering.Lock() // so that none comes between the count and its place
+	h.entering.Lock() // two connections must not both be the last one below the limit
 	defer h.entering.Unlock()
 	if h.server.Stats().Connections >= h.opts.MaxConnections {
 		h.full.Add(1)
-		// By a close, and not by a status: a page is shown no status.
-		socket.Close(ws.CodeTryLater, "the host has as many connections as it takes")
+		// A close code and not an HTTP status: a page cannot see a status.
+		socket.Close(ws.CodeTryLater, "the host is at its connection limit")
 		return
 	}
 	h.server.Serve(socket, clientID)

@@ -29,14 +29,16 @@ func startLoaded(t *testing.T, opts host.Options) *loaded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Listener = ln
 	if l.Host, err = host.New(opts); err != nil {
 		t.Fatal(err)
 	}
 	l.address = ln.Addr().String()
+	if err := l.SetAddr(ln.Addr()); err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- l.Serve(ctx) }()
+	go func() { done <- l.Serve(ctx, ln) }()
 	t.Cleanup(func() { stop(); <-done })
 	return l
 }

@@ -101,12 +101,12 @@ func (r *modelRun) start() {
 		r.t.Fatal(err)
 	}
 	r.ends.Listener = ln
-	if r.host, err = host.New(host.Options{Listener: &r.ends, ViewToken: viewToken, Store: r.store}); err != nil {
+	if r.host, err = host.New(host.Options{ViewToken: viewToken, Store: r.store}); err != nil {
 		r.t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(context.Background())
 	r.end, r.done = end, make(chan error, 1)
-	go func(h *host.Host, done chan error) { done <- h.Serve(ctx) }(r.host, r.done)
+	go func(h *host.Host, done chan error) { done <- h.Serve(ctx, &r.ends) }(r.host, r.done)
 }
 
 // restart ends the host as a crash does: from one moment on nothing is kept. What

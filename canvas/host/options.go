@@ -1,9 +1,13 @@
 package host
 
 import (
+	"cmp"
+	"crypto/rand"
+	"errors"
 	"log/slog"
-	"net"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -11,54 +15,99 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
 
-// DefaultSession is the session that a host always has, the same over restarts.
+// DefaultSession is the session that a host always has.
 const DefaultSession = "ahp-session:/default"
 
-// Options configures a Host. The zero value listens on a free port of loopback
-// with fresh tokens.
+// DefaultMaxConnections is the default of Options.MaxConnections. A connection takes
+// about 11 KiB.
+const DefaultMaxConnections = 16384
+
+// Options configures a Host. The zero value is valid: random tokens, nothing stored.
 type Options struct {
-	// Listener is what the host serves on; nil listens on 127.0.0.1:0. The host
-	// closes it.
-	Listener net.Listener
-	// Origins are further web origins under which people reach the page, as in
-	// https://canvas.example; the listener's own are known.
+	// Origins are web origins under which people reach the page, for example
+	// https://canvas.example; links name the first. They are needed behind a proxy, or
+	// if the program's own server is reached by another name than localhost. The
+	// address of [Host.Serve]'s listener is known without them.
 	Origins []string
-	// ContentOrigin is the pattern of the origins that canvases get, as in
-	// https://*.canvas.example; loopback needs none.
+	// ContentOrigin is the pattern of the origins that canvases get, for example
+	// https://*.canvas.example, with wildcard DNS and certificate. On loopback it is
+	// not needed; elsewhere, without it, a canvas is a single document.
 	ContentOrigin string
+	// Ready is called by [Host.Serve] once, with the link of the default session, when
+	// the address is known. The link holds the view token: show it to the person, and
+	// do not log it.
+	Ready func(link string)
 
-	// ViewToken opens the page and AHP, AgentToken those and the agent's door.
-	// Empty ones are made up.
-	ViewToken, AgentToken string
-
-	// Tokens are further tokens, which may be good for one client id only.
+	// ViewToken is for people: it opens the page and AHP. If empty, it is random.
+	ViewToken string
+	// AgentToken is for agents: it opens MCP too. If empty, it is random.
+	AgentToken string
+	// Tokens are further tokens, which may be limited to one client id. A role other
+	// than RoleView and RoleAgent opens only patterns of [Host.Handle].
 	Tokens []ws.Token
 
-	// MaxConnections is how many AHP connections there are at a time, a relay's
-	// lanes included; default 16,384. MaxHTTP is how many connections the listener
-	// has beside those; default 1,024. Both keep the process from running out of
-	// files, of which each connection is one.
-	MaxConnections, MaxHTTP int
-
-	// Version is what clients are told about this host.
-	Version string
-
-	// Store keeps sessions, open canvases and what they saved over a restart; nil
-	// keeps none. It is the caller's to close, after Serve.
+	// Store keeps sessions, open canvases and their saved data over a restart; nil
+	// keeps nothing. The caller closes it after the host.
 	Store channels.Store
 
-	// Limits bounds what providers, agents and Views may ask for, and Timeouts how
-	// long a provider may take; zero fields have the defaults that they name.
-	Limits   canvas.Limits
+	// MaxConnections limits AHP connections, those through a relay included. The
+	// default is [DefaultMaxConnections].
+	MaxConnections int
+	// MaxHTTP limits the other connections of Serve's listener; default 1,024.
+	MaxHTTP int
+	// Limits limits what providers, agents and Views can use.
+	Limits canvas.Limits
+	// Timeouts limits how long a provider can take.
 	Timeouts canvas.Timeouts
-	// AllowSchemes are URL schemes that canvases may point to in addition to the usual
-	// ones, without the colon: "file", "data".
+	// Log limits the replay buffers. The host sets FirstSeq and Sequence.
+	Log channels.Options
+	// Server limits AHP connections. The host sets Log, Methods, Presence,
+	// Connectivity, Info and Logger.
+	Server server.Options
+	// AllowSchemes are further URL schemes that canvases can point to, for example
+	// "file", without the colon.
 	AllowSchemes []string
+	// Drain is how long Close waits for active requests; default 10 s.
+	Drain time.Duration
 
-	Log    channels.Options // replay buffers
-	Server server.Options   // Handshake, Grace, Remember, Peer limits; the rest is filled in
-	Drain  time.Duration    // how long Serve waits for what is under way; default 10 s
-	NewID  func() string    // default uuid.NewString
-	Now    func() time.Time // default time.Now
-	Logger *slog.Logger     // nil discards
+	// Version is the program's version for clients.
+	Version string
+	// Logger receives refused requests and failures, never a token. Nil discards them.
+	Logger *slog.Logger
+	// NewID makes unique ids, for tests; the default is uuid.NewString.
+	NewID func() string
+	// Now is the clock, for tests; the default is time.Now.
+	Now func() time.Time
+}
+
+// check refuses members of nested options that the host sets itself.
+func (o *Options) check() error {
+	s := &o.Server
+	switch {
+	case o.Log.FirstSeq != 0 || o.Log.Sequence != nil:
+		return errors.New("the host sets FirstSeq and Sequence of Options.Log: leave them empty")
+	case s.Log != nil || s.Methods != nil || s.Presence != nil || s.Connectivity != nil || s.Info != nil || s.Logger != nil:
+		return errors.New("the host sets Log, Methods, Presence, Connectivity, Info and Logger of Options.Server: leave them empty")
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	o.ViewToken = cmp.Or(o.ViewToken, rand.Text())
+	o.AgentToken = cmp.Or(o.AgentToken, rand.Text())
+	o.Drain = cmp.Or(o.Drain, 10*time.Second)
+	o.MaxConnections = cmp.Or(o.MaxConnections, DefaultMaxConnections)
+	if o.Store == nil {
+		o.Store = channels.NoStore
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
 }

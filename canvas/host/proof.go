@@ -11,20 +11,20 @@ import (
 
 var nonce = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
 
-// serveProof lets a page, or a program that reconnects, see that it is still this
-// host that listens, before it sends its token to a port that somebody else may have
-// taken meanwhile. Who asks says at which name and port the host is, and a nonce (32
-// to 64 hex digits); the answer has the proof of each token, a line each ([proof.Of]).
-// It tells nobody a token; who knows one finds its line. Only for addresses of ours
-// is anything proven: who listens at another and passes the question on to us gets
-// nothing to pass back.
+// serveProof answers whether this host still listens at an address, before a page or
+// program sends its token to a port that another program could have taken. The request
+// names the address and a nonce of 32 to 64 hex digits. The answer is the proof of each
+// token, one a line ([proof.Of]): it discloses no token, and a holder of one finds its
+// line. It proves nothing for another address than the host's own, so another listener
+// cannot pass the host's answer off as its own.
 func (h *Host) serveProof(w http.ResponseWriter, r *http.Request) {
-	if refusal := h.guard.CheckAddress(r); refusal != nil {
-		refusal.Write(w)
+	s := h.siteOf(r)
+	if refusal := s.address(r); refusal != nil {
+		h.refuse(w, refusal)
 		return
 	}
 	at, n := r.URL.Query().Get("at"), r.URL.Query().Get("nonce")
-	if !slices.Contains(h.addresses.hosts, at) {
+	if !slices.Contains(s.hosts, at) {
 		http.Error(w, "this host is not known under that name", http.StatusMisdirectedRequest)
 		return
 	}
@@ -34,7 +34,7 @@ func (h *Host) serveProof(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	for _, t := range h.guard.Tokens {
+	for _, t := range s.guard.Tokens {
 		fmt.Fprintln(w, proof.Of(t.Secret, at, n))
 	}
 }

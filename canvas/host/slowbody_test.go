@@ -30,13 +30,13 @@ func TestStrangersBodyThatDoesNotCome(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				h, err := host.New(host.Options{Listener: ln})
+				h, err := host.New(host.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				ctx, stop := context.WithCancel(t.Context())
 				done := make(chan error, 1)
-				go func() { done <- h.Serve(ctx) }()
+				go func() { done <- h.Serve(ctx, ln) }()
 				defer func() { stop(); <-done }()
 				c, err := network.Dial(t.Context(), "", ln.Addr().String())
 				if err != nil {

@@ -1,7 +1,6 @@
 package host_test
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
-	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // A store of many sessions and open canvases, and what bounds its start.
@@ -43,9 +41,7 @@ func kept(t testing.TB, file string) (*host.Host, *sqlitestore.Store) {
 // end drains a host and closes its store.
 func end(t testing.TB, h *host.Host, store *sqlitestore.Store) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := h.Serve(ctx); err != nil {
+	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := store.Close(); err != nil {
@@ -98,7 +94,7 @@ func fill(t *testing.T, h *host.Host) {
 	}
 	for n := range manySessions {
 		uri := fmt.Sprintf("ahp-session:/%d", n)
-		if _, err := h.Sessions().CreateSession(t.Context(), nil, session.CreateSessionParams{Channel: uri}); err != nil {
+		if err := h.EnsureSession(uri, "Session"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -71,7 +71,7 @@ func newEnv(t *testing.T) *env {
 	var mu sync.Mutex
 	ids := 0
 	e.host, err = host.New(host.Options{
-		Listener: ln, ViewToken: viewToken, AgentToken: agentToken, Version: "test",
+		ViewToken: viewToken, AgentToken: agentToken, Version: "test",
 		Tokens: []ws.Token{{Secret: "token-of-c-b", Role: host.RoleView, ClientID: "c-b"}},
 		NewID: func() string {
 			mu.Lock()
@@ -87,7 +87,7 @@ func newEnv(t *testing.T) *env {
 	e.register("other", "Other", otherDeclarations...)
 	ctx, end := context.WithCancel(context.Background())
 	e.end = end
-	go func() { e.done <- e.host.Serve(ctx) }()
+	go func() { e.done <- e.host.Serve(ctx, ln) }()
 	e.connectAgent()
 	return e
 }

@@ -48,9 +48,16 @@ func newStage(t *testing.T, app http.HandlerFunc) *stage {
 	s.app = httptest.NewServer(app)
 	t.Cleanup(s.app.Close)
 	s.register()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.host.SetAddr(ln.Addr()); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served, ran := make(chan error, 1), make(chan error, 1)
-	go func() { served <- s.host.Serve(ctx) }()
+	go func() { served <- s.host.Serve(ctx, ln) }()
 	go func() {
 		ran <- local.Run(ctx, local.Options{Session: host.DefaultSession, Changed: func(c local.Canvas) { s.changes <- c },
 			Dial: func(ctx context.Context, uris ...string) (*client.Client, error) {

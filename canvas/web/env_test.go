@@ -95,7 +95,7 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Listener: inside, Origins: []string{e.origin}, ViewToken: viewToken})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin}, ViewToken: viewToken})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosttest.Serve(t, e.host)
+	hosttest.ServeOn(t, e.host, inside)
 	_, port, _ := net.SplitHostPort(inside.Addr().String())
 	e.bare = web.Link("http://localhost:"+port, viewToken, host.DefaultSession)
 	target := &url.URL{Scheme: "http", Host: inside.Addr().String()}
@@ -194,7 +194,7 @@ func (e *env) update(t testing.TB, id string, u canvas.Updated) {
 	e.mu.Lock()
 	channel := e.channels[id]
 	e.mu.Unlock()
-	if err := e.host.Log().Update(func(tx *channels.Tx) error { return tx.Append(channel, u) }); err != nil {
+	if err := hosttest.Log(e.host).Update(func(tx *channels.Tx) error { return tx.Append(channel, u) }); err != nil {
 		t.Fatalf("update %s: %v", id, err)
 	}
 }

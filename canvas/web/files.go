@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"html"
+	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
@@ -89,6 +90,17 @@ func pageFiles(a addresses) map[string]*file {
 	})
 	files["/"] = files["/index.html"]
 	return files
+}
+
+// IsPageFile reports whether app hosts serve a file of the page at a path, so that
+// Options.App is not called.
+func IsPageFile(path string) bool {
+	name, ok := strings.CutPrefix(path, "/")
+	if !ok {
+		return false
+	}
+	_, err := fs.Stat(page, "page/"+name)
+	return name == "" || err == nil
 }
 
 func embedded(dir embed.FS, name string) string {

@@ -55,10 +55,10 @@ func hostAt(t *testing.T, address string) (h *host.Host, stop func() error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err = host.New(host.Options{Listener: ln, ViewToken: viewToken}); err != nil {
+	if h, err = host.New(host.Options{ViewToken: viewToken}); err != nil {
 		t.Fatal(err)
 	}
-	return h, hosttest.Serve(t, h)
+	return h, hosttest.ServeOn(t, h, ln)
 }
 
 const connected = `document.getElementById("connection").textContent === "Connected"`

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,6 +22,9 @@ type Options struct {
 	// App serves the other paths of app hosts, such as /ahp, /mcp and /healthz. It
 	// sets its own headers. If it is nil, they are 404.
 	App http.Handler
+	// UnknownName is the text of the 421 response for any other name; a general one if
+	// it is empty.
+	UnknownName string
 }
 
 // Handler serves the page. It routes by the exact Host header: app hosts, content
@@ -30,6 +34,7 @@ type Handler struct {
 	contents []contentHosts
 	app      http.Handler
 	unknown  map[string]string // headers of a 421
+	text     string            // of a 421
 }
 
 // contentHosts is a pattern of content origins with the files of its hosts.
@@ -49,7 +54,7 @@ func New(opts Options) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	h := &Handler{apps: map[string]map[string]*file{}, app: opts.App}
+	h := &Handler{apps: map[string]map[string]*file{}, app: opts.App, text: cmp.Or(opts.UnknownName, "the host does not serve this name")}
 	if h.app == nil {
 		absent := addresses{}.headers(appFile)
 		h.app = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -134,7 +139,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	refuse(w, http.StatusMisdirectedRequest, "the host does not serve this name", h.unknown)
+	refuse(w, http.StatusMisdirectedRequest, h.text, h.unknown)
 }
 
 // serve answers on a content host. Only sw.js can be loaded as a service worker.

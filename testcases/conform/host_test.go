@@ -36,7 +36,6 @@ func startHost(t *testing.T, demos bool) *ourHost {
 		t.Fatal(err)
 	}
 	h, err := host.New(host.Options{
-		Listener:  ln,
 		ViewToken: viewToken, AgentToken: agentToken, Version: "test",
 		Tokens: []ws.Token{{Secret: "token-of-c-b", Role: host.RoleView, ClientID: "c-b"}},
 	})
@@ -48,7 +47,7 @@ func startHost(t *testing.T, demos bool) *ourHost {
 			t.Fatal(err)
 		}
 	}
-	hosttest.Serve(t, h)
+	hosttest.ServeOn(t, h, ln)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: "http://" + ln.Addr().String() + "/mcp", Token: agentToken, Version: "test"})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,5 @@
-// Package hosttest serves a host for the length of a test, as the tests of this
-// project do and those of a program that embeds one may.
+// Package hosttest serves a host during a test.
 //
-// It is a test kit: it imports canvas/host, and nothing but tests and test kits
-// imports it.
+// It is a test kit: it imports canvas/host and channels, and only tests and test kits
+// import it.
 package hosttest

@@ -1,7 +1,6 @@
 package extension_test
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -15,8 +14,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // here it serves no longer than this
 	runner, err := extension.New(extension.Options{Service: h.Canvases(), Session: host.DefaultSession})
 	if err != nil {
 		fmt.Println(err)
@@ -28,7 +25,7 @@ func Example() {
 		_, err = runner.Add(f)
 	}
 	fmt.Println(err)
-	fmt.Println(h.Serve(ctx))
+	fmt.Println(h.Close())
 	runner.Close()
 	// Output:
 	// counter

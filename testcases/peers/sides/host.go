@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
@@ -37,9 +39,16 @@ func hostSide(durable bool) (*proc.Side, error) {
 	if err != nil {
 		return nil, err
 	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, o.host.Close(), o.close())
+	}
+	if err := o.host.SetAddr(ln.Addr()); err != nil {
+		return nil, errors.Join(err, ln.Close(), o.host.Close(), o.close())
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- o.host.Serve(ctx) }()
+	go func() { done <- o.host.Serve(ctx, ln) }()
 	view, _ := o.host.Tokens()
 	return &proc.Side{
 		Hello: proc.Response{Addr: o.host.Endpoints().AHP, Token: view, Channel: host.DefaultSession},
@@ -97,7 +106,7 @@ func (o *ours) publish(req proc.Request) (proc.Response, error) {
 	var seq int64
 	begun := time.Now()
 	for range req.N {
-		err := o.host.Log().Update(func(tx *channels.Tx) error {
+		err := hosttest.Log(o.host).Update(func(tx *channels.Tx) error {
 			err := tx.Append(host.DefaultSession, session.TitleChanged{Title: Title})
 			seq = tx.Seq()
 			return err
@@ -117,7 +126,7 @@ func (o *ours) pace(req proc.Request) (proc.Response, error) {
 	pad := fmt.Sprintf("%*s", req.Size, "")
 	for range req.N {
 		<-tick.C
-		err := o.host.Log().Update(func(tx *channels.Tx) error {
+		err := hosttest.Log(o.host).Update(func(tx *channels.Tx) error {
 			return tx.Append(host.DefaultSession, session.TitleChanged{Title: fmt.Sprintf("%d %s", time.Now().UnixNano(), pad)})
 		})
 		if err != nil {
@@ -128,7 +137,7 @@ func (o *ours) pace(req proc.Request) (proc.Response, error) {
 }
 
 func (o *ours) connections(proc.Request) (proc.Response, error) {
-	return proc.Response{N: int64(o.host.Connections())}, nil
+	return proc.Response{N: int64(o.host.Load().Connections)}, nil
 }
 
 // sessions creates sessions until there are N in addition to the default one.
@@ -136,11 +145,11 @@ func (o *ours) connections(proc.Request) (proc.Response, error) {
 // in the log.
 func (o *ours) sessions(req proc.Request) (proc.Response, error) {
 	for i := range min(req.N, 1000) {
-		if err := o.host.Sessions().Ensure(SessionURI(i), "Session"); err != nil {
+		if err := o.host.EnsureSession(SessionURI(i), "Session"); err != nil {
 			return proc.Response{}, err
 		}
 	}
-	err := o.host.Log().Update(func(tx *channels.Tx) error {
+	err := hosttest.Log(o.host).Update(func(tx *channels.Tx) error {
 		like, _ := tx.State(host.DefaultSession)
 		for i := 1000; i < req.N; i++ {
 			if err := tx.Create(SessionURI(i), "", like); err != nil && !errors.Is(err, channels.ErrExists) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -157,7 +158,7 @@ func (a *relayed) compareStates(t *testing.T) {
 				t.Errorf("%s: %s: %v", c.ID(), uri, err)
 			}
 		}
-		want, _ := a.host.Log().State(uri)
+		want, _ := hosttest.Log(a.host).State(uri)
 		bytes += len(ahp.MustMarshal(want))
 		for _, c := range all {
 			if got, ok := c.State(uri); !ok || !ahp.Equal(ahp.MustMarshal(want), ahp.MustMarshal(got.State)) {

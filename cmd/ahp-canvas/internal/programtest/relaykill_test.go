@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -77,10 +78,17 @@ func (a *relayed) serve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.host.SetAddr(ln.Addr()); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := a.host.Serve(ctx); err != nil {
+		if err := a.host.Serve(ctx, ln); err != nil {
 			t.Error(err)
 		}
 	})

@@ -61,7 +61,7 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- h.host.Serve(ctx) }()
+	go func() { served <- h.host.Serve(ctx, h.ln) }()
 	wait, err := o.uplink.start(ctx, stop, h.host, env.Logger(o.logLevel))
 	if err != nil {
 		stop()

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -21,6 +20,7 @@ import (
 // hosted is a host that is ready to serve, with everything that ends with it.
 type hosted struct {
 	host     *host.Host
+	ln       net.Listener
 	endpoint reach.Endpoint
 	folders  folders
 	apps     apps
@@ -77,6 +77,7 @@ func (s *starting) start() (_ *hosted, err error) {
 	if s.ln, note, err = listen(s.listen, s.state, s.others); err != nil {
 		return nil, err
 	}
+	h.ln = s.ln
 	if note != "" {
 		h.notes = append(h.notes, note)
 	}
@@ -84,14 +85,17 @@ func (s *starting) start() (_ *hosted, err error) {
 		return nil, errors.Join(err, s.ln.Close())
 	}
 	h.host, err = host.New(host.Options{
-		Listener: s.ln, Origins: s.origins, ContentOrigin: s.contentOrigin,
+		Origins: s.origins, ContentOrigin: s.contentOrigin,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		AllowSchemes: s.schemes,
 		Store:        h.store, Logger: s.logger,
 		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP,
 	})
-	if err != nil { // New closed the listener
-		return nil, errors.Join(statedir.StoreError(err), h.store.Close())
+	if err == nil {
+		err = h.host.SetAddr(s.ln.Addr())
+	}
+	if err != nil {
+		return nil, errors.Join(statedir.StoreError(err), s.ln.Close(), h.store.Close())
 	}
 	if err := s.furnish(h); err != nil {
 		return nil, h.abandon(err)
@@ -125,11 +129,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 	return err
 }
 
-// abandon ends a host that will not serve: its Serve returns at once.
+// abandon ends a host that will not serve.
 func (h *hosted) abandon(err error) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	err = errors.Join(err, h.host.Serve(ctx))
+	err = errors.Join(err, h.host.Close(), h.ln.Close())
 	h.folders.close()
 	h.apps.close()
 	return errors.Join(err, h.store.Close())

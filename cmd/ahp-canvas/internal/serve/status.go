@@ -22,7 +22,7 @@ func followStatus(ctx context.Context, line *term.StatusLine, h *host.Host, rela
 	defer tick.Stop()
 	for {
 		if open, err := h.Canvases().ListOpen(host.DefaultSession); err == nil {
-			line.Set(status(open, h.Connections()) + relayStatus())
+			line.Set(status(open, h.Load().Connections) + relayStatus())
 		}
 		select {
 		case <-tick.C:

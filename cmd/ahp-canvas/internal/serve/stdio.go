@@ -39,8 +39,8 @@ func (s *Stdio) ServeStdio(ctx context.Context, env *term.Env) (err error) {
 	served := make(chan error, 1)
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	go func() { served <- h.host.Serve(serving) }()
-	err = h.host.Tools().ServeStdio(ctx, env.In, term.NopCloser(env.Out))
+	go func() { served <- h.host.Serve(serving, h.ln) }()
+	err = h.host.ServeStdio(ctx, env.In, term.NopCloser(env.Out))
 	stop() // the agent has left, or its last call is answered
 	return errors.Join(err, <-served)
 }

@@ -1,0 +1,166 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+)
+
+// The paths of the host's endpoints.
+const (
+	ahpPath    = "/ahp"
+	mcpPath    = "/mcp"
+	healthPath = "/healthz"
+)
+
+// route makes the handlers of the host's endpoints.
+func (h *Host) route() {
+	h.extra = http.NewServeMux()
+	h.endpoints = http.NewServeMux()
+	h.endpoints.HandleFunc(ahpPath, h.serveAHP)
+	h.endpoints.Handle(mcpPath, h.guarded(mcp.Handler(h.tools), []string{RoleAgent}))
+	h.endpoints.HandleFunc("GET "+proof.Path, h.serveProof)
+	h.endpoints.HandleFunc("GET "+healthPath, h.serveHealth)
+}
+
+// owned reports whether the host serves a path itself.
+func owned(path string) bool {
+	return slices.Contains([]string{ahpPath, mcpPath, proof.Path, healthPath}, path)
+}
+
+// ServeHTTP serves the page, AHP, MCP, the patterns of [Host.Handle], and the content
+// hosts. It answers only to its own names, see [Options.Origins] and [Host.SetAddr];
+// while it knows none, to localhost at the port of the connection. Under a path prefix
+// it does not work: the page and its frames have absolute paths.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.siteOf(r).page.ServeHTTP(w, r)
+}
+
+// serveApp serves everything on the page's origin that is not a file of the page.
+func (h *Host) serveApp(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case h.closing.Load():
+		w.Header().Set("Connection", "close")
+		http.Error(w, "the host is shutting down", http.StatusServiceUnavailable)
+	case owned(r.URL.Path):
+		h.endpoints.ServeHTTP(w, r)
+	default:
+		h.extra.ServeHTTP(w, r)
+	}
+}
+
+func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
+	s := h.siteOf(r)
+	if refusal := s.address(r); refusal != nil {
+		h.refuse(w, refusal)
+		return
+	}
+	socket, grant, err := ws.Accept(w, r, ws.AcceptOptions{Guard: s.guard, Roles: []string{RoleView, RoleAgent}})
+	if err != nil {
+		h.logger.Info("connection refused", "err", err)
+		return
+	}
+	h.ServeSocket(socket, grant.ClientID)
+}
+
+// serveHealth answers 503 once the store has refused sequence numbers for so long that
+// the host cannot change anything: it must be restarted.
+func (h *Host) serveHealth(w http.ResponseWriter, _ *http.Request) {
+	select {
+	case <-h.stuck:
+		http.Error(w, errExhausted.Error(), http.StatusServiceUnavailable)
+	default:
+		fmt.Fprintln(w, "ok")
+	}
+}
+
+// Handle serves a pattern of [http.ServeMux] on the page's origin, behind the host's
+// guard: the request must name the host in its Host header (421), come from the page's
+// origin or from no web page (403), and have a token (401) of one of the roles (403).
+// The handler learns the role with [GrantFrom]; it receives the request without the
+// token, so that a proxy does not forward it.
+//
+// Without roles no token is needed: every program that reaches the host can call the
+// handler, and every web page can make a browser send it a GET. Such a handler must
+// neither change nor disclose anything.
+//
+// Responses belong to the page's origin: a script in them could read the view token.
+// Serve no HTML from a source that you do not trust.
+//
+// Handle panics, as ServeMux does, if the pattern is invalid or taken, or if its path
+// belongs to the host: "/", /ahp, /mcp, /proof, /healthz, below these, below /.ahp, and
+// the page's files. A wildcard does not match the host's own paths.
+func (h *Host) Handle(pattern string, handler http.Handler, roles ...string) {
+	if reserved(patternPath(pattern)) {
+		panic(fmt.Sprintf("host: pattern %q has a path of the host: choose another", pattern))
+	}
+	if handler == nil {
+		panic("host: nil handler")
+	}
+	h.extra.Handle(pattern, h.guarded(handler, slices.Clone(roles)))
+}
+
+// patternPath returns the path of a ServeMux pattern, "[METHOD ][HOST]/[PATH]".
+func patternPath(pattern string) string {
+	i := strings.IndexByte(pattern, '/')
+	if i < 0 {
+		return "" // invalid; the mux panics
+	}
+	return strings.TrimSuffix(pattern[i:], "{$}")
+}
+
+func reserved(path string) bool {
+	if path == "/" || web.IsPageFile(path) {
+		return true
+	}
+	for _, own := range []string{ahpPath, mcpPath, proof.Path, healthPath, "/.ahp"} {
+		if path == own || strings.HasPrefix(path, own+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+type grantKey struct{}
+
+// GrantFrom returns what the token of a request grants. A handler of [Host.Handle]
+// passes the request's context. It reports false if the pattern has no roles.
+func GrantFrom(ctx context.Context) (ws.Grant, bool) {
+	grant, ok := ctx.Value(grantKey{}).(ws.Grant)
+	return grant, ok
+}
+
+// guarded checks Host and Origin, and the token if there are roles, before next is
+// called. If there are, next receives the request without the token.
+func (h *Host) guarded(next http.Handler, roles []string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := h.siteOf(r)
+		if refusal := s.address(r); refusal != nil {
+			h.refuse(w, refusal)
+			return
+		}
+		if len(roles) > 0 {
+			grant, refusal := s.guard.Check(r, roles...)
+			if refusal != nil {
+				h.refuse(w, refusal)
+				return
+			}
+			r = r.Clone(context.WithValue(r.Context(), grantKey{}, grant))
+			s.guard.RemoveToken(r)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers with a guard's refusal, and logs it.
+func (h *Host) refuse(w http.ResponseWriter, refusal *ws.Refusal) {
+	h.logger.Info("request refused", "status", refusal.Status, "err", refusal)
+	refusal.Write(w)
+}
