@@ -64,11 +64,19 @@ func (e *Error) Wire() *ahp.Error {
 		code = ahp.CodeAlreadyExists
 	}
 	// They may be a provider's, and any bytes.
-	data := ahp.ProviderErrorData{Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
-	if len(e.Details) <= MaxDetails && e.Details.IsValid() && e.Details.Kind() == '{' {
-		data.Details = e.Details
+	data := ahp.ProviderErrorData{
+		Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD"), Details: e.ValidDetails(),
 	}
 	return ahp.Errorf(code, "%s", data.Message).With(data)
+}
+
+// ValidDetails returns Details if it is a JSON object of at most [MaxDetails] bytes, and
+// nil otherwise: it may come from a provider.
+func (e *Error) ValidDetails() ahp.Value {
+	if len(e.Details) > MaxDetails || !e.Details.IsValid() || e.Details.Kind() != '{' {
+		return nil
+	}
+	return e.Details
 }
 
 // Errorf makes an error of a code, for providers; the code may be their own.

@@ -21,7 +21,7 @@ import (
 // The same provider runs in a host and in a client that dials one. In a host, only
 // Save and the methods of Records wait: for the disk. In a client, Update and Post
 // wait for the host's echo, and PostTo, PostEncoded to one View, Raise, Save,
-// Records, MarkStale and Reopen return [ErrUnsupported]: AHP has no message for
+// MarkStale and Reopen return [ErrUnsupported], and so do changes of Records: AHP has no message for
 // them.
 type Handle struct {
 	backend           Backend
@@ -41,11 +41,19 @@ type Backend interface {
 
 // Keeper is what a Backend inside a host supports in addition.
 type Keeper interface {
-	// Keep applies what only a host can do for an instance; see [Handle.Save],
-	// [Handle.Raise], [Handle.MarkStale] and [Handle.Reopen].
+	// Save keeps data of the provider; see [Handle.Save].
 	Save(ctx context.Context, data []byte) error
+	// Raise adds an event for the agent; see [Handle.Raise].
 	Raise(event ahp.Value) error
+	// SetReachable marks the instance stale or opens it again; see [Handle.MarkStale]
+	// and [Handle.Reopen].
 	SetReachable(reachable bool)
+}
+
+// RecordKeeper is a Backend that has a store for records of the provider; see
+// [Handle.Records].
+type RecordKeeper interface {
+	Records() Records
 }
 
 // Post is a message of a provider to its Views.
@@ -156,6 +164,15 @@ func (h *Handle) Save(ctx context.Context, data []byte) error {
 		return err
 	}
 	return k.Save(ctx, data)
+}
+
+// Records returns the records of the provider's extension, which all its instances share.
+// In a client they are empty and refuse changes.
+func (h *Handle) Records() Records {
+	if k, ok := h.backend.(RecordKeeper); ok {
+		return k.Records()
+	}
+	return Records{}
 }
 
 // MarkStale reports that this instance is unreachable although its provider is

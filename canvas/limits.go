@@ -24,6 +24,8 @@ type Limits struct {
 	MessageBytes int // of a canvas/message payload; 64 KiB
 	MailboxBytes int // of messages that a provider has not taken yet, per instance; 1 MiB
 	SaveBytes    int // of Handle.Save; 256 KiB
+	RecordBytes  int // of one record of a provider; 1 MiB
+	RecordsBytes int // of all records of an extension, with 256 bytes each for overhead; 64 MiB
 	TitleRate    int // titles a second that reach the catalogue, per instance; 20
 
 	ContentBytes int // of one content read, before encoding; 16 MiB
@@ -39,7 +41,7 @@ func (l Limits) WithDefaults() Limits {
 		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
 		SessionInstances: 256, Instances: 4096, Waiting: 64, Depth: 64, Values: 16384,
 		InputBytes: 256 << 10, AnswerBytes: 64 << 10, TextLength: 512, MessageBytes: 64 << 10,
-		MailboxBytes: 1 << 20, SaveBytes: 256 << 10, TitleRate: 20,
+		MailboxBytes: 1 << 20, SaveBytes: 256 << 10, RecordBytes: 1 << 20, RecordsBytes: 64 << 20, TitleRate: 20,
 		ContentBytes: 16 << 20, CacheBytes: 64 << 20,
 		Events: 1024, EventBytes: 1 << 20,
 	}
@@ -48,7 +50,7 @@ func (l Limits) WithDefaults() Limits {
 		{&l.SessionInstances, &def.SessionInstances}, {&l.Instances, &def.Instances}, {&l.Waiting, &def.Waiting},
 		{&l.Depth, &def.Depth}, {&l.Values, &def.Values},
 		{&l.InputBytes, &def.InputBytes}, {&l.AnswerBytes, &def.AnswerBytes}, {&l.TextLength, &def.TextLength}, {&l.MessageBytes, &def.MessageBytes},
-		{&l.MailboxBytes, &def.MailboxBytes}, {&l.SaveBytes, &def.SaveBytes}, {&l.TitleRate, &def.TitleRate},
+		{&l.MailboxBytes, &def.MailboxBytes}, {&l.SaveBytes, &def.SaveBytes}, {&l.RecordBytes, &def.RecordBytes}, {&l.RecordsBytes, &def.RecordsBytes}, {&l.TitleRate, &def.TitleRate},
 		{&l.ContentBytes, &def.ContentBytes}, {&l.CacheBytes, &def.CacheBytes},
 		{&l.Events, &def.Events}, {&l.EventBytes, &def.EventBytes},
 	} {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -65,33 +64,6 @@ func (e *Engine) sessionClosed(tx *channels.Tx, uri string, gone bool) {
 		r.withdraw(tx)
 	}
 	e.events.drop(uri)
-}
-
-// closedByPerson is the agent's event for an instance that a person closed: what the
-// agent waits for in it does not come any more.
-var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType() + `"}`)
-
-// closeRequested starts the close flow for a person who pressed ✕. Repeated requests
-// for one instance start one flow.
-func (e *Engine) closeRequested(channel string) {
-	i := e.instanceOf(channel)
-	if i == nil || i.closing.Swap(true) {
-		return
-	}
-	e.tasks.start(func() {
-		defer i.closing.Store(false)
-		closed := false
-		err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
-			closed = now == i
-			return closed
-		})
-		switch {
-		case err == nil && closed:
-			e.events.add(i.key, closedByPerson)
-		case err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}):
-			e.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
-		}
-	})
 }
 
 // unlimited lets a close wait for its turn behind any number of flows: a person or the

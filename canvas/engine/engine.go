@@ -64,6 +64,7 @@ type Engine struct {
 
 	tasks   *tasks
 	turns   turns
+	records records
 	events  events
 	commits *committer
 	shown   *channels.WriteBehind // titles and statuses
@@ -103,6 +104,7 @@ func New(opts Options) *Engine {
 	e.admission = &admission{engine: e, opening: map[string]int{}, disposing: map[string]bool{}}
 	e.commits = &committer{log: e.log, store: store, catalog: e.catalog, timeout: e.timeouts.Open}
 	e.shown = channels.NewWriteBehind(store, e.collectShown, e.logger)
+	e.records = records{engine: e, extensions: map[string]*extensionRecords{}}
 	e.turns = newTurns(e.limits.Waiting)
 	e.Content = &Content{engine: e, cache: contentjson.Cache{Limit: e.limits.CacheBytes}}
 	e.Clients = &Clients{engine: e, caller: opts.Caller}

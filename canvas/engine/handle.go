@@ -165,6 +165,9 @@ func (h *handle) saveEarly(ctx context.Context, data []byte) (inst *instance, er
 	}
 }
 
+// Records implements [canvas.RecordKeeper].
+func (h *handle) Records() canvas.Records { return h.engine.Records(h.ext.ID) }
+
 // SetReachable implements [canvas.Keeper].
 func (h *handle) SetReachable(reachable bool) {
 	if reachable {

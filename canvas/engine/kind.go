@@ -100,24 +100,51 @@ func (k *kind) after(tx *channels.Tx, uri string, before, after channels.State, 
 func (k *kind) effect(d channels.Dispatch) {
 	switch a := d.Action.(type) {
 	case canvas.CloseRequested:
-		k.engine.closeRequested(d.Channel)
+		k.closeRequested(d.Channel)
 	case canvas.Message:
-		if i := k.engine.instanceOf(d.Channel); i != nil && i.ext.ClientID == "" {
+		if i := k.instanceOf(d.Channel); i != nil && i.ext.ClientID == "" {
 			i.box.message(viewOf(d.From), a.Payload)
 		}
 	}
 }
 
+// closedByPerson is the agent's event for an instance that a person closed: what the
+// agent waits for in it does not come any more.
+var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType() + `"}`)
+
+// closeRequested starts the close flow for a person who pressed ✕. Repeated requests
+// for one instance start one flow.
+func (k *kind) closeRequested(channel string) {
+	e, i := k.engine, k.instanceOf(channel)
+	if i == nil || i.closing.Swap(true) {
+		return
+	}
+	e.tasks.start(func() {
+		defer i.closing.Store(false)
+		closed := false
+		err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
+			closed = now == i
+			return closed
+		})
+		switch {
+		case err == nil && closed:
+			e.events.add(i.key, closedByPerson)
+		case err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}):
+			e.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
+		}
+	})
+}
+
 // left tells the instance that a View is gone. A client provider is not told.
 func (k *kind) left(sub *channels.Subscriber, uri string) {
-	if i := k.engine.instanceOf(uri); i != nil && i.ext.ClientID == "" {
+	if i := k.instanceOf(uri); i != nil && i.ext.ClientID == "" {
 		i.box.viewGone(viewOf(sub))
 	}
 }
 
 // instanceOf returns the instance of a channel, or nil.
-func (e *Engine) instanceOf(channel string) (i *instance) {
-	e.log.View(func(*channels.ReadTx) { i = e.instances.byChannel[channel] })
+func (k *kind) instanceOf(channel string) (i *instance) {
+	k.engine.log.View(func(*channels.ReadTx) { i = k.engine.instances.byChannel[channel] })
 	return i
 }
 

@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
 		SessionInstances: 256, Instances: 4096, Waiting: 64, Depth: 64, Values: 16384,
 		InputBytes: 256 << 10, AnswerBytes: 64 << 10, TextLength: 512, MessageBytes: 64 << 10, MailboxBytes: 1 << 20,
-		SaveBytes: 256 << 10, TitleRate: 20, ContentBytes: 16 << 20, CacheBytes: 64 << 20, Events: 1024, EventBytes: 1 << 20,
+		SaveBytes: 256 << 10, RecordBytes: 1 << 20, RecordsBytes: 64 << 20, TitleRate: 20, ContentBytes: 16 << 20, CacheBytes: 64 << 20, Events: 1024, EventBytes: 1 << 20,
 	}, limits)
 	equal(t, canvas.Timeouts{Open: 30 * time.Second, Invoke: 30 * time.Second, Close: 5 * time.Second, Read: 30 * time.Second}, times)
 }

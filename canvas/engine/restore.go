@@ -27,9 +27,10 @@ type restored struct {
 	saved   []byte
 }
 
-// Load reads the open canvases of an earlier run. The sessions are restored after it,
+// Load reads the open canvases and the providers' records of an earlier run. The sessions are restored after it,
 // and then [Engine.Restore] creates the canvases.
 func (e *Engine) Load(records channels.Records) error {
+	e.records.load(records)
 	byChannel := map[string]*restored{}
 	for _, rec := range records.Under(instanceKey) {
 		r := &restored{channel: rec.Key}

@@ -65,6 +65,12 @@ func (c *Canvases) Events(ctx context.Context, session string, after int64, time
 	return c.engine.Events(ctx, session, after, timeout)
 }
 
+// Records returns the records that an extension keeps in the host's store; see
+// [canvas.Records].
+func (c *Canvases) Records(extensionID string) canvas.Records {
+	return c.engine.Records(extensionID)
+}
+
 // Raise adds an event for a session's agent that belongs to no canvas in particular.
 // It is any JSON, at most 64 KiB.
 func (c *Canvases) Raise(session string, event ahp.Value) error {

@@ -24,11 +24,12 @@ type answer struct {
 
 // failed is the structured content of an error (canvas/PROTOCOL.md section 3).
 type failed struct {
-	Code       string   `json:"code"`
-	Message    string   `json:"message"`
-	Path       string   `json:"path,omitzero"`
-	Rule       string   `json:"rule,omitzero"`
-	Candidates []string `json:"candidates,omitzero"`
+	Code       string    `json:"code"`
+	Message    string    `json:"message"`
+	Path       string    `json:"path,omitzero"`
+	Rule       string    `json:"rule,omitzero"`
+	Candidates []string  `json:"candidates,omitzero"`
+	Details    ahp.Value `json:"details,omitzero"`
 }
 
 // result builds a tool's result, which contains the value twice (see the package
@@ -59,7 +60,7 @@ func (s *Server) failure(ctx context.Context, tool string, err error) *sdk.CallT
 
 // errorResult returns an error as a result with a hint.
 func errorResult(e *canvas.Error) *sdk.CallToolResult {
-	f := failed{validUTF8(e.Code), validUTF8(e.Message), e.Path, e.Rule, e.Candidates}
+	f := failed{validUTF8(e.Code), validUTF8(e.Message), e.Path, e.Rule, e.Candidates, e.ValidDetails()}
 	text := f.Code + ": " + f.Message
 	if hint := hintFor(e); hint != "" {
 		text += "\n" + hint
@@ -94,5 +95,5 @@ func Failure(r *sdk.CallToolResult) *canvas.Error {
 	if !ok || ahp.Unmarshal(v, &f) != nil {
 		return &canvas.Error{Code: CodeInternal, Message: "the error result is not from a canvas host"}
 	}
-	return &canvas.Error{Code: f.Code, Message: f.Message, Path: f.Path, Rule: f.Rule, Candidates: f.Candidates}
+	return &canvas.Error{Code: f.Code, Message: f.Message, Path: f.Path, Rule: f.Rule, Candidates: f.Candidates, Details: f.Details}
 }

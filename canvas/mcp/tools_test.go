@@ -84,6 +84,8 @@ func TestErrors(t *testing.T) {
 		{&canvas.Error{Code: canvas.CodeLimitExceeded, Message: "m"}, `{"code":"canvas_limit_exceeded","message":"m"}`, "If too many canvases are open, call close_canvas"},
 		{&canvas.Error{Code: canvas.CodeReservedActionName, Message: "m"}, `{"code":"canvas_reserved_action_name","message":"m"}`, "m"},
 		{&canvas.Error{Code: "acme_out_of_paper", Message: "m"}, `{"code":"acme_out_of_paper","message":"m"}`, "acme_out_of_paper: m"},
+		{&canvas.Error{Code: "acme_jam", Message: "m", Details: ahp.Value(`{"tray":2}`)}, `{"code":"acme_jam","message":"m","details":{"tray":2}}`, "m"},
+		{&canvas.Error{Code: "acme_jam", Message: "m", Details: ahp.Value(`["no object"]`)}, `{"code":"acme_jam","message":"m"}`, "m"},
 		{&canvas.Error{Code: "acme\xff", Message: "no \xfe file"}, "{\"code\":\"acme\uFFFD\",\"message\":\"no \uFFFD file\"}", "no \uFFFD file"},
 		{errors.New("the secret detail"), `{"code":"internal_error","message":"the host failed; its log has the details"}`, "internal_error"},
 	} {

@@ -46,7 +46,7 @@ type mcpAgent struct{ client *mcp.Client }
 func (a mcpAgent) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {
 	value, err := a.client.Call(ctx, tool, args)
 	if e, ok := errors.AsType[*canvas.Error](err); ok {
-		return nil, &testcases.AgentError{Data: ahp.MustMarshal(term.ErrorLine{Code: e.Code, Message: e.Message, Path: e.Path, Rule: e.Rule, Candidates: e.Candidates})}
+		return nil, &testcases.AgentError{Data: ahp.MustMarshal(term.ErrorLine{Code: e.Code, Message: e.Message, Path: e.Path, Rule: e.Rule, Candidates: e.Candidates, Details: e.ValidDetails()})}
 	}
 	return value, err
 }

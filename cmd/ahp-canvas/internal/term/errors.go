@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -108,9 +109,11 @@ type ErrorLine struct {
 	Rule string `json:"rule,omitzero"`
 	// Candidates are the names to choose from if one was ambiguous.
 	Candidates []string `json:"candidates,omitzero"`
+	// Details is what the provider adds for programs.
+	Details ahp.Value `json:"details,omitzero"`
 }
 
 func errorLine(e *canvas.Error) ErrorLine {
 	text := strings.ToValidUTF8(e.Message, "\uFFFD") // the name of a file can be any bytes
-	return ErrorLine{e.Code, text, e.Path, e.Rule, e.Candidates}
+	return ErrorLine{e.Code, text, e.Path, e.Rule, e.Candidates, e.ValidDetails()}
 }
