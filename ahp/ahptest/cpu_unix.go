@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// CPU is what the process has used, garbage collection and kernel included; 0
-// where the system has no getrusage.
+// CPU returns the CPU time that the process has used, including garbage collection and
+// the kernel. It is 0 on systems without getrusage.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -1,12 +1,12 @@
-// Package ahptest is the test kit: an in-memory network that a test can freeze
-// and cut, HTTP servers for the length of a test ([Serve], [Kept]), a proxy that
-// nobody may look for ([WithProxy]), gates for leaked goroutines and descriptors, and
-// what the process has used of the processors ([CPU]).
+// Package ahptest is the test kit: an in-memory network that a test can freeze and cut
+// ([Net]), HTTP servers that end with the test ([Serve], [ConnLifetime]), a check that
+// code ignores the proxies of the environment ([WatchProxyLookups]), checks for leaked
+// goroutines and descriptors ([Leaks], [VerifyNoLeaks]), and the process's CPU time
+// ([CPU]).
 //
-// Everything waits on conditions and timers that are made where it is used, so
-// a whole stack (net/http, the WebSocket, the peer) runs inside a
-// testing/synctest bubble, where a keep-alive of a minute takes no time. A Net
-// that is used in a bubble must be made in it.
+// Timers and conditions are made where they are used, so a whole stack (net/http, the
+// WebSocket, the peer) runs inside a testing/synctest bubble, where a keep-alive of a
+// minute takes no time. A Net that is used in a bubble must be created in it.
 //
-// It is imported by tests alone, and imports the standard library alone.
+// Only tests import this package. It imports only the standard library.
 package ahptest

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// patience is how long goroutines may take to end after whoever owns them said
-// that they did: the last instructions of one run after its last signal.
-const patience = 3 * time.Second
+// leakTimeout is how long goroutines have to end. A goroutine still runs for a moment
+// after it has signaled its end.
+const leakTimeout = 3 * time.Second
 
-// Leaks fails the test if goroutines that it started are alive when it ends, or
-// descriptors that it opened are open. It is called first, before other
-// cleanups are registered, and not in a parallel test or a synctest bubble
-// (which has a gate of its own).
+// Leaks fails the test if goroutines that it started or descriptors that it opened are
+// left when it ends. It must be called before other cleanups are registered. It must not
+// be called in a parallel test, or in a synctest bubble, which checks goroutines itself.
 func Leaks(t testing.TB) {
 	t.Helper()
 	before := goroutines()
@@ -27,30 +26,30 @@ func Leaks(t testing.TB) {
 		}
 		var left string
 		if !eventually(func() bool { left = newSince(before); return left == "" }) {
-			t.Errorf("goroutines that are still alive:\n\n%s", left)
+			t.Errorf("goroutines are still running:\n\n%s", left)
 		}
 		var now int
 		if !eventually(func() bool { now = Descriptors(); return now <= files }) {
-			t.Errorf("%d descriptors are open, %d were before the test", now, files)
+			t.Errorf("%d descriptors are open, and %d were open before the test", now, files)
 		}
 	})
 }
 
-// VerifyNoLeaks runs a package's tests and then looks for goroutines that are
-// left. It is the body of TestMain and does not return.
+// VerifyNoLeaks runs a package's tests and fails if they leave goroutines. It is the body
+// of TestMain and does not return.
 func VerifyNoLeaks(m *testing.M) {
 	before := goroutines()
 	code := m.Run()
 	var left string
 	if code == 0 && !eventually(func() bool { left = newSince(before); return left == "" }) {
-		fmt.Fprintf(os.Stderr, "goroutines that are still alive after the tests:\n\n%s\n", left)
+		fmt.Fprintf(os.Stderr, "goroutines are still running after the tests:\n\n%s\n", left)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// Descriptors returns how many file descriptors the process has open, or -1
-// where the system does not say.
+// Descriptors returns how many file descriptors the process has open, or -1 if the system
+// does not report it.
 func Descriptors() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -59,11 +58,11 @@ func Descriptors() int {
 	return len(entries)
 }
 
-// eventually asks until the answer is yes, or patience is over.
+// eventually calls ok until it returns true or leakTimeout has passed.
 func eventually(ok func() bool) bool {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); !ok(); <-tick.C {
+	for end := time.Now().Add(leakTimeout); !ok(); <-tick.C {
 		if time.Now().After(end) {
 			return false
 		}
@@ -71,7 +70,7 @@ func eventually(ok func() bool) bool {
 	return true
 }
 
-// goroutines returns the stacks of all goroutines by their header's number.
+// goroutines returns the stacks of all goroutines by their ids.
 func goroutines() map[string]string {
 	buf := make([]byte, 1<<16)
 	for {
@@ -90,12 +89,13 @@ func goroutines() map[string]string {
 	return stacks
 }
 
-// ours are frames of goroutines that the runtime and the test runner keep.
-var ours = []string{
+// runnerFrames identify goroutines of the runtime and of the test runner.
+var runnerFrames = []string{
 	"testing.(*T).Run(", "testing.(*F).Fuzz", "testing.RunTests", "testing.runFuzz", "testing.tRunner.func", "testing.(*B).",
 	"os/signal.", "runtime.ensureSigM", "runtime/trace.", "internal/fuzz.", "ahptest.goroutines(",
 }
 
+// newSince returns the stacks of the goroutines that are not in before.
 func newSince(before map[string]string) string {
 	var left []string
 next:
@@ -103,7 +103,7 @@ next:
 		if _, old := before[id]; old {
 			continue
 		}
-		for _, frame := range ours {
+		for _, frame := range runnerFrames {
 			if strings.Contains(stack, frame) {
 				continue next
 			}

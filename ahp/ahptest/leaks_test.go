@@ -6,25 +6,25 @@ import (
 	"testing"
 )
 
-// recorder is a testing.TB that keeps what a gate says.
+// recorder is a testing.TB that records errors.
 type recorder struct {
 	testing.TB
 	cleanups []func()
-	said     []string
+	errors   []string
 }
 
 func (r *recorder) Helper()          {}
 func (r *recorder) Failed() bool     { return false }
 func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
 func (r *recorder) Errorf(format string, _ ...any) {
-	r.said = append(r.said, format)
+	r.errors = append(r.errors, format)
 }
 
 func (r *recorder) end() string {
 	for _, f := range r.cleanups {
 		f()
 	}
-	return strings.Join(r.said, "; ")
+	return strings.Join(r.errors, "; ")
 }
 
 func TestLeaksFindsAGoroutine(t *testing.T) {
@@ -32,8 +32,8 @@ func TestLeaksFindsAGoroutine(t *testing.T) {
 	Leaks(r)
 	stop := make(chan struct{})
 	go func() { <-stop }()
-	if said := r.end(); !strings.Contains(said, "goroutines") {
-		t.Errorf("said %q", said)
+	if errors := r.end(); !strings.Contains(errors, "goroutines") {
+		t.Errorf("errors: %q", errors)
 	}
 	close(stop)
 }
@@ -48,19 +48,19 @@ func TestLeaksFindsADescriptor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := r.end(); !strings.Contains(said, "descriptors") {
-		t.Errorf("said %q", said)
+	if errors := r.end(); !strings.Contains(errors, "descriptors") {
+		t.Errorf("errors: %q", errors)
 	}
 	f.Close()
 }
 
-func TestLeaksIsQuietAboutWhatEnded(t *testing.T) {
+func TestLeaksIgnoresEndedGoroutines(t *testing.T) {
 	r := &recorder{TB: t}
 	Leaks(r)
 	done := make(chan struct{})
 	go close(done)
 	<-done
-	if said := r.end(); said != "" {
-		t.Errorf("said %q", said)
+	if errors := r.end(); errors != "" {
+		t.Errorf("errors: %q", errors)
 	}
 }

@@ -8,26 +8,28 @@ import (
 	"syscall"
 )
 
-// Addr is the address of an end of an in-memory connection.
+// Addr is the address of one end of an in-memory connection.
 type Addr string
 
 // Network returns "mem".
 func (a Addr) Network() string { return "mem" }
 
+// String returns the address.
 func (a Addr) String() string { return string(a) }
 
-// Net is a network in memory. The zero value is ready. Its listeners serve
-// net/http, and Dial has the form that dialers take.
+// Net is an in-memory network. The zero value is ready to use. net/http can serve on its
+// listeners, and Dial has the signature of a dialer's DialContext.
 type Net struct {
-	// Buffer is the size of each direction of a connection; 0 is DefaultBuffer.
+	// Buffer is the size of the buffer for each direction of a connection
+	// (DefaultBuffer).
 	Buffer int
 
 	mu        sync.Mutex
 	listeners map[string]*Listener
-	dialled   int
+	dialed    int
 }
 
-// Listen opens an address, any non-empty string ("host:80").
+// Listen listens at an address, which can be any string ("host:80").
 func (n *Net) Listen(addr string) (*Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -42,16 +44,16 @@ func (n *Net) Listen(addr string) (*Listener, error) {
 	return l, nil
 }
 
-// Dial connects to a listener; the network's name is ignored. The connection is
-// a *Conn, so that a test can freeze or cut the client's end.
+// Dial connects to a listener. It ignores the network's name. The connection is a *Conn,
+// so that a test can freeze or cut the client's end.
 func (n *Net) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	n.mu.Lock()
 	l := n.listeners[addr]
-	n.dialled++
-	from := Addr(fmt.Sprintf("client:%d", n.dialled))
+	n.dialed++
+	from := Addr(fmt.Sprintf("client:%d", n.dialed))
 	n.mu.Unlock()
 	refused := &net.OpError{Op: "dial", Net: "mem", Addr: Addr(addr), Err: syscall.ECONNREFUSED}
 	if l == nil {
@@ -89,7 +91,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept and refuses later dials; connections live on.
+// Close ends Accept and refuses later dials. Connections stay open.
 func (l *Listener) Close() error {
 	l.once.Do(func() {
 		close(l.done)
@@ -100,5 +102,5 @@ func (l *Listener) Close() error {
 	return nil
 }
 
-// Addr returns the address that was opened.
+// Addr returns the address of Listen.
 func (l *Listener) Addr() net.Addr { return l.addr }

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// DefaultBuffer is how many bytes wait in each direction of a connection before
-// a write blocks, as in a socket.
+// DefaultBuffer is how many bytes each direction of a connection buffers before a write
+// blocks.
 const DefaultBuffer = 256 << 10
 
-// Conn is one end of an in-memory connection. It has deadlines, a half close,
-// and the troubles of a real network: Freeze and CutAfter.
+// Conn is one end of an in-memory connection. It has deadlines and a half close, and can
+// fail like a real network: see Freeze and CutAfter.
 type Conn struct {
 	in, out       *half
 	local, remote net.Addr
@@ -22,8 +22,8 @@ type Conn struct {
 
 var _ net.Conn = (*Conn)(nil)
 
-// Pipe returns the two ends of a connection with size bytes of buffer in each
-// direction; 0 is DefaultBuffer.
+// Pipe returns the two ends of a connection. size is the buffer of each direction in
+// bytes, and 0 means DefaultBuffer.
 func Pipe(size int) (a, b *Conn) {
 	return pipe(size, Addr("a"), Addr("b"))
 }
@@ -37,21 +37,22 @@ func pipe(size int, addrA, addrB net.Addr) (a, b *Conn) {
 	return &Conn{back, there, addrA, addrB}, &Conn{there, back, addrB, addrA}
 }
 
-// Read reads what the other end wrote.
+// Read reads bytes that the other end has written.
 func (c *Conn) Read(b []byte) (int, error) { return c.in.read(b) }
 
-// Write waits while the buffer is full. When its deadline fires it returns how
-// many bytes went in.
+// Write waits while the buffer is full. At the deadline it returns how many bytes it has
+// written.
 func (c *Conn) Write(b []byte) (int, error) { return c.out.write(b) }
 
-// Close ends both directions; the other end still reads what was written.
+// Close ends both directions. The other end can still read the buffered bytes.
 func (c *Conn) Close() error {
 	c.out.endWrite()
 	c.in.endRead()
 	return nil
 }
 
-// CloseWrite ends our direction: the other end reads io.EOF after the rest.
+// CloseWrite ends this end's direction. The other end reads io.EOF after the buffered
+// bytes.
 func (c *Conn) CloseWrite() error {
 	c.out.endWrite()
 	return nil
@@ -70,34 +71,32 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline ends waiting reads at t; the zero time is never.
+// SetReadDeadline ends waiting reads at t. The zero time means never.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.in.setDeadline(&c.in.readBy, t)
 	return nil
 }
 
-// SetWriteDeadline ends waiting writes at t; the zero time is never.
+// SetWriteDeadline ends waiting writes at t. The zero time means never.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.out.setDeadline(&c.out.writeBy, t)
 	return nil
 }
 
-// Freeze stops this end as a process that hangs: it reads nothing and its
-// writes wait. The other end notices nothing until the buffer is full or a
-// deadline fires. Thaw ends it.
-func (c *Conn) Freeze() { c.frozen(true) }
+// Freeze makes this end behave like a process that hangs: its reads and writes wait until
+// Thaw. The other end notices nothing until the buffer is full or a deadline expires.
+func (c *Conn) Freeze() { c.setFrozen(true) }
 
 // Thaw ends Freeze.
-func (c *Conn) Thaw() { c.frozen(false) }
+func (c *Conn) Thaw() { c.setFrozen(false) }
 
-func (c *Conn) frozen(on bool) {
+func (c *Conn) setFrozen(on bool) {
 	c.in.change(func() { c.in.readFrozen = on })
 	c.out.change(func() { c.out.writeFrozen = on })
 }
 
-// CutAfter breaks the connection in both directions once this end has written
-// n more bytes; the write that reaches the mark passes its first bytes on. What
-// waits in the buffers is lost, as with a reset.
+// CutAfter breaks the connection in both directions once this end has written n more
+// bytes. Buffered bytes are lost, as with a reset.
 func (c *Conn) CutAfter(n int) {
 	c.out.change(func() { c.out.cutIn = n })
 }
@@ -112,13 +111,14 @@ type half struct {
 	size int
 	eof  bool // the writer closed
 	gone bool // the reader closed
-	cut  bool
+	cut  bool // the connection is broken
 
 	readFrozen, writeFrozen bool
-	cutIn                   int // bytes until the cut; negative is never
+	cutIn                   int // bytes until the cut; negative means never
 	readBy, writeBy         deadline
 }
 
+// deadline is a time with a timer that wakes those who wait.
 type deadline struct {
 	at    time.Time
 	timer *time.Timer
@@ -132,6 +132,7 @@ func newHalf(size int) *half {
 	return h
 }
 
+// change calls fn under the lock, and wakes readers and writers.
 func (h *half) change(fn func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -208,7 +209,8 @@ func (h *half) write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// put takes what fits now; no bytes and no error means wait.
+// put buffers the bytes that fit. If it returns neither bytes nor an error, the caller
+// waits.
 func (h *half) put(b []byte) (int, error) {
 	switch {
 	case h.eof:
@@ -231,6 +233,7 @@ func (h *half) put(b []byte) (int, error) {
 	return n, nil
 }
 
+// breakOff breaks this direction.
 func (h *half) breakOff() {
 	h.change(func() { h.cut, h.cutIn, h.buf = true, -1, nil })
 }

@@ -107,7 +107,7 @@ func TestCutAfter(t *testing.T) {
 	}
 }
 
-// net/http over the network, inside a bubble.
+// net/http runs over the network inside a synctest bubble.
 func TestServesHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network Net

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// WithProxy has http.DefaultTransport look for a proxy until the test ends, as it
-// does where the environment names one, and returns whether anybody did. A test that
-// calls it is not parallel.
-func WithProxy(t testing.TB) (asked func() bool) {
+// WatchProxyLookups replaces http.DefaultTransport until the test ends by a transport that
+// looks for a proxy in the environment. lookedUp reports whether it has done so, which means
+// that the code under test uses the default transport. The test must not be parallel.
+func WatchProxyLookups(t testing.TB) (lookedUp func() bool) {
 	usual := http.DefaultTransport
 	var looked atomic.Bool
 	proxied := usual.(*http.Transport).Clone()

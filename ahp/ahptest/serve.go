@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Serve serves HTTP on a listener until the test ends or stop is called, which waits
-// until the listener is free and every connection that was not taken over has ended.
+// Serve serves HTTP on a listener until the test ends or stop is called. stop closes the
+// listener and all connections, except hijacked ones.
 func Serve(t testing.TB, ln net.Listener, srv *http.Server) (stop func()) {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
@@ -19,13 +19,13 @@ func Serve(t testing.TB, ln net.Listener, srv *http.Server) (stop func()) {
 	return stop
 }
 
-// maxKept is how long Kept waits.
-const maxKept = time.Hour
+// maxLifetime is the longest time that ConnLifetime returns.
+const maxLifetime = time.Hour
 
-// Kept sends a request to a server over a connection in memory, reads no answer, and
-// returns how long the server keeps the connection: at most an hour. It is for a
-// synctest bubble, where that takes no time, and sets srv.ConnState.
-func Kept(t testing.TB, srv *http.Server, request string) time.Duration {
+// ConnLifetime sends a request to a server over an in-memory connection, reads no answer,
+// and returns how long the server keeps the connection open, at most an hour. It sets
+// srv.ConnState. Call it in a synctest bubble, where waiting takes no time.
+func ConnLifetime(t testing.TB, srv *http.Server, request string) time.Duration {
 	t.Helper()
 	var network Net
 	ln, err := network.Listen("mem:80")
@@ -50,7 +50,7 @@ func Kept(t testing.TB, srv *http.Server, request string) time.Duration {
 	}
 	select {
 	case <-ended:
-	case <-time.After(maxKept):
+	case <-time.After(maxLifetime):
 	}
 	return time.Since(began)
 }

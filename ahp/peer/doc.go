@@ -12,7 +12,7 @@
 //     is written, when no other frame is queued. It never overtakes a frame that
 //     was queued before the writer took it.
 //   - Frames for many peers might be published before they are pushed. Before the
-//     peer queues a frame of its own, or closes, it calls Options.FlushShared, which
+//     peer queues a frame for itself alone, or closes, it calls Options.FlushShared, which
 //     pushes them. A [Shared] is framed once for all its peers.
 //   - The error for an unreadable message is sent in the place of its answer.
 //   - An answer given inside Handle is written when Handle returns, or before.
@@ -28,7 +28,7 @@
 //     values, not counting those inside a member named inputSchema.
 //   - -32600: a batch or any other value that is no object; an id that is neither
 //     number nor string, or longer than 256 bytes (both with id null); a missing
-//     method, or one that is no string; a version other than "2.0"; a method beside
+//     method, or a method that is not a string; a version other than "2.0"; a method beside
 //     a result or an error; params that are null or a scalar. The id is repeated
 //     exactly as it was sent: 1.0 stays 1.0.
 //   - -32602: params by position. JSON-RPC allows them, but no method here has any.

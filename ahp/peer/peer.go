@@ -52,8 +52,8 @@ type Options struct {
 	// Handle runs.
 	HandleOnReader bool
 
-	// FlushShared is called before the peer queues a frame of its own (an answer, a
-	// call, the end). It pushes frames that were published to many peers before and
+	// FlushShared is called before the peer queues a frame for itself alone (an answer,
+	// a call, the end). It pushes frames that were published to many peers before and
 	// are not queued yet. Like Push it must not wait, and can be called under the
 	// caller's locks (nothing).
 	FlushShared func()

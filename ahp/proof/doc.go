@@ -1,44 +1,37 @@
-// Package proof lets who holds a token see that a host knows it too, before the
-// token is sent there.
+// Package proof verifies that a host knows a token before the token is sent to it.
 //
-// A host that has ended leaves its port to anybody on its machine, and who
-// reconnects by himself would hand his token to that stranger. So a host answers
+// When a host ends, any program on its machine can listen on its port. A client that
+// reconnects would send its token to that program. So a host answers
 //
 //	GET /proof?at=NAME:PORT&nonce=HEX
 //
-// with one line for each of its tokens, [Of] token, name and nonce: an HMAC, which
-// tells nobody the token. It proves nothing for addresses that are not its own, so
-// that a stranger who passes the question on gets nothing to pass back
-// (canvas/host). The page asks in canvas/web/page/proof.js, programs with a
-// [Door].
+// with one line for each of its tokens: the proof [Of] the token, name and nonce. It is
+// an HMAC and does not reveal the token. The host proves nothing for addresses other
+// than its own, so another program cannot get a proof by passing the request on
+// (canvas/host). The page asks in canvas/web/page/proof.js, and programs use a
+// [Verifier]. See ahp/PROTOCOL.md section 14.2.
 //
-// # What a Door promises
+// # What a Verifier promises
 //
-//   - Once a host has proven itself, every later connection proves it too, on the
-//     very socket that the token then goes over; one that does not is closed, and
-//     the error is [ErrStranger]. It is waited for at most five seconds.
-//   - The first connection is not refused: hosts of others have no /proof, and what
-//     is said there is how a Door learns which kind this is. Whoever stands at the
-//     address at that time is trusted, as by somebody who opens a link. One that takes
-//     the question and never answers it costs two seconds, and half a second each time
-//     after that: it is asked every time, for a host of ours may have been busy. A host
-//     of ours that needed longer is known from the next connection on, and not guarded
-//     before that: to wait for it beside the connection that has the token would need
-//     somebody who owns the wait, and all that comes of it is known one connection
-//     earlier, of a host that could not compute an HMAC in two seconds.
-//   - Who answers 503 has too many connections just now (canvas/web.ConnLimiter): nothing is
-//     learnt of him, and he is asked again the next time.
-//   - Nothing is asked over TLS, where a certificate says who it is, nor at a relay
-//     (any path but /ahp and /mcp): a relay's token is not the host's, a host cannot
-//     prove what it does not know, and a relay that others reach stands behind TLS. A
-//     relay on plain http at a port that a stranger can take is not guarded: it has
-//     hashes of thousands of tokens (and another Authorizer might not even those), so
-//     to answer everybody who asks with a line for each would be the cheapest way to
-//     keep it busy, and to be asked for one of them needs a name for each token that
-//     both sides have: in links, in files, in every Authorizer.
-//   - A host that was started anew with other tokens is a stranger too: it can be
-//     told from one by nobody who has only the old one.
+//   - Once a host has proven itself, it must prove itself on every later connection,
+//     before the token is sent on that connection. Otherwise the connection is closed,
+//     and the error is [ErrUnverified]. The host has five seconds.
+//   - The first connection is never refused, because other AHP hosts have no /proof. It
+//     tells the Verifier whether the host has one. The program that listens then is
+//     trusted, as when a person opens a link.
+//   - A server that accepts the request but does not answer costs two seconds, and half a
+//     second on each later connection. It is asked every time, because a host might have
+//     been busy. A host that needs longer is not verified on that connection.
+//   - A server that answers 503 has too many connections. That answer teaches nothing, and
+//     the next connection asks again.
+//   - Nothing is asked over TLS, where a certificate identifies the host.
+//   - Nothing is asked at a relay, which is any path except /ahp and /mcp. A relay's token
+//     is not the host's, and a public relay is behind TLS. A relay on plain HTTP is not
+//     verified: it has the hashes of thousands of tokens, and computing a proof for each
+//     would let anyone keep it busy.
+//   - A host that restarts with other tokens is unverified, because it looks the same as
+//     another program to a client that has an old token.
 //
-// The package imports nothing of ours. It stands below canvas/host, which answers,
-// and the clients of both doors, canvas/client and canvas/mcp.
+// The package imports no package of this module. Package canvas/host answers; canvas/client
+// and canvas/mcp ask.
 package proof

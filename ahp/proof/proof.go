@@ -17,30 +17,29 @@ import (
 	"time"
 )
 
-// Path is where a host answers.
+// Path is the path at which a host proves itself.
 const Path = "/proof"
 
-// scope stands first in what a proof is of, so that it is good for nothing else.
+// scope begins the text of every proof, so that a proof has no other use.
 const scope = "ahp-canvas host\n"
 
-// Of is the proof of a token for the name and port at which the host was asked and
-// the asker's nonce (32 to 64 lower-case hex digits), in hex: the HMAC-SHA256 under
-// the token of "ahp-canvas host\n" at "\n" nonce.
+// Of returns the proof of a token in hex: the HMAC-SHA256 of "ahp-canvas host\n" at "\n"
+// nonce, with the token as the key. at is the name and port of the request, and nonce
+// its 32 to 64 lower-case hex digits.
 func Of(token, at, nonce string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	fmt.Fprintf(mac, "%s%s\n%s", scope, at, nonce)
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-const maxAnswer = 64 << 10 // bytes with its head: a thousand tokens
+const maxAnswer = 64 << 10 // bytes, with the header; enough for a thousand tokens
 
-// errNoProof is an answer without the proof.
-var errNoProof = errors.New("the answer is no proof")
+// errNoProof is returned for an answer without the proof.
+var errNoProof = errors.New("the answer has no proof")
 
-// ask asks who is at the other end of a new connection to prove the token. The error
-// wraps errNoProof where that one answers, and cannot, and os.ErrDeadlineExceeded where
-// it takes longer than it may; after nil the connection is as it was, and may carry
-// something else.
+// ask asks the server of a new connection to prove the token. The error wraps errNoProof
+// if the answer has no proof, and os.ErrDeadlineExceeded if there is none in time. After
+// nil, the connection can be used for other requests.
 func ask(ctx context.Context, nc net.Conn, at, token string, within time.Duration) error {
 	if err := nc.SetDeadline(time.Now().Add(within)); err != nil {
 		return err
@@ -56,6 +55,7 @@ func ask(ctx context.Context, nc net.Conn, at, token string, within time.Duratio
 	return nc.SetDeadline(time.Time{})
 }
 
+// exchange sends the request and checks the answer.
 func exchange(nc net.Conn, at, token string) error {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -78,15 +78,16 @@ func exchange(nc net.Conn, at, token string) error {
 	case err != nil:
 		return err
 	case resp.StatusCode == http.StatusServiceUnavailable:
-		return errors.New("what listens there has no time to answer")
+		return errors.New("the server has too many connections to answer; try again later")
 	case !contains(string(said), Of(token, at, nonce)):
 		return errNoProof
 	case resp.Close || r.Buffered() > 0:
-		return errors.New("the host ends the connection on which it was asked")
+		return errors.New("the server closes the connection after its answer")
 	}
 	return nil
 }
 
+// contains reports whether one of the lines is the proof.
 func contains(lines, proof string) bool {
 	for line := range strings.Lines(lines) {
 		if hmac.Equal([]byte(strings.TrimSuffix(line, "\n")), []byte(proof)) {

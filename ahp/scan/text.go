@@ -47,7 +47,7 @@ func DecodeText(dst, src []byte) (n, taken int, closed bool, err error) {
 // with one \u usually has many.
 const few = mark.Tail
 
-// decodeFew decodes at most few bytes, eight at a time where it can. high
+// decodeFew decodes at most few bytes, eight at a time if possible. high
 // reports that bytes above ASCII might be among them.
 func decodeFew(dst, src []byte) (n, taken int, high, closed bool, err error) {
 	var all uint64

@@ -48,8 +48,8 @@ func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
 		mirror: newMirror(), dispatched: map[int64]*Dispatched{}, watches: map[*Watch]struct{}{},
 		declared: map[string]*session.SessionActiveClient{},
 	}
-	if c.opts.Door == nil {
-		c.opts.Door = proof.NewDoor(url, c.opts.Token, c.opts.NetDial)
+	if c.opts.Verifier == nil {
+		c.opts.Verifier = proof.NewVerifier(url, c.opts.Token, c.opts.NetDial)
 	}
 	c.provided = provided{c: c, slots: map[instanceKey]*slot{}}
 	c.life, c.stop = context.WithCancel(context.Background())

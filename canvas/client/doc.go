@@ -50,7 +50,7 @@
 //
 // A host that is gone leaves its port to anybody. So Reconnect sends the token to a
 // host that has proven itself before only where it proves itself again, on the same
-// socket and within five seconds; otherwise it fails with [ErrStranger], and the
+// socket and within five seconds; otherwise it fails with [ErrUnverified], and the
 // next attempt asks again. A host that was started anew with other tokens is such a
 // stranger, too. Dial asks as well, and refuses nobody: it learns whether the host is
 // one that proves. That is so on plain ws at the path /ahp. On wss the certificate

@@ -14,9 +14,9 @@ import (
 var (
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("the client is closed")
-	// ErrStranger: what listens at the host's address now is not the host, and was
+	// ErrUnverified: what listens at the host's address now is not the host, and was
 	// not sent the token. Reconnect may be called again: the host may be back.
-	ErrStranger = proof.ErrStranger
+	ErrUnverified = proof.ErrUnverified
 	// ErrUnanswered: a dispatched action was neither echoed nor refused in time.
 	// A host does that where the channel does not exist (any more).
 	ErrUnanswered = errors.New("the host neither echoed nor refused the action: the channel may not exist any more")

@@ -38,9 +38,9 @@ type Options struct {
 	Header http.Header
 	// NetDial opens the socket; nil dials TCP.
 	NetDial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Door opens the socket in place of NetDial, so that clients of one host and
+	// Verifier opens the socket in place of NetDial, so that clients of one host and
 	// token share what is known of it; nil is one of the client's own.
-	Door *proof.Door
+	Verifier *proof.Verifier
 	// TLS configures wss; nil is the default configuration.
 	TLS *tls.Config
 
@@ -87,7 +87,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (o *Options) dial() ws.DialOptions {
-	return ws.DialOptions{Token: o.Token, Header: o.Header, NetDial: o.Door.Dial, TLS: o.TLS}
+	return ws.DialOptions{Token: o.Token, Header: o.Header, NetDial: o.Verifier.Dial, TLS: o.TLS}
 }
 
 // peer returns limits for a peer that is trusted with large states: they keep a

@@ -90,11 +90,11 @@ func TestProofOnAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	near := "127.0.0.1:" + u.Port()
-	door := proof.NewDoor(u.String(), viewToken, func(ctx context.Context, network, _ string) (net.Conn, error) {
+	verifier := proof.NewVerifier(u.String(), viewToken, func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, near)
 	})
 	for range 2 {
-		c, err := ws.Dial(t.Context(), u.String(), ws.DialOptions{Token: viewToken, NetDial: door.Dial})
+		c, err := ws.Dial(t.Context(), u.String(), ws.DialOptions{Token: viewToken, NetDial: verifier.Dial})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestProofOnAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	ahptest.Serve(t, ln, &http.Server{Handler: http.NotFoundHandler()})
-	if _, err := door.Dial(t.Context(), "tcp", u.Host); !errors.Is(err, proof.ErrStranger) {
+	if _, err := verifier.Dial(t.Context(), "tcp", u.Host); !errors.Is(err, proof.ErrUnverified) {
 		t.Errorf("the error is %v", err)
 	}
 }

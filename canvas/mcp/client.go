@@ -59,7 +59,7 @@ type Client struct {
 // of the codes above. The caller must close the client.
 func Dial(ctx context.Context, opts ClientOptions) (*Client, error) {
 	c := &Client{opts: opts, transport: NewTransport(), lock: make(chan struct{}, 1)}
-	c.transport.DialContext = proof.NewDoor(opts.URL, opts.Token, c.transport.DialContext).Dial
+	c.transport.DialContext = proof.NewVerifier(opts.URL, opts.Token, c.transport.DialContext).Dial
 	c.lock <- struct{}{}
 	_, err := c.enter(ctx, nil)
 	if err != nil {

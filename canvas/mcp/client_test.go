@@ -140,7 +140,7 @@ func TestTokenIsNotSentToAnotherProgram(t *testing.T) {
 	srv.CloseClientConnections()
 	_ = list() // perhaps on the connection that has just ended
 	for range 2 {
-		if err := list(); err == nil || !strings.Contains(err.Error(), "not the host that was known") {
+		if err := list(); err == nil || !strings.Contains(err.Error(), "not the host that was there before") {
 			t.Errorf("the call: %v", err)
 		}
 	}
@@ -286,7 +286,7 @@ func TestServeStdioDrains(t *testing.T) {
 
 // The token reaches only the host, whatever proxy the environment names.
 func TestClientUsesNoProxy(t *testing.T) {
-	asked := ahptest.WithProxy(t)
+	asked := ahptest.WatchProxyLookups(t)
 	c, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: guarded(t, newFake()).URL, Token: "sesame"})
 	if err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func TestUnreadFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		request := strings.Repeat("GET /app.js HTTP/1.1\r\nHost: mem\r\n\r\n", 200) // more than a buffer holds
-		if kept := ahptest.Kept(t, &http.Server{Handler: h}, request); kept > time.Minute {
+		if kept := ahptest.ConnLifetime(t, &http.Server{Handler: h}, request); kept > time.Minute {
 			t.Error("it is still there after", kept)
 		}
 	})

@@ -38,7 +38,7 @@ type Proxy struct {
 	Watcher Watcher
 
 	mu     sync.Mutex
-	door   *proof.Door // verifies that the host knows Token; nil before the first connection
+	known  *proof.Verifier // verifies that the host knows Token; nil before the first connection
 	next   Link
 	closed bool
 	conns  map[*ws.Conn]struct{} // both ends of each open connection
@@ -84,13 +84,13 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // verifier returns the dialer of connections to the host. It sends Token only
 // to a host that proves to know it, not to another program that has taken the
 // host's port.
-func (p *Proxy) verifier() *proof.Door {
+func (p *Proxy) verifier() *proof.Verifier {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.door == nil {
-		p.door = proof.NewDoor(p.To, p.Token, nil)
+	if p.known == nil {
+		p.known = proof.NewVerifier(p.To, p.Token, nil)
 	}
-	return p.door
+	return p.known
 }
 
 // begin counts a connection before its client can know that it exists. It

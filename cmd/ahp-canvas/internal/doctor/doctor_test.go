@@ -11,7 +11,7 @@ import (
 
 // TestDoctorUsesNoProxy checks that doctor reaches the host as the other commands do.
 func TestDoctorUsesNoProxy(t *testing.T) {
-	asked := ahptest.WithProxy(t)
+	asked := ahptest.WatchProxyLookups(t)
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	base, err := url.Parse(srv.URL)

@@ -150,7 +150,7 @@ func TestAdminKeepsNoConnection(t *testing.T) {
 				mux := http.NewServeMux()
 				mux.HandleFunc("/much", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
 				srv := adminServer(mux, adminNames(nil, true), slog.New(slog.DiscardHandler))
-				if kept := ahptest.Kept(t, srv, request); kept >= time.Hour {
+				if kept := ahptest.ConnLifetime(t, srv, request); kept >= time.Hour {
 					t.Error("it is still open after", kept)
 				}
 			})

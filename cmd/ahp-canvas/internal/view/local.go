@@ -19,7 +19,7 @@ import (
 type localView struct {
 	env       *term.Env
 	to        link
-	verifier  *proof.Door     // shared by all connections
+	verifier  *proof.Verifier // shared by all connections
 	connected func()          // ends the progress
 	following context.Context // ends reportConnection
 	greeted   sync.Once
@@ -33,7 +33,7 @@ func viewLocal(ctx context.Context, env *term.Env, target reach.Target, text str
 		return err
 	}
 	following, stop := context.WithCancel(ctx)
-	v := &localView{env: env, to: to, verifier: proof.NewDoor(to.ahp, to.token, nil), connected: env.Progress("Waiting for the host"), following: following}
+	v := &localView{env: env, to: to, verifier: proof.NewVerifier(to.ahp, to.token, nil), connected: env.Progress("Waiting for the host"), following: following}
 	err = local.Run(ctx, local.Options{
 		Session: to.session,
 		Dial:    v.dial,
@@ -57,7 +57,7 @@ func viewLocal(ctx context.Context, env *term.Env, target reach.Target, text str
 // dial connects to the host. The first connection follows the session, so it is the one
 // whose state is reported.
 func (v *localView) dial(ctx context.Context, uris ...string) (*client.Client, error) {
-	c, err := client.Dial(ctx, v.to.ahp, client.Options{Token: v.to.token, Door: v.verifier, Subscriptions: uris, Backoff: client.NewBackoff()})
+	c, err := client.Dial(ctx, v.to.ahp, client.Options{Token: v.to.token, Verifier: v.verifier, Subscriptions: uris, Backoff: client.NewBackoff()})
 	v.connected()
 	if err == nil {
 		v.greeted.Do(func() {

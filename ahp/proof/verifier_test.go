@@ -26,62 +26,62 @@ const (
 	token   = "a-view-token"
 )
 
-// street is where one listener at a time stands at the address.
-type street struct {
+// place is a network with at most one listener, at the address.
+type place struct {
 	ahptest.Net
 
 	mu    sync.Mutex
-	wires []*wire
+	conns []*recordedConn
 }
 
-// wire notes what is said on it.
-type wire struct {
+// recordedConn records what is written to it.
+type recordedConn struct {
 	net.Conn
 	mu   sync.Mutex
-	said bytes.Buffer
+	sent bytes.Buffer
 }
 
-func (w *wire) Write(b []byte) (int, error) {
+func (w *recordedConn) Write(b []byte) (int, error) {
 	w.mu.Lock()
-	w.said.Write(b)
+	w.sent.Write(b)
 	w.mu.Unlock()
 	return w.Conn.Write(b)
 }
 
-func (s *street) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	nc, err := s.Net.Dial(ctx, network, addr)
+func (p *place) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	nc, err := p.Net.Dial(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wires = append(s.wires, &wire{Conn: nc})
-	return s.wires[len(s.wires)-1], nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns = append(p.conns, &recordedConn{Conn: nc})
+	return p.conns[len(p.conns)-1], nil
 }
 
-// heard is what was said on the connections so far, one text for each.
-func (s *street) heard() (all []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, w := range s.wires {
+// received returns what was written to each connection so far.
+func (p *place) received() (all []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.conns {
 		w.mu.Lock()
-		all = append(all, w.said.String())
+		all = append(all, w.sent.String())
 		w.mu.Unlock()
 	}
 	return all
 }
 
-// moveIn serves at the address until the returned function is called.
-func (s *street) moveIn(t *testing.T, h http.HandlerFunc) (leave func()) {
+// serve serves at the address until stop is called.
+func (p *place) serve(t *testing.T, h http.HandlerFunc) (stop func()) {
 	t.Helper()
-	l, err := s.Listen(address)
+	l, err := p.Listen(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ahptest.Serve(t, l, &http.Server{Handler: h})
 }
 
-// prover answers as a host that has these tokens.
+// prover answers like a host that has these tokens.
 func prover(tokens ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -91,9 +91,9 @@ func prover(tokens ...string) http.HandlerFunc {
 	}
 }
 
-func use(t *testing.T, d *proof.Door) error {
+func connect(t *testing.T, v *proof.Verifier) error {
 	t.Helper()
-	nc, err := d.Dial(t.Context(), "tcp", address)
+	nc, err := v.Dial(t.Context(), "tcp", address)
 	if err != nil {
 		return err
 	}
@@ -105,16 +105,17 @@ func use(t *testing.T, d *proof.Door) error {
 	return err
 }
 
-// The token goes to who has proven that he knows it, over that very connection; what
-// takes his place does not get it; and he gets it again when he is back.
-func TestDoor(t *testing.T) {
+// The token is sent only to a server that has proven on the same connection that it
+// knows it. Another server at the address does not get it, and the host does again when
+// it is back.
+func TestVerifier(t *testing.T) {
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		for range 1 << 10 {
 			_, _ = w.Write(make([]byte, 1<<10))
 		}
 		prover(token)(w, r)
 	}
-	for name, stranger := range map[string]http.HandlerFunc{
+	for name, other := range map[string]http.HandlerFunc{
 		"knows another token": prover("another"),
 		"has no such page":    http.NotFound,
 		"says nothing":        func(http.ResponseWriter, *http.Request) {},
@@ -132,31 +133,31 @@ func TestDoor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var s street
-				d := proof.NewDoor("ws://"+address+"/ahp", token, s.Dial)
-				leave := s.moveIn(t, prover("agent", token))
-				if err := use(t, d); err != nil {
+				var s place
+				v := proof.NewVerifier("ws://"+address+"/ahp", token, s.Dial)
+				stop := s.serve(t, prover("agent", token))
+				if err := connect(t, v); err != nil {
 					t.Fatal(err)
 				}
-				leave()
-				if said := s.heard(); len(said) != 1 || !strings.Contains(said[0], "/proof?") || !strings.Contains(said[0], token) {
-					t.Fatalf("the host heard %q", said)
+				stop()
+				if sent := s.received(); len(sent) != 1 || !strings.Contains(sent[0], "/proof?") || !strings.Contains(sent[0], token) {
+					t.Fatalf("the host received %q", sent)
 				}
-				leave = s.moveIn(t, stranger)
+				stop = s.serve(t, other)
 				began := time.Now()
-				err := use(t, d)
+				err := connect(t, v)
 				if took := time.Since(began); err == nil || took > 5*time.Second {
-					t.Errorf("the stranger is entered after %v: %v", took, err)
+					t.Errorf("connected to the other server after %v: %v", took, err)
 				}
-				if silent := name == "hangs" || name == "says much"; errors.Is(err, proof.ErrStranger) == silent {
+				if silent := name == "hangs" || name == "says much"; errors.Is(err, proof.ErrUnverified) == silent {
 					t.Errorf("the error is %v", err)
 				}
-				leave()
-				if said := s.heard(); len(said) != 2 || strings.Contains(said[1], token) || strings.Contains(said[1], "Bearer") {
-					t.Errorf("the stranger heard %q", said[1:])
+				stop()
+				if sent := s.received(); len(sent) != 2 || strings.Contains(sent[1], token) || strings.Contains(sent[1], "Bearer") {
+					t.Errorf("the other server received %q", sent[1:])
 				}
-				defer s.moveIn(t, prover(token))()
-				if err := use(t, d); err != nil {
+				defer s.serve(t, prover(token))()
+				if err := connect(t, v); err != nil {
 					t.Errorf("back again: %v", err)
 				}
 			})
@@ -164,97 +165,96 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// Hosts of others have no proofs; they are entered, and not asked twice.
-func TestDoorOfAnother(t *testing.T) {
+// Other AHP hosts have no proofs. They get the token, and are asked once.
+func TestOtherHost(t *testing.T) {
 	for name, of := range map[string]http.HandlerFunc{"not found": http.NotFound, "another token": prover("another")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var s street
-				d := proof.NewDoor("http://"+address+"/mcp", token, s.Dial)
-				if err := use(t, d); err == nil {
-					t.Fatal("nobody is there")
+				var s place
+				v := proof.NewVerifier("http://"+address+"/mcp", token, s.Dial)
+				if err := connect(t, v); err == nil {
+					t.Fatal("connected without a server")
 				}
-				defer s.moveIn(t, of)()
+				defer s.serve(t, of)()
 				for range 2 {
-					if err := use(t, d); err != nil {
+					if err := connect(t, v); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if n := strings.Count(strings.Join(s.heard(), ""), "/proof?"); n != 1 || len(s.heard()) != 3 {
-					t.Errorf("asked %d times on %d connections", n, len(s.heard()))
+				if n := strings.Count(strings.Join(s.received(), ""), "/proof?"); n != 1 || len(s.received()) != 3 {
+					t.Errorf("asked %d times on %d connections", n, len(s.received()))
 				}
 			})
 		})
 	}
 }
 
-// A host of others that does not even answer the question keeps nobody waiting for
-// long, the second time less; it is asked again all the same, and one that proves itself
-// then is held to it.
-func TestDoorOfOneThatHangs(t *testing.T) {
+// A server that does not answer delays a connection for a short time, and later ones for
+// less. It is asked each time. Once it has proven itself, it must do so always.
+func TestServerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s street
+		var s place
 		var ours atomic.Bool
-		defer s.moveIn(t, func(w http.ResponseWriter, r *http.Request) {
+		defer s.serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if ours.Load() {
 				prover(token)(w, r)
 			} else if r.URL.Path == proof.Path {
 				<-r.Context().Done()
 			}
 		})()
-		d := proof.NewDoor("ws://"+address+"/ahp", token, s.Dial)
+		v := proof.NewVerifier("ws://"+address+"/ahp", token, s.Dial)
 		for n, want := range []time.Duration{2 * time.Second, 500 * time.Millisecond, 500 * time.Millisecond} {
 			began := time.Now()
-			if err := use(t, d); err != nil || time.Since(began) != want {
+			if err := connect(t, v); err != nil || time.Since(began) != want {
 				t.Errorf("dial %d took %v, want %v: %v", n, time.Since(began), want, err)
 			}
 		}
 		ours.Store(true)
-		if err := use(t, d); err != nil {
+		if err := connect(t, v); err != nil {
 			t.Fatal(err)
 		}
 		ours.Store(false)
 		began := time.Now()
-		if err := use(t, d); err == nil || time.Since(began) != 5*time.Second {
-			t.Errorf("a proven host that hangs is entered after %v: %v", time.Since(began), err)
+		if err := connect(t, v); err == nil || time.Since(began) != 5*time.Second {
+			t.Errorf("connected to a proven host that hangs after %v: %v", time.Since(began), err)
 		}
-		if last := s.heard(); strings.Contains(last[len(last)-1], token) {
-			t.Error("it was told the token")
+		if last := s.received(); strings.Contains(last[len(last)-1], token) {
+			t.Error("the token was sent")
 		}
 	})
 }
 
-// A host that has too many connections just now says nothing of what it knows: it
-// is asked again, before and after it has proven itself.
-func TestDoorOfAHostThatIsFull(t *testing.T) {
+// A host with too many connections does not answer. It is asked again, before and after
+// it has proven itself.
+func TestFullHost(t *testing.T) {
 	full := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Connection", "close")
 		http.Error(w, "too many connections", http.StatusServiceUnavailable)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var s street
-		d := proof.NewDoor("ws://"+address+"/ahp", token, s.Dial)
+		var s place
+		v := proof.NewVerifier("ws://"+address+"/ahp", token, s.Dial)
 		for _, h := range []http.HandlerFunc{full, prover(token)} {
-			leave := s.moveIn(t, h)
-			if err := use(t, d); err != nil {
+			stop := s.serve(t, h)
+			if err := connect(t, v); err != nil {
 				t.Fatal(err)
 			}
-			leave()
+			stop()
 		}
-		leave := s.moveIn(t, full)
-		if err := use(t, d); err == nil || errors.Is(err, proof.ErrStranger) {
+		stop := s.serve(t, full)
+		if err := connect(t, v); err == nil || errors.Is(err, proof.ErrUnverified) {
 			t.Errorf("full: %v", err)
 		}
-		leave()
-		defer s.moveIn(t, prover("another"))()
-		if err := use(t, d); !errors.Is(err, proof.ErrStranger) {
-			t.Errorf("a stranger: %v", err)
+		stop()
+		defer s.serve(t, prover("another"))()
+		if err := connect(t, v); !errors.Is(err, proof.ErrUnverified) {
+			t.Errorf("another server: %v", err)
 		}
 	})
 }
 
-// Where a certificate, or nobody, can say who that is, nothing is asked.
-func TestDoorThatDoesNotAsk(t *testing.T) {
+// Nothing is asked over TLS, at a relay, or without a token.
+func TestNotAsked(t *testing.T) {
 	for url, want := range map[string]bool{
 		"ws://" + address + "/ahp": true, "http://" + address + "/mcp": true, "ws://HOST.test:80/ahp": true,
 		"wss://" + address + "/ahp": false, "https://" + address + "/mcp": false,
@@ -268,29 +268,29 @@ func TestDoorThatDoesNotAsk(t *testing.T) {
 		t.Error("asked without a token")
 	}
 	if !asks(t, "ws://"+address+"/ahp?tkn="+token, "") {
-		t.Error("not asked where the token is in the URL")
+		t.Error("not asked with the token in the URL")
 	}
 }
 
 func asks(t *testing.T, url, token string) bool {
 	t.Helper()
-	var s street
-	defer s.moveIn(t, prover(token))()
-	if err := use(t, proof.NewDoor(url, token, s.Dial)); err != nil {
+	var s place
+	defer s.serve(t, prover(token))()
+	if err := connect(t, proof.NewVerifier(url, token, s.Dial)); err != nil {
 		t.Fatal(err)
 	}
-	return strings.Contains(s.heard()[0], "/proof?")
+	return strings.Contains(s.received()[0], "/proof?")
 }
 
-// Who gives up waiting is told so at once.
-func TestDoorEndsWithItsContext(t *testing.T) {
+// A canceled Dial returns at once.
+func TestDialCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s street
-		defer s.moveIn(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })()
+		var s place
+		defer s.serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		_, err := proof.NewDoor("ws://"+address+"/ahp", token, s.Dial).Dial(ctx, "tcp", address)
+		_, err := proof.NewVerifier("ws://"+address+"/ahp", token, s.Dial).Dial(ctx, "tcp", address)
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != time.Second {
 			t.Errorf("after %v: %v", took, err)
 		}
