@@ -68,7 +68,7 @@ func TestOfferedLinkOpens(t *testing.T) {
 		if r.Referer() != "" || r.Header.Get("Sec-Fetch-Dest") != "document" || r.Header.Get("Sec-Fetch-User") != "?1" {
 			t.Errorf("the visit's headers: %v", r.Header)
 		}
-	case <-time.After(webtest.Patience):
+	case <-time.After(webtest.Timeout):
 		t.Fatal("the click opened nothing")
 	}
 	frame.Wait(t, win+`.outcomes.join() === "opened"`)
