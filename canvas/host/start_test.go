@@ -89,7 +89,7 @@ func TestStartWithMany(t *testing.T) {
 // fill opens what the store shall hold.
 func fill(t *testing.T, h *host.Host) {
 	t.Helper()
-	if _, err := h.Canvases().Register(canvas.Extension{ID: board.ExtensionID}, board.New(), board.Declaration()); err != nil {
+	if _, err := h.Canvases().Register(board.New().Extension(), board.New(), board.New().Declarations()...); err != nil {
 		t.Fatal(err)
 	}
 	for n := range manySessions {

@@ -85,13 +85,13 @@ func (s *stage) register() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	reg, err := s.host.Canvases().Register(canvas.Extension{ID: "app"}, p, p.Declaration())
+	reg, err := s.host.Canvases().Register(canvas.Extension{ID: "app"}, p, p.Declarations()...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	p.Watch(reg)
 	s.t.Cleanup(p.Close)
-	if _, err := s.host.Canvases().Register(canvas.Extension{ID: board.ExtensionID}, board.New(), board.Declaration()); err != nil {
+	if _, err := s.host.Canvases().Register(board.New().Extension(), board.New(), board.New().Declarations()...); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -119,7 +119,7 @@ func (a foreignApp) render(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = app.Close() })
 	e := start(t, nil)
-	if _, err := e.host.Canvases().Register(canvas.Extension{ID: app.ID()}, app, app.Declaration()); err != nil {
+	if _, err := e.host.Canvases().Register(canvas.Extension{ID: app.ID()}, app, app.Declarations()[0]); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.host.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: app.ID()}); err != nil {

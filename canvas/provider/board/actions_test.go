@@ -269,7 +269,7 @@ func TestModel(t *testing.T) {
 }
 
 // TestDeclaration: what is declared is what is done.
-func TestDeclaration(t *testing.T) { sampletest.Declared(t, Declaration(), actions) }
+func TestDeclaration(t *testing.T) { sampletest.Declared(t, New(), actions) }
 
 // FuzzRun: no input of an agent or a View breaks a board or the limits.
 func FuzzRun(f *testing.F) {

@@ -9,23 +9,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// ExtensionID is the id under which the board is registered.
-const ExtensionID = "board"
-
-// CanvasID is the id of the canvas that the board declares.
+// CanvasID is the id of the board, as a canvas and as an extension.
 const CanvasID = "board"
 
 //go:embed declaration.json page
 var files embed.FS
 
-// Declaration returns what the board declares.
-func Declaration() canvas.Declaration { return sample.MustDeclaration(files) }
-
 // New returns the provider of boards. It may be registered with any number of hosts.
 func New() *sample.Provider {
 	return sample.New(sample.Definition[board]{
-		Extension:   canvas.Extension{ID: ExtensionID},
-		Declaration: Declaration(),
+		Extension:   canvas.Extension{ID: CanvasID},
+		Declaration: sample.MustDeclaration(files),
 		Page:        sample.MustPage(files),
 		Open:        open,
 		Agent:       actions,

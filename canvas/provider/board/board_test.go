@@ -14,7 +14,7 @@ import (
 
 func TestProvider(t *testing.T) {
 	canvastest.TestProvider(t, canvastest.Config{
-		Provider: New(), Declaration: Declaration(),
+		Provider: New(), Declaration: New().Declarations()[0],
 		Input: ahp.Value(`{"title":"Trip"}`), Other: ahp.Value(`{"title":"Journey","lists":["Later"]}`),
 		Action: "add_card", ActionInput: ahp.Value(`{"list":"todo","title":"Pack"}`), Path: "/",
 	})
@@ -23,7 +23,7 @@ func TestProvider(t *testing.T) {
 func newHost(t *testing.T) (*canvastest.Host, canvas.Registration) {
 	t.Helper()
 	h := canvastest.New(t, engine.Options{})
-	return h, h.Register(canvas.Extension{ID: ExtensionID, Name: "Board"}, New(), Declaration())
+	return h, h.Register(canvas.Extension{ID: CanvasID, Name: "Board"}, New(), New().Declarations()...)
 }
 
 func invoke(t *testing.T, h *canvastest.Host, name, input string) string {

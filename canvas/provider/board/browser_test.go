@@ -34,7 +34,7 @@ func TestInTheBrowser(t *testing.T) {
 
 func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
-	b := sampletest.New(t, board.New(), board.Declaration(), `{"title":"Release 2.0"}`)
+	b := sampletest.New(t, board.New(), `{"title":"Release 2.0"}`)
 	two, one := page{b.View(browser)}, page{b.View(browser)} // the newest window has the keyboard
 	b.Invoke("add_card", `{"list":"todo","title":"Write notes","notes":"What changed\nand why"}`)
 	b.Invoke("add_card", `{"list":"todo","title":"<b>Tag</b> & sign"}`)

@@ -170,7 +170,7 @@ func TestSampleData(t *testing.T) {
 	}
 }
 
-func TestDeclaration(t *testing.T) { sampletest.Declared(t, Declaration(), agent) }
+func TestDeclaration(t *testing.T) { sampletest.Declared(t, New(), agent) }
 
 // TestModel holds the result of random tables and queries against one that is
 // worked out the slow way: each cell by looking at every row.

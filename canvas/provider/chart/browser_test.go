@@ -35,7 +35,7 @@ func TestInTheBrowser(t *testing.T) {
 
 func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
-	b := sampletest.New(t, chart.New(), chart.Declaration(), `{}`)
+	b := sampletest.New(t, chart.New(), `{}`)
 	two, one := b.View(browser), b.View(browser) // the newest window has the keyboard
 	agree := func(expression, text string) {
 		t.Helper()
@@ -126,7 +126,7 @@ func TestSmallNumbers(t *testing.T) {
 		t.Skip("a browser takes its time")
 	}
 	browser := webtest.Start(t)
-	b := sampletest.New(t, chart.New(), chart.Declaration(), `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.00421],["two",-0.5]]}`)
+	b := sampletest.New(t, chart.New(), `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.00421],["two",-0.5]]}`)
 	p := b.View(browser)
 	p.Shows(`all("#table td").map((c) => c.textContent).join(" ")`, "0.00421 -0.5")
 	b.Invoke("set_data", `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.004],["two",3e-7]]}`)
@@ -150,7 +150,7 @@ func TestColumnsThatObjectsHave(t *testing.T) {
 		t.Skip("a browser takes its time")
 	}
 	browser := webtest.Start(t)
-	b := sampletest.New(t, chart.New(), chart.Declaration(), names)
+	b := sampletest.New(t, chart.New(), names)
 	p := b.View(browser)
 	p.Shows(status, "points by constructor, only toString x")
 	p.Shows(`all(".filter summary").map((s) => s.textContent).join()`, "constructorall,toStringx")

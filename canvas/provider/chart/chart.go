@@ -8,10 +8,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// ExtensionID is the id under which the chart is registered.
-const ExtensionID = "chart"
-
-// CanvasID is the id of the canvas that the chart declares.
+// CanvasID is the id of the chart, as a canvas and as an extension.
 const CanvasID = "chart"
 
 // sampleData is invented, and says so.
@@ -22,14 +19,11 @@ var sampleData []byte
 //go:embed declaration.json page
 var files embed.FS
 
-// Declaration returns what the chart declares.
-func Declaration() canvas.Declaration { return sample.MustDeclaration(files) }
-
 // New returns the provider of charts. It may be registered with any number of hosts.
 func New() *sample.Provider {
 	return sample.New(sample.Definition[State]{
-		Extension:   canvas.Extension{ID: ExtensionID},
-		Declaration: Declaration(),
+		Extension:   canvas.Extension{ID: CanvasID},
+		Declaration: sample.MustDeclaration(files),
 		Page:        sample.MustPage(files),
 		Open:        open,
 		Agent:       agent,

@@ -15,7 +15,7 @@ import (
 
 func TestProvider(t *testing.T) {
 	canvastest.TestProvider(t, canvastest.Config{
-		Provider: chart.New(), Declaration: chart.Declaration(),
+		Provider: chart.New(), Declaration: chart.New().Declarations()[0],
 		Input: ahp.Value(`{"title":"Sales"}`), Other: ahp.Value(visits),
 		Action: "set_query", ActionInput: ahp.Value(`{"kind":"bar"}`), Path: "/",
 	})
@@ -24,7 +24,7 @@ func TestProvider(t *testing.T) {
 func newHost(t *testing.T) (*canvastest.Host, canvas.Registration) {
 	t.Helper()
 	h := canvastest.New(t, engine.Options{})
-	return h, h.Register(canvas.Extension{ID: chart.ExtensionID}, chart.New(), chart.Declaration())
+	return h, h.Register(chart.New().Extension(), chart.New(), chart.New().Declarations()...)
 }
 
 func invoke(t *testing.T, h *canvastest.Host, name, input string) (string, error) {

@@ -40,7 +40,7 @@ func appsWork(t *testing.T, dir string) {
 				t.Fatal(err)
 			}
 			t.Cleanup(p.Close)
-			p.Watch(b.Register(canvas.Extension{ID: p.ID()}, p, p.Declaration()))
+			p.Watch(b.Register(canvas.Extension{ID: p.ID()}, p, p.Declarations()...))
 			app.use(t, b.look(b.Open(app.name, "one", nil).Channel))
 		})
 	}

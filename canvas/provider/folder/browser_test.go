@@ -41,7 +41,7 @@ func newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	hosttest.Serve(t, s.host)
-	if _, err := s.host.Canvases().Register(canvas.Extension{ID: f.ID()}, f, f.Declaration()); err != nil {
+	if _, err := s.host.Canvases().Register(canvas.Extension{ID: f.ID()}, f, f.Declarations()...); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.host.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: f.ID(), InstanceID: "n"}); err != nil {

@@ -52,19 +52,15 @@ func (f *Folder) Close() error {
 // ID is the canvas's id; it serves as the extension's too.
 func (f *Folder) ID() string { return f.manifest.ID }
 
-// Name is what people call the canvas.
-func (f *Folder) Name() string { return f.manifest.DisplayName }
-
 // Extension identifies the folder in a host's registry.
 func (f *Folder) Extension() canvas.Extension {
 	return canvas.Extension{ID: f.manifest.ID, Name: f.manifest.DisplayName}
 }
 
 // Declarations returns the one canvas that the folder declares.
-func (f *Folder) Declarations() []canvas.Declaration { return []canvas.Declaration{f.Declaration()} }
-
-// Declaration is what the folder declares.
-func (f *Folder) Declaration() canvas.Declaration { return f.manifest.declaration() }
+func (f *Folder) Declarations() []canvas.Declaration {
+	return []canvas.Declaration{f.manifest.declaration()}
+}
 
 // hidden reports that a path leads through a name that begins with a dot.
 func hidden(p canvas.ContentPath) bool {

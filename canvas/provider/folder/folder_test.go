@@ -51,13 +51,13 @@ func (f *Folder) get(path, etag string) (canvas.Content, error) {
 
 func TestProvider(t *testing.T) {
 	f := openFolder(t, write(t, map[string]string{"index.html": "<p>hello"}))
-	canvastest.TestProvider(t, canvastest.Config{Provider: f, Declaration: f.Declaration(), Path: "/"})
+	canvastest.TestProvider(t, canvastest.Config{Provider: f, Declaration: f.Declarations()[0], Path: "/"})
 }
 
 func TestOpened(t *testing.T) {
 	f := openFolder(t, write(t, map[string]string{"canvas.json": `{` + minimal + `,"title":"The report","entry":"app/a b.html?x=1","actions":[{"name":"go"}]}`, "app/a b.html": "<p>"}))
 	h := canvastest.New(t, engine.Options{})
-	h.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration())
+	h.Register(f.Extension(), f, f.Declarations()...)
 	o := h.Open("report", "one", nil)
 	if o.Title != "The report" || o.URL != "ahp-canvas-content:/one/app/a%20b.html?x=1" {
 		t.Errorf("opened as %+v", o)

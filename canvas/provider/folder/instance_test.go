@@ -16,7 +16,7 @@ func opened(t *testing.T, dir string) (*canvastest.Host, canvas.OpenCanvas, *can
 	t.Helper()
 	f := openFolder(t, dir)
 	h := canvastest.New(t, engine.Options{})
-	h.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration())
+	h.Register(f.Extension(), f, f.Declarations()...)
 	o := h.Open(f.ID(), "one", nil)
 	v := h.Connect("view")
 	v.Subscribe(o.Channel)

@@ -84,8 +84,8 @@ func TestBareFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if f.ID() != "My-report" || f.Name() != "My report" || f.Declaration().CanvasID != "My-report" {
-		t.Errorf("it is %q, %q", f.ID(), f.Name())
+	if f.ID() != "My-report" || f.Extension().Name != "My report" || f.Declarations()[0].CanvasID != "My-report" {
+		t.Errorf("it is %q, %q", f.ID(), f.Extension().Name)
 	}
 }
 

@@ -41,11 +41,11 @@ func TestNew(t *testing.T) {
 			t.Error(diff)
 		}
 		f := openFolder(t, dir)
-		if f.Name() != name || len(f.Declaration().Actions) != 1 {
-			t.Errorf("%q declares %+v", name, f.Declaration())
+		if f.Extension().Name != name || len(f.Declarations()[0].Actions) != 1 {
+			t.Errorf("%q declares %+v", name, f.Declarations())
 		}
 		h := canvastest.New(t, engine.Options{})
-		h.Register(canvas.Extension{ID: f.ID()}, f, f.Declaration())
+		h.Register(canvas.Extension{ID: f.ID()}, f, f.Declarations()...)
 		h.Open(f.ID(), "one", nil)
 		if found, err := Lint(dir); err != nil || len(found) != 0 {
 			t.Errorf("%q: %+v, %v", name, found, err)

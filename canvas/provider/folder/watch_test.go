@@ -159,7 +159,7 @@ func TestWatchEnds(t *testing.T) {
 	})
 	watching(t, func(r *reader) { // stale: nobody closes it
 		f := openFolder(r.t, r.dir)
-		reg := r.host.Register(canvas.Extension{ID: "second"}, f, f.Declaration())
+		reg := r.host.Register(canvas.Extension{ID: "second"}, f, f.Declarations()...)
 		if _, err := r.host.Canvases.Open(r.t.Context(), canvas.OpenArgs{Session: canvastest.Session, ExtensionID: "second", CanvasID: f.ID(), InstanceID: "two"}); err != nil {
 			r.t.Fatal(err)
 		}

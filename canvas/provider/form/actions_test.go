@@ -153,7 +153,7 @@ func TestAFormFitsAMessage(t *testing.T) {
 	}
 }
 
-func TestDeclaration(t *testing.T) { sampletest.Declared(t, Declaration(), agent) }
+func TestDeclaration(t *testing.T) { sampletest.Declared(t, New(), agent) }
 
 // TestLaws plays agent and person at random. Whatever they do: a decision stands
 // until it is reset, an approved form has what it requires, exactly one event

@@ -31,7 +31,7 @@ func TestInTheBrowser(t *testing.T) {
 
 func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
-	b := sampletest.New(t, form.New(), form.Declaration(), trip)
+	b := sampletest.New(t, form.New(), trip)
 	two, one := b.View(browser), b.View(browser) // the newest window has the keyboard
 	one.Shows(`at("field-0-input").value`, "Ada <script>")
 	one.Shows(`at("status").textContent`, "2 of 4 required filled in")
@@ -128,7 +128,7 @@ func TestFieldsThatObjectsHave(t *testing.T) {
 		t.Skip("a browser takes its time")
 	}
 	browser := webtest.Start(t)
-	b := sampletest.New(t, form.New(), form.Declaration(), names)
+	b := sampletest.New(t, form.New(), names)
 	p := b.View(browser)
 	p.Shows(`all("#fields input").map((i) => i.type === "text" || i.type === "number" ? i.value : String(i.checked)).join()`, ",false,false,true,,false")
 	p.Eval(`at("approve").click()`)

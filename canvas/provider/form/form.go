@@ -7,23 +7,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// ExtensionID is the id under which the form is registered.
-const ExtensionID = "form"
-
-// CanvasID is the id of the canvas that the form declares.
+// CanvasID is the id of the form, as a canvas and as an extension.
 const CanvasID = "form"
 
 //go:embed declaration.json page
 var files embed.FS
 
-// Declaration returns what the form declares.
-func Declaration() canvas.Declaration { return sample.MustDeclaration(files) }
-
 // New returns the provider of forms. It may be registered with any number of hosts.
 func New() *sample.Provider {
 	return sample.New(sample.Definition[State]{
-		Extension:   canvas.Extension{ID: ExtensionID},
-		Declaration: Declaration(),
+		Extension:   canvas.Extension{ID: CanvasID},
+		Declaration: sample.MustDeclaration(files),
 		Page:        sample.MustPage(files),
 		Open:        open,
 		Agent:       agent,

@@ -19,7 +19,7 @@ const ask = `{"title":"Ship it?","fields":[{"name":"tag","label":"Tag","type":"t
 
 func TestProvider(t *testing.T) {
 	canvastest.TestProvider(t, canvastest.Config{
-		Provider: form.New(), Declaration: form.Declaration(),
+		Provider: form.New(), Declaration: form.New().Declarations()[0],
 		Input: ahp.Value(ask), Other: ahp.Value(`{"title":"And now?","fields":[{"name":"x","label":"X","type":"boolean"}]}`),
 		Action: "set_fields", ActionInput: ahp.Value(`{"fields":[{"name":"y","label":"Y","type":"date"}]}`), Path: "/",
 	})
@@ -28,7 +28,7 @@ func TestProvider(t *testing.T) {
 func newHost(t *testing.T) (*canvastest.Host, canvas.Registration) {
 	t.Helper()
 	h := canvastest.New(t, engine.Options{})
-	return h, h.Register(canvas.Extension{ID: form.ExtensionID}, form.New(), form.Declaration())
+	return h, h.Register(form.New().Extension(), form.New(), form.New().Declarations()...)
 }
 
 func invoke(t *testing.T, h *canvastest.Host, name, input string) (string, error) {

@@ -222,7 +222,7 @@ func TestOpenWithoutApp(t *testing.T) {
 		s.down()
 		p := newProvider(t, "http://127.0.0.1:3000/", s.options())
 		h := canvastest.New(t, engine.Options{})
-		p.Watch(h.Register(canvas.Extension{ID: "app"}, p, p.Declaration()))
+		p.Watch(h.Register(canvas.Extension{ID: "app"}, p, p.Declarations()...))
 		args := canvas.OpenArgs{Session: canvastest.Session, CanvasID: "app", InstanceID: "one"}
 		if _, err := h.Canvases.Open(t.Context(), args); !errors.Is(err, &canvas.Error{Code: canvas.CodeProviderUnavailable}) {
 			t.Errorf("opening gave %v", err)

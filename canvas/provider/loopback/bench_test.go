@@ -87,7 +87,7 @@ func benchOpen(b *testing.B, body []byte) *benchPage {
 	}
 	b.Cleanup(p.Close)
 	h := canvastest.New(b, engine.Options{})
-	h.Register(canvas.Extension{ID: "app"}, p, p.Declaration())
+	h.Register(canvas.Extension{ID: "app"}, p, p.Declarations()...)
 	return benchLook(b, h, h.Open("app", "one", nil).Channel)
 }
 

@@ -14,9 +14,9 @@ func Example() {
 		return
 	}
 	defer p.Close()
-	// registration, err := service.Register(canvas.Extension{ID: p.ID()}, p, p.Declaration())
+	// registration, err := service.Register(canvas.Extension{ID: p.ID()}, p, p.Declarations()...)
 	// p.Watch(registration)
-	fmt.Println(p.Declaration().CanvasID)
+	fmt.Println(p.Declarations()[0].CanvasID)
 
 	_, err = loopback.New("far", "http://example.com/", loopback.Options{})
 	fmt.Println(err)

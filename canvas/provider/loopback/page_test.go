@@ -28,7 +28,7 @@ type host struct {
 func open(t *testing.T, p *loopback.Provider) *host {
 	t.Helper()
 	h := &host{Host: canvastest.New(t, engine.Options{}), t: t}
-	reg := h.Register(canvas.Extension{ID: p.ID()}, p, p.Declaration())
+	reg := h.Register(canvas.Extension{ID: p.ID()}, p, p.Declarations()...)
 	p.Watch(reg)
 	h.channel = h.Open(p.ID(), "one", nil).Channel
 	h.page = h.look()

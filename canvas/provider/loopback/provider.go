@@ -65,14 +65,9 @@ func (p *Provider) ID() string { return p.name }
 // Extension identifies the app in a host's registry.
 func (p *Provider) Extension() canvas.Extension { return canvas.Extension{ID: p.name} }
 
-// Declarations returns the one canvas that the provider declares.
+// Declarations returns the one canvas that the provider declares, without actions.
 func (p *Provider) Declarations() []canvas.Declaration {
-	return []canvas.Declaration{p.Declaration()}
-}
-
-// Declaration is what the provider declares: one canvas, without actions.
-func (p *Provider) Declaration() canvas.Declaration {
-	return canvas.Declaration{CanvasID: p.name, DisplayName: p.name, Description: "A web app that runs on the host's machine."}
+	return []canvas.Declaration{{CanvasID: p.name, DisplayName: p.name, Description: "A web app that runs on the host's machine."}}
 }
 
 // Watch begins to look after the app, and tells reg when it is gone and when it

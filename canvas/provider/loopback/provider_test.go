@@ -79,7 +79,7 @@ func newProvider(t *testing.T, url string, opts loopback.Options) *loopback.Prov
 func TestProvider(t *testing.T) {
 	s := serve(t, hello)
 	p := newProvider(t, "http://127.0.0.1:3000/", s.options())
-	canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: p.Declaration(), Path: "/"})
+	canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: p.Declarations()[0], Path: "/"})
 }
 
 func (h *host) availability() session.CanvasAvailability { return h.State(h.channel).Availability }

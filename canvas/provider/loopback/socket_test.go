@@ -58,7 +58,7 @@ func TestProviderOverSockets(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(hello))
 	defer srv.Close()
 	p := newProvider(t, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1), loopback.Options{})
-	canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: p.Declaration(), Path: "/"})
+	canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: p.Declarations()[0], Path: "/"})
 }
 
 // A name that means another machine is not dialled.

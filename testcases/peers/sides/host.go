@@ -185,7 +185,7 @@ func (o *ours) app(req proc.Request) (proc.Response, error) {
 		return proc.Response{}, err
 	}
 	o.apps = append(o.apps, p)
-	reg, err := o.host.Canvases().Register(canvas.Extension{ID: "app"}, p, p.Declaration())
+	reg, err := o.host.Canvases().Register(canvas.Extension{ID: "app"}, p, p.Declarations()...)
 	if err != nil {
 		return proc.Response{}, err
 	}

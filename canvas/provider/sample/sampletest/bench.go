@@ -11,10 +11,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// Instance is the id under which a Bench has its canvas open.
+// Instance is the instance id of a Bench's canvas.
 const Instance = "b"
 
 // Bench is a running host with an open canvas.
@@ -23,25 +24,27 @@ type Bench struct {
 	host *host.Host
 }
 
-// New starts a host for the length of the test and opens the canvas in it.
-func New(t testing.TB, p canvas.Provider, d canvas.Declaration, input string) *Bench {
+// New starts a host that ends with the test, and opens the provider's canvas in it.
+func New(t testing.TB, p *sample.Provider, input string) *Bench {
 	t.Helper()
 	h, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	hosttest.Serve(t, h)
-	if _, err := h.Canvases().Register(canvas.Extension{ID: d.CanvasID}, p, d); err != nil {
+	if _, err := h.Canvases().Register(p.Extension(), p, p.Declarations()...); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: d.CanvasID, InstanceID: Instance, Input: ahp.Value(input)})
+	id := p.Declarations()[0].CanvasID
+	_, err = h.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: id, InstanceID: Instance, Input: ahp.Value(input)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &Bench{t, h}
 }
 
-// Invoke runs an action of the agent, or fails the test.
+// Invoke runs an action as the agent and returns its value. The test fails if the
+// action does.
 func (b *Bench) Invoke(action, input string) string {
 	b.t.Helper()
 	v, err := b.host.Canvases().Invoke(b.t.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: Instance, ActionName: action, Input: ahp.Value(input)})
@@ -51,7 +54,7 @@ func (b *Bench) Invoke(action, input string) string {
 	return string(v)
 }
 
-// Events is what the agent was told so far, as JSON.
+// Events returns the events that the agent has received so far, as JSON.
 func (b *Bench) Events() (events []string) {
 	b.t.Helper()
 	page, err := b.host.Canvases().Events(b.t.Context(), host.DefaultSession, 0, 0)
@@ -64,14 +67,15 @@ func (b *Bench) Events() (events []string) {
 	return events
 }
 
-// Page is the canvas in a tab of its own. The canvas is the inner frame, which is
-// of the outer one's origin.
+// Page is a tab that shows the canvas.
 type Page struct {
-	t          testing.TB
-	Tab, frame *webtest.Page
+	t testing.TB
+	// Tab is the host's page, around the canvas.
+	Tab   *webtest.Page
+	frame *webtest.Page // the outer frame; the canvas is a frame of the same origin in it
 }
 
-// View opens a page.
+// View opens the canvas in a new tab.
 func (b *Bench) View(browser *webtest.Browser) *Page {
 	b.t.Helper()
 	p := &Page{t: b.t, Tab: browser.Open(b.t, b.host.Link(host.DefaultSession))}
@@ -86,8 +90,8 @@ func (p *Page) find() {
 	p.enter()
 }
 
-// enter presses the mouse beside what is in the canvas, as a person does who wants
-// to type: until then WebKit lets no frame of another origin take the focus.
+// enter clicks in a corner of the canvas: WebKit lets a frame of another origin take
+// the focus only after the person has clicked in it.
 func (p *Page) enter() {
 	p.t.Helper()
 	at := webtest.Eval[[2]float64](p.t, p.Tab, `(() => { const r = document.querySelector(".card iframe").getBoundingClientRect(); return [r.x + 4, r.y + 4]; })()`)
@@ -95,47 +99,47 @@ func (p *Page) enter() {
 	p.Tab.Wait(p.t, `document.activeElement.localName === "iframe"`)
 }
 
-// Reload loads the page again.
+// Reload reloads the tab.
 func (p *Page) Reload() {
 	p.t.Helper()
 	p.Tab.Reload(p.t)
 	p.find()
 }
 
-// prelude gives expressions the canvas's document as d, its elements by id as at,
-// and by words as button.
+// prelude defines names for expressions: d is the canvas's document, at finds an
+// element by its id, all finds elements by a selector.
 const prelude = `(() => { const d = document.querySelector("iframe").contentDocument;
 	const at = (id) => d.getElementById(id), all = (selector) => [...d.querySelectorAll(selector)];
-	const button = (words) => all("button").find((b) => b.textContent.trim() === words);
 	return `
 
-// Wait waits until an expression is true in the canvas.
+// Wait waits until an expression is true in the canvas. Expressions may use d, at and
+// all; see prelude.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	p.frame.Wait(p.t, prelude+expression+`})()`)
 }
 
-// Shows waits until an expression is a text.
+// Shows waits until the value of an expression is text.
 func (p *Page) Shows(expression, text string) {
 	p.t.Helper()
 	p.Wait(`(` + expression + `) === ` + string(ahp.MustMarshal(text)))
 }
 
-// Eval is an expression's value, as text.
+// Eval returns the value of an expression as a string.
 func (p *Page) Eval(expression string) string {
 	p.t.Helper()
 	return webtest.Eval[string](p.t, p.frame, prelude+`String(`+expression+`)})()`)
 }
 
-// Keys types on what has the focus.
+// Keys types into the focused element.
 func (p *Page) Keys(keys string) {
 	p.t.Helper()
 	p.frame.Keys(p.t, keys)
 }
 
-// Press is a key that the page handles itself: a browser that is driven types the
-// letter all the same, where a person's would not. "Ctrl+", then "Shift+", may stand
-// before it.
+// Press dispatches a key that the page handles, as in "Ctrl+Shift+Enter". With Keys, a
+// driven browser would also type the letter of a handled key into the field that the
+// key opens.
 func (p *Page) Press(key string) {
 	p.t.Helper()
 	key, ctrl := strings.CutPrefix(key, "Ctrl+")
@@ -143,7 +147,7 @@ func (p *Page) Press(key string) {
 	p.Eval(fmt.Sprintf(`d.activeElement.dispatchEvent(new d.defaultView.KeyboardEvent("keydown", { key: %q, ctrlKey: %v, shiftKey: %v, bubbles: true, cancelable: true }))`, key, ctrl, shift))
 }
 
-// Dark makes the page dark.
+// Dark switches the page to the dark theme.
 func (p *Page) Dark() {
 	p.t.Helper()
 	theme := `[...document.querySelectorAll("button")].find((b) => b.textContent.startsWith("Theme"))`
@@ -151,9 +155,9 @@ func (p *Page) Dark() {
 	p.Wait(`d.documentElement.dataset.colorMode === "dark"`)
 }
 
-// Look writes a picture of the page where SCREENSHOTS names a folder, and audits
-// it where AXE names the file axe.min.js of the npm package axe-core: a test fails
-// where that finds something serious. Animations are waited for.
+// Look saves a screenshot if the variable SCREENSHOTS names a folder. If AXE names the
+// file axe.min.js of the npm package axe-core, the test fails on serious violations.
+// Look waits for animations first.
 func (p *Page) Look(name string) {
 	p.t.Helper()
 	if os.Getenv("SCREENSHOTS") == "" && os.Getenv("AXE") == "" {

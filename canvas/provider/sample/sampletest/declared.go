@@ -7,23 +7,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// Declared fails the test unless what is declared is what an agent can do, each
-// action with a description and a schema of its input.
-func Declared[S any](t testing.TB, d canvas.Declaration, agent map[string]sample.Action[S]) {
+// Declared fails the test unless the provider declares exactly the agent's actions,
+// each with a description and an input schema.
+func Declared[S any](t testing.TB, p *sample.Provider, agent map[string]sample.Action[S]) {
 	t.Helper()
 	var declared []string
-	for _, a := range d.Actions {
+	for _, a := range p.Declarations()[0].Actions {
 		declared = append(declared, a.Name)
 		if a.Description == "" || a.InputSchema == nil {
-			t.Errorf("%s has no description or no schema", a.Name)
+			t.Errorf("action %q has no description or no schema", a.Name)
 		}
 	}
 	slices.Sort(declared)
 	if diff := cmp.Diff(declared, slices.Sorted(maps.Keys(agent))); diff != "" {
-		t.Errorf("(-declared +done)\n%s", diff)
+		t.Errorf("actions (-declared +implemented)\n%s", diff)
 	}
 }

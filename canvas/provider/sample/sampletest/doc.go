@@ -1,6 +1,5 @@
-// Package sampletest is the browser in the tests of bundled canvases: a running
-// host with one canvas ([Bench]) and pages that show it ([Page]). [Declared] needs no
-// browser.
+// Package sampletest tests bundled canvases in a browser: a [Bench] is a running host
+// with one open canvas, a [Page] is a tab that shows it. [Declared] needs no browser.
 //
-// It is a test kit: nothing but tests imports it.
+// Only tests import it.
 package sampletest

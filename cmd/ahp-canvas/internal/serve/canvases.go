@@ -10,19 +10,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/form"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
-// bundled are the canvases that come with the program, in the order of ls.
-var bundled = []struct {
-	id          string
-	provider    func() canvas.Provider
-	declaration func() canvas.Declaration
-}{
-	{board.ExtensionID, func() canvas.Provider { return board.New() }, board.Declaration},
-	{form.ExtensionID, func() canvas.Provider { return form.New() }, form.Declaration},
-	{chart.ExtensionID, func() canvas.Provider { return chart.New() }, chart.Declaration},
-}
+// bundled returns the canvases that come with the program, in the order of ls.
+func bundled() []*sample.Provider { return []*sample.Provider{board.New(), form.New(), chart.New()} }
 
 // folders are the canvases of --canvas, in its order.
 type folders []*folder.Folder
@@ -31,9 +24,9 @@ type folders []*folder.Folder
 // also returns the folders that it has opened; the caller closes them.
 func registerFolders(s *host.Canvases, dirs []string) (opened folders, err error) {
 	ids := map[string]bool{}
-	for _, b := range bundled {
-		ids[b.id] = true
-		if _, err := s.Register(canvas.Extension{ID: b.id}, b.provider(), b.declaration()); err != nil {
+	for _, p := range bundled() {
+		ids[p.Extension().ID] = true
+		if _, err := s.Register(p.Extension(), p, p.Declarations()...); err != nil {
 			return opened, err
 		}
 	}
@@ -48,7 +41,7 @@ func registerFolders(s *host.Canvases, dirs []string) (opened folders, err error
 		if taken {
 			return opened, term.Failf(term.CodeNotStarted, "--canvas %q: the id %q is already in use; set another id in its canvas.json", dir, f.ID())
 		}
-		if _, err := s.Register(canvas.Extension{ID: f.ID(), Name: f.Name()}, f, f.Declaration()); err != nil {
+		if _, err := s.Register(f.Extension(), f, f.Declarations()...); err != nil {
 			return opened, term.About("--canvas "+dir, err)
 		}
 	}
@@ -62,7 +55,7 @@ func (fs folders) defaults() []string {
 	}
 	var ids []string
 	for _, f := range fs {
-		ids = append(ids, f.Declaration().CanvasID)
+		ids = append(ids, f.ID())
 	}
 	return ids
 }

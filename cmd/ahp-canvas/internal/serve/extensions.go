@@ -70,7 +70,7 @@ func (a *apps) addWeb(registry *host.Canvases, arg string, opts loopback.Options
 		return term.About("--canvas-url "+name, err)
 	}
 	a.web = append(a.web, p)
-	reg, err := registry.Register(canvas.Extension{ID: p.ID()}, p, p.Declaration())
+	reg, err := registry.Register(p.Extension(), p, p.Declarations()...)
 	if err != nil {
 		return term.About("--canvas-url "+name, err)
 	}
