@@ -22,7 +22,7 @@ const maxAnswer = 4<<20 - 1<<10
 // does not wait.
 func (p *provided) handle(req *peer.Request) {
 	switch {
-	case p.c.opts.Provider == nil:
+	case !p.c.hasProvided():
 		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides nothing"))
 	case req.Method == canvas.CanvasOpen.Name:
 		answer(p, req, func(q canvas.CanvasOpenParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.open)
@@ -93,52 +93,51 @@ func wireError(err error) *ahp.Error {
 
 func (p *provided) open(ctx context.Context, key instanceKey, s *slot, q canvas.CanvasOpenParams) (canvas.CanvasOpenResult, error) {
 	var none canvas.CanvasOpenResult
-	p.c.mu.Lock()
-	known := p.c.declares(q.Channel, q.CanvasID)
-	p.c.mu.Unlock()
-	if !known {
+	provider := p.c.provider(q.Channel, q.CanvasID)
+	if provider == nil {
 		return none, canvas.Errorf(canvas.CodeNotFound, "this client does not provide %q", q.CanvasID)
 	}
-	was := p.current(s)
-	opened, err := p.c.opts.Provider.Open(ctx, canvas.OpenRequest{
-		Session: q.Channel, ExtensionID: q.ExtensionID, CanvasID: q.CanvasID, InstanceID: q.InstanceID, Input: q.Input, Current: was,
-	}, &Handle{c: p.c, key: key})
-	switch {
-	case err != nil:
-		return none, err
-	case opened.Instance == nil:
-		return none, errors.New("the provider opened nothing")
-	case ctx.Err() != nil && was == nil:
-		p.end(opened.Instance) // nobody waits for it any more
-		return none, ctx.Err()
+	i := p.at(s)
+	isNew := i == nil
+	if isNew {
+		i = newInstance(p.c, key)
 	}
-	p.set(s, opened.Instance)
+	opened, err := i.open(ctx, provider, q)
+	if err == nil && isNew && ctx.Err() != nil {
+		err = ctx.Err() // the host no longer waits
+		p.closeLate(opened.Instance)
+	}
+	if err != nil {
+		if isNew {
+			i.end()
+		}
+		return none, err
+	}
+	p.add(s, i)
 	return canvas.CanvasOpenResult{URL: opened.URL, Title: opened.Title, Status: opened.Status}, nil
 }
 
 func (p *provided) invoke(ctx context.Context, _ instanceKey, s *slot, q canvas.CanvasInvokeActionParams) (canvas.CanvasInvokeActionResult, error) {
-	i := p.current(s)
+	i := p.at(s)
 	if i == nil {
 		return canvas.CanvasInvokeActionResult{}, canvas.Errorf(canvas.CodeInstanceNotFound, "%q is not open here", q.InstanceID)
 	}
-	value, err := i.Invoke(ctx, q.ActionName, q.Input)
+	value, err := i.now().Invoke(ctx, q.ActionName, q.Input)
 	return canvas.CanvasInvokeActionResult{Value: value}, err
 }
 
-// close answers also where nothing is open: the host wanted it gone, and it is.
-func (p *provided) close(ctx context.Context, key instanceKey, s *slot, _ canvas.CanvasCloseParams) (ahp.None, error) {
-	i := p.current(s)
+// close succeeds if nothing is open: that is what the host wants.
+func (p *provided) close(ctx context.Context, _ instanceKey, s *slot, _ canvas.CanvasCloseParams) (ahp.None, error) {
+	i := p.remove(s)
 	if i == nil {
 		return ahp.None{}, nil
 	}
-	p.set(s, nil)
-	p.c.mu.Lock()
-	row := p.c.openRow(key)
-	p.c.mu.Unlock()
-	if row != nil {
-		p.c.Unsubscribe(row.Channel)
+	err := i.now().Close(ctx)
+	i.end()
+	if i.isListed() {
+		p.c.Unsubscribe(i.channel)
 	}
-	return ahp.None{}, i.Close(ctx)
+	return ahp.None{}, err
 }
 
 // content answers resourceRead. The host names no session: an instance id that
@@ -164,7 +163,7 @@ func (p *provided) read(ctx context.Context, req *peer.Request) (ahp.ResourceRea
 	if err != nil {
 		return none, ahp.ErrNotFound
 	}
-	r, ok := p.only(id).(canvas.Reader)
+	r, ok := p.byID(id).(canvas.Reader)
 	if !ok {
 		return none, ahp.ErrNotFound
 	}

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -270,7 +271,10 @@ func TestRequestsBehindALostConnection(t *testing.T) {
 			n.cut()
 			return nil
 		}
-		c := dial(t, n, client.Options{ClientID: "desk", Subscriptions: []string{sessionA}, Provider: client.ProviderFunc(nil)})
+		c := dial(t, n, client.Options{ClientID: "desk", Subscriptions: []string{sessionA}})
+		unanswered, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wantErr(t, c.Provide(unanswered, sessionA, "Desk", canvas.Func(nil), canvas.Declaration{CanvasID: "editor"}), context.DeadlineExceeded)
 		if err := c.Reconnect(t.Context()); err == nil {
 			t.Fatal("the connection was not lost")
 		}

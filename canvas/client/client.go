@@ -7,7 +7,6 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
-	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // Client follows channels of one host. Make it with [Dial], end it with Close.
@@ -32,10 +31,12 @@ type Client struct {
 	clientSeq  int64 // rises over all connections, so that a late echo is nobody else's
 	dispatched map[int64]*Dispatched
 	watches    map[*Watch]struct{}
-	declared   map[string]*session.SessionActiveClient // by session: what Provide declared
+	declared   map[string]*declared // by session: what Provide declared
+	provides   bool                 // Provide was called
 
-	provided provided
-	work     sync.WaitGroup // keepConnected, and ends of instances
+	declaring chan struct{} // holds one: the Provide that waits for its echo
+	provided  provided
+	work      sync.WaitGroup // keepConnected, mailboxes, subscriptions and ends of instances
 }
 
 // Dial connects to a host's AHP endpoint, a ws or wss URL, and opens the
@@ -46,12 +47,12 @@ func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
 	c := &Client{
 		url: url, opts: opts.withDefaults(), turn: make(chan struct{}, 1),
 		mirror: newMirror(), dispatched: map[int64]*Dispatched{}, watches: map[*Watch]struct{}{},
-		declared: map[string]*session.SessionActiveClient{},
+		declared: map[string]*declared{}, declaring: make(chan struct{}, 1),
 	}
 	if c.opts.Door == nil {
 		c.opts.Door = proof.NewDoor(url, c.opts.Token, c.opts.NetDial)
 	}
-	c.provided = provided{c: c, slots: map[instanceKey]*slot{}}
+	c.provided = newProvided(c)
 	c.life, c.stop = context.WithCancel(context.Background())
 	for _, uri := range c.opts.Subscriptions {
 		c.mirror.want(uri)
@@ -95,6 +96,14 @@ func (c *Client) live() (*link, error) {
 		return nil, c.link.broken
 	}
 	return c.link, nil
+}
+
+// hasProvided reports whether Provide was called: only then are requests of the
+// host answered.
+func (c *Client) hasProvided() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.provides
 }
 
 // Err returns nil while the client is connected; otherwise why it is not: a

@@ -60,7 +60,7 @@ func (c *Client) whyNot(ctx context.Context) error {
 
 // connect dials and opens a connection. Whoever calls it has the turn.
 func (c *Client) connect(ctx context.Context, uris []string) error {
-	c.provided.renew()
+	c.provided.resetQueues()
 	l, err := c.dial(ctx)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (c *Client) handshake(ctx context.Context, l *link, uris []string) error {
 func (c *Client) back(err error) error {
 	if err == nil {
 		c.declareAgain()
-		c.provided.prune()
+		c.provided.resumed()
 	}
 	return err
 }

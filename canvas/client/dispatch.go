@@ -99,6 +99,15 @@ func (d *Dispatched) Wait(ctx context.Context) error {
 // Done is closed when Wait no longer waits.
 func (d *Dispatched) Done() <-chan struct{} { return d.done }
 
+func (d *Dispatched) isDone() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // echoed settles the dispatch that an envelope answers. It is called under the
 // mutex, and so is settle.
 func (c *Client) echoed(u update) {

@@ -21,7 +21,7 @@ func ExampleClient_Provide() {
 	defer cancel()
 	view, _ := h.Tokens()
 
-	open := func(_ context.Context, req canvas.OpenRequest, h *client.Handle) (canvas.Opened, error) {
+	open := func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 		lamp := &canvas.App{Actions: map[string]func(context.Context, ahp.Value) (ahp.Value, error){
 			"switch_on": func(ctx context.Context, _ ahp.Value) (ahp.Value, error) {
 				return nil, h.Update(ctx, canvas.Update{Status: ahp.Set("on")})
@@ -30,13 +30,13 @@ func ExampleClient_Provide() {
 		return canvas.Opened{Instance: lamp, Title: "Lamp " + req.InstanceID, Status: "off"}, nil
 	}
 	c, err := client.Dial(ctx, h.Endpoints().AHP, client.Options{
-		ClientID: "desk", Token: view, Provider: client.ProviderFunc(open), Backoff: client.NewBackoff(),
+		ClientID: "desk", Token: view, Backoff: client.NewBackoff(),
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	err = c.Provide(ctx, host.DefaultSession, "My desk", canvas.Declaration{
+	err = c.Provide(ctx, host.DefaultSession, "My desk", canvas.Func(open), canvas.Declaration{
 		CanvasID: "lamp", DisplayName: "Lamp", Description: "A lamp on the desk.",
 		Actions: []canvas.Action{{Name: "switch_on", Description: "Switches the lamp on."}},
 	})

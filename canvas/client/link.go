@@ -6,6 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // link is one connection of a client.
@@ -114,15 +115,20 @@ func (c *Client) take(u update) error {
 	}
 	if ok {
 		c.publish(ev)
+		c.provided.deliver(u)
 	}
 	c.echoed(u)
 	return nil
 }
 
-// publish tells the watches. It is called under the mutex.
+// publish adds an event to the watches. It is called under the mutex, after the
+// mirror has changed.
 func (c *Client) publish(ev Event) {
 	for w := range c.watches {
 		w.push(ev)
+	}
+	if _, ok := ev.State.(session.State); ok {
+		c.provided.catalogChanged(ev.Channel)
 	}
 }
 

@@ -44,15 +44,12 @@ type Options struct {
 	// TLS configures wss; nil is the default configuration.
 	TLS *tls.Config
 
-	// Provider opens the canvases that [Client.Provide] declares; nil provides
-	// none, and the host's requests are refused.
-	Provider Provider
 	// Backoff reconnects by itself when the connection is lost (see
 	// [NewBackoff]); nil leaves that to Reconnect.
 	Backoff Backoff
 
 	// Timeout bounds every call, every dispatch until its echo, every request to
-	// Provider and every attempt to reconnect by itself (30 s).
+	// a provider and every attempt to reconnect by itself (30 s).
 	Timeout time.Duration
 	// Dispatches is how many may wait for their echo at a time (1,024).
 	Dispatches int

@@ -31,7 +31,7 @@ var editorDeclaration = canvas.Declaration{
 type desk struct {
 	mu     sync.Mutex
 	asked  []string
-	handle *client.Handle
+	handle *canvas.Handle
 	hold   chan struct{} // opens wait for it, where there is one
 }
 
@@ -49,7 +49,7 @@ func (d *desk) took() []string {
 	return asked
 }
 
-func (d *desk) Open(ctx context.Context, req canvas.OpenRequest, h *client.Handle) (canvas.Opened, error) {
+func (d *desk) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	what := "open "
 	if req.Current != nil {
 		what = "again "
@@ -118,9 +118,9 @@ func (s *sheet) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content,
 func provides(t *testing.T, opts client.Options) (*testHost, *desk, *client.Client) {
 	t.Helper()
 	h, d := newHost(t, channels.Options{}), &desk{}
-	opts.Provider, opts.ClientID = d, "desk"
+	opts.ClientID = "desk"
 	c := h.dial(t, opts)
-	if err := c.Provide(t.Context(), sessionA, "Desk", editorDeclaration); err != nil {
+	if err := c.Provide(t.Context(), sessionA, "Desk", d, editorDeclaration); err != nil {
 		t.Fatal(err)
 	}
 	return h, d, c
@@ -202,17 +202,17 @@ func TestProviderErrors(t *testing.T) {
 
 func TestProvideRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, _, c := provides(t, client.Options{})
+		h, d, c := provides(t, client.Options{})
 		bad := editorDeclaration
 		bad.CanvasID = ""
-		err := c.Provide(t.Context(), sessionA, "Desk", bad)
+		err := c.Provide(t.Context(), sessionA, "Desk", d, bad)
 		if _, ok := errors.AsType[*client.Refused](err); !ok {
 			t.Errorf("a bad declaration: %v", err)
 		}
 		must(h.openEditor("e1", "")) // what was declared before stands
-		wantErr(t, c.Provide(t.Context(), "ahp-session:/none", "Desk", editorDeclaration), &ahp.Error{Code: ahp.CodeSessionNotFound})
+		wantErr(t, c.Provide(t.Context(), "ahp-session:/none", "Desk", d, editorDeclaration), &ahp.Error{Code: ahp.CodeSessionNotFound})
 		none := h.dial(t, client.Options{})
-		if err := none.Provide(t.Context(), sessionA, "Desk", editorDeclaration); err == nil || !strings.Contains(err.Error(), "Options.Provider") {
+		if err := none.Provide(t.Context(), sessionA, "Desk", nil, editorDeclaration); err == nil || !strings.Contains(err.Error(), "the provider is nil") {
 			t.Errorf("without a provider: %v", err)
 		}
 	})
@@ -258,7 +258,7 @@ func TestHandleUpdates(t *testing.T) {
 		w := v.Watch(o.Channel)
 		defer w.Close()
 		next(t, w)
-		if err := d.handle.Post(t.Context(), "hello"); err != nil {
+		if err := d.handle.Post(t.Context(), ahp.Value(`"hello"`)); err != nil {
 			t.Fatal(err)
 		}
 		if ev := next(t, w); string(ev.Action.(canvas.Message).Payload) != `"hello"` {
@@ -268,7 +268,7 @@ func TestHandleUpdates(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		wantErr(t, d.handle.Update(t.Context(), canvas.Update{}), client.ErrNotOpen)
+		wantErr(t, d.handle.Update(t.Context(), canvas.Update{}), canvas.ErrHandleClosed)
 	})
 }
 
