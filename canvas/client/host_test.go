@@ -54,14 +54,22 @@ func (n *network) Dial(ctx context.Context, network, addr string) (net.Conn, err
 }
 
 // cut breaks every connection, as a pulled plug does.
-func (n *network) cut() {
+func (n *network) cut() { cutAll(n.takeWires()) }
+
+// takeWires returns the connections since the last call.
+func (n *network) takeWires() []*ahptest.Conn {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, w := range n.wires {
+	wires := n.wires
+	n.wires = nil
+	return wires
+}
+
+func cutAll(wires []*ahptest.Conn) {
+	for _, w := range wires {
 		w.CutAfter(0)
 		_, _ = w.Write([]byte{0})
 	}
-	n.wires = nil
 }
 
 // listen serves WebSockets until the test ends or stop is called.
