@@ -14,16 +14,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// maxAnswer bounds an answer to the host, in bytes: a larger frame than 4 MiB
-// would end the connection (canvas.md section 8).
+// maxAnswer limits a result for the host, in bytes: a frame above 4 MiB would end
+// the connection (canvas/PROTOCOL.md section 8).
 const maxAnswer = 4<<20 - 1<<10
 
-// handle takes one request of the host. It is called on the reader and
-// does not wait.
+// handle starts a request of the host. It runs on the reader and does not wait.
 func (p *provided) handle(req *peer.Request) {
 	switch {
 	case !p.c.hasProvided():
-		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides nothing"))
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides no canvases"))
 	case req.Method == canvas.CanvasOpen.Name:
 		answer(p, req, func(q canvas.CanvasOpenParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.open)
 	case req.Method == canvas.CanvasInvokeAction.Name:
@@ -33,11 +32,11 @@ func (p *provided) handle(req *peer.Request) {
 	case req.Method == ahp.ResourceRead.Name:
 		req.GoContent(func(ctx context.Context) { p.content(ctx, req) })
 	default:
-		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client does not answer %s", req.Method))
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client does not support %s", req.Method))
 	}
 }
 
-// answer runs one request of an instance behind those that came before it.
+// answer runs a request of an instance after the earlier ones.
 func answer[P, R any](p *provided, req *peer.Request, keyOf func(P) instanceKey, run func(context.Context, instanceKey, *slot, P) (R, error)) {
 	var params P
 	if err := req.Decode(&params); err != nil {
@@ -45,18 +44,17 @@ func answer[P, R any](p *provided, req *peer.Request, keyOf func(P) instanceKey,
 		return
 	}
 	key := keyOf(params)
-	s, before, over := p.enter(key)
+	s, prev, done := p.enter(key)
 	req.Go(func(ctx context.Context) {
-		defer p.leave(key, s, over)
+		defer p.leave(key, s, done)
 		ctx, cancel := context.WithTimeout(ctx, p.c.opts.Timeout)
 		defer cancel()
 		select {
-		case <-before:
+		case <-prev:
 		case <-ctx.Done():
-			// What is before it does not give up: this one has no turn, and the
-			// next one still waits.
+			// The earlier request still runs, and later ones must wait for it.
 			req.Fail(wireError(ctx.Err()))
-			<-before
+			<-prev
 			return
 		}
 		result, err := run(ctx, key, s, params)
@@ -80,13 +78,14 @@ func reply(req *peer.Request, result any, err error) {
 	}
 }
 
-// wireError is how a provider's failure travels: -32012 with its code.
+// wireError returns a provider's error as -32012 with its code.
 func wireError(err error) *ahp.Error {
 	e, ok := errors.AsType[*canvas.Error](err)
 	if !ok || e.Code == "" {
 		e = canvas.Errorf(canvas.CodeHandlerError, "%s", err)
 	}
-	// Not e.Wire: a provider's canvas_already_open is a code like any other.
+	// Not e.Wire: the host's own canvas_already_open has another JSON-RPC code, and a
+	// provider's does not.
 	data := ahp.ProviderErrorData{Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
 	return ahp.Errorf(ahp.CodeCanvasProvider, "%s", data.Message).With(data)
 }
@@ -140,8 +139,8 @@ func (p *provided) close(ctx context.Context, _ instanceKey, s *slot, _ canvas.C
 	return ahp.None{}, err
 }
 
-// content answers resourceRead. The host names no session: an instance id that
-// two sessions have is not found.
+// content answers resourceRead. The request names no session, so an instance id
+// that two sessions have is not found.
 func (p *provided) content(ctx context.Context, req *peer.Request) {
 	ctx, cancel := context.WithTimeout(ctx, p.c.opts.Timeout)
 	defer cancel()

@@ -36,7 +36,7 @@ type instance struct {
 
 func newInstance(c *Client, key instanceKey) *instance {
 	i := &instance{c: c, key: key, listed: make(chan struct{})}
-	i.ctx, i.end = context.WithCancel(c.life)
+	i.ctx, i.end = context.WithCancel(c.ctx)
 	i.handle = canvas.MakeHandle(i, key.session, key.instance)
 	i.mailbox.i = i
 	return i

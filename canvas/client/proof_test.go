@@ -55,7 +55,7 @@ func provingHost(t *testing.T, opts client.Options) (h *testHost, c *client.Clie
 func TestTheTokenIsNotForAStranger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, c, s, leave := provingHost(t, client.Options{Subscriptions: []string{sessionA}})
-		wantErr(t, c.Reconnect(t.Context()), client.ErrStranger)
+		wantErr(t, c.Reconnect(t.Context()), client.ErrUnverified)
 		if saw := s.saw(); strings.Contains(saw, testToken) || !strings.Contains(saw, "/proof") {
 			t.Errorf("the stranger saw\n%s", saw)
 		}
@@ -97,7 +97,7 @@ func TestClientsShareADoor(t *testing.T) {
 		h := &testHost{t: t, net: &n}
 		n.proves = true
 		h.start(channels.Options{})
-		h.dial(t, client.Options{Door: door})
+		h.dial(t, client.Options{Verifier: door})
 		h.stop()
 		l, err := n.Listen(testAddr)
 		if err != nil {
@@ -105,8 +105,8 @@ func TestClientsShareADoor(t *testing.T) {
 		}
 		s := &stranger{}
 		defer ahptest.Serve(t, l, &http.Server{Handler: s})()
-		_, err = client.Dial(t.Context(), testURL, client.Options{Token: testToken, Door: door})
-		wantErr(t, err, client.ErrStranger)
+		_, err = client.Dial(t.Context(), testURL, client.Options{Token: testToken, Verifier: door})
+		wantErr(t, err, client.ErrUnverified)
 		if saw := s.saw(); strings.Contains(saw, testToken) {
 			t.Errorf("the stranger saw\n%s", saw)
 		}

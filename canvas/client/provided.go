@@ -155,16 +155,16 @@ func (p *provided) listen(i *instance) {
 
 // deliver hands a View's message to its instance. Messages under this client's id
 // are the provider's own.
-func (p *provided) deliver(u update) {
-	m, ok := u.action.(canvas.Message)
-	if !ok || u.Origin == nil || u.Origin.ClientID == p.c.opts.ClientID {
+func (p *provided) deliver(e envelope) {
+	m, ok := e.action.(canvas.Message)
+	if !ok || e.Origin == nil || e.Origin.ClientID == p.c.opts.ClientID {
 		return
 	}
 	p.mu.Lock()
-	i := p.channels[u.Channel]
+	i := p.channels[e.Channel]
 	p.mu.Unlock()
 	if i != nil {
-		i.mailbox.put(canvas.View{ClientID: u.Origin.ClientID}, m.Payload)
+		i.mailbox.put(canvas.View{ClientID: e.Origin.ClientID}, m.Payload)
 	}
 }
 
