@@ -116,16 +116,16 @@ func TestUpdateBeforeTheCatalog(t *testing.T) {
 		}
 		go func() { _ = newest().h.SetTitle(t.Context(), "New") }()
 		synctest.Wait()
-		if got := f.heard(); strings.Join(got, " ") != "initialize dispatchAction" {
+		if got := f.methods(); strings.Join(got, " ") != "initialize dispatchAction" {
 			t.Errorf("before the canvas is listed: %q", got)
 		}
 		if _, err := c.InstanceChannel(sessionA, "g1"); !errors.Is(err, client.ErrNotOpen) {
 			t.Errorf("its channel: %v", err)
 		}
-		f.says(`{"channel":"` + sessionA + `","serverSeq":11,"action":{"type":"session/openCanvasesChanged","openCanvases":[
+		f.push(`{"channel":"` + sessionA + `","serverSeq":11,"action":{"type":"session/openCanvasesChanged","openCanvases":[
 			{"channel":"ahp-canvas:/x","instanceId":"g1","canvasId":"gauge","extensionId":"client:desk","availability":"ready"}]}}`)
 		synctest.Wait()
-		if got := f.heard(); got[len(got)-1] != "dispatchAction" || len(got) < 4 {
+		if got := f.methods(); got[len(got)-1] != "dispatchAction" || len(got) < 4 {
 			t.Errorf("after it is listed: %q", got)
 		}
 		if uri, err := c.InstanceChannel(sessionA, "g1"); uri != "ahp-canvas:/x" || err != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// A snapshot holds what was done up to its number; what has a lower one is no
-// event any more.
+// A snapshot contains all actions up to its number; those are no events after it.
 func TestOlderThanTheSnapshot(t *testing.T) {
 	const uri = "ahp-canvas:/1"
 	m := newMirror()
