@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/segmentio/asm/base64"
 	"github.com/segmentio/asm/utf8"
@@ -84,10 +83,9 @@ func wireError(err error) *ahp.Error {
 	if !ok || e.Code == "" {
 		e = canvas.Errorf(canvas.CodeHandlerError, "%s", err)
 	}
-	// Not e.Wire: the host's own canvas_already_open has another JSON-RPC code, and a
-	// provider's does not.
-	data := ahp.ProviderErrorData{Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
-	return ahp.Errorf(ahp.CodeCanvasProvider, "%s", data.Message).With(data)
+	wire := e.Wire()
+	wire.Code = ahp.CodeCanvasProvider // also for canvas_already_open, which a host sends as -32010
+	return wire
 }
 
 func (p *provided) open(ctx context.Context, key instanceKey, s *slot, q canvas.CanvasOpenParams) (canvas.CanvasOpenResult, error) {

@@ -120,7 +120,7 @@ func (p *provided) remove(s *slot) *instance {
 	return i
 }
 
-// catalogChanged looks up the channels of a session's instances in the host's
+// catalogChanged looks up the channels of a session's new instances in the host's
 // catalog. It is called under the client's mutex, and so are listen and deliver.
 func (p *provided) catalogChanged(uri string) {
 	p.mu.Lock()
