@@ -20,9 +20,9 @@ import (
 //
 // The same provider runs in a host and in a client that dials one. In a host, only
 // Save and the methods of Records wait: for the disk. In a client, Update and Post
-// wait for the host's echo, and PostTo, PostEncoded to one View, Raise, Save,
-// MarkStale and Reopen return [ErrUnsupported], and so do changes of Records: AHP has no message for
-// them.
+// wait for the host's echo and fail while the client has no connection, which does
+// not end the handle. PostTo, PostEncoded, Raise, Save, MarkStale, Reopen and changes
+// of Records return [ErrUnsupported] there: AHP has no message for them.
 type Handle struct {
 	backend           Backend
 	session, instance string
@@ -98,8 +98,8 @@ func (h *Handle) InstanceID() string { return h.instance }
 // [ContentURL].
 func (h *Handle) ContentURL(path string) string { return ContentURL(h.instance, path) }
 
-// Update changes title, status and url. A host does not publish an update without
-// effect. A title or status that is too long, or a url outside the policy, is an
+// Update changes title, status and url. An update without effect is not published.
+// A title or status that is too long, or a url outside the policy, is an
 // error, and nothing changes.
 func (h *Handle) Update(ctx context.Context, u Update) error { return h.backend.Update(ctx, u) }
 
@@ -116,7 +116,8 @@ func (h *Handle) SetStatus(ctx context.Context, status string) error {
 	return h.Update(ctx, Update{Status: ahp.Set(status)})
 }
 
-// Post sends a payload to all Views. A View that reconnects receives it too.
+// Post sends a payload to all Views. A View that reconnects receives it too. Before
+// the first Open has returned there are no Views, and Post does nothing.
 func (h *Handle) Post(ctx context.Context, payload ahp.Value) error {
 	return h.backend.Post(ctx, Post{Payload: payload})
 }
@@ -134,8 +135,12 @@ func (h *Handle) PostEncoded(ctx context.Context, to View, payload ahp.Value) er
 	return h.postTo(ctx, Post{To: to, Payload: payload, Encoded: true})
 }
 
-// postTo refuses the zero View, which stands for all in a Post.
+// postTo refuses a View without a connection: the zero View stands for all in a
+// Post, and a client knows Views only by their client ids.
 func (h *Handle) postTo(ctx context.Context, p Post) error {
+	if _, err := h.keeper(); err != nil {
+		return err
+	}
 	if p.To.Conn == 0 {
 		return errNoView
 	}

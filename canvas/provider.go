@@ -70,11 +70,13 @@ type Instance interface {
 // Messenger is an Instance that hears its Views. The calls come one at a time
 // and in the order of the log, also during Invoke; they must not wait for a
 // View. While one does not return, messages gather up to 1 MiB; then Views are
-// refused. What was not delivered when the instance ends is dropped.
+// refused; a client, which cannot refuse them, drops those above the limit. What was
+// not delivered when the instance ends is dropped.
 type Messenger interface {
 	// Message is a View's canvas/message. The payload is opaque, at most 64 KiB.
 	Message(ctx context.Context, from View, payload ahp.Value)
-	// ViewGone says that a View's connection or subscription ended.
+	// ViewGone says that a View's connection or subscription ended. A client does not
+	// learn that, and never calls it.
 	ViewGone(from View)
 }
 
@@ -88,7 +90,9 @@ type Reader interface {
 // View is one page that renders an instance: a connection that is subscribed to
 // its channel.
 type View struct {
-	Conn     channels.ConnID
+	// Conn is the connection. It is 0 in a client, which knows client ids only.
+	Conn channels.ConnID
+	// ClientID is the client id of the connection.
 	ClientID string
 }
 

@@ -143,7 +143,7 @@ var verbs = map[string]func(context.Context, *goClient, string) error{
 	"connect": func(ctx context.Context, c *goClient, args string) error {
 		words := strings.Fields(args)
 		made, err := client.Dial(ctx, "ws://"+clientAddress+"/ahp", client.Options{
-			ClientID: words[0], Subscriptions: words[1:], Token: clientToken, NetDial: c.dial, Provider: client.ProviderFunc(openEditor),
+			ClientID: words[0], Subscriptions: words[1:], Token: clientToken, NetDial: c.dial,
 		})
 		if err == nil {
 			c.client = made
@@ -178,12 +178,12 @@ var verbs = map[string]func(context.Context, *goClient, string) error{
 		if err := ahp.Unmarshal(ahp.Value(raw), &set); err != nil {
 			return err
 		}
-		return c.client.Provide(ctx, uri, "Desk", set...)
+		return c.client.Provide(ctx, uri, "Desk", canvas.Func(openEditor), set...)
 	},
 }
 
 // openEditor opens canvases for the client-side transcripts (README.md).
-func openEditor(_ context.Context, req canvas.OpenRequest, _ *client.Handle) (canvas.Opened, error) {
+func openEditor(_ context.Context, req canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
 	if req.InstanceID == "bad" {
 		return canvas.Opened{}, canvas.Errorf("no_such_file", "there is no such file")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/segmentio/asm/base64"
 	"github.com/segmentio/asm/utf8"
@@ -14,16 +13,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// maxAnswer bounds an answer to the host, in bytes: a larger frame than 4 MiB
-// would end the connection (canvas.md section 8).
+// maxAnswer limits a result for the host, in bytes: a frame above 4 MiB would end
+// the connection (canvas/PROTOCOL.md section 8).
 const maxAnswer = 4<<20 - 1<<10
 
-// handle takes one request of the host. It is called on the reader and
-// does not wait.
+// handle starts a request of the host. It runs on the reader and does not wait.
 func (p *provided) handle(req *peer.Request) {
 	switch {
-	case p.c.opts.Provider == nil:
-		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides nothing"))
+	case !p.c.hasProvided():
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides no canvases"))
 	case req.Method == canvas.CanvasOpen.Name:
 		answer(p, req, func(q canvas.CanvasOpenParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.open)
 	case req.Method == canvas.CanvasInvokeAction.Name:
@@ -33,11 +31,11 @@ func (p *provided) handle(req *peer.Request) {
 	case req.Method == ahp.ResourceRead.Name:
 		req.GoContent(func(ctx context.Context) { p.content(ctx, req) })
 	default:
-		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client does not answer %s", req.Method))
+		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client does not support %s", req.Method))
 	}
 }
 
-// answer runs one request of an instance behind those that came before it.
+// answer runs a request of an instance after the earlier ones.
 func answer[P, R any](p *provided, req *peer.Request, keyOf func(P) instanceKey, run func(context.Context, instanceKey, *slot, P) (R, error)) {
 	var params P
 	if err := req.Decode(&params); err != nil {
@@ -45,18 +43,17 @@ func answer[P, R any](p *provided, req *peer.Request, keyOf func(P) instanceKey,
 		return
 	}
 	key := keyOf(params)
-	s, before, over := p.enter(key)
+	s, prev, done := p.enter(key)
 	req.Go(func(ctx context.Context) {
-		defer p.leave(key, s, over)
+		defer p.leave(key, s, done)
 		ctx, cancel := context.WithTimeout(ctx, p.c.opts.Timeout)
 		defer cancel()
 		select {
-		case <-before:
+		case <-prev:
 		case <-ctx.Done():
-			// What is before it does not give up: this one has no turn, and the
-			// next one still waits.
+			// The earlier request still runs, and later ones must wait for it.
 			req.Fail(wireError(ctx.Err()))
-			<-before
+			<-prev
 			return
 		}
 		result, err := run(ctx, key, s, params)
@@ -80,69 +77,68 @@ func reply(req *peer.Request, result any, err error) {
 	}
 }
 
-// wireError is how a provider's failure travels: -32012 with its code.
+// wireError returns a provider's error as -32012 with its code.
 func wireError(err error) *ahp.Error {
 	e, ok := errors.AsType[*canvas.Error](err)
 	if !ok || e.Code == "" {
 		e = canvas.Errorf(canvas.CodeHandlerError, "%s", err)
 	}
-	// Not e.Wire: a provider's canvas_already_open is a code like any other.
-	data := ahp.ProviderErrorData{Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD")}
-	return ahp.Errorf(ahp.CodeCanvasProvider, "%s", data.Message).With(data)
+	wire := e.Wire()
+	wire.Code = ahp.CodeCanvasProvider // also for canvas_already_open, which a host sends as -32010
+	return wire
 }
 
 func (p *provided) open(ctx context.Context, key instanceKey, s *slot, q canvas.CanvasOpenParams) (canvas.CanvasOpenResult, error) {
 	var none canvas.CanvasOpenResult
-	p.c.mu.Lock()
-	known := p.c.declares(q.Channel, q.CanvasID)
-	p.c.mu.Unlock()
-	if !known {
+	provider := p.c.provider(q.Channel, q.CanvasID)
+	if provider == nil {
 		return none, canvas.Errorf(canvas.CodeNotFound, "this client does not provide %q", q.CanvasID)
 	}
-	was := p.current(s)
-	opened, err := p.c.opts.Provider.Open(ctx, canvas.OpenRequest{
-		Session: q.Channel, ExtensionID: q.ExtensionID, CanvasID: q.CanvasID, InstanceID: q.InstanceID, Input: q.Input, Current: was,
-	}, &Handle{c: p.c, key: key})
-	switch {
-	case err != nil:
-		return none, err
-	case opened.Instance == nil:
-		return none, errors.New("the provider opened nothing")
-	case ctx.Err() != nil && was == nil:
-		p.end(opened.Instance) // nobody waits for it any more
-		return none, ctx.Err()
+	i := p.at(s)
+	isNew := i == nil
+	if isNew {
+		i = newInstance(p.c, key)
 	}
-	p.set(s, opened.Instance)
+	opened, err := i.open(ctx, provider, q)
+	if err == nil && isNew && ctx.Err() != nil {
+		err = ctx.Err() // the host no longer waits
+		p.closeLate(opened.Instance)
+	}
+	if err != nil {
+		if isNew {
+			i.end()
+		}
+		return none, err
+	}
+	p.add(s, i)
 	return canvas.CanvasOpenResult{URL: opened.URL, Title: opened.Title, Status: opened.Status}, nil
 }
 
 func (p *provided) invoke(ctx context.Context, _ instanceKey, s *slot, q canvas.CanvasInvokeActionParams) (canvas.CanvasInvokeActionResult, error) {
-	i := p.current(s)
+	i := p.at(s)
 	if i == nil {
 		return canvas.CanvasInvokeActionResult{}, canvas.Errorf(canvas.CodeInstanceNotFound, "%q is not open here", q.InstanceID)
 	}
-	value, err := i.Invoke(ctx, q.ActionName, q.Input)
+	value, err := i.now().Invoke(ctx, q.ActionName, q.Input)
 	return canvas.CanvasInvokeActionResult{Value: value}, err
 }
 
-// close answers also where nothing is open: the host wanted it gone, and it is.
-func (p *provided) close(ctx context.Context, key instanceKey, s *slot, _ canvas.CanvasCloseParams) (ahp.None, error) {
-	i := p.current(s)
+// close succeeds if nothing is open: that is what the host wants.
+func (p *provided) close(ctx context.Context, _ instanceKey, s *slot, _ canvas.CanvasCloseParams) (ahp.None, error) {
+	i := p.remove(s)
 	if i == nil {
 		return ahp.None{}, nil
 	}
-	p.set(s, nil)
-	p.c.mu.Lock()
-	row := p.c.openRow(key)
-	p.c.mu.Unlock()
-	if row != nil {
-		p.c.Unsubscribe(row.Channel)
+	err := i.now().Close(ctx)
+	i.end()
+	if i.isListed() {
+		p.c.Unsubscribe(i.channel)
 	}
-	return ahp.None{}, i.Close(ctx)
+	return ahp.None{}, err
 }
 
-// content answers resourceRead. The host names no session: an instance id that
-// two sessions have is not found.
+// content answers resourceRead. The request names no session, so an instance id
+// that two sessions have is not found.
 func (p *provided) content(ctx context.Context, req *peer.Request) {
 	ctx, cancel := context.WithTimeout(ctx, p.c.opts.Timeout)
 	defer cancel()
@@ -164,7 +160,7 @@ func (p *provided) read(ctx context.Context, req *peer.Request) (ahp.ResourceRea
 	if err != nil {
 		return none, ahp.ErrNotFound
 	}
-	r, ok := p.only(id).(canvas.Reader)
+	r, ok := p.byID(id).(canvas.Reader)
 	if !ok {
 		return none, ahp.ErrNotFound
 	}

@@ -13,33 +13,39 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// Backoff says how long to wait before the next attempt to connect; Reset is
-// called when a connection has lasted. One belongs to one client, which calls it
+// Backoff returns the wait before the next attempt to connect. Its Reset is called
+// after a connection that lasted. A Backoff belongs to one client, which calls it
 // from one goroutine.
 type Backoff = backoff.BackOff
 
-// NewBackoff waits 0.2 s at first and half as long again each time, up to five
-// seconds, each by half more or less at random, so that the clients of a host
-// that starts again do not come all at once. A wait is then about half of the
-// time that the host has been away. It never gives up.
+// NewBackoff returns a Backoff that never gives up. It waits 0.2 s at first, and half
+// as long again after each failure, up to 5 s. Each wait is randomized by half, so
+// that the clients of a restarted host do not all connect at once. A wait is about
+// half of the time that the host has been unreachable.
 func NewBackoff() Backoff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 200 * time.Millisecond, Multiplier: 1.5, MaxInterval: 5 * time.Second, RandomizationFactor: 0.5,
 	}
 }
 
-// stable is how long a connection must have lasted for the next loss to begin
-// with the first wait. A host that takes every client and drops it at once is
-// then not asked more often than one that is away.
-const stable = 2 * time.Second
+// resetAfter is how long a connection must last to reset the Backoff: a host that
+// drops each connection at once must not be dialed more often than one that is
+// unreachable.
+const resetAfter = 2 * time.Second
 
-// GivenUp is why a client with Options.Backoff does not reconnect any more: the
-// token is not taken, no version is spoken, or the Backoff said to stop. All
-// watches have ended with it. Reconnect may still be called; after that nothing
-// reconnects by itself any more.
-type GivenUp struct{ Err error }
+// GivenUp reports that a client with Options.Backoff no longer reconnects: the host
+// rejects the token, it supports none of the versions, or the Backoff has stopped.
+// All watches have ended with it. Reconnect may still be called; the client does not
+// reconnect automatically after it.
+type GivenUp struct {
+	// Err is the error of the last attempt.
+	Err error
+}
 
+// Error implements error.
 func (e *GivenUp) Error() string { return "gave up reconnecting: " + e.Err.Error() }
+
+// Unwrap returns the error of the last attempt.
 func (e *GivenUp) Unwrap() error { return e.Err }
 
 // keepConnected reconnects whenever the connection is lost, until the client is
@@ -51,10 +57,10 @@ func (c *Client) keepConnected() {
 		began := time.Now()
 		select {
 		case <-c.Disconnected():
-		case <-c.life.Done():
+		case <-c.ctx.Done():
 			return
 		}
-		if time.Since(began) >= stable {
+		if time.Since(began) >= resetAfter {
 			b.Reset()
 		}
 		if err := c.retry(b); err != nil && c.giveUp(err) {
@@ -63,8 +69,7 @@ func (c *Client) keepConnected() {
 	}
 }
 
-// retry returns nil when there is a connection, and an error when there will be
-// none.
+// retry tries to reconnect until it succeeds, or no attempt can succeed.
 func (c *Client) retry(b Backoff) error {
 	last := c.Err()
 	for {
@@ -75,17 +80,17 @@ func (c *Client) retry(b Backoff) error {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-c.life.Done():
+		case <-c.ctx.Done():
 			timer.Stop()
 			return ErrClosed
 		}
-		ctx, cancel := context.WithTimeout(c.life, c.opts.Timeout)
+		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Timeout)
 		err := c.resume(ctx, true)
 		cancel()
 		if err == nil {
 			return nil
 		}
-		if c.life.Err() != nil || hopeless(err) {
+		if c.ctx.Err() != nil || permanent(err) {
 			return err
 		}
 		c.opts.Logger.Info("cannot reconnect yet", "err", err)
@@ -93,18 +98,18 @@ func (c *Client) retry(b Backoff) error {
 	}
 }
 
-// hopeless reports whether the host would answer the same again.
-func hopeless(err error) bool {
+// permanent reports whether every further attempt would fail alike.
+func permanent(err error) bool {
 	if he, ok := errors.AsType[*ws.HandshakeError](err); ok {
 		return he.Status == http.StatusUnauthorized || he.Status == http.StatusForbidden
 	}
 	return errors.Is(err, &ahp.Error{Code: ahp.CodeUnsupportedProtocolVersion})
 }
 
-// giveUp ends the watches, unless the client is closed, or connected after all:
-// somebody may have called Reconnect meanwhile.
+// giveUp ends the watches, unless the client is closed, or a call of Reconnect has
+// connected it meanwhile.
 func (c *Client) giveUp(err error) (over bool) {
-	if c.life.Err() != nil {
+	if c.ctx.Err() != nil {
 		return true
 	}
 	c.opts.Logger.Warn("gave up reconnecting", "err", err)

@@ -17,7 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// seconds waits a second longer each time, and stops after max where that is set.
+// seconds waits a second longer each time. If max is set, it stops after max.
 type seconds struct {
 	n, max int
 	resets atomic.Int32
@@ -32,7 +32,7 @@ func (s *seconds) NextBackOff() time.Duration {
 	return time.Duration(s.n) * time.Second
 }
 
-// dials notes when the client connects.
+// dials records when the client dials.
 type dials struct {
 	n     *network
 	began time.Time
@@ -54,13 +54,12 @@ func TestBackoff(t *testing.T) {
 		next(t, w)
 		h.net.cut()
 		<-c.Disconnected()
-		h.does(sessionA, title("missed"))
+		h.publish(sessionA, title("missed"))
 		if ev := next(t, w); ev.State.(session.State).Title != "missed" {
 			t.Errorf("event %+v", ev)
 		}
-		// A host that is away for a while: attempts after 2, 3, 4 and 5 s more,
-		// because the connection before did not last. The first of all was asked to
-		// prove itself, and cannot.
+		// The host is unreachable for a while: attempts follow after 2, 3, 4 and 5 s,
+		// because the last connection was short. The first dial also asked for a proof.
 		h.stop()
 		time.Sleep(10 * time.Second)
 		h.start(channels.Options{})
@@ -73,7 +72,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A connection that lasted two seconds begins from the beginning.
+// A connection that lasted two seconds resets the Backoff.
 func TestBackoffReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHost(t, channels.Options{}), &seconds{}
@@ -123,7 +122,7 @@ func TestBackoffGivesUp(t *testing.T) {
 	}
 }
 
-// Close waits for the goroutine that reconnects, whatever it does.
+// Close waits for the goroutine that reconnects, in every phase.
 func TestBackoffClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})

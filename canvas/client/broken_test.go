@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,8 +24,8 @@ func envelope(seq int, action string) string {
 
 const newTitle = `{"type":"session/titleChanged","title":"new"}`
 
-// A host that breaks a rule on which the mirror rests loses its connection; a
-// reconnect then takes nothing for granted.
+// The client closes the connection of a host that breaks a rule on which the mirror
+// relies, and then resumes from snapshots.
 func TestBrokenHost(t *testing.T) {
 	for name, frames := range map[string][]string{
 		"serverSeq stands still":       {envelope(11, newTitle), envelope(11, newTitle)},
@@ -42,24 +43,24 @@ func TestBrokenHost(t *testing.T) {
 				f := newFake(t, n)
 				c := dial(t, n, client.Options{Subscriptions: []string{sessionA}})
 				for _, frame := range frames {
-					f.says(frame)
+					f.push(frame)
 				}
-				f.says(envelope(99, `{"type":"session/titleChanged","title":"after the break"}`))
+				f.push(envelope(99, `{"type":"session/titleChanged","title":"after the break"}`))
 				select {
 				case <-c.Disconnected():
 				case <-time.After(time.Minute):
-					t.Fatal("the connection lives")
+					t.Fatal("the connection was not closed")
 				}
 				if _, ok := errors.AsType[*client.ProtocolError](c.Err()); !ok {
 					t.Errorf("err %v", c.Err())
 				}
 				if s, _ := c.Session(sessionA); s.Title == "after the break" {
-					t.Error("the mirror went on")
+					t.Error("the mirror still changes")
 				}
 				if err := c.Reconnect(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if calls := f.heard(); slices.Contains(calls, "reconnect") || c.Err() != nil {
+				if calls := f.methods(); slices.Contains(calls, "reconnect") || c.Err() != nil {
 					t.Errorf("calls %v, err %v", calls, c.Err())
 				}
 				if s, _ := c.Session(sessionA); s.Title != "T" {
@@ -78,10 +79,10 @@ func TestIgnored(t *testing.T) {
 		w := c.Watch()
 		defer w.Close()
 		next(t, w)
-		f.says(envelope(11, `{"type":"session/fromTheFuture","x":1}`))
-		f.says(`{"channel":"ahp-session:/a","action":{"type":"session/titleChanged","title":7},"serverSeq":12,"rejectionReason":"no"}`)
-		f.says(`{"channel":"ahp-session:/not-followed","action":` + newTitle + `,"serverSeq":13}`)
-		f.says(envelope(20, newTitle)) // gaps are legal
+		f.push(envelope(11, `{"type":"session/fromTheFuture","x":1}`))
+		f.push(`{"channel":"ahp-session:/a","action":{"type":"session/titleChanged","title":7},"serverSeq":12,"rejectionReason":"no"}`)
+		f.push(`{"channel":"ahp-session:/not-followed","action":` + newTitle + `,"serverSeq":13}`)
+		f.push(envelope(20, newTitle)) // gaps are legal
 		if ev := next(t, w); ev.Type != "session/fromTheFuture" || ev.Action != nil || ev.State.(session.State).Title != "T" {
 			t.Errorf("event %+v", ev)
 		}
@@ -94,7 +95,7 @@ func TestIgnored(t *testing.T) {
 	})
 }
 
-// What comes before the answer to the handshake belongs to nothing.
+// Messages before the result of the handshake do not reach the mirror.
 func TestBeforeTheHandshake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -112,7 +113,7 @@ func TestBeforeTheHandshake(t *testing.T) {
 		if err := <-asked; !errors.Is(err, &ahp.Error{Code: ahp.CodeInvalidRequest}) {
 			t.Errorf("a request was answered with %v", err)
 		}
-		f.says(envelope(11, `{"type":"session/isReadChanged","isRead":true}`)) // 50 was not counted
+		f.push(envelope(11, `{"type":"session/isReadChanged","isRead":true}`)) // 50 was not counted
 		synctest.Wait()
 		if s, _ := c.Session(sessionA); s.Title != "T" || s.Status&session.StatusIsRead == 0 || c.Err() != nil {
 			t.Errorf("title %q, status %d, %v", s.Title, s.Status, c.Err())
@@ -120,14 +121,14 @@ func TestBeforeTheHandshake(t *testing.T) {
 	})
 }
 
-// Envelopes right behind the answer to the handshake find the mirror ready,
-// however long its snapshots take to read.
-func TestEnvelopesBehindTheHandshake(t *testing.T) {
+// Envelopes directly after the result of the handshake are applied to its snapshots,
+// however long those take to decode.
+func TestEnvelopesAfterTheHandshake(t *testing.T) {
 	n := &network{}
 	f := newFake(t, n)
 	chats := strings.Repeat(`{"resource":"r","title":"t","status":1,"modifiedAt":""},`, 5000)
 	f.state = strings.Replace(fakeState, `"chats":[]`, `"chats":[`+strings.TrimSuffix(chats, ",")+`]`, 1)
-	f.behind = []string{envelope(11, `{"type":"session/isReadChanged","isRead":true}`), envelope(12, newTitle)}
+	f.after = []string{envelope(11, `{"type":"session/isReadChanged","isRead":true}`), envelope(12, newTitle)}
 	f.answer = func(method string, _ ahp.Value) any {
 		if method != ahp.Reconnect.Name {
 			return nil
@@ -150,7 +151,7 @@ func TestEnvelopesBehindTheHandshake(t *testing.T) {
 	}
 }
 
-// A dispatch is settled by its own echo only.
+// A dispatch ends only with its own echo.
 func TestEchoOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -158,14 +159,14 @@ func TestEchoOfAnother(t *testing.T) {
 		c := dial(t, n, client.Options{ClientID: "me", Subscriptions: []string{sessionA}})
 		d := must(c.DispatchAsync(sessionA, session.TitleChanged{Title: "x"}))
 		echo := func(seq int, who string, clientSeq int) {
-			f.says(fmt.Sprintf(`{"channel":%q,"action":%s,"serverSeq":%d,"origin":{"clientId":%q,"clientSeq":%d}}`, sessionA, newTitle, seq, who, clientSeq))
+			f.push(fmt.Sprintf(`{"channel":%q,"action":%s,"serverSeq":%d,"origin":{"clientId":%q,"clientSeq":%d}}`, sessionA, newTitle, seq, who, clientSeq))
 			synctest.Wait()
 		}
 		echo(11, "another", 1)
 		echo(12, "me", 2)
 		select {
 		case <-d.Done():
-			t.Error("settled by an echo that is not its own")
+			t.Error("ended by the echo of another dispatch")
 		default:
 		}
 		echo(13, "me", 1)
@@ -188,8 +189,8 @@ func TestRequestsOfTheHostAreRefused(t *testing.T) {
 	})
 }
 
-// What was asked when the connection is lost fails at once, and is not asked
-// again on the next one.
+// Calls in flight fail at once when the connection is lost, and are not repeated on
+// the next one.
 func TestInFlightWhenLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -231,18 +232,18 @@ func TestInFlightWhenLost(t *testing.T) {
 		}
 		synctest.Wait()
 		count := map[string]int{}
-		for _, m := range f.heard() {
+		for _, m := range f.methods() {
 			count[m]++
 		}
 		if count["disposeSession"] != 1 || count["dispatchAction"] != 1 || count["subscribe"] != 1 || count["initialize"] != 2 {
-			t.Errorf("the host heard %v", count)
+			t.Errorf("the host received %v", count)
 		}
 	})
 }
 
-// A request that is read as its connection ends may not be run any more. Those of
-// the next connection do not wait for it.
-func TestRequestsBehindALostConnection(t *testing.T) {
+// A request that is read as its connection ends never runs. Requests of the next
+// connection do not wait for it.
+func TestRequestsAfterALostConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
 		f := newFake(t, n)
@@ -262,7 +263,7 @@ func TestRequestsBehindALostConnection(t *testing.T) {
 			case method != ahp.Reconnect.Name:
 				return nil
 			case lost:
-				return ahp.Errorf(ahp.CodeInvalidParams, "begin anew")
+				return ahp.Errorf(ahp.CodeInvalidParams, "start again")
 			}
 			lost = true
 			asked.Go(func() { _ = ask() })
@@ -270,7 +271,10 @@ func TestRequestsBehindALostConnection(t *testing.T) {
 			n.cut()
 			return nil
 		}
-		c := dial(t, n, client.Options{ClientID: "desk", Subscriptions: []string{sessionA}, Provider: client.ProviderFunc(nil)})
+		c := dial(t, n, client.Options{ClientID: "desk", Subscriptions: []string{sessionA}})
+		unanswered, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wantErr(t, c.Provide(unanswered, sessionA, "Desk", canvas.Func(nil), canvas.Declaration{CanvasID: "editor"}), context.DeadlineExceeded)
 		if err := c.Reconnect(t.Context()); err == nil {
 			t.Fatal("the connection was not lost")
 		}

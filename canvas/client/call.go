@@ -8,9 +8,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Call sends a request and waits for its answer. An error of the host is an
-// *[ahp.Error] in the chain; a connection that ends fails the call at once with
-// a [*Closed], and it is not sent again.
+// Call sends a request and waits for its result. An error of the host is an
+// *[ahp.Error] in the chain. If the connection ends, the call fails at once with a
+// [*Closed] and is not repeated.
 func Call[P, R any](ctx context.Context, c *Client, m ahp.Method[P, R], params P) (R, error) {
 	var result R
 	l, err := c.liveLink(m.Name)
@@ -27,31 +27,31 @@ func call[P, R any](ctx context.Context, l *link, m ahp.Method[P, R], params P) 
 		return result, err
 	}
 	if err := ahp.Unmarshal(raw, &result); err != nil {
-		return result, fmt.Errorf("call %s: the answer cannot be read: %w", m.Name, err)
+		return result, fmt.Errorf("call %s: the result is invalid: %w", m.Name, err)
 	}
 	return result, nil
 }
 
-// callThen is call for an answer that must be taken in its place among what the
-// host says. The error is the call's, and then not called; or that the answer
-// cannot be read, or then's.
+// callThen is call for a result that must be handled in order with the host's other
+// messages: the reader calls then. On an error of the call, or if the result is
+// invalid, then is not called.
 func callThen[P, R any](ctx context.Context, l *link, m ahp.Method[P, R], params P, then func(R) error) error {
-	var taken error
+	var handled error
 	err := l.peer.CallThen(ctx, m.Name, params, func(raw ahp.Value) {
 		var result R
 		if err := ahp.Unmarshal(raw, &result); err != nil {
-			taken = fmt.Errorf("call %s: the answer cannot be read: %w", m.Name, err)
+			handled = fmt.Errorf("call %s: the result is invalid: %w", m.Name, err)
 			return
 		}
-		taken = then(result)
+		handled = then(result)
 	})
 	if err == nil {
-		return taken
+		return handled
 	}
 	return named(m.Name, err)
 }
 
-// named says what the host refused.
+// named adds the method to a refusal of the host.
 func named(method string, err error) error {
 	if refused(err) {
 		return fmt.Errorf("call %s: %w", method, err)
@@ -59,31 +59,31 @@ func named(method string, err error) error {
 	return err
 }
 
-// callRaw returns the result as it came, which is valid JSON.
+// callRaw returns the result undecoded. It is valid JSON.
 func callRaw(ctx context.Context, l *link, method string, params any) (ahp.Value, error) {
 	raw, err := l.peer.Call(ctx, method, params)
 	return raw, named(method, err)
 }
 
-// liveLink is the present connection; what is an error where there is none.
-func (c *Client) liveLink(what string) (*link, error) {
+// liveLink returns the current connection for a call of a method.
+func (c *Client) liveLink(method string) (*link, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l, err := c.live()
 	if err != nil {
-		return nil, fmt.Errorf("call %s: %w", what, err)
+		return nil, fmt.Errorf("call %s: %w", method, err)
 	}
 	return l, nil
 }
 
-// refused reports whether the host answered, with an error.
+// refused reports whether the host answered with an error.
 func refused(err error) bool {
 	_, ok := errors.AsType[*ahp.Error](err)
 	return ok
 }
 
-// Notify sends a notification, which nothing answers. Actions are better sent
-// with [Client.Dispatch]: this is for those that have no Go type.
+// Notify sends a notification. Use [Client.Dispatch] for actions that have a Go
+// type.
 func Notify[P any](c *Client, n ahp.Notification[P], params P) error {
 	c.mu.Lock()
 	l, err := c.live()

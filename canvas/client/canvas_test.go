@@ -23,7 +23,7 @@ func TestCanvas(t *testing.T) {
 		o := h.open("n1")
 		opened, _ := next(t, w).Action.(session.OpenCanvasesChanged)
 		if len(opened.OpenCanvases) != 1 || opened.OpenCanvases[0].Channel != o.Channel {
-			t.Fatalf("catalogue %+v", opened)
+			t.Fatalf("catalog %+v", opened)
 		}
 		must(c.Subscribe(t.Context(), o.Channel))
 		if st, ok := c.Canvas(o.Channel); !ok || st.InstanceID != "n1" || *st.Title != "Note" || st.Availability != session.Ready {
@@ -45,7 +45,7 @@ func TestCanvas(t *testing.T) {
 		}
 		next(t, w) // its echo
 		if closed, ok := next(t, w).Action.(session.OpenCanvasesChanged); !ok || len(closed.OpenCanvases) != 0 {
-			t.Errorf("catalogue %+v", closed)
+			t.Errorf("catalog %+v", closed)
 		}
 		_, err := c.Subscribe(t.Context(), o.Channel)
 		wantErr(t, err, ahp.ErrNotFound)

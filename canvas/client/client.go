@@ -7,57 +7,58 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
-	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Client follows channels of one host. Make it with [Dial], end it with Close.
-// Its methods may be called concurrently.
+// Client is a client of one host. Make it with [Dial]; it must be closed. Its
+// methods may be called concurrently.
 type Client struct {
 	url  string
 	opts Options
 
-	life context.Context // ends with Close
-	stop context.CancelFunc
-	turn chan struct{} // holds one: who connects, or closes
-	once sync.Once
+	ctx        context.Context // done after Close
+	cancel     context.CancelFunc
+	connecting chan struct{} // a semaphore for Reconnect and Close
+	declaring  chan struct{} // a semaphore for Provide and Withdraw
+	closeOnce  sync.Once
 
-	// mu guards what follows. Under it nothing waits and nothing is called but
-	// pure reducers and the peer's queue.
+	// mu guards what follows. Under it the client only calls reducers, queues
+	// frames and locks provided: nothing waits.
 	mu         sync.Mutex
 	closed     bool
 	link       *link // the newest connection that was opened; never nil after Dial
 	version    string
 	server     *ahp.ServerInfo
 	mirror     mirror
-	clientSeq  int64 // rises over all connections, so that a late echo is nobody else's
+	clientSeq  int64 // increases over all connections, so that a late echo matches no other dispatch
 	dispatched map[int64]*Dispatched
 	watches    map[*Watch]struct{}
-	declared   map[string]*session.SessionActiveClient // by session: what Provide declared
+	declared   map[string]*declared // by session
+	provides   bool                 // Provide was called
 
 	provided provided
-	work     sync.WaitGroup // keepConnected, and ends of instances
+	work     sync.WaitGroup // goroutines that Close waits for
 }
 
-// Dial connects to a host's AHP endpoint, a ws or wss URL, and opens the
-// connection with initialize and Options.Subscriptions. ctx bounds that and
-// nothing after it. A host that speaks none of the versions answers with an
-// *[ahp.Error]; a token that it does not take is a *ws.HandshakeError.
+// Dial connects to a host's AHP endpoint, a ws or wss URL, and sends initialize
+// with Options.Subscriptions. ctx only limits Dial. If the host supports none of
+// the versions, the error is an *[ahp.Error]; if it rejects the token, a
+// *ws.HandshakeError.
 func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
 	c := &Client{
-		url: url, opts: opts.withDefaults(), turn: make(chan struct{}, 1),
+		url: url, opts: opts.withDefaults(), connecting: make(chan struct{}, 1), declaring: make(chan struct{}, 1),
 		mirror: newMirror(), dispatched: map[int64]*Dispatched{}, watches: map[*Watch]struct{}{},
-		declared: map[string]*session.SessionActiveClient{},
+		declared: map[string]*declared{},
 	}
 	if c.opts.Verifier == nil {
 		c.opts.Verifier = proof.NewVerifier(url, c.opts.Token, c.opts.NetDial)
 	}
-	c.provided = provided{c: c, slots: map[instanceKey]*slot{}}
-	c.life, c.stop = context.WithCancel(context.Background())
+	c.provided = newProvided(c)
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 	for _, uri := range c.opts.Subscriptions {
-		c.mirror.want(uri)
+		c.mirror.add(uri)
 	}
 	if err := c.connect(ctx, c.opts.Subscriptions); err != nil {
-		c.stop()
+		c.cancel()
 		return nil, fmt.Errorf("dial: %w", err)
 	}
 	if c.opts.Backoff != nil {
@@ -76,14 +77,14 @@ func (c *Client) Version() string {
 	return c.version
 }
 
-// Server returns what the host said of itself, or nil.
+// Server returns the host's description of itself, or nil.
 func (c *Client) Server() *ahp.ServerInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.server
 }
 
-// live returns the connection, or why there is none. It is called under the
+// live returns the connection, or the error that ended it. It is called under the
 // mutex.
 func (c *Client) live() (*link, error) {
 	switch {
@@ -97,8 +98,16 @@ func (c *Client) live() (*link, error) {
 	return c.link, nil
 }
 
-// Err returns nil while the client is connected; otherwise why it is not: a
-// [*Closed], a [*ProtocolError], a [*GivenUp] or [ErrClosed].
+// hasProvided reports whether Provide was called: only then are requests of the
+// host answered.
+func (c *Client) hasProvided() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.provides
+}
+
+// Err returns nil while the client is connected. Otherwise it returns a [*Closed],
+// a [*ProtocolError], a [*GivenUp] or [ErrClosed].
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,8 +115,9 @@ func (c *Client) Err() error {
 	return err
 }
 
-// Disconnected is closed when the present connection has ended and all that it
-// brought is in the mirror. After a Reconnect it is another channel.
+// Disconnected returns a channel that is closed when the current connection has
+// ended and everything read from it has been handled. Each connection has another
+// channel.
 func (c *Client) Disconnected() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,12 +125,12 @@ func (c *Client) Disconnected() <-chan struct{} {
 }
 
 // Close ends the connection, all watches and all instances that the client
-// provides, and waits until every goroutine of the client is gone. Calls and
-// dispatches in flight fail. A second Close waits for the first.
+// provides, and waits for all goroutines of the client. Calls and dispatches in
+// flight fail. A second Close waits for the first.
 func (c *Client) Close() {
-	c.once.Do(func() {
-		c.stop()
-		c.turn <- struct{}{} // for ever: nobody connects any more
+	c.closeOnce.Do(func() {
+		c.cancel()
+		c.connecting <- struct{}{} // never released: no Reconnect starts after this
 		c.mu.Lock()
 		c.closed = true
 		l := c.link

@@ -75,8 +75,8 @@ func TestMirrorFollows(t *testing.T) {
 		w := c.Watch(sessionA)
 		defer w.Close()
 		first := next(t, w)
-		h.does(sessionA, title("one"), session.ServerToolsChanged{Tools: []session.ToolDefinition{{Name: "x"}}}, title("two"))
-		h.does(sessionB, title("not followed"))
+		h.publish(sessionA, title("one"), session.ServerToolsChanged{Tools: []session.ToolDefinition{{Name: "x"}}}, title("two"))
+		h.publish(sessionB, title("not followed"))
 
 		var got []string
 		seq := first.Seq

@@ -7,28 +7,28 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Reconnect opens a new connection and resumes on it; one that still lives is
-// ended first. It sends reconnect with what the client has seen and follows;
-// where the host answers that with an error, initialize on the same socket with
-// the same subscriptions. When it returns without an error, the mirror is what
-// the host says, and watches have been told. With an error nothing has changed
-// but that there is no connection; it may be called again.
+// Reconnect opens a new connection and resumes on it; it ends the current one
+// first. If the host refuses to resume, it sends initialize on the same socket with
+// the same subscriptions. After Reconnect has returned nil, the mirror equals the
+// host's state, and watches have received the difference. After an error there is
+// no connection, and the mirror is unchanged; Reconnect may be called again.
 //
-// Concurrent calls run one after the other, each with a connection of its own.
+// Concurrent calls run one after the other, each with its own connection.
 func (c *Client) Reconnect(ctx context.Context) error { return c.resume(ctx, false) }
 
-// resume does nothing where it is asked to and somebody has connected already.
+// resume implements Reconnect. With onlyIfLost, it keeps a connection that another
+// call has opened.
 func (c *Client) resume(ctx context.Context, onlyIfLost bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
+	defer context.AfterFunc(c.ctx, cancel)()
 	select {
-	case c.turn <- struct{}{}:
+	case c.connecting <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("reconnect: %w", c.whyNot(ctx))
+		return fmt.Errorf("reconnect: %w", c.closedOr(ctx.Err()))
 	}
-	defer func() { <-c.turn }()
-	if c.life.Err() != nil {
+	defer func() { <-c.connecting }()
+	if c.ctx.Err() != nil {
 		return fmt.Errorf("reconnect: %w", ErrClosed)
 	}
 	c.mu.Lock()
@@ -44,23 +44,24 @@ func (c *Client) resume(ctx context.Context, onlyIfLost bool) error {
 	c.mu.Unlock()
 	if err := c.connect(ctx, uris); err != nil {
 		if ctx.Err() != nil {
-			err = c.whyNot(ctx)
+			err = c.closedOr(ctx.Err())
 		}
 		return fmt.Errorf("reconnect: %w", err)
 	}
 	return nil
 }
 
-func (c *Client) whyNot(ctx context.Context) error {
-	if c.life.Err() != nil {
+// closedOr returns ErrClosed after Close, else err.
+func (c *Client) closedOr(err error) error {
+	if c.ctx.Err() != nil {
 		return ErrClosed
 	}
-	return ctx.Err()
+	return err
 }
 
-// connect dials and opens a connection. Whoever calls it has the turn.
+// connect dials and does the handshake. Its caller holds connecting.
 func (c *Client) connect(ctx context.Context, uris []string) error {
-	c.provided.renew()
+	c.provided.resetQueues()
 	l, err := c.dial(ctx)
 	if err != nil {
 		return err
@@ -71,8 +72,9 @@ func (c *Client) connect(ctx context.Context, uris []string) error {
 	return err
 }
 
-// handshake opens the connection. Its answer is taken on the reader, before
-// anything that the host says behind it.
+// handshake sends reconnect, if the mirror has something to resume from, and
+// otherwise initialize. The reader handles the result, before anything that the
+// host sends after it.
 func (c *Client) handshake(ctx context.Context, l *link, uris []string) error {
 	c.mu.Lock()
 	seen := c.mirror.seen
@@ -81,9 +83,9 @@ func (c *Client) handshake(ctx context.Context, l *link, uris []string) error {
 		answered := false
 		err := callThen(ctx, l, ahp.Reconnect, ahp.ReconnectParams{
 			Channel: ahp.RootURI, ClientID: c.opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(uris),
-		}, func(answer ahp.ReconnectResult) error {
+		}, func(result ahp.ReconnectResult) error {
 			answered = true
-			return c.back(c.resumed(l, uris, answer))
+			return c.afterHandshake(c.resumed(l, uris, result))
 		})
 		if answered || !refused(err) {
 			return err
@@ -93,103 +95,103 @@ func (c *Client) handshake(ctx context.Context, l *link, uris []string) error {
 	return callThen(ctx, l, ahp.Initialize, ahp.InitializeParams{
 		Channel: ahp.RootURI, ProtocolVersions: c.opts.Versions, ClientID: c.opts.ClientID,
 		InitialSubscriptions: uris, Capabilities: c.opts.Capabilities,
-	}, func(answer ahp.InitializeResult) error { return c.back(c.initialized(l, uris, answer)) })
+	}, func(result ahp.InitializeResult) error { return c.afterHandshake(c.initialized(l, uris, result)) })
 }
 
-// back is what follows a handshake that did well.
-func (c *Client) back(err error) error {
+// afterHandshake restores what the client provides, if the handshake succeeded.
+func (c *Client) afterHandshake(err error) error {
 	if err == nil {
 		c.declareAgain()
-		c.provided.prune()
+		c.provided.resumed()
 	}
 	return err
 }
 
-func (c *Client) initialized(l *link, uris []string, answer ahp.InitializeResult) error {
-	bases, err := readSnapshots(answer.Snapshots)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version, c.server = answer.ProtocolVersion, answer.ServerInfo
-	c.restarted(l, uris, bases, answer.ServerSeq)
-	return nil
-}
-
-// nonNil keeps a required array from being null.
+// nonNil encodes as [] if there are no URIs: the array is required.
 func nonNil(uris []string) []string { return append([]string{}, uris...) }
 
-// resumed takes the answer to reconnect: a replay, or snapshots.
-func (c *Client) resumed(l *link, uris []string, answer ahp.ReconnectResult) error {
-	if answer.Type == ahp.ReconnectReplay {
-		return c.replayed(l, uris, answer)
-	}
-	bases, err := readSnapshots(answer.Snapshots)
+func (c *Client) initialized(l *link, uris []string, result ahp.InitializeResult) error {
+	snapshots, err := decodeSnapshots(result.Snapshots)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.restarted(l, uris, bases, 0)
+	c.version, c.server = result.ProtocolVersion, result.ServerInfo
+	c.restart(l, uris, snapshots, result.ServerSeq)
 	return nil
 }
 
-// replayed applies what was missed. Where it cannot be applied, the mirror is
-// no base for another replay.
-func (c *Client) replayed(l *link, uris []string, answer ahp.ReconnectResult) error {
-	updates := make([]update, 0, len(answer.Actions))
-	for _, e := range answer.Actions {
-		u, err := readEnvelope(e)
+// resumed handles the result of reconnect: a replay, or snapshots.
+func (c *Client) resumed(l *link, uris []string, result ahp.ReconnectResult) error {
+	if result.Type == ahp.ReconnectReplay {
+		return c.replay(l, uris, result)
+	}
+	snapshots, err := decodeSnapshots(result.Snapshots)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.restart(l, uris, snapshots, 0)
+	return nil
+}
+
+// replay applies the missed actions. If one cannot be applied, the mirror must not
+// be resumed from: the next handshake is initialize.
+func (c *Client) replay(l *link, uris []string, result ahp.ReconnectResult) error {
+	envelopes := make([]envelope, 0, len(result.Actions))
+	for _, raw := range result.Actions {
+		e, err := decodeEnvelope(raw)
 		if err != nil {
 			return err
 		}
-		updates = append(updates, u)
+		envelopes = append(envelopes, e)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, u := range updates {
-		if err := c.take(u); err != nil {
+	for _, e := range envelopes {
+		if err := c.apply(e); err != nil {
 			c.mirror.restart(0)
 			return err
 		}
 	}
-	for _, uri := range answer.Missing {
-		c.gone(uri)
+	for _, uri := range result.Missing {
+		c.drop(uri)
 	}
-	c.opened(l, uris)
+	c.use(l, uris)
 	return nil
 }
 
-// restarted replaces the followed channels by snapshots; what has none is gone.
-// It is called under the mutex, and so are gone and opened.
-func (c *Client) restarted(l *link, uris []string, bases []base, seq int64) {
+// restart replaces the followed channels by snapshots, and drops those without
+// one. It is called under the mutex, and so are drop and use.
+func (c *Client) restart(l *link, uris []string, snapshots []decodedSnapshot, seq int64) {
 	c.mirror.restart(seq)
 	has := map[string]bool{}
-	for _, b := range bases {
-		has[b.Resource] = true
-		c.mirror.last = max(c.mirror.last, b.FromSeq)
-		if ch := c.mirror.channels[b.Resource]; ch != nil {
-			c.publish(c.mirror.install(ch, b))
+	for _, s := range snapshots {
+		has[s.Resource] = true
+		c.mirror.last = max(c.mirror.last, s.FromSeq)
+		if ch := c.mirror.channels[s.Resource]; ch != nil {
+			c.publish(c.mirror.install(ch, s))
 		}
 	}
 	for _, uri := range uris {
 		if !has[uri] {
-			c.gone(uri)
+			c.drop(uri)
 		}
 	}
-	c.opened(l, uris)
+	c.use(l, uris)
 }
 
-func (c *Client) gone(uri string) {
+func (c *Client) drop(uri string) {
 	if c.mirror.channels[uri] != nil {
 		c.publish(c.mirror.drop(uri))
 	}
 }
 
-// opened makes l the client's connection. What was unsubscribed while the
-// handshake was under way is unsubscribed on it.
-func (c *Client) opened(l *link, uris []string) {
+// use makes l the client's connection. It unsubscribes from the channels of the
+// handshake for which Unsubscribe was called meanwhile.
+func (c *Client) use(l *link, uris []string) {
 	c.link = l
 	for _, uri := range uris {
 		if c.mirror.channels[uri] == nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// wantSame compares a mirror with the host, once all that is under way arrived.
+// wantSame compares a mirror with the host, after all frames have arrived.
 func wantSame(t testing.TB, h *testHost, c *client.Client, uris ...string) {
 	t.Helper()
 	for _, uri := range uris {
-		// A refusal takes its turn behind everything that was published before.
+		// The refusal arrives after everything that was published before.
 		if err := c.Dispatch(t.Context(), uri, session.SessionReady{}); err == nil {
 			t.Fatal("a host-only action was accepted")
 		}
@@ -54,15 +54,15 @@ func TestReconnectReplays(t *testing.T) {
 		w := c.Watch()
 		defer w.Close()
 		drain(t, w, 2)
-		h.does(sessionA, title("seen"))
+		h.publish(sessionA, title("seen"))
 		last := next(t, w).Seq
 		h.net.cut()
 		<-c.Disconnected()
 		if ce, ok := errors.AsType[*client.Closed](c.Err()); !ok || ce.Remote {
 			t.Errorf("err %v", c.Err())
 		}
-		h.does(sessionA, title("missed"))
-		h.does(sessionB, title("missed too"))
+		h.publish(sessionA, title("missed"))
+		h.publish(sessionB, title("missed too"))
 		_ = h.log.Update(func(tx *channels.Tx) error { tx.Remove(sessionB); return nil })
 		if err := c.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
@@ -84,19 +84,19 @@ func TestReconnectReplays(t *testing.T) {
 	})
 }
 
-// A snapshot counts as seen: what came before it is not asked for again.
+// A resume starts from the newest snapshot: older entries are not replayed.
 func TestReconnectReplaysAfterSubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})
 		c := h.dial(t, client.Options{})
-		h.does(sessionA, title("before"))
+		h.publish(sessionA, title("before"))
 		must(c.Subscribe(t.Context(), sessionA))
 		w := c.Watch()
 		defer w.Close()
 		next(t, w)
 		h.net.cut()
 		<-c.Disconnected()
-		h.does(sessionA, title("missed"))
+		h.publish(sessionA, title("missed"))
 		if err := c.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestReconnectWithSnapshots(t *testing.T) {
 		h.net.cut()
 		<-c.Disconnected()
 		for range 5 {
-			h.does(sessionA, title("missed"))
+			h.publish(sessionA, title("missed"))
 		}
 		_ = h.log.Update(func(tx *channels.Tx) error { tx.Remove(sessionB); return nil })
 		if err := c.Reconnect(t.Context()); err != nil {
@@ -130,8 +130,8 @@ func TestReconnectWithSnapshots(t *testing.T) {
 	})
 }
 
-// A host that started again does not know the client, and may count from the
-// beginning: initialize on the same socket, the same subscriptions.
+// A restarted host does not know the client and can count from the beginning: the
+// client initializes on the same socket, with the same subscriptions.
 func TestReconnectToAnotherHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{FirstSeq: 1000})
@@ -193,12 +193,12 @@ func TestReconnectGivenUp(t *testing.T) {
 		defer cancel()
 		wantErr(t, c.Reconnect(ctx), context.DeadlineExceeded)
 		if s, ok := c.Session(sessionA); !ok || s.Title != "Test" {
-			t.Error("the mirror is gone with a reconnect that failed")
+			t.Error("a failed reconnect changed the mirror")
 		}
 	})
 }
 
-// A replay that cannot be applied leaves no base for another one.
+// After a replay that cannot be applied, the client does not resume again.
 func TestReconnectWithABrokenReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -217,7 +217,7 @@ func TestReconnectWithABrokenReplay(t *testing.T) {
 		if err := c.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"initialize", "reconnect", "initialize"}, f.heard()); diff != "" {
+		if diff := cmp.Diff([]string{"initialize", "reconnect", "initialize"}, f.methods()); diff != "" {
 			t.Error(diff)
 		}
 		if s, _ := c.Session(sessionA); s.Title != "T" {
@@ -226,7 +226,7 @@ func TestReconnectWithABrokenReplay(t *testing.T) {
 	})
 }
 
-// What is unsubscribed while a reconnect is under way stays so.
+// A channel that is unsubscribed during a reconnect stays unsubscribed.
 func TestUnsubscribeDuringReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -243,8 +243,8 @@ func TestUnsubscribeDuringReconnect(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if _, ok := c.State(sessionA); ok || !slices.Contains(f.heard(), "unsubscribe") {
-			t.Errorf("followed: %v; the host heard %v", ok, f.heard())
+		if _, ok := c.State(sessionA); ok || !slices.Contains(f.methods(), "unsubscribe") {
+			t.Errorf("followed: %v; the host received %v", ok, f.methods())
 		}
 	})
 }

@@ -14,16 +14,20 @@ import (
 
 // Content is one resource of a canvas.
 type Content struct {
-	URI         string // the final one: a redirect may have led here
+	// URI is the resource's URI after redirects.
+	URI string
+	// ContentType is its media type.
 	ContentType string
-	ETag        string // the validator; "" where there is none
-	Data        []byte
+	// ETag is its validator; "" if it has none.
+	ETag string
+	// Data is its content.
+	Data []byte
 }
 
 // ReadResource reads an ahp-canvas-content: URI over the channel of its canvas,
-// which the client must follow (canvas.md section 6). Whatever is absent or
-// forbidden is ahp.ErrNotFound. Who has a validator to send uses [Call] with
-// canvas.CanvasReadResource.
+// which the client must follow (canvas/PROTOCOL.md section 6). If the resource is
+// absent or forbidden, the error is ahp.ErrNotFound. To send a validator, use [Call]
+// with canvas.CanvasReadResource.
 func (c *Client) ReadResource(ctx context.Context, channel, uri string) (Content, error) {
 	method := canvas.CanvasReadResource.Name
 	l, err := c.liveLink(method)
@@ -39,24 +43,24 @@ func (c *Client) ReadResource(ctx context.Context, channel, uri string) (Content
 	}
 	content, err := decodeContent(raw, payload)
 	if err != nil {
-		return Content{}, fmt.Errorf("call %s: the answer cannot be read: %w", method, err)
+		return Content{}, fmt.Errorf("call %s: the result is invalid: %w", method, err)
 	}
 	return content, nil
 }
 
-// payloadOfContent is where the resource stands in the answer of a read. A large
-// one comes decoded, apart from it.
+// payloadOfContent locates the resource in the result of a read. The peer decodes a
+// large one as it arrives.
 var payloadOfContent = peer.Payload{Text: "/contents/0/text", Base64: "/contents/0/blob"}
 
-// decodeContent decodes the answer of a read. payload is its resource where the
-// answer has an empty string for it, else nil.
+// decodeContent decodes the result of a read. payload is the resource if the peer
+// has decoded it; the result then has an empty string in its place.
 func decodeContent(raw ahp.Value, payload []byte) (Content, error) {
 	var result canvas.CanvasReadResourceResult
 	if err := ahp.Unmarshal(raw, &result); err != nil {
 		return Content{}, err
 	}
 	if len(result.Contents) != 1 {
-		return Content{}, fmt.Errorf("want one content, have %d", len(result.Contents))
+		return Content{}, fmt.Errorf("it has %d contents, want one", len(result.Contents))
 	}
 	r := result.Contents[0]
 	content := Content{URI: r.URI, ContentType: r.MimeType, Data: payload}
@@ -66,7 +70,7 @@ func decodeContent(raw ahp.Value, payload []byte) (Content, error) {
 	var err error
 	switch {
 	case (r.Text == nil) == (r.Blob == nil):
-		err = errors.New("want exactly one of text and blob")
+		err = errors.New("it must have either text or blob")
 	case payload != nil:
 	case r.Text != nil:
 		content.Data = []byte(*r.Text)
@@ -76,11 +80,11 @@ func decodeContent(raw ahp.Value, payload []byte) (Content, error) {
 	return content, err
 }
 
-// decodeBase64 is as strict with a small blob as package peer is with a large
-// one: line ends are not part of it.
+// decodeBase64 is as strict as package peer, which decodes large blobs: line ends
+// are invalid.
 func decodeBase64(s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") {
-		return nil, errors.New("a line end is no base64")
+		return nil, errors.New("the blob contains a line end, which is not base64")
 	}
 	return base64.StdEncoding.DecodeString(s)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// asAlways decodes an answer of canvasReadResource as any other is decoded.
-func asAlways(raw ahp.Value) (data []byte, ok bool) {
+// decodeWhole decodes a result of canvasReadResource without cutting the resource out.
+func decodeWhole(raw ahp.Value) (data []byte, ok bool) {
 	var result canvas.CanvasReadResourceResult
 	if ahp.Unmarshal(raw, &result) != nil || len(result.Contents) != 1 {
 		return nil, false
@@ -27,7 +27,7 @@ func asAlways(raw ahp.Value) (data []byte, ok bool) {
 	}
 }
 
-// FuzzDecodeContent: cutting the resource out first changes nothing.
+// FuzzDecodeContent checks that cutting the resource out first changes nothing.
 func FuzzDecodeContent(f *testing.F) {
 	for _, seed := range []string{
 		`{"contents":[{"uri":"u","text":"a\"b\\\\"}]}`, `{"contents":[{"uri":"u","mimeType":"text","blob":"YQ=="}]}`,
@@ -41,7 +41,7 @@ func FuzzDecodeContent(f *testing.F) {
 		if !ahp.Value(raw).IsValid() {
 			return // the peer hands on nothing else
 		}
-		want, ok := asAlways(raw)
+		want, ok := decodeWhole(raw)
 		got, err := decodeContent(raw, nil)
 		if ok != (err == nil) || ok && !bytes.Equal(want, got.Data) {
 			t.Errorf("%s: %q %v, want %q %v", raw, got.Data, err, want, ok)

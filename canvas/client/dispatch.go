@@ -10,7 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Dispatched is an action on its way: sent, and not echoed yet.
+// Dispatched is an action that was sent and waits for its echo.
 type Dispatched struct {
 	c       *Client
 	seq     int64 // clientSeq
@@ -22,10 +22,10 @@ type Dispatched struct {
 	err  error
 }
 
-// Dispatch sends an action and waits for its echo. nil means that the host
-// accepted it and that the mirror shows what it did; a [*Refused] has the
-// host's reason. The time is bounded by Options.Timeout, and then the error is
-// [ErrUnanswered]. When ctx is done first, the action may still be applied.
+// Dispatch sends an action and waits for its echo. If it returns nil, the host has
+// accepted the action and the mirror contains its effect; a [*Refused] has the
+// host's reason. After Options.Timeout the error is [ErrUnanswered]. If ctx is done
+// first, the host can still apply the action.
 func (c *Client) Dispatch(ctx context.Context, channel string, action ahp.Action) error {
 	d, err := c.DispatchAsync(channel, action)
 	if err != nil {
@@ -34,13 +34,13 @@ func (c *Client) Dispatch(ctx context.Context, channel string, action ahp.Action
 	return d.Wait(ctx)
 }
 
-// DispatchAsync sends an action and returns at once. Actions leave in the order
-// of the calls. The error is that it was not sent.
+// DispatchAsync sends an action and returns at once. Actions are sent in the order
+// of the calls. On an error, the action was not sent.
 func (c *Client) DispatchAsync(channel string, action ahp.Action) (*Dispatched, error) {
 	d := &Dispatched{c: c, channel: channel, tag: action.ActionType(), done: make(chan struct{})}
 	k := canvas.ChannelKindOf(channel)
 	if k == nil {
-		return nil, fmt.Errorf("dispatch %s: the client knows no channels of scheme %q", d.tag, ahp.SchemeOf(channel))
+		return nil, fmt.Errorf("dispatch %s: channels with the scheme %q are unknown", d.tag, ahp.SchemeOf(channel))
 	}
 	enc, err := k.Actions.Encode(action)
 	if err != nil {
@@ -52,7 +52,8 @@ func (c *Client) DispatchAsync(channel string, action ahp.Action) (*Dispatched, 
 	return d, nil
 }
 
-// send numbers and queues in one step, so that the numbers rise on the wire.
+// send numbers and queues a frame in one step, so that the numbers increase on the
+// wire.
 func (c *Client) send(d *Dispatched, action ahp.Value) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +76,7 @@ func (c *Client) send(d *Dispatched, action ahp.Value) error {
 	d.timer = time.AfterFunc(c.opts.Timeout, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.settle(d, fmt.Errorf("dispatch %s: %w", d.tag, ErrUnanswered))
+		c.finish(d, fmt.Errorf("dispatch %s: %w", d.tag, ErrUnanswered))
 	})
 	l.peer.Push(frame)
 	return nil
@@ -96,26 +97,35 @@ func (d *Dispatched) Wait(ctx context.Context) error {
 	}
 }
 
-// Done is closed when Wait no longer waits.
+// Done returns a channel that is closed when Wait no longer blocks.
 func (d *Dispatched) Done() <-chan struct{} { return d.done }
 
-// echoed settles the dispatch that an envelope answers. It is called under the
-// mutex, and so is settle.
-func (c *Client) echoed(u update) {
-	if u.Origin == nil || u.Origin.ClientID != c.opts.ClientID {
-		return
-	}
-	d := c.dispatched[u.Origin.ClientSeq]
-	switch {
-	case d == nil || d.channel != u.Channel:
-	case u.RejectionReason != "":
-		c.settle(d, &Refused{Channel: u.Channel, Type: d.tag, Reason: u.RejectionReason, Seq: u.ServerSeq})
+func (d *Dispatched) isDone() bool {
+	select {
+	case <-d.done:
+		return true
 	default:
-		c.settle(d, nil)
+		return false
 	}
 }
 
-func (c *Client) settle(d *Dispatched, err error) {
+// echoed finishes the dispatch of which an envelope is the echo or refusal. It is
+// called under the mutex, and so are finish and failDispatches.
+func (c *Client) echoed(e envelope) {
+	if e.Origin == nil || e.Origin.ClientID != c.opts.ClientID {
+		return
+	}
+	d := c.dispatched[e.Origin.ClientSeq]
+	switch {
+	case d == nil || d.channel != e.Channel:
+	case e.RejectionReason != "":
+		c.finish(d, &Refused{Channel: e.Channel, Type: d.tag, Reason: e.RejectionReason, Seq: e.ServerSeq})
+	default:
+		c.finish(d, nil)
+	}
+}
+
+func (c *Client) finish(d *Dispatched, err error) {
 	if c.dispatched[d.seq] != d {
 		return
 	}
@@ -125,9 +135,9 @@ func (c *Client) settle(d *Dispatched, err error) {
 	close(d.done)
 }
 
-// abandon fails what waits for an echo that the connection cannot bring.
-func (c *Client) abandon(cause error) {
+// failDispatches fails the dispatches of a connection that has ended.
+func (c *Client) failDispatches(cause error) {
 	for _, d := range c.dispatched {
-		c.settle(d, fmt.Errorf("dispatch %s: %w", d.tag, cause))
+		c.finish(d, fmt.Errorf("dispatch %s: %w", d.tag, cause))
 	}
 }

@@ -29,7 +29,7 @@ func TestDispatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s, _ := a.Session(sessionA); s.Title != "mine" {
-			t.Errorf("accepted, and the mirror says %q", s.Title)
+			t.Errorf("accepted, but the title in the mirror is %q", s.Title)
 		}
 		if ev := next(t, w); cmp.Diff(&ahp.Origin{ClientID: "a", ClientSeq: 1}, ev.Origin) != "" || ev.Action != title("mine") {
 			t.Errorf("the other client sees %+v", ev)
@@ -56,7 +56,7 @@ func TestDispatchRefused(t *testing.T) {
 			action  ahp.Action
 		}{
 			{sessionA, session.SessionReady{}},
-			{sessionA, session.ActiveClientRemoved{ClientID: "somebody"}},
+			{sessionA, session.ActiveClientRemoved{ClientID: "another"}},
 			{sessionB, title("not subscribed")},
 			{"ahp-canvas:/none", canvas.Message{Payload: ahp.Null}},
 		} {
@@ -75,14 +75,14 @@ func TestDispatchRefused(t *testing.T) {
 	})
 }
 
-func TestDispatchIntoSilence(t *testing.T) {
+func TestDispatchUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})
 		c := h.dial(t, client.Options{})
 		began := time.Now()
 		wantErr(t, c.Dispatch(t.Context(), "ahp-session:/none", title("x")), client.ErrUnanswered)
 		if d := time.Since(began); d != 30*time.Second {
-			t.Errorf("given up after %s", d)
+			t.Errorf("timed out after %s", d)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -90,7 +90,7 @@ func TestDispatchIntoSilence(t *testing.T) {
 	})
 }
 
-func TestDispatchBounds(t *testing.T) {
+func TestDispatchLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})
 		c := h.dial(t, client.Options{Dispatches: 2})
@@ -130,7 +130,7 @@ func TestDispatchOrder(t *testing.T) {
 	})
 }
 
-// Raw actions go through Notify; what comes of them is seen by watches.
+// Notify sends raw actions; watches receive their effect.
 func TestNotify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})

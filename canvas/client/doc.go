@@ -1,93 +1,112 @@
-// Package client is the Go client of an AHP host: it dials, opens the
-// connection, follows channels in a mirror, dispatches actions and calls
-// methods. It applies the very reducers of the host to what the host says.
+// Package client is a Go client for AHP hosts. It dials a host, follows channels
+// in a mirror, dispatches actions, calls methods, and provides canvases. It uses
+// the host's own reducers.
 //
 // # Confirmed state
 //
-// The mirror holds what the host has published, and nothing else: an action
-// that this client dispatched changes it when its echo arrives, never before.
-// States are values: what [Client.State] or an [Event] hands out is never
-// changed afterwards and must not be changed by its reader.
+// The mirror holds what the host has published: an action that this client
+// dispatched changes it when the host's echo arrives, not before. The states in
+// the mirror and in an [Event] are immutable; readers must not change them.
 //
 // # Order
 //
-// Envelopes and the answers that carry state are taken one at a time, in the order
-// in which they came, by the connection's reader. It follows that
+// The connection's reader handles envelopes and the results that contain state one
+// at a time, in the order of arrival. Therefore
 //
-//   - a [Watch] sees actions in the order of serverSeq, across channels, and
-//     each event carries the state that it led to;
-//   - when [Client.Subscribe] or [Client.Dispatch] has returned without an
-//     error, the mirror holds the snapshot, or what the action did;
-//   - what a Subscribe brings is an event between what came before and after it;
-//   - a serverSeq that does not rise is never applied. Neither is a known action
-//     that cannot be read or reduced: the mirror would no longer be the host's
-//     state. The connection is closed with a [*ProtocolError], and the next
-//     Reconnect starts afresh.
+//   - a [Watch] receives actions in the order of serverSeq, across channels, and
+//     each event contains the state after it;
+//   - after [Client.Subscribe] or [Client.Dispatch] has returned without an error,
+//     the mirror contains the snapshot or the effect of the action;
+//   - the snapshot of a Subscribe is an event in its place between the others;
+//   - an envelope whose serverSeq does not increase is never applied. Neither is a
+//     known action that cannot be decoded or reduced, because the mirror would no
+//     longer equal the host's state. The client closes the connection with a
+//     [*ProtocolError], and the next Reconnect starts from snapshots.
 //
-// What comes before the answer to the handshake is dropped, or refused where it is
-// a request: it belongs to nothing that the client knows.
+// Notifications before the result of the handshake are dropped, and requests are
+// refused.
 //
-// Actions of types that the client does not know change nothing and are events
-// without a decoded action; refused ones change nothing, whoever sent them.
+// Actions of unknown types change nothing and are events without a decoded action.
+// Refused actions change nothing.
 //
-// # A connection that is lost
+// # Lost connections
 //
-// Calls and dispatches in flight fail at once, with the reason, and are never
-// sent a second time: whether the host still did what was asked is unknown, and
-// the mirror will tell. The mirror stays as it was, and so do watches. Nothing
-// can be asked until [Client.Reconnect] has resumed: the host replays what was
-// missed, and watches see it as if nothing had happened; or it sends snapshots,
-// and watches see an [EventSnapshot] for each channel; or it does not know the
-// client any more and is asked to initialize on the same socket, with the same
-// subscriptions. Channels that are gone are an [EventGone].
+// Calls and dispatches in flight fail at once and are never repeated: the host may
+// have executed them, and the mirror shows it after a resume. The mirror and the
+// watches stay. Everything else fails until [Client.Reconnect] has resumed. The
+// host then does one of the following:
 //
-// With Options.Backoff a goroutine of the client calls Reconnect whenever the
-// connection is lost, after a wait that grows from attempt to attempt: with
-// [NewBackoff] about half of the time that the host has been away, between 0.1
-// and 7.5 s. A connection that lasted 2 s begins them anew. That a relay says
-// "host offline" is an attempt like another. It ends with Close, or with a
-// [*GivenUp], which all watches then end with, where no attempt can succeed.
+//   - It replays what the client missed. Watches receive it as if the connection
+//     had not been lost.
+//   - It sends snapshots. Watches receive an [EventSnapshot] for each channel.
+//   - It refuses to resume. The client sends initialize on the same socket, with the
+//     same subscriptions.
 //
-// A host that is gone leaves its port to anybody. So Reconnect sends the token to a
-// host that has proven itself before only where it proves itself again, on the same
-// socket and within five seconds; otherwise it fails with [ErrUnverified], and the
-// next attempt asks again. A host that was started anew with other tokens is such a
-// stranger, too. Dial asks as well, and refuses nobody: it learns whether the host is
-// one that proves. That is so on plain ws at the path /ahp. On wss the certificate
-// says who it is; at a relay, whose clients' tokens are not the host's, and with a
-// token that stands in Options.Header nothing is asked. Package ahp/proof has the
-// reasons.
+// A channel that no longer exists is an [EventGone].
 //
-// A client id may have several clients at a time. Refusals and echoes are told
-// apart by the number of the dispatch alone, so two of one id that dispatch to
-// one channel at a time can take each other's echo for their own.
+// With Options.Backoff, the client calls Reconnect automatically, after a wait that
+// grows with each failure. With [NewBackoff] the wait is about half of the time that
+// the host has been unreachable, between 0.1 and 7.5 s. A connection that lasted 2 s
+// resets it. The client stops when it is closed, and with a [*GivenUp] when no
+// attempt can succeed; that ends all watches.
+//
+// When a host exits, another process can listen on its port. So once a host has
+// proven that it knows the token, Reconnect sends the token only after the host has
+// proven it again, on the same socket and within five seconds. Otherwise it fails
+// with [ErrUnverified], and the next attempt verifies again. A host that was
+// restarted with other tokens cannot be verified either. Dial only learns whether
+// the host supports this. All of this applies to plain ws at the path /ahp: with
+// wss, the certificate identifies the host; a relay has other tokens than the host;
+// and a token in Options.Header is never verified. See package ahp/proof.
+//
+// Several clients can use one client id. The number of a dispatch alone identifies
+// its echo, so two clients of one id that dispatch to one channel at the same time
+// can mistake each other's echoes for their own.
 //
 // # Providing canvases
 //
-// A client with Options.Provider declares canvases with [Client.Provide] and is
-// asked for them by the host (#297 sections 2 and 5). Requests of one instance
-// run one after the other in the host's order, off the reader, at most 32 of all
-// at a time and two content reads; each has a context that ends with its
-// connection and after Options.Timeout. Instances outlive connections: the host
-// opens them again when the client is back, and Open is given the one that there
-// is. What the host closed meanwhile is closed after the resume, and what is
-// left by Close. What was declared is declared again only where the resumed
-// session does not hold it. No request is answered on another connection than
-// it came on, and a resume waits until all of the old connection have returned.
+// [Client.Provide] declares canvases of a [canvas.Provider], the same value that a
+// host registers (the Canvas proposal (#297), sections 2 and 5). The host then sends
+// requests to open them, to invoke actions, to read content and to close.
 //
-// # Bounds and ownership
+//   - The requests of one instance run one at a time, in the host's order, and those
+//     of different instances concurrently: at most 32 requests, and two reads.
+//   - The context of a request is done when its connection ends, and after
+//     Options.Timeout. A request is never answered on another connection, and a
+//     resume waits for the requests of the old one. So a provider may use the client,
+//     but must not call Close or Reconnect.
+//   - Instances outlive connections. After a resume the host opens them again;
+//     OpenRequest.Current is then the instance, and OpenRequest.Saved is nil. The
+//     client closes instances that the host has closed meanwhile, and [Client.Close]
+//     closes the rest.
+//   - Declarations that the host still has after a resume are not repeated.
 //
-// A client owns one connection, whose goroutines [Client.Close] and Reconnect
-// wait for; of its own it starts a timer for each dispatch, the goroutine that
-// reconnects, and one for each instance that ends after a resume, and Close waits
-// for these too. Everything that waits is bounded: calls and incoming requests
-// and messages by package peer, dispatches without an echo by Options.Dispatches,
-// a watch that is not read by Options.WatchBytes, after which it ends with
-// [ErrOverflow] while everything else goes on.
+// A [canvas.Handle] ends when its canvas or the client is closed. Update and Post
+// wait until the host lists the canvas, subscribe to its channel, and wait for the
+// echo. They fail while there is no connection, and while the canvas is stale. The
+// host checks the limits: an update that breaks one is a [*Refused], or fails the
+// open if it was made before Open returned. Opened.HTTP has no effect.
 //
-// A watch and not a callback: a callback would run where the host's messages
-// are taken, where nothing may be asked and waited for, and "a canvas was
-// opened, so subscribe to it" is the first thing that everybody wants to do.
+// A [canvas.Messenger] receives the messages of Views, because the client subscribes
+// to its channel when the host lists the canvas, and after each resume. It does not
+// receive them after [Client.Unsubscribe]; a host refuses them then. The View has a
+// client id and no connection, so PostTo is unsupported. ViewGone is never called: a
+// host does not report the end of a View to clients. Messages wait in a mailbox of
+// 1 MiB for each instance. A client cannot refuse a message as a host does: it drops
+// those above the limit and logs how many.
+//
+// # Limits and ownership
+//
+// A client owns one connection, whose goroutines [Client.Close] and Reconnect wait
+// for. It also starts a timer for each dispatch, and goroutines that reconnect, that
+// deliver the messages in a mailbox, that subscribe for a Messenger, and that close
+// an instance after a resume. Close waits for all of them. All queues are limited:
+// calls, incoming requests and messages by package peer, dispatches by
+// Options.Dispatches, and a watch by Options.WatchBytes. A watch above its limit ends
+// with [ErrOverflow] and delays nothing else.
+//
+// Events come from a watch and not from a callback: a callback would run on the
+// reader, where a call that waits for the host would block forever.
 //
 // The package imports canvas, session, ahp/peer, ahp/proof, ahp/ws, ahp,
 // cenkalti/backoff, and segmentio/asm for base64 and UTF-8.

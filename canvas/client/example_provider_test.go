@@ -12,8 +12,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// A native provider: a program that declares a lamp, and switches it when an
-// agent asks for that.
+// lamps opens lamps that an agent can switch on. It runs in a host or in a client.
+var lamps = canvas.Func(func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	lamp := &canvas.App{Actions: map[string]func(context.Context, ahp.Value) (ahp.Value, error){
+		"switch_on": func(ctx context.Context, _ ahp.Value) (ahp.Value, error) {
+			return nil, h.SetStatus(ctx, "on")
+		},
+	}}
+	return canvas.Opened{Instance: lamp, Title: "Lamp " + req.InstanceID, Status: "off"}, nil
+})
+
+var lampDeclaration = canvas.Declaration{
+	CanvasID: "lamp", DisplayName: "Lamp", Description: "A lamp.",
+	Actions: []canvas.Action{{Name: "switch_on", Description: "Switches the lamp on."}},
+}
+
+// One provider, in a host and in a client that dials it.
 func ExampleClient_Provide() {
 	ctx, cancel := context.WithCancel(context.Background())
 	h, wait := runHost(ctx)
@@ -21,52 +35,44 @@ func ExampleClient_Provide() {
 	defer cancel()
 	view, _ := h.Tokens()
 
-	open := func(_ context.Context, req canvas.OpenRequest, h *client.Handle) (canvas.Opened, error) {
-		lamp := &canvas.App{Actions: map[string]func(context.Context, ahp.Value) (ahp.Value, error){
-			"switch_on": func(ctx context.Context, _ ahp.Value) (ahp.Value, error) {
-				return nil, h.Update(ctx, canvas.Update{Status: ahp.Set("on")})
-			},
-		}}
-		return canvas.Opened{Instance: lamp, Title: "Lamp " + req.InstanceID, Status: "off"}, nil
+	_, err := h.Canvases().Register(canvas.Extension{ID: "house", Name: "House"}, lamps, lampDeclaration)
+	if err != nil {
+		log.Fatal(err)
 	}
-	c, err := client.Dial(ctx, h.Endpoints().AHP, client.Options{
-		ClientID: "desk", Token: view, Provider: client.ProviderFunc(open), Backoff: client.NewBackoff(),
-	})
+	switchOn(ctx, h, "house", "hall")
+
+	c, err := client.Dial(ctx, h.Endpoints().AHP, client.Options{ClientID: "desk", Token: view, Backoff: client.NewBackoff()})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	err = c.Provide(ctx, host.DefaultSession, "My desk", canvas.Declaration{
-		CanvasID: "lamp", DisplayName: "Lamp", Description: "A lamp on the desk.",
-		Actions: []canvas.Action{{Name: "switch_on", Description: "Switches the lamp on."}},
-	})
-	if err != nil {
+	if err := c.Provide(ctx, host.DefaultSession, "My desk", lamps, lampDeclaration); err != nil {
 		log.Fatal(err)
 	}
-
-	agent(ctx, h)
+	switchOn(ctx, h, "client:desk", "left")
 	// Output:
-	// Lamp left is off
-	// Lamp left is on
+	// Lamp hall of house is off
+	// Lamp hall of house is on
+	// Lamp left of client:desk is off
+	// Lamp left of client:desk is on
 }
 
-// agent opens the lamp and switches it on.
-func agent(ctx context.Context, h *host.Host) {
-	lamp := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "lamp", InstanceID: "left"}
-	o, err := h.Canvases().Open(ctx, lamp)
+// switchOn opens a lamp and switches it on, as an agent does.
+func switchOn(ctx context.Context, h *host.Host, extension, name string) {
+	lamp := canvas.OpenArgs{Session: host.DefaultSession, ExtensionID: extension, CanvasID: "lamp", InstanceID: name}
+	show := func() {
+		o, err := h.Canvases().Open(ctx, lamp)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(o.Title, "of", extension, "is", o.Status)
+	}
+	show()
+	_, err := h.Canvases().Invoke(ctx, canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: name, ActionName: "switch_on"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(o.Title, "is", o.Status)
-	_, err = h.Canvases().Invoke(ctx, canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: "left", ActionName: "switch_on"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	o, err = h.Canvases().Open(ctx, lamp)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(o.Title, "is", o.Status)
+	show()
 }
 
 func runHost(ctx context.Context) (h *host.Host, wait func()) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// A View in the terminal: it watches one canvas and prints its title whenever
-// it changes, then asks for it to be closed.
+// A View in the terminal prints the title of a canvas whenever it changes, and then
+// closes the canvas.
 func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	url, token, channel, wait := runClock(ctx)
@@ -53,7 +53,7 @@ func Example() {
 	// one tick ready
 }
 
-// runClock runs a host in which a canvas is open whose title follows messages.
+// runClock runs a host with an open canvas that shows the latest message as its title.
 func runClock(ctx context.Context) (url, token, channel string, wait func()) {
 	h, err := host.New(host.Options{})
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// fake is a host that says what a test wants: for what no real one does.
+// fake is a host that sends what a test wants, including what no real host sends.
 type fake struct {
 	silent bool // answers nothing
-	// answer answers a request; nil results are not sent.
+	// answer returns the result of a request, or an error; nil leaves it to fake.
 	answer func(method string, params ahp.Value) any
-	// behind are action params that follow right behind the answer to a handshake.
-	behind []string
-	// before is done before a handshake is answered.
+	// after holds the params of actions that directly follow the result of a
+	// handshake.
+	after []string
+	// before runs before a handshake is answered.
 	before func(p *peer.Peer)
 	state  string // of sessionA; "" is fakeState
 
@@ -82,20 +83,21 @@ func (f *fake) handle(_ context.Context, req *peer.Request) {
 }
 
 func (f *fake) follow(p *peer.Peer) {
-	for _, params := range f.behind {
+	for _, params := range f.after {
 		_ = p.Notify(ahp.ActionNotification.Name, ahp.Value(params))
 	}
 }
 
-// says pushes an action notification whose params are given as JSON.
-func (f *fake) says(params string) {
+// push pushes an action notification with the given params.
+func (f *fake) push(params string) {
 	f.mu.Lock()
 	p := f.peers[len(f.peers)-1]
 	f.mu.Unlock()
 	_ = p.Notify(ahp.ActionNotification.Name, ahp.Value(params))
 }
 
-func (f *fake) heard() []string {
+// methods returns the methods that the fake received.
+func (f *fake) methods() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string{}, f.calls...)

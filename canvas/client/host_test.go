@@ -34,11 +34,10 @@ const (
 	sessionB = "ahp-session:/b"
 )
 
-// network is what hosts and clients of one test stand on. The newest wire is
-// the one that a test freezes or cuts.
+// network connects the hosts and clients of one test in memory.
 type network struct {
 	ahptest.Net
-	proves bool // its hosts prove themselves, as those of canvas/host
+	proves bool // its hosts serve proofs, as canvas/host does
 	mu     sync.Mutex
 	wires  []*ahptest.Conn
 }
@@ -54,14 +53,22 @@ func (n *network) Dial(ctx context.Context, network, addr string) (net.Conn, err
 }
 
 // cut breaks every connection, as a pulled plug does.
-func (n *network) cut() {
+func (n *network) cut() { cutAll(n.takeWires()) }
+
+// takeWires returns the connections since the last call.
+func (n *network) takeWires() []*ahptest.Conn {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, w := range n.wires {
+	wires := n.wires
+	n.wires = nil
+	return wires
+}
+
+func cutAll(wires []*ahptest.Conn) {
+	for _, w := range wires {
 		w.CutAfter(0)
 		_, _ = w.Write([]byte{0})
 	}
-	n.wires = nil
 }
 
 // listen serves WebSockets until the test ends or stop is called.
@@ -88,7 +95,7 @@ func (n *network) listenFor(t testing.TB, token string, serve func(*ws.Conn)) (s
 	})})
 }
 
-// testHost is a real host, less its page and its agent's door.
+// testHost is a real host without its page and its MCP endpoint.
 type testHost struct {
 	t        testing.TB
 	net      *network
@@ -143,7 +150,7 @@ func (h *testHost) start(opts channels.Options) {
 	h.t.Cleanup(h.stop)
 }
 
-// caller is the server, which is made after the canvases that call it.
+// caller forwards to the server, which is made after the engine that needs a Caller.
 type caller struct{ h *testHost }
 
 func (c caller) Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error) {
@@ -154,7 +161,7 @@ func (c caller) Capable(clientID, capability string) bool {
 	return c.h.server.Capabilities(clientID).Has(capability)
 }
 
-// openNote is a canvas that says every message back to the View that sent it.
+// openNote opens a canvas that sends every message back to its View.
 func openNote(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	return canvas.Opened{
 		Title: "Note", URL: h.ContentURL("/"),
@@ -174,8 +181,8 @@ func (h *testHost) open(instance string) canvas.OpenCanvas {
 	return o
 }
 
-// does appends actions of the host to a channel.
-func (h *testHost) does(uri string, actions ...ahp.Action) {
+// publish appends actions of the host to a channel.
+func (h *testHost) publish(uri string, actions ...ahp.Action) {
 	h.t.Helper()
 	for _, a := range actions {
 		if err := h.log.Update(func(tx *channels.Tx) error { return tx.Append(uri, a) }); err != nil {

@@ -7,64 +7,64 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// update is an envelope that has been read. action is nil where the type is
-// unknown, or the envelope a refusal.
-type update struct {
+// envelope is a decoded envelope. action is nil if its type is unknown, or the
+// envelope is a refusal.
+type envelope struct {
 	ahp.ActionEnvelope
 	tag    string
 	action ahp.Action
 }
 
-func readEnvelope(e ahp.ActionEnvelope) (update, error) {
-	u := update{ActionEnvelope: e}
-	tag, err := ahp.ActionTag(e.Action)
-	u.tag = tag
-	if e.RejectionReason != "" {
-		return u, nil // it may be refused for just that
+func decodeEnvelope(raw ahp.ActionEnvelope) (envelope, error) {
+	e := envelope{ActionEnvelope: raw}
+	tag, err := ahp.ActionTag(raw.Action)
+	e.tag = tag
+	if raw.RejectionReason != "" {
+		return e, nil // an invalid action can be the reason
 	}
 	if err != nil {
-		return u, &ProtocolError{Rule: "an action has a type", Err: err}
+		return e, &ProtocolError{Rule: "an action must have a type", Err: err}
 	}
-	k := canvas.ChannelKindOf(e.Channel)
+	k := canvas.ChannelKindOf(raw.Channel)
 	if k == nil || k.Actions.Row(tag) == nil {
-		return u, nil
+		return e, nil
 	}
-	enc, err := k.Actions.Decode(e.Action)
+	enc, err := k.Actions.Decode(raw.Action)
 	if err != nil {
-		return u, &ProtocolError{Rule: "an action can be read", Err: err}
+		return e, &ProtocolError{Rule: "an action must be valid", Err: err}
 	}
-	u.action = enc.Action
-	return u, nil
+	e.action = enc.Action
+	return e, nil
 }
 
-// base is a snapshot that has been read.
-type base struct {
+// decodedSnapshot is a decoded snapshot.
+type decodedSnapshot struct {
 	ahp.Snapshot
 	kind  *canvas.ChannelKind // nil if the client knows no kind of this scheme
 	state any
 }
 
-func readSnapshot(s ahp.Snapshot) (base, error) {
-	b := base{Snapshot: s, kind: canvas.ChannelKindOf(s.Resource)}
-	if b.kind == nil {
-		return b, nil
+func decodeSnapshot(raw ahp.Snapshot) (decodedSnapshot, error) {
+	s := decodedSnapshot{Snapshot: raw, kind: canvas.ChannelKindOf(raw.Resource)}
+	if s.kind == nil {
+		return s, nil
 	}
-	state, err := b.kind.Decode(s.State)
+	state, err := s.kind.Decode(raw.State)
 	if err != nil {
-		return b, &ProtocolError{Rule: "a snapshot can be read", Err: fmt.Errorf("%s: %w", s.Resource, err)}
+		return s, &ProtocolError{Rule: "a snapshot must be valid", Err: fmt.Errorf("%s: %w", raw.Resource, err)}
 	}
-	b.state = state
-	return b, nil
+	s.state = state
+	return s, nil
 }
 
-func readSnapshots(list []ahp.Snapshot) ([]base, error) {
-	bases := make([]base, 0, len(list))
-	for _, s := range list {
-		b, err := readSnapshot(s)
+func decodeSnapshots(list []ahp.Snapshot) ([]decodedSnapshot, error) {
+	decoded := make([]decodedSnapshot, 0, len(list))
+	for _, raw := range list {
+		s, err := decodeSnapshot(raw)
 		if err != nil {
 			return nil, err
 		}
-		bases = append(bases, b)
+		decoded = append(decoded, s)
 	}
-	return bases, nil
+	return decoded, nil
 }

@@ -6,22 +6,23 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // link is one connection of a client.
 type link struct {
 	c    *Client
 	peer *peer.Peer
-	// ended is closed when the connection is over and everything that was read
-	// has been taken.
+	// ended is closed when the connection has ended and everything that was read
+	// has been handled.
 	ended chan struct{}
 
 	// Guarded by the client's mutex.
-	broken *ProtocolError // the host broke a rule; nothing more is taken
-	cause  error          // why the connection ended; nil while it lives
+	broken *ProtocolError // the host broke a rule; nothing more is handled
+	cause  error          // why the connection ended; nil before that
 }
 
-// dial opens a socket and starts to read it.
+// dial opens a socket and starts its reader.
 func (c *Client) dial(ctx context.Context) (*link, error) {
 	conn, err := ws.Dial(ctx, c.url, c.opts.dial())
 	if err != nil {
@@ -33,39 +34,37 @@ func (c *Client) dial(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// Handle takes what the host says, on the reader.
+// Handle handles a message of the host. It runs on the reader and does not wait.
 func (l *link) Handle(_ context.Context, req *peer.Request) {
 	switch {
 	case !req.Notification:
-		l.asked(req)
+		l.handleRequest(req)
 	case req.Method == ahp.ActionNotification.Name:
-		l.take(req)
+		l.handleAction(req)
 	default:
-		l.notice(req)
+		l.handleNotice(req)
 	}
 }
 
-// asked takes a request. Before the handshake nothing is known that could be
-// asked for.
-func (l *link) asked(req *peer.Request) {
+func (l *link) handleRequest(req *peer.Request) {
 	l.c.mu.Lock()
 	current := l.current()
 	l.c.mu.Unlock()
 	if !current {
-		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the answer to the handshake", req.Method))
+		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s arrived before the result of the handshake", req.Method))
 		return
 	}
 	l.c.provided.handle(req)
 }
 
-func (l *link) take(req *peer.Request) {
-	var e ahp.ActionEnvelope
-	var u update
-	err := req.Decode(&e)
+func (l *link) handleAction(req *peer.Request) {
+	var raw ahp.ActionEnvelope
+	var e envelope
+	err := req.Decode(&raw)
 	if err != nil {
-		err = &ProtocolError{Rule: "an envelope can be read", Err: err}
+		err = &ProtocolError{Rule: "an envelope must be valid", Err: err}
 	} else {
-		u, err = readEnvelope(e)
+		e, err = decodeEnvelope(raw)
 	}
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -73,18 +72,18 @@ func (l *link) take(req *peer.Request) {
 		return
 	}
 	if err == nil {
-		err = l.c.take(u)
+		err = l.c.apply(e)
 	}
 	if err != nil {
-		l.breakOff(err)
+		l.fail(err)
 	}
 }
 
-func (l *link) notice(req *peer.Request) {
+func (l *link) handleNotice(req *peer.Request) {
 	var p struct {
 		Channel string `json:"channel,omitzero"`
 	}
-	_ = req.Decode(&p) // a notice without a channel is still one
+	_ = req.Decode(&p) // a notification without a channel is valid too
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
 	if l.current() {
@@ -92,43 +91,46 @@ func (l *link) notice(req *peer.Request) {
 	}
 }
 
-// current reports whether what the link brings belongs into the mirror: not
-// where its handshake failed, or the host broke a rule. It is called under the
-// mutex.
+// current reports whether messages of the link change the mirror: not before its
+// handshake, and not after the host broke a rule. It is called under the mutex.
 func (l *link) current() bool { return l.c.link == l && l.broken == nil }
 
-// take brings an envelope into the mirror, tells the watches, and then whoever
-// dispatched it. It is called under the mutex.
-func (c *Client) take(u update) error {
-	if err := c.mirror.advance(u.ServerSeq); err != nil {
+// apply applies an envelope to the mirror, then notifies watches, the instance
+// that it is for, and the sender of the action. It is called under the mutex, and so
+// are publish and fail.
+func (c *Client) apply(e envelope) error {
+	if err := c.mirror.advance(e.ServerSeq); err != nil {
 		return err
 	}
-	if u.RejectionReason != "" {
-		c.publish(actionEvent(EventRefused, u))
-		c.echoed(u)
+	if e.RejectionReason != "" {
+		c.publish(actionEvent(EventRefused, e))
+		c.echoed(e)
 		return nil
 	}
-	ev, ok, err := c.mirror.apply(u)
+	ev, ok, err := c.mirror.apply(e)
 	if err != nil {
 		return err
 	}
 	if ok {
 		c.publish(ev)
+		c.provided.deliver(e)
 	}
-	c.echoed(u)
+	c.echoed(e)
 	return nil
 }
 
-// publish tells the watches. It is called under the mutex.
+// publish adds an event to the watches. The mirror has changed before.
 func (c *Client) publish(ev Event) {
 	for w := range c.watches {
 		w.push(ev)
 	}
+	if _, ok := ev.State.(session.State); ok {
+		c.provided.catalogChanged(ev.Channel)
+	}
 }
 
-// breakOff ends the connection because the host broke a rule. It is called
-// under the mutex.
-func (l *link) breakOff(err error) {
+// fail closes the connection because the host broke a rule.
+func (l *link) fail(err error) {
 	pe, ok := err.(*ProtocolError)
 	if !ok {
 		pe = &ProtocolError{Rule: err.Error()}
@@ -137,7 +139,8 @@ func (l *link) breakOff(err error) {
 	l.peer.Close(ws.CodeProtocol, pe.Rule)
 }
 
-// Closed is called when the connection is over, after its last message.
+// Closed is called after the connection has ended and its last message was
+// handled.
 func (l *link) Closed(err error) {
 	l.c.opts.Logger.Info("connection ended", "err", err)
 	l.c.mu.Lock()
@@ -148,9 +151,9 @@ func (l *link) Closed(err error) {
 	}
 	if l.c.link == l {
 		if l.broken != nil {
-			l.c.mirror.restart(0) // what the mirror holds is no base for a replay
+			l.c.mirror.restart(0) // the mirror must not be resumed from
 		}
-		l.c.abandon(l.cause)
+		l.c.failDispatches(l.cause)
 	}
 	close(l.ended)
 }
@@ -162,7 +165,7 @@ func (l *link) unsubscribe(uri string) {
 	}
 }
 
-// close ends the connection and waits for all of it.
+// close ends the connection and waits for its goroutines.
 func (l *link) close() {
 	l.peer.Close(ws.CodeNormal, "")
 	l.peer.Wait()

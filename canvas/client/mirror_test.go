@@ -6,17 +6,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// A snapshot holds what was done up to its number; what has a lower one is no
-// event any more.
+// A snapshot contains all actions up to its number; those are no events after it.
 func TestOlderThanTheSnapshot(t *testing.T) {
 	const uri = "ahp-canvas:/1"
 	m := newMirror()
-	b, err := readSnapshot(ahp.Snapshot{Resource: uri, FromSeq: 7, State: ahp.Value(
+	b, err := decodeSnapshot(ahp.Snapshot{Resource: uri, FromSeq: 7, State: ahp.Value(
 		`{"instanceId":"i","canvasId":"c","extensionId":"e","title":"new","availability":"ready","provider":{"kind":"server"}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.install(m.want(uri), b)
+	m.install(m.add(uri), b)
 	for _, tc := range []struct {
 		seq    int64
 		action string
@@ -29,7 +28,7 @@ func TestOlderThanTheSnapshot(t *testing.T) {
 		{9, `{"type":"canvas/updated","title":null}`, true, `null`},
 		{10, `{"type":"canvas/fromTheFuture","title":"x"}`, true, `null`},
 	} {
-		u, err := readEnvelope(ahp.ActionEnvelope{Channel: uri, ServerSeq: tc.seq, Action: ahp.Value(tc.action)})
+		u, err := decodeEnvelope(ahp.ActionEnvelope{Channel: uri, ServerSeq: tc.seq, Action: ahp.Value(tc.action)})
 		if err != nil {
 			t.Fatal(err)
 		}

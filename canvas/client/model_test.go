@@ -36,8 +36,8 @@ var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	}
 }), 1, 40)
 
-// The mirror of every client is the host's state, whatever traffic, drops and
-// returns there were; and what its watch saw is a true timeline.
+// After any traffic, lost connections and resumes, the mirror of every client equals
+// the host's state, and its watch received the events in order.
 func TestMirrorIsTheHostsState(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := steps.Draw(rt, "plan")
@@ -55,7 +55,7 @@ type run struct {
 	clients []*modelClient
 }
 
-// modelClient is a client with a plug of its own to pull.
+// modelClient is a client whose connection a test can cut.
 type modelClient struct {
 	*client.Client
 	net   *network
@@ -63,8 +63,8 @@ type modelClient struct {
 	sees  bool // declared the capability
 	watch *client.Watch
 
-	seen  map[string]client.Event // the newest event of each channel
-	heard map[string]bool         // payloads
+	seen     map[string]client.Event // the newest event of each channel
+	received map[string]bool         // payloads
 }
 
 func (m *modelClient) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -80,7 +80,7 @@ var smallRings = channels.Options{StateEntries: 30, MessageEntries: 10}
 func newRun(t *testing.T) *run {
 	r := &run{t: t, h: newHost(t, smallRings)}
 	for i := range 3 {
-		m := &modelClient{net: r.h.net, sees: i > 0, seen: map[string]client.Event{}, heard: map[string]bool{}}
+		m := &modelClient{net: r.h.net, sees: i > 0, seen: map[string]client.Event{}, received: map[string]bool{}}
 		opts := client.Options{ClientID: fmt.Sprint("client-", i), NetDial: m.dial, Subscriptions: []string{sessionA}}
 		if !m.sees {
 			opts.Capabilities = ahp.ClientCapabilities{}
@@ -136,11 +136,11 @@ func (r *run) do(i int, s step) {
 	unique := fmt.Sprintf("%q", fmt.Sprint("m", i))
 	switch s.Op {
 	case "title":
-		h.does(r.channel(s.On%2), title(fmt.Sprint(i)))
+		h.publish(r.channel(s.On%2), title(fmt.Sprint(i)))
 	case "chat":
-		h.does(sessionA, session.ChatAdded{Summary: session.ChatSummary{Resource: fmt.Sprint(s.N % 5), Title: fmt.Sprint(i)}})
+		h.publish(sessionA, session.ChatAdded{Summary: session.ChatSummary{Resource: fmt.Sprint(s.N % 5), Title: fmt.Sprint(i)}})
 	case "tools":
-		h.does(sessionA, session.ServerToolsChanged{Tools: []session.ToolDefinition{{Name: fmt.Sprint(i)}}})
+		h.publish(sessionA, session.ServerToolsChanged{Tools: []session.ToolDefinition{{Name: fmt.Sprint(i)}}})
 	case "open":
 		h.open(fmt.Sprint("n", 2+s.On%2))
 	case "close":
@@ -173,7 +173,7 @@ func (r *run) do(i int, s step) {
 		})
 	case "flood":
 		for j := range s.N / 8 {
-			h.does(sessionA, title(fmt.Sprint(i, "/", j)))
+			h.publish(sessionA, title(fmt.Sprint(i, "/", j)))
 		}
 	case "restart":
 		h.stop()
@@ -184,8 +184,8 @@ func (r *run) do(i int, s step) {
 	}
 }
 
-// read takes what the watch holds: within a channel's life the numbers of what
-// changed its state rise, and no message comes twice.
+// read takes the events of the watch: within a channel's lifetime the numbers of its
+// state changes increase, and no message arrives twice.
 func (m *modelClient) read() error {
 	for {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -200,15 +200,15 @@ func (m *modelClient) read() error {
 		last, known := m.seen[ev.Channel]
 		msg, isMessage := ev.Action.(canvas.Message)
 		switch {
-		case isMessage && m.heard[string(msg.Payload)]:
-			return fmt.Errorf("message %s came twice", msg.Payload)
+		case isMessage && m.received[string(msg.Payload)]:
+			return fmt.Errorf("message %s arrived twice", msg.Payload)
 		case isMessage:
-			m.heard[string(msg.Payload)] = true // a snapshot may have overtaken it
+			m.received[string(msg.Payload)] = true // a snapshot can overtake it
 		case ev.Kind == client.EventGone:
 			delete(m.seen, ev.Channel)
 			continue
 		case ev.Kind == client.EventAction && !known:
-			return fmt.Errorf("an action on a channel without a base: %+v", ev)
+			return fmt.Errorf("an action on a channel without a snapshot: %+v", ev)
 		case ev.Kind == client.EventAction && ev.Seq <= last.Seq:
 			return fmt.Errorf("%d after %d: %+v", ev.Seq, last.Seq, ev)
 		case ev.Kind == client.EventRefused:
@@ -218,7 +218,7 @@ func (m *modelClient) read() error {
 	}
 }
 
-// compare holds the mirror and the watch against the host.
+// compare compares the mirror and the watch with the host.
 func (r *run) compare(m *modelClient) error {
 	for _, uri := range []string{sessionA, sessionB, r.channel(2), r.channel(3)} {
 		got, ok := m.State(uri)
@@ -229,10 +229,10 @@ func (r *run) compare(m *modelClient) error {
 			subscribed = tx.ClientSubscribed(m.ID(), uri)
 		})
 		if subscribed && !ok {
-			return fmt.Errorf("%s: the host thinks that the client follows it", uri)
+			return fmt.Errorf("%s: the client is subscribed at the host", uri)
 		}
 		if !subscribed {
-			continue // not followed, or of a channel that ended: nothing tells the client
+			continue // not followed, or the channel ended: the host does not notify the client
 		}
 		if s, ok := want.(session.State); ok && !m.sees {
 			s.Canvases, s.OpenCanvases = nil, nil

@@ -18,18 +18,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// Options says who connects, and how. The zero value is a canvas client with an
-// id of its own, without a token.
+// Options configures a [Client]. The zero value is a canvas client with a random
+// id and without a token.
 type Options struct {
-	// ClientID names the client to the host over all its connections, in at most
-	// 256 bytes. "" is made up, and good for the life of the Client.
+	// ClientID identifies the client to the host over all its connections, in at
+	// most 256 bytes. If it is "", the Client chooses a random one.
 	ClientID string
 	// Versions are offered in the handshake; nil offers 0.6.0 and 0.5.1.
 	Versions []string
 	// Capabilities are declared; nil declares canvas, an empty map nothing.
 	Capabilities ahp.ClientCapabilities
-	// Subscriptions are channels to subscribe to in the handshake. One that the
-	// host does not have is left out in silence: ask [Client.State].
+	// Subscriptions are channels to subscribe to in the handshake. A channel that
+	// the host does not have is no error; [Client.State] shows whether it has it.
 	Subscriptions []string
 
 	// Token is sent as Authorization: Bearer.
@@ -38,30 +38,29 @@ type Options struct {
 	Header http.Header
 	// NetDial opens the socket; nil dials TCP.
 	NetDial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Verifier opens the socket in place of NetDial, so that clients of one host and
-	// token share what is known of it; nil is one of the client's own.
+	// Verifier replaces NetDial: it opens the socket and verifies the host before
+	// the token is sent. Clients of one host with one token share it, and so what is
+	// known of the host. Nil makes one for this client.
 	Verifier *proof.Verifier
 	// TLS configures wss; nil is the default configuration.
 	TLS *tls.Config
 
-	// Provider opens the canvases that [Client.Provide] declares; nil provides
-	// none, and the host's requests are refused.
-	Provider Provider
-	// Backoff reconnects by itself when the connection is lost (see
-	// [NewBackoff]); nil leaves that to Reconnect.
+	// Backoff makes the client reconnect automatically (see [NewBackoff]); nil
+	// leaves that to Reconnect.
 	Backoff Backoff
 
-	// Timeout bounds every call, every dispatch until its echo, every request to
-	// Provider and every attempt to reconnect by itself (30 s).
+	// Timeout limits every call, every dispatch until its echo, every request to a
+	// provider and every automatic attempt to reconnect. The default is 30 s.
 	Timeout time.Duration
-	// Dispatches is how many may wait for their echo at a time (1,024).
+	// Dispatches is how many dispatches can wait for their echo. The default is
+	// 1,024.
 	Dispatches int
-	// WatchBytes bounds what waits in one watch, in bytes of JSON and 256 for
-	// each event (16 MiB: more than any replay).
+	// WatchBytes limits the queue of a watch, in bytes of JSON and 256 for each
+	// event. The default is 16 MiB, more than any replay.
 	WatchBytes int
 
-	// Logger is told of connections that come and go, with the keys client and
-	// err; never of urls, tokens or payloads. Nil discards.
+	// Logger receives records of connections that begin and end, with the keys
+	// client and err. They contain no URLs, tokens or payloads. Nil discards them.
 	Logger *slog.Logger
 }
 
@@ -90,8 +89,8 @@ func (o *Options) dial() ws.DialOptions {
 	return ws.DialOptions{Token: o.Token, Header: o.Header, NetDial: o.Verifier.Dial, TLS: o.TLS}
 }
 
-// peer returns limits for a peer that is trusted with large states: they keep a
-// broken host from filling the memory, not a busy one from talking.
+// peer returns the limits of the connection. The client trusts a host with large
+// states; the limits only keep a broken host from filling the memory.
 func (o *Options) peer() peer.Options {
 	return peer.Options{
 		Logger:         o.Logger,

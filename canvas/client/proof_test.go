@@ -15,27 +15,27 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// stranger notes what it is asked, and welcomes everybody.
-type stranger struct {
+// impostor records the requests that it receives, and accepts every token.
+type impostor struct {
 	mu   sync.Mutex
 	seen []string
 }
 
-func (s *stranger) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (s *impostor) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, fmt.Sprint(r.Method, r.URL, r.Header))
 }
 
-func (s *stranger) saw() string {
+func (s *impostor) saw() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.seen, "\n")
 }
 
-// provingHost is one that proves itself, with a client; when it has gone, a stranger
-// takes its address until leave.
-func provingHost(t *testing.T, opts client.Options) (h *testHost, c *client.Client, s *stranger, leave func()) {
+// provingHost returns a host that serves proofs, and a client. When the host stops, an
+// impostor listens at its address until leave.
+func provingHost(t *testing.T, opts client.Options) (h *testHost, c *client.Client, s *impostor, leave func()) {
 	t.Helper()
 	h = newHost(t, channels.Options{})
 	h.net.proves = true
@@ -46,18 +46,18 @@ func provingHost(t *testing.T, opts client.Options) (h *testHost, c *client.Clie
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = &stranger{}
+	s = &impostor{}
 	return h, c, s, ahptest.Serve(t, l, &http.Server{Handler: s})
 }
 
-// A client whose host is gone gives its token to nobody who takes the port, and
-// knows the host when it is back.
-func TestTheTokenIsNotForAStranger(t *testing.T) {
+// After its host has stopped, a client does not send its token to another server at
+// the address. It connects again when the host runs again.
+func TestNoTokenForAnImpostor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, c, s, leave := provingHost(t, client.Options{Subscriptions: []string{sessionA}})
 		wantErr(t, c.Reconnect(t.Context()), client.ErrUnverified)
 		if saw := s.saw(); strings.Contains(saw, testToken) || !strings.Contains(saw, "/proof") {
-			t.Errorf("the stranger saw\n%s", saw)
+			t.Errorf("the impostor received\n%s", saw)
 		}
 		leave()
 		h.start(channels.Options{})
@@ -67,8 +67,8 @@ func TestTheTokenIsNotForAStranger(t *testing.T) {
 	})
 }
 
-// One that reconnects by itself goes on trying: the host may be back.
-func TestBackoffWithAStranger(t *testing.T) {
+// A client with a Backoff keeps trying: the host can return.
+func TestBackoffWithAnImpostor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, c, s, leave := provingHost(t, client.Options{Backoff: &seconds{}})
 		w := c.Watch()
@@ -76,7 +76,7 @@ func TestBackoffWithAStranger(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if saw := s.saw(); strings.Contains(saw, testToken) || strings.Count(saw, "/proof") < 4 {
-			t.Errorf("the stranger saw\n%s", saw)
+			t.Errorf("the impostor received\n%s", saw)
 		}
 		leave()
 		h.start(channels.Options{})
@@ -88,8 +88,8 @@ func TestBackoffWithAStranger(t *testing.T) {
 	})
 }
 
-// Clients that share a Verifier share what it knows: the second one's first connection
-// is one more of the first one's.
+// Clients that share a Verifier share what it knows: it verifies the host for the
+// first connection of the second client.
 func TestClientsShareAVerifier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n network
@@ -103,12 +103,12 @@ func TestClientsShareAVerifier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &stranger{}
+		s := &impostor{}
 		defer ahptest.Serve(t, l, &http.Server{Handler: s})()
 		_, err = client.Dial(t.Context(), testURL, client.Options{Token: testToken, Verifier: verifier})
 		wantErr(t, err, client.ErrUnverified)
 		if saw := s.saw(); strings.Contains(saw, testToken) {
-			t.Errorf("the stranger saw\n%s", saw)
+			t.Errorf("the impostor received\n%s", saw)
 		}
 	})
 }

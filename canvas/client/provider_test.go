@@ -27,12 +27,12 @@ var editorDeclaration = canvas.Declaration{
 	Actions: []canvas.Action{{Name: "save"}, {Name: "code"}, {Name: "fail"}, {Name: "wait"}, {Name: "large"}},
 }
 
-// desk is a provider that writes down what is asked of it.
+// desk is a provider that records its calls.
 type desk struct {
 	mu     sync.Mutex
 	asked  []string
-	handle *client.Handle
-	hold   chan struct{} // opens wait for it, where there is one
+	handle *canvas.Handle
+	hold   chan struct{} // if not nil, opens wait for it
 }
 
 func (d *desk) note(what string) {
@@ -49,7 +49,7 @@ func (d *desk) took() []string {
 	return asked
 }
 
-func (d *desk) Open(ctx context.Context, req canvas.OpenRequest, h *client.Handle) (canvas.Opened, error) {
+func (d *desk) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	what := "open "
 	if req.Current != nil {
 		what = "again "
@@ -77,7 +77,7 @@ func (s *sheet) Invoke(ctx context.Context, action string, input ahp.Value) (ahp
 	s.d.note(action + " " + s.id)
 	switch action {
 	case "code":
-		return nil, canvas.Errorf(canvas.CodeAlreadyOpen, "a code of the host's, said by a provider")
+		return nil, canvas.Errorf(canvas.CodeAlreadyOpen, "a code of the host, from a provider")
 	case "fail":
 		return nil, errors.New("the disk is full")
 	case "wait":
@@ -95,7 +95,8 @@ func (s *sheet) Close(context.Context) error {
 	return nil
 }
 
-// photo is as large as content of a client has to be able to be (canvas.md section 6).
+// photo is about the largest content that a client can serve (canvas/PROTOCOL.md
+// section 6).
 var photo = bytes.Repeat([]byte{0x89, 0xff, 0}, 1_000_000)
 
 func (s *sheet) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
@@ -114,13 +115,13 @@ func (s *sheet) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content,
 	return content, err
 }
 
-// provides is a host and a client that provides an editor in session A.
+// provides returns a host, and a client that provides an editor in session A.
 func provides(t *testing.T, opts client.Options) (*testHost, *desk, *client.Client) {
 	t.Helper()
 	h, d := newHost(t, channels.Options{}), &desk{}
-	opts.Provider, opts.ClientID = d, "desk"
+	opts.ClientID = "desk"
 	c := h.dial(t, opts)
-	if err := c.Provide(t.Context(), sessionA, "Desk", editorDeclaration); err != nil {
+	if err := c.Provide(t.Context(), sessionA, "Desk", d, editorDeclaration); err != nil {
 		t.Fatal(err)
 	}
 	return h, d, c
@@ -176,14 +177,14 @@ func TestProvide(t *testing.T) {
 	})
 }
 
-// Every failure is -32012 with a code: the provider's own, or one for what has
-// none. The host would end a connection with a frame that is too large.
+// Every failure is -32012 with a code, the provider's if it has one. A result that is
+// too large is one too: its frame would end the connection.
 func TestProviderErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, c := provides(t, client.Options{})
 		must(h.openEditor("e1", ""))
 		for action, want := range map[string]canvas.Error{
-			"code":  {Code: canvas.CodeAlreadyOpen, Message: "a code of the host's, said by a provider"},
+			"code":  {Code: canvas.CodeAlreadyOpen, Message: "a code of the host, from a provider"},
 			"fail":  {Code: canvas.CodeHandlerError, Message: "the disk is full"},
 			"large": {Code: canvas.CodeLimitExceeded, Message: "the answer has 5242892 bytes, at most 4193280 are allowed"},
 		} {
@@ -202,17 +203,17 @@ func TestProviderErrors(t *testing.T) {
 
 func TestProvideRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, _, c := provides(t, client.Options{})
+		h, d, c := provides(t, client.Options{})
 		bad := editorDeclaration
 		bad.CanvasID = ""
-		err := c.Provide(t.Context(), sessionA, "Desk", bad)
+		err := c.Provide(t.Context(), sessionA, "Desk", d, bad)
 		if _, ok := errors.AsType[*client.Refused](err); !ok {
 			t.Errorf("a bad declaration: %v", err)
 		}
 		must(h.openEditor("e1", "")) // what was declared before stands
-		wantErr(t, c.Provide(t.Context(), "ahp-session:/none", "Desk", editorDeclaration), &ahp.Error{Code: ahp.CodeSessionNotFound})
+		wantErr(t, c.Provide(t.Context(), "ahp-session:/none", "Desk", d, editorDeclaration), &ahp.Error{Code: ahp.CodeSessionNotFound})
 		none := h.dial(t, client.Options{})
-		if err := none.Provide(t.Context(), sessionA, "Desk", editorDeclaration); err == nil || !strings.Contains(err.Error(), "Options.Provider") {
+		if err := none.Provide(t.Context(), sessionA, "Desk", nil, editorDeclaration); err == nil || !strings.Contains(err.Error(), "the provider is nil") {
 			t.Errorf("without a provider: %v", err)
 		}
 	})
@@ -246,7 +247,7 @@ func TestHandleUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, d, _ := provides(t, client.Options{})
 		o := must(h.openEditor("e1", ""))
-		synctest.Wait() // the catalogue is on its way
+		synctest.Wait() // until the catalog has arrived
 		if err := d.handle.Update(t.Context(), canvas.Update{Title: ahp.Set("notes.txt"), Status: ahp.Set("changed")}); err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +259,7 @@ func TestHandleUpdates(t *testing.T) {
 		w := v.Watch(o.Channel)
 		defer w.Close()
 		next(t, w)
-		if err := d.handle.Post(t.Context(), "hello"); err != nil {
+		if err := d.handle.Post(t.Context(), ahp.Value(`"hello"`)); err != nil {
 			t.Fatal(err)
 		}
 		if ev := next(t, w); string(ev.Action.(canvas.Message).Payload) != `"hello"` {
@@ -268,13 +269,12 @@ func TestHandleUpdates(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		wantErr(t, d.handle.Update(t.Context(), canvas.Update{}), client.ErrNotOpen)
+		wantErr(t, d.handle.Update(t.Context(), canvas.Update{}), canvas.ErrHandleClosed)
 	})
 }
 
-// Different instances are asked side by side; what is asked ends with the
-// connection.
-func TestProviderGoesAway(t *testing.T) {
+// Requests of different instances run concurrently, and end with the connection.
+func TestProviderLosesConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, d, c := provides(t, client.Options{})
 		o := must(h.openEditor("e1", `{"n":1}`))
@@ -290,7 +290,7 @@ func TestProviderGoesAway(t *testing.T) {
 		h.net.cut()
 		wantErr(t, <-failed, &canvas.Error{Code: canvas.CodeProviderUnavailable})
 		wantAsked(t, d, "waited e1")
-		if err := h.closeCanvas("e2"); err != nil { // a stale one's close calls nobody
+		if err := h.closeCanvas("e2"); err != nil { // closing a stale canvas calls no provider
 			t.Fatal(err)
 		}
 		if err := c.Reconnect(t.Context()); err != nil {
@@ -301,14 +301,14 @@ func TestProviderGoesAway(t *testing.T) {
 			t.Error("still stale")
 		}
 		asked := d.took()
-		slices.Sort(asked) // they are two instances
+		slices.Sort(asked) // the order of two instances is undefined
 		if diff := cmp.Diff([]string{`again e1 {"n":1}`, "close e2"}, asked); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// A host that does not know the client any more is told again.
+// A client declares its canvases again if the host no longer has them.
 func TestProvideAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, d, c := provides(t, client.Options{})
@@ -321,14 +321,14 @@ func TestProvideAgain(t *testing.T) {
 		}
 		wantAsked(t, d, "open e1 ", "close e1")
 		must(h.openEditor("e1", ""))
-		// The grace period over: what it had is gone from the session.
+		// After the grace period the declarations are gone from the session.
 		h.net.cut()
 		time.Sleep(31 * time.Second)
 		if err := c.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		wantAsked(t, d, "open e1 ", "again e1 ")
-		// Within it the host keeps what it has: nothing is set again.
+		// Within the grace period the host keeps them, and the client sends nothing.
 		h.net.cut()
 		synctest.Wait()
 		w := h.dial(t, client.Options{Subscriptions: []string{sessionA}}).Watch()
@@ -337,10 +337,10 @@ func TestProvideAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantAsked(t, d, "again e1 ")
-		h.does(sessionA, title("the end"))
+		h.publish(sessionA, title("the end"))
 		for ev := next(t, w); ev.Action != title("the end"); ev = next(t, w) {
 			if ev.Type == "session/activeClientSet" {
-				t.Error("what the host had was set again")
+				t.Error("declared again, although the host had the declarations")
 			}
 		}
 		c.Unsubscribe(sessionA)
@@ -350,7 +350,7 @@ func TestProvideAgain(t *testing.T) {
 	})
 }
 
-// An open that answers after its time is closed: the host has dropped it.
+// An instance that is opened too late is closed: the host no longer waits for it.
 func TestLateOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, d, _ := provides(t, client.Options{})
@@ -365,15 +365,15 @@ func TestLateOpen(t *testing.T) {
 	})
 }
 
-func TestRequestsThatNobodyAnswers(t *testing.T) {
+func TestRequestsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, _ := provides(t, client.Options{})
-		h.dial(t, client.Options{ClientID: "deaf"})
+		h.dial(t, client.Options{ClientID: "view"})
 		for _, tc := range []struct {
 			client, method, params string
 			want                   ahp.Code
 		}{
-			{"deaf", "canvasOpen", `{}`, ahp.CodeMethodNotFound},
+			{"view", "canvasOpen", `{}`, ahp.CodeMethodNotFound},
 			{"desk", "resourceWrite", `{}`, ahp.CodeMethodNotFound},
 			{"desk", "canvasOpen", `{}`, ahp.CodeInvalidParams},
 			{"desk", "canvasOpen", `{"channel":"ahp-session:/b","canvasId":"editor","extensionId":"x","instanceId":"i"}`, ahp.CodeCanvasProvider},
@@ -388,7 +388,7 @@ func TestRequestsThatNobodyAnswers(t *testing.T) {
 		}
 		_, err := h.server.Call(t.Context(), "desk", time.Minute, "canvasClose", ahp.Value(`{"channel":"ahp-session:/a","canvasId":"editor","extensionId":"x","instanceId":"i"}`))
 		if err != nil {
-			t.Errorf("the close of what is not open: %v", err)
+			t.Errorf("closing a canvas that is not open: %v", err)
 		}
 	})
 }

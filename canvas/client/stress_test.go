@@ -14,7 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Everything at once on real goroutines: what the race detector is for.
+// All methods at once, on real goroutines, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	h := newHost(t, channels.Options{})
 	c := h.dial(t, client.Options{Subscriptions: []string{sessionA}, WatchBytes: 64 << 10})
@@ -26,7 +26,7 @@ func TestConcurrentUse(t *testing.T) {
 			}
 		})
 	}
-	each(200, func(i int) { h.does(sessionA, title(fmt.Sprint(i))) })
+	each(200, func(i int) { h.publish(sessionA, title(fmt.Sprint(i))) })
 	each(200, func(i int) { _, _ = c.DispatchAsync(sessionB, title(fmt.Sprint(i))) })
 	each(200, func(int) { _, _ = client.Call(t.Context(), c, session.ListSessions, session.ListSessionsParams{}) })
 	each(100, func(int) { _, _ = c.Subscribe(t.Context(), sessionB) })
@@ -61,7 +61,7 @@ func TestConcurrentUse(t *testing.T) {
 	must(c.Subscribe(t.Context(), sessionB))
 	wantSame(t, h, c, sessionA, sessionB)
 
-	// Close in the midst of calls: they all return.
+	// All calls return if the client is closed meanwhile.
 	for range 8 {
 		wg.Go(func() {
 			for c.Err() == nil {

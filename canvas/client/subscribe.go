@@ -7,48 +7,49 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Subscribe follows a channel and returns its state, which the mirror holds from
-// then on. Subscribing again asks for a fresh snapshot; it changes nothing in a
-// mirror that is newer by the time it comes. Where the host answers that there
-// is no such channel, the client follows it no longer.
+// Subscribe follows a channel and returns its state, which is then in the mirror.
+// Subscribing again requests a new snapshot, which is ignored if the mirror is newer
+// when it arrives. If the host answers that the channel does not exist, the client
+// no longer follows it.
 func (c *Client) Subscribe(ctx context.Context, uri string) (Snapshot, error) {
-	l, ch, err := c.ask(uri)
+	l, ch, err := c.beginSubscribe(uri)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("subscribe: %w", err)
 	}
 	var snap Snapshot
 	err = callThen(ctx, l, ahp.Subscribe, ahp.ChannelParams{Channel: uri}, func(result ahp.SubscribeResult) (err error) {
-		snap, err = c.answered(l, uri, ch, result.Snapshot)
+		snap, err = c.subscribed(l, uri, ch, result.Snapshot)
 		return err
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ch.asking--
+	ch.pending--
 	if err != nil && c.mirror.channels[uri] == ch {
-		c.unanswered(l, uri, ch, err)
+		c.subscribeFailed(l, uri, ch, err)
 	}
 	return snap, err
 }
 
-// ask notes the subscription before it is sent.
-func (c *Client) ask(uri string) (*link, *channel, error) {
+// beginSubscribe records the subscription before it is sent.
+func (c *Client) beginSubscribe(uri string) (*link, *channel, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l, err := c.live()
 	if err != nil {
 		return nil, nil, err
 	}
-	ch := c.mirror.want(uri)
-	ch.asking++
+	ch := c.mirror.add(uri)
+	ch.pending++
 	return l, ch, nil
 }
 
-// answered takes the snapshot, in its place among the envelopes.
-func (c *Client) answered(l *link, uri string, ch *channel, s *ahp.Snapshot) (Snapshot, error) {
-	b := base{Snapshot: ahp.Snapshot{Resource: uri}}
-	if s != nil {
+// subscribed installs the snapshot. The reader calls it in the order of the
+// envelopes.
+func (c *Client) subscribed(l *link, uri string, ch *channel, raw *ahp.Snapshot) (Snapshot, error) {
+	s := decodedSnapshot{Snapshot: ahp.Snapshot{Resource: uri}}
+	if raw != nil {
 		var err error
-		if b, err = readSnapshot(*s); err != nil {
+		if s, err = decodeSnapshot(*raw); err != nil {
 			return Snapshot{}, err
 		}
 	}
@@ -60,19 +61,19 @@ func (c *Client) answered(l *link, uri string, ch *channel, s *ahp.Snapshot) (Sn
 	case c.mirror.channels[uri] != ch:
 		l.unsubscribe(uri)
 		return Snapshot{}, ErrUnsubscribed
-	case !ch.based || b.FromSeq > ch.seq:
-		c.publish(c.mirror.install(ch, b))
+	case !ch.confirmed || s.FromSeq > ch.seq:
+		c.publish(c.mirror.install(ch, s))
 	}
 	return Snapshot{Channel: uri, Seq: ch.seq, State: ch.state}, nil
 }
 
-// unanswered undoes a subscription that failed, unless another Subscribe waits
-// and will tell.
-func (c *Client) unanswered(l *link, uri string, ch *channel, err error) {
-	if ch.asking > 0 {
+// subscribeFailed undoes a subscription that failed, unless another Subscribe is
+// pending, which then decides.
+func (c *Client) subscribeFailed(l *link, uri string, ch *channel, err error) {
+	if ch.pending > 0 {
 		return
 	}
-	was := ch.based
+	was := ch.confirmed
 	switch {
 	case refused(err):
 		if ev := c.mirror.drop(uri); was {
@@ -80,12 +81,13 @@ func (c *Client) unanswered(l *link, uri string, ch *channel, err error) {
 		}
 	case !was:
 		c.mirror.drop(uri)
-		l.unsubscribe(uri) // the host may have done it
+		l.unsubscribe(uri) // the host may have subscribed the client
 	}
 }
 
-// Unsubscribe stops following a channel, at once: the mirror forgets it and
-// nothing of it is an event any more. It never waits and needs no connection.
+// Unsubscribe stops following a channel: the mirror drops it at once, and watches
+// receive no more of its events. It never waits and needs no connection. For a
+// session, it also withdraws what [Client.Provide] declared there.
 func (c *Client) Unsubscribe(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +101,8 @@ func (c *Client) Unsubscribe(uri string) {
 	}
 }
 
-// State returns what the mirror holds of a channel, and whether it holds it.
+// State returns the mirror's state of a channel, and whether the client follows it
+// and knows its kind.
 func (c *Client) State(uri string) (Snapshot, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ func TestSubscribe(t *testing.T) {
 		c := h.dial(t, client.Options{})
 		w := c.Watch(sessionA)
 		defer w.Close()
-		h.does(sessionA, title("before"))
+		h.publish(sessionA, title("before"))
 		snap, err := c.Subscribe(t.Context(), sessionA)
 		if err != nil || snap.State.(session.State).Title != "before" || snap.Channel != sessionA || snap.Seq == 0 {
 			t.Fatalf("%+v, %v", snap, err)
@@ -27,7 +27,7 @@ func TestSubscribe(t *testing.T) {
 		if ev := next(t, w); ev.Kind != client.EventSnapshot || ev.Seq != snap.Seq {
 			t.Errorf("event %+v", ev)
 		}
-		h.does(sessionA, title("after"))
+		h.publish(sessionA, title("after"))
 		if ev := next(t, w); ev.State.(session.State).Title != "after" {
 			t.Errorf("event %+v", ev)
 		}
@@ -52,7 +52,7 @@ func TestSubscribeUnknown(t *testing.T) {
 		next(t, w)
 		must(client.Call(t.Context(), c, session.DisposeSession, ahp.ChannelParams{Channel: sessionA}))
 		if _, ok := c.State(sessionA); !ok {
-			t.Error("nothing tells that a session is gone, yet it is")
+			t.Error("the client does not follow the session, although the host cannot report its end")
 		}
 		_, err = c.Subscribe(t.Context(), sessionA)
 		wantErr(t, err, ahp.ErrSessionNotFound)
@@ -65,15 +65,15 @@ func TestSubscribeUnknown(t *testing.T) {
 	})
 }
 
-// A session that ended and began again under its URI is another channel, of
-// which nothing tells; subscribing again follows it.
-func TestSubscribeToTheNextIncarnation(t *testing.T) {
+// A session that was disposed and created again has a new channel, which the host
+// does not report. Subscribing again follows it.
+func TestSubscribeToARecreatedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})
 		c := h.dial(t, client.Options{Subscriptions: []string{sessionA}})
 		must(client.Call(t.Context(), c, session.DisposeSession, ahp.ChannelParams{Channel: sessionA}))
 		must(client.Call(t.Context(), c, session.CreateSession, session.CreateSessionParams{Channel: sessionA}))
-		h.does(sessionA, title("next life"))
+		h.publish(sessionA, title("next life"))
 		must(c.Subscribe(t.Context(), sessionA))
 		if s, _ := c.Session(sessionA); s.Title != "next life" {
 			t.Errorf("title %q", s.Title)
@@ -95,8 +95,8 @@ func TestUnsubscribe(t *testing.T) {
 		if ev := next(t, w); ev.Kind != client.EventGone || ev.Channel != sessionA {
 			t.Errorf("event %+v", ev)
 		}
-		h.does(sessionA, title("unheard"))
-		h.does(sessionB, title("heard"))
+		h.publish(sessionA, title("not followed"))
+		h.publish(sessionB, title("followed"))
 		if ev := next(t, w); ev.Channel != sessionB {
 			t.Errorf("event %+v", ev)
 		}
@@ -107,13 +107,13 @@ func TestUnsubscribe(t *testing.T) {
 		var subscribers int
 		h.log.View(func(tx *channels.ReadTx) { subscribers = len(tx.Subscribers(sessionA)) })
 		if subscribers != 0 {
-			t.Error("the host still thinks that the client is subscribed")
+			t.Error("the client is still subscribed at the host")
 		}
 	})
 }
 
-// Nothing of a busy channel is lost or applied twice between the answer to
-// subscribe and the envelopes around it.
+// Between the result of subscribe and the envelopes around it, no action of a busy
+// channel is lost or applied twice.
 func TestSubscribeUnderTraffic(t *testing.T) {
 	h := newHost(t, channels.Options{})
 	c := h.dial(t, client.Options{})
@@ -121,7 +121,7 @@ func TestSubscribeUnderTraffic(t *testing.T) {
 		var traffic sync.WaitGroup
 		traffic.Go(func() {
 			for j := range 20 {
-				h.does(sessionA, session.ChatAdded{Summary: session.ChatSummary{Resource: fmt.Sprint(i + j)}}, session.ChatRemoved{Chat: fmt.Sprint(i + j - 30)})
+				h.publish(sessionA, session.ChatAdded{Summary: session.ChatSummary{Resource: fmt.Sprint(i + j)}}, session.ChatRemoved{Chat: fmt.Sprint(i + j - 30)})
 			}
 		})
 		if _, err := c.Subscribe(t.Context(), sessionA); err != nil {
@@ -136,7 +136,7 @@ func TestSubscribeUnderTraffic(t *testing.T) {
 	}
 }
 
-// A snapshot is an event in its place among the others, whatever they are of.
+// A snapshot is an event in order with those of all channels.
 func TestSnapshotsKeepTheOrder(t *testing.T) {
 	h := newHost(t, channels.Options{})
 	c := h.dial(t, client.Options{Subscriptions: []string{sessionB}})
@@ -145,7 +145,7 @@ func TestSnapshotsKeepTheOrder(t *testing.T) {
 	var traffic sync.WaitGroup
 	traffic.Go(func() {
 		for i := range 10 * rounds {
-			h.does(sessionB, title(fmt.Sprint(i)))
+			h.publish(sessionB, title(fmt.Sprint(i)))
 		}
 	})
 	for range rounds {
@@ -153,14 +153,14 @@ func TestSnapshotsKeepTheOrder(t *testing.T) {
 		c.Unsubscribe(sessionA)
 	}
 	traffic.Wait()
-	h.does(sessionB, title("the end"))
+	h.publish(sessionB, title("the end"))
 	for last := int64(0); ; {
 		ev := next(t, w)
 		if ev.Kind == client.EventGone {
 			continue
 		}
 		if ev.Seq < last {
-			t.Fatalf("%v of %s has the number %d behind %d", ev.Kind, ev.Channel, ev.Seq, last)
+			t.Fatalf("%v of %s has the number %d after %d", ev.Kind, ev.Channel, ev.Seq, last)
 		}
 		last = ev.Seq
 		if a, ok := ev.Action.(session.TitleChanged); ok && a.Title == "the end" {

@@ -7,62 +7,72 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// EventKind says what an [Event] tells.
+// EventKind is the kind of an [Event].
 type EventKind string
 
 // The kinds of events.
 const (
-	// EventSnapshot: State is the channel's state as a whole, whatever was known
-	// before. A watch begins with one for each channel that is followed; others
-	// come with Subscribe, and with a Reconnect that could not replay.
+	// EventSnapshot replaces the channel's state by State. A watch begins with one
+	// for each followed channel. Others follow a Subscribe, and a Reconnect that
+	// could not replay.
 	EventSnapshot EventKind = "snapshot"
-	// EventAction: an action was applied; State is what it led to.
+	// EventAction reports an action; State is the state after it.
 	EventAction EventKind = "action"
-	// EventRefused: the host refused an action of this client id, for Reason. It
-	// is told to watches because the dispatch may have been given up by then.
+	// EventRefused reports that the host refused an action of this client id, for
+	// Reason. Watches receive it because the dispatch may have timed out before.
 	EventRefused EventKind = "refused"
-	// EventNotice: a notification that is no action, as root/sessionAdded; it
-	// has no Seq and is never replayed. Type is its method, Raw its params.
+	// EventNotice reports a notification that is no action, for example
+	// root/sessionAdded. Type is its method, Raw its params. It has no Seq and is
+	// never replayed.
 	EventNotice EventKind = "notice"
-	// EventGone: the channel is followed no longer. It was unsubscribed, or the
-	// host did not have it any more when the client came back or asked again.
+	// EventGone reports that the client no longer follows the channel: it was
+	// unsubscribed, or the host did not have it at a resume or Subscribe.
 	EventGone EventKind = "gone"
 )
 
-// Event is one change of what the client knows of a channel.
+// Event is one change of a channel, or a notification.
 type Event struct {
-	Kind    EventKind
+	// Kind says which of the other fields are set.
+	Kind EventKind
+	// Channel is the channel's URI.
 	Channel string
-	Seq     int64       // serverSeq, or the snapshot's fromSeq
-	Type    string      // "canvas/updated"
-	Action  ahp.Action  // decoded; nil where the client does not know the type
-	Raw     ahp.Value   // the action as it came
-	Origin  *ahp.Origin // who dispatched it; nil is the host
-	Reason  string      // of a refusal
-	State   any         // the channel's state after this event; nil where it has none
+	// Seq is the action's serverSeq, or the snapshot's fromSeq.
+	Seq int64
+	// Type is the action's type, for example "canvas/updated".
+	Type string
+	// Action is the decoded action; nil if the client does not know the type.
+	Action ahp.Action
+	// Raw is the action as the host sent it.
+	Raw ahp.Value
+	// Origin is the client that dispatched the action; nil is the host.
+	Origin *ahp.Origin
+	// Reason is the host's reason for a refusal.
+	Reason string
+	// State is the channel's state after this event; nil if it has none.
+	State any
 
-	size int // of the JSON, for the bound of a watch
+	size int // of the JSON, for the limit of a watch
 }
 
-// Watch is a stream of events, in the order of the host. One goroutine at a
-// time reads it; it must be closed.
+// Watch is a queue of events, in the host's order. One goroutine at a time may read
+// it; it must be closed.
 type Watch struct {
 	c        *Client
 	channels map[string]bool // nil is all
-	wake     chan struct{}   // holds one: there is something to look at
+	wake     chan struct{}   // buffers one signal that the queue or err has changed
 
 	// Guarded by the client's mutex.
 	queue []Event
 	bytes int
-	err   error // the end, once the queue is empty
+	err   error // returned once the queue is empty
 }
 
-// eventSize is what an event counts for beside its JSON.
+// eventSize is what an event counts in addition to its JSON.
 const eventSize = 256
 
-// Watch begins to watch channels, or all of them where none is named. A channel
-// need not be followed yet. The first events are snapshots of those that are,
-// so that nothing can be missed between looking and watching.
+// Watch returns a watch of channels, or of all channels if none is named. A channel
+// need not be followed yet. The first events are snapshots of the followed channels,
+// so the watch misses nothing.
 func (c *Client) Watch(channels ...string) *Watch {
 	w := &Watch{c: c, wake: make(chan struct{}, 1)}
 	if len(channels) > 0 {
@@ -84,8 +94,8 @@ func (c *Client) Watch(channels ...string) *Watch {
 	return w
 }
 
-// Next returns the next event and waits for it until ctx is done. After the
-// last one the error is [ErrOverflow] or [ErrClosed], always the same.
+// Next waits for the next event until ctx is done. After the last one it always
+// returns the same error: [ErrOverflow], [ErrClosed] or a [*GivenUp].
 func (w *Watch) Next(ctx context.Context) (Event, error) {
 	for {
 		if ev, ok, err := w.pop(); ok || err != nil {
@@ -99,8 +109,8 @@ func (w *Watch) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// All ranges over the events. The error is nil but for the last pair, which
-// has no event and says why there are no more.
+// All ranges over the events. Only the last pair has an error, that of Next, and no
+// event.
 func (w *Watch) All(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
@@ -112,7 +122,7 @@ func (w *Watch) All(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// Close ends the watch; what it still held is dropped.
+// Close ends the watch and drops the events in its queue.
 func (w *Watch) Close() {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()
@@ -134,8 +144,8 @@ func (w *Watch) pop() (ev Event, ok bool, err error) {
 	return ev, true, nil
 }
 
-// push queues an event that the watch is about. It is called under the client's
-// mutex, and so is end.
+// push queues an event if the watch has its channel. It is called under the
+// client's mutex, and so is end.
 func (w *Watch) push(ev Event) {
 	if w.channels != nil && !w.channels[ev.Channel] {
 		return

@@ -18,7 +18,7 @@ func TestWatchOverflows(t *testing.T) {
 		defer quick.Close()
 		next(t, quick)
 		for range 20 {
-			h.does(sessionA, title("x"))
+			h.publish(sessionA, title("x"))
 			next(t, quick)
 		}
 		seen := 0
@@ -72,7 +72,7 @@ func TestWatchEnds(t *testing.T) {
 			}
 		}
 		w.Close()
-		h.does(sessionA, title("x"))
+		h.publish(sessionA, title("x"))
 		_, err = w.Next(t.Context())
 		wantErr(t, err, client.ErrClosed)
 	})

@@ -49,7 +49,6 @@ func newStandIn(ctx context.Context, e *env) (*standIn, error) {
 	for _, x := range extensions {
 		c, err := client.Dial(ctx, e.opts.URL, client.Options{
 			ClientID: e.ns.prefix + x.id, Token: e.opts.Token, Versions: []string{e.ns.offer()},
-			Provider: client.ProviderFunc(openDemo),
 			NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 				conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 				s.mu.Lock()
@@ -63,7 +62,7 @@ func newStandIn(ctx context.Context, e *env) (*standIn, error) {
 			return nil, fmt.Errorf("stand-in for the extension %q: %w", x.id, err)
 		}
 		s.clients[x.id] = c
-		if err := c.Provide(ctx, s.session, x.name, x.set...); err != nil {
+		if err := c.Provide(ctx, s.session, x.name, demo.Provider{}, x.set...); err != nil {
 			s.leave()
 			return nil, fmt.Errorf("stand-in for the extension %q: %w", x.id, err)
 		}
@@ -131,49 +130,6 @@ func ready(s session.State, of *client.Client) bool {
 		return r.ExtensionID == "client:"+of.ID() && r.Availability == session.Ready
 	})
 }
-
-func openDemo(ctx context.Context, req canvas.OpenRequest, h *client.Handle) (canvas.Opened, error) {
-	p := &panel{h: h}
-	opened, err := demo.Open(ctx, req, p)
-	p.title, p.status = &opened.Title, &opened.Status
-	return opened, err
-}
-
-// panel is a client's canvas as a demo.Panel. A host does not publish its own
-// update if it changes nothing, but echoes a client's. So panel does not send
-// such an update.
-type panel struct {
-	h             *client.Handle
-	title, status *string // nil if cleared
-}
-
-// Update implements demo.Panel; the counter calls it from one call at a time.
-func (p *panel) Update(ctx context.Context, u canvas.Update) error {
-	if same(u.Title, p.title) && same(u.Status, p.status) && !u.URL.Present {
-		return nil
-	}
-	p.title, p.status = u.Title.Or(p.title), u.Status.Or(p.status)
-	return p.h.Update(ctx, u)
-}
-
-func same(f ahp.Field[string], old *string) bool {
-	now := f.Or(old)
-	return now == old || now != nil && old != nil && *now == *old
-}
-
-// Context implements demo.Panel; a client's handle does not end.
-func (p *panel) Context() context.Context { return context.Background() }
-
-// Post implements demo.Panel.
-func (p *panel) Post(ctx context.Context, payload ahp.Value) error { return p.h.Post(ctx, payload) }
-
-// PostTo fails. Cases that need it are not played with a stand-in.
-func (p *panel) PostTo(context.Context, canvas.View, ahp.Value) error {
-	return fmt.Errorf("a client cannot send a message to a single View")
-}
-
-// Raise fails. Cases that need it are not played with a stand-in.
-func (p *panel) Raise(ahp.Value) error { return fmt.Errorf("a client cannot raise events") }
 
 // asServer rewrites a frame as if the stand-in's clients were extensions of the
 // host. It returns false for frames that concern only these clients.

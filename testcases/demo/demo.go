@@ -42,21 +42,6 @@ var Others = []canvas.Declaration{
 // Open opens a canvas (see canvas.Provider): counter counts, broken fails, hang
 // never returns, and evil returns a forbidden URL.
 func (Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
-	return Open(ctx, req, h)
-}
-
-// Panel is what a counter needs of its canvas: a *canvas.Handle, or a client's
-// equivalent.
-type Panel interface {
-	Context() context.Context
-	Update(ctx context.Context, u canvas.Update) error
-	Post(ctx context.Context, payload ahp.Value) error
-	PostTo(ctx context.Context, v canvas.View, payload ahp.Value) error
-	Raise(payload ahp.Value) error
-}
-
-// Open is Provider.Open for a provider outside the host.
-func Open(ctx context.Context, req canvas.OpenRequest, h Panel) (canvas.Opened, error) {
 	switch req.CanvasID {
 	case "broken":
 		return canvas.Opened{}, &canvas.Error{Code: "demo_broken", Message: "it never works"}
@@ -85,7 +70,7 @@ func Open(ctx context.Context, req canvas.OpenRequest, h Panel) (canvas.Opened, 
 }
 
 type counter struct {
-	h Panel
+	h *canvas.Handle
 
 	mu sync.Mutex
 	n  int

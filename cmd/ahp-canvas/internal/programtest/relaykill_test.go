@@ -135,7 +135,7 @@ func (r reading) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content
 // dial connects a client through the relay. It provides a canvas that counts its opens and
 // invocations.
 func (a *relayed) dial(t *testing.T, n int) *client.Client {
-	provider := client.ProviderFunc(func(_ context.Context, req canvas.OpenRequest, _ *client.Handle) (canvas.Opened, error) {
+	provider := canvas.Func(func(_ context.Context, req canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
 		if req.Current == nil && strings.HasPrefix(req.InstanceID, a.opens.what) {
 			a.opens.count(req.InstanceID)
 		}
@@ -149,14 +149,14 @@ func (a *relayed) dial(t *testing.T, n int) *client.Client {
 		}}}, nil
 	})
 	c, err := client.Dial(t.Context(), a.url()+"ahp/laptop", client.Options{
-		ClientID: fmt.Sprint("relayed-", n), Token: a.key.ClientToken, Provider: provider, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
+		ClientID: fmt.Sprint("relayed-", n), Token: a.key.ClientToken, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
 	counting := canvas.Declaration{CanvasID: "counting", DisplayName: "Counting", Actions: []canvas.Action{{Name: "count", Description: "Counts."}}}
-	if err := c.Provide(t.Context(), host.DefaultSession, "Counting", counting); err != nil {
+	if err := c.Provide(t.Context(), host.DefaultSession, "Counting", provider, counting); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.open(t.Context(), n, fmt.Sprint("base-", n)); err != nil {

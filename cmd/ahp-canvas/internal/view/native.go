@@ -29,7 +29,7 @@ func viewNative(ctx context.Context, env *term.Env, to reach.Target, name string
 		return err
 	}
 	session := cmp.Or(to.Session, host.DefaultSession)
-	v := &nativeView{editor: e, out: e.out, handles: map[string]*client.Handle{}}
+	v := &nativeView{editor: e, out: e.out, handles: map[string]*canvas.Handle{}}
 	c, err := v.declare(ctx, h, session)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -45,11 +45,11 @@ func viewNative(ctx context.Context, env *term.Env, to reach.Target, name string
 
 // declare connects to a host and declares the editor in a session.
 func (v *nativeView) declare(ctx context.Context, h reach.Host, session string) (*client.Client, error) {
-	c, err := client.Dial(ctx, h.AHP(), client.Options{Token: cmp.Or(h.ViewToken, h.Token), Provider: v, Backoff: client.NewBackoff()})
+	c, err := client.Dial(ctx, h.AHP(), client.Options{Token: cmp.Or(h.ViewToken, h.Token), Backoff: client.NewBackoff()})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Provide(ctx, session, "Terminal", editorDeclaration); err != nil {
+	if err := c.Provide(ctx, session, "Terminal", v, editorDeclaration); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -62,11 +62,11 @@ type nativeView struct {
 	out    io.Writer
 
 	mu      sync.Mutex
-	handles map[string]*client.Handle // by instance id
+	handles map[string]*canvas.Handle // by instance id
 }
 
 // Open shows the file in a new instance, or again in an open one.
-func (v *nativeView) Open(_ context.Context, req canvas.OpenRequest, h *client.Handle) (canvas.Opened, error) {
+func (v *nativeView) Open(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	v.mu.Lock()
 	v.handles[req.InstanceID] = h
 	v.mu.Unlock()
@@ -142,7 +142,7 @@ func (v *nativeView) run(ctx context.Context, c *client.Client) error {
 // not list yet, or has just lost, is updated at the next tick.
 func (v *nativeView) publish(ctx context.Context, s summary) bool {
 	v.mu.Lock()
-	var handles []*client.Handle
+	var handles []*canvas.Handle
 	for _, h := range v.handles {
 		handles = append(handles, h)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
-	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/local"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -107,7 +106,7 @@ func TestOutputDrivesNoTerminal(t *testing.T) {
 			printCanvas(env, local.Canvas{InstanceID: hostile, CanvasID: hostile, Title: hostile, URL: hostile, Availability: session.CanvasAvailability(hostile)})
 		},
 		"what the agent did in the editor": func(env *term.Env) {
-			v := &nativeView{out: env.Out, handles: map[string]*client.Handle{}, editor: &editor{text: hostile}}
+			v := &nativeView{out: env.Out, handles: map[string]*canvas.Handle{}, editor: &editor{text: hostile}}
 			_, _ = v.Open(t.Context(), canvas.OpenRequest{InstanceID: hostile}, nil)
 			v.closed(hostile)
 		},
