@@ -35,8 +35,9 @@ func newRoot(env *term.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ahp-canvas",
 		Short: "Canvases for agents and people",
-		Long: `ahp-canvas runs a canvas host. An agent opens canvases, which are interactive
-panels, through MCP. People see them in a browser, and both work with them.
+		Long: `ahp-canvas runs a host for canvases: interactive panels such as boards, forms
+and charts. An agent opens them through MCP, people see them in a browser, and
+both work with them.
 
   ahp-canvas serve                   start a host and print its link
   ahp-canvas serve --canvas ./dir    show a folder of your own as a canvas
@@ -59,7 +60,7 @@ From another terminal:
 		doctor.Command(env), state.Command(env))
 	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env))...)
 	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env))
-	addGroup(root, "Test and record AHP:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
+	addGroup(root, "Test and record AHP, the Agent Host Protocol:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
 	root.AddCommand(versionCommand(env))
 	return root
 }
