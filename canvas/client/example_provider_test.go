@@ -12,19 +12,16 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// lamps opens lamps that an agent can switch on. It runs in a host or in a client.
-var lamps = canvas.Func(func(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
-	lamp := &canvas.App{Actions: map[string]func(context.Context, ahp.Value) (ahp.Value, error){
-		"switch_on": func(ctx context.Context, _ ahp.Value) (ahp.Value, error) {
-			return nil, h.SetStatus(ctx, "on")
-		},
-	}}
-	return canvas.Opened{Instance: lamp, Title: "Lamp " + req.InstanceID, Status: "off"}, nil
-})
-
-var lampDeclaration = canvas.Declaration{
-	CanvasID: "lamp", DisplayName: "Lamp", Description: "A lamp.",
-	Actions: []canvas.Action{{Name: "switch_on", Description: "Switches the lamp on."}},
+// newLamps returns a provider of lamps that an agent can switch on. It runs in a host
+// or in a client.
+func newLamps() *canvas.Canvas {
+	lamps := canvas.New("lamp", "A lamp.", canvas.OnOpen(func(ctx context.Context, v *canvas.Handle, _ canvas.OpenRequest, _ struct{}) error {
+		return v.Update(ctx, canvas.Update{Title: ahp.Set("Lamp " + v.InstanceID()), Status: ahp.Set("off")})
+	}))
+	canvas.AddAction(lamps, "switch_on", "Switches the lamp on.", func(ctx context.Context, v *canvas.Handle, _ struct{}) (any, error) {
+		return nil, v.SetStatus(ctx, "on")
+	})
+	return lamps
 }
 
 // One provider, in a host and in a client that dials it.
@@ -35,24 +32,24 @@ func ExampleClient_Provide() {
 	defer cancel()
 	view, _ := h.Tokens()
 
-	_, err := h.Canvases().Register(canvas.Extension{ID: "house", Name: "House"}, lamps, lampDeclaration)
-	if err != nil {
+	lamps := newLamps()
+	if _, err := h.Add(lamps); err != nil {
 		log.Fatal(err)
 	}
-	switchOn(ctx, h, "house", "hall")
+	switchOn(ctx, h, "lamp", "hall")
 
 	c, err := client.Dial(ctx, h.Endpoints().AHP, client.Options{ClientID: "desk", Token: view, Backoff: client.NewBackoff()})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.Provide(ctx, host.DefaultSession, "My desk", lamps, lampDeclaration); err != nil {
+	if err := c.Provide(ctx, host.DefaultSession, "My desk", lamps); err != nil {
 		log.Fatal(err)
 	}
 	switchOn(ctx, h, "client:desk", "left")
 	// Output:
-	// Lamp hall of house is off
-	// Lamp hall of house is on
+	// Lamp hall of lamp is off
+	// Lamp hall of lamp is on
 	// Lamp left of client:desk is off
 	// Lamp left of client:desk is on
 }

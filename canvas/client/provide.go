@@ -20,8 +20,9 @@ type declared struct {
 }
 
 // Provide declares canvases in a session and waits for the echo: the host lists
-// them then, and p opens them. The same provider can be registered in a host. It
-// subscribes to the session unless the client is subscribed already.
+// them then, and p opens them. The same provider can be registered in a host. If set
+// is empty, Provide declares what a [canvas.Declarer] states. It subscribes to the
+// session unless the client is subscribed already.
 //
 // A client can provide in several sessions, and with several providers in one. A
 // canvas id that the client has declared in the session before is declared again,
@@ -36,10 +37,13 @@ type declared struct {
 // receive an [EventRefused]. [Client.Withdraw] and [Client.Unsubscribe] withdraw
 // them.
 func (c *Client) Provide(ctx context.Context, sessionURI, displayName string, p canvas.Provider, set ...canvas.Declaration) error {
-	switch {
-	case p == nil:
+	if p == nil {
 		return errors.New("provide: the provider is nil")
-	case len(set) == 0:
+	}
+	if d, ok := p.(canvas.Declarer); ok && len(set) == 0 {
+		set = d.Declarations()
+	}
+	if len(set) == 0 {
 		return errors.New("provide: no canvas is declared; use Withdraw to withdraw declarations")
 	}
 	if _, ok := c.Session(sessionURI); !ok {

@@ -14,6 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/testcases/demo"
 )
@@ -144,4 +145,45 @@ func (s *side) noteEvents(w *client.Watch) {
 			s.note("View: %s", ev.Raw)
 		}
 	}
+}
+
+// A bundled canvas works in a client: agents change it, Views receive its states and
+// change it, and it keeps its value over a lost connection.
+func TestBoardInAClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := inClient(t, board.New(), board.Declaration())
+		channel := s.open(board.CanvasID, `{"title":"Trip"}`)
+		must(s.view.Subscribe(t.Context(), channel))
+		w := s.view.Watch(channel)
+		defer w.Close()
+		s.invoke("add_card", `{"list":"todo","title":"Pack"}`)
+		say := func(payload string) {
+			t.Helper()
+			if err := s.view.Message(t.Context(), channel, ahp.Value(payload)); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}
+		say(`{"sample":"hello"}`)
+		say(`{"sample":"do","ref":1,"action":"add_card","input":{"list":"doing","title":"Book"}}`)
+		s.cut()
+		synctest.Wait()
+		s.back()
+		synctest.Wait()
+		say(`{"sample":"hello"}`)
+		s.read(channel, "/")
+		s.noteEvents(w)
+		all := strings.Join(s.log, "\n")
+		for _, want := range []string{
+			`open {"title":"Trip"}: "Trip"`, `invoke add_card: {"card":{"id":`, `"sample":"state","revision":2,`, `"sample":"done","ref":1,`,
+			`"sample":"state","revision":3,`, `"availability":"ready"`, `read /: "<!doctype html>`,
+		} {
+			if !strings.Contains(all, want) {
+				t.Errorf("no %s in\n%s", want, all)
+			}
+		}
+		if n := strings.Count(all, `"sample":"state","revision":3,`); n != 2 { // the change, and the answer after the resume
+			t.Errorf("%d states of revision 3 in\n%s", n, all)
+		}
+	})
 }
