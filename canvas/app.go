@@ -9,7 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Func is a function as a Provider. It usually returns an [App].
+// Func is a function as a Provider. It usually returns an [App]. [New] is simpler if a
+// canvas needs no control over the answer to an open.
 type Func func(ctx context.Context, req OpenRequest, h *Handle) (Opened, error)
 
 // Open calls f.
@@ -17,22 +18,22 @@ func (f Func) Open(ctx context.Context, req OpenRequest, h *Handle) (Opened, err
 	return f(ctx, req, h)
 }
 
-// App is an Instance made of functions; each can be nil. Fields must not change after
-// the App was returned from Open.
+// App is an Instance made of functions, each of which may be nil. It is a [Messenger] and
+// a [Reader] too. Fields must not change after Open has returned the App.
 type App struct {
-	// Actions runs declared actions, by name.
+	// Actions has the functions of declared actions, by name.
 	Actions map[string]func(ctx context.Context, input ahp.Value) (ahp.Value, error)
-	// Files is the content; a directory is served as its index.html.
+	// Files is the content. A path that ends in a slash is its index.html.
 	Files fs.FS
-	// OnMessage receives the messages of Views; see [Messenger].
+	// OnMessage receives the messages of Views, one at a time.
 	OnMessage func(ctx context.Context, from View, payload ahp.Value)
-	// OnViewGone is called when a View disconnects; see [Messenger].
+	// OnViewGone is called when the connection or subscription of a View has ended.
 	OnViewGone func(from View)
-	// OnClose is called when the instance ends.
+	// OnClose is called once, when the instance ends.
 	OnClose func(ctx context.Context) error
 }
 
-// Invoke runs an action. Without a function for it, the error is [CodeNoHandler].
+// Invoke runs an action. If it has no function, the error is [CodeNoHandler].
 func (a *App) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
 	fn := a.Actions[action]
 	if fn == nil {
@@ -71,9 +72,9 @@ func (a *App) Read(_ context.Context, req ReadRequest) (Content, error) {
 	return ReadFile(a.Files, req)
 }
 
-// ReadFile serves a content read from a file system: a path that ends in a slash gets
-// the index.html below it. The validator is a hash of the content, because embedded
-// files have no modification time. For files on disk, use canvas/provider/folder.
+// ReadFile answers a content read from a file system; a path that ends in a slash is its
+// index.html. The ETag is a hash of the content, because embedded files have no time. For
+// files on a disk, canvas/provider/folder is more efficient.
 func ReadFile(fsys fs.FS, req ReadRequest) (Content, error) {
 	at := req.Path
 	if at.Dir {

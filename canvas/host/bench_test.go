@@ -28,12 +28,12 @@ import (
 
 const (
 	fanOut = 1000 // subscribers
-	burst  = 32   // actions that are published before anybody is waited for
+	burst  = 32   // actions that are published before the benchmark waits for receivers
 )
 
-// One action of about 300 bytes to 1,000 subscribers over loopback, against
-// jsonrpc2's own Notify on a connection each: both in one run, the ratio
-// printed. The receivers only count bytes.
+// BenchmarkFanOut publishes an action of about 300 bytes to 1,000 subscribers over
+// loopback, and compares that with jsonrpc2's Notify on as many connections. Both run in
+// one benchmark, which prints the ratio. The receivers only count bytes.
 func BenchmarkFanOut(b *testing.B) {
 	title := strings.Repeat("t", 150)
 	var ours, theirs float64
@@ -106,7 +106,7 @@ func fanOutStock(b *testing.B, title string) float64 {
 	})
 	got := &counters{}
 	var probe *websocket.Conn
-	for range fanOut + 1 { // the first one tells how long a message is
+	for range fanOut + 1 { // the first message shows the length of all
 		var raw net.Conn
 		d := websocket.Dialer{NetDial: func(network, addr string) (net.Conn, error) {
 			conn, err := net.Dial(network, addr)
@@ -166,7 +166,7 @@ func report(b *testing.B, deliveries int, start time.Time) float64 {
 	return rate
 }
 
-// counters adds up what arrives at raw sockets.
+// counters counts the bytes that arrive at raw sockets.
 type counters struct {
 	mu    sync.Mutex
 	total int
@@ -193,8 +193,8 @@ func (c *counters) count(b *testing.B, raw net.Conn) {
 	b.Cleanup(func() { _ = raw.Close(); wg.Wait() })
 }
 
-// first waits for the first message of n bytes at all, forgets it, and returns
-// how many bytes it was together.
+// first waits for the first message with n bytes of payload, resets the counts, and
+// returns the message's length on the wire.
 func (c *counters) first(n int) int {
 	const header = 4 // of a message of 126 to 65,535 bytes
 	size := fanOut * (n + header)
@@ -213,8 +213,8 @@ func (c *counters) wait(total int) {
 	}
 }
 
-// A content read of 1 MiB by the Go client, against net/http's GET of the same
-// bytes: the first read encodes, later ones come from the cache.
+// BenchmarkContentRead reads 1 MiB of content with the Go client, and compares that with
+// a GET of the same bytes from net/http. The host encodes the first read and caches it.
 func BenchmarkContentRead(b *testing.B) {
 	for _, kind := range []struct {
 		name, contentType string
@@ -254,7 +254,7 @@ func readHTTP(b *testing.B, data []byte) float64 {
 	return float64(n) / time.Since(start).Seconds()
 }
 
-// fixed serves one resource; without an etag nothing of it is cached.
+// fixed serves one resource. Without an ETag the host does not cache it.
 type fixed struct{ content canvas.Content }
 
 func (f fixed) Open(_ context.Context, req canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// The page shows at once that a canvas of a client is stale when that client is
-// lost, and ready when it is back, without a reload (canvas.md section 5).
+// The page shows without a reload that a client's canvas is stale when the client's
+// connection ends, and ready after it reconnects (canvas/PROTOCOL.md section 5).
 func TestPageFollowsAClientThatProvides(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes long")
@@ -47,10 +47,10 @@ func TestPageFollowsAClientThatProvides(t *testing.T) {
 	page.Wait(t, card("ready")+` && window.seen && document.querySelector(".card .badge").hidden`)
 }
 
-// native is a client that provides one canvas, over a real socket.
+// native is a client that provides one canvas over a real socket.
 type native struct {
 	socket   *ws.Conn
-	declared chan struct{} // closed when its set was echoed
+	declared chan struct{} // closed when the host has echoed its declarations
 	done     chan struct{}
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Canvases is what a program does with the canvases of a host: it registers
-// providers, and acts for an agent. Its methods may be called concurrently. Their
-// errors are *[canvas.Error], or the context's.
+// Canvases registers providers, and opens, invokes and closes canvases as an agent does.
+// Its methods may be called concurrently. Their errors are *[canvas.Error] or the
+// context's.
 type Canvases struct{ engine *engine.Engine }
 
 // Canvases returns the API of the host's canvases.
@@ -25,9 +25,9 @@ func (h *Host) Add(p canvas.Declarer) (canvas.Registration, error) {
 	return h.canvases.Register(p.Extension(), p, p.Declarations()...)
 }
 
-// Register adds a provider with what it declares. One bad declaration refuses the
-// set, and so does an extension id that is registered already. Stale instances of the
-// same extension and canvas are opened again.
+// Register registers a provider with its declarations. It fails, and registers none, if a
+// declaration is invalid or the extension's id is registered already. Stale instances of
+// the extension's canvases are opened again.
 func (c *Canvases) Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error) {
 	return c.engine.Register(ext, p, set...)
 }

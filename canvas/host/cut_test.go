@@ -13,10 +13,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// A provider and a viewer under traffic, each of whose connections breaks after
-// some bytes, come back by reconnect: everything is open and ready again, the
-// mirror is the host's state, and no provider was asked anything twice. 100 runs;
-// 1,000 with AHP_LONG=1.
+// The connections of a provider and a viewer break after some bytes under traffic. After
+// they reconnect, all canvases are open and ready, the mirror equals the host's state,
+// and no provider has received a request twice. 100 runs; 1,000 with AHP_LONG=1.
 func TestCutConnectionsConverge(t *testing.T) {
 	runs := 100
 	if long() {
@@ -55,7 +54,7 @@ type cutRun struct {
 	tokens int
 }
 
-// rounds of a run, each with a cut of both clients and their return.
+// rounds is how often a run cuts and reconnects both clients.
 const rounds = 4
 
 func (r *cutRun) run() error {
@@ -68,10 +67,10 @@ func (r *cutRun) run() error {
 		r.cutLater(r.wire, 500, 12000)
 		r.traffic(c)
 		synctest.Wait()
-		if err := r.comeBack(c); err != nil {
+		if err := r.reconnectAll(c); err != nil {
 			return err
 		}
-		r.settle()
+		r.applyEvents()
 		if err := r.converged(); err != nil {
 			return err
 		}
@@ -88,13 +87,13 @@ func (r *cutRun) cutLater(conn net.Conn, fromClient, fromHost int) {
 	r.ends.of(conn).CutAfter(r.random.IntN(fromHost))
 }
 
-// mend lets a connection live whose bytes are not used up.
-func (r *cutRun) mend(conn net.Conn) {
+// keepAlive removes the limit of a connection that has not reached it.
+func (r *cutRun) keepAlive(conn net.Conn) {
 	conn.(*ahptest.Conn).CutAfter(-1)
 	r.ends.of(conn).CutAfter(-1)
 }
 
-// traffic opens four canvases, again or with another input, and runs actions.
+// traffic opens four canvases, some again or with other input, and runs actions.
 func (r *cutRun) traffic(c *provider) {
 	for n := range 16 {
 		id := fmt.Sprint("i", n%4)
@@ -109,26 +108,26 @@ func (r *cutRun) traffic(c *provider) {
 			synctest.Wait()
 		}
 	}
-	r.expected = nil // a cut decides what comes of each
+	r.expected = nil // a cut decides the outcome of each
 }
 
-// comeBack reconnects who was cut, and opens what could not be opened.
-func (r *cutRun) comeBack(c *provider) error {
-	r.mend(r.wire)
+// reconnectAll reconnects clients that were cut, and opens canvases that could not be opened.
+func (r *cutRun) reconnectAll(c *provider) error {
+	r.keepAlive(r.wire)
 	if r.watcher.Err() != nil {
 		r.cuts++
 		if err := r.watcher.Reconnect(context.Background()); err != nil {
 			return err
 		}
 	}
-	r.mend(c.conns[0].raw)
+	r.keepAlive(c.conns[0].raw)
 	if !c.conns[0].alive() {
 		r.cuts++
 		r.cut(c, 0)
 		synctest.Wait()
 		r.mu.Lock()
 		for _, i := range r.instances {
-			i.causes++ // the host opens what is stale
+			i.causes++ // the host opens stale canvases again
 		}
 		r.mu.Unlock()
 		r.reconnect(c, true)
@@ -142,7 +141,7 @@ func (r *cutRun) comeBack(c *provider) error {
 	return nil
 }
 
-// converged says whether all is open, ready and the same everywhere.
+// converged checks that all canvases are open, ready and equal in host, mirror and provider.
 func (r *cutRun) converged() error {
 	rows := r.session().OpenCanvases
 	if len(rows) != 4 {

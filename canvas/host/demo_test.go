@@ -2,7 +2,7 @@ package host_test
 
 import demos "github.com/ahp-canvas/ahp-canvas/testcases/demo"
 
-// demo is the provider that the transcripts speak of.
+// demo is the provider of the transcripts.
 type demo = demos.Provider
 
 var (

@@ -1,36 +1,58 @@
-// Package host is the assembly: log, sessions, canvases, page, agent's door and
-// AHP endpoint behind one listener. A Go program embeds it in ten lines.
+// Package host assembles a host of canvases for a Go program: the page that people see,
+// AHP for clients, and MCP for agents, as one http.Handler.
 //
-// # What stands behind the listener (canvas.md section 9)
+//	h, err := host.New(host.Options{Ready: func(link string) { fmt.Println(link) }})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	c := canvas.New("hello", "Says hello.", canvas.Files(files))
+//	canvas.AddAction(c, "greet", "Greets someone.", func(ctx context.Context, v *canvas.Handle, in Greeting) (any, error) {
+//		return nil, v.SetTitle(ctx, "Hello, "+in.Name)
+//	})
+//	if _, err := h.Add(c); err != nil {
+//		log.Fatal(err)
+//	}
+//	log.Fatal(h.ListenAndServe(ctx, "127.0.0.1:0"))
 //
-//	/          the page                          no token; it holds no secret
-//	/ahp       the AHP WebSocket                 view or agent token
-//	/mcp       the agent's door                  agent token
-//	/healthz   200 while the host serves         no token
-//	/proof     that the host knows its tokens    no token; it tells none (ahp/proof)
+// # Endpoints
 //
-// Every request passes the exact Host list first, then Origin, then the token.
-// Content hosts serve the page's frame files and nothing else.
+//	/          the page                        no token; the page holds no secret
+//	/ahp       WebSocket of AHP                view or agent token
+//	/mcp       MCP over HTTP                   agent token
+//	/healthz   200 while the host works        no token
+//	/proof     proof that it knows its tokens  no token; discloses none (ahp/proof)
 //
-// # How many
+// [Host.Handle] adds patterns of the program. Content hosts, under which canvases run,
+// serve the page's frame files and nothing else. Section 9 of canvas/PROTOCOL.md
+// describes the endpoints.
 //
-// An AHP connection that is one too many (Options.MaxConnections) is closed with
-// ws.CodeTryLater; pages and clients try again by themselves. The listener's other
-// connections are bounded by a web.ConnLimiter (Options.MaxHTTP): page files, agents, and
-// those that have yet to say what they want, of which a quiet one makes room.
-// One that nobody opens with a handshake ends after Options.Server.Handshake. Load says
-// how full the host is.
+// # Names and tokens
 //
-// # Life
+// A web page in a person's browser can send requests to a local server, also under a
+// name of its own that resolves to this machine (DNS rebinding). The host therefore
+// checks the Host header first, against the exact names that it has, then Origin, then
+// the token. It has the names of Options.Origins and of the address that [Host.Serve] or
+// [Host.SetAddr] is given. With none of these, as a plain handler, it has localhost and
+// the loopback address at which the connection arrived, with its port.
 //
-// New listens, restores what Options.Store holds, and makes the default session;
-// Serve serves until its context is
-// done, then drains: it takes no new connection, answers what was accepted,
-// closes every connection with a typed reason (1001), commits what is still to be
-// committed, and returns.
+// [Host.Link] holds the view token. Show it to the person and write it to no log; the
+// host itself logs no token.
 //
-// It chooses nothing: which providers there are is the caller's business.
+// # Connections
 //
-// The package imports canvas, canvas/web, canvas/mcp, session, channels,
-// channels/server, ahp/proof, ahp/ws, ahp and google/uuid.
+// The host closes an AHP connection beyond Options.MaxConnections with ws.CodeTryLater;
+// pages and clients retry later. It closes one without a handshake after
+// Options.Server.Handshake. Of other connections, Serve accepts Options.MaxHTTP, and
+// replaces idle ones first (web.ConnLimiter). [Host.Load] has the counts.
+//
+// # Lifetime
+//
+// [New] opens no listener. It restores what Options.Store holds and makes the default
+// session. [Host.Close] drains: the host accepts nothing more, answers what it has
+// accepted, closes every connection with code 1001, and commits what is still to be
+// written. Serve does the same when its context is canceled.
+//
+// The package imports canvas, canvas/engine, canvas/web, canvas/mcp, session, channels,
+// channels/server, ahp/proof, ahp/ws, ahp and google/uuid. The program chooses the
+// providers.
 package host

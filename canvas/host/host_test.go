@@ -41,15 +41,15 @@ func serve(t testing.TB, opts host.Options, set ...canvas.Declaration) (*host.Ho
 	return h, hosttest.Serve(t, h)
 }
 
-// httpClient is an HTTP client that leaves no connection behind.
+// httpClient returns an HTTP client whose idle connections are closed after the test.
 func httpClient(t testing.TB) *http.Client {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }
 
-// The doors in the order of their checks: name, origin, token, role.
-func TestDoors(t *testing.T) {
+// Every endpoint checks name, origin, token and role, in this order.
+func TestEndpoints(t *testing.T) {
 	h, _ := serve(t, host.Options{ViewToken: viewToken, AgentToken: agentToken})
 	page := h.Endpoints().Page
 	content := strings.Replace(page, "localhost", "c-0123456789abcdef0123456789abcdef.localhost", 1)
@@ -61,7 +61,7 @@ func TestDoors(t *testing.T) {
 	}{
 		{"page", page, nil, "", 200},
 		{"health", page + "healthz", nil, "", 200},
-		{"nothing there", page + "nothing", nil, "", 404},
+		{"unknown path", page + "nothing", nil, "", 404},
 		{"unknown host", page, nil, "evil.example", 421},
 		{"unknown host, with a token", page + "mcp", http.Header{"Authorization": {"Bearer " + agentToken}}, "evil.example", 421},
 		{"foreign origin", page + "ahp", http.Header{"Origin": {"https://evil.example"}, "Authorization": {"Bearer " + viewToken}}, "", 403},
@@ -97,8 +97,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// A host on loopback that is known elsewhere too is reached through a proxy: no
-// token is taken from an address there, which the proxy logs.
+// A host with Origins is behind a proxy, which logs URLs: it accepts no token in one.
 func TestNoQueryTokenBehindAProxy(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -123,8 +122,8 @@ func TestNoQueryTokenBehindAProxy(t *testing.T) {
 	}
 }
 
-// localhost sends a request for a name below localhost to where it is: not every
-// resolver knows such names.
+// localhost sends a request for a name below localhost to 127.0.0.1: not every resolver
+// knows such names.
 func localhost(req *http.Request) *http.Request {
 	if req.Host == "" {
 		req.Host = req.URL.Host
@@ -133,7 +132,7 @@ func localhost(req *http.Request) *http.Request {
 	return req
 }
 
-// A client of the agent's door that is not ours, over real HTTP.
+// Another implementation of MCP drives the host over real HTTP.
 func TestForeignAgent(t *testing.T) {
 	h, stop := serve(t, host.Options{}, demoDeclaration)
 	session := agent(t, h)
@@ -142,7 +141,7 @@ func TestForeignAgent(t *testing.T) {
 		t.Errorf("opened %v", opened)
 	}
 	if link, _ := opened["link"].(string); !strings.HasPrefix(link, h.Endpoints().Page+"#") {
-		t.Errorf("the person's link is %q", link)
+		t.Errorf("the link for the person is %q", link)
 	}
 	invoked := call(t, session, "invoke_canvas_action", map[string]any{"instanceId": "c1", "actionName": "add", "input": map[string]any{"by": 2}})
 	if fmt.Sprint(invoked["value"]) != "map[n:42]" {
@@ -197,7 +196,7 @@ func call(t testing.TB, s *mcp.ClientSession, tool string, args map[string]any) 
 	return m
 }
 
-// dial opens an AHP connection and does the handshake.
+// dial opens an AHP connection and completes the handshake.
 func dial(t testing.TB, h *host.Host, clientID string, subscriptions ...string) *ws.Conn {
 	t.Helper()
 	view, _ := h.Tokens()
@@ -205,7 +204,7 @@ func dial(t testing.TB, h *host.Host, clientID string, subscriptions ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	patience := time.AfterFunc(3*time.Minute, func() { c.Close(ws.CodeNormal, "the test waits for ever") })
+	patience := time.AfterFunc(3*time.Minute, func() { c.Close(ws.CodeNormal, "the test has hung") })
 	t.Cleanup(func() { patience.Stop(); c.Close(ws.CodeNormal, ""); c.Wait() })
 	c.SetReadLimit(64 << 20)
 	subs := ahp.MustMarshal(append([]string{}, subscriptions...))
@@ -230,7 +229,7 @@ func receive(t testing.TB, c *ws.Conn) string {
 	return string(msg)
 }
 
-// Whatever happens to a token, an address or a payload, it is in no log line.
+// No log line contains a token, an address or a payload.
 func TestNothingSecretIsLogged(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer
@@ -259,12 +258,12 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	send(t, c, `{"jsonrpc":"2.0","id":2,"method":"secret-method","params":["secret-params"]}`)
 	send(t, c, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"secret":"secret-notification"}}`)
 	send(t, c, `secret garbage`)
-	for !strings.Contains(receive(t, c), "-32700") { // the answer to the last of them
+	for !strings.Contains(receive(t, c), "-32700") { // the answer to the last message
 	}
 	session.Close()
 	stop()
 	if log.Len() == 0 {
-		t.Fatal("nothing was logged at all: the test would prove nothing")
+		t.Fatal("nothing was logged, so the test checks nothing")
 	}
 	for line := range strings.Lines(log.String()) {
 		for _, secret := range []string{"secret-view", "secret-agent", "secret-wrong", "secret-p", "secret-notification", "garbage", "://", "ahp-canvas-content"} {
@@ -279,12 +278,12 @@ type writer func([]byte)
 
 func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
 
-// What was accepted is answered, and clients are told why their connection ends.
+// A drain answers accepted requests, and closes connections with a reason.
 func TestDrainAnswersWhatWasAccepted(t *testing.T) {
 	release := make(chan struct{})
 	entered := make(chan struct{})
 	h, stop := serve(t, host.Options{})
-	slow := canvas.Declaration{CanvasID: "slow", DisplayName: "Slow", Description: "Opens when it is told to."}
+	slow := canvas.Declaration{CanvasID: "slow", DisplayName: "Slow", Description: "Opens when the test permits it."}
 	_, err := h.Canvases().Register(canvas.Extension{ID: "slow"}, openFunc(func(ctx context.Context, req canvas.OpenRequest, hd *canvas.Handle) (canvas.Opened, error) {
 		close(entered)
 		<-release
@@ -303,7 +302,7 @@ func TestDrainAnswersWhatWasAccepted(t *testing.T) {
 	<-entered
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
-	refused := func() bool { // the drain has begun when nobody new gets in
+	refused := func() bool { // the drain has begun when new connections fail
 		resp, err := httpClient(t).Get(h.Endpoints().Page + "healthz")
 		if err == nil {
 			resp.Body.Close()
@@ -312,12 +311,12 @@ func TestDrainAnswersWhatWasAccepted(t *testing.T) {
 	}
 	for deadline := time.Now().Add(5 * time.Second); !refused(); {
 		if time.Now().After(deadline) {
-			t.Fatal("the host still lets clients in")
+			t.Fatal("the host still accepts connections")
 		}
 	}
 	close(release)
 	if result := <-answered; result == nil || result.IsError {
-		t.Errorf("the open under way was answered with %v", result)
+		t.Errorf("the active open was answered with %v", result)
 	}
 	for {
 		if _, err := c.ReadMessage(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// loaded is a host on a network in memory.
+// loaded is a host on an in-memory network.
 type loaded struct {
 	*host.Host
 	t       *testing.T
@@ -53,14 +53,14 @@ func (l *loaded) connect() *ws.Conn {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	patience := time.AfterFunc(time.Hour, func() { c.Close(ws.CodeNormal, "the test waits for ever") })
+	patience := time.AfterFunc(time.Hour, func() { c.Close(ws.CodeNormal, "the test has hung") })
 	l.t.Cleanup(func() { patience.Stop(); c.Close(ws.CodeNormal, ""); c.Wait() })
 	synctest.Wait()
 	return c
 }
 
-// A connection that is one too many is told so and tries again later; one that
-// ends leaves its place to it. A relay's lane is a connection like any other.
+// A connection over the limit is closed with the code that asks to retry later. When
+// another connection ends, the next one is accepted.
 func TestMaxConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startLoaded(t, host.Options{MaxConnections: 2})
@@ -82,14 +82,13 @@ func TestMaxConnections(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if second.Err() != nil {
-			t.Errorf("one that was there: %v", second.Err())
+			t.Errorf("an earlier connection ended: %v", second.Err())
 		}
 	})
 }
 
-// Strangers who open connections and say nothing keep nobody from the page, and
-// what they cost is bounded.
-func TestStrangersAreBounded(t *testing.T) {
+// Idle connections are limited, and do not keep a page from connecting.
+func TestIdleConnectionsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startLoaded(t, host.Options{MaxHTTP: 8})
 		for range 20 {
@@ -116,7 +115,7 @@ func TestStrangersAreBounded(t *testing.T) {
 		before := l.Load().HTTP.Open
 		l.connect()
 		if got := l.Load(); got.Connections != 1 || got.HTTP.Open != before {
-			t.Errorf("a page's connection counts among the strangers': %+v", got)
+			t.Errorf("an AHP connection counts as an HTTP connection: %+v", got)
 		}
 	})
 }

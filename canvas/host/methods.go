@@ -8,8 +8,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// methods is the method table of this host beside the connection's own rows.
-// What is not here is answered with -32601 (ahp-host.md section 1a).
+// methods returns the host's methods, without those of the connection itself. Other
+// methods are answered with -32601 (ahp/PROTOCOL.md section 1a).
 func methods(s *session.Service, c *engine.Engine) []server.Method {
 	return []server.Method{
 		server.Handle(session.CreateSession, s.CreateSession),
@@ -22,7 +22,8 @@ func methods(s *session.Service, c *engine.Engine) []server.Method {
 		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),
 		server.Handle(ahp.ResourceResolve, c.Content.ResourceResolve).Concurrent(),
 
-		// Known, so that they are refused rather than unknown (canvas.md section 4).
+		// These answer permission denied, which unlike an unknown method says what to do
+		// instead (canvas/PROTOCOL.md section 4).
 		server.RefuseUnread(canvas.CanvasOpen.MethodInfo, errNotForClients),
 		server.RefuseUnread(canvas.CanvasInvokeAction.MethodInfo, errNotForClients),
 		server.RefuseUnread(canvas.CanvasClose.MethodInfo, errNotForClients),

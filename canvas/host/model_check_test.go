@@ -27,7 +27,7 @@ func (r *modelRun) closeByAgent(id string) {
 	})
 }
 
-// closeByPerson asks through a renderer, twice: one flow comes of it.
+// closeByPerson requests a close through a renderer, twice: the host runs one flow.
 func (r *modelRun) closeByPerson(id string) {
 	r.closes(id, func(i *modelInstance) {
 		open, _ := r.host.Canvases().ListOpen(host.DefaultSession)
@@ -38,7 +38,7 @@ func (r *modelRun) closeByPerson(id string) {
 				}
 			}
 		}
-		time.Sleep(40 * time.Second) // an open that is never answered comes first
+		time.Sleep(40 * time.Second) // an open without an answer comes first
 		r.note(answered{instance: id, closed: true})
 		r.mu.Lock()
 		i.closing = false
@@ -46,8 +46,8 @@ func (r *modelRun) closeByPerson(id string) {
 	})
 }
 
-// closes runs a close flow of an open instance that nothing is done to, and
-// expects that its provider hears of it at once, if it is there.
+// closes runs a close flow on an open instance without other calls, and expects that its
+// provider receives the close immediately, if it is reachable.
 func (r *modelRun) closes(id string, flow func(*modelInstance)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,10 +58,10 @@ func (r *modelRun) closes(id string, flow func(*modelInstance)) {
 	i.closing = true
 	if i.ready {
 		k := countedCall{canvas.CanvasClose.Name, id, fmt.Sprint("life ", i.life)}
-		before := r.calls[k] // of opens that came too late to count
+		before := r.calls[k] // of opens whose answers were too late
 		r.expected = append(r.expected, func() error {
 			if n := r.calls[k] - before; n != 1 {
-				return fmt.Errorf("the provider heard %d times that %s closes", n, id)
+				return fmt.Errorf("the provider received %d closes of %s, want 1", n, id)
 			}
 			return nil
 		})
@@ -69,8 +69,8 @@ func (r *modelRun) closes(id string, flow func(*modelInstance)) {
 	go flow(i)
 }
 
-// settle takes what happened since the step before into the model.
-func (r *modelRun) settle() {
+// applyEvents updates the model with the events since the last step.
+func (r *modelRun) applyEvents() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.events {
@@ -86,7 +86,7 @@ func (r *modelRun) settle() {
 	r.events = nil
 }
 
-// check holds the host, and a mirror of it, against the model.
+// check compares the host, and a mirror of it, with the model.
 func (r *modelRun) check() error {
 	err := r.checkSession()
 	for _, c := range r.conns {
@@ -138,7 +138,7 @@ func (r *modelRun) checkSession() error {
 	return r.checkOpen(st)
 }
 
-// checkOpen compares what is open, but for what is closing now.
+// checkOpen compares open instances, without those that are closing.
 func (r *modelRun) checkOpen(st session.State) error {
 	want, got := map[string]string{}, map[string]string{}
 	for id, i := range r.instances {
@@ -166,7 +166,7 @@ func (r *modelRun) checkOpen(st session.State) error {
 	return nil
 }
 
-// checkWatcher follows every channel and compares the mirror.
+// checkWatcher subscribes to every channel and compares the mirror.
 func (r *modelRun) checkWatcher() error {
 	uris := []string{host.DefaultSession}
 	for _, row := range r.session().OpenCanvases {

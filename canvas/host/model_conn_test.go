@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// frame is what the tests read of a message.
+// frame has the members of a message that the tests read.
 type frame struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -21,22 +21,22 @@ type frame struct {
 	Error  *ahp.Error      `json:"error"`
 }
 
-// wireConn is one connection of a client of the model, in raw frames: what a
-// client library would forgive is seen here.
+// wireConn is a connection of a client of the model. It reads raw frames, so it sees
+// errors that a client library tolerates.
 type wireConn struct {
 	client *provider
 	socket *ws.Conn
 	raw    net.Conn
 
-	subscribed bool // to the session; the model's own view
+	subscribed bool // to the session, according to the model
 
 	mu      sync.Mutex
 	live    bool
 	lastSeq int64
 	nextID  int
 	answers map[string]frame
-	asked   map[string]bool // ids of the host's requests
-	broken  error           // the first law that the host broke here
+	asked   map[string]bool // ids of requests from the host
+	broken  error           // the first error of the host on this connection
 }
 
 func (c *wireConn) read() {
@@ -71,7 +71,7 @@ func (c *wireConn) take(f frame) {
 		c.asked[string(f.ID)] = true
 		c.mu.Unlock()
 		if twice {
-			c.fail(fmt.Errorf("request %s came twice", f.ID))
+			c.fail(fmt.Errorf("request %s was received twice", f.ID))
 		}
 		c.client.asked(c, f)
 	case f.ID != nil:
@@ -81,7 +81,7 @@ func (c *wireConn) take(f frame) {
 	}
 }
 
-// seq holds a number against the one before it: they rise on a connection.
+// seq checks that sequence numbers increase on a connection.
 func (c *wireConn) seq(n int64) {
 	c.mu.Lock()
 	last := c.lastSeq
@@ -107,10 +107,10 @@ func (c *wireConn) alive() bool {
 }
 
 func (c *wireConn) send(v any) {
-	_ = c.socket.WriteBatch([][]byte{ahp.MustMarshal(v)}) // a cut connection says so to its reader
+	_ = c.socket.WriteBatch([][]byte{ahp.MustMarshal(v)}) // the reader reports a cut connection
 }
 
-// call sends a request and returns what was answered once all is quiet.
+// call sends a request and returns the answer once the host is idle.
 func (c *wireConn) call(method string, params any) frame {
 	c.nextID++
 	id := fmt.Sprint(c.nextID)
@@ -143,4 +143,4 @@ const (
 	modes
 )
 
-const lateness = 3 * time.Second // less than every deadline of the host
+const lateness = 3 * time.Second // shorter than every timeout of the host

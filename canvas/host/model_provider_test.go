@@ -9,34 +9,34 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// provider is a client id with all that the model knows of it. What requests
-// touch is guarded by the run's mutex.
+// provider is a client id with the model's state of it. Fields that requests use are
+// guarded by the run's mutex.
 type provider struct {
 	run     *modelRun
 	id      string
 	capable bool
 	conns   []*wireConn // live, oldest first
 	seq     int         // of dispatches
-	known   int         // the life of the host in which it initialized last
+	known   int         // the run of the host in which it initialized last
 
 	active   bool      // in SessionState.activeClients
 	declares []string  // canvas ids, in order
 	lostAt   time.Time // when the last connection ended
 
 	mode mode
-	// generation changes whenever calls that are in flight have failed.
+	// generation increases when calls in flight have failed.
 	generation int
 }
 
 func (c *provider) extension() string { return "client:" + c.id }
 
-// reachable says that the host may ask the client for a canvas.
+// reachable reports whether the host can open a canvas of the client.
 func (c *provider) reachable(canvasID string) bool {
 	return c.capable && c.active && len(c.conns) > 0 && slices.Contains(c.declares, canvasID)
 }
 
-// answered is an event of the run: a provider has answered canvasOpen, or a close
-// has ended.
+// answered is an event of the run: a provider has answered canvasOpen, or a close has
+// completed.
 type answered struct {
 	instance   string
 	closed     bool
@@ -47,7 +47,7 @@ type answered struct {
 	input      string
 }
 
-// asked is a request of the host, on the connection's own goroutine.
+// asked handles a request of the host, on the connection's goroutine.
 func (c *provider) asked(conn *wireConn, f frame) {
 	var p struct {
 		InstanceID string          `json:"instanceId"`
@@ -88,12 +88,12 @@ func (c *provider) asked(conn *wireConn, f frame) {
 	}
 }
 
-// countedCall is one request as a provider counted it.
+// countedCall is a request that providers count.
 type countedCall struct{ method, instance, token string }
 
-// count notes a request. An invocation has a token of its own and is heard once
-// in the whole run, a close once in the life of an instance, and an open no more
-// often than there was cause. It is called under the mutex.
+// count counts a request. An invocation has a unique token and is received once in the
+// run, a close once for each time that an instance is open, and an open at most as often
+// as the model has a cause for it. The caller holds the mutex.
 func (r *modelRun) count(conn *wireConn, method, instance, input string) {
 	k := countedCall{method: method, instance: instance}
 	switch method {
@@ -111,7 +111,7 @@ func (r *modelRun) count(conn *wireConn, method, instance, input string) {
 		most = r.instance(instance).causes
 	}
 	if r.calls[k] > most {
-		go conn.fail(fmt.Errorf("%+v came %d times, at most %d were asked for", k, r.calls[k], most))
+		go conn.fail(fmt.Errorf("%+v was received %d times, want at most %d", k, r.calls[k], most))
 	}
 }
 
@@ -119,7 +119,7 @@ func (r *modelRun) note(e answered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !e.closed && e.generation == e.client.generation && !slices.Contains(e.client.declares, e.canvasID) {
-		r.instance(e.instance).dropped++ // its canvas was taken back meanwhile: the provider hears that it closes
+		r.instance(e.instance).dropped++ // its declaration was withdrawn meanwhile: the provider receives a close
 	}
 	r.events = append(r.events, e)
 }

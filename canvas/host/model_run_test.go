@@ -21,7 +21,7 @@ import (
 
 type object = map[string]any
 
-// modelInstance is what the model knows of an instance id.
+// modelInstance is the model's state of an instance id.
 type modelInstance struct {
 	id       string
 	open     bool
@@ -30,20 +30,20 @@ type modelInstance struct {
 	canvasID string
 	input    string
 	life     int  // how often it was closed
-	causes   int  // of canvasOpen: at most so many may have been sent
-	dropped  int  // answers of canvasOpen that came too late to count; guarded by the run's mutex
-	ops      int  // of the agent, under way; guarded by the run's mutex
+	causes   int  // of canvasOpen: the limit of its requests
+	dropped  int  // answers to canvasOpen that were too late; guarded by the run's mutex
+	ops      int  // active calls of the agent; guarded by the run's mutex
 	closing  bool // guarded by the run's mutex
 }
 
-// modelRun is a host and the model beside it.
+// modelRun is a host with its model.
 type modelRun struct {
 	t       *testing.T
 	net     *ahptest.Net
 	ends    ends
 	host    *host.Host
 	store   *channels.Memory
-	lives   int // of the host
+	lives   int // runs of the host
 	end     context.CancelFunc
 	done    chan error
 	watcher *client.Client
@@ -55,13 +55,14 @@ type modelRun struct {
 	instances map[string]*modelInstance
 	calls     map[countedCall]int
 	events    []answered
-	expected  []func() error // of the step that was done last
+	expected  []func() error // checks after the last step
 }
 
-// ends is a listener that keeps the host's ends of connections, for a test to cut.
+// ends is a listener that records the host's ends of connections, so that a test can cut
+// them.
 type ends struct {
 	net.Listener
-	accepted sync.Map // *ahptest.Conn by the address of the other end
+	accepted sync.Map // *ahptest.Conn by remote address
 }
 
 func (e *ends) Accept() (net.Conn, error) {
@@ -94,7 +95,7 @@ func newModelRun(t *testing.T) *modelRun {
 	return r
 }
 
-// start makes a host on the store.
+// start starts a host on the store.
 func (r *modelRun) start() {
 	ln, err := r.net.Listen(address)
 	if err != nil {
@@ -109,20 +110,20 @@ func (r *modelRun) start() {
 	go func(h *host.Host, done chan error) { done <- h.Serve(ctx, &r.ends) }(r.host, r.done)
 }
 
-// restart ends the host as a crash does: from one moment on nothing is kept. What
-// was asked and not answered fails; every client has its grace again.
+// restart restarts the host as after a crash: from one moment on, its store discards
+// commits. Unanswered calls fail, and every client has a new grace period.
 func (r *modelRun) restart() {
 	r.mu.Lock()
 	for _, i := range r.instances {
-		if i.closing { // who closes may be asked of either life
+		if i.closing { // the provider can receive the close before or after the crash
 			r.mu.Unlock()
 			return
 		}
 	}
 	r.mu.Unlock()
-	time.Sleep(50 * time.Millisecond) // who takes part is on disk by then
+	time.Sleep(50 * time.Millisecond) // by now the active clients are stored
 	synctest.Wait()
-	r.settle()
+	r.applyEvents()
 	r.store.Close()
 	for _, c := range r.clients {
 		for len(c.conns) > 0 {
@@ -132,7 +133,7 @@ func (r *modelRun) restart() {
 	}
 	_ = r.wire.Close()
 	r.end()
-	<-r.done // it could not keep everything, and says so
+	<-r.done // it reports commits that failed
 	synctest.Wait()
 	var err error
 	if r.store, err = r.store.Reopen(); err != nil {
@@ -190,7 +191,7 @@ func (r *modelRun) declare(c *provider, n int) {
 				i.ready = false
 			}
 		}
-		r.causeRevival(c) // whoever declares is asked again for what is stale
+		r.causeRevival(c) // a client that declares again is asked to open its stale instances
 		r.mu.Unlock()
 	}
 	c.seq++
@@ -215,8 +216,8 @@ func (r *modelRun) graceOver() {
 	}
 }
 
-// agent runs an operation of the agent on an instance beside everything else,
-// and holds its outcome against want, where that is known beforehand.
+// agent runs an operation of the agent on an instance concurrently, and checks its
+// outcome with want, if the outcome is determined.
 func (r *modelRun) agent(i *modelInstance, want func(done bool, err error) error, op func(context.Context) error) {
 	i.ops++
 	done, result := false, error(nil)
@@ -265,7 +266,7 @@ func (r *modelRun) open(c *provider, id, canvasID, input string) {
 	switch idle := i.ops == 0; {
 	case !c.reachable(canvasID):
 		if idle && !i.open {
-			want = fails("opening what nobody can open")
+			want = fails("opening a canvas without a reachable provider")
 		}
 	case idle && i.ready && i.owner == c && i.input == input:
 		want = succeeds("opening what is open")

@@ -14,11 +14,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// long reports whether the long runs are wanted: ten times the sequences, and
-// assertions on time. They run with AHP_LONG=1.
+// long reports whether AHP_LONG=1 asks for long runs: ten times the sequences, and
+// assertions about time.
 func long() bool { return os.Getenv("AHP_LONG") == "1" }
 
-// modelStep is one thing that happens in a random run.
+// modelStep is one step of a random run.
 type modelStep struct {
 	Op         string
 	Who, On, N int
@@ -28,8 +28,8 @@ type modelStep struct {
 var modelOps = []string{"connect", "connect", "cut", "cut", "reconnect", "reconnect", "leave", "unsubscribe", "declare", "declare", "declare",
 	"open", "open", "open", "open", "reopen", "invoke", "invoke", "close", "personCloses", "mode", "pass", "grace", "watcherDrops", "restart"}
 
-// drawPlan draws a plan: evenly, which rapid's own generators are not, so what
-// shrinks is its length. Two clients begin with something declared.
+// drawPlan draws a plan with uniformly distributed steps, unlike rapid's own generators;
+// shrinking makes it shorter. Two clients begin with declarations.
 func drawPlan(t *rapid.T) []modelStep {
 	var seed [32]byte
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), len(seed), len(seed)).Draw(t, "seed"))
@@ -46,12 +46,11 @@ func drawPlan(t *rapid.T) []modelStep {
 	return plan
 }
 
-// Clients that provide come, declare, answer well or badly, drop and return, and
-// the agent and a person open, invoke and close, and the host crashes and starts
-// again on what it has committed: after every step the registry,
-// the catalogue, the channels and a mirror are what a simple model says, and no
-// provider is asked anything twice (canvas.md sections 2 to 5). 1,000 sequences;
-// 10,000 with AHP_LONG=1.
+// Providers in clients connect, declare, answer well or badly, disconnect and reconnect;
+// the agent and a person open, invoke and close; the host crashes and restarts on what it
+// has committed. After every step the registry, the catalog, the channels and a mirror
+// equal a simple model, and no provider has received a request twice (canvas/PROTOCOL.md
+// sections 2 to 5). 1,000 sequences; 10,000 with AHP_LONG=1.
 func TestProvidersFollowTheModel(t *testing.T) {
 	sequences := 1000
 	switch {
@@ -61,20 +60,20 @@ func TestProvidersFollowTheModel(t *testing.T) {
 		sequences = 50
 	}
 	checks(t, sequences)
-	ran, steps, heard := 0, 0, map[string]int{}
+	ran, steps, received := 0, 0, map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := drawPlan(rt)
 		var failed error
-		synctest.Test(t, func(t *testing.T) { failed = runModel(t, plan, heard) })
+		synctest.Test(t, func(t *testing.T) { failed = runModel(t, plan, received) })
 		ran, steps = ran+1, steps+len(plan)
 		if failed != nil {
 			rt.Fatal(failed)
 		}
 	})
-	t.Logf("%d sequences, %d steps; providers were asked %v", ran, steps, heard)
+	t.Logf("%d sequences, %d steps; providers were asked %v", ran, steps, received)
 }
 
-// checks sets how many sequences rapid draws, until the test ends.
+// checks sets how many sequences rapid draws in this test.
 func checks(t *testing.T, n int) {
 	f := flag.Lookup("rapid.checks")
 	was := f.Value.String()
@@ -84,30 +83,30 @@ func checks(t *testing.T, n int) {
 	t.Cleanup(func() { _ = f.Value.Set(was) })
 }
 
-// runModel does the steps of a plan, and adds to heard what providers were asked.
-func runModel(t *testing.T, plan []modelStep, heard map[string]int) (failed error) {
+// runModel runs the steps of a plan, and counts the requests that providers received.
+func runModel(t *testing.T, plan []modelStep, received map[string]int) (failed error) {
 	r := newModelRun(t)
 	defer func() {
 		failed = errors.Join(failed, r.stop())
-		time.Sleep(2 * time.Minute) // what was under way when a step failed is over, too
+		time.Sleep(2 * time.Minute) // calls that were active when a step failed end
 	}()
 	for i, s := range plan {
 		r.do(i, s)
 		synctest.Wait()
-		r.settle()
+		r.applyEvents()
 		if err := r.check(); err != nil {
 			return fmt.Errorf("step %d %+v: %w", i, s, err)
 		}
 	}
-	time.Sleep(2 * time.Minute) // every deadline and every grace is over
+	time.Sleep(2 * time.Minute) // every deadline and grace period has passed
 	synctest.Wait()
 	r.graceOver()
-	r.settle()
+	r.applyEvents()
 	if err := r.check(); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
 	for k, n := range r.calls {
-		heard[k.method] += n
+		received[k.method] += n
 	}
 	return nil
 }

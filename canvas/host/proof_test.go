@@ -20,8 +20,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// A host proves to a page that it knows the page's token, and tells it to nobody;
-// and it proves nothing for somebody else's address.
+// A host proves that it knows a token without disclosing it, and only for its own
+// addresses.
 func TestProof(t *testing.T) {
 	h, _ := serve(t, host.Options{ViewToken: viewToken, AgentToken: agentToken})
 	u, err := url.Parse(h.Endpoints().Page)
@@ -60,7 +60,7 @@ func TestProof(t *testing.T) {
 			t.Errorf("%s is proven: %t", token, !known)
 		}
 		if strings.Contains(body, token) {
-			t.Errorf("it tells %s", token)
+			t.Errorf("the answer discloses %s", token)
 		}
 	}
 	for _, tc := range []struct {
@@ -81,8 +81,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// A program that comes back finds the host proven on the connection that it goes on
-// with, and nobody in the host's place.
+// A client that reconnects verifies the host on the connection that it then uses, and
+// rejects another program at the host's address.
 func TestProofOnAConnection(t *testing.T) {
 	h, stop := serve(t, host.Options{ViewToken: viewToken})
 	u, err := url.Parse(h.Endpoints().AHP)

@@ -12,10 +12,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// A stranger who announces a body and sends none does not keep the connection,
-// whichever door it knocks at.
-func TestStrangersBodyThatDoesNotCome(t *testing.T) {
-	for _, door := range []struct{ method, path, hostName string }{
+// A client that announces a body and does not send it loses the connection, at every
+// endpoint.
+func TestMissingBody(t *testing.T) {
+	for _, endpoint := range []struct{ method, path, hostName string }{
 		{"POST", "/", "localhost:80"},
 		{"POST", "/mcp", "localhost:80"},
 		{"GET", "/ahp", "localhost:80"},
@@ -23,7 +23,7 @@ func TestStrangersBodyThatDoesNotCome(t *testing.T) {
 		{"POST", "/.ahp/sw.js", "c-0123456789abcdef0123456789abcdef.localhost:80"},
 		{"POST", "/", "evil.example"},
 	} {
-		t.Run(door.method+" "+door.hostName+door.path, func(t *testing.T) {
+		t.Run(endpoint.method+" "+endpoint.hostName+endpoint.path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := &ahptest.Net{}
 				ln, err := network.Listen("127.0.0.1:80")
@@ -45,9 +45,9 @@ func TestStrangersBodyThatDoesNotCome(t *testing.T) {
 				defer c.Close()
 				began := time.Now()
 				_ = c.SetReadDeadline(began.Add(time.Hour))
-				fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 10\r\n\r\n", door.method, door.path, door.hostName)
+				fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 10\r\n\r\n", endpoint.method, endpoint.path, endpoint.hostName)
 				if _, err := io.Copy(io.Discard, c); err != nil {
-					t.Errorf("the connection is still there after %v: %v", time.Since(began), err)
+					t.Errorf("the connection is still open after %v: %v", time.Since(began), err)
 				}
 			})
 		})

@@ -18,9 +18,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// A client that stops reading beside a hundred healthy ones is closed as slow,
-// misses nothing once it has reconnected, and the others never wait for it.
-func TestStuckClientHealsBesideHealthyOnes(t *testing.T) {
+// A client that stops reading is disconnected as slow. After it reconnects it has missed
+// nothing, and a hundred other clients never wait for it.
+func TestSlowClientRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newModelRun(t)
 		var healthy []*client.Client
@@ -43,10 +43,10 @@ func TestStuckClientHealsBesideHealthyOnes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			synctest.Wait() // no time passes: nobody who is healthy waits for who is not
+			synctest.Wait() // no time passes: no healthy client waits for the slow one
 			for _, c := range healthy {
 				if got, _ := c.State(host.DefaultSession); got.State.(session.State).Title != title {
-					t.Fatalf("%s has not heard of title %d", c.ID(), n)
+					t.Fatalf("%s has not received title %d", c.ID(), n)
 				}
 			}
 			time.Sleep(2 * time.Second)
@@ -65,7 +65,7 @@ func TestStuckClientHealsBesideHealthyOnes(t *testing.T) {
 		want, _ := r.host.Log().State(host.DefaultSession)
 		got, _ := r.watcher.State(host.DefaultSession)
 		if !ahp.Equal(ahp.MustMarshal(want), ahp.MustMarshal(got.State)) {
-			t.Error("the mirror of the client that came back is not the host's state")
+			t.Error("the mirror of the reconnected client differs from the host's state")
 		}
 		for _, c := range healthy {
 			c.Close()
@@ -76,7 +76,7 @@ func TestStuckClientHealsBesideHealthyOnes(t *testing.T) {
 	})
 }
 
-// pad is a text of n bytes that no compression makes small.
+// pad returns a text of n bytes that does not compress well.
 func pad(n int) string {
 	b := make([]byte, n/2)
 	_, _ = rand.Read(b)

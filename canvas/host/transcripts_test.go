@@ -23,8 +23,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
-// Every transcript runs over the whole stack (net/http, WebSocket, JSON-RPC,
-// log, services) on a network in memory and a clock that only "@" moves.
+// Every transcript runs over the whole stack (net/http, WebSocket, JSON-RPC, log,
+// services) on an in-memory network, with a clock that only "@" advances.
 func TestTranscripts(t *testing.T) {
 	all, err := testcases.Transcripts()
 	if err != nil || len(all) == 0 {
@@ -50,7 +50,7 @@ const (
 	agentToken = "agent-token"
 )
 
-// env is a host under test, as testcases.Env has it.
+// env implements testcases.Env with a host.
 type env struct {
 	t     *testing.T
 	net   *ahptest.Net
@@ -100,7 +100,7 @@ func (e *env) register(id, name string, set ...canvas.Declaration) {
 	e.regs[id] = reg
 }
 
-// connectAgent enters the agent's door with a client that is not ours.
+// connectAgent connects another implementation of MCP.
 func (e *env) connectAgent() {
 	here, there := mcp.NewInMemoryTransports()
 	if _, err := e.host.Tools().Connect(e.t.Context(), there); err != nil {
@@ -114,7 +114,7 @@ func (e *env) connectAgent() {
 	e.agent = session
 }
 
-// stop ends everything and checks that the host drained.
+// stop closes the connections and checks that the host drains.
 func (e *env) stop() {
 	for _, c := range e.conns {
 		_ = c.Close(false)
@@ -212,7 +212,7 @@ func (c *testConn) read() {
 func (c *testConn) Send(frame []byte) error {
 	err := c.socket.WriteBatch([][]byte{frame})
 	if ws.CodeOf(err) != 0 {
-		return nil // the next expectation says what it wants of a closed connection
+		return nil // the next expectation checks the closed connection
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func (r *modelRun) dropWatcher() {
 	}
 }
 
-// socket makes a connection of a client, not opened yet.
+// socket opens a connection of a client, without the handshake.
 func (r *modelRun) socket(c *provider) *wireConn {
 	conn := &wireConn{client: c, live: true, nextID: 0, answers: map[string]frame{}, asked: map[string]bool{}}
 	socket, err := ws.Dial(context.Background(), "ws://"+address+"/ahp", ws.DialOptions{
@@ -40,7 +40,7 @@ func (r *modelRun) socket(c *provider) *wireConn {
 	return conn
 }
 
-// joins is what a new connection changes: a client that was lost is back.
+// joins updates the model for a new connection: the client is reachable.
 func (r *modelRun) joins(c *provider, conn *wireConn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *modelRun) initialize(c *provider, conn *wireConn, uris []string) {
 		"initialSubscriptions": uris, "capabilities": caps})
 }
 
-// reconnect resumes with the session, or leaves it so.
+// reconnect resumes a client, with or without its subscription to the session.
 func (r *modelRun) reconnect(c *provider, with bool) {
 	if len(c.conns) == 2 {
 		return
@@ -89,7 +89,7 @@ func (r *modelRun) reconnect(c *provider, with bool) {
 	}
 	conn := r.socket(c)
 	r.mu.Lock()
-	leaves := !with && !c.subscribed() && c.known == r.lives // one that is not known initializes, and stays
+	leaves := !with && !c.subscribed() && c.known == r.lives // an unknown client initializes, and keeps its declarations
 	r.mu.Unlock()
 	if leaves {
 		r.leaves(c)
@@ -106,7 +106,7 @@ func (c *provider) subscribed() bool {
 	return slices.ContainsFunc(c.conns, func(conn *wireConn) bool { return conn.subscribed })
 }
 
-// leaves takes a client's declarations back; what was in flight has failed.
+// leaves withdraws a client's declarations; calls in flight have failed.
 func (r *modelRun) leaves(c *provider) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +134,7 @@ func (r *modelRun) cut(c *provider, n int) {
 		c.lostAt = time.Now()
 		r.lose(c, func(*modelInstance) bool { return true })
 	} else {
-		r.causeRevival(c) // of what this connection was asked for
+		r.causeRevival(c) // of the requests that this connection had received
 	}
 	r.mu.Unlock()
 	conn.cut()
@@ -155,5 +155,5 @@ func (r *modelRun) unsubscribe(c *provider, n int) {
 	conn.send(object{"jsonrpc": "2.0", "method": "unsubscribe", "params": object{"channel": host.DefaultSession}})
 }
 
-// sets are what a client may declare; the last one is bad.
+// sets are the sets of declarations that clients use; the last one is invalid.
 var sets = [][]string{{}, {"a"}, {"a", "b"}, {"b"}, {"b", "a"}, {"a", "a"}}
