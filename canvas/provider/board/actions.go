@@ -36,7 +36,7 @@ type (
 	}
 )
 
-// The inputs of actions; declaration.json has them for agents.
+// The inputs of actions; declaration.json describes them.
 type (
 	newCard struct {
 		Title string `json:"title"`
@@ -56,7 +56,7 @@ type (
 		List     string    `json:"list"`
 		Position *position `json:"position"`
 	}
-	ofList struct {
+	listRef struct {
 		List string `json:"list"`
 	}
 	addCard struct {
@@ -76,38 +76,37 @@ type (
 		List     *string   `json:"list,omitzero"`
 		Position *position `json:"position,omitzero"`
 	}
-	ofCard struct {
+	cardRef struct {
 		Card string `json:"card"`
 	}
 )
 
-// board is a State with the ids that it may give out. It is a value: what changes
-// it works on a copy.
+// board is a State and its source of ids. It is immutable: changes work on a copy.
 type board struct {
 	State
-	Next int `json:"next"` // number of the next id
+	Next int `json:"next"` // the number of the newest id
 }
 
 func (b board) copy() board { return board{b.clone(), b.Next} }
 
-// actions is what an agent may do.
+// actions are the actions of an agent.
 var actions = map[string]sample.Action[board]{
-	"get_board":    does(func(b *board, _ struct{}) (any, error) { return b.State, nil }),
-	"add_list":     does((*board).addList),
-	"rename_list":  does((*board).renameList),
-	"move_list":    does((*board).moveList),
-	"remove_list":  does((*board).removeList),
-	"add_card":     does((*board).addCard),
-	"edit_card":    does((*board).editCard),
-	"move_card":    does((*board).moveCard),
-	"check_card":   does(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, true) }),
-	"uncheck_card": does(func(b *board, in ofCard) (any, error) { return b.tick(in.Card, false) }),
-	"remove_card":  does((*board).removeCard),
+	"get_board":    action(func(b *board, _ struct{}) (any, error) { return b.State, nil }),
+	"add_list":     action((*board).addList),
+	"rename_list":  action((*board).renameList),
+	"move_list":    action((*board).moveList),
+	"remove_list":  action((*board).removeList),
+	"add_card":     action((*board).addCard),
+	"edit_card":    action((*board).editCard),
+	"move_card":    action((*board).moveCard),
+	"check_card":   action(func(b *board, in cardRef) (any, error) { return b.tick(in.Card, true) }),
+	"uncheck_card": action(func(b *board, in cardRef) (any, error) { return b.tick(in.Card, false) }),
+	"remove_card":  action((*board).removeCard),
 }
 
-// does makes an action of a function that changes the board it is given: a copy,
-// so that one that fails leaves nothing behind.
-func does[P any](fn func(*board, P) (any, error)) sample.Action[board] {
+// action makes an Action of a function that changes a board. The function changes a
+// copy, so a failed action changes nothing.
+func action[P any](fn func(*board, P) (any, error)) sample.Action[board] {
 	return sample.With(CodeInvalid, func(b board, _ sample.Call, in P) (board, sample.Result, error) {
 		after := b.copy()
 		value, err := fn(&after, in)
@@ -125,26 +124,27 @@ func does[P any](fn func(*board, P) (any, error)) sample.Action[board] {
 	})
 }
 
-// changed is the event of what a person did.
-type changed struct {
+// changedEvent tells the agent what a person did.
+type changedEvent struct {
 	Type   string    `json:"type"`
 	Action string    `json:"action"`
 	Input  ahp.Value `json:"input"`
 }
 
-// byPeople is the same actions; an agent that waits hears of them.
-func byPeople() map[string]sample.Action[board] {
+// personActions returns the same actions for people, with an event for the agent.
+func personActions() map[string]sample.Action[board] {
 	all := map[string]sample.Action[board]{}
 	for name, do := range actions {
 		all[name] = func(b board, call sample.Call) (board, sample.Result, error) {
 			after, result, err := do(b, call)
-			result.Event = changed{"board.changed", call.Action, call.Input}
+			result.Event = changedEvent{"board.changed", call.Action, call.Input}
 			return after, result, err
 		}
 	}
 	return all
 }
 
+// id returns a new id.
 func (b *board) id(prefix string) string {
 	b.Next++
 	return prefix + strconv.Itoa(b.Next)
@@ -174,7 +174,7 @@ func (b *board) addList(in addList) (any, error) {
 		}
 		l.Cards = append(l.Cards, c)
 	}
-	b.Lists = slices.Insert(b.Lists, place(in.Position, len(b.Lists)), l)
+	b.Lists = slices.Insert(b.Lists, index(in.Position, len(b.Lists)), l)
 	return listValue{l}, nil
 }
 
@@ -196,12 +196,12 @@ func (b *board) moveList(in moveList) (any, error) {
 	}
 	l := b.Lists[i]
 	b.Lists = slices.Delete(b.Lists, i, i+1)
-	at := place(in.Position, len(b.Lists))
+	at := index(in.Position, len(b.Lists))
 	b.Lists = slices.Insert(b.Lists, at, l)
 	return listPlace{b.name(at), at}, nil
 }
 
-func (b *board) removeList(in ofList) (any, error) {
+func (b *board) removeList(in listRef) (any, error) {
 	i, err := b.list(in.List)
 	if err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func (b *board) tick(id string, done bool) (any, error) {
 	return cardPlace{b.Lists[i].Cards[at], b.name(i), at}, nil
 }
 
-func (b *board) removeCard(in ofCard) (any, error) {
+func (b *board) removeCard(in cardRef) (any, error) {
 	i, at, err := b.card(in.Card)
 	if err != nil {
 		return nil, err
@@ -276,8 +276,9 @@ func (b *board) removeCard(in ofCard) (any, error) {
 	return removedCard{in.Card}, nil
 }
 
+// insert puts a card into a list and returns its place.
 func (b *board) insert(c Card, list int, to *position) cardPlace {
-	at := place(to, len(b.Lists[list].Cards))
+	at := index(to, len(b.Lists[list].Cards))
 	b.Lists[list].Cards = slices.Insert(b.Lists[list].Cards, at, c)
 	return cardPlace{c, b.name(list), at}
 }

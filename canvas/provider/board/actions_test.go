@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample/sampletest"
 )
 
-// run is what a host does with an action; an input of nil arrives as {}.
+// run runs an action as a host does; an absent input arrives as {}.
 func (b board) run(name string, input ahp.Value) (board, any, error) {
 	action := actions[name]
 	if action == nil {
@@ -39,7 +39,7 @@ func do(t *testing.T, b board, call string) board {
 	return after
 }
 
-// sketch writes a board as "To do: a* b | Done:"; a star is a tick.
+// sketch formats a board as "To do: a* b | Done:"; a star marks a done card.
 func sketch(s State) string {
 	var lists []string
 	for _, l := range s.Lists {
@@ -87,7 +87,7 @@ func TestActions(t *testing.T) {
 	}
 	for _, nothing := range []string{`get_board`, `move_card {"card":"c3","position":0}`, `uncheck_card {"card":"c3"}`, `rename_list {"list":"l1","title":"To do"}`} {
 		if after := do(t, b, nothing); after.Revision != b.Revision {
-			t.Errorf("%s counted as a change", nothing)
+			t.Errorf("%s counts as a change", nothing)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestActionsRefuse(t *testing.T) {
 	}
 	for _, c := range []struct{ call, code string }{
 		{`add_card {"list":"none","title":"x"}`, CodeNoList},
-		{`add_card {"list":"TWIN","title":"x"}`, CodeNoList}, // which of them?
+		{`add_card {"list":"TWIN","title":"x"}`, CodeNoList}, // two lists match
 		{`add_card {"list":"A","title":" \n "}`, CodeInvalid},
 		{`add_card {"list":"A","title":"` + strings.Repeat("ä", 201) + `"}`, CodeInvalid},
 		{`add_card {"list":"A","title":"a\u0000b"}`, CodeInvalid},
@@ -118,14 +118,13 @@ func TestActionsRefuse(t *testing.T) {
 			t.Errorf("%.60s: %v, want %s", c.call, err, c.code)
 		}
 		if !ahp.Equal(before, ahp.MustMarshal(after.State)) || !ahp.Equal(before, ahp.MustMarshal(b.State)) {
-			t.Errorf("%.60s left something behind", c.call)
+			t.Errorf("%.60s failed and changed the board", c.call)
 		}
 	}
 }
 
-// TestABoardFitsAMessage: however it is filled, all of it can be posted and
-// returned.
-func TestABoardFitsAMessage(t *testing.T) {
+// TestFullBoard: a board that is filled up to its limits still fits into a message.
+func TestFullBoard(t *testing.T) {
 	for _, card := range []string{`{"list":"A","title":"x"}`, `{"list":"A","title":"x","notes":"` + strings.Repeat(`ä\"`, 900) + `"}`} {
 		b := do(t, board{State: State{Title: strings.Repeat("t", 200), Lists: []List{}}}, `add_list {"title":"A"}`)
 		for n := 0; ; n++ {
@@ -137,17 +136,17 @@ func TestABoardFitsAMessage(t *testing.T) {
 				break
 			}
 			if n > MaxCards {
-				t.Fatal("there is no end")
+				t.Fatal("the board is never full")
 			}
 			b, _ = after, value
 		}
 		if n := len(ahp.MustMarshal(b.State)); n > 60<<10 { // what sample.Definition.Show allows
-			t.Errorf("what Views get has %d bytes", n)
+			t.Errorf("the message to Views has %d bytes", n)
 		}
 	}
 }
 
-// TestModel plays random actions against a plain model: lists of ids.
+// TestModel compares random actions with a simple model: lists of ids.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := board{State: State{Title: "B", Lists: []List{}}}
@@ -215,14 +214,14 @@ func TestModel(t *testing.T) {
 				i, at := pickCard()
 				id := model[i].cards[at]
 				ticked[id] = rapid.Bool().Draw(t, "done")
-				run(map[bool]string{true: "check_card", false: "uncheck_card"}[ticked[id]], ofCard{id})
+				run(map[bool]string{true: "check_card", false: "uncheck_card"}[ticked[id]], cardRef{id})
 			},
 			"remove card": func(t *rapid.T) {
 				if len(model) == 0 {
 					t.Skip()
 				}
 				i, at := pickCard()
-				run("remove_card", ofCard{model[i].cards[at]})
+				run("remove_card", cardRef{model[i].cards[at]})
 				model[i].cards = slices.Delete(slices.Clone(model[i].cards), at, at+1)
 			},
 			"move list": func(t *rapid.T) {
@@ -239,7 +238,7 @@ func TestModel(t *testing.T) {
 					t.Skip()
 				}
 				i := pickList()
-				run("remove_list", ofList{model[i].id})
+				run("remove_list", listRef{model[i].id})
 				model = slices.Delete(slices.Clone(model), i, i+1)
 			},
 			"": func(t *rapid.T) {
@@ -268,10 +267,10 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// TestDeclaration: what is declared is what is done.
+// TestDeclaration: the declared actions are the implemented ones.
 func TestDeclaration(t *testing.T) { sampletest.Declared(t, New(), actions) }
 
-// FuzzRun: no input of an agent or a View breaks a board or the limits.
+// FuzzRun: no input of an agent or a View makes a board exceed its limits.
 func FuzzRun(f *testing.F) {
 	for name := range actions {
 		f.Add(name, []byte(`{"list":"a","card":"c2","title":"x","position":-1,"notes":"\u0001"}`))

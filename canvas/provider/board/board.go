@@ -23,7 +23,7 @@ func New() *sample.Provider {
 		Page:        sample.MustPage(files),
 		Open:        open,
 		Agent:       actions,
-		Person:      byPeople(),
+		Person:      personActions(),
 		Show:        func(b board) any { return b.State },
 		Title:       func(b board) string { return b.Title },
 		Status:      board.status,
@@ -31,23 +31,23 @@ func New() *sample.Provider {
 	})
 }
 
-// input is what a board is opened with.
+// input is the input with which a board is opened.
 type input struct {
 	Title *string  `json:"title,omitzero"`
 	Lists []string `json:"lists,omitzero"`
 }
 
-// open brings a board to what it is opened with: a title, and lists that are
-// missing.
-func open(before board, given ahp.Value) (board, error) {
+// open applies an input: it sets the title and adds the lists that are missing.
+func open(before board, raw ahp.Value) (board, error) {
 	var in input
-	if given != nil {
-		if err := ahp.Unmarshal(given, &in); err != nil {
+	if raw != nil {
+		if err := ahp.Unmarshal(raw, &in); err != nil {
 			return before, err
 		}
 	}
 	after := before.copy()
-	if before.Revision == 0 { // it is new
+	isNew := before.Revision == 0
+	if isNew {
 		after.Title, after.Lists = "Board", []List{}
 		if in.Lists == nil {
 			in.Lists = []string{"To do", "Doing", "Done"}
@@ -60,9 +60,9 @@ func open(before board, given ahp.Value) (board, error) {
 		}
 	}
 	for _, name := range in.Lists {
-		have := after.called(name)
-		if len(have) > 0 && (before.Revision > 0 || after.Lists[have[0]].Title == sample.OneLine(name)) {
-			continue // a new board has "C" and "C++"; one that has "To do" needs no "todo"
+		same := after.listsNamed(name)
+		if len(same) > 0 && (!isNew || after.Lists[same[0]].Title == sample.OneLine(name)) {
+			continue // a new board can have "C" and "C++"; an old one with "To do" needs no "todo"
 		}
 		if _, err := after.addList(addList{Title: name}); err != nil {
 			return before, err
@@ -72,6 +72,7 @@ func open(before board, given ahp.Value) (board, error) {
 	return after, after.check()
 }
 
+// status returns the line under the title.
 func (b board) status() string {
 	all, done := b.counts()
 	if all == 0 {

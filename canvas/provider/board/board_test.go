@@ -35,8 +35,9 @@ func invoke(t *testing.T, h *canvastest.Host, name, input string) string {
 	return string(v)
 }
 
-// told returns what the provider said to a View, without the View's own echoes.
-func told(v *canvastest.View) (payloads []string) {
+// received returns the provider's messages to a View since the last call, without the
+// echoes of the View's own.
+func received(v *canvastest.View) (payloads []string) {
 	for _, e := range v.Take() {
 		p, ok := strings.CutPrefix(string(e.Action), `{"type":"canvas/message","payload":`)
 		if ok && e.Origin == nil {
@@ -46,6 +47,7 @@ func told(v *canvastest.View) (payloads []string) {
 	return payloads
 }
 
+// want checks that each message contains a text.
 func want(t *testing.T, what string, have []string, want ...string) {
 	t.Helper()
 	if len(have) != len(want) {
@@ -58,8 +60,8 @@ func want(t *testing.T, what string, have []string, want ...string) {
 	}
 }
 
-// TestTwoViews: both see every change, only who said hello gets the answer to
-// it, and of two that conflict the host's order decides.
+// TestTwoViews: both Views receive each change, only the View that said hello receives
+// the answer, and of two conflicting requests the first succeeds.
 func TestTwoViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := newHost(t)
@@ -69,23 +71,23 @@ func TestTwoViews(t *testing.T) {
 		two.Subscribe(o.Channel)
 		one.Say(o.Channel, `{"sample":"hello"}`)
 		synctest.Wait()
-		want(t, "hello", told(one), `{"sample":"state","revision":1,"state":{"revision":1,"title":"Board","lists":[{"id":"l1","title":"To do","cards":[]}`)
-		want(t, "the other", told(two))
+		want(t, "hello", received(one), `{"sample":"state","revision":1,"state":{"revision":1,"title":"Board","lists":[{"id":"l1","title":"To do","cards":[]}`)
+		want(t, "the other View", received(two))
 
 		invoke(t, h, "add_card", `{"list":"To do","title":"Pack"}`)
-		want(t, "one", told(one), `"cards":[{"id":"c4","title":"Pack","done":false}]`)
-		want(t, "two", told(two), `"revision":2`)
+		want(t, "one", received(one), `"cards":[{"id":"c4","title":"Pack","done":false}]`)
+		want(t, "two", received(two), `"revision":2`)
 
 		one.Say(o.Channel, `{"sample":"do","ref":7,"action":"remove_card","input":{"card":"c4"}}`)
 		two.Say(o.Channel, `{"sample":"do","ref":"x","action":"check_card","input":{"card":"c4"}}`)
 		synctest.Wait()
-		want(t, "who was first", told(one), `"revision":3`, `{"sample":"done","ref":7,"value":{"removed":"c4"}}`)
-		want(t, "who was late", told(two), `"revision":3`, `{"sample":"refused","ref":"x","code":"board_card_not_found"`, `"revision":3`)
+		want(t, "the first request", received(one), `"revision":3`, `{"sample":"done","ref":7,"value":{"removed":"c4"}}`)
+		want(t, "the second request", received(two), `"revision":3`, `{"sample":"refused","ref":"x","code":"board_card_not_found"`, `"revision":3`)
 
 		one.Say(o.Channel, `{"sample":"do","ref":8,"action":"explode"}`)
 		synctest.Wait()
-		want(t, "an action that there is not", told(one), `{"sample":"refused","ref":8,"code":"canvas_action_no_handler"`, `"revision":3`)
-		one.Say(o.Channel, `{"sample":"do","action":"get_board"}`) // changes nothing, so nobody is told
+		want(t, "an unknown action", received(one), `{"sample":"refused","ref":8,"code":"canvas_action_no_handler"`, `"revision":3`)
+		one.Say(o.Channel, `{"sample":"do","action":"get_board"}`) // changes nothing, so it is no event
 		synctest.Wait()
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
 		if err != nil || len(page.Events) != 1 || string(page.Events[0].Event) != `{"type":"board.changed","action":"remove_card","input":{"card":"c4"}}` {
@@ -107,9 +109,9 @@ func TestTitleStatusAndURL(t *testing.T) {
 	}
 }
 
-// TestOpenedAgain: another input adds to the board, the same one keeps what was
-// made of it, and a provider that was away has what was saved.
-func TestOpenedAgain(t *testing.T) {
+// TestReopen: another input adds to the board, the same one changes nothing, and a
+// provider that was unreachable gets the saved board back.
+func TestReopen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, reg := newHost(t)
 		o := h.Open(CanvasID, "b", ahp.Value(`{"title":"One","lists":["A"]}`))
@@ -124,39 +126,41 @@ func TestOpenedAgain(t *testing.T) {
 		reg.SetReachable(true)
 		synctest.Wait()
 		if after := invoke(t, h, "get_board", `{}`); after != before {
-			t.Errorf("after it was away: %s\nbefore: %s", after, before)
+			t.Errorf("after the provider was unreachable: %s\nbefore: %s", after, before)
 		}
 		if st := h.State(o.Channel); *st.Title != "Two" {
 			t.Errorf("title %q", *st.Title)
 		}
 		invoke(t, h, "add_card", `{"list":"A","title":"y"}`)
 		if got := invoke(t, h, "get_board", `{}`); !strings.Contains(got, `"id":"c4"`) {
-			t.Errorf("an id was given twice: %s", got)
+			t.Errorf("an id was used twice: %s", got)
 		}
 	})
 }
 
-func TestSchemaRefusesBeforeTheBoardSees(t *testing.T) {
+// TestSchema: the host checks an input before the board receives it.
+func TestSchema(t *testing.T) {
 	h, _ := newHost(t)
 	h.Open(CanvasID, "b", nil)
 	_, err := h.Canvases.Invoke(t.Context(), canvas.InvokeArgs{Session: canvastest.Session, InstanceID: "b", ActionName: "add_card", Input: ahp.Value(`{"list":"todo","title":"x","colour":"red"}`)})
 	if !errors.Is(err, &canvas.Error{Code: canvas.CodeInputInvalid}) {
-		t.Errorf("an argument that there is not: %v", err)
+		t.Errorf("an unknown member: %v", err)
 	}
 }
 
-// TestPage: everything that the page asks for is there, and it asks nobody else.
+// TestPage: all of the page's files can be read, and none names another address or
+// makes markup of data.
 func TestPage(t *testing.T) {
 	h, _ := newHost(t)
 	o := h.Open(CanvasID, "b", nil)
 	v := h.Connect("v")
 	v.Subscribe(o.Channel)
-	for path, mime := range map[string]string{"/": "text/html", "/base.css": "text/css", "/board.css": "text/css", "/board.js": "text/javascript", "/draw.js": "text/javascript", "/edit.js": "text/javascript", "/keys.js": "text/javascript", "/drag.js": "text/javascript", "/ui.js": "text/javascript", "/link.js": "text/javascript", "/parts.js": "text/javascript", "/difference.js": "text/javascript"} {
+	for path, mime := range map[string]string{"/": "text/html", "/base.css": "text/css", "/board.css": "text/css", "/board.js": "text/javascript", "/draw.js": "text/javascript", "/edit.js": "text/javascript", "/keys.js": "text/javascript", "/drag.js": "text/javascript", "/ui.js": "text/javascript", "/link.js": "text/javascript", "/parts.js": "text/javascript", "/difference.js": "text/javascript", "/notes.js": "text/javascript"} {
 		raw, err := h.Canvases.Content.CanvasReadResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: canvas.ContentURL("b", path)})
 		if err != nil || !strings.Contains(string(raw), `"mimeType":"`+mime+`"`) {
 			t.Errorf("%s: %.100s %v", path, raw, err)
 		}
-		text := strings.ReplaceAll(string(raw), "http://www.w3.org/2000/svg", "") // a name, which nobody asks for
+		text := strings.ReplaceAll(string(raw), "http://www.w3.org/2000/svg", "") // the name of a namespace, not an address
 		for _, bad := range []string{"http://", "https://", "innerHTML", "insertAdjacentHTML", "document.write", "eval("} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s has %s", path, bad)

@@ -14,20 +14,20 @@ import (
 // page is a sampletest.Page of a board.
 type page struct{ *sampletest.Page }
 
-// sketch is what is on the board, as "To do: a b* | Done:".
+// sketch is an expression for the board on the page, as "To do: a b* | Done:".
 const sketch = `all(".list").map((l) => l.querySelector(".text").textContent + ":" +
 	[...l.querySelectorAll(".card")].map((c) => " " + c.querySelector(".name").textContent + (c.classList.contains("done") ? "*" : "")).join("")).join(" | ")`
 
-// focus puts the keyboard on a card by its title.
+// focus focuses the card with a title.
 func (p page) focus(title string) {
 	p.Eval(`all(".card").find((c) => c.querySelector(".name").textContent === "` + title + `").focus()`)
 }
 
-// TestInTheBrowser: an agent fills the board, a person works in it by keyboard
-// and mouse, and a second page agrees at once.
+// TestInTheBrowser: an agent fills the board, a person works in it by keyboard and
+// mouse, and a second page shows the same.
 func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starts browsers")
 	}
 	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox, webtest.WebKit)
 }
@@ -35,7 +35,7 @@ func TestInTheBrowser(t *testing.T) {
 func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
 	b := sampletest.New(t, board.New(), `{"title":"Release 2.0"}`)
-	two, one := page{b.View(browser)}, page{b.View(browser)} // the newest window has the keyboard
+	two, one := page{b.View(browser)}, page{b.View(browser)} // the newest window has the focus
 	b.Invoke("add_card", `{"list":"todo","title":"Write notes","notes":"What changed\nand why"}`)
 	b.Invoke("add_card", `{"list":"todo","title":"<b>Tag</b> & sign"}`)
 	b.Invoke("add_card", `{"list":"doing","title":"Fix build"}`)
@@ -54,7 +54,7 @@ func inTheBrowser(t *testing.T) {
 	one.Wait(`at("live").textContent.includes("is done")`)
 	one.Press("Shift+ArrowRight")
 	agree("To do: <b>Tag</b> & sign | Doing: Write notes* Fix build | Done: Plan*")
-	one.Wait(`d.activeElement.textContent.includes("Write notes")`) // the focus goes with the card
+	one.Wait(`d.activeElement.textContent.includes("Write notes")`) // the focus follows the card
 	one.Press("Shift+ArrowDown")
 	agree("To do: <b>Tag</b> & sign | Doing: Fix build Write notes* | Done: Plan*")
 	one.Keys(kb.ArrowUp)
@@ -69,13 +69,13 @@ func inTheBrowser(t *testing.T) {
 	one.focus("Fix build")
 	one.Press("Enter")
 	one.Wait(`d.activeElement.matches("input[type=text]")`)
-	b.Invoke("check_card", `{"card":"c5"}`) // the agent goes on meanwhile, in this card too
+	b.Invoke("check_card", `{"card":"c5"}`) // the agent changes the same card during the edit
 	b.Invoke("edit_card", `{"card":"c6","notes":"It is red"}`)
 	one.Shows(`at("c6").querySelector(".notes").textContent`, "It is red")
 	one.Keys("Fix the build" + kb.Enter)
 	agree("To do: <b>Tag</b> & sign* | Doing: Fix the build Write notes* | Done: Plan*")
 	if got := b.Invoke("get_board", `{}`); !strings.Contains(got, `"title":"Fix the build","notes":"It is red"`) {
-		t.Errorf("a person's new title took the agent's notes away: %s", got)
+		t.Errorf("a person's new title overwrote the agent's notes: %s", got)
 	}
 	one.Press("n")
 	one.Wait(`d.activeElement.matches("input[type=text]")`)
@@ -96,7 +96,7 @@ func inTheBrowser(t *testing.T) {
 	one.Tab.Click(t, ".offer .dismiss")
 	one.Tab.Wait(t, `document.querySelector(".offer").hidden`)
 
-	two.Reload() // the state is the host's
+	two.Reload() // the state is in the host
 	two.Shows(sketch, "To do: <b>Tag</b> & sign* | Doing: Fix the build Write notes* | Done: New one Plan*")
 	look(t, one)
 }
@@ -115,7 +115,7 @@ func drag(p page, card, list string) {
 	})()`)
 }
 
-// look has the board looked at in every dress.
+// look takes screenshots and audits in both themes and a narrow window.
 func look(t *testing.T, p page) {
 	t.Helper()
 	p.focus("Fix the build")

@@ -2,11 +2,11 @@ package board
 
 import "github.com/ahp-canvas/ahp-canvas/ahp"
 
-// position is a place in an order, in every form of a whole number that the
-// schema lets through: agents write 1.0, too.
+// position is an index. It accepts each form of a whole number that the schema
+// accepts: agents also write 1.0.
 type position int
 
-// UnmarshalJSON reads a number; what is beyond every order is the end.
+// UnmarshalJSON decodes a number, and clamps it to the range of all indexes.
 func (p *position) UnmarshalJSON(data []byte) error {
 	var n float64
 	if err := ahp.Unmarshal(data, &n); err != nil {
@@ -16,8 +16,8 @@ func (p *position) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// place is a position among n things: the end where it is absent or beyond.
-func place(at *position, n int) int {
+// index returns the index among n items at which to insert: n if at is absent or larger.
+func index(at *position, n int) int {
 	if at == nil {
 		return n
 	}

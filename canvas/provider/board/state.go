@@ -13,41 +13,52 @@ import (
 
 // The limits of a board; see the package comment.
 const (
-	MaxLists = 20
-	MaxCards = 500
-	MaxTitle = 200      // code points
-	MaxNotes = 2000     // code points
-	MaxBytes = 56 << 10 // of the board as JSON
+	MaxLists = 20       // lists of a board
+	MaxCards = 500      // cards of a board
+	MaxTitle = 200      // code points of a title
+	MaxNotes = 2000     // code points of a card's notes
+	MaxBytes = 56 << 10 // bytes of the board as JSON
 )
 
-// The codes of a board's own errors.
+// The codes of the board's errors.
 const (
-	CodeNoList  = "board_list_not_found"
-	CodeNoCard  = "board_card_not_found"
-	CodeFull    = "board_full"
-	CodeInvalid = "board_invalid"
+	CodeNoList  = "board_list_not_found" // no list, or several lists, of that id or title
+	CodeNoCard  = "board_card_not_found" // no card of that id
+	CodeFull    = "board_full"           // a limit is exceeded
+	CodeInvalid = "board_invalid"        // an invalid input
 )
 
-// State is a board. It is a value: operations work on a clone.
+// State is a board as Views and get_board receive it. It is immutable: operations work
+// on a clone.
 type State struct {
-	Revision int64  `json:"revision"` // counts changes
-	Title    string `json:"title"`
-	Lists    []List `json:"lists"`
+	// Revision counts the changes.
+	Revision int64 `json:"revision"`
+	// Title is the board's name.
+	Title string `json:"title"`
+	// Lists are the columns, from left to right.
+	Lists []List `json:"lists"`
 }
 
 // List is a column of cards.
 type List struct {
-	ID    string `json:"id"`
+	// ID identifies the list; the board never uses it again.
+	ID string `json:"id"`
+	// Title is the list's name.
 	Title string `json:"title"`
+	// Cards are the cards, from top to bottom.
 	Cards []Card `json:"cards"`
 }
 
-// Card is one thing to do.
+// Card is one item of a list.
 type Card struct {
-	ID    string `json:"id"`
+	// ID identifies the card; the board never uses it again.
+	ID string `json:"id"`
+	// Title is one line of text.
 	Title string `json:"title"`
-	Notes string `json:"notes,omitzero"` // plain text
-	Done  bool   `json:"done"`
+	// Notes is plain text; "" is none.
+	Notes string `json:"notes,omitzero"`
+	// Done reports whether the card is ticked off.
+	Done bool `json:"done"`
 }
 
 func (s State) clone() State {
@@ -58,31 +69,31 @@ func (s State) clone() State {
 	return s
 }
 
-// list finds a list by its id, or by its title where that is one list's alone: as
-// it is written, else by letters and digits, so that "todo" is "To do".
+// list finds a list by its id or a unique title. A title matches exactly, or else by
+// its letters and digits, so that "todo" finds "To do".
 func (s *State) list(ref string) (int, error) {
 	if i := slices.IndexFunc(s.Lists, func(l List) bool { return l.ID == ref }); i >= 0 {
 		return i, nil
 	}
-	called := s.called(ref)
-	if len(called) == 1 {
-		return called[0], nil
+	named := s.listsNamed(ref)
+	if len(named) == 1 {
+		return named[0], nil
 	}
 	var titles []string
 	for _, l := range s.Lists {
 		titles = append(titles, fmt.Sprintf("%s (%q)", l.ID, l.Title))
 	}
 	switch {
-	case len(called) > 1:
-		return 0, canvas.Errorf(CodeNoList, "two lists are called %q: use an id: %s", ref, strings.Join(titles, ", "))
+	case len(named) > 1:
+		return 0, canvas.Errorf(CodeNoList, "%d lists are called %q; use an id: %s", len(named), ref, strings.Join(titles, ", "))
 	case titles == nil:
-		titles = []string{"none, call add_list first"}
+		return 0, canvas.Errorf(CodeNoList, "no list is called %q; the board has no lists, so call add_list first", ref)
 	}
-	return 0, canvas.Errorf(CodeNoList, "no list is called %q; there are: %s", ref, strings.Join(titles, ", "))
+	return 0, canvas.Errorf(CodeNoList, "no list is called %q; the lists are %s", ref, strings.Join(titles, ", "))
 }
 
-// called are the lists with a title.
-func (s *State) called(title string) []int {
+// listsNamed returns the indexes of the lists with a title; see list.
+func (s *State) listsNamed(title string) []int {
 	where := func(is func(string) bool) (all []int) {
 		for i, l := range s.Lists {
 			if is(l.Title) {
@@ -98,6 +109,7 @@ func (s *State) called(title string) []int {
 	return where(func(t string) bool { return key != "" && letters(t) == key })
 }
 
+// letters returns the letters and digits of s, in lower case.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -114,7 +126,7 @@ func (s *State) card(id string) (list, at int, err error) {
 			return i, at, nil
 		}
 	}
-	return 0, 0, canvas.Errorf(CodeNoCard, "there is no card %q any more: call get_board to see the ids", id)
+	return 0, 0, canvas.Errorf(CodeNoCard, "the board has no card %q; call get_board to see the ids", id)
 }
 
 // counts returns how many cards there are, and how many are done.
@@ -130,24 +142,24 @@ func (s *State) counts() (all, done int) {
 	return all, done
 }
 
-// check holds a changed board against the limits.
+// check returns an error if the board exceeds a limit.
 func (s *State) check() error {
 	if len(s.Lists) > MaxLists {
-		return canvas.Errorf(CodeFull, "a board has at most %d lists", MaxLists)
+		return canvas.Errorf(CodeFull, "a board can have at most %d lists; remove one first", MaxLists)
 	}
 	if all, _ := s.counts(); all > MaxCards {
-		return canvas.Errorf(CodeFull, "a board has at most %d cards: remove some first", MaxCards)
+		return canvas.Errorf(CodeFull, "a board can have at most %d cards; remove some first", MaxCards)
 	}
 	if len(ahp.MustMarshal(s)) > MaxBytes {
-		return canvas.Errorf(CodeFull, "a board holds at most %d KiB: remove or shorten something first", MaxBytes>>10)
+		return canvas.Errorf(CodeFull, "a board can have at most %d KiB; remove or shorten something first", MaxBytes>>10)
 	}
 	return nil
 }
 
-// texts cleans what people and agents write.
+// texts checks the texts of people and agents.
 var texts = sample.Texts{Code: CodeInvalid}
 
-// notes cleans a card's text of several lines.
+// notes checks a card's notes.
 func notes(s string) (string, error) {
-	return texts.Lines("the text of the notes", strings.TrimSpace(s), MaxNotes)
+	return texts.Lines("the notes", strings.TrimSpace(s), MaxNotes)
 }

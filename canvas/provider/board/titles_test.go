@@ -6,8 +6,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// A title that is written exactly is that list's, also where letters alone would
-// not tell it from another, and where it has none.
+// TestListsByTitle: an exact title finds its list, also if its letters do not
+// distinguish it from another, or if it has none.
 func TestListsByTitle(t *testing.T) {
 	b, err := open(board{}, ahp.Value(`{"lists":["C","C++","🚀"," C  ++","C++"]}`))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// counter is the smallest sample: the agent reads, people count.
+// counter is a small canvas: the agent reads the number, people increase it.
 type counter struct {
 	N int `json:"n"`
 }
@@ -92,8 +92,9 @@ func (b *bench) invoke(name string) (string, error) {
 	return string(v), err
 }
 
-// heard is what the provider said to a View, without the View's own echoes.
-func heard(v *canvastest.View) (payloads []string) {
+// received returns the provider's messages to a View since the last call, without
+// the echoes of the View's own.
+func received(v *canvastest.View) (payloads []string) {
 	for _, e := range v.Take() {
 		p, ok := strings.CutPrefix(string(e.Action), `{"type":"canvas/message","payload":`)
 		if ok && e.Origin == nil {
@@ -103,8 +104,8 @@ func heard(v *canvastest.View) (payloads []string) {
 	return payloads
 }
 
-// TestViews: a change goes to all, an answer to who asked, and what is none of
-// ours to nobody.
+// TestViews: a change goes to all Views, an answer to the View that asked, and a
+// message of another form has no answer.
 func TestViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -122,39 +123,39 @@ func TestViews(t *testing.T) {
 			{`{"sample":"do","ref":2,"action":"add","input":{"by":0}}`, []string{`{"sample":"done","ref":2,"value":12}`}, nil},
 			{`{"sample":"do","ref":3,"action":"add","input":{"by":-1}}`,
 				[]string{`{"sample":"refused","ref":3,"code":"counter_invalid","message":"only up"}`, `{"sample":"state","revision":2,"state":{"n":12}}`}, nil},
-			{`{"sample":"do","ref":4,"action":"read"}`, // the agent's alone
+			{`{"sample":"do","ref":4,"action":"read"}`, // only the agent may read
 				[]string{`{"sample":"refused","ref":4,"code":"canvas_action_no_handler","message":"this canvas has no action \"read\""}`, `{"sample":"state","revision":2,"state":{"n":12}}`}, nil},
 			{`{"board":"hello"}`, nil, nil},
 			{`{"sample":"dance"}`, nil, nil},
 		} {
 			one.Say(b.channel, step.say)
 			synctest.Wait()
-			if diff := cmp.Diff(step.one, heard(one)); diff != "" {
-				t.Errorf("%s: who asked (-want +got)\n%s", step.say, diff)
+			if diff := cmp.Diff(step.one, received(one)); diff != "" {
+				t.Errorf("%s: the View that asked (-want +got)\n%s", step.say, diff)
 			}
-			if diff := cmp.Diff(step.two, heard(two)); diff != "" {
-				t.Errorf("%s: the other (-want +got)\n%s", step.say, diff)
+			if diff := cmp.Diff(step.two, received(two)); diff != "" {
+				t.Errorf("%s: the other View (-want +got)\n%s", step.say, diff)
 			}
 		}
 		page, err := b.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
 		if err != nil || len(page.Events) != 1 || string(page.Events[0].Event) != `{"n":12}` {
 			t.Errorf("events: %+v, %v", page, err)
 		}
-		if _, err := b.invoke("add"); !errors.Is(err, &canvas.Error{Code: canvas.CodeNoHandler}) { // the person's alone
+		if _, err := b.invoke("add"); !errors.Is(err, &canvas.Error{Code: canvas.CodeNoHandler}) { // only a person may add
 			t.Errorf("the agent added: %v", err)
 		}
 	})
 }
 
-// TestOpenedAgain: the same input changes nothing, another one is applied to what
-// holds, and a provider that was away has what was saved.
-func TestOpenedAgain(t *testing.T) {
+// TestReopen: the same input changes nothing, another input is applied to the current
+// value, and a provider that was unreachable gets its saved value back.
+func TestReopen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		reads := func(want string) {
 			t.Helper()
 			if got, err := b.invoke("read"); err != nil || got != want {
-				t.Errorf("it is %s, %v, want %s", got, err, want)
+				t.Errorf("the counter is %s, %v; want %s", got, err, want)
 			}
 		}
 		b.Open("counter", "c", ahp.Value(`{ "by": 1 }`))
@@ -171,7 +172,7 @@ func TestOpenedAgain(t *testing.T) {
 	})
 }
 
-// TestFiles: a page has the shared files, and its own go before them.
+// TestFiles: a page has the shared files, and its own replace them.
 func TestFiles(t *testing.T) {
 	b := newBench(t)
 	v := b.Connect("view")

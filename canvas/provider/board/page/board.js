@@ -1,6 +1,6 @@
 // @ts-check
-// The board's page: it draws the state that the host holds and asks for changes.
-// It never changes a board itself, so two pages cannot disagree for long.
+// The board's page: it draws the state that it receives, and requests changes. It
+// never changes the board itself, so all pages show the same.
 import { ask, onState } from "./link.js";
 import { startDrag } from "./drag.js";
 import { startKeys } from "./keys.js";
@@ -14,14 +14,14 @@ import { draw } from "./draw.js";
 /** @type {State | undefined} */
 let state;
 
-/** The board as the host said it last. */
+/** Returns the latest state. */
 export const current = () => state ?? { revision: 0, title: "", lists: [] };
 
-/** Asks, and says what came of it. @param {string} action @param {any} input @param {string} said */
-export async function change(action, input, said) {
+/** Requests a change and announces the outcome. @param {string} action @param {any} input @param {string} success announced if the change was made @returns {Promise<any>} the action's value; undefined if it was refused */
+export async function change(action, input, success) {
   try {
     const value = await ask(action, input);
-    if (said) announce(said);
+    if (success) announce(success);
     return value;
   } catch (err) {
     toast(/** @type {Error} */ (err).message);

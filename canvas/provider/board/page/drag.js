@@ -1,11 +1,11 @@
 // @ts-check
-// Dragging by pointer events, so that it works with mouse, pen and touch alike.
-// A mouse takes a card anywhere; a finger takes its grip, and scrolls elsewhere.
+// Dragging of cards by pointer events, for mouse, pen and touch. A mouse can drag a card
+// anywhere; a finger drags its grip, because it scrolls elsewhere.
 import { moveCard } from "./edit.js";
-import { drawWaiting } from "./draw.js";
+import { drawPostponed } from "./draw.js";
 import { redraw } from "./board.js";
 
-const FAR = 6; // px until a press becomes a drag
+const THRESHOLD = 6; // px until a press becomes a drag
 const EDGE = 48; // px from the board's edge at which it scrolls
 
 /** @param {HTMLElement} board */
@@ -19,7 +19,7 @@ export function startDrag(board) {
 }
 
 class Drag {
-  #board; #card; #from; #next; #parent;
+  #board; #card; #start; #next; #parent;
   /** @type {HTMLElement | undefined} */ #ghost;
   #stop = new AbortController();
 
@@ -27,21 +27,21 @@ class Drag {
   constructor(board, card, e) {
     this.#board = board;
     this.#card = card;
-    this.#from = { x: e.clientX, y: e.clientY, id: e.pointerId };
+    this.#start = { x: e.clientX, y: e.clientY, id: e.pointerId };
     this.#parent = card.parentElement;
     this.#next = card.nextSibling;
     const { signal } = this.#stop;
     addEventListener("pointermove", (m) => this.#move(m), { signal });
     addEventListener("pointerup", (m) => this.#end(m, true), { signal });
     addEventListener("pointercancel", (m) => this.#end(m, false), { signal });
-    addEventListener("keydown", (k) => { if (k.key === "Escape") this.#leave(); }, { signal });
+    addEventListener("keydown", (k) => { if (k.key === "Escape") this.#cancel(); }, { signal });
   }
 
   /** @param {PointerEvent} e */
   #move(e) {
-    if (e.pointerId !== this.#from.id) return;
-    const dx = e.clientX - this.#from.x, dy = e.clientY - this.#from.y;
-    if (!this.#ghost && Math.hypot(dx, dy) < FAR) return;
+    if (e.pointerId !== this.#start.id) return;
+    const dx = e.clientX - this.#start.x, dy = e.clientY - this.#start.y;
+    if (!this.#ghost && Math.hypot(dx, dy) < THRESHOLD) return;
     const ghost = this.#ghost ??= this.#lift();
     ghost.style.transform = `translate(${dx}px, ${dy}px)`;
     e.preventDefault();
@@ -63,7 +63,7 @@ class Drag {
     return ghost;
   }
 
-  /** Puts the held card where it would be dropped. @param {number} x @param {number} y */
+  /** Moves the dragged card to where it would be dropped. @param {number} x @param {number} y */
   #place(x, y) {
     const list = document.elementsFromPoint(x, y).map((el) => el.closest(".list")).find(Boolean);
     for (const l of this.#board.querySelectorAll(".list")) l.classList.toggle("over", l === list);
@@ -85,8 +85,8 @@ class Drag {
 
   /** @param {PointerEvent} e @param {boolean} drop */
   #end(e, drop) {
-    if (e.pointerId !== this.#from.id) return;
-    if (!drop || !this.#ghost) return this.#leave();
+    if (e.pointerId !== this.#start.id) return;
+    if (!drop || !this.#ghost) return this.#cancel();
     const cards = this.#card.parentElement, list = this.#card.closest(".list");
     const position = cards ? [...cards.querySelectorAll(".card")].indexOf(this.#card) : 0;
     this.#clean();
@@ -94,8 +94,8 @@ class Drag {
     this.#card.focus({ preventScroll: true });
   }
 
-  /** Nothing is dropped: the card goes back. */
-  #leave() {
+  /** Puts the card back. */
+  #cancel() {
     const lifted = this.#ghost;
     this.#clean();
     if (lifted && this.#parent?.isConnected) this.#parent.insertBefore(this.#card, this.#next?.parentNode === this.#parent ? this.#next : null);
@@ -108,6 +108,6 @@ class Drag {
     this.#card.classList.remove("held");
     document.body.classList.remove("dragging");
     for (const l of this.#board.querySelectorAll(".over")) l.classList.remove("over");
-    drawWaiting();
+    drawPostponed();
   }
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// Brings the page to a state, element by element: what is focused, open or
-// half-typed stays, whoever changed the board.
+// Draws a state by changing the existing elements, so that focus, open forms and
+// unfinished input survive changes by others.
 import { byId, make } from "./ui.js";
 import { icon } from "./parts.js";
 import { addCard, addList, editCard, moveList, removeCard, removeList, renameList, tick } from "./edit.js";
@@ -12,22 +12,22 @@ import { drawNotes } from "./notes.js";
 /** @typedef {import("./board.js").Card} Card */
 
 const board = byId("board");
-let wired = false;
-/** @type {Set<string>} Cards that are somewhere on the board: their elements move, and are not made anew. */
-let alive = new Set();
+let started = false;
+/** @type {Set<string>} Ids of all cards of the state; the element of a card that changed its list is moved */
+let cardIds = new Set();
 
-/** @param {State} state @param {State} [before] */
+/** @param {State} state @param {State} [before] the previous state, to mark and announce what changed */
 export function draw(state, before) {
-  if (!wired) {
-    wired = true;
+  if (!started) {
+    started = true;
     byId("add-list").onclick = () => addList();
     document.body.setAttribute("aria-busy", "false");
   }
-  if (board.querySelector(".held")) return later(state, before); // somebody is dragging
+  if (board.querySelector(".held")) return postpone(state, before); // a card is being dragged
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   head(state);
-  alive = new Set(state.lists.flatMap((l) => l.cards.map((c) => c.id)));
-  const fresh = new Set(before ? alive : []);
+  cardIds = new Set(state.lists.flatMap((l) => l.cards.map((c) => c.id)));
+  const fresh = new Set(before ? cardIds : []);
   before?.lists.forEach((l) => l.cards.forEach((c) => fresh.delete(c.id)));
 
   sync(board, state.lists, ".list", makeList, updateList);
@@ -36,21 +36,21 @@ export function draw(state, before) {
     sync(cards, l.cards, ".card", makeCard, updateCard);
   }
   fresh.forEach((id) => document.getElementById(id)?.classList.add("fresh"));
-  rove();
+  updateTabStop();
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
   if (before) announceDifference(before, state);
 }
 
 /** @type {{ state: State, before?: State } | undefined} */
-let waiting;
+let postponed;
 /** @param {State} state @param {State} [before] */
-function later(state, before) { waiting = { state, before: waiting?.before ?? before }; }
+function postpone(state, before) { postponed = { state, before: postponed?.before ?? before }; }
 
-/** What came while something was dragged is drawn now. */
-export function drawWaiting() {
-  const w = waiting;
-  waiting = undefined;
-  if (w) draw(w.state, w.before);
+/** Draws the newest state that arrived during a drag. */
+export function drawPostponed() {
+  const p = postponed;
+  postponed = undefined;
+  if (p) draw(p.state, p.before);
 }
 
 /** @param {State} state */
@@ -62,14 +62,14 @@ function head(state) {
   const meter = /** @type {HTMLProgressElement} */ (byId("meter"));
   meter.max = Math.max(cards.length, 1);
   meter.value = done;
-  const word = byId("word");
-  word.hidden = state.lists.length > 0;
-  word.textContent = "There is no list yet. Add one, or ask the agent to.";
+  const message = byId("message");
+  message.hidden = state.lists.length > 0;
+  message.textContent = "This board has no lists. Add one, or ask the agent.";
 }
 
 /**
- * Makes the children of a parent those of the items, in their order, keeping
- * every element that is there already.
+ * Makes the children of a parent match the items, in their order. Existing elements
+ * are kept.
  * @template {{ id: string }} T
  * @param {HTMLElement} parent @param {T[]} items @param {string} kind selector of the elements
  * @param {(item: T) => HTMLElement} create @param {(el: HTMLElement, item: T) => void} update
@@ -77,26 +77,26 @@ function head(state) {
 function sync(parent, items, kind, create, update) {
   const wanted = new Set(items.map((i) => i.id));
   for (const el of /** @type {HTMLElement[]} */ ([...parent.children])) {
-    if (el.matches(kind) && !wanted.has(el.id) && !alive.has(el.id)) leave(el);
+    if (el.matches(kind) && !wanted.has(el.id) && !cardIds.has(el.id)) remove(el);
   }
   let next = /** @type {Element | null} */ (parent.querySelector(`:scope > ${kind}`));
   for (const item of items) {
     const el = document.getElementById(item.id) ?? create(item);
     update(el, item);
-    if (el === next) next = after(el, kind);
+    if (el === next) next = nextOf(el, kind);
     else parent.insertBefore(el, next);
   }
 }
 
-/** @param {Element} el @param {string} kind */
-function after(el, kind) {
+/** Returns the next sibling of a kind. @param {Element} el @param {string} kind */
+function nextOf(el, kind) {
   let next = el.nextElementSibling;
   while (next && !next.matches(kind)) next = next.nextElementSibling;
   return next;
 }
 
-/** Takes an element away; the focus that was in it goes to a neighbour. @param {HTMLElement} el */
-function leave(el) {
+/** Removes an element, and moves the focus from it to a neighbor. @param {HTMLElement} el */
+function remove(el) {
   if (el.contains(document.activeElement)) {
     const near = /** @type {HTMLElement | null} */ (el.nextElementSibling?.matches(".card") ? el.nextElementSibling : el.previousElementSibling?.matches(".card") ? el.previousElementSibling : el.closest(".list")?.querySelector("footer > button"));
     (near ?? byId("add-list")).focus({ preventScroll: true });
@@ -104,8 +104,8 @@ function leave(el) {
   el.remove();
 }
 
-/** One card takes part in the order of Tab: the one that was focused last. */
-function rove() {
+/** Ensures that the Tab key stops at one card; keys.js makes it the one that was focused last. */
+function updateTabStop() {
   const cards = /** @type {HTMLElement[]} */ ([...board.querySelectorAll(".card")]);
   if (cards.some((c) => c.tabIndex === 0)) return;
   if (cards[0]) cards[0].tabIndex = 0;

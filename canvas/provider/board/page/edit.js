@@ -1,5 +1,5 @@
 // @ts-check
-// What a person can do to lists and cards, by button, key or form.
+// The changes that a person can make, by button, key or form.
 import { change, current, redraw } from "./board.js";
 import { byId, make, toast } from "./ui.js";
 import { form } from "./parts.js";
@@ -24,7 +24,7 @@ export function tick(id) {
   const found = cardOf(id);
   if (!found) return redraw();
   const { card } = found;
-  return change(card.done ? "uncheck_card" : "check_card", { card: id }, `“${card.title}” ${card.done ? "is open again" : "is done"}.`);
+  return change(card.done ? "uncheck_card" : "check_card", { card: id }, `“${card.title}” ${card.done ? "is not done" : "is done"}.`);
 }
 
 /** @param {string} id @param {string} list @param {number} position among the cards without this one */
@@ -43,7 +43,7 @@ export async function removeCard(id) {
   if (!found) return;
   const { card, list, at } = found;
   if (!await change("remove_card", { card: id }, "")) return;
-  toast(`“${card.title}” was removed.`, () => change("add_card", { list: list.id, title: card.title, notes: card.notes ?? "", done: card.done, position: at }, `“${card.title}” is back.`));
+  toast(`“${card.title}” was removed.`, () => change("add_card", { list: list.id, title: card.title, notes: card.notes ?? "", done: card.done, position: at }, `“${card.title}” was restored.`));
 }
 
 /** @param {string} id */
@@ -52,7 +52,7 @@ export async function removeList(id) {
   if (!list || !await change("remove_list", { list: id }, "")) return;
   const cards = list.cards.map(({ title, notes, done }) => ({ title, notes: notes ?? "", done }));
   toast(`“${list.title}” was removed${cards.length ? ` with ${cards.length} ${cards.length === 1 ? "card" : "cards"}` : ""}.`,
-    () => change("add_list", { title: list.title, position, cards }, `“${list.title}” is back.`));
+    () => change("add_list", { title: list.title, position, cards }, `“${list.title}” was restored.`));
 }
 
 /** @param {string} id @param {number} by */
@@ -66,18 +66,18 @@ export function moveList(id, by) {
 const field = (label, value, max) => make("input", { type: "text", value, maxLength: max, placeholder: label, "aria-label": label, required: true, autocomplete: "off" });
 
 /**
- * Puts a form in the place of an element until it is saved or left.
- * @param {HTMLElement} instead @param {HTMLElement[]} fields @param {string} save @param {() => Promise<any>} run whether it is done
+ * Shows a form in the place of an element until it is saved or canceled.
+ * @param {HTMLElement} replaced @param {HTMLElement[]} fields @param {string} save the label of its button @param {() => Promise<any>} run resolves with whether to close the form
  */
-function inPlace(instead, fields, save, run) {
+function showForm(replaced, fields, save, run) {
   const close = () => {
     el.remove();
-    instead.hidden = false;
-    instead.focus({ preventScroll: true });
+    replaced.hidden = false;
+    replaced.focus({ preventScroll: true });
   };
-  const el = form({ fields, save, onLeave: close, onSave: async () => { if (await run()) close(); } });
-  instead.after(el);
-  instead.hidden = true;
+  const el = form({ fields, save, onCancel: close, onSave: async () => { if (await run()) close(); } });
+  replaced.after(el);
+  replaced.hidden = true;
   /** @type {HTMLInputElement} */ (fields[0]).focus();
   /** @type {HTMLInputElement} */ (fields[0]).select();
 }
@@ -87,11 +87,11 @@ export function addCard(list) {
   const button = /** @type {HTMLElement} */ (byId(list).querySelector("footer > button"));
   if (button.hidden) return;
   const name = field("Title of the card", "", 200);
-  inPlace(button, [name], "Add", async () => {
+  showForm(button, [name], "Add", async () => {
     const title = name.value.trim();
     if (!title) return true;
     const added = await change("add_card", { list, title }, `“${title}” was added.`);
-    if (added) name.value = ""; // ready for the next one
+    if (added) name.value = ""; // for the next card
     name.focus();
     if (added) document.getElementById(added.card.id)?.scrollIntoView({ block: "nearest" });
     return false;
@@ -103,17 +103,17 @@ export function editCard(id) {
   const found = cardOf(id);
   const el = byId(id);
   if (!found || el.hidden) return;
-  const was = { title: found.card.title, notes: found.card.notes ?? "" };
-  const name = field("Title", was.title, 200);
-  const notes = make("textarea", { value: was.notes, maxLength: 2000, placeholder: "Notes", "aria-label": "Notes" });
-  inPlace(el, [name, notes], "Save", async () => {
+  const original = { title: found.card.title, notes: found.card.notes ?? "" };
+  const name = field("Title", original.title, 200);
+  const notes = make("textarea", { value: original.notes, maxLength: 2000, placeholder: "Notes", "aria-label": "Notes" });
+  showForm(el, [name, notes], "Save", async () => {
     if (!cardOf(id)) {
-      toast("Somebody has removed this card.");
+      toast("This card was removed meanwhile.");
       return true;
     }
-    // What is as it was here may be another by now: only what was changed is sent.
-    const title = name.value === was.title ? undefined : name.value;
-    return change("edit_card", { card: id, title, notes: notes.value === was.notes ? undefined : notes.value }, "Saved.");
+    // Others may have changed the card too, so only what was edited here is sent.
+    const title = name.value === original.title ? undefined : name.value;
+    return change("edit_card", { card: id, title, notes: notes.value === original.notes ? undefined : notes.value }, "Saved.");
   });
 }
 
@@ -123,13 +123,13 @@ export function renameList(id) {
   const head = /** @type {HTMLElement} */ (byId(id).querySelector("header"));
   if (!list || head.hidden) return;
   const name = field("Title of the list", list.title, 200);
-  inPlace(head, [name], "Save", () => change("rename_list", { list: id, title: name.value }, "Saved."));
+  showForm(head, [name], "Save", () => change("rename_list", { list: id, title: name.value }, "Saved."));
 }
 
 export function addList() {
   const bar = byId("add-list");
   const name = field("Title of the list", "", 200);
-  inPlace(bar, [name], "Add", () => {
+  showForm(bar, [name], "Add", () => {
     const title = name.value.trim();
     return title ? change("add_list", { title }, `List “${title}” was added.`) : Promise.resolve(true);
   });

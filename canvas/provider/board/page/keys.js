@@ -1,5 +1,5 @@
 // @ts-check
-// The board by keyboard: one stop of the Tab key, arrows from card to card.
+// The keyboard: Tab stops at one card, arrow keys go from card to card.
 import { byId } from "./ui.js";
 import { addCard, cardOf, editCard, moveCard, removeCard, tick } from "./edit.js";
 import { current } from "./board.js";
@@ -46,7 +46,7 @@ const moves = {
   ArrowLeft: (id) => shift(id, -1, 0), ArrowRight: (id) => shift(id, 1, 0),
 };
 
-/** Focuses a neighbour; lists without cards are passed over. @param {string} id @param {number} across @param {number} down */
+/** Focuses a neighbor; empty lists are skipped. @param {string} id @param {number} across @param {number} down */
 function go(id, across, down) {
   const found = cardOf(id);
   if (!found) return;

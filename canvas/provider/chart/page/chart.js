@@ -34,7 +34,7 @@ function show(next) {
   write(byId("title"), next.title);
   write(byId("status"), words(next));
   write(byId("source"), next.source ?? "");
-  byId("word").hidden = true;
+  byId("message").hidden = true;
   byId("all").hidden = false;
   drawControls(next, change);
   drawLegend(next);

@@ -29,7 +29,7 @@ function show(next) {
   for (const c of controls.values()) c.show(valueOf(next, c.field.name));
   showDecision(next, before);
   count();
-  byId("word").hidden = true;
+  byId("message").hidden = true;
   byId("form").hidden = false;
   document.body.setAttribute("aria-busy", "false");
 }

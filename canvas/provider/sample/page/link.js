@@ -31,7 +31,7 @@ export function ask(action, input) {
 }
 
 const hello = () => send({ sample: "hello" }).catch((err) => {
-  if (!revision) byId("word").textContent = `The host cannot be reached: ${err.message}`;
+  if (!revision) byId("message").textContent = `The host cannot be reached: ${err.message}`;
 });
 
 /** Calls fn with each state, until the page is closed. @param {(state: any) => void} fn */
