@@ -8,34 +8,43 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Updated changes members of a [CanvasState]: absent keeps, null clears, a value
-// sets. The host sends it, and the provider of the instance, who may leave
-// neither Availability nor Input in it (canvas.md section 4).
+// Updated changes members of a [CanvasState]: absent keeps a member, null clears it,
+// a value sets it. The host and the instance's provider dispatch it; a provider may
+// not set Availability or Input (canvas/PROTOCOL.md section 4).
 type Updated struct {
-	Title        ahp.Field[string]                     `json:"title,omitzero"`
-	Status       ahp.Field[string]                     `json:"status,omitzero"`
-	URL          ahp.Field[string]                     `json:"url,omitzero"`
+	// Title is the title that people see.
+	Title ahp.Field[string] `json:"title,omitzero"`
+	// Status is a short line of text beside the title.
+	Status ahp.Field[string] `json:"status,omitzero"`
+	// URL is the address of the content.
+	URL ahp.Field[string] `json:"url,omitzero"`
+	// Availability is ready or stale. It cannot be cleared.
 	Availability ahp.Field[session.CanvasAvailability] `json:"availability,omitzero"`
-	// Input replaces the retained input as a whole; only the host sends it.
+	// Input replaces the retained input as a whole.
 	Input ahp.Field[ahp.Value] `json:"input,omitzero"`
 }
 
-// CloseRequested says that a person wants the canvas closed. It changes no
-// state; the host runs the close flow.
+// CloseRequested is dispatched by a client when a person closes the canvas. It
+// changes no state; the host runs the close flow.
 type CloseRequested struct{}
 
 // Message carries an opaque payload between a View and the instance's provider
-// (#297 section 10). It changes no state.
+// (the Canvas proposal (#297), section 10). It changes no state.
 type Message struct {
+	// Payload is any JSON.
 	Payload ahp.Value `json:"payload"`
 }
 
-// ActionType returns the tag of each payload.
-func (Updated) ActionType() string        { return "canvas/updated" }
-func (CloseRequested) ActionType() string { return "canvas/closeRequested" }
-func (Message) ActionType() string        { return "canvas/message" }
+// ActionType implements [ahp.Action].
+func (Updated) ActionType() string { return "canvas/updated" }
 
-// Validate refuses an availability that is none: a canvas always has one.
+// ActionType implements [ahp.Action].
+func (CloseRequested) ActionType() string { return "canvas/closeRequested" }
+
+// ActionType implements [ahp.Action].
+func (Message) ActionType() string { return "canvas/message" }
+
+// Validate returns an error if the availability is null or unknown.
 func (u Updated) Validate() error {
 	if !u.Availability.Present {
 		return nil
@@ -49,7 +58,7 @@ func (u Updated) Validate() error {
 	return nil
 }
 
-// Actions is the table of the canvas channel.
+// Actions is the action table of the canvas channel.
 var Actions = ahp.NewActionTable(
 	ahp.Row[Updated](ahp.FromHost|ahp.FromProvider, ahp.Since(ahp.V0_6_0), ahp.Gated(ahp.CapabilityCanvas)),
 	ahp.Row[CloseRequested](ahp.FromClient, ahp.Since(ahp.V0_6_0), ahp.Gated(ahp.CapabilityCanvas)),

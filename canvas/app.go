@@ -9,8 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Func is a Provider made of a function: with [App], a small canvas takes ten
-// lines.
+// Func is a function as a Provider. It usually returns an [App].
 type Func func(ctx context.Context, req OpenRequest, h *Handle) (Opened, error)
 
 // Open calls f.
@@ -18,20 +17,22 @@ func (f Func) Open(ctx context.Context, req OpenRequest, h *Handle) (Opened, err
 	return f(ctx, req, h)
 }
 
-// App is an Instance made of functions; each may be nil. A field is set before
-// the instance is returned and not changed after it.
+// App is an Instance made of functions; each can be nil. Fields must not change after
+// the App was returned from Open.
 type App struct {
 	// Actions runs declared actions, by name.
 	Actions map[string]func(ctx context.Context, input ahp.Value) (ahp.Value, error)
-	// Files is the content; a directory is answered by its index.html.
+	// Files is the content; a directory is served as its index.html.
 	Files fs.FS
-	// OnMessage hears Views, one message at a time, and OnViewGone of their end.
-	OnMessage  func(ctx context.Context, from View, payload ahp.Value)
+	// OnMessage receives the messages of Views; see [Messenger].
+	OnMessage func(ctx context.Context, from View, payload ahp.Value)
+	// OnViewGone is called when a View disconnects; see [Messenger].
 	OnViewGone func(from View)
-	OnClose    func(ctx context.Context) error
+	// OnClose is called when the instance ends.
+	OnClose func(ctx context.Context) error
 }
 
-// Invoke runs an action; one without a function is canvas_action_no_handler.
+// Invoke runs an action. Without a function for it, the error is [CodeNoHandler].
 func (a *App) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
 	fn := a.Actions[action]
 	if fn == nil {
@@ -70,10 +71,9 @@ func (a *App) Read(_ context.Context, req ReadRequest) (Content, error) {
 	return ReadFile(a.Files, req)
 }
 
-// ReadFile answers a content read from a file system: a path with a slash at its
-// end by the index.html below it. The validator is a hash of the content, for
-// embedded files have no time; files on a disk are better served by
-// canvas/provider/folder.
+// ReadFile serves a content read from a file system: a path that ends in a slash gets
+// the index.html below it. The validator is a hash of the content, because embedded
+// files have no modification time. For files on disk, use canvas/provider/folder.
 func ReadFile(fsys fs.FS, req ReadRequest) (Content, error) {
 	at := req.Path
 	if at.Dir {

@@ -9,22 +9,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// ContentPath is where content is inside an instance, parsed once and checked
-// (canvas.md section 6): no segment is empty, "." or "..", none holds a slash, a
-// backslash or NUL. The zero value is the root without its slash.
+// ContentPath is the path of content inside an instance, parsed and checked
+// (canvas/PROTOCOL.md section 6): no segment is empty, "." or "..", or contains a slash,
+// a backslash or NUL. The zero value is the root without its slash.
 type ContentPath struct {
 	Segments []string // decoded
-	Dir      bool     // a slash follows; alone it is the root, "/"
-	Query    string   // as it was written, without the question mark
+	Dir      bool     // the path ends in a slash; without segments it is "/"
+	Query    string   // not decoded, without the question mark
 }
 
-// MaxContentPath bounds path and query of a content URI, in bytes.
+// MaxContentPath limits the path and query of a content URI, in bytes.
 const MaxContentPath = 2048
 
 const contentPrefix = ahp.SchemeContent + ":/"
 
-// ParseContentURI reads ahp-canvas-content:/<instanceId>/<path>[?query]. Without
-// a path it is the root.
+// ParseContentURI parses ahp-canvas-content:/<instanceId>/<path>[?query]. A URI without
+// a path means the root.
 func ParseContentURI(uri string) (instanceID string, p ContentPath, err error) {
 	rest, ok := strings.CutPrefix(uri, contentPrefix)
 	if !ok {
@@ -36,7 +36,7 @@ func ParseContentURI(uri string) (instanceID string, p ContentPath, err error) {
 	}
 	instanceID, rest = rest[:end], rest[end:]
 	if !isInstanceID(instanceID) {
-		return "", p, errors.New("the instance id is none")
+		return "", p, errors.New("the instance id is invalid")
 	}
 	if !strings.HasPrefix(rest, "/") {
 		rest = "/" + rest
@@ -45,7 +45,7 @@ func ParseContentURI(uri string) (instanceID string, p ContentPath, err error) {
 	return instanceID, p, err
 }
 
-// ParseContentPath reads a path with its query; it begins with "/".
+// ParseContentPath parses a path with its query. It must begin with "/".
 func ParseContentPath(raw string) (ContentPath, error) {
 	var p ContentPath
 	switch {
@@ -58,7 +58,7 @@ func ParseContentPath(raw string) (ContentPath, error) {
 	case !utf8.ValidString(raw):
 		return p, errors.New("the path is not valid UTF-8")
 	}
-	raw, p.Query, _ = strings.Cut(raw[1:], "?") // which passes: browsers write a backslash there as it is
+	raw, p.Query, _ = strings.Cut(raw[1:], "?") // a query is not checked: browsers do not encode a backslash in it
 	if raw == "" {
 		p.Dir = true
 		return p, nil
@@ -74,8 +74,8 @@ func ParseContentPath(raw string) (ContentPath, error) {
 	return p, nil
 }
 
-// decodeSegment decodes once. What would change the shape of the path when it is
-// decoded is refused, not interpreted.
+// decodeSegment decodes a segment once. It returns an error for encoded characters
+// that would change the path's structure.
 func decodeSegment(s string) (string, error) {
 	switch {
 	case s == "" || s == "." || s == "..":
@@ -103,7 +103,7 @@ func decodeSegment(s string) (string, error) {
 		i += 2
 	}
 	if !utf8.Valid(b) {
-		return "", errors.New("the path is not valid UTF-8 when it is decoded")
+		return "", errors.New("the decoded path is not valid UTF-8")
 	}
 	return string(b), nil
 }
@@ -120,7 +120,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// Name is the path for an fs.FS or os.Root, "." for the root.
+// Name returns the path for an fs.FS or os.Root: "." for the root.
 func (p ContentPath) Name() string {
 	if len(p.Segments) == 0 {
 		return "."
@@ -128,11 +128,11 @@ func (p ContentPath) Name() string {
 	return strings.Join(p.Segments, "/")
 }
 
-// Ext is the extension of the last segment, with its dot, in lower case.
+// Ext returns the extension of the last segment, with its dot, in lower case.
 func (p ContentPath) Ext() string { return strings.ToLower(path.Ext(p.Name())) }
 
-// String is the path as it stands in a URI: encoded, with its query. Parsing it
-// again gives the same value.
+// String returns the path encoded for a URI, with its query. Parsing it gives the same
+// value.
 func (p ContentPath) String() string {
 	var b strings.Builder
 	for _, s := range p.Segments {
@@ -149,7 +149,7 @@ func (p ContentPath) String() string {
 	return b.String()
 }
 
-// Empty reports that the path is the zero value: it names nothing.
+// Empty reports whether the path is the zero value.
 func (p ContentPath) Empty() bool { return len(p.Segments) == 0 && !p.Dir && p.Query == "" }
 
 func escapeSegment(s string) string {
@@ -165,13 +165,13 @@ func escapeSegment(s string) string {
 	return b.String()
 }
 
-// plain is a pchar of RFC 3986.
+// plain reports whether c is a pchar of RFC 3986, which a path contains unencoded.
 func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }
 
-// ContentURL is the address of content that an instance serves. path is not
-// encoded and may begin with "/"; a query belongs to it as it is.
+// ContentURL returns the address of content that an instance serves. path is not yet
+// encoded, and a leading "/" makes no difference. A query after "?" is kept unchanged.
 func ContentURL(instanceID, path string) string {
 	path, query, found := strings.Cut("/"+strings.TrimPrefix(path, "/"), "?")
 	segments := strings.Split(path, "/")

@@ -2,11 +2,9 @@ package canvas
 
 import "github.com/ahp-canvas/ahp-canvas/session"
 
-// Declaration is one canvas that a provider offers: what a person calls it, what
-// it is for, what it is opened with (a JSON Schema of an object) and its
-// actions.
+// Declaration is a canvas that a provider offers: its name for people, its description
+// for agents, the JSON Schema of its input, and its actions.
 type Declaration = session.ClientCanvasDeclaration
 
-// Action is an action that a canvas understands. Its name may not begin with
-// "canvas.".
+// Action is an action of a canvas. Its name may not begin with "canvas.".
 type Action = session.SessionCanvasAction

@@ -7,8 +7,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// The codes of the host's own provider errors (canvas.md section 3). A
-// provider's code passes through as it is.
+// The error codes of the host (canvas/PROTOCOL.md section 3). Codes of providers are
+// passed on unchanged.
 const (
 	CodeNotFound            = "canvas_not_found"
 	CodeInstanceNotFound    = "canvas_instance_not_found"
@@ -22,35 +22,39 @@ const (
 	CodeHandlerError        = "canvas_handler_error"
 	CodeTimeout             = "canvas_timeout"
 	CodeLimitExceeded       = "canvas_limit_exceeded"
-	// CodeStoreFailed is this host's own: what was asked for could not be kept (a
-	// full disk), so nothing was changed, but that a canvas that was to be closed is
-	// stale.
+	// CodeStoreFailed is not part of the Canvas proposal: the store could not save the
+	// change, for example on a full disk. Nothing changed, except that a canvas whose
+	// close failed is stale.
 	CodeStoreFailed = "canvas_store_failed"
 )
 
-// Error is every failure of a canvas operation: one type, told apart by Code.
+// Error is the error of every canvas operation that fails. Errors are equal to
+// [errors.Is] if their codes are.
 type Error struct {
-	Code    string
+	// Code is one of the constants of this package, or a provider's code.
+	Code string
+	// Message is for people and agents.
 	Message string
-	// Path and Rule place an invalid input: a JSON Pointer into the arguments
-	// ("/instanceId", "/input/title"), and the schema keyword or "type",
-	// "pattern", "maxLength" for the host's own rules.
+	// Path and Rule locate an invalid input: a JSON Pointer into the arguments
+	// ("/instanceId", "/input/title"), and the violated schema keyword. For rules
+	// outside the schema, Rule is "type", "pattern" or "maxLength".
 	Path, Rule string
 	// Candidates are the extension ids that declare an ambiguous canvasId.
 	Candidates []string
-	// Details is what the provider adds for programs: a JSON object of at most
-	// [MaxDetails] bytes, nil if there is none. It reaches AHP clients as
-	// data.details, MCP clients in the structured content, and the command line with
-	// --json. A larger one, or one that is no object, is dropped.
+	// Details is a JSON object that a provider adds for programs, at most [MaxDetails]
+	// bytes; nil if there is none. AHP clients find it in data.details, MCP clients in
+	// the structured content, and the command line prints it with --json. A larger
+	// value, or one that is not an object, is dropped.
 	Details ahp.Value
 }
 
 // MaxDetails bounds Error.Details, in bytes.
 const MaxDetails = 4 << 10
 
+// Error returns the message, followed by the code.
 func (e *Error) Error() string { return e.Message + " (" + e.Code + ")" }
 
-// Is compares by code.
+// Is reports whether target is an *Error with the same code.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
@@ -63,7 +67,7 @@ func (e *Error) Wire() *ahp.Error {
 	if e.Code == CodeAlreadyOpen {
 		code = ahp.CodeAlreadyExists
 	}
-	// They may be a provider's, and any bytes.
+	// A provider can put any bytes into both.
 	data := ahp.ProviderErrorData{
 		Code: strings.ToValidUTF8(e.Code, "\uFFFD"), Message: strings.ToValidUTF8(e.Message, "\uFFFD"), Details: e.ValidDetails(),
 	}
@@ -79,7 +83,7 @@ func (e *Error) ValidDetails() ahp.Value {
 	return e.Details
 }
 
-// Errorf makes an error of a code, for providers; the code may be their own.
+// Errorf returns an error with a code: one of this package, or a provider's.
 func Errorf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -1,13 +1,13 @@
 package canvas
 
-// instancePattern says what an instance id is (canvas.md section 2), for schemas;
-// isInstanceID says it faster.
+// instancePattern matches instance ids (canvas/PROTOCOL.md section 2), for schemas.
+// isInstanceID does the same faster.
 const instancePattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`
 
 const maxInstanceID = 128
 
-// CheckInstanceID says what is wrong with an instance id that a caller chose
-// (canvas.md section 2), as an *[Error]; the empty one is none.
+// CheckInstanceID returns an *[Error] if id is not an instance id (canvas/PROTOCOL.md
+// section 2).
 func CheckInstanceID(id string) error {
 	if isInstanceID(id) {
 		return nil

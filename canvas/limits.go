@@ -2,37 +2,37 @@ package canvas
 
 import "time"
 
-// Limits bounds what providers, agents and Views may ask for (canvas.md section
-// 8). Sizes are bytes of JSON unless a field says otherwise. A zero field has
-// the default that its comment names.
+// Limits are the limits for providers, agents and Views (canvas/PROTOCOL.md section
+// 8). Sizes are bytes of JSON unless a comment says otherwise. Each comment ends with
+// the default, which a field of zero stands for.
 type Limits struct {
-	Canvases    int // a provider may declare; 64
-	Actions     int // a canvas may declare; 64
+	Canvases    int // that a provider may declare; 64
+	Actions     int // that a canvas may declare; 64
 	SchemaBytes int // of a declared schema; 64 KiB
-	SchemaDepth int // of a declared schema, counted in JSON levels; 8
+	SchemaDepth int // of a declared schema, in JSON levels; 8
 
 	SessionInstances int // open in one session; 256
 	Instances        int // open in the host; 4,096
-	Waiting          int // flows that wait for their turn at one instance; 64
+	Waiting          int // flows in the queue of one instance; 64
 
 	Depth  int // of inputs, values and payloads, in JSON levels; 64
-	Values int // likewise, how many; 16,384
+	Values int // in one input, value or payload; 16,384
 
 	InputBytes   int // of open and invoke; 256 KiB
 	AnswerBytes  int // of an action's value; 64 KiB
 	TextLength   int // code points of a title or status; 512
 	MessageBytes int // of a canvas/message payload; 64 KiB
 	MailboxBytes int // of messages that a provider has not taken yet, per instance; 1 MiB
-	SaveBytes    int // of Handle.Save; 256 KiB
+	SaveBytes    int // of the data of Handle.Save; 256 KiB
 	RecordBytes  int // of one record of a provider; 1 MiB
 	RecordsBytes int // of all records of an extension, with 256 bytes each for overhead; 64 MiB
-	TitleRate    int // titles a second that reach the catalogue, per instance; 20
+	TitleRate    int // title changes a second in the catalog, per instance; 20
 
 	ContentBytes int // of one content read, before encoding; 16 MiB
-	CacheBytes   int // of encoded content that is kept; 64 MiB
+	CacheBytes   int // of the cache of encoded content; 64 MiB
 
 	Events     int // kept for the agent, per session; 1,024
-	EventBytes int // likewise, in bytes; 1 MiB
+	EventBytes int // of the events kept for the agent, per session; 1 MiB
 }
 
 // WithDefaults returns the limits with the default in each field that is zero.
@@ -61,12 +61,12 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Timeouts bounds how long a provider may take (canvas.md section 3). A zero
-// field has the default that its comment names.
+// Timeouts limit how long a call to a provider may take (canvas/PROTOCOL.md section
+// 3). Each comment names the default, which a field of zero stands for.
 type Timeouts struct {
 	Open   time.Duration // 30 s
 	Invoke time.Duration // 30 s
-	Close  time.Duration // 5 s: a person is looking at the ✕
+	Close  time.Duration // 5 s: a person waits for the canvas to disappear
 	Read   time.Duration // of content; 30 s
 }
 

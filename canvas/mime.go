@@ -1,7 +1,7 @@
 package canvas
 
-// contentTypes maps extensions to media types: a table of our own, because the
-// operating system's differs from machine to machine.
+// contentTypes maps file extensions to media types. The operating system's table
+// differs between machines.
 var contentTypes = map[string]string{
 	".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
 	".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript", ".map": "application/json",
@@ -19,8 +19,8 @@ var contentTypes = map[string]string{
 
 const unknownType = "application/octet-stream"
 
-// ContentType is the media type of a path's extension; application/octet-stream
-// where it is not known.
+// ContentType returns the media type for a path's extension, or
+// application/octet-stream for an unknown extension.
 func ContentType(p ContentPath) string {
 	if t := contentTypes[p.Ext()]; t != "" {
 		return t

@@ -7,38 +7,40 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Provider opens canvases. A Go value, a folder, a loopback app, an extension
-// process and a client's native canvas are all one of these.
-//
-// Open is called concurrently for different instances, and never twice at a
-// time for one. It is called again for an instance that lives, where the input
-// changed (OpenRequest.Current is then the Instance) or the instance was stale;
-// it may then return the same Instance or another one, and the old one is not
-// closed. Where it fails, the canvas stays as it was. It must return soon after
-// ctx is done (30 s at most, canvas.md section 3); a late answer is dropped and
-// the instance that came with it is closed, unless it is Current.
-//
-// An error of type *[Error] reaches the agent with its code; any other becomes
-// canvas_handler_error with its text, so do not put secrets into it.
+// Provider opens canvases. Go values, folders, loopback apps, extension processes and
+// the native canvases of clients all implement it.
 type Provider interface {
+	// Open opens an instance, or opens it again: with another input (req.Current is
+	// then the open Instance), or after it was stale. It may return the same Instance
+	// or a new one, which replaces the old one without closing it. If it fails, the
+	// canvas stays as it was.
+	//
+	// Calls for different instances are concurrent; calls for one instance are not.
+	// ctx ends after 30 s by default (canvas/PROTOCOL.md section 3), and Open must then
+	// return soon. A late result is dropped, and its Instance is closed unless it is
+	// req.Current.
+	//
+	// An error of type *[Error] reaches the agent with its code. Any other error becomes
+	// canvas_handler_error with its text, so errors must not contain secrets.
 	Open(ctx context.Context, req OpenRequest, h *Handle) (Opened, error)
 }
 
-// OpenRequest says what to open, for whom, and with what it left behind.
+// OpenRequest describes the instance to open.
 type OpenRequest struct {
-	Session     string // the session's URI
-	ExtensionID string
-	CanvasID    string
-	InstanceID  string
-	Input       ahp.Value // validated against the declaration's schema; nil where absent
-	Saved       []byte    // what Handle.Save kept of this instance; nil at first
-	// Current is the instance that is open now, where a live one is opened with
-	// another input; the handle is then the one that it has. Nil otherwise.
+	Session     string    // the session's URI
+	ExtensionID string    // the extension that declared the canvas
+	CanvasID    string    // the declared canvas
+	InstanceID  string    // names the instance in its session
+	Input       ahp.Value // validated against the declaration's schema; nil if absent
+	Saved       []byte    // the data that Handle.Save kept for the instance; nil if none
+	// Current is the Instance that is open now, if it is opened with another input; the
+	// handle is then the one that it has. Otherwise it is nil.
 	Current Instance
 }
 
 // Opened is a provider's answer: the instance, and what people see of it.
 type Opened struct {
+	// Instance is the open canvas. It must not be nil.
 	Instance Instance
 	// URL is where the content is: an ahp-canvas-content: URI (see
 	// [ContentURL]) or a direct one, within the url policy; "" shows none.
@@ -46,8 +48,8 @@ type Opened struct {
 	Title  string // at most 512 code points, no control characters; "" is absent
 	Status string // likewise
 	// HTTP says that the instance is a [Messenger] that answers http/1 messages
-	// (package bridge): pages learn it from the state's _meta, and without it they
-	// only read.
+	// (package bridge). Pages read it from the state's _meta; without it they only read
+	// content.
 	HTTP bool
 	// Links lets the instance's pages offer links to the person (offerLink of
 	// /.ahp/canvas.js): a renderer shows the address and opens it if the person
@@ -57,13 +59,12 @@ type Opened struct {
 }
 
 // Instance is one open canvas. Invoke and Close are called one at a time, in
-// order; optional interfaces say what else it can do.
+// order. An Instance can also implement [Messenger] and [Reader].
 type Instance interface {
-	// Invoke runs a declared action. The input was validated. The value is any
-	// JSON, at most 64 KiB; nil is no value.
+	// Invoke runs a declared action. The host has validated the input. The result is
+	// any JSON of at most 64 KiB; nil is no value.
 	Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error)
-	// Close is called once, when the instance ends. Its error is logged and
-	// changes nothing.
+	// Close is called once, when the instance ends. The host logs its error.
 	Close(ctx context.Context) error
 }
 
@@ -80,10 +81,11 @@ type Messenger interface {
 	ViewGone(from View)
 }
 
-// Reader is an Instance that serves content. Read is called concurrently, also
-// during Invoke. ErrNotFound (or fs.ErrNotExist) is all that a caller learns of
-// what is absent or forbidden.
+// Reader is an Instance that serves content.
 type Reader interface {
+	// Read returns a resource. It is called concurrently, also during Invoke. It returns
+	// ahp.ErrNotFound (or fs.ErrNotExist) for absent and for forbidden resources alike,
+	// so that a caller cannot tell them apart.
 	Read(ctx context.Context, req ReadRequest) (Content, error)
 }
 
@@ -96,33 +98,32 @@ type View struct {
 	ClientID string
 }
 
-// ReadRequest is one content read. The path was parsed and checked before any
-// provider sees it.
+// ReadRequest is one content read. The host has parsed and checked the path.
 type ReadRequest struct {
-	Path ContentPath
-	ETag string // the validator that the reader has; "" is none
+	Path ContentPath // which resource
+	ETag string      // the validator of the reader's copy; "" if it has none
 }
 
 // Content is one resource.
 type Content struct {
 	Data        []byte // at most 16 MiB; not changed after it is returned
 	ContentType string // "" is derived from the path's extension
-	ETag        string // "" where there is no validator
-	NotModified bool   // ReadRequest.ETag still holds; Data is empty
-	// Path is where the content was found when that is not where it was asked
-	// for (a redirect inside the origin); the zero value is the asked one.
+	ETag        string // "" if the content has no validator
+	NotModified bool   // the reader's copy is still valid; Data is empty
+	// Path is the path after a redirect inside the instance; the zero value means the
+	// requested path.
 	Path ContentPath
 }
 
-// Update is what a provider changes of its instance through its handle: absent
-// keeps, null clears, a value sets.
+// Update changes what people see of an instance: absent keeps a member, null clears
+// it, a value sets it.
 type Update struct {
-	Title  ahp.Field[string]
-	Status ahp.Field[string]
-	URL    ahp.Field[string]
+	Title  ahp.Field[string] // at most 512 code points, no control characters
+	Status ahp.Field[string] // likewise
+	URL    ahp.Field[string] // of the content; see Opened.URL
 }
 
-// Over returns u with the members that it lacks taken from before.
+// Over returns u, with the members that are absent in u taken from before.
 func (u Update) Over(before Update) Update {
 	if !u.Title.Present {
 		u.Title = before.Title
@@ -136,5 +137,5 @@ func (u Update) Over(before Update) Update {
 	return u
 }
 
-// Action returns the action that makes the change.
+// Action returns the action that applies the update.
 func (u Update) Action() Updated { return Updated{Title: u.Title, Status: u.Status, URL: u.URL} }

@@ -7,8 +7,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// Reduce applies an action to a [CanvasState]. It is pure. Whatever it does not
-// know is a signal.
+// Reduce applies an action to a [CanvasState]. It is pure. An action other than
+// [Updated] is a signal: it does not change the state.
 func Reduce(state channels.State, a ahp.Action) (channels.State, channels.Outcome, error) {
 	u, ok := a.(Updated)
 	if !ok {
@@ -34,8 +34,8 @@ func (s CanvasState) Apply(u Updated) CanvasState {
 	return s
 }
 
-// Without returns the update without the members that change nothing in s, and
-// whether any are left.
+// Without removes the members that would not change s. It reports whether any member
+// remains.
 func (u Updated) Without(s CanvasState) (Updated, bool) {
 	after := s.Apply(u)
 	if same(s.Title, after.Title) {

@@ -5,24 +5,27 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// CanvasState is the state of one open instance, as its ahp-canvas: channel
-// carries it (#297 section 4). Values in it are never changed in place.
+// CanvasState is the state of the ahp-canvas: channel of an open instance (the Canvas
+// proposal (#297), section 4). It is immutable: an action makes a new one.
 type CanvasState struct {
-	InstanceID    string `json:"instanceId"`
-	CanvasID      string `json:"canvasId"`
-	ExtensionID   string `json:"extensionId"`
-	ExtensionName string `json:"extensionName,omitzero"`
-	DisplayName   string `json:"displayName,omitzero"`
-	// Input is what the agent opened the canvas with; it is kept, so that a
-	// provider that comes back can open again.
+	InstanceID    string `json:"instanceId"`             // names the instance in its session
+	CanvasID      string `json:"canvasId"`               // the declared canvas
+	ExtensionID   string `json:"extensionId"`            // the extension that declared it
+	ExtensionName string `json:"extensionName,omitzero"` // for people
+	DisplayName   string `json:"displayName,omitzero"`   // the declaration's, for people
+	// Input is the input of the last successful open. A provider that reconnects opens
+	// the canvas again with it.
 	Input  ahp.Value `json:"input,omitzero"`
-	Title  *string   `json:"title,omitzero"`
-	Status *string   `json:"status,omitzero"`
-	// URL is where the content is: a direct address or an ahp-canvas-content: one.
-	URL          *string                    `json:"url,omitzero"`
+	Title  *string   `json:"title,omitzero"`  // nil if the provider set none
+	Status *string   `json:"status,omitzero"` // likewise
+	// URL is the address of the content: a direct one, or an ahp-canvas-content: URI.
+	URL *string `json:"url,omitzero"`
+	// Availability is ready, or stale while the provider is unreachable.
 	Availability session.CanvasAvailability `json:"availability"`
-	// Provider says who owns the callbacks of this instance.
+	// Provider says whether the host or a client provides the instance.
 	Provider session.CanvasProviderSource `json:"provider"`
-	Meta     ahp.Value                    `json:"_meta,omitzero"`
-	Extra    ahp.Value                    `json:",embed"`
+	// Meta are facts for pages, such as the bridges that the instance supports.
+	Meta ahp.Value `json:"_meta,omitzero"`
+	// Extra keeps members that this version does not know.
+	Extra ahp.Value `json:",embed"`
 }

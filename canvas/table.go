@@ -2,13 +2,14 @@ package canvas
 
 import "github.com/ahp-canvas/ahp-canvas/ahp"
 
-// Methods is the table of the methods that this package declares.
+// Methods is the table of the methods of this package.
 var Methods = []ahp.MethodRow{
 	CanvasReadResource.Row(), CanvasOpen.Row(), CanvasInvokeAction.Row(), CanvasClose.Row(),
 }
 
-// DefaultLimits returns the limits that a zero [Limits] stands for.
+// DefaultLimits returns the default of each limit.
 func DefaultLimits() Limits { return Limits{}.WithDefaults() }
 
-// InstanceIDPattern is what an instance id looks like: RE2, and ECMAScript too.
+// InstanceIDPattern returns a regular expression that matches instance ids. It is valid
+// in RE2 and in ECMAScript.
 func InstanceIDPattern() string { return instancePattern }
