@@ -16,12 +16,12 @@ func TestParseContentURI(t *testing.T) {
 		"ahp-canvas-content:/i1?x=1":                {Dir: true, Query: "x=1"},
 		"ahp-canvas-content:/i1/index.html":         {Segments: []string{"index.html"}},
 		"ahp-canvas-content:/i1/a/b.js?v=1&w=/../?": {Segments: []string{"a", "b.js"}, Query: "v=1&w=/../?"},
-		`ahp-canvas-content:/i1/a?q=\b&%5c`:         {Segments: []string{"a"}, Query: `q=\b&%5c`}, // a query passes
+		`ahp-canvas-content:/i1/a?q=\b&%5c`:         {Segments: []string{"a"}, Query: `q=\b&%5c`}, // queries are not checked
 		"ahp-canvas-content:/i1/dir/":               {Segments: []string{"dir"}, Dir: true},
 		"ahp-canvas-content:/i1/a%20b/%C3%A4%25":    {Segments: []string{"a b", "ä%"}},
 		"ahp-canvas-content:/i1/ä":                  {Segments: []string{"ä"}},
 		"ahp-canvas-content:/i1/...":                {Segments: []string{"..."}},
-		"ahp-canvas-content:/i1/.git/config":        {Segments: []string{".git", "config"}}, // a folder's business
+		"ahp-canvas-content:/i1/.git/config":        {Segments: []string{".git", "config"}}, // a matter for the provider
 	} {
 		id, got, err := canvas.ParseContentURI(uri)
 		if err != nil || id != "i1" {
@@ -54,7 +54,8 @@ func TestParseContentURIRefuses(t *testing.T) {
 	}
 }
 
-// FuzzContentURI: what is read cannot climb, and reads the same again.
+// FuzzContentURI: a parsed path cannot leave its instance, and parses again to the
+// same value.
 func FuzzContentURI(f *testing.F) {
 	for _, seed := range []string{"ahp-canvas-content:/i1/a/b?q", "ahp-canvas-content:/i1/%C3%A4/", "ahp-canvas-content:/i1", "ahp-canvas-content:/i1/..%2f", "ahp-canvas-content:/i1/a%2eb"} {
 		f.Add(seed)

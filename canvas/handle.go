@@ -130,7 +130,7 @@ func (h *Handle) PostTo(ctx context.Context, to View, payload ahp.Value) error {
 
 // PostEncoded is PostTo for a payload that a trusted encoder wrote as valid,
 // compact JSON: its size is checked and nothing else. It copies the bytes.
-// Payloads that somebody else wrote go through PostTo.
+// Use PostTo for payloads from any other source.
 func (h *Handle) PostEncoded(ctx context.Context, to View, payload ahp.Value) error {
 	return h.postTo(ctx, Post{To: to, Payload: payload, Encoded: true})
 }

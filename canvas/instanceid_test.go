@@ -8,7 +8,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// FuzzInstanceID: what is checked by hand is what the schemas say.
+// FuzzInstanceID: isInstanceID agrees with the pattern in the schemas.
 func FuzzInstanceID(f *testing.F) {
 	for _, id := range []string{"", "a", "9", "A.b_c-d", "-a", ".a", "_a", "a b", "a\n", "\na", "é", "a\x80", "a/b",
 		strings.Repeat("x", 128), strings.Repeat("x", 129)} {

@@ -10,7 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// TestChannelKinds: the kinds that a host registers with its log are the rows of
+// TestChannelKinds: the kinds that a host registers with its log match the rows of
 // the table.
 func TestChannelKinds(t *testing.T) {
 	log := canvastest.New(t, engine.Options{}).Log

@@ -29,7 +29,7 @@ type theme struct {
 
 var helloFiles = fstest.MapFS{"index.html": {Data: []byte("<h1>Hello</h1>")}}
 
-// hello is a canvas with all options, and the log of its calls.
+// hello is a canvas with all options, and a record of its calls.
 type hello struct {
 	*canvas.Canvas
 	mu    sync.Mutex
@@ -139,14 +139,14 @@ func TestCanvasFunctions(t *testing.T) {
 	}
 }
 
-// A re-open that fails leaves the open instance: its OnClose does not run.
+// A reopen that fails leaves the open instance: its OnClose does not run.
 func TestCanvasReopenThatFails(t *testing.T) {
 	c := newHello()
 	h := canvastest.New(t, engine.Options{})
 	first := newRefusing(c)
 	h.Register(c.Extension(), first, c.Declarations()...)
 	h.Open("hello", "one", nil)
-	first.title = strings.Repeat("x", 1000) // refused by the host after the provider has answered
+	first.title = strings.Repeat("x", 1000) // rejected by the host after the provider has answered
 	if _, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "hello", InstanceID: "one", Input: ahp.Value(`{"dark":true}`)}); err == nil {
 		t.Fatal("the title was accepted")
 	}

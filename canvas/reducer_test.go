@@ -12,8 +12,8 @@ import (
 
 type fataler interface{ Fatalf(string, ...any) }
 
-// apply runs actions over a state as it stands on the wire, and checks that no
-// step changes its input. Types that the table does not have change nothing.
+// apply applies encoded actions to an encoded state, and checks that no step changes
+// its input. Unknown types change nothing.
 func apply(t fataler, raw ahp.Value, actions []ahp.Value) ahp.Value {
 	var state canvas.CanvasState
 	if err := ahp.Unmarshal(raw, &state); err != nil {
@@ -51,8 +51,9 @@ func fixtures(t testing.TB) (cases []testcases.ReducerCase) {
 	return cases
 }
 
-// TestReducerFixtures: each fixture's end, from its beginning and from a snapshot
-// after every k actions; and every row of the table has a fixture.
+// TestReducerFixtures: the fixtures reach their final states, from the start and
+// from a snapshot after every k actions; every row of the action table has a
+// fixture.
 func TestReducerFixtures(t *testing.T) {
 	covered := map[string]bool{}
 	for _, c := range fixtures(t) {
@@ -89,8 +90,8 @@ func actionPool(t testing.TB) (pool []ahp.Value) {
 
 const startState = `{"instanceId":"i","canvasId":"c","extensionId":"e","availability":"ready","provider":{"kind":"server"},"x-kept":9007199254740993}`
 
-// TestAnySequenceReplays is the replay law for random sequences: a snapshot
-// anywhere and the actions after it give the same end.
+// TestAnySequenceReplays: for random sequences, a snapshot at any point plus the
+// following actions gives the same final state.
 func TestAnySequenceReplays(t *testing.T) {
 	pool := actionPool(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -104,7 +105,7 @@ func TestAnySequenceReplays(t *testing.T) {
 	})
 }
 
-// FuzzActions: whatever decodes leaves a state that can be read.
+// FuzzActions: every action that decodes leaves a state that can be decoded.
 func FuzzActions(f *testing.F) {
 	for _, a := range actionPool(f) {
 		f.Add([]byte(a))

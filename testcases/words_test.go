@@ -20,7 +20,7 @@ import (
 var avoided = []struct{ pattern, instead string }{
 	// Pronouns and passives without a noun: the reader must guess who acts.
 	{`whoever|whosoever`, "name who: the client, the caller"},
-	{`who (?:asks?|asked|calls|called|reads|waits|looks|writes|wants)`, "name who: the caller, the reader"},
+	{`(?:by|to|for|of|from|with|than|and|but|where|whom|[.:;]) who (?:asks?|asked|calls|called|has|is|was|reads|waits|looks|writes|wants|knows|gives|gave|does|did)`, "name who: the caller, the reader"},
 	{`nobody|everybody|anybody|somebody|no one|everyone|anyone|someone`, "name who: no client, every subscriber"},
 	{`(?:is|are|was|were|be) (?:said|told)`, "say who reports what"},
 	{`what is (?:said|asked|told|done|there|meant|wanted|kept|known|left|given)`, "name the thing"},
@@ -34,10 +34,9 @@ var avoided = []struct{ pattern, instead string }{
 	{`(?:has|have|had|with|without|no) room`, "space, capacity"},
 	{`mend(?:s|ed|ing)?`, "fix, repair"},
 	{`(?:hears|heard|to hear)`, "receives"},
-	{`(?:tells|told)`, "reports, notifies"},
+	{`told`, "reports, notifies"},
 	{`looks? after`, "maintains"},
 	{`(?:takes?|took) back`, "rolls back"},
-	{`(?:is|are|was|were) gone`, "closed, removed, unreachable"},
 	{`no (?:longer|more) there|is there|are there`, "exists"},
 	{`where it is (?:not|absent|empty|nil|set)|where there is (?:none|no)|where (?:it|they) (?:has|have) none`, "if"},
 	{`as (?:it|they) (?:is|are)`, "unchanged"},

@@ -15,22 +15,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Session is the session that a Host has.
+// Session is the URI of a Host's session.
 const Session = "ahp-session:/test"
 
-// Host is a log with sessions and canvases, and no wire.
+// Host is a host without connections: a log with sessions and canvases.
 type Host struct {
-	Log      *channels.Log
-	Sessions *session.Service
-	Canvases *engine.Engine
+	Log      *channels.Log    // carries all channels
+	Sessions *session.Service // has one session, named Session
+	Canvases *engine.Engine   // runs the canvases
 
 	t      testing.TB
 	nextID channels.ConnID
 }
 
-// New makes a host that ends with the test. Options.Log is filled in; ids are
-// numbers unless NewID says otherwise. What Options.Store holds is restored; such
-// a host needs a NewID that goes on where the one before it stopped.
+// New returns a host that shuts down when the test ends. It sets Options.Log. Ids are
+// numbers unless Options.NewID is set. The host restores the contents of Options.Store; a
+// second host on the same store needs a NewID that does not repeat the first one's ids.
 func New(t testing.TB, opts engine.Options) *Host {
 	t.Helper()
 	h := &Host{Log: channels.New(channels.Options{}), t: t}
@@ -59,13 +59,13 @@ func New(t testing.TB, opts engine.Options) *Host {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := h.Canvases.Shutdown(ctx); err != nil {
-			t.Errorf("a provider did not return after its context was done: %v", err)
+			t.Errorf("a provider did not return after its context was canceled: %v", err)
 		}
 	})
 	return h
 }
 
-// restore does what a host does at its start.
+// restore loads the store, as a host does at its start.
 func (h *Host) restore(store channels.Store) error {
 	if store == nil {
 		return nil
@@ -104,7 +104,7 @@ func (h *Host) Open(canvasID, instanceID string, input ahp.Value) canvas.OpenCan
 	return o
 }
 
-// State is the state of a canvas channel, or fails the test.
+// State returns the state of a canvas channel, or fails the test.
 func (h *Host) State(channel string) canvas.CanvasState {
 	h.t.Helper()
 	state, ok := h.Log.State(channel)
@@ -114,29 +114,31 @@ func (h *Host) State(channel string) canvas.CanvasState {
 	return state.(canvas.CanvasState)
 }
 
-// SessionState is the state of Session.
+// SessionState returns the state of Session.
 func (h *Host) SessionState() session.State {
 	h.t.Helper()
 	state, ok := h.Log.State(Session)
 	if !ok {
-		h.t.Fatal("the session is gone")
+		h.t.Fatal("the session does not exist")
 	}
 	return state.(session.State)
 }
 
-// View is a connection that renders canvases: it keeps what it hears.
+// View is a connection that renders canvases. It collects the actions that it receives.
 type View struct {
-	Sub  *channels.Subscriber
+	// Sub is the connection in the log.
+	Sub *channels.Subscriber
+
 	host *Host
 	seq  int64
 
-	mu    sync.Mutex
-	heard []ahp.ActionEnvelope
-	more  chan struct{}
+	mu       sync.Mutex
+	received []ahp.ActionEnvelope
+	more     chan struct{}
 }
 
-// Connect makes a connection of a client with the canvas capability, or with the
-// capabilities that are named.
+// Connect returns a connection of a client. Its capabilities are caps; without caps, it
+// has the canvas capability.
 func (h *Host) Connect(clientID string, caps ...string) *View {
 	if caps == nil {
 		caps = []string{ahp.CapabilityCanvas}
@@ -147,7 +149,7 @@ func (h *Host) Connect(clientID string, caps ...string) *View {
 	return v
 }
 
-// Deliver keeps a frame; the log calls it.
+// Deliver implements [channels.Sink].
 func (v *View) Deliver(f *channels.Frame) {
 	var n struct {
 		Method string             `json:"method"`
@@ -158,15 +160,15 @@ func (v *View) Deliver(f *channels.Frame) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.heard = append(v.heard, n.Params)
+	v.received = append(v.received, n.Params)
 	close(v.more)
 	v.more = make(chan struct{})
 }
 
-// DeliverAll keeps several.
+// DeliverAll implements [channels.Sink].
 func (v *View) DeliverAll(b *channels.Batch) { b.Each(v.Deliver) }
 
-// Subscribe subscribes and returns the snapshot, or fails the test.
+// Subscribe subscribes to a channel and returns the snapshot, or fails the test.
 func (v *View) Subscribe(uri string) ahp.Snapshot {
 	v.host.t.Helper()
 	snap, err := v.TrySubscribe(uri)
@@ -176,7 +178,7 @@ func (v *View) Subscribe(uri string) ahp.Snapshot {
 	return snap
 }
 
-// TrySubscribe is Subscribe with the error.
+// TrySubscribe is like Subscribe, but returns the error.
 func (v *View) TrySubscribe(uri string) (snap ahp.Snapshot, err error) {
 	err = v.host.Log.Update(func(tx *channels.Tx) error {
 		s, err := tx.Subscribe(v.Sub, uri)
@@ -191,7 +193,7 @@ func (v *View) TrySubscribe(uri string) (snap ahp.Snapshot, err error) {
 // Leave ends all subscriptions, as a lost connection does.
 func (v *View) Leave() { v.host.Log.Leave(v.Sub) }
 
-// Dispatch dispatches an action, given as it stands on the wire.
+// Dispatch dispatches an action, given as JSON.
 func (v *View) Dispatch(uri, action string) {
 	v.mu.Lock()
 	v.seq++
@@ -208,17 +210,17 @@ func (v *View) Say(uri, payload string) {
 	v.Dispatch(uri, `{"type":"canvas/message","payload":`+payload+`}`)
 }
 
-// Take returns and forgets what was heard.
+// Take returns the actions that were received since the last Take or Brief.
 func (v *View) Take() []ahp.ActionEnvelope {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	heard := v.heard
-	v.heard = nil
-	return heard
+	received := v.received
+	v.received = nil
+	return received
 }
 
-// Brief returns and forgets what was heard, each as "channel action", with the
-// reason where it was refused.
+// Brief is like Take, but formats each action as "channel action", and a rejected one
+// as "channel action ! reason".
 func (v *View) Brief() []string {
 	var lines []string
 	for _, e := range v.Take() {
@@ -231,17 +233,17 @@ func (v *View) Brief() []string {
 	return lines
 }
 
-// Await waits until something that was heard, and is not taken, fits.
+// Await waits for an action that fits, and takes all actions up to it.
 func (v *View) Await(what string, fits func(ahp.ActionEnvelope) bool) ahp.ActionEnvelope {
 	v.host.t.Helper()
 	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	for {
 		v.mu.Lock()
-		at, more := slices.IndexFunc(v.heard, fits), v.more
+		at, more := slices.IndexFunc(v.received, fits), v.more
 		if at >= 0 {
-			e := v.heard[at]
-			v.heard = v.heard[at+1:]
+			e := v.received[at]
+			v.received = v.received[at+1:]
 			v.mu.Unlock()
 			return e
 		}

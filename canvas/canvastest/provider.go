@@ -15,22 +15,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// Config says what the suite needs to know of a provider.
+// Config describes a provider for [TestProvider].
 type Config struct {
-	Provider    canvas.Provider
-	Declaration canvas.Declaration
-	// Input opens the canvas, Other opens it with something else; nil where the
-	// canvas takes none.
+	Provider    canvas.Provider    // the provider to test
+	Declaration canvas.Declaration // a canvas that it opens
+	// Input and Other are two different inputs of the canvas; nil if it takes none.
 	Input, Other ahp.Value
 	// Action is a declared action that succeeds with ActionInput, any number of
-	// times; "" where there is none.
+	// times; "" if the canvas has none.
 	Action      string
 	ActionInput ahp.Value
-	// Path is content that is there; "" where there is none.
+	// Path is the path of some content; "" if the canvas has none.
 	Path string
 }
 
-// suite is the config on a fresh host.
+// suite is a Config on a new host.
 type suite struct {
 	Config
 	*Host
@@ -38,8 +37,8 @@ type suite struct {
 	reg canvas.Registration
 }
 
-// TestProvider checks that a provider keeps what canvas.Provider, canvas.Instance
-// and their optional interfaces promise.
+// TestProvider checks that a provider fulfills the contracts of canvas.Provider,
+// canvas.Instance and the optional interfaces.
 func TestProvider(t *testing.T, c Config) {
 	for _, test := range []struct {
 		name string
@@ -51,8 +50,8 @@ func TestProvider(t *testing.T, c Config) {
 		{"answers its action", (*suite).invokes},
 		{"gives up with its context", (*suite).givesUp},
 		{"serves content", (*suite).reads},
-		{"survives what Views say", (*suite).hears},
-		{"comes back", (*suite).comesBack},
+		{"survives messages of Views", (*suite).receives},
+		{"reconnects", (*suite).reconnects},
 		{"closes", (*suite).closes},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -136,19 +135,19 @@ func (s *suite) invokes() {
 	}
 }
 
-// givesUp: what a provider is asked with a context that is done, it must leave.
+// givesUp: an open whose context is canceled must return, and must not prevent the next.
 func (s *suite) givesUp() {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	cancel()
 	begun := time.Now()
 	_, err := s.Canvases.Open(ctx, canvas.OpenArgs{Session: Session, CanvasID: s.Declaration.CanvasID, InstanceID: "one", Input: s.Input})
 	if err == nil {
-		s.t.Error("opened for a caller who was gone")
+		s.t.Error("opened although the context was canceled")
 	}
 	if took := time.Since(begun); took > 5*time.Second {
 		s.t.Errorf("took %v to give up", took)
 	}
-	s.open("one") // and no harm was done
+	s.open("one")
 }
 
 func (s *suite) reads() {
@@ -175,7 +174,7 @@ func (s *suite) reads() {
 		s.t.Fatalf("read %s: %+v, %v", s.Path, r, err)
 	}
 	if _, err := read(strings.TrimSuffix(s.Path, "/")+"/suite/no/such/file", ""); !errors.Is(err, ahp.ErrNotFound) {
-		s.t.Errorf("a file that is not there: %v", err)
+		s.t.Errorf("a file that does not exist: %v", err)
 	}
 	var etag string
 	if raw := r.Meta[canvas.MetaETag]; raw != nil && ahp.Unmarshal(raw, &etag) == nil {
@@ -195,7 +194,7 @@ func (s *suite) reads() {
 	wg.Wait()
 }
 
-func (s *suite) hears() {
+func (s *suite) receives() {
 	o := s.open("one")
 	v := s.Connect("view")
 	v.Subscribe(o.Channel)
@@ -213,15 +212,15 @@ func (s *suite) hears() {
 	}
 }
 
-// comesBack: a provider that was away opens what was open, as it was.
-func (s *suite) comesBack() {
+// reconnects: a provider that was unreachable opens its instances again.
+func (s *suite) reconnects() {
 	o := s.open("one")
 	s.act("one")
 	v := s.Connect("view")
 	v.Subscribe(o.Channel)
 	s.reg.SetReachable(false)
 	if st := s.State(o.Channel); st.Availability != session.Stale {
-		s.t.Fatalf("it is %s while the provider is gone", st.Availability)
+		s.t.Fatalf("it is %s while the provider is unreachable", st.Availability)
 	}
 	s.reg.SetReachable(true)
 	v.Await("ready", func(e ahp.ActionEnvelope) bool {

@@ -17,7 +17,7 @@ type Declared struct {
 }
 
 // Declarations checks a set of declarations as a whole and compiles their schemas:
-// one bad declaration refuses the set. Its errors are *canvas.Error.
+// one bad declaration rejects the set. Its errors are *canvas.Error.
 func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
 	if len(set) > l.Canvases {
 		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%d canvases were declared, at most %d are allowed", len(set), l.Canvases)

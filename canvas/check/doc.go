@@ -1,9 +1,9 @@
-// Package check holds what providers, agents and Views send against a host's limits:
-// declarations and their schemas, inputs, values, messages, texts and URLs. It is pure:
-// it keeps nothing and asks nobody.
+// Package check checks what providers, agents and Views send against a host's limits:
+// declarations and their schemas, inputs, values, messages, texts and URLs. It keeps no
+// state.
 //
-// The engine uses it for everything that it is given, and the linter of canvas folders
-// for what a host would refuse.
+// The engine checks everything that it receives with it. The linter of canvas folders
+// uses it to report what a host would reject.
 //
 // The package imports canvas, canvas/jsonschema, session and ahp.
 package check

@@ -13,7 +13,7 @@ func (l *Limits) schema() jsonschema.Limits {
 	return jsonschema.Limits{Bytes: l.SchemaBytes, Depth: l.SchemaDepth}
 }
 
-// Input holds the input of an open or an action against the limits and its
+// Input checks the input of an open or an action against the limits and its
 // schema. An absent input counts as an empty object, so it is valid if nothing is
 // required (canvas/PROTOCOL.md section 3). Its errors are *canvas.Error.
 func (l *Limits) Input(s *jsonschema.Schema, input ahp.Value) error {

@@ -41,7 +41,7 @@ func (l *Limits) Text(name string, s *string) error {
 }
 
 // Shape checks the nesting and the number of values of a valid JSON text: clients
-// hold frames against such limits themselves.
+// check frames against such limits themselves.
 func (l *Limits) Shape(v ahp.Value) error {
 	switch depth, values := ahp.Measure(v); {
 	case depth > l.Depth:

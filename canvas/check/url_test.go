@@ -8,7 +8,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// checkURL holds a URL against the policy.
+// checkURL checks a URL against the policy.
 func checkURL(instanceID, url string, client bool, allowed ...string) error {
 	source := session.CanvasProviderSource{Kind: session.SourceServer}
 	if client {

@@ -11,7 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// moody opens canvases for as long as fails is nil.
+// moody is a provider whose opens fail with an error unless it is nil.
 type moody struct{ fails error }
 
 func (m *moody) Open(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
@@ -20,7 +20,7 @@ func (m *moody) Open(context.Context, canvas.OpenRequest, *canvas.Handle) (canva
 func (m *moody) Invoke(context.Context, string, ahp.Value) (ahp.Value, error) { return nil, nil }
 func (m *moody) Close(context.Context) error                                  { return nil }
 
-// A call is its registration's for as long as it lasts, however it ends.
+// A registration holds a call only until the call ends, however it ends.
 func TestCallsAreForgotten(t *testing.T) {
 	log := channels.New(channels.Options{})
 	s := New(Options{Log: log})

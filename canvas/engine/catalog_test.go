@@ -8,11 +8,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
-// TestManyAreLostAtOnce: what one provider has open becomes stale in one transaction,
-// each channel first and then the catalogue, once. It is sent whole: once for each
-// canvas it was more than a connection takes at a time, and all who looked were
-// closed as slow.
-func TestManyAreLostAtOnce(t *testing.T) {
+// TestManyInstancesLostAtOnce: all instances of a lost provider become stale in one
+// transaction, and the catalog is sent once, after all channels. Sending it once per
+// instance overflowed the connections of subscribers.
+func TestManyInstancesLostAtOnce(t *testing.T) {
 	h, c := newClients(t)
 	const many = 256
 	c.answers(always(`{"title":"`+strings.Repeat("ä", 512)+`"}`, nil))

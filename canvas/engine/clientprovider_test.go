@@ -11,8 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
-// TestReopenThatFailsClosesNothing: a client whose canvas is open and could not be
-// opened with another input is not told that it is closed.
+// TestReopenThatFailsClosesNothing: if a client rejects opening an instance with
+// another input, the instance stays open, and the client receives no canvasClose.
 func TestReopenThatFailsClosesNothing(t *testing.T) {
 	for name, fail := range map[string]func(*canvastest.Host, *clients){
 		"its answer is refused": func(_ *canvastest.Host, c *clients) { c.answers(always(`{"url":"file:///etc/passwd"}`, nil)) },
@@ -39,9 +39,9 @@ func TestReopenThatFailsClosesNothing(t *testing.T) {
 	}
 }
 
-// TestBackOnAnotherConnection: a client comes back twice, and the connection that was
-// asked to open its canvas again ends without an answer. The one that counts then is
-// asked, for nobody else would (canvas.md section 5).
+// TestBackOnAnotherConnection: a client reconnects twice, and the connection that
+// was asked to open its canvas again ends without an answer. The engine then asks on
+// the current connection (canvas/PROTOCOL.md section 5).
 func TestBackOnAnotherConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, c := newClients(t)
@@ -56,10 +56,10 @@ func TestBackOnAnotherConnection(t *testing.T) {
 		})
 		h.Canvases.Clients.ClientBack("c1")
 		synctest.Wait()
-		h.Canvases.Clients.ClientBack("c1") // on a newer connection
+		h.Canvases.Clients.ClientBack("c1") // a newer connection
 		c.answers(always(`{}`, nil))
 		close(older)
-		h.Canvases.Clients.ClientBack("c1") // for the older one has ended
+		h.Canvases.Clients.ClientBack("c1") // the older one has ended
 		synctest.Wait()
 		equal(t, "client:c1/editor, one ready", registry(h))
 		equal(t, 2, len(c.took()))

@@ -18,8 +18,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// clients is a Caller: every client is capable but plain, which is named "plain"
-// at first, and answers with what the test says.
+// clients is a Caller. Every client is capable except plain, initially the client
+// "plain". The test sets the answers.
 type clients struct {
 	mu     sync.Mutex
 	plain  string
@@ -33,7 +33,7 @@ func (c *clients) Capable(clientID, capability string) bool {
 	return clientID != c.plain && capability == ahp.CapabilityCanvas
 }
 
-// onlyPlain is from now on the one that is not capable.
+// onlyPlain makes one client the only one without the capability.
 func (c *clients) onlyPlain(clientID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func newClients(t *testing.T) (*canvastest.Host, *clients) {
 	return canvastest.New(t, engine.Options{Caller: c}), c
 }
 
-// join makes a client active with what it declares; leave takes it out.
+// join makes a client active with its declarations; leave makes it inactive.
 func join(t *testing.T, h *canvastest.Host, clientID string, set ...canvas.Declaration) {
 	t.Helper()
 	active := session.SessionActiveClient{ClientID: clientID, CanvasProviders: set}
@@ -94,7 +94,8 @@ func leave(t *testing.T, h *canvastest.Host, clientID string) {
 	}))
 }
 
-// registry is what the session lists, and how many of its instances are ready.
+// registry returns the session's declarations, and the availability of its
+// instances.
 func registry(h *canvastest.Host) string {
 	var names []string
 	for _, d := range h.SessionState().Canvases {
@@ -130,7 +131,7 @@ func TestFoldFollowsActiveClients(t *testing.T) {
 		equal(t, "client:c1/editor, client:c2/browser, b1 ready", registry(h))
 		leave(t, h, "c2")
 		equal(t, "client:c1/editor, b1 stale", registry(h))
-		equal(t, 1, len(c.took())) // the one re-open; a stale close calls nobody
+		equal(t, 1, len(c.took())) // reopened once; a close of a stale instance calls no client
 		ok(t, h.Canvases.Close(t.Context(), canvastest.Session, "b1"))
 		equal(t, 0, len(c.took()))
 	})
@@ -166,10 +167,11 @@ func TestLostAndBack(t *testing.T) {
 	})
 }
 
-// A client provides while the connection of its own that counts has the capability:
-// what it declared leaves with a newer one that has not, and is back with the end of
-// that one, or with the next that has, without a new set.
-func TestTheConnectionThatCountsChanges(t *testing.T) {
+// A client provides canvases only while its current connection has the capability.
+// The declarations disappear when a newer connection lacks it. They return, without
+// a new set, when that connection ends or a connection with the capability replaces
+// it.
+func TestCurrentConnectionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, c := newClients(t)
 		join(t, h, "c1", editor)
@@ -202,7 +204,7 @@ func TestTheConnectionThatCountsChanges(t *testing.T) {
 			synctest.Wait()
 			equal(t, "client:c1/editor, e1 ready", registry(h))
 			equal(t, `c1 canvasOpen {"channel":"ahp-session:/test","canvasId":"editor","extensionId":"client:c1","instanceId":"e1","input":{"path":"a"}}`, strings.Join(c.took(), ";"))
-			h.Canvases.Clients.ClientBack("c1") // it is told again
+			h.Canvases.Clients.ClientBack("c1") // a repeated report
 			synctest.Wait()
 			equal(t, 0, len(c.took()))
 		}
@@ -216,8 +218,9 @@ func TestTheConnectionThatCountsChanges(t *testing.T) {
 	})
 }
 
-// What another client declares asks nothing of a provider that does not answer.
-func TestFoldAsksOnlyWhoChanged(t *testing.T) {
+// When one client changes its declarations, another client that failed to reopen is
+// not asked again.
+func TestFoldAsksOnlyTheChangedClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, c := newClients(t)
 		join(t, h, "c1", editor)
@@ -232,7 +235,7 @@ func TestFoldAsksOnlyWhoChanged(t *testing.T) {
 		leave(t, h, "c2")
 		synctest.Wait()
 		equal(t, 0, len(c.took()))
-		join(t, h, "c1", editor) // its own set asks again
+		join(t, h, "c1", editor) // its own change
 		synctest.Wait()
 		equal(t, 1, len(c.took()))
 	})
@@ -333,8 +336,8 @@ func TestDisposedSessionForgetsItsClients(t *testing.T) {
 	equal(t, "", registry(h))
 }
 
-// TestDeclaredNamesOfTheHost: what a client sends for members that are the host's
-// to say is ignored (canvas.md section 2); what nobody knows is kept.
+// TestDeclaredNamesOfTheHost: members that only the host sets are ignored if a
+// client sends them (canvas/PROTOCOL.md section 2); unknown members are kept.
 func TestDeclaredNamesOfTheHost(t *testing.T) {
 	h, _ := newClients(t)
 	d := editor

@@ -13,17 +13,17 @@ import (
 )
 
 // Close closes an open canvas (canvas/PROTOCOL.md section 3). The provider is called
-// once, and neither its error nor its silence keeps the canvas open. Once the close
-// has begun, the end of ctx does not stop it. If the store cannot keep the close (a
-// full disk), it fails and leaves the canvas stale: after a restart it would be open
-// again.
+// once; the canvas closes even if the provider fails or does not answer. Once the close
+// has begun, canceling ctx does not stop it. If the store cannot save the close (a full
+// disk), Close fails and the canvas is stale: after a restart it would be open again.
 func (e *Engine) Close(ctx context.Context, uri, instanceID string) error {
-	return e.close(ctx, key{uri, instanceID}, e.turns.limit, whichever)
+	return e.close(ctx, key{uri, instanceID}, e.turns.limit, anyInstance)
 }
 
-// CloseSession closes every canvas of a session, side by side, and admits no other: it
-// is the hook BeforeDispose of package session. after is called in the transaction that
-// removes the session, or reports that it stays; then canvases open in it again.
+// CloseSession closes every canvas of a session concurrently, and rejects opens in it: it
+// is the hook BeforeDispose of package session. The caller calls after in the transaction
+// that removes the session, or with gone false if the session stays; then canvases can be
+// opened in it again.
 func (e *Engine) CloseSession(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error) {
 	var open []key
 	e.log.View(func(tx *channels.ReadTx) {
@@ -41,7 +41,7 @@ func (e *Engine) CloseSession(ctx context.Context, uri string) (after func(tx *c
 	var wg sync.WaitGroup
 	for n, k := range open {
 		// The session ends whether or not the caller still waits.
-		wg.Go(func() { errs[n] = e.close(context.WithoutCancel(ctx), k, unlimited, whichever) })
+		wg.Go(func() { errs[n] = e.close(context.WithoutCancel(ctx), k, unlimited, anyInstance) })
 	}
 	wg.Wait()
 	for n, err := range errs {
@@ -66,16 +66,15 @@ func (e *Engine) sessionClosed(tx *channels.Tx, uri string, gone bool) {
 	e.events.drop(uri)
 }
 
-// unlimited lets a close wait for its turn behind any number of flows: a person or the
-// end of a session asks once, and the close must not be refused because an agent is
-// busy.
+// unlimited lets a close wait for its turn behind any number of flows: a close by a
+// person or by the end of a session must not be rejected because an agent is busy.
 const unlimited = math.MaxInt
 
-// whichever accepts any instance under the id.
-func whichever(*instance) bool { return true }
+// anyInstance accepts any instance under the id.
+func anyInstance(*instance) bool { return true }
 
-// close is the close flow: plan, tell the provider, commit, publish. It does nothing if
-// meant refuses the instance that it finds.
+// close is the close flow: plan, call the provider, commit, publish. It does nothing if
+// meant returns false for the instance.
 func (e *Engine) close(ctx context.Context, k key, limit int, meant func(*instance) bool) error {
 	release, err := e.turns.takeWithin(ctx, k, limit)
 	if err != nil {
@@ -88,16 +87,16 @@ func (e *Engine) close(ctx context.Context, k key, limit int, meant func(*instan
 	}
 	ctx = context.WithoutCancel(ctx)
 	if p.ready {
-		p.tellProvider(ctx)
+		p.callProvider(ctx)
 	}
 	return p.commit(ctx)
 }
 
-// plannedClose is a close of an instance that was found.
+// plannedClose is a close of an instance that exists.
 type plannedClose struct {
 	engine *Engine
 	inst   *instance
-	ready  bool // its provider is told
+	ready  bool // its provider can be called
 }
 
 func (e *Engine) planClose(k key) (*plannedClose, error) {
@@ -113,9 +112,9 @@ func (e *Engine) planClose(k key) (*plannedClose, error) {
 	return p, err
 }
 
-// tellProvider calls the provider's Close. The few seconds that the provider has run from
-// now, also if requests to it wait for each other: a person is looking at the ✕.
-func (p *plannedClose) tellProvider(ctx context.Context) {
+// callProvider calls the provider's Close. The timeout starts now, even if the request
+// waits behind others: a person waits for the canvas to disappear.
+func (p *plannedClose) callProvider(ctx context.Context) {
 	i, within := p.inst, p.engine.timeouts.Close
 	ctx, stop := context.WithTimeoutCause(ctx, within, errTimeout)
 	defer stop()
@@ -130,8 +129,8 @@ func (p *plannedClose) tellProvider(ctx context.Context) {
 	}
 }
 
-// commit makes the close durable and then visible. If that fails, the canvas is stale: its
-// provider has closed it, and it would be open again after a restart.
+// commit makes the close durable and then visible. If that fails, the canvas becomes
+// stale: its provider has closed it, but the store still has it.
 func (p *plannedClose) commit(ctx context.Context) error {
 	_, err := p.engine.commits.run(&change{
 		ctx: ctx, records: forget(p.inst.channel), failure: stillListed,

@@ -44,8 +44,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestCloseRequested: however often it is asked, the provider hears of it once,
-// and is waited for no longer than five seconds.
+// TestCloseRequested: repeated requests call the provider's Close once, and the host
+// waits at most five seconds for it.
 func TestCloseRequested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{Waiting: 2}})
@@ -67,13 +67,13 @@ func TestCloseRequested(t *testing.T) {
 		}
 		stranger.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
 		equal(t, []string{o.Channel + ` {"type":"canvas/closeRequested"} ! not subscribed to this channel: subscribe first`}, stranger.Brief())
-		equal(t, 15, len(views[0].Take())) // echoed to all who look
+		equal(t, 15, len(views[0].Take())) // every subscriber receives the echo
 		synctest.Wait()
 		wantCode(t, closeCanvas(h, "one"), canvas.CodeInstanceNotFound) // it waited behind one flow, not fifteen
 		equal(t, 5*time.Second, time.Since(begun))
 		equal(t, []string{"open one ", "close one"}, f.took())
 		views[0].Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
-		equal(t, nil, views[0].Brief()) // without an instance: silence
+		equal(t, nil, views[0].Brief()) // no instance, no echo
 		time.Sleep(2 * time.Hour)
 	})
 }
@@ -88,7 +88,8 @@ func TestCloseOfAStaleInstanceCallsNobody(t *testing.T) {
 	equal(t, 0, len(h.SessionState().OpenCanvases))
 }
 
-// TestDisposeClosesSideBySide, and nothing is opened in the session after it.
+// TestDisposeClosesSideBySide: canvases of a disposed session close concurrently,
+// and none opens in it afterwards.
 func TestDisposeClosesSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
@@ -118,8 +119,8 @@ func TestDisposeClosesSideBySide(t *testing.T) {
 		wantCode(t, <-slow, canvas.CodeSessionNotFound)
 		time.Sleep(3 * time.Second)
 		calls := f.took()
-		equal(t, 1+11, len(calls)) // one open, and what it opened is closed too
-		// The same session again is a session like any other.
+		equal(t, 1+11, len(calls)) // one open, whose instance is closed too
+		// A session of the same name works like a new one.
 		f.open = nil
 		ok(t, h.Sessions.Ensure(canvastest.Session, ""))
 		equal(t, 1, len(h.SessionState().Canvases))
@@ -149,8 +150,8 @@ func TestShutdownEndsWhatWaits(t *testing.T) {
 	})
 }
 
-// TestCloseAmongTooMany: as many operations wait for a canvas as may, and a person's
-// ✕, or the end of its session, is not lost among them.
+// TestCloseAmongTooMany: if the queue of an instance is full, a person's ✕ and the
+// end of the session still close it.
 func TestCloseAmongTooMany(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *canvastest.Host, string) error{
 		"a person's ✕": func(_ *testing.T, h *canvastest.Host, channel string) error {
@@ -175,7 +176,7 @@ func TestCloseAmongTooMany(t *testing.T) {
 					go invoke(h, "one", "go", "")
 				}
 				synctest.Wait()
-				wantCode(t, closeCanvas(h, "one"), canvas.CodeLimitExceeded) // the agent's own is one too many
+				wantCode(t, closeCanvas(h, "one"), canvas.CodeLimitExceeded) // the queue is full for the agent
 				ok(t, end(t, h, o.Channel))
 				equal(t, []string{"open one ", "invoke one go", "invoke one go", "invoke one go", "close one"}, f.took())
 			})
@@ -183,10 +184,10 @@ func TestCloseAmongTooMany(t *testing.T) {
 	}
 }
 
-// TestAgentHearsOfAPersonsClose: what the agent waits for in a canvas does not come any
-// more, so it hears of the ✕, once. Of its own close, and of a session's end, it does
-// not: who asked for those knows.
-func TestAgentHearsOfAPersonsClose(t *testing.T) {
+// TestEventForAPersonsClose: when a person closes a canvas, the agent receives
+// one event, because whatever it waits for there will not happen. It receives none
+// for its own close or for the end of the session.
+func TestEventForAPersonsClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, _ := newFake(t, engine.Options{})
 		o, err := open(h, "one", "")
@@ -204,7 +205,7 @@ func TestAgentHearsOfAPersonsClose(t *testing.T) {
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, time.Hour)
 		ok(t, err)
 		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:01Z", Event: ahp.Value(`{"type":"canvas/closeRequested"}`)}}, page.Events)
-		equal(t, 0, len(h.SessionState().OpenCanvases)) // it hears of it when it is so
+		equal(t, 0, len(h.SessionState().OpenCanvases)) // the event follows the close
 		synctest.Wait()
 		page, err = h.Canvases.Events(t.Context(), canvastest.Session, page.Next, time.Minute)
 		ok(t, err)

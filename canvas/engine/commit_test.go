@@ -17,14 +17,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// held is a store whose commits wait until a test lets them go.
+// held is a store whose commits block until a test releases them.
 type held struct {
 	*channels.Memory
-	goOn   chan struct{} // one for each commit; closed: all go
-	refuse func(changes []channels.Change) error
+	release chan struct{} // releases one commit per value; closed: all
+	refuse  func(changes []channels.Change) error
 
 	mu      sync.Mutex
-	batches []int // instance records in each batch that was asked for
+	batches []int // instance records of each batch so far
 }
 
 func (s *held) Commit(ctx context.Context, changes ...channels.Change) error {
@@ -38,7 +38,7 @@ func (s *held) Commit(ctx context.Context, changes ...channels.Change) error {
 	s.batches = append(s.batches, n)
 	s.mu.Unlock()
 	select {
-	case <-s.goOn:
+	case <-s.release:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -50,8 +50,8 @@ func (s *held) Commit(ctx context.Context, changes ...channels.Change) error {
 	return s.Memory.Commit(ctx, changes...)
 }
 
-// asked returns and forgets how large the batches were.
-func (s *held) asked() []int {
+// batchSizes returns the batch sizes since the last call.
+func (s *held) batchSizes() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.batches
@@ -59,8 +59,7 @@ func (s *held) asked() []int {
 	return b
 }
 
-// flowsOf starts operations at the same time, and returns their errors by name
-// when all are done.
+// flowsOf runs operations concurrently and returns their errors by name.
 type flowsOf struct {
 	wg   sync.WaitGroup
 	mu   sync.Mutex
@@ -88,7 +87,7 @@ func (f *flowsOf) open(h *canvastest.Host, id, input string) {
 
 func newHeld(t *testing.T) (*canvastest.Host, *fake, *held) {
 	h, f, _ := newFake(t, engine.Options{})
-	s := &held{Memory: channels.NewMemory(), goOn: make(chan struct{})}
+	s := &held{Memory: channels.NewMemory(), release: make(chan struct{})}
 	h.Canvases.PutStore(s)
 	return h, f, s
 }
@@ -100,8 +99,8 @@ func rowIDs(h *canvastest.Host) (ids []string) {
 	return ids
 }
 
-// TestFlowsGoTogether: who comes alone goes at once; what comes meanwhile is one
-// batch and one action, in which nothing is seen before it is durable.
+// TestFlowsGoTogether: a flow alone commits at once. Flows that arrive during its
+// commit share one batch and one action, and none is visible before it is durable.
 func TestFlowsGoTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, s := newHeld(t)
@@ -111,19 +110,19 @@ func TestFlowsGoTogether(t *testing.T) {
 		for i := range 5 {
 			flows.open(h, fmt.Sprint("c", i), "")
 		}
-		equal(t, []int{1}, s.asked()) // the first waited for nobody
+		equal(t, []int{1}, s.batchSizes()) // the first flow waited for no other
 		equal(t, 0, len(v.Take()))
-		s.goOn <- struct{}{}
+		s.release <- struct{}{}
 		synctest.Wait()
-		equal(t, []int{4}, s.asked())
+		equal(t, []int{4}, s.batchSizes())
 		equal(t, 1, len(v.Take()))
 		equal(t, []string{"c0"}, rowIDs(h))
-		s.goOn <- struct{}{}
+		s.release <- struct{}{}
 		equal(t, map[string]error{"c0": nil, "c1": nil, "c2": nil, "c3": nil, "c4": nil}, flows.wait())
 		equal(t, 1, len(v.Take()))
 		equal(t, []string{"c0", "c1", "c2", "c3", "c4"}, rowIDs(h))
 
-		// Opens, closes and a re-open of one session.
+		// Opens, closes and a reopen in one session.
 		flows = flowsOf{}
 		flows.open(h, "first", "")
 		flows.start("close c1", func() error { return closeCanvas(h, "c1") })
@@ -131,13 +130,13 @@ func TestFlowsGoTogether(t *testing.T) {
 		flows.open(h, "last", "")
 		flows.start("close c0", func() error { return closeCanvas(h, "c0") })
 		c0 := h.SessionState().OpenCanvases[0].Channel
-		close(s.goOn)
+		close(s.release)
 		for name, err := range flows.wait() {
 			if err != nil {
 				t.Error(name, err)
 			}
 		}
-		equal(t, []int{1, 4}, s.asked())
+		equal(t, []int{1, 4}, s.batchSizes())
 		equal(t, 2, len(v.Take()))
 		equal(t, []string{"c2", "c3", "c4", "first", "last"}, rowIDs(h))
 		equal(t, `{"n":2}`, string(h.State(h.SessionState().OpenCanvases[0].Channel).Input))
@@ -147,7 +146,8 @@ func TestFlowsGoTogether(t *testing.T) {
 	})
 }
 
-// TestGroupIsRefused: one that cannot be kept does not fail the others.
+// TestGroupIsRefused: a flow that the store rejects does not fail the others of its
+// group.
 func TestGroupIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, s := newHeld(t)
@@ -163,22 +163,22 @@ func TestGroupIsRefused(t *testing.T) {
 		flows.open(h, "large", `{"x":"`+strings.Repeat("x", 1000)+`"}`)
 		flows.start("close", func() error { return closeCanvas(h, "nobody") })
 		flows.open(h, "other", "")
-		close(s.goOn)
+		close(s.release)
 		errs := flows.wait()
 		for _, name := range []string{"first", "small", "other"} {
 			ok(t, errs[name])
 		}
 		wantCode(t, errs["large"], canvas.CodeStoreFailed)
 		wantCode(t, errs["close"], canvas.CodeInstanceNotFound)
-		equal(t, []int{1, 3, 1, 1, 1}, s.asked())
+		equal(t, []int{1, 3, 1, 1, 1}, s.batchSizes())
 		ids := rowIDs(h)
 		slices.Sort(ids)
 		equal(t, []string{"first", "other", "small"}, ids)
 	})
 }
 
-// TestWaitsNoLonger: who gives up before its change is taken in has changed
-// nothing, and the others go on.
+// TestWaitsNoLonger: a flow whose caller gives up before its commit begins changes
+// nothing, and the other flows of the queue succeed.
 func TestWaitsNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, s := newHeld(t)
@@ -193,18 +193,18 @@ func TestWaitsNoLonger(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		f.took()
-		close(s.goOn)
+		close(s.release)
 		errs := flows.wait()
 		if !errors.Is(errs["gone"], context.Canceled) {
 			t.Errorf("gave up with %v", errs["gone"])
 		}
 		equal(t, []string{"first", "last"}, rowIDs(h))
-		equal(t, []int{1, 1}, s.asked())
+		equal(t, []int{1, 1}, s.batchSizes())
 	})
 }
 
-// TestHungStore: a group that the store does not take in ends with the deadlines
-// of its flows.
+// TestHungStore: flows in a group end at their deadlines if the store does not
+// answer.
 func TestHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, s := newHeld(t)
@@ -212,19 +212,19 @@ func TestHungStore(t *testing.T) {
 		for i := range 3 {
 			flows.open(h, fmt.Sprint("c", i), "")
 		}
-		s.goOn <- struct{}{}
+		s.release <- struct{}{}
 		errs := flows.wait()
 		ok(t, errs["c0"])
 		wantCode(t, errs["c1"], canvas.CodeTimeout)
 		wantCode(t, errs["c2"], canvas.CodeTimeout)
-		equal(t, []int{1, 2}, s.asked()[:2])
+		equal(t, []int{1, 2}, s.batchSizes()[:2])
 		equal(t, []string{"c0"}, rowIDs(h))
-		close(s.goOn)
+		close(s.release)
 	})
 }
 
-// TestOneOfAGroupDoesNotCount: an open whose provider is lost while the group is on
-// its way is taken back; the others are open.
+// TestOneOfAGroupDoesNotCount: an open whose provider disconnects during the group's
+// commit is rolled back; the other opens succeed.
 func TestOneOfAGroupDoesNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, s := newHeld(t)
@@ -237,11 +237,11 @@ func TestOneOfAGroupDoesNotCount(t *testing.T) {
 			_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "other", InstanceID: "lost"})
 			return err
 		})
-		s.goOn <- struct{}{}
+		s.release <- struct{}{}
 		synctest.Wait()
-		equal(t, []int{1, 2}, s.asked())
+		equal(t, []int{1, 2}, s.batchSizes())
 		reg.SetReachable(false)
-		close(s.goOn)
+		close(s.release)
 		errs := flows.wait()
 		ok(t, errs["two"])
 		wantCode(t, errs["lost"], canvas.CodeProviderUnavailable)
@@ -254,9 +254,9 @@ func TestOneOfAGroupDoesNotCount(t *testing.T) {
 	})
 }
 
-// TestCatalogueIsAValue: what somebody read of a session stays what it was, however
-// many canvases are opened and closed after it.
-func TestCatalogueIsAValue(t *testing.T) {
+// TestCatalogIsImmutable: a catalog that was read does not change when canvases are
+// opened and closed later.
+func TestCatalogIsImmutable(t *testing.T) {
 	h, _, _ := newFake(t, engine.Options{})
 	var read [][]session.OpenCanvasRef
 	var want [][]string
@@ -268,7 +268,7 @@ func TestCatalogueIsAValue(t *testing.T) {
 		case 3:
 			ok(t, closeCanvas(h, fmt.Sprint("c", i-2)))
 		case 7:
-			ok(t, closeCanvas(h, fmt.Sprint("c", i))) // the last one: its place is free again
+			ok(t, closeCanvas(h, fmt.Sprint("c", i))) // the last entry, whose place in the array the next open reuses
 		}
 		state, _ := h.Log.State(canvastest.Session)
 		read, want = append(read, state.(session.State).OpenCanvases), append(want, rowIDs(h))

@@ -18,7 +18,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine/contentjson"
 )
 
-// files is a reader of content by path, which counts how often it gave any out.
+// files is a reader of content by path. It counts the reads that returned content.
 type files map[string]canvas.Content
 
 func (f files) read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
@@ -79,7 +79,7 @@ func TestCanvasReadResource(t *testing.T) {
 	}
 }
 
-// TestAbsentClosedForeignForbidden are one answer.
+// TestAbsentClosedForeignForbidden: these four kinds of content get the same error.
 func TestAbsentClosedForeignForbidden(t *testing.T) {
 	h, f, _, v, ch := newContent(t, files{"/x": {Data: []byte("x")}})
 	two, err := open(h, "two", "")
@@ -121,7 +121,7 @@ func TestReadErrors(t *testing.T) {
 		h, f, reg, v, ch := newContent(t, files{"/x": {Data: []byte("x")}})
 		reg.SetReachable(false)
 		_, err := readResource(h, v, ch, "ahp-canvas-content:/one/x", "")
-		ok(t, err) // what needs no provider still answers
+		ok(t, err) // reads that need no provider succeed
 		code := func() string {
 			_, err := readResource(h, v, ch, "ahp-canvas-content:/one/x", "")
 			e := ahp.ToError(err)
@@ -176,9 +176,9 @@ func TestReadWithAValidator(t *testing.T) {
 	read("", full("one", "1"))
 	read("0", full("one", "1"))
 	read("1", unchanged)
-	equal(t, 0, given) // the cache had it
+	equal(t, 0, given) // served from the cache
 	content["/x.txt"] = canvas.Content{Data: []byte("two"), ETag: "2"}
-	read("2", `{"contents":[],"_meta":{"x-ahp-canvas/etag":"2"}}`) // the cache has 1
+	read("2", `{"contents":[],"_meta":{"x-ahp-canvas/etag":"2"}}`) // version 1 is cached
 	read("1", full("two", "2"))
 	read("", full("two", "2"))
 	equal(t, 2, given)
@@ -194,7 +194,7 @@ func TestResourceRead(t *testing.T) {
 		{"/x.txt", "base64", `{"data":"w6kK","encoding":"base64","contentType":"text/plain"}`},
 		{"/p.png", "utf-8", `{"data":"AA==","encoding":"base64","contentType":"image/png"}`},
 	} {
-		for range 2 { // the second one from the cache
+		for range 2 { // the second from the cache
 			got, err := h.Canvases.Content.ResourceRead(t.Context(), v.Sub, ahp.ResourceReadParams{URI: "ahp-canvas-content:/one" + c.uri, Encoding: c.encoding})
 			ok(t, err)
 			equal(t, c.want, string(got))
@@ -215,7 +215,7 @@ func TestResourceRead(t *testing.T) {
 	equal(t, foreign, refused("no uri"))
 	equal(t, absent, refused("ahp-canvas-content:/one/none"))
 	equal(t, absent, refused("ahp-canvas-content:/other/x.txt"))
-	// The same instance id in a session beside it: nobody can say which is meant.
+	// The same instance id in another session makes the URI ambiguous.
 	ok(t, h.Sessions.Ensure("ahp-session:/two", ""))
 	o, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: "ahp-session:/two", CanvasID: "fake", InstanceID: "one"})
 	ok(t, err)
@@ -223,7 +223,7 @@ func TestResourceRead(t *testing.T) {
 	equal(t, absent, refused("ahp-canvas-content:/one/x.txt"))
 }
 
-// TestCacheIsBounded: reads of more than fits stay right.
+// TestCacheIsBounded: reads stay correct if the content exceeds the cache.
 func TestCacheIsBounded(t *testing.T) {
 	h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{CacheBytes: 8 << 10}})
 	f.read = func(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
@@ -246,8 +246,8 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// TestLargeContent: what is written piece by piece is what would have been encoded
-// at once, also where a piece ends within a character.
+// TestLargeContent: content that is encoded in pieces equals content that is encoded
+// at once, even if a piece ends inside a character.
 func TestLargeContent(t *testing.T) {
 	text := []byte(strings.Repeat("x", 48<<10-1) + strings.Repeat("ä\"\n€", 200_000))
 	blob := make([]byte, 1<<20+1)
@@ -280,7 +280,7 @@ func TestLargeContent(t *testing.T) {
 		if n := engine.CacheBytes(h.Canvases); n != 0 {
 			t.Errorf("%d bytes of it are kept", n)
 		}
-		for range 2 { // the second read fills the cache, the third one comes from it
+		for range 2 { // the second read fills the cache, the third is served from it
 			again, write, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
 			ok(t, err)
 			if write != nil || !bytes.Equal(again, out.Bytes()) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
-// A client declares again while what it provides opens (run with -race).
+// A client changes its declarations while its canvas opens (run with -race).
 func TestDeclaringAgainWhileItOpens(t *testing.T) {
 	h, c := newClients(t)
 	c.answers(always(`{"url":"https://example.com/"}`, nil))

@@ -21,7 +21,7 @@ func dispose(t *testing.T, h *canvastest.Host) error {
 	return err
 }
 
-// meanwhile is a store that does something before it keeps a session's end.
+// meanwhile is a store that calls do before it commits the end of a session.
 type meanwhile struct {
 	channels.Store
 	do func()
@@ -34,9 +34,9 @@ func (m meanwhile) Commit(ctx context.Context, changes ...channels.Change) error
 	return m.Store.Commit(ctx, changes...)
 }
 
-// TestDeclaredInASessionThatEnds: what a client declares between the close of a
-// session's canvases and the session's end is not there when a session of the
-// same name begins (canvas.md section 5: declarations leave with their client).
+// TestDeclaredInASessionThatEnds: if a client declares canvases after a session's
+// canvases were closed and before the session ends, the next session of that name
+// does not list them (canvas/PROTOCOL.md section 5).
 func TestDeclaredInASessionThatEnds(t *testing.T) {
 	c := &clients{plain: "plain"}
 	var h *canvastest.Host
@@ -48,9 +48,10 @@ func TestDeclaredInASessionThatEnds(t *testing.T) {
 	equal(t, "client:c1/editor", registry(h))
 }
 
-// TestWhoWaitsForEventsHearsOfTheEnd: at once, and that the session is gone. What is
-// said when it is gone comes to nobody, also not in a session of the same name.
-func TestWhoWaitsForEventsHearsOfTheEnd(t *testing.T) {
+// TestEventsOfASessionThatEnds: the end of a session wakes all waits for its events
+// with an error. Events raised later are dropped, and a new session of the same name
+// does not receive them.
+func TestEventsOfASessionThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
 		var late *canvas.Handle
@@ -75,7 +76,7 @@ func TestWhoWaitsForEventsHearsOfTheEnd(t *testing.T) {
 		}
 		equal(t, 0, time.Since(begun))
 		if err := late.Raise(ahp.Value(`"late"`)); !errors.Is(err, canvas.ErrHandleClosed) {
-			t.Errorf("said in a session that is gone: %v", err)
+			t.Errorf("raised in a session that has ended: %v", err)
 		}
 		wantCode(t, h.Canvases.Raise(canvastest.Session, ahp.Value(`"late"`)), canvas.CodeSessionNotFound)
 		equal(t, 0, engine.EventRings(h.Canvases))

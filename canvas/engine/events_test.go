@@ -35,22 +35,22 @@ func TestEvents(t *testing.T) {
 		}
 		page = read(page.Next, time.Minute)
 		equal(t, "2 dropped, next 6, first 4", fmt.Sprintf("%d dropped, next %d, first %s", page.Dropped, page.Next, page.Events[0].Event))
-		ok(t, f.latest().h.Raise(ahp.MustMarshal(strings.Repeat("x", 3800)))) // pushes the others out by bytes
+		ok(t, f.latest().h.Raise(ahp.MustMarshal(strings.Repeat("x", 3800)))) // the bytes evict the others
 		page = read(5, 0)
 		equal(t, "1 dropped, 1 left", fmt.Sprintf("%d dropped, %d left", page.Dropped, len(page.Events)))
 		begun = time.Now()
 		equal(t, 0, len(read(read(0, 0).Next, 5*time.Second).Events))
 		equal(t, 5*time.Second, time.Since(begun))
-		equal(t, 1, len(read(99, 0).Events)) // a cursor of a host that is no more
+		equal(t, 1, len(read(99, 0).Events)) // a cursor of an earlier host
 		_, err = h.Canvases.Events(t.Context(), "ahp-session:/none", 0, 0)
 		wantCode(t, err, canvas.CodeSessionNotFound)
 	})
 }
 
-// TestEventsThatAreKept: 1,024 a session or 1 MiB of them (canvas.md section 7), the
-// newest.
+// TestEventsThatAreKept: the newest events, at most 1,024 or 1 MiB per session
+// (canvas/PROTOCOL.md section 7).
 func TestEventsThatAreKept(t *testing.T) {
-	const besides = 256 // bytes that an event counts for beside its own
+	const besides = 256 // what each event counts in addition to its JSON
 	for name, tc := range map[string]struct{ kept, size int }{
 		"1,024": {1024, 1},
 		"1 MiB": {1 << 20 / (16 << 10), 16<<10 - besides},
@@ -73,13 +73,13 @@ func TestEventsThatAreKept(t *testing.T) {
 	}
 }
 
-// TestRaiseOfNoCanvas: a session's agent hears what is of no canvas, too.
+// TestRaiseOfNoCanvas: an event without a canvas reaches the session's agent too.
 func TestRaiseOfNoCanvas(t *testing.T) {
 	h, _, _ := newFake(t, engine.Options{})
 	ok(t, h.Canvases.Raise(canvastest.Session, ahp.Value(`{"prompt":"hello"}`)))
 	wantCode(t, h.Canvases.Raise("ahp-session:/nowhere", ahp.Value(`1`)), canvas.CodeSessionNotFound)
 	if h.Canvases.Raise(canvastest.Session, ahp.Value(`{`)) == nil {
-		t.Error("no JSON, and taken")
+		t.Error("accepted an event that is not JSON")
 	}
 	page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
 	ok(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// A Go program provides a canvas: a page, and an action that changes its title.
+// A provider in Go: a page, and an action that changes its title.
 func Example() {
 	log := channels.New(channels.Options{})
 	canvases := engine.New(engine.Options{Log: log})

@@ -7,7 +7,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// hook is a store that lets a test do something at the store's turn.
+// hook is a store that calls a test's functions before commits.
 type hook struct {
 	channels.Store
 	opening, closing func() error
@@ -20,23 +20,24 @@ func (h hook) Commit(_ context.Context, changes ...channels.Change) error {
 	return h.opening()
 }
 
-// SetStore puts functions in the place of the store.
+// SetStore replaces the store by one that calls opening before an open and closing
+// before a close.
 func (s *Engine) SetStore(opening, closing func() error) {
 	s.commits.store = hook{channels.NoStore, opening, closing}
 }
 
-// CacheBytes returns how much encoded content is cached.
+// CacheBytes returns the size of the cached content.
 func CacheBytes(e *Engine) int { return e.Content.cache.Bytes() }
 
-// PutStore replaces the store from now on.
+// PutStore replaces the store.
 func (s *Engine) PutStore(store channels.Store) { s.commits.store = store }
 
-// Defaults are the limits and times of who gives none.
+// Defaults returns the default limits and timeouts.
 func Defaults() (canvas.Limits, canvas.Timeouts) {
 	return canvas.Limits{}.WithDefaults(), canvas.Timeouts{}.WithDefaults()
 }
 
-// EventRings is of how many sessions events are kept.
+// EventRings returns the number of sessions with events.
 func EventRings(s *Engine) int {
 	s.events.mu.Lock()
 	defer s.events.mu.Unlock()

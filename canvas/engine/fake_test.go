@@ -13,13 +13,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// fake is a provider whose every call a test can hold, fail and look at.
+// fake is a provider. A test can block, fail and inspect each of its calls.
 type fake struct {
 	mu    sync.Mutex
 	calls []string
 	last  *fakeInstance
 
-	// Each may be nil. They run in the provider's own goroutine.
+	// Each can be nil. They run in the goroutine of the call.
 	open   func(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error)
 	invoke func(ctx context.Context, h *canvas.Handle, action string, input ahp.Value) (ahp.Value, error)
 	close  func(ctx context.Context) error
@@ -40,14 +40,14 @@ func (f *fake) note(call string) {
 	f.calls = append(f.calls, call)
 }
 
-// latest is the instance that was opened last.
+// latest returns the instance that was opened last.
 func (f *fake) latest() *fakeInstance {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last
 }
 
-// took returns and forgets the calls.
+// took returns the calls since the last took.
 func (f *fake) took() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,7 +113,7 @@ var fakeDeclaration = canvas.Declaration{
 	},
 }
 
-// newFake makes a host with a fake provider.
+// newFake returns a host with a fake provider.
 func newFake(t *testing.T, opts engine.Options) (*canvastest.Host, *fake, canvas.Registration) {
 	t.Helper()
 	h, f := canvastest.New(t, opts), &fake{}

@@ -7,8 +7,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// TestWrittenIsMessage: what nobody looks at again leaves as the same bytes.
-func TestWrittenIsMessage(t *testing.T) {
+// TestEncodedMessage: an encoded message has the same bytes on the wire as a decoded
+// one.
+func TestEncodedMessage(t *testing.T) {
 	m := canvas.Message{Payload: ahp.Value(`{"x-ahp":"http/1","type":"data","id":3,"seq":0,"data":"ZGF0YTogMQoK"}`)}
 	usual, err := canvas.Actions.Encode(m)
 	if err != nil {
@@ -20,7 +21,7 @@ func TestWrittenIsMessage(t *testing.T) {
 	}
 	want, size := string(usual.Bytes()), quick.Size()
 	if got := string(quick.Append(nil)); got != want || size < len(want) {
-		t.Errorf("%s\nwant %s; room for %d of %d bytes", got, want, size, len(want))
+		t.Errorf("%s\nwant %s; size %d, needs %d bytes", got, want, size, len(want))
 	}
 	if got := string(usual.Append(nil)); got != want || usual.Size() != len(want) {
 		t.Errorf("%s\nwant %s", got, want)

@@ -31,7 +31,7 @@ func TestHandleChecksWhatItIsGiven(t *testing.T) {
 	equal(t, nil, v.Brief())
 	ok(t, hd.Save(t.Context(), make([]byte, 256<<10)))
 	ok(t, hd.SetStatus(t.Context(), "x"))
-	ok(t, hd.SetStatus(t.Context(), "x")) // without effect: not sent
+	ok(t, hd.SetStatus(t.Context(), "x")) // no change: not sent
 	ok(t, hd.SetStatus(t.Context(), ""))
 	equal(t, []string{o.Channel + ` {"type":"canvas/updated","status":"x"}`, o.Channel + ` {"type":"canvas/updated","status":null}`}, v.Brief())
 	equal(t, canvastest.Session+" one ahp-canvas-content:/one/a%20b?q", hd.Session()+" "+hd.InstanceID()+" "+hd.ContentURL("/a b?q"))

@@ -43,8 +43,8 @@ func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value,
 	return value, nil
 }
 
-// planInvoke finds a ready instance and its action's schema. The flow's turn keeps the
-// instance as it is until the flow ends, except for its availability.
+// planInvoke finds a ready instance and its action's schema. While the flow has its turn,
+// nothing but the availability of the instance can change.
 func (e *Engine) planInvoke(k key, action string) (i *instance, schema *jsonschema.Schema, err error) {
 	err = e.locked(func(tx *channels.ReadTx) error {
 		if i, err = e.find(tx, k); err != nil {

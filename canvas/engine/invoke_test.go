@@ -14,7 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// TestInvoke: the provider's updates are applied before its answer is seen.
+// TestInvoke: the provider's updates are applied before the caller receives the
+// answer.
 func TestInvoke(t *testing.T) {
 	h, f, _ := newFake(t, engine.Options{})
 	o, err := open(h, "one", "")
@@ -71,7 +72,7 @@ func TestInvokeErrors(t *testing.T) {
 			f.invoke = func(context.Context, *canvas.Handle, string, ahp.Value) (ahp.Value, error) { return c.value, c.err }
 			_, err := invoke(h, "one", "go", "")
 			wantCode(t, err, c.want)
-			_ = err.(*canvas.Error).Wire() // whatever bytes a provider's text has
+			_ = err.(*canvas.Error).Wire() // the text can contain any bytes
 		})
 	}
 }
@@ -102,8 +103,8 @@ func TestInvokeDeadlineGoneAndGeneration(t *testing.T) {
 	})
 }
 
-// TestDeadlineAsTheProviderSeesIt: it is the earlier one of the host's and the
-// caller's, and looks like any other when it is over.
+// TestDeadlineAsTheProviderSeesIt: the context's deadline is the earlier of the
+// host's and the caller's, and its error is DeadlineExceeded in both cases.
 func TestDeadlineAsTheProviderSeesIt(t *testing.T) {
 	for _, callers := range []time.Duration{time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestDeadlineAsTheProviderSeesIt(t *testing.T) {
 				deadline, _ := ctx.Deadline()
 				equal(t, want, time.Until(deadline))
 				<-ctx.Done()
-				<-derived.Done() // which is a moment later
+				<-derived.Done() // done a moment later
 				equal(t, 0, time.Until(deadline))
 				for _, ctx := range []context.Context{ctx, derived} {
 					equal(t, true, errors.Is(ctx.Err(), context.DeadlineExceeded))

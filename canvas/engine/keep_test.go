@@ -11,7 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// TestDurableBeforeVisible: the provider first, then the store, then everybody.
+// TestDurableBeforeVisible: an open calls the provider, then the store, then
+// notifies subscribers.
 func TestDurableBeforeVisible(t *testing.T) {
 	h, f, _ := newFake(t, engine.Options{})
 	v := h.Connect("v")
@@ -31,8 +32,8 @@ func TestDurableBeforeVisible(t *testing.T) {
 	equal(t, 1, len(v.Take()))
 }
 
-// TestStoreThatFails: an open is undone; a close is refused, and its canvas stale
-// until it can be kept.
+// TestStoreThatFails: a failed commit undoes an open; it fails a close, and the
+// canvas is stale until a close succeeds.
 func TestStoreThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
@@ -52,13 +53,13 @@ func TestStoreThatFails(t *testing.T) {
 		h.Canvases.SetStore(full, func() error { return nil })
 		ok(t, closeCanvas(h, "one"))
 		equal(t, 0, len(h.SessionState().OpenCanvases))
-		equal(t, []string{"close one"}, f.took()) // once, however often it is asked
+		equal(t, []string{"close one"}, f.took()) // once, despite several requests
 	})
 }
 
-// TestGoneBetweenAnswerAndPublishing: the answer of an older generation does not
-// count, even where the provider is back by then.
-func TestGoneBetweenAnswerAndPublishing(t *testing.T) {
+// TestLostBetweenAnswerAndPublishing: an answer does not count if the provider
+// disconnected before it was published, even if the provider has reconnected.
+func TestLostBetweenAnswerAndPublishing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, engine.Options{})
 		nothing := func() error { return nil }

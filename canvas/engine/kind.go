@@ -108,8 +108,8 @@ func (k *kind) effect(d channels.Dispatch) {
 	}
 }
 
-// closedByPerson is the agent's event for an instance that a person closed: what the
-// agent waits for in it does not come any more.
+// closedByPerson is the agent's event for an instance that a person closed: whatever the
+// agent waits for there will not happen.
 var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType() + `"}`)
 
 // closeRequested starts the close flow for a person who pressed ✕. Repeated requests
@@ -135,7 +135,8 @@ func (k *kind) closeRequested(channel string) {
 	})
 }
 
-// left tells the instance that a View is gone. A client provider is not told.
+// left reports to the instance that a View disconnected. Client providers receive no such
+// report.
 func (k *kind) left(sub *channels.Subscriber, uri string) {
 	if i := k.instanceOf(uri); i != nil && i.ext.ClientID == "" {
 		i.box.viewGone(viewOf(sub))

@@ -16,8 +16,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// clientHost has a canvas whose provider is the client "owner", and a
-// connection of it and of a View, both subscribed.
+// clientHost returns a host with a canvas that the client "owner" provides, and two
+// subscribed connections: the owner's and a View's.
 func clientHost(t *testing.T) (h *canvastest.Host, f *fake, reg canvas.Registration, channel string, owner, view *canvastest.View) {
 	t.Helper()
 	h, f = canvastest.New(t, engine.Options{}), &fake{}
@@ -30,7 +30,8 @@ func clientHost(t *testing.T) (h *canvastest.Host, f *fake, reg canvas.Registrat
 	return h, f, reg, o.Channel, owner, view
 }
 
-// TestUpdatedByItsProvider is the row canvas/updated of canvas.md section 4.
+// TestUpdatedByItsProvider tests the row canvas/updated of canvas/PROTOCOL.md
+// section 4.
 func TestUpdatedByItsProvider(t *testing.T) {
 	h, _, reg, ch, owner, view := clientHost(t)
 	view.Subscribe(canvastest.Session)
@@ -41,11 +42,11 @@ func TestUpdatedByItsProvider(t *testing.T) {
 	equal(t, []string{want}, owner.Brief())
 	heard := view.Brief()
 	equal(t, want, heard[0])
-	equal(t, 2, len(heard)) // and the catalogue follows
+	equal(t, 2, len(heard)) // and the catalog follows
 	equal(t, "mine", *h.SessionState().OpenCanvases[0].Title)
 
 	owner.Dispatch(ch, update(`"title":"mine"`))
-	equal(t, []string{ch + ` {"type":"canvas/updated","title":"mine"}`}, view.Brief()) // echoed, and no catalogue
+	equal(t, []string{ch + ` {"type":"canvas/updated","title":"mine"}`}, view.Brief()) // echoed; the catalog does not change
 	owner.Dispatch(ch, update(`"title":null,"url":"vscode-webview://x/y"`))
 	if st := h.State(ch); st.Title != nil || *st.URL != "vscode-webview://x/y" {
 		t.Errorf("state is %+v", st)
@@ -77,9 +78,10 @@ func TestUpdatedByItsProvider(t *testing.T) {
 	equal(t, []string{ch + ` {"type":"canvas/updated","title":"stale"} ! this canvas is stale: its provider has not opened it again`}, owner.Brief())
 }
 
-// TestUpdatedWhileItIsOpenedAgain: what a provider dispatches before it answers
-// counts (canvas.md section 3), also where the canvas is stale until then; before
-// it is asked, and after it refused, nothing of it does.
+// TestUpdatedWhileItIsOpenedAgain: updates that a provider dispatches before it
+// answers an open are applied (canvas/PROTOCOL.md section 3), even if the canvas is
+// stale until then. Updates to a stale canvas are rejected before the open begins
+// and after it fails.
 func TestUpdatedWhileItIsOpenedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg, ch, owner, view := clientHost(t)
@@ -114,7 +116,8 @@ func TestUpdatedWhileItIsOpenedAgain(t *testing.T) {
 	})
 }
 
-// TestUpdatedOfAServerCanvas: no client is its provider, whatever it is called.
+// TestUpdatedOfAServerCanvas: no client can update a canvas of the host, not even
+// one with an empty client id.
 func TestUpdatedOfAServerCanvas(t *testing.T) {
 	h, _, _ := newFake(t, engine.Options{})
 	o, err := open(h, "one", "")
@@ -125,8 +128,8 @@ func TestUpdatedOfAServerCanvas(t *testing.T) {
 	equal(t, "only the canvas's provider may update it", v.Take()[0].RejectionReason)
 }
 
-// TestMessagesOfAClientCanvas: a View's message reaches the provider and its
-// sender, a provider's reaches everybody.
+// TestMessagesOfAClientCanvas: a View's message reaches the provider and its sender;
+// a provider's message reaches every subscriber.
 func TestMessagesOfAClientCanvas(t *testing.T) {
 	h, f, reg, ch, owner, view := clientHost(t)
 	other := h.Connect("other")
@@ -147,10 +150,11 @@ func TestMessagesOfAClientCanvas(t *testing.T) {
 	view.Take()
 	view.Say(ch, `2`)
 	equal(t, "this canvas is stale: its provider cannot be reached", view.Take()[0].RejectionReason)
-	equal(t, []string{"open one "}, f.took()) // the wire carries them, nobody is called
+	equal(t, []string{"open one "}, f.took()) // messages travel on the wire without a call
 }
 
-// TestMessagesOfAServerCanvas: in the order of the log, to the provider alone.
+// TestMessagesOfAServerCanvas: messages reach only the provider, in the order of the
+// log.
 func TestMessagesOfAServerCanvas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
@@ -180,12 +184,12 @@ func TestMessagesOfAServerCanvas(t *testing.T) {
 		}
 		for _, p := range payloads(b) {
 			if p == `1}` || p == `3}` || p == `"for you"}` {
-				t.Errorf("b heard %s", p)
+				t.Errorf("b received %s", p)
 			}
 		}
-		heard := fmt.Sprint(payloads(a))
-		if !strings.Contains(heard, `"for you"}`) || strings.Contains(heard, `2}`) {
-			t.Errorf("a heard %s", heard)
+		received := fmt.Sprint(payloads(a))
+		if !strings.Contains(received, `"for you"}`) || strings.Contains(received, `2}`) {
+			t.Errorf("a received %s", received)
 		}
 		b.Say(o.Channel, `4`)
 		equal(t, "not subscribed to this channel: subscribe first", b.Take()[0].RejectionReason)
@@ -198,9 +202,9 @@ func TestMessagesOfAServerCanvas(t *testing.T) {
 	})
 }
 
-// TestAProviderThatDoesNotListen is bounded: Views are told, nothing is lost in
-// silence.
-func TestAProviderThatDoesNotListen(t *testing.T) {
+// TestMailboxIsFull: when a provider does not take messages, Views receive
+// rejections, and no accepted message is lost.
+func TestMailboxIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{MailboxBytes: 3 * 300}})
 		o, err := open(h, "one", "")
@@ -220,7 +224,7 @@ func TestAProviderThatDoesNotListen(t *testing.T) {
 		}
 		full := "the canvas's provider has not taken earlier messages yet: send this one again later"
 		equal(t, []string{"", "", "", full, full}, refused)
-		for range 100 { // does not pile up either
+		for range 100 { // reports of disconnected Views do not accumulate
 			v.Leave()
 			v.Subscribe(o.Channel)
 		}
@@ -233,7 +237,8 @@ func TestAProviderThatDoesNotListen(t *testing.T) {
 	})
 }
 
-// TestWithoutTheCapability a connection sees no canvas channel at all.
+// TestWithoutTheCapability: a connection without the capability sees no canvas
+// channel.
 func TestWithoutTheCapability(t *testing.T) {
 	h, _, _ := newFake(t, engine.Options{})
 	o, err := open(h, "one", "")
@@ -249,8 +254,8 @@ func TestWithoutTheCapability(t *testing.T) {
 	}
 }
 
-// TestNobodyIsNotEverybody: what is said to the zero View reaches no View.
-func TestNobodyIsNotEverybody(t *testing.T) {
+// TestPostToZeroView: a message to the zero View fails and reaches no View.
+func TestPostToZeroView(t *testing.T) {
 	h, f, _ := newFake(t, engine.Options{})
 	o, err := open(h, "one", "")
 	ok(t, err)
@@ -264,7 +269,8 @@ func TestNobodyIsNotEverybody(t *testing.T) {
 	equal(t, 0, len(v.Take()))
 }
 
-// TestRetention: what all hear is replayed, what one View hears is not.
+// TestRetention: a message to all subscribers is replayed, a message to one View is
+// not.
 func TestRetention(t *testing.T) {
 	h, f, _ := newFake(t, engine.Options{})
 	o, err := open(h, "one", "")

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// A life's context is done when the life is over, whichever is asked for first.
-func TestLife(t *testing.T) {
+// A lifetime's context is done once the lifetime has ended, whether it was created
+// before or after the end.
+func TestLifetime(t *testing.T) {
 	service, stop := context.WithCancel(t.Context())
 	defer stop()
 	early, late, other := lifetime{engine: service}, lifetime{engine: service}, lifetime{engine: service}
@@ -23,7 +24,7 @@ func TestLife(t *testing.T) {
 		}
 	}
 	if asked.Err() == nil {
-		t.Error("who asked before the end was not told")
+		t.Error("the end did not cancel a context that existed before")
 	}
 	if other.over() {
 		t.Error("it ended with another")

@@ -14,8 +14,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// What would be refused in a frame is refused wherever else it comes from: an
-// agent's input and a provider's words go on to clients.
+// Values that are too deep or too large for a frame are rejected in inputs and in
+// providers' messages too, because both reach clients.
 func TestShapeIsBounded(t *testing.T) {
 	deep := `{"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`
 	wide := `{"x":[` + strings.Repeat("1,", 16383) + `1]}`
@@ -29,7 +29,7 @@ func TestShapeIsBounded(t *testing.T) {
 			equal(t, "/input limit", e.Path+" "+e.Rule)
 			f.invoke = func(_ context.Context, hd *canvas.Handle, _ string, _ ahp.Value) (ahp.Value, error) {
 				if hd.Post(t.Context(), ahp.Value(v)) == nil || hd.Raise(ahp.Value(v)) == nil {
-					t.Error("a provider said more than a client can read")
+					t.Error("a provider sent more than a client can read")
 				}
 				return ahp.Value(v), nil
 			}
@@ -42,8 +42,8 @@ func TestShapeIsBounded(t *testing.T) {
 	}
 }
 
-// TestDefaults: the figures of canvas.md sections 3, 4, 7 and 8, and those that stand
-// beside the fields.
+// TestDefaults: the numbers of canvas/PROTOCOL.md sections 3, 4, 7 and 8, and the
+// defaults in the comments of the fields.
 func TestDefaults(t *testing.T) {
 	limits, times := engine.Defaults()
 	equal(t, canvas.Limits{
@@ -55,8 +55,8 @@ func TestDefaults(t *testing.T) {
 	equal(t, canvas.Timeouts{Open: 30 * time.Second, Invoke: 30 * time.Second, Close: 5 * time.Second, Read: 30 * time.Second}, times)
 }
 
-// TestSizesAreExact: the sizes of canvas.md section 8, each with what just fits and
-// what just does not. Without a code any error will do.
+// TestSizesAreExact: each size of canvas/PROTOCOL.md section 8, with a value at the
+// limit and one above it. Without a code, any error is accepted.
 func TestSizesAreExact(t *testing.T) {
 	h, f, reg := newFake(t, engine.Options{})
 	o, err := open(h, "one", "")
@@ -129,8 +129,8 @@ func withActions(n int) canvas.Declaration {
 	return d
 }
 
-// TestEveryPlaceCanBeTaken: as many canvases open at once as the limit allows, and
-// none of them is counted twice on its way.
+// TestEveryPlaceCanBeTaken: as many canvases open concurrently as the limit allows;
+// none counts twice while it opens.
 func TestEveryPlaceCanBeTaken(t *testing.T) {
 	const places = 200
 	h, _, _ := newFake(t, engine.Options{Limits: canvas.Limits{SessionInstances: places, Instances: places}})
@@ -147,7 +147,8 @@ func TestEveryPlaceCanBeTaken(t *testing.T) {
 	wantCode(t, err, canvas.CodeLimitExceeded)
 }
 
-// TestManyInstances: 256 in a session and 4,096 in a host (canvas.md section 8).
+// TestManyInstances: 256 in a session and 4,096 in a host (canvas/PROTOCOL.md
+// section 8).
 func TestManyInstances(t *testing.T) {
 	h, _, _ := newFake(t, engine.Options{})
 	const sessions, each = 16, 256

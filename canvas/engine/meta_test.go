@@ -8,8 +8,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// TestMeta: the state's _meta names what the provider's first answer had, and keeps
-// it through a reopen with another input and a restart.
+// TestMeta: the state's _meta describes the provider's first answer, and stays the
+// same after a reopen with another input and after a restart.
 func TestMeta(t *testing.T) {
 	for _, tt := range []struct {
 		http, links bool
@@ -30,7 +30,7 @@ func TestMeta(t *testing.T) {
 			o, err := open(h, "one", `{"n":1}`)
 			ok(t, err)
 			equal(t, tt.want, string(h.State(o.Channel).Meta))
-			_, err = open(h, "one", `{"n":2}`) // writes the record a second time
+			_, err = open(h, "one", `{"n":2}`) // writes the record again
 			ok(t, err)
 			equal(t, tt.want, string(h.State(o.Channel).Meta))
 			equal(t, tt.want, string(l.next().State(o.Channel).Meta))

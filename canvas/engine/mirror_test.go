@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// TestTitlesAreMirroredAtARate: twenty a second reach the catalogue, the last one
-// follows late, and availability does not wait.
+// TestTitlesAreMirroredAtARate: at most twenty titles a second reach the catalog,
+// the last one follows late, and a change of availability does not wait.
 func TestTitlesAreMirroredAtARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, engine.Options{})
@@ -42,7 +42,7 @@ func TestTitlesAreMirroredAtARate(t *testing.T) {
 		v.Take()
 		reg.SetReachable(false)
 		equal(t, 1, len(v.Take()))
-		equal(t, "02.100 49", title()) // availability takes the title with it
+		equal(t, "02.100 49", title()) // a change of availability includes the title
 		time.Sleep(time.Minute)
 		equal(t, 0, len(v.Take()))
 	})

@@ -56,7 +56,8 @@ func TestOpenIsIdempotent(t *testing.T) {
 	ok(t, err)
 	equal(t, first.Channel, second.Channel)
 	equal(t, []string{first.Channel + ` {"type":"canvas/updated","input":{"n":9007199254740993}}`}, v.Brief())
-	// One more than the largest integer that a float64 can tell from its neighbours.
+	// 2^53, one more than the largest integer that a float64 distinguishes from the
+	// next.
 	_, err = open(h, "one", `{"n":9007199254740992}`)
 	ok(t, err)
 	equal(t, []string{`open one {"n":9007199254740993}`, `open one {"n":9007199254740992}`}, f.took())
@@ -133,7 +134,7 @@ func TestOpenRefuses(t *testing.T) {
 			equal(t, nil, f.took())
 		})
 	}
-	// A live instance settles what would be ambiguous.
+	// An open instance resolves an ambiguous canvas id.
 	_, err = open(h, "live", "")
 	ok(t, err)
 }
@@ -191,8 +192,8 @@ func TestOpenLimits(t *testing.T) {
 	ok(t, err)
 }
 
-// TestOpenLimitCountsOpensUnderWay: room is taken before the provider answers,
-// and given back when it fails.
+// TestOpenLimitCountsOpensUnderWay: an open counts toward the limit before the
+// provider answers, and no longer once it fails.
 func TestOpenLimitCountsOpensUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{SessionInstances: 1}})
@@ -215,7 +216,7 @@ func TestOpenDeadlineAndLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
 		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
-			time.Sleep(40 * time.Second) // deaf to its context
+			time.Sleep(40 * time.Second) // ignores its context
 			return canvas.Opened{}, nil
 		}
 		begun := time.Now()
@@ -230,14 +231,15 @@ func TestOpenDeadlineAndLateAnswer(t *testing.T) {
 		equal(t, []string{"open one "}, f.took())
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		equal(t, []string{"close one"}, f.took()) // what came late is closed
+		equal(t, []string{"close one"}, f.took()) // the late instance is closed
 		list, err := h.Canvases.ListOpen(canvastest.Session)
 		ok(t, err)
 		equal(t, 0, len(list))
 	})
 }
 
-// TestLateAnswerWithTheCurrentInstance: it is in use, so it is not closed.
+// TestLateAnswerWithTheCurrentInstance: a late answer with the open instance does
+// not close it.
 func TestLateAnswerWithTheCurrentInstance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})

@@ -29,8 +29,8 @@ func benchmarkRead(b *testing.B, data []byte, contentType, etag string) {
 	}
 }
 
-// BenchmarkRead is a content read up to the encoded result: encoded anew where
-// there is no validator, from the cache where there is one.
+// BenchmarkRead reads content up to the encoded result: without a validator it is
+// encoded each time, with one it is served from the cache.
 func BenchmarkRead(b *testing.B) {
 	text := bytes.Repeat([]byte("<p class=\"x\">Some text of a page, with a quote here and there.</p>\n"), 16<<10)[:1<<20]
 	blob := bytes.Repeat([]byte{0, 1, 2, 253, 254, 255}, 1<<20/6)

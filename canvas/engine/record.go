@@ -76,7 +76,7 @@ type instanceRecord struct {
 	Input         ahp.Value                    `json:"input,omitzero"`
 	HTTP          bool                         `json:"http,omitzero"`
 	Links         bool                         `json:"links,omitzero"`
-	Opened        time.Time                    `json:"opened"` // the order of the catalogue
+	Opened        time.Time                    `json:"opened"` // orders the catalog
 	// Shown is what the instance showed when the record was written. A record under
 	// shownKey is newer.
 	Shown shownRecord `json:"shown,omitzero"`

@@ -7,7 +7,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// What is written by hand is what the encoder writes, and is read back.
+// encode produces the same bytes as ahp.Marshal, and they decode to the same record.
 func TestRecordIsEncodedAsTheEncoderDoes(t *testing.T) {
 	title, status := "A \"title\" \u2028 <", ""
 	plain := instanceRecord{Session: "ahp-session:/s", InstanceID: "i", ExtensionID: "e", CanvasID: "c", Opened: time.Unix(1785000000, 123456000).UTC()}
@@ -27,7 +27,7 @@ func TestRecordIsEncodedAsTheEncoderDoes(t *testing.T) {
 		one, all := plain, records[0]
 		change(&one)
 		change(&all)
-		records[0] = all // everything at once
+		records[0] = all // with all fields
 		records = append(records, one)
 	}
 	records = append(records, plain)

@@ -34,7 +34,8 @@ func listed(t *testing.T, h *canvastest.Host) (ids []string) {
 	return ids
 }
 
-// TestRegistryIsPublished to all sessions, when it changes and only then.
+// TestRegistryIsPublished: all sessions receive a change of the registry, and
+// nothing if it does not change.
 func TestRegistryIsPublished(t *testing.T) {
 	h := canvastest.New(t, engine.Options{})
 	ok(t, h.Sessions.Ensure("ahp-session:/two", ""))
@@ -47,7 +48,7 @@ func TestRegistryIsPublished(t *testing.T) {
 	ok(t, reg.Set(declare("x")...))
 	equal(t, nil, v.Brief())
 	reg.SetReachable(false)
-	equal(t, nil, v.Brief()) // what is gone stays listed
+	equal(t, nil, v.Brief()) // an unreachable provider's canvases stay listed
 	reg.SetReachable(true)
 
 	scoped := h.Register(canvas.Extension{ClientID: "c-7", Session: "ahp-session:/two"}, &fake{}, declare("y")...)
@@ -73,7 +74,8 @@ func channelsOf(v *canvastest.View) (channels []string) {
 	return channels
 }
 
-// TestBadSetIsRefusedWhole: nothing of it is listed, and what was listed stays.
+// TestBadSetIsRefusedWhole: one bad declaration rejects the set, and the old set
+// stays listed.
 func TestBadSetIsRefusedWhole(t *testing.T) {
 	many := make([]canvas.Declaration, 65)
 	for i := range many {
@@ -132,9 +134,10 @@ func TestBadSetIsRefusedWhole(t *testing.T) {
 	}
 }
 
-// TestGoneAndBack is canvas.md section 5: stale at once in one transaction, the
-// url stays, and the host opens again with the input that was kept.
-func TestGoneAndBack(t *testing.T) {
+// TestProviderReconnects tests canvas/PROTOCOL.md section 5: all instances become
+// stale in one transaction, keep their url, and are opened again with the retained
+// input.
+func TestProviderReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, engine.Options{})
 		f.open = func(_ context.Context, req canvas.OpenRequest, hd *canvas.Handle) (canvas.Opened, error) {
@@ -180,8 +183,9 @@ func TestGoneAndBack(t *testing.T) {
 	})
 }
 
-// TestGoneWhileOpening: the open fails at once, and its answer counts no more.
-func TestGoneWhileOpening(t *testing.T) {
+// TestLostWhileOpening: if the provider disconnects, an open fails at once, and a
+// later answer does not count.
+func TestLostWhileOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, engine.Options{})
 		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
@@ -200,10 +204,11 @@ func TestGoneWhileOpening(t *testing.T) {
 	})
 }
 
-// TestTakenBackWhileOpening: what its provider does not declare any more is not opened,
-// though it answers; a canvas that is declared again before the answer is.
-func TestTakenBackWhileOpening(t *testing.T) {
-	for name, again := range map[string]bool{"taken back": false, "and declared again": true} {
+// TestWithdrawnWhileOpening: a canvas that its provider withdraws during an open is
+// not opened, although the provider answers. If it is declared again before the
+// answer, it opens.
+func TestWithdrawnWhileOpening(t *testing.T) {
+	for name, again := range map[string]bool{"withdrawn": false, "and declared again": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h, f, reg := newFake(t, engine.Options{})
@@ -229,8 +234,8 @@ func TestTakenBackWhileOpening(t *testing.T) {
 	}
 }
 
-// TestDeclaredAgain: what was declared and left is stale until the same
-// extension declares the same canvas again.
+// TestDeclaredAgain: instances of a withdrawn canvas are stale until the same
+// extension declares the canvas again.
 func TestDeclaredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, engine.Options{})
@@ -257,8 +262,9 @@ func TestDeclaredAgain(t *testing.T) {
 	})
 }
 
-// TestReviveThatFailsStaysStale, and a new input does what the return could not.
-func TestReviveThatFailsStaysStale(t *testing.T) {
+// TestReopenThatFailsStaysStale: an instance whose reopen fails stays stale; an open
+// with another input can still succeed.
+func TestReopenThatFailsStaysStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, engine.Options{})
 		o, err := open(h, "one", `{"n":1}`)
@@ -281,8 +287,8 @@ func TestReviveThatFailsStaysStale(t *testing.T) {
 	})
 }
 
-// TestSavedWhileOpening is there at the next open, also where nothing was saved
-// after it.
+// TestSavedWhileOpening: data saved during an open is passed to the next open, even
+// if none was saved later.
 func TestSavedWhileOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, reg := newFake(t, engine.Options{})
@@ -299,12 +305,11 @@ func TestSavedWhileOpening(t *testing.T) {
 		ok(t, closeCanvas(h, "one"))
 		_, err = open(h, "one", "")
 		ok(t, err)
-		equal(t, "", string(f.latest().req.Saved)) // a close forgets it
+		equal(t, "", string(f.latest().req.Saved)) // closing deletes the data
 	})
 }
 
-// TestNoProvider: a program that forgot its provider hears so at once, and not at the
-// first open.
+// TestNoProvider: registering a nil provider is an error.
 func TestNoProvider(t *testing.T) {
 	h, _, _ := newFake(t, engine.Options{})
 	if _, err := h.Canvases.Register(canvas.Extension{ID: "forgotten"}, nil, fakeDeclaration); err == nil {

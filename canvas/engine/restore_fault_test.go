@@ -14,7 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// TestFullDisk: nothing is half done, and the words say what to do.
+// TestFullDisk: nothing is half done, and the errors say what to do.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}
@@ -68,7 +68,7 @@ func (full) Commit(context.Context, ...channels.Change) error {
 	return fmt.Errorf("state: %w", channels.ErrStoreFull)
 }
 
-// TestDamagedRecords are refused, with their names.
+// TestDamagedRecords: the error names the record.
 func TestDamagedRecords(t *testing.T) {
 	for key, value := range map[string]string{
 		"canvas/ahp-canvas:/x":       `{"session":1}`,

@@ -18,15 +18,15 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// lives is one store and the hosts that had it, one after the other.
+// lives is a store and the successive hosts that use it.
 type lives struct {
 	t     *testing.T
 	store *channels.Memory
 	ids   atomic.Int64
 }
 
-// next ends the life before as a crash does, with what was committed, and begins
-// another. Its provider is registered by the caller.
+// next crashes the current host, which keeps what was committed, and starts another.
+// The caller registers its provider.
 func (l *lives) next() *canvastest.Host {
 	l.t.Helper()
 	if l.store == nil {
@@ -40,7 +40,7 @@ func (l *lives) next() *canvastest.Host {
 	return canvastest.New(l.t, engine.Options{Store: l.store, NewID: func() string { return fmt.Sprintf("n%d", l.ids.Add(1)) }})
 }
 
-// keys are what the store holds, by kind and in order.
+// keys returns the store's keys of a kind, in order.
 func (l *lives) keys(kind string) (keys []string) {
 	records, err := channels.LoadRecords(context.Background(), l.store)
 	ok(l.t, err)
@@ -54,9 +54,9 @@ func registerFake(h *canvastest.Host, f *fake) canvas.Registration {
 	return h.Register(canvas.Extension{ID: "fake", Name: "Fake things"}, f, canvas.Declaration{CanvasID: "fake", DisplayName: "Fake", Actions: []canvas.Action{{Name: "act"}}})
 }
 
-// TestRestart: what was answered is there again, under the same channel, stale and
-// without a url until its provider opens it with the input and the bytes that it
-// had (canvas.md section 5).
+// TestRestart: every opened instance exists again under the same channel. It is
+// stale and has no url until its provider opens it with the same input and saved
+// data (canvas/PROTOCOL.md section 5).
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}
@@ -74,7 +74,7 @@ func TestRestart(t *testing.T) {
 			ok(t, f.latest().h.Save(t.Context(), []byte("saved by "+id)))
 			ok(t, f.latest().h.SetStatus(t.Context(), "status of "+id))
 		}
-		time.Sleep(50 * time.Millisecond) // titles and statuses follow so soon
+		time.Sleep(50 * time.Millisecond) // titles and statuses are written within that time
 
 		h, f = l.next(), &fake{}
 		rows := h.SessionState().OpenCanvases
@@ -111,8 +111,9 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestWhatWasShown: an open is one record; what it shows later is one of its own,
-// which counts, and which a store of before has for every canvas.
+// TestWhatWasShown: an open writes one record. A later change of the title writes a
+// second record, which is newer. Stores of earlier versions have both for every
+// canvas.
 func TestWhatWasShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}
@@ -146,7 +147,8 @@ func TestWhatWasShown(t *testing.T) {
 	})
 }
 
-// TestClosedStaysClosed, with its records; one that failed to open never was.
+// TestClosedStaysClosed: closing deletes all records, and an open that failed leaves
+// none.
 func TestClosedStaysClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}
@@ -156,7 +158,7 @@ func TestClosedStaysClosed(t *testing.T) {
 		ok(t, err)
 		last := f.latest().h
 		ok(t, last.Save(t.Context(), []byte("x")))
-		ok(t, last.SetTitle(t.Context(), "changed")) // marked, and written after the close
+		ok(t, last.SetTitle(t.Context(), "changed")) // marked now, written after the close
 		ok(t, closeCanvas(h, "one"))
 		equal(t, canvas.ErrHandleClosed.Error(), last.Save(t.Context(), []byte("late")).Error())
 		time.Sleep(time.Second)
@@ -173,9 +175,9 @@ func TestClosedStaysClosed(t *testing.T) {
 	})
 }
 
-// TestUnpublishedOpenIsTakenBack: what was committed and then could not be shown
-// is not there after a restart; a re-open leaves the input that it had.
-func TestUnpublishedOpenIsTakenBack(t *testing.T) {
+// TestUnpublishedOpenIsRolledBack: an open that was committed but not published does
+// not exist after a restart; a reopen that was not published leaves the old input.
+func TestUnpublishedOpenIsRolledBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}
 		h, f := l.next(), &fake{}
@@ -197,10 +199,10 @@ func TestUnpublishedOpenIsTakenBack(t *testing.T) {
 	})
 }
 
-// TestOpenThatIsNotTakenBack: the store refused to take back an open that could not
-// be shown. It does so a moment later; until then a restart finds both that one and
-// what was answered since, which is no damage: the latter counts.
-func TestOpenThatIsNotTakenBack(t *testing.T) {
+// TestRollBackFails: the store rejects rolling back an open that was not published,
+// and the engine tries again later. A restart before that finds the failed open and
+// a newer one of the same id, and restores the newer one.
+func TestRollBackFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}
 		h, f := l.next(), &fake{}
@@ -236,7 +238,7 @@ func TestOpenThatIsNotTakenBack(t *testing.T) {
 	})
 }
 
-// hooked does something once, when a commit has succeeded.
+// hooked calls then once, after a successful commit.
 type hooked struct {
 	channels.Store
 	then func()
@@ -251,8 +253,8 @@ func (h *hooked) Commit(ctx context.Context, changes ...channels.Change) error {
 	return err
 }
 
-// TestSaveDuringOpen: what is saved before the open is on its way to disk goes
-// with it; what is saved later waits, and is not lost.
+// TestSaveDuringOpen: data saved before the open's commit is part of it; data saved
+// during the commit waits until the open is published.
 func TestSaveDuringOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}
@@ -270,7 +272,7 @@ func TestSaveDuringOpen(t *testing.T) {
 			go func() { saved <- handle.Save(t.Context(), []byte("late")) }()
 			synctest.Wait()
 			if len(saved) > 0 {
-				t.Error("saved before its instance was there")
+				t.Error("saved before its instance existed")
 			}
 		}
 		_, err := open(h, "one", "")
@@ -289,8 +291,9 @@ func savedOf(l *lives) string {
 	return ""
 }
 
-// TestOneInstanceGoneAndBack: an instance may be lost while its provider lives.
-func TestOneInstanceGoneAndBack(t *testing.T) {
+// TestOneInstanceUnreachable: an instance can be stale while its provider is
+// reachable.
+func TestOneInstanceUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
 		_, err := open(h, "one", `{"n":1}`)
@@ -316,14 +319,15 @@ func TestOneInstanceGoneAndBack(t *testing.T) {
 		equal(t, 2, len(h.SessionState().OpenCanvases))
 		synctest.Wait()
 		f.took()
-		handle.Reopen() // it is there already
+		handle.Reopen() // not stale: no effect
 		synctest.Wait()
 		equal(t, nil, f.took())
 	})
 }
 
-// TestRestoredClients: what they declared is listed, and theirs again when they
-// come back; a client that comes back without the capability takes it away.
+// TestRestoredClients: declarations of clients are listed after a restart, and
+// clients that reconnect provide their instances again. A client that reconnects
+// without the capability loses its declarations.
 func TestRestoredClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := channels.NewMemory()
@@ -350,7 +354,7 @@ func TestRestoredClients(t *testing.T) {
 		ok(t, err)
 		records, err := channels.LoadRecords(t.Context(), store)
 		ok(t, err)
-		equal(t, 1, len(records.Under("session-client/"))) // the other's is swept
+		equal(t, 1, len(records.Under("session-client/"))) // the other client's record is removed
 	})
 }
 
@@ -361,9 +365,9 @@ func (*restoredCaller) Call(context.Context, string, time.Duration, string, any)
 }
 func (c *restoredCaller) Capable(string, string) bool { return c.capable }
 
-// TestContentOfARestored canvas whose provider has not opened it again: a
-// subscriber hears that the provider is not there, by the code for it (canvas.md
-// section 6), over both methods.
+// TestContentOfARestored: reading content of a canvas that its provider has not
+// opened again returns canvas_provider_unavailable, for both methods
+// (canvas/PROTOCOL.md section 6).
 func TestContentOfARestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lives{t: t}

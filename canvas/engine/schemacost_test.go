@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// twice is a schema of which each part leads to the next one twice.
+// twice returns a schema in which each part refers to the next part twice.
 func twice(step, last string) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/$defs/s0","$defs":{`)
@@ -24,7 +24,8 @@ func twice(step, last string) string {
 	return b.String()
 }
 
-// repeats is a pattern of two kilobytes that is a program of two hundred thousand steps.
+// repeats returns a pattern of two kilobytes that compiles to a program of two
+// hundred thousand steps.
 func repeats(last string) string {
 	var b strings.Builder
 	for n := range 200 {
@@ -33,8 +34,8 @@ func repeats(last string) string {
 	return b.String() + last
 }
 
-// TestCostlySchemas: what a client declares holds up nobody who opens it, however its
-// parts lead to each other.
+// TestCostlySchemas: schemas whose parts refer to each other many times do not delay
+// opens.
 func TestCostlySchemas(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 60)
 	for name, tc := range map[string]struct{ schema, input string }{
@@ -68,8 +69,8 @@ func TestCostlySchemas(t *testing.T) {
 	}
 }
 
-// TestSchemasOfManyParts are refused before they are compiled, and so are patterns
-// that would be long programs; what people write is not.
+// TestSchemasOfManyParts: schemas of too many parts and patterns of too many steps
+// are rejected before they are compiled; ordinary ones are accepted.
 func TestSchemasOfManyParts(t *testing.T) {
 	allOf := func(n int) string { return `{"allOf":[` + strings.Repeat(`{},`, n-2) + `{}]}` }
 	for name, tc := range map[string]struct {
@@ -104,8 +105,8 @@ func TestSchemasOfManyParts(t *testing.T) {
 	}
 }
 
-// TestLargeInputIsHeld: an input as large as inputs may be is held against a schema as
-// people write them.
+// TestLargeInputIsHeld: an input of the maximum size is checked against an ordinary
+// schema.
 func TestLargeInputIsHeld(t *testing.T) {
 	h := canvastest.New(t, engine.Options{})
 	h.Register(canvas.Extension{ID: "a"}, &fake{}, canvas.Declaration{CanvasID: "rows", DisplayName: "x", InputSchema: ahp.Value(`{

@@ -8,8 +8,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// turns runs the flows of one instance one after the other, in the order of their
-// arrival, and those of different instances side by side.
+// turns serializes the flows of each instance in the order of their arrival. Flows of
+// different instances run concurrently.
 type turns struct {
 	limit int // of flows that wait for one instance
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Where a turn is given to who is just leaving, the next one has it: none is lost.
-func TestTurnIsGivenToWhoLeaves(t *testing.T) {
+// If a turn is given to a flow that is giving up, the next flow gets it.
+func TestTurnOfALeavingFlow(t *testing.T) {
 	f := newTurns(8)
 	k := key{"s", "i"}
 	for range 2000 {
@@ -30,7 +30,7 @@ func TestTurnIsGivenToWhoLeaves(t *testing.T) {
 		first()
 		wg.Wait()
 		if _, taken := f.waiting[k]; taken {
-			t.Fatal("a turn that nobody has is taken")
+			t.Fatal("the turn was not released")
 		}
 	}
 }

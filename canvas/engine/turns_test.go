@@ -13,8 +13,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// TestFlowsOfOneInstanceAreSerialised, and those of different ones are not.
-func TestFlowsOfOneInstanceAreSerialised(t *testing.T) {
+// TestFlowsOfOneInstanceAreSerialized: flows of one instance run one after the
+// other, flows of different instances concurrently.
+func TestFlowsOfOneInstanceAreSerialized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
 		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
@@ -32,7 +33,7 @@ func TestFlowsOfOneInstanceAreSerialised(t *testing.T) {
 		for range 8 {
 			equal(t, "<nil>", <-done)
 		}
-		equal(t, 2*time.Second, time.Since(begun)) // four instances, twice each
+		equal(t, 2*time.Second, time.Since(begun)) // four instances, two flows each
 	})
 }
 
@@ -53,13 +54,14 @@ func TestTooManyWait(t *testing.T) {
 	})
 }
 
-// TestWhoGivesUp: who waits behind one that gives up has the turn all the same.
-func TestWhoGivesUp(t *testing.T) {
+// TestFlowGivesUp: if a waiting flow gives up, the flow behind it still gets its
+// turn.
+func TestFlowGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, f, _ := newFake(t, engine.Options{})
-		goOn := make(chan struct{})
+		release := make(chan struct{})
 		f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
-			<-goOn
+			<-release
 			return canvas.Opened{}, nil
 		}
 		var flows flowsOf
@@ -75,7 +77,7 @@ func TestWhoGivesUp(t *testing.T) {
 		start("last", t.Context())
 		cancel()
 		synctest.Wait()
-		close(goOn)
+		close(release)
 		errs := flows.wait()
 		ok(t, errs["first"])
 		ok(t, errs["last"])

@@ -9,8 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 )
 
-// TestVettedAreBounded: of what clients declare, the newest 64 are kept compiled, and
-// a megabyte; the newest always, for its fold comes next.
+// TestVettedAreBounded: the newest 64 compiled sets are kept, up to a megabyte; the
+// newest one is always kept, because its fold follows.
 func TestVettedAreBounded(t *testing.T) {
 	var v vetted
 	l := check.Limits{Limits: canvas.Limits{}.WithDefaults()}
