@@ -199,7 +199,7 @@ func TestCoverageExceptions(t *testing.T) {
 			t.Errorf("%s is shown by a transcript; remove it from the exceptions", code)
 		}
 		if strings.HasPrefix(code, "canvas_") && !slices.Contains(canvasCodeRows, code) {
-			t.Errorf("%s is no code of canvas.md section 3", code)
+			t.Errorf("%s is no code of canvas/PROTOCOL.md section 3", code)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.actions)) {

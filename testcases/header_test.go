@@ -54,11 +54,11 @@ func TestTranscriptNeeds(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	tr, err := ParseTranscript("x", "# title: t\n# rule: SHOULD canvas.md 3\n# needs: canvas agent\n<!")
+	tr, err := ParseTranscript("x", "# title: t\n# rule: SHOULD canvas/PROTOCOL.md section 3\n# needs: canvas agent\n<!")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Level() != Should || tr.Place() != "canvas.md 3" || !slices.Equal(tr.Needs(), []string{NeedsCanvas, NeedsAgent}) {
+	if tr.Level() != Should || tr.Place() != "canvas/PROTOCOL.md section 3" || !slices.Equal(tr.Needs(), []string{NeedsCanvas, NeedsAgent}) {
 		t.Errorf("got %q, %q, %q", tr.Level(), tr.Place(), tr.Needs())
 	}
 }

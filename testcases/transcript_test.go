@@ -101,7 +101,7 @@ func pending(op Op) int {
 	return 0
 }
 
-const head = "# title: t\n# rule: MUST canvas.md 1\n"
+const head = "# title: t\n# rule: MUST canvas/PROTOCOL.md section 1\n"
 
 func TestParseTranscript(t *testing.T) {
 	tr, err := ParseTranscript("x", head+`

@@ -151,7 +151,7 @@ func (s *side) noteEvents(w *client.Watch) {
 // change it, and it keeps its value over a lost connection.
 func TestBoardInAClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := inClient(t, board.New(), board.Declaration())
+		s := inClient(t, board.New(), board.New().Declarations()[0])
 		channel := s.open(board.CanvasID, `{"title":"Trip"}`)
 		must(s.view.Subscribe(t.Context(), channel))
 		w := s.view.Watch(channel)

@@ -23,7 +23,7 @@ export type BridgeBytes = string;
 export type BridgeLaneOrId = number;
 export type BridgeStatus = number;
 /**
- * One payload of canvas/message that carries HTTP. PROTOCOL.md says what the messages mean.
+ * One payload of canvas/message that carries HTTP. canvas/bridge/PROTOCOL.md says what the messages mean.
  */
 export type BridgeMessage =
   BridgeRequest | BridgeBody | BridgeCredit | BridgeCancel | BridgeResponse | BridgeData | BridgeGrant | BridgeError;
@@ -383,50 +383,74 @@ export interface BridgeResponse {
   [k: string]: unknown;
 }
 /**
- * CanvasUpdatedAction changes members of a CanvasState: absent keeps, null clears, a value sets. The host sends it, and the provider of the instance, who may leave neither Availability nor Input in it (canvas.md section 4). From: host, provider. Since 0.6.0. Requires the capability canvas.
+ * CanvasUpdatedAction changes members of a CanvasState: absent keeps a member, null clears it, a value sets it. The host and the instance's provider dispatch it; a provider may not set Availability or Input (canvas/PROTOCOL.md section 4). From: host, provider. Since 0.6.0. Requires the capability canvas.
  */
 export interface CanvasUpdatedAction {
   type: "canvas/updated";
+  /**
+   * title is the title that people see.
+   */
   title?: string | null;
+  /**
+   * status is a short line of text beside the title.
+   */
   status?: string | null;
+  /**
+   * url is the address of the content.
+   */
   url?: string | null;
+  /**
+   * availability is ready or stale. It cannot be cleared.
+   */
   availability?: "ready" | "stale";
   /**
-   * input replaces the retained input as a whole; only the host sends it.
+   * input replaces the retained input as a whole.
    */
   input?: unknown;
   [k: string]: unknown;
 }
 /**
- * CanvasCloseRequestedAction says that a person wants the canvas closed. It changes no state; the host runs the close flow. From: client. Since 0.6.0. Requires the capability canvas.
+ * CanvasCloseRequestedAction is dispatched by a client when a person closes the canvas. It changes no state; the host runs the close flow. From: client. Since 0.6.0. Requires the capability canvas.
  */
 export interface CanvasCloseRequestedAction {
   type: "canvas/closeRequested";
   [k: string]: unknown;
 }
 /**
- * CanvasMessageAction carries an opaque payload between a View and the instance's provider (#297 section 10). It changes no state. From: client, provider. Since 0.6.0. Requires the capability canvas.
+ * CanvasMessageAction carries an opaque payload between a View and the instance's provider (the Canvas proposal (#297), section 10). It changes no state. From: client, provider. Since 0.6.0. Requires the capability canvas.
  */
 export interface CanvasMessageAction {
   type: "canvas/message";
+  /**
+   * payload is any JSON.
+   */
   payload: unknown;
   [k: string]: unknown;
 }
 /**
- * CanvasCloseParams tells a client provider that a canvas is closed.
+ * CanvasCloseParams notifies a client provider that a canvas was closed.
  */
 export interface CanvasCloseParams {
   /**
    * the session
    */
   channel: string;
+  /**
+   * the closed instance
+   */
   instanceId: string;
+  /**
+   * its canvas
+   */
   canvasId: string;
+  /**
+   * the client's extension
+   */
   extensionId: string;
   [k: string]: unknown;
 }
 /**
- * canvasClose, both ways. Tells a client provider that a canvas is closed.
+ * canvasClose, both ways. Notifies a client provider that a canvas was closed.
  */
 export interface CanvasCloseRequest {
   jsonrpc: "2.0";
@@ -452,10 +476,25 @@ export interface CanvasInvokeActionParams {
    * the session
    */
   channel: string;
+  /**
+   * the open instance
+   */
   instanceId: string;
+  /**
+   * its canvas
+   */
   canvasId: string;
+  /**
+   * the client's extension
+   */
   extensionId: string;
+  /**
+   * a declared action
+   */
   actionName: string;
+  /**
+   * fits the action's schema
+   */
   input?: unknown;
   [k: string]: unknown;
 }
@@ -479,28 +518,43 @@ export interface CanvasInvokeActionResponse {
   [k: string]: unknown;
 }
 /**
- * CanvasInvokeActionResult is the action's value, absent where it has none.
+ * CanvasInvokeActionResult is the result of an action.
  */
 export interface CanvasInvokeActionResult {
+  /**
+   * absent if the action returned no value
+   */
   value?: unknown;
   [k: string]: unknown;
 }
 /**
- * CanvasOpenParams asks a client provider to open a canvas (#297 section 5).
+ * CanvasOpenParams asks a client provider to open a canvas (the Canvas proposal (#297), section 5).
  */
 export interface CanvasOpenParams {
   /**
    * the session
    */
   channel: string;
+  /**
+   * the declared canvas
+   */
   canvasId: string;
+  /**
+   * the client's extension
+   */
   extensionId: string;
+  /**
+   * names the instance in the session
+   */
   instanceId: string;
+  /**
+   * fits the declared schema
+   */
   input?: unknown;
   [k: string]: unknown;
 }
 /**
- * canvasOpen, both ways. Asks a client provider to open a canvas (#297 section 5).
+ * canvasOpen, both ways. Asks a client provider to open a canvas (the Canvas proposal (#297), section 5).
  */
 export interface CanvasOpenRequest {
   jsonrpc: "2.0";
@@ -522,8 +576,17 @@ export interface CanvasOpenResponse {
  * CanvasOpenResult is what people see of the canvas.
  */
 export interface CanvasOpenResult {
+  /**
+   * of the content; "" shows none
+   */
   url?: string;
+  /**
+   * "" sets no title
+   */
   title?: string;
+  /**
+   * "" sets no status
+   */
   status?: string;
   [k: string]: unknown;
 }
@@ -566,6 +629,9 @@ export interface CanvasReadResourceParams {
    * an ahp-canvas-content: URI of that instance
    */
   uri: string;
+  /**
+   * may contain MetaETag
+   */
   _meta?: {
     [k: string]: unknown;
   };
@@ -591,46 +657,91 @@ export interface CanvasReadResourceResponse {
   [k: string]: unknown;
 }
 /**
- * CanvasReadResourceResult has exactly one entry, or none where the reader's validator still holds.
+ * CanvasReadResourceResult has exactly one entry in Contents, or none if the reader's copy is still valid.
  */
 export interface CanvasReadResourceResult {
+  /**
+   * at most one
+   */
   contents: CanvasResourceContent[];
+  /**
+   * may contain MetaETag
+   */
   _meta?: {
     [k: string]: unknown;
   };
   [k: string]: unknown;
 }
 /**
- * CanvasResourceContent is a resource, as text or base64: exactly one of the two.
+ * CanvasResourceContent is a resource. Exactly one of Text and Blob is set.
  */
 export interface CanvasResourceContent {
+  /**
+   * after redirects inside the instance
+   */
   uri: string;
+  /**
+   * "" if unknown
+   */
   mimeType?: string;
+  /**
+   * the content, if it is text in UTF-8
+   */
   text?: string;
+  /**
+   * the content in base64, otherwise
+   */
   blob?: string;
   [k: string]: unknown;
 }
 /**
- * CanvasState is the state of one open instance, as its ahp-canvas: channel carries it (#297 section 4). Values in it are never changed in place.
+ * CanvasState is the state of the ahp-canvas: channel of an open instance (the Canvas proposal (#297), section 4). It is immutable: an action makes a new one.
  */
 export interface CanvasState {
+  /**
+   * names the instance in its session
+   */
   instanceId: string;
+  /**
+   * the declared canvas
+   */
   canvasId: string;
+  /**
+   * the extension that declared it
+   */
   extensionId: string;
+  /**
+   * for people
+   */
   extensionName?: string;
+  /**
+   * the declaration's, for people
+   */
   displayName?: string;
   /**
-   * input is what the agent opened the canvas with; it is kept, so that a provider that comes back can open again.
+   * input is the input of the last successful open. A provider that reconnects opens the canvas again with it.
    */
   input?: unknown;
+  /**
+   * nil if the provider set none
+   */
   title?: string;
+  /**
+   * likewise
+   */
   status?: string;
   /**
-   * url is where the content is: a direct address or an ahp-canvas-content: one.
+   * url is the address of the content: a direct one, or an ahp-canvas-content: URI.
    */
   url?: string;
+  /**
+   * availability is ready, or stale while the provider is unreachable.
+   */
   availability: "ready" | "stale";
   provider: CanvasProviderSource;
+  /**
+   * _meta are facts for pages, such as the bridges that the instance supports.
+   */
   _meta?: unknown;
   [k: string]: unknown;
 }

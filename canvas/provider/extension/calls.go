@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	maxCalls  = 32 // requests to one process that are not answered (canvas.md section 8)
+	maxCalls  = 32 // requests to one process that are not answered (canvas/PROTOCOL.md section 8)
 	maxSilent = 3  // requests in a row that time out before the process is taken for hung
 )
 
 // errHung is why a process is ended that answers nothing.
 var errHung = errors.New("it answered none of the last 3 requests in time")
 
-// The parameters of the requests to an extension (canvas-extensions.md).
+// The parameters of the requests to an extension (canvas/PROTOCOL.md section 12).
 type (
 	target struct {
 		SessionID   string `json:"sessionId"`
@@ -114,7 +114,7 @@ func (p *process) missed(ctx context.Context) {
 var errLost = canvas.Errorf(canvas.CodeProviderUnavailable, "the extension's process ended")
 
 // failure turns an extension's error into the host's: its own code passes
-// through (canvas.md section 3).
+// through (canvas/PROTOCOL.md section 3).
 func failure(err error) error {
 	wire, ok := errors.AsType[*jsonrpc2.Error](err)
 	if !ok {

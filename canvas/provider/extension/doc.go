@@ -1,7 +1,7 @@
 // Package extension runs canvas extensions: Node programs that declare canvases
 // over JSON-RPC on their standard streams, and serve each open one from an HTTP
 // server of their own. Those that are published today run here unchanged
-// (canvas-extensions.md).
+// (canvas/PROTOCOL.md section 12).
 //
 // # What it promises
 //

@@ -220,7 +220,7 @@ func logName(dir, id string) string { return filepath.Join(dir, id+".log") }
 // errEnding is what is answered once the runner is closed.
 var errEnding = canvas.Errorf(canvas.CodeProviderUnavailable, "the host is shutting down")
 
-// errLimit is the bound on processes (canvas.md section 9).
+// errLimit is the bound on processes (canvas/PROTOCOL.md section 9).
 func errLimit(n int) error {
 	return canvas.Errorf(canvas.CodeLimitExceeded, "%d extension processes are running, which is the limit: close the canvases of another session first", n)
 }

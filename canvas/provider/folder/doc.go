@@ -11,7 +11,7 @@
 //
 // # What its pages do
 //
-// Nothing runs behind a folder: its pages act, by view/1 (canvas.md section 4,
+// Nothing runs behind a folder: its pages act, by view/1 (canvas/PROTOCOL.md section 4,
 // package view). An action that canvas.json declares goes to one of them, and
 // what a page sends becomes an event for the agent, {"message": value}. A value
 // within 12 bytes of 64 KiB has no room for that: {"lost": reason} then.

@@ -33,7 +33,7 @@ type Finding struct {
 const (
 	maxFindings = 1000
 	maxLintRead = 1 << 20  // bytes of a file that is looked into
-	maxServed   = 16 << 20 // bytes of a file that a host gives out (canvas.md section 8)
+	maxServed   = 16 << 20 // bytes of a file that a host gives out (canvas/PROTOCOL.md section 8)
 )
 
 // linter gathers what is found, and what of it can only be judged at the end.

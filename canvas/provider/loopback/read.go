@@ -26,7 +26,7 @@ func (a *App) insideOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Read gets one resource (canvas.md section 6). A status of 400 or more, a
+// Read gets one resource (canvas/PROTOCOL.md section 6). A status of 400 or more, a
 // redirect to another origin and an event stream are fs.ErrNotExist; an app that
 // is not there is canvas_provider_unavailable.
 func (a *App) Read(ctx context.Context, r canvas.ReadRequest) (canvas.Content, error) {

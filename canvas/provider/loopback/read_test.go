@@ -111,7 +111,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A resource of 16 MiB is read, one of a byte more is not (canvas.md section 8).
+// A resource of 16 MiB is read, one of a byte more is not (canvas/PROTOCOL.md section 8).
 func TestReadIsBounded(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		size, _ := strconv.Atoi(r.URL.RawQuery)

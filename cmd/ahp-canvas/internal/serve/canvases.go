@@ -10,23 +10,22 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/form"
-	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
 // bundled returns the canvases that come with the program, in the order of ls.
-func bundled() []*sample.Provider { return []*sample.Provider{board.New(), form.New(), chart.New()} }
+func bundled() []canvas.Declarer { return []canvas.Declarer{board.New(), form.New(), chart.New()} }
 
 // folders are the canvases of --canvas, in its order.
 type folders []*folder.Folder
 
 // registerFolders registers the bundled canvases and a canvas for each folder. On error it
 // also returns the folders that it has opened; the caller closes them.
-func registerFolders(s *host.Canvases, dirs []string) (opened folders, err error) {
+func registerFolders(h *host.Host, dirs []string) (opened folders, err error) {
 	ids := map[string]bool{}
 	for _, p := range bundled() {
 		ids[p.Extension().ID] = true
-		if _, err := s.Register(p.Extension(), p, p.Declarations()...); err != nil {
+		if _, err := h.Add(p); err != nil {
 			return opened, err
 		}
 	}
@@ -41,7 +40,7 @@ func registerFolders(s *host.Canvases, dirs []string) (opened folders, err error
 		if taken {
 			return opened, term.Failf(term.CodeNotStarted, "--canvas %q: the id %q is already in use; set another id in its canvas.json", dir, f.ID())
 		}
-		if _, err := s.Register(f.Extension(), f, f.Declarations()...); err != nil {
+		if _, err := h.Add(f); err != nil {
 			return opened, term.About("--canvas "+dir, err)
 		}
 	}

@@ -105,7 +105,7 @@ func (s *starting) start() (_ *hosted, err error) {
 
 // furnish registers what a host offers, and publishes its endpoint file.
 func (s *starting) furnish(h *hosted) (err error) {
-	if h.folders, err = registerFolders(h.host.Canvases(), s.canvases); err != nil {
+	if h.folders, err = registerFolders(h.host, s.canvases); err != nil {
 		return err
 	}
 	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
