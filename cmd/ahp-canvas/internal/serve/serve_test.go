@@ -32,7 +32,7 @@ func TestStatusLineEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registerFolders(h.Canvases(), nil); err != nil {
+	if _, err := registerFolders(h, nil); err != nil {
 		t.Fatal(err)
 	}
 	hosttest.Serve(t, h)
