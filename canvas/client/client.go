@@ -77,7 +77,7 @@ func (c *Client) Version() string {
 	return c.version
 }
 
-// Server returns the host's description of itself, or nil.
+// Server returns the host's name and version from the handshake, or nil.
 func (c *Client) Server() *ahp.ServerInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()

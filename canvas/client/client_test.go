@@ -167,7 +167,7 @@ func TestClose(t *testing.T) {
 		_, err = client.Call(t.Context(), c, ahp.Ping, ahp.PingParams{})
 		wantErr(t, err, client.ErrClosed)
 		if s, ok := c.Session(sessionA); !ok || s.Title != "Test" {
-			t.Error("the mirror is gone with the connection")
+			t.Error("the mirror was dropped with the connection")
 		}
 	})
 }

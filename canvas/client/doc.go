@@ -69,8 +69,8 @@
 // host registers (the Canvas proposal (#297), sections 2 and 5). The host then sends
 // requests to open them, to invoke actions, to read content and to close.
 //
-//   - The requests of one instance run one at a time, in the host's order, and those
-//     of different instances concurrently: at most 32 requests, and two reads.
+//   - The requests of one instance run one at a time, in the host's order. Different
+//     instances run concurrently: at most 32 requests, and two reads.
 //   - The context of a request is done when its connection ends, and after
 //     Options.Timeout. A request is never answered on another connection, and a
 //     resume waits for the requests of the old one. So a provider may use the client,

@@ -39,8 +39,9 @@ type Options struct {
 	// NetDial opens the socket; nil dials TCP.
 	NetDial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Verifier replaces NetDial: it opens the socket and verifies the host before
-	// the token is sent. Clients of one host with one token share it, and so what is
-	// known of the host. Nil makes one for this client.
+	// the token is sent. Clients of one host with one token can share it, so that
+	// one of them learns for all whether the host can be verified. Nil makes one for
+	// this client.
 	Verifier *proof.Verifier
 	// TLS configures wss; nil is the default configuration.
 	TLS *tls.Config

@@ -163,7 +163,7 @@ func (c *Client) declareAgain() {
 		state, ok := snap.State.(session.State)
 		switch {
 		case !ok:
-			delete(c.declared, uri) // the session is gone, or no longer followed
+			delete(c.declared, uri) // the session was disposed, or is no longer followed
 		case !slices.ContainsFunc(state.ActiveClients, func(a session.SessionActiveClient) bool { return a.ClientID == d.entry.ClientID }):
 			missing[uri] = d.action()
 		}

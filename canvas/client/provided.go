@@ -32,7 +32,7 @@ func newProvided(c *Client) provided {
 // slot orders the requests of one instance.
 type slot struct {
 	// tail is closed when the newest request is done. All requests in it come from
-	// one connection, because a resume waits for those of the previous one.
+	// one connection, because a resume waits for the requests of the previous one.
 	tail     chan struct{}
 	instance *instance // nil: not open
 }

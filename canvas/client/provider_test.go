@@ -321,7 +321,7 @@ func TestProvideAgain(t *testing.T) {
 		}
 		wantAsked(t, d, "open e1 ", "close e1")
 		must(h.openEditor("e1", ""))
-		// After the grace period the declarations are gone from the session.
+		// After the grace period the session no longer has the declarations.
 		h.net.cut()
 		time.Sleep(31 * time.Second)
 		if err := c.Reconnect(t.Context()); err != nil {

@@ -29,19 +29,19 @@ type side struct {
 	log  []string
 }
 
-func inHost(t *testing.T, p canvas.Provider, d canvas.Declaration) *side {
+func inHost(t *testing.T, p canvas.Provider, set ...canvas.Declaration) *side {
 	h := newHost(t, channels.Options{})
-	reg := must(h.canvases.Register(canvas.Extension{ID: "suite"}, p, d))
+	reg := must(h.canvases.Register(canvas.Extension{ID: "suite"}, p, set...))
 	return &side{
 		t: t, h: h, view: h.dial(t, client.Options{ClientID: "view", Subscriptions: []string{sessionA}}),
 		cut: func() { reg.SetReachable(false) }, back: func() { reg.SetReachable(true) },
 	}
 }
 
-func inClient(t *testing.T, p canvas.Provider, d canvas.Declaration) *side {
+func inClient(t *testing.T, p canvas.Provider, set ...canvas.Declaration) *side {
 	h := newHost(t, channels.Options{})
 	c := h.dial(t, client.Options{ClientID: "desk"})
-	if err := c.Provide(t.Context(), sessionA, "Desk", p, d); err != nil {
+	if err := c.Provide(t.Context(), sessionA, "Desk", p, set...); err != nil {
 		t.Fatal(err)
 	}
 	wires := h.net.takeWires()
@@ -90,7 +90,7 @@ func code(err error) string {
 // A provider behaves alike in a host and in a client.
 func TestBothSides(t *testing.T) {
 	var logs [2][]string
-	for n, in := range []func(*testing.T, canvas.Provider, canvas.Declaration) *side{inHost, inClient} {
+	for n, in := range []func(*testing.T, canvas.Provider, ...canvas.Declaration) *side{inHost, inClient} {
 		synctest.Test(t, func(t *testing.T) {
 			s := in(t, demo.Provider{}, demo.Declaration)
 			logs[n] = s.play()
@@ -151,7 +151,7 @@ func (s *side) noteEvents(w *client.Watch) {
 // change it, and it keeps its value over a lost connection.
 func TestBoardInAClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := inClient(t, board.New(), board.New().Declarations()[0])
+		s := inClient(t, board.New())
 		channel := s.open(board.CanvasID, `{"title":"Trip"}`)
 		must(s.view.Subscribe(t.Context(), channel))
 		w := s.view.Watch(channel)

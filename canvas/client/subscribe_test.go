@@ -136,7 +136,7 @@ func TestSubscribeUnderTraffic(t *testing.T) {
 	}
 }
 
-// A snapshot is an event in order with those of all channels.
+// A snapshot is an event in order with the other events of all channels.
 func TestSnapshotsKeepTheOrder(t *testing.T) {
 	h := newHost(t, channels.Options{})
 	c := h.dial(t, client.Options{Subscriptions: []string{sessionB}})

@@ -77,8 +77,8 @@ func (s *standIn) leave() {
 	}
 }
 
-// host performs a host step on the stand-in: an extension is gone when its
-// connection is cut, and back when it reconnects.
+// host performs a host step on the stand-in: "gone" cuts an extension's connection,
+// and "back" reconnects it.
 func (s *standIn) host(ctx context.Context, what string) error {
 	word, id, _ := strings.Cut(what, " ")
 	c := s.clients[id]

@@ -153,8 +153,9 @@ func (c *counter) Read(_ context.Context, req canvas.ReadRequest) (canvas.Conten
 	return found, nil
 }
 
-// Registrar takes providers; a host's canvases and the engine are ones.
+// Registrar registers providers, as a host's Canvases and the engine do.
 type Registrar interface {
+	// Register adds a provider with its declarations.
 	Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error)
 }
 
