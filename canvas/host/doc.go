@@ -32,8 +32,8 @@
 // name of its own that resolves to this machine (DNS rebinding). The host therefore
 // checks the Host header first, against the exact names that it has, then Origin, then
 // the token. It has the names of Options.Origins and of the address that [Host.Serve] or
-// [Host.SetAddr] is given. With none of these, as a plain handler, it has localhost and
-// the loopback address at which the connection arrived, with its port.
+// [Host.SetAddr] is given. With none of these, as a plain handler, it answers connections
+// on loopback only, as localhost or the loopback address, with the connection's port.
 //
 // [Host.Link] holds the view token. Show it to the person and write it to no log; the
 // host itself logs no token.
@@ -52,7 +52,7 @@
 // accepted, closes every connection with code 1001, and commits what is still to be
 // written. Serve does the same when its context is canceled.
 //
-// The package imports canvas, canvas/engine, canvas/web, canvas/mcp, session, channels,
+// The package imports canvas, canvas/engine, canvas/host/internal/wiring, canvas/web, canvas/mcp, session, channels,
 // channels/server, ahp/proof, ahp/ws, ahp and google/uuid. The program chooses the
 // providers.
 package host

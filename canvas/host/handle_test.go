@@ -2,8 +2,10 @@ package host_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -182,6 +184,28 @@ func TestPlainHandler(t *testing.T) {
 				t.Errorf("%d %q, want %d", status, body, tc.status)
 			}
 		})
+	}
+}
+
+// A connection that did not arrive on loopback has no name without Options.Origins.
+func TestPlainHandlerBeyondLoopback(t *testing.T) {
+	h, err := host.New(host.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for _, local := range []net.Addr{&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 8080}, &net.UnixAddr{Name: "/run/host.sock", Net: "unix"}, nil} {
+		for _, name := range []string{"localhost:8080", "192.0.2.1:8080", "localhost"} {
+			r := httptest.NewRequest("GET", "http://"+name+"/", nil)
+			if local != nil {
+				r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, local))
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != http.StatusMisdirectedRequest || !strings.Contains(w.Body.String(), "Options.Origins") {
+				t.Errorf("%v, %s: %d %s", local, name, w.Code, w.Body)
+			}
+		}
 	}
 }
 

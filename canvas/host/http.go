@@ -37,7 +37,7 @@ func owned(path string) bool {
 
 // ServeHTTP serves the page, AHP, MCP, the patterns of [Host.Handle], and the content
 // hosts. It answers only to its own names, see [Options.Origins] and [Host.SetAddr];
-// while it knows none, to localhost at the port of the connection. Under a path prefix
+// while it knows none, to localhost on connections that arrive there. Under a path prefix
 // it does not work: the page and its frames have absolute paths.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.siteOf(r).page.ServeHTTP(w, r)

@@ -103,8 +103,8 @@ func (h *Host) siteOf(r *http.Request) *site {
 	return s
 }
 
-// loopbackSites are the sites of a host that knows no address: it answers to loopback
-// names, at the port at which the connection arrived.
+// loopbackSites are the sites of a host that knows no address: it answers to localhost and
+// the loopback address at which the connection arrived, with its port.
 type loopbackSites struct {
 	mu    sync.Mutex
 	sites map[loopbackKey]*site
@@ -116,25 +116,16 @@ const maxLoopbackSites = 64
 // loopbackKey is a scheme, and the address at which connections arrive.
 type loopbackKey struct{ scheme, addr string }
 
-// loopbackKeyOf returns the key of a request. The port is the connection's and not the
+// loopbackKeyOf returns the key of a request. The address is the connection's and not the
 // Host header's, which the client chooses: proofs are for real addresses only. Port 0,
-// which no listener has, stands for an unknown one.
+// which no listener has, stands for a connection that did not arrive on loopback.
 func loopbackKeyOf(r *http.Request) loopbackKey {
 	k := loopbackKey{"http", "localhost:0"}
 	if r.TLS != nil {
 		k.scheme = "https"
 	}
-	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok {
-		return k
-	}
-	_, port, err := net.SplitHostPort(addr.String())
-	switch {
-	case err != nil:
-	case isLoopback(addr):
+	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && isLoopback(addr) {
 		k.addr = addr.String()
-	default:
-		k.addr = net.JoinHostPort("localhost", port)
 	}
 	return k
 }
