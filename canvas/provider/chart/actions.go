@@ -6,95 +6,95 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// agent is what an agent may do; declaration.json has it for agents.
+// agent holds the actions of an agent; declaration.json describes them.
 var agent = map[string]sample.Action[State]{
 	"set_query": sample.With(CodeInvalid, func(s State, _ sample.Call, c change) (State, sample.Result, error) {
-		after, err := s.ask(c)
+		after, err := s.changeQuery(c)
 		if err != nil {
 			return s, sample.Result{}, err
 		}
-		return after, sample.Result{Value: after.drawn()}, nil
+		return after, sample.Result{Value: after.answer()}, nil
 	}),
 	"get_query": sample.With(CodeInvalid, func(s State, _ sample.Call, _ struct{}) (State, sample.Result, error) {
-		return s, sample.Result{Value: s.drawing().asked}, nil
+		return s, sample.Result{Value: s.drawing().queryInfo}, nil
 	}),
 	"get_data": sample.With(CodeInvalid, func(s State, _ sample.Call, _ struct{}) (State, sample.Result, error) {
 		return s, sample.Result{Value: s.data(s.result())}, nil
 	}),
-	"set_data": sample.With(CodeInvalid, func(s State, _ sample.Call, in given) (State, sample.Result, error) {
-		after, err := s.take(in)
+	"set_data": sample.With(CodeInvalid, func(s State, _ sample.Call, in dataInput) (State, sample.Result, error) {
+		after, err := s.setTable(in)
 		if err != nil {
 			return s, sample.Result{}, err
 		}
-		return after, sample.Result{Value: after.drawn()}, nil
+		return after, sample.Result{Value: after.answer()}, nil
 	}),
 }
 
-// person is what the page asks for.
+// person holds the actions of the page.
 var person = map[string]sample.Action[State]{
 	"set_query": sample.With(CodeInvalid, func(s State, _ sample.Call, c change) (State, sample.Result, error) {
-		after, err := s.ask(c)
-		return after, sample.Result{Event: changed{"chart.changed", after.Query}}, err
+		after, err := s.changeQuery(c)
+		return after, sample.Result{Event: changedEvent{"chart.changed", after.Query}}, err
 	}),
 }
 
 type (
-	// given is what a chart is opened with, or gets by set_data.
-	given struct {
+	// dataInput is the input of open and set_data.
+	dataInput struct {
 		Title   *string       `json:"title,omitzero"`
 		Source  string        `json:"source,omitzero"`
 		Columns []Column      `json:"columns,omitzero"`
 		Rows    [][]ahp.Value `json:"rows,omitzero"`
 		Query   *change       `json:"query,omitzero"`
 	}
-	// drawn is what the agent gets for a change.
-	drawn struct {
+	// queryAnswer is the value of set_query and set_data.
+	queryAnswer struct {
 		Query  Query  `json:"query"`
 		Result Result `json:"result"`
 	}
-	// data is all that there is.
+	// data is the value of get_data.
 	data struct {
 		Title string `json:"title"`
 		Table
 		Query  Query  `json:"query"`
 		Result Result `json:"result"`
 	}
-	// asked is the query, and what could be asked instead.
-	asked struct {
-		Query   Query    `json:"query"`
-		Columns []choice `json:"columns"`
+	// queryInfo is the query, and what it can be changed to.
+	queryInfo struct {
+		Query   Query        `json:"query"`
+		Columns []columnInfo `json:"columns"`
 	}
-	// choice is a column with what it can be filtered by.
-	choice struct {
+	// columnInfo is a column with the values that a filter can keep.
+	columnInfo struct {
 		Column
-		Values []string `json:"values,omitzero"` // of a text column with few of them
+		Values []string `json:"values,omitzero"` // of a text column with at most maxFilterValues
 	}
-	// drawing is what the page gets: not the rows.
+	// drawing is what Views receive: everything but the rows.
 	drawing struct {
 		Title  string `json:"title"`
 		Source string `json:"source,omitzero"`
-		asked
+		queryInfo
 		Result Result `json:"result"`
 	}
-	// changed is the event of a person's change.
-	changed struct {
+	// changedEvent tells the agent that a person changed the query.
+	changedEvent struct {
 		Type  string `json:"type"`
 		Query Query  `json:"query"`
 	}
 )
 
-// maxChoices is with how many values a column can still be filtered in the page.
-const maxChoices = 40
+// maxFilterValues limits the columns that the page can filter by.
+const maxFilterValues = 40
 
-func (s State) drawn() drawn       { return drawn{s.Query, s.result()} }
-func (s State) data(r Result) data { return data{s.Title, s.Table, s.Query, r} }
+func (s State) answer() queryAnswer { return queryAnswer{s.Query, s.result()} }
+func (s State) data(r Result) data  { return data{s.Title, s.Table, s.Query, r} }
 
 func (s State) drawing() drawing {
-	d := drawing{Title: s.Title, Source: s.Source, asked: asked{Query: s.Query}, Result: s.result()}
+	d := drawing{Title: s.Title, Source: s.Source, queryInfo: queryInfo{Query: s.Query}, Result: s.result()}
 	for at, c := range s.Columns {
-		column := choice{Column: c}
+		column := columnInfo{Column: c}
 		if c.Type == text {
-			if values := s.values(at); len(values) <= maxChoices {
+			if values := s.values(at); len(values) <= maxFilterValues {
 				column.Values = values
 			}
 		}
@@ -103,11 +103,11 @@ func (s State) drawing() drawing {
 	return d
 }
 
-// ask changes the query.
-func (s State) ask(c change) (State, error) {
+// changeQuery applies a change of the query.
+func (s State) changeQuery(c change) (State, error) {
 	after := s
 	var err error
-	if after.Query, err = s.Query.with(c).fits(s.Table); err != nil {
+	if after.Query, err = s.Query.with(c).check(s.Table); err != nil {
 		return s, err
 	}
 	if after, err = after.checked(); err != nil {
@@ -116,41 +116,41 @@ func (s State) ask(c change) (State, error) {
 	return after, nil
 }
 
-// open brings a chart to an input: with data of its own, or the sample data.
+// open applies the input of an open. A new chart without data gets the sample data.
 func open(s State, input ahp.Value) (State, error) {
-	in := given{}
+	in := dataInput{}
 	if input != nil {
 		if err := ahp.Unmarshal(input, &in); err != nil {
-			return s, canvas.Errorf(CodeInvalid, "the input does not fit: %v", err)
+			return s, canvas.Errorf(CodeInvalid, "the chart's input cannot be read: %v", err)
 		}
 	}
 	if s.Columns == nil && in.Columns == nil && in.Rows == nil {
-		var shop given
+		var shop dataInput
 		err := ahp.Unmarshal(sampleData, &shop)
 		if err == nil {
-			s, err = s.take(shop)
+			s, err = s.setTable(shop)
 		}
 		if err != nil {
 			return s, err
 		}
 	}
 	if in.Columns != nil || in.Rows != nil {
-		return s.take(in)
+		return s.setTable(in)
 	}
-	return s.retitled(in)
+	return s.applyRest(in)
 }
 
-// take makes a table the one that is drawn, and brings the query to it.
-func (s State) take(in given) (State, error) {
+// setTable replaces the table, and adapts the query to it.
+func (s State) setTable(in dataInput) (State, error) {
 	table, err := Table{in.Source, in.Columns, in.Rows}.clean()
 	if err != nil {
 		return s, err
 	}
-	return State{Title: s.Title, Table: table, Query: s.Query.fallBack(table)}.retitled(in)
+	return State{Title: s.Title, Table: table, Query: s.Query.adaptTo(table)}.applyRest(in)
 }
 
-// retitled changes what of a chart is no data.
-func (s State) retitled(in given) (State, error) {
+// applyRest applies the title and the query of an input.
+func (s State) applyRest(in dataInput) (State, error) {
 	after := s
 	if after.Title == "" {
 		after.Title = "Chart"
@@ -166,5 +166,5 @@ func (s State) retitled(in given) (State, error) {
 	if in.Query != nil {
 		c = *in.Query
 	}
-	return after.ask(c)
+	return after.changeQuery(c)
 }

@@ -24,13 +24,13 @@ func opened(t interface{ Fatal(...any) }, input string) State {
 	return s
 }
 
-// do runs an action of the agent given as "name input".
+// do runs an action of the agent dataInput as "name input".
 func do(s State, call string) (State, sample.Result, error) {
 	name, input, _ := strings.Cut(call, " ")
 	return agent[name](s, sample.Call{InstanceID: "c", Action: name, Input: ahp.Value(input)})
 }
 
-// sketch writes a result as "x y z: p 1 0.3 - | q 2 - -".
+// sketch formats a result as "x y z: p 1 0.3 - | q 2 - -".
 func sketch(r Result) string {
 	var series []string
 	for _, s := range r.Series {
@@ -75,20 +75,20 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// A name or value may be written as the agent wrote it in the table, and what is none
-// is answered with those that there are.
-func TestNamesAsTheyWereWritten(t *testing.T) {
+// TestNamesAsWritten: an agent can write names and values as it did in the table. The
+// error for an unknown value lists the values.
+func TestNamesAsWritten(t *testing.T) {
 	s := opened(t, `{"columns":[{"name":" A  a","type":"text"},{"name":"Net  n ","type":"number"}],"rows":[["x  y ",1],["z",2]],
 		"query":{"measure":"Net  n ","groupBy":" A  a","filter":{" A  a":["x  y "]}}}`)
 	if got := sketch(s.result()); got != "x y: Net n 1" {
 		t.Errorf("drawn: %s", got)
 	}
-	if _, _, err := do(s, `set_query {"filter":{"A a":["X"]}}`); err == nil || !strings.Contains(err.Error(), `it has: ["x y" "z"]`) {
-		t.Errorf("a value that there is not: %v", err)
+	if _, _, err := do(s, `set_query {"filter":{"A a":["X"]}}`); err == nil || !strings.Contains(err.Error(), `its values are ["x y" "z"]`) {
+		t.Errorf("an unknown value: %v", err)
 	}
 }
 
-// Numbers are what they are, small ones too, but for the dust of binary fractions.
+// TestTidy: numbers are exact, also small ones, but for errors of binary fractions.
 func TestTidy(t *testing.T) {
 	for _, test := range []struct{ rows, want string }{
 		{`["x",0.1],["x",0.2]`, "0.3"},
@@ -151,12 +151,12 @@ func TestActionsRefuse(t *testing.T) {
 			t.Errorf("%.100s: %v, want %s", c.call, err, c.code)
 		}
 		if !ahp.Equal(before, ahp.MustMarshal(after)) || !ahp.Equal(before, ahp.MustMarshal(s)) {
-			t.Errorf("%.100s left something behind", c.call)
+			t.Errorf("%.100s failed and changed the chart", c.call)
 		}
 	}
 }
 
-// TestSampleData: it says what it is, and can be drawn.
+// TestSampleData: the sample data are named as such, and fit the limits.
 func TestSampleData(t *testing.T) {
 	s := opened(t, `{}`)
 	if !strings.Contains(s.Title, "sample data") || !strings.HasPrefix(s.Source, "Sample data") {
@@ -172,8 +172,8 @@ func TestSampleData(t *testing.T) {
 
 func TestDeclaration(t *testing.T) { sampletest.Declared(t, New(), agent) }
 
-// TestModel holds the result of random tables and queries against one that is
-// worked out the slow way: each cell by looking at every row.
+// TestModel compares the results of random tables and queries with a slow computation
+// that looks at every row for each cell.
 func TestModel(t *testing.T) {
 	letters := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,11 +184,11 @@ func TestModel(t *testing.T) {
 		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) row {
 			return row{rapid.SampledFrom(letters).Draw(t, "g"), rapid.SampledFrom(letters).Draw(t, "s"), float64(rapid.IntRange(-50, 50).Draw(t, "n"))}
 		}), 1, 20).Draw(t, "rows")
-		in := given{Columns: []Column{{Name: "G", Type: text}, {Name: "S", Type: text}, {Name: "N", Type: number}}}
+		in := dataInput{Columns: []Column{{Name: "G", Type: text}, {Name: "S", Type: text}, {Name: "N", Type: number}}}
 		for _, r := range rows {
 			in.Rows = append(in.Rows, []ahp.Value{ahp.MustMarshal(r.g), ahp.MustMarshal(r.s), ahp.MustMarshal(r.n)})
 		}
-		s, err := State{}.take(in)
+		s, err := State{}.setTable(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestModel(t *testing.T) {
 		if by := "S"; split {
 			c.SplitBy = &by
 		}
-		if s, err = s.ask(c); err != nil {
+		if s, err = s.changeQuery(c); err != nil {
 			t.Fatal(err)
 		}
 		r := s.result()
@@ -238,8 +238,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// FuzzActions: no bytes of an agent or a View break a chart, and what is kept
-// fits its limits and can be read again.
+// FuzzActions: no input of an agent or a View makes a chart exceed its limits, and the
+// saved chart can be read again.
 func FuzzActions(f *testing.F) {
 	f.Add("set_data", []byte(small))
 	f.Add("set_query", []byte(`{"measure":"M","splitBy":"B","filter":{"A":["x"]},"sort":"largest"}`))
@@ -256,7 +256,7 @@ func FuzzActions(f *testing.F) {
 		if _, err := after.checked(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := after.Query.fits(after.Table); err != nil {
+		if _, err := after.Query.check(after.Table); err != nil {
 			t.Fatal(err)
 		}
 		var again State

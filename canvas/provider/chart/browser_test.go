@@ -16,19 +16,19 @@ const (
 	status = `at("status").textContent`
 	points = `all(".point").length`
 	here   = `d.activeElement.getAttribute("aria-label")`
-	// shown is the table's text, cell by cell.
+	// shown is an expression for the cells of the table.
 	shown = `all("#table tr").map((r) => [...r.children].map((c) => c.textContent).join(" ")).join(" | ")`
 )
 
 const visits = `{"title":"<i>Visits</i>","source":"Counter","columns":[{"name":"Page","type":"text"},{"name":"Device","type":"text"},{"name":"Visits","type":"number","unit":"k"}],
 	"rows":[["/home","Phone",1200],["/home","Desk",-3],["<b>","Phone",20.5]]}`
 
-// TestInTheBrowser: sample data first; the person changes the query by keyboard
-// and the agent by its actions, a second page shows the same, and every point can
-// be reached and read.
+// TestInTheBrowser: a person changes the query of the sample data by keyboard, the
+// agent by its actions, a second page shows the same, and every point can be reached by
+// keyboard.
 func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starts browsers")
 	}
 	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox, webtest.WebKit)
 }
@@ -36,7 +36,7 @@ func TestInTheBrowser(t *testing.T) {
 func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
 	b := sampletest.New(t, chart.New(), `{}`)
-	two, one := b.View(browser), b.View(browser) // the newest window has the keyboard
+	two, one := b.View(browser), b.View(browser) // the newest window has the focus
 	agree := func(expression, text string) {
 		t.Helper()
 		one.Shows(expression, text)
@@ -47,7 +47,7 @@ func inTheBrowser(t *testing.T) {
 	one.Wait(points + ` === 36 && all("#legend li").length === 3`)
 	one.Look("chart-lines-light")
 
-	// Points by keyboard: one stop of Tab, then arrows; the box says what it is.
+	// Points by keyboard: Tab stops at one, arrow keys go on, a box shows name and value.
 	one.Wait(`all(".point[tabindex='0']").length === 1`)
 	one.Eval(`d.querySelector(".point[tabindex='0']").focus()`)
 	one.Wait(here + `.startsWith("North, 2025-01: ")`)
@@ -60,15 +60,15 @@ func inTheBrowser(t *testing.T) {
 	one.Keys(kb.Escape)
 	one.Wait(`at("tip").hidden`)
 
-	// The agent changes the kind: the point that has the focus keeps it.
+	// The agent changes the kind; the focused point keeps the focus.
 	b.Invoke("set_query", `{"kind":"bar"}`)
 	agree(`all(".point rect").length + " " + at("kind-bar").getAttribute("aria-pressed")`, "36 true")
 	one.Wait(here + `.startsWith("South, 2025-12: ")`)
 	if events := b.Events(); events != nil {
-		t.Errorf("the agent was told of its own change: %q", events)
+		t.Errorf("the agent received an event of its own change: %q", events)
 	}
 
-	// The person does: by select and by filter.
+	// The person changes the query by a select and a filter.
 	one.Eval(`d.querySelector("select[name=groupBy]").focus()`)
 	one.Keys("P")
 	agree(status, "Revenue by Product and Region")
@@ -79,7 +79,7 @@ func inTheBrowser(t *testing.T) {
 	one.Keys(" ")
 	agree(status, "Revenue by Product and Region, only Region South, West")
 	agree(`d.querySelector("#filter-Region summary").textContent`, "Region2 of 3")
-	agree(`all("#legend .sign").map((s) => s.classList[1]).join()`, "series-1,series-2") // they keep their colours
+	agree(`all("#legend .sign").map((s) => s.classList[1]).join()`, "series-1,series-2") // they keep their colors
 	one.Dark()
 	one.Look("chart-filter-dark")
 	one.Press("Escape")
@@ -93,21 +93,21 @@ func inTheBrowser(t *testing.T) {
 		`{"type":"chart.changed","query":{"measure":"Revenue","aggregate":"sum","groupBy":"Product","splitBy":"Region","filter":{"Region":["South","West"]},"kind":"bar","sort":"data"}}`,
 	}
 	if diff := cmp.Diff(want, b.Events()); diff != "" {
-		t.Errorf("the agent heard (-want +got)\n%s", diff)
+		t.Errorf("events (-want +got)\n%s", diff)
 	}
 
-	// Other data: the query falls back, names are text, gaps are gaps.
+	// Other data: the query is adapted, names are plain text, gaps stay gaps.
 	b.Invoke("set_data", visits)
 	agree(status, "Visits by Page")
 	b.Invoke("set_query", `{"splitBy":"Device"}`)
-	thousands := one.Eval(`(1200).toLocaleString()`) // in WebKit by the system's locale: "1200" where that is C
+	thousands := one.Eval(`(1200).toLocaleString()`) // WebKit uses the system's locale: "1200" in C
 	agree(shown, "Page Phone Desk | /home "+thousands+"\u00a0k -3\u00a0k | <b> 20.5\u00a0k –")
 	agree(`at("title").textContent + " " + at("source").textContent`, "<i>Visits</i> Counter")
 	one.Wait(points + ` === 3`)
 	if got := b.Invoke("get_query", `{}`); !strings.Contains(got, `"values":["/home","<b>"]`) {
 		t.Errorf("the query is %s", got)
 	}
-	two.Reload() // the state is the host's
+	two.Reload() // the state is in the host
 	two.Shows(status, "Visits by Page and Device")
 	two.Look("chart-negative")
 	b.Invoke("set_query", `{"filter":{"Page":[]}}`)
@@ -119,11 +119,11 @@ func inTheBrowser(t *testing.T) {
 	two.Look("chart-narrow")
 }
 
-// TestSmallNumbers: a rate is drawn and read as what it is, on the axis too, and
-// every series has a look of its own.
+// TestSmallNumbers: small numbers are exact in the picture, the axis and the table, and
+// each series has its own color.
 func TestSmallNumbers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starts browsers")
 	}
 	browser := webtest.Start(t)
 	b := sampletest.New(t, chart.New(), `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.00421],["two",-0.5]]}`)
@@ -131,23 +131,22 @@ func TestSmallNumbers(t *testing.T) {
 	p.Shows(`all("#table td").map((c) => c.textContent).join(" ")`, "0.00421 -0.5")
 	b.Invoke("set_data", `{"columns":[{"name":"Step","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",0.004],["two",3e-7]]}`)
 	p.Shows(`all(".point").map((c) => c.getAttribute("aria-label")).join()`, "one: 0.004,two: 0.0000003")
-	p.Wait(`new Set(all(".axes text[text-anchor=end]").map((l) => l.textContent)).size === all(".axes line").length`)                                                       // no two labels are one
+	p.Wait(`new Set(all(".axes text[text-anchor=end]").map((l) => l.textContent)).size === all(".axes line").length`)                                                       // all labels differ
 	p.Wait(`all(".point rect").every((r) => Number(r.getAttribute("y")) + Number(r.getAttribute("height")) <= Number(d.querySelector(".zero").getAttribute("y1")) + 0.01)`) // above 0, however small
 	p.Look("chart-small")
-	// Rows without a value are a series of their own, and look like no other.
+	// Rows without a value are a series, with its own color.
 	b.Invoke("set_data", `{"columns":[{"name":"Step","type":"text"},{"name":"Of","type":"text"},{"name":"Rate","type":"number"}],"rows":[["one",null,1],["one","a",2],["one","b",3]],"query":{"splitBy":"Of"}}`)
 	p.Shows(`all("#legend li").map((l) => l.textContent + " " + l.querySelector(".sign").classList[1]).join()`, "(empty) series-2,a series-0,b series-1")
 }
 
-// names are what every JavaScript object has. The table of a race has such a column.
+// names are columns whose names are properties of every JavaScript object.
 const names = `{"columns":[{"name":"constructor","type":"text"},{"name":"toString","type":"text"},{"name":"points","type":"number"}],
 	"rows":[["A","x",25],["B","y",18]],"query":{"filter":{"toString":["x"]}}}`
 
-// TestColumnsThatObjectsHave: a column can be drawn and filtered by, whatever it is
-// called.
-func TestColumnsThatObjectsHave(t *testing.T) {
+// TestNamesOfObjectProperties: a column can be drawn and filtered, whatever its name.
+func TestNamesOfObjectProperties(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starts browsers")
 	}
 	browser := webtest.Start(t)
 	b := sampletest.New(t, chart.New(), names)

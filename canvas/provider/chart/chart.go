@@ -11,7 +11,7 @@ import (
 // CanvasID is the id of the chart, as a canvas and as an extension.
 const CanvasID = "chart"
 
-// sampleData is invented, and says so.
+// sampleData is the input of a chart that is opened without data.
 //
 //go:embed sample.json
 var sampleData []byte
@@ -34,7 +34,7 @@ func New() *sample.Provider {
 	})
 }
 
-// status says what is drawn: "Revenue by Region and Product".
+// status describes the query: "Revenue by Region and Product".
 func (s State) status() string {
 	words := fmt.Sprintf("%s by %s", s.Query.Measure, s.Query.GroupBy)
 	if s.Query.SplitBy != "" {

@@ -33,8 +33,8 @@ func invoke(t *testing.T, h *canvastest.Host, name, input string) (string, error
 	return string(v), err
 }
 
-// TestTwoViews: both hear a change in one order, who asked for what cannot be is
-// told why, and a provider that was away draws the same.
+// TestTwoViews: both Views receive the changes in one order, a failed request is
+// answered with the reason, and a provider that was unreachable gets the chart back.
 func TestTwoViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, reg := newHost(t)
@@ -47,16 +47,16 @@ func TestTwoViews(t *testing.T) {
 		two.Subscribe(o.Channel)
 		one.Say(o.Channel, `{"sample":"do","ref":1,"action":"set_query","input":{"groupBy":"Device"}}`)
 		two.Say(o.Channel, `{"sample":"do","ref":2,"action":"set_query","input":{"groupBy":"Nothing"}}`)
-		two.Say(o.Channel, `{"sample":"do","ref":3,"action":"set_data","input":`+visits+`}`) // is the agent's
+		two.Say(o.Channel, `{"sample":"do","ref":3,"action":"set_data","input":`+visits+`}`) // only for the agent
 		synctest.Wait()
-		heard := strings.Join(two.Brief(), "\n")
+		received := strings.Join(two.Brief(), "\n")
 		for _, want := range []string{
 			`"revision":2,"state":{"title":"<i>Visits</i>","source":"Counter","query":{"measure":"Visits","aggregate":"sum","groupBy":"Device"`,
-			`"sample":"refused","ref":2,"code":"chart_column_not_found","message":"no text column is called \"Nothing\"; there are: Page, Device"`,
+			`"sample":"refused","ref":2,"code":"chart_column_not_found","message":"no text column is called \"Nothing\"; the text columns are Page, Device"`,
 			`"sample":"refused","ref":3,"code":"canvas_action_no_handler"`,
 		} {
-			if !strings.Contains(heard, want) {
-				t.Errorf("%s is not in\n%s", want, heard)
+			if !strings.Contains(received, want) {
+				t.Errorf("%s is not in\n%s", want, received)
 			}
 		}
 		before, err := invoke(t, h, "get_data", `{}`)
@@ -67,7 +67,7 @@ func TestTwoViews(t *testing.T) {
 		reg.SetReachable(true)
 		synctest.Wait()
 		if after, err := invoke(t, h, "get_data", `{}`); err != nil || after != before {
-			t.Errorf("after it was away: %s, %v\nbefore: %s", after, err, before)
+			t.Errorf("after the provider was unreachable: %s, %v\nbefore: %s", after, err, before)
 		}
 		h.Open(chart.CanvasID, "c", ahp.Value(`{"query":{"kind":"line"}}`)) // keeps the data
 		if after, _ := invoke(t, h, "get_query", `{}`); !strings.Contains(after, `"groupBy":"Device","splitBy":"","filter":{},"kind":"line"`) {
@@ -76,7 +76,8 @@ func TestTwoViews(t *testing.T) {
 	})
 }
 
-func TestSchemaRefusesBeforeTheChartSees(t *testing.T) {
+// TestSchema: the host checks an input before the chart receives it.
+func TestSchema(t *testing.T) {
 	h, _ := newHost(t)
 	h.Open(chart.CanvasID, "c", nil)
 	for _, c := range []struct{ action, input string }{

@@ -9,20 +9,27 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// Query is what is asked of the table.
+// Query selects what is drawn of a table.
 type Query struct {
-	Measure   string `json:"measure"`   // a number column
-	Aggregate string `json:"aggregate"` // how rows of one group become one number
-	GroupBy   string `json:"groupBy"`   // a text column: along the axis
-	SplitBy   string `json:"splitBy"`   // a text column: one series each; "" is one series
-	// Filter keeps rows whose column has one of the values; a column that is
-	// absent keeps all.
+	// Measure is the number column that is drawn.
+	Measure string `json:"measure"`
+	// Aggregate reduces the rows of a group: "sum", "average", "smallest", "largest" or
+	// "count".
+	Aggregate string `json:"aggregate"`
+	// GroupBy is the text column along the axis.
+	GroupBy string `json:"groupBy"`
+	// SplitBy is the text column with a series for each value; "" is one series.
+	SplitBy string `json:"splitBy"`
+	// Filter keeps the rows whose columns have one of the values. An absent column
+	// keeps all rows.
 	Filter map[string][]string `json:"filter"`
-	Kind   string              `json:"kind"` // "bar" or "line"
-	Sort   string              `json:"sort"` // groups: as the "data" have them, "largest" or "smallest" first
+	// Kind is "bar" or "line".
+	Kind string `json:"kind"`
+	// Sort is the order of groups: "data" (of the rows), "largest" or "smallest" first.
+	Sort string `json:"sort"`
 }
 
-// change is what of a query is changed: absent stays.
+// change is a change of a query. Absent members keep their values.
 type change struct {
 	Measure   *string             `json:"measure,omitzero"`
 	Aggregate *string             `json:"aggregate,omitzero"`
@@ -39,7 +46,7 @@ var (
 	sorts      = []string{"data", "largest", "smallest"}
 )
 
-// with is a query after a change; it need not fit the table.
+// with returns the changed query, which might not fit the table.
 func (q Query) with(c change) Query {
 	for _, f := range []struct {
 		to   *string
@@ -58,8 +65,8 @@ func (q Query) with(c change) Query {
 	return q
 }
 
-// fits holds a query against a table, and returns it as it is kept.
-func (q Query) fits(t Table) (Query, error) {
+// check returns the query normalized, or an error if it does not fit the table.
+func (q Query) check(t Table) (Query, error) {
 	if _, err := t.column(q.Measure, number); err != nil {
 		return q, err
 	}
@@ -79,14 +86,14 @@ func (q Query) fits(t Table) (Query, error) {
 		of         []string
 	}{{"aggregate", q.Aggregate, aggregates}, {"kind", q.Kind, kinds}, {"sort", q.Sort, sorts}} {
 		if !slices.Contains(f.of, f.have) {
-			return q, canvas.Errorf(CodeInvalid, "%s is %.40q: use one of %v", f.what, f.have, f.of)
+			return q, canvas.Errorf(CodeInvalid, "%s is %.40q; use one of %v", f.what, f.have, f.of)
 		}
 	}
 	filter := map[string][]string{}
 	for name, values := range q.Filter {
 		var err error
 		name = sample.OneLine(name)
-		if filter[name], err = t.keep(name, values); err != nil {
+		if filter[name], err = t.filter(name, values); err != nil {
 			return q, err
 		}
 	}
@@ -94,34 +101,34 @@ func (q Query) fits(t Table) (Query, error) {
 	return q, nil
 }
 
-// keep is a filter as it is kept: values of a column, in the order of its rows. With
-// none nothing is drawn: the page says so.
-func (t Table) keep(name string, values []string) ([]string, error) {
+// filter returns the values of a filter normalized, in the order of the rows. Without
+// values it keeps no row, and the page says so.
+func (t Table) filter(name string, values []string) ([]string, error) {
 	at, err := t.column(name, text)
 	if err != nil {
 		return nil, err
 	}
-	have, wanted := t.values(at), map[string]bool{}
+	existing, wanted := t.values(at), map[string]bool{}
 	for _, v := range values {
-		kept := sample.OneLine(v)
-		wanted[kept] = true
-		if !slices.Contains(have, kept) {
-			return nil, canvas.Errorf(CodeInvalid, "column %q never has %.110q%s", name, v, instead(have))
+		v = sample.OneLine(v)
+		wanted[v] = true
+		if !slices.Contains(existing, v) {
+			return nil, canvas.Errorf(CodeInvalid, "column %q has no value %.110q; %s", name, v, describeValues(existing))
 		}
 	}
-	return append([]string{}, slices.DeleteFunc(have, func(v string) bool { return !wanted[v] })...), nil
+	return append([]string{}, slices.DeleteFunc(existing, func(v string) bool { return !wanted[v] })...), nil
 }
 
-// instead names the values of a column, where they are few.
-func instead(values []string) string {
-	if len(values) > maxChoices {
-		return ": get_data shows its values"
+// describeValues lists the values of a column if they are few.
+func describeValues(values []string) string {
+	if len(values) > maxFilterValues {
+		return "get_data returns its values"
 	}
-	return fmt.Sprintf("; it has: %q", values)
+	return fmt.Sprintf("its values are %q", values)
 }
 
-// fallBack is a query that fits the table, as like q as can be.
-func (q Query) fallBack(t Table) Query {
+// adaptTo returns a query that fits the table, with as much of q as possible.
+func (q Query) adaptTo(t Table) Query {
 	if _, err := t.column(q.Measure, number); err != nil {
 		q.Measure = t.first(number)
 	}
@@ -133,7 +140,7 @@ func (q Query) fallBack(t Table) Query {
 	}
 	q.Filter = maps.Clone(q.Filter)
 	for name := range q.Filter {
-		if _, err := (Query{Measure: q.Measure, GroupBy: q.GroupBy, Aggregate: "sum", Kind: "bar", Sort: "data", Filter: map[string][]string{name: q.Filter[name]}}).fits(t); err != nil {
+		if _, err := (Query{Measure: q.Measure, GroupBy: q.GroupBy, Aggregate: "sum", Kind: "bar", Sort: "data", Filter: map[string][]string{name: q.Filter[name]}}).check(t); err != nil {
 			delete(q.Filter, name)
 		}
 	}

@@ -10,23 +10,28 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Result is what a query comes to.
+// Result is the result of a query.
 type Result struct {
+	// Groups are the values along the axis.
 	Groups []string `json:"groups"`
+	// Series are the bars of one color, or the lines.
 	Series []Series `json:"series"`
-	Rows   int      `json:"rows"` // how many went into it
+	// Rows is the number of rows that passed the filter.
+	Rows int `json:"rows"`
 }
 
-// Series is one row of bars, or one line.
+// Series has a number for each group.
 type Series struct {
-	Name   string     `json:"name"`   // of what it is split by; the measure where it is not
-	Values []*float64 `json:"values"` // for each group; nil where there is no row
+	// Name is the value of Query.SplitBy, or the measure if the query does not split.
+	Name string `json:"name"`
+	// Values has the numbers by group; nil is a group without a number.
+	Values []*float64 `json:"values"`
 }
 
-// result runs the query. It does not look at the limits.
+// result runs the query. It does not check the limits.
 func (s State) result() Result {
 	q := s.Query
-	measure, _ := s.column(q.Measure, number) // a query that is held fits
+	measure, _ := s.column(q.Measure, number) // the query fits
 	group, _ := s.column(q.GroupBy, text)
 	split, err := s.column(q.SplitBy, text)
 	splits := err == nil
@@ -34,7 +39,7 @@ func (s State) result() Result {
 	var groups, names index
 	var sums [][]sum // by series and group
 	for row := range s.Rows {
-		if !s.kept(row) {
+		if !s.matches(row) {
 			continue
 		}
 		g, name := s.at(row, group), q.Measure
@@ -63,7 +68,7 @@ func (s State) result() Result {
 	return r
 }
 
-// index numbers names in the order in which they come.
+// index numbers names in the order of their first use.
 type index struct {
 	names []string
 	at    map[string]int
@@ -82,8 +87,8 @@ func (i *index) of(name string) int {
 	return n
 }
 
-// kept says whether a row passes the filter.
-func (s State) kept(row int) bool {
+// matches reports whether a row passes the filter.
+func (s State) matches(row int) bool {
 	for name, values := range s.Query.Filter {
 		at, _ := s.column(name, text)
 		if !slices.Contains(values, s.at(row, at).text) {
@@ -93,7 +98,7 @@ func (s State) kept(row int) bool {
 	return true
 }
 
-// sum gathers the numbers of one bar or point.
+// sum accumulates the numbers of one bar or point.
 type sum struct {
 	n                        int
 	total, smallest, largest float64
@@ -122,19 +127,19 @@ func (s sum) value(aggregate string) *float64 {
 	return &v
 }
 
-// tidy takes away the dust of binary fractions, 0.1+0.2 is 0.3: what is left is six
-// digits after the point, or after the first digit of what the largest number that
-// went into it has there.
+// tidy rounds off errors of binary fractions, so that 0.1+0.2 is 0.3. It keeps six
+// digits after the point; if the largest number of the sum is below 1, six digits after
+// that number's first one.
 func tidy(v, largest float64) float64 {
 	if math.Abs(v) >= 1e9 || largest == 0 {
 		return v
 	}
 	digits := 6 + max(0, -int(math.Floor(math.Log10(largest))))
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', digits, 64), 64) // it was written as a number
-	return r + 0                                                            // which makes 0 of -0
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', digits, 64), 64) // FormatFloat wrote it
+	return r + 0                                                            // makes 0 of -0
 }
 
-// sort orders groups by all that is drawn of them.
+// sort sorts the groups by the sums of their values.
 func (r *Result) sort(by string) {
 	if by == "data" {
 		return
@@ -169,17 +174,17 @@ func (r *Result) sort(by string) {
 	}
 }
 
-// checked holds a changed chart against the limits of what is drawn.
+// checked returns an error if the chart exceeds a limit of what is drawn.
 func (s State) checked() (State, error) {
 	r := s.result()
 	if n := len(r.Groups); n > MaxGroups {
-		return s, canvas.Errorf(CodeFull, "%s has %d groups, a chart draws at most %d: filter, or group by another column", s.Query.GroupBy, n, MaxGroups)
+		return s, canvas.Errorf(CodeFull, "column %q has %d groups, and a chart at most %d; filter, or group by another column", s.Query.GroupBy, n, MaxGroups)
 	}
 	if n := len(r.Series); n > MaxSeries {
-		return s, canvas.Errorf(CodeFull, "%s has %d values, a chart draws at most %d series: filter, or split by another column", s.Query.SplitBy, n, MaxSeries)
+		return s, canvas.Errorf(CodeFull, "column %q has %d values, and a chart at most %d series; filter, or split by another column", s.Query.SplitBy, n, MaxSeries)
 	}
 	if len(ahp.MustMarshal(s.data(r))) > MaxBytes || len(ahp.MustMarshal(s.drawing())) > MaxBytes {
-		return s, canvas.Errorf(CodeFull, "a chart holds at most %d KiB: add rows up, or leave columns out", MaxBytes>>10)
+		return s, canvas.Errorf(CodeFull, "a chart can have at most %d KiB; add up rows, or leave out columns", MaxBytes>>10)
 	}
 	return s, nil
 }

@@ -12,72 +12,81 @@ import (
 
 // The limits of a chart; see the package comment.
 const (
-	MaxColumns = 12
-	MaxRows    = 500
-	MaxText    = 100 // code points of a name or cell; titles have 200
-	MaxTitle   = 200 // code points
-	MaxNumber  = 1e15
-	MaxGroups  = 60
-	MaxSeries  = 8
-	MaxBytes   = 48 << 10
+	MaxColumns = 12       // columns of a table
+	MaxRows    = 500      // rows of a table
+	MaxText    = 100      // code points of a column's name or a cell
+	MaxTitle   = 200      // code points of a title or a source
+	MaxNumber  = 1e15     // absolute value of a number
+	MaxGroups  = 60       // groups of a result
+	MaxSeries  = 8        // series of a result
+	MaxBytes   = 48 << 10 // bytes of the chart as JSON
 )
 
-// The codes of a chart's own errors.
+// The codes of the chart's errors.
 const (
-	CodeInvalid  = "chart_invalid"
-	CodeNoColumn = "chart_column_not_found"
-	CodeFull     = "chart_full"
+	CodeInvalid  = "chart_invalid"          // an invalid input
+	CodeNoColumn = "chart_column_not_found" // no column of that name and type
+	CodeFull     = "chart_full"             // a limit is exceeded
 )
 
 var texts = sample.Texts{Code: CodeInvalid}
 
-// State is a chart: a table and what is asked of it. It is a value: nothing in
-// it is changed once it holds.
+// State is a chart: a table and a query that fits it. It is immutable.
 type State struct {
+	// Title is the chart's name.
 	Title string `json:"title"`
+	// Table is the data.
 	Table
+	// Query selects what is drawn.
 	Query Query `json:"query"`
 }
 
-// Table is what a chart draws.
+// Table is the data of a chart.
 type Table struct {
-	Source  string        `json:"source,omitzero"` // where the data are from, for people
-	Columns []Column      `json:"columns"`
-	Rows    [][]ahp.Value `json:"rows"` // a string or a number as the column is; null where there is none
+	// Source tells people where the data come from.
+	Source string `json:"source,omitzero"`
+	// Columns describe the cells of each row.
+	Columns []Column `json:"columns"`
+	// Rows are cells of strings or numbers, by the column's type; null is no value.
+	Rows [][]ahp.Value `json:"rows"`
 }
 
-// Column is one column of a table.
+// Column describes a column of a table.
 type Column struct {
+	// Name is unique in the table.
 	Name string `json:"name"`
-	Type string `json:"type"` // "text" or "number"
+	// Type is "text" or "number".
+	Type string `json:"type"`
+	// Unit follows the numbers that people read.
 	Unit string `json:"unit,omitzero"`
 }
 
-// What a column can be.
+// The types of columns.
 const (
 	text   = "text"
 	number = "number"
 )
 
-// cell is what a row has in a column.
+// cell is a decoded cell.
 type cell struct {
 	text  string
 	num   float64
 	empty bool
 }
 
+// read decodes a cell of a column of a type.
 func read(v ahp.Value, kind string) (c cell, err error) {
 	if len(v) == 0 || string(v) == "null" {
 		return cell{empty: true}, nil
 	}
 	if kind == number {
 		if err := ahp.Unmarshal(v, &c.num); err != nil || math.Abs(c.num) > MaxNumber {
-			return c, canvas.Errorf(CodeInvalid, "%.60s is no number between -10¹⁵ and 10¹⁵", v)
+			return c, canvas.Errorf(CodeInvalid, "%.60s is not a number between -10¹⁵ and 10¹⁵", v)
 		}
 		return c, nil
 	}
 	if ahp.Unmarshal(v, &c.text) != nil {
-		return c, canvas.Errorf(CodeInvalid, "%.60s is no text", v)
+		return c, canvas.Errorf(CodeInvalid, "%.60s is not a text", v)
 	}
 	c.text, err = texts.Line("a cell", c.text, MaxText)
 	c.empty = c.text == ""
@@ -94,7 +103,7 @@ func (c cell) value(kind string) ahp.Value {
 	return ahp.MustMarshal(c.text)
 }
 
-// clean returns a table as it is kept, or says what is wrong with it.
+// clean normalizes a table, or returns what is wrong with it.
 func (t Table) clean() (Table, error) {
 	var err error
 	if t.Source, err = texts.Line("the source", t.Source, MaxTitle); err != nil {
@@ -104,7 +113,7 @@ func (t Table) clean() (Table, error) {
 		return t, err
 	}
 	if n := len(t.Rows); n == 0 || n > MaxRows {
-		return t, canvas.Errorf(CodeInvalid, "there are %d rows: a chart has 1 to %d; add them up first", n, MaxRows)
+		return t, canvas.Errorf(CodeInvalid, "the table has %d rows; a chart needs 1 to %d, so add up rows first", n, MaxRows)
 	}
 	rows := make([][]ahp.Value, len(t.Rows))
 	for i, row := range t.Rows {
@@ -125,7 +134,7 @@ func (t Table) clean() (Table, error) {
 
 func cleanColumns(columns []Column) ([]Column, error) {
 	if n := len(columns); n > MaxColumns {
-		return nil, canvas.Errorf(CodeInvalid, "there are %d columns: a chart has at most %d", n, MaxColumns)
+		return nil, canvas.Errorf(CodeInvalid, "the table has %d columns; a chart can have at most %d", n, MaxColumns)
 	}
 	var clean []Column
 	for _, c := range columns {
@@ -137,7 +146,7 @@ func cleanColumns(columns []Column) ([]Column, error) {
 			return nil, err
 		}
 		if c.Type != text && c.Type != number {
-			return nil, canvas.Errorf(CodeInvalid, "column %q has the type %.40q: use text or number", c.Name, c.Type)
+			return nil, canvas.Errorf(CodeInvalid, "column %q has the unknown type %.40q; use text or number", c.Name, c.Type)
 		}
 		if slices.ContainsFunc(clean, func(d Column) bool { return d.Name == c.Name }) {
 			return nil, canvas.Errorf(CodeInvalid, "two columns are called %q", c.Name)
@@ -146,7 +155,7 @@ func cleanColumns(columns []Column) ([]Column, error) {
 	}
 	for _, kind := range []string{text, number} {
 		if !slices.ContainsFunc(clean, func(c Column) bool { return c.Type == kind }) {
-			return nil, canvas.Errorf(CodeInvalid, "no column is %s: a chart needs one of text to group by, and one of numbers to measure", kind)
+			return nil, canvas.Errorf(CodeInvalid, "the table has no %s column; a chart needs a text column to group by and a number column to measure", kind)
 		}
 	}
 	return clean, nil
@@ -156,12 +165,12 @@ func cleanColumns(columns []Column) ([]Column, error) {
 func (t Table) column(name, kind string) (int, error) {
 	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name && c.Type == kind })
 	if at < 0 {
-		return 0, canvas.Errorf(CodeNoColumn, "no %s column is called %.110q; there are: %s", kind, name, t.names(kind))
+		return 0, canvas.Errorf(CodeNoColumn, "no %s column is called %.110q; the %s columns are %s", kind, name, kind, t.names(kind))
 	}
 	return at, nil
 }
 
-// names is the columns of a type, for a word to the agent.
+// names lists the columns of a type.
 func (t Table) names(kind string) string {
 	var names []string
 	for _, c := range t.Columns {
@@ -172,18 +181,18 @@ func (t Table) names(kind string) string {
 	return strings.Join(names, ", ")
 }
 
-// first is the first column of a type; a clean table has one.
+// first returns the first column of a type; a clean table has one.
 func (t Table) first(kind string) string {
 	return t.Columns[slices.IndexFunc(t.Columns, func(c Column) bool { return c.Type == kind })].Name
 }
 
 // at reads a cell of a clean table.
 func (t Table) at(row, column int) cell {
-	c, _ := read(t.Rows[row][column], t.Columns[column].Type) // it was read before
+	c, _ := read(t.Rows[row][column], t.Columns[column].Type) // clean has read it
 	return c
 }
 
-// values is what a text column holds, each once, in the order of rows.
+// values returns the distinct values of a text column, in the order of the rows.
 func (t Table) values(column int) (values []string) {
 	seen := map[string]bool{}
 	for row := range t.Rows {

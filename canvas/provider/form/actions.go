@@ -6,7 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// agent is what an agent may do; declaration.json has it for agents.
+// agent holds the actions of an agent; declaration.json describes them.
 var agent = map[string]sample.Action[State]{
 	"set_fields": sample.With(CodeInvalid, setFields),
 	"get_answer": sample.With(CodeInvalid, func(s State, c sample.Call, _ struct{}) (State, sample.Result, error) {
@@ -15,14 +15,14 @@ var agent = map[string]sample.Action[State]{
 	"reset": sample.With(CodeInvalid, reset),
 }
 
-// person is what the page asks for. An agent cannot.
+// person holds the actions of the page, which an agent cannot invoke.
 var person = map[string]sample.Action[State]{
 	"edit":   sample.With(CodeInvalid, edit),
 	"decide": sample.With(CodeInvalid, decide),
 }
 
-// asked is what an agent opens a form with, or changes of it: absent stays.
-type asked struct {
+// question is the input of open and set_fields. Absent members keep their values.
+type question struct {
 	Title        *string `json:"title,omitzero"`
 	Description  *string `json:"description,omitzero"`
 	Fields       []Field `json:"fields,omitzero"`
@@ -30,9 +30,9 @@ type asked struct {
 	DeclineLabel *string `json:"declineLabel,omitzero"`
 }
 
-// answer is a form's answer, or what there is of it.
+// answer is a form's answer; it is not final while the decision is pending.
 type answer struct {
-	Form     string           `json:"form"` // the instance
+	Form     string           `json:"form"` // the instance id
 	Decision string           `json:"decision"`
 	Values   map[string]Value `json:"values"`
 	Reason   string           `json:"reason,omitzero"`
@@ -42,22 +42,22 @@ func (s State) answer(id string) sample.Result {
 	return sample.Result{Value: answer{id, s.Decision, s.Values, s.Reason}}
 }
 
-// open asks anew: another input is another question, so a decision on the last
-// one does not answer it.
+// open asks a new question. It drops values and decision, which belong to the previous
+// question.
 func open(before State, input ahp.Value) (State, error) {
-	var in asked
+	var in question
 	if err := ahp.Unmarshal(input, &in); err != nil {
-		return before, canvas.Errorf(CodeInvalid, "a form is opened with {title, fields}: %v", err)
+		return before, canvas.Errorf(CodeInvalid, "a form needs the input {title, fields}: %v", err)
 	}
 	s := State{Title: "Form", ApproveLabel: "Approve", DeclineLabel: "Decline", Decision: Pending, Version: before.Version}
 	return s.ask(in)
 }
 
-// ask changes the question.
-func (s State) ask(in asked) (State, error) {
+// ask changes the question and counts the version.
+func (s State) ask(in question) (State, error) {
 	before := s
 	for _, t := range []struct {
-		what string
+		name string
 		to   *string
 		from *string
 		max  int
@@ -69,7 +69,7 @@ func (s State) ask(in asked) (State, error) {
 		if t.from == nil {
 			continue
 		}
-		text, err := texts.Name(t.what, *t.from, t.max)
+		text, err := texts.Name(t.name, *t.from, t.max)
 		if err != nil {
 			return before, err
 		}
@@ -90,8 +90,8 @@ func (s State) ask(in asked) (State, error) {
 	return s.checked()
 }
 
-func setFields(s State, c sample.Call, in asked) (State, sample.Result, error) {
-	if err := s.open(); err != nil {
+func setFields(s State, c sample.Call, in question) (State, sample.Result, error) {
+	if err := s.checkPending(); err != nil {
 		return s, sample.Result{}, err
 	}
 	after, err := s.ask(in)
@@ -101,7 +101,7 @@ func setFields(s State, c sample.Call, in asked) (State, sample.Result, error) {
 	return after, after.answer(c.InstanceID), nil
 }
 
-// reset takes the decision and what was entered away.
+// reset drops the decision and restores the fields' initial values.
 func reset(s State, c sample.Call, _ struct{}) (State, sample.Result, error) {
 	s.Decision, s.Reason, s.Values = Pending, "", map[string]Value{}
 	for _, f := range s.Fields {
@@ -113,26 +113,27 @@ func reset(s State, c sample.Call, _ struct{}) (State, sample.Result, error) {
 	return s, s.answer(c.InstanceID), nil
 }
 
-// open refuses what comes after a decision.
-func (s State) open() error {
+// checkPending returns an error if the form is decided.
+func (s State) checkPending() error {
 	if s.Decision != Pending {
-		return canvas.Errorf(CodeDecided, "the form was %s already: the agent can reset it", s.Decision)
+		return canvas.Errorf(CodeDecided, "the form is already %s; only the agent can reset it", s.Decision)
 	}
 	return nil
 }
 
-// seen refuses what was meant for a form that is another one now.
-func (s State) seen(version int64) error {
-	if err := s.open(); err != nil {
+// checkVersion returns an error if the form is decided, or if the person saw an older
+// version of it.
+func (s State) checkVersion(version int64) error {
+	if err := s.checkPending(); err != nil {
 		return err
 	}
 	if version != s.Version {
-		return canvas.Errorf(CodeChanged, "the agent has changed the form: look at it again")
+		return canvas.Errorf(CodeChanged, "the agent has changed the form; check it again")
 	}
 	return nil
 }
 
-// edited is one value that a person entered.
+// edited is the input of edit: one value that a person entered.
 type edited struct {
 	Version int64  `json:"version"`
 	Name    string `json:"name"`
@@ -140,7 +141,7 @@ type edited struct {
 }
 
 func edit(s State, _ sample.Call, in edited) (State, sample.Result, error) {
-	if err := s.seen(in.Version); err != nil {
+	if err := s.checkVersion(in.Version); err != nil {
 		return s, sample.Result{}, err
 	}
 	after, err := s.with(in.Name, in.Value)
@@ -153,7 +154,7 @@ func edit(s State, _ sample.Call, in edited) (State, sample.Result, error) {
 	return after, sample.Result{}, nil
 }
 
-// decided is a person's decision on what their page showed.
+// decided is the input of decide: a decision on what the page showed.
 type decided struct {
 	Version  int64            `json:"version"`
 	Decision string           `json:"decision"`
@@ -171,11 +172,11 @@ func decide(s State, c sample.Call, in decided) (State, sample.Result, error) {
 }
 
 func (s State) decide(in decided) (State, error) {
-	if err := s.seen(in.Version); err != nil {
+	if err := s.checkVersion(in.Version); err != nil {
 		return s, err
 	}
 	if in.Decision != Approved && in.Decision != Declined {
-		return s, canvas.Errorf(CodeInvalid, "a decision is %q or %q", Approved, Declined)
+		return s, canvas.Errorf(CodeInvalid, "the decision %q is neither %q nor %q", in.Decision, Approved, Declined)
 	}
 	after := s
 	after.Values = map[string]Value{}

@@ -35,7 +35,7 @@ func do(s State, call string) (State, sample.Result, error) {
 	return a(s, sample.Call{InstanceID: "f", Action: name, Input: ahp.Value(input)})
 }
 
-// sketch writes a form as "pending n=1 t="x" | its reason".
+// sketch formats a form as "pending n=1 t="x" | its reason".
 func sketch(s State) string {
 	words := []string{s.Decision}
 	for _, f := range s.Fields {
@@ -127,13 +127,13 @@ func TestActionsRefuse(t *testing.T) {
 			t.Errorf("%.80s: %v, want %s", c.call, err, c.code)
 		}
 		if !ahp.Equal(before, ahp.MustMarshal(after)) || !ahp.Equal(before, ahp.MustMarshal(c.on)) || result.Event != nil {
-			t.Errorf("%.80s left something behind", c.call)
+			t.Errorf("%.80s failed and changed the form", c.call)
 		}
 	}
 }
 
-// TestAFormFitsAMessage: however much is entered.
-func TestAFormFitsAMessage(t *testing.T) {
+// TestFullForm: a form fits into a message, however much is entered.
+func TestFullForm(t *testing.T) {
 	s := opened(t, `{"title":"T","fields":[`+
 		`{"name":"a","label":"A","type":"multiline"},{"name":"b","label":"B","type":"multiline"},{"name":"c","label":"C","type":"multiline"}]}`)
 	full := false
@@ -155,10 +155,10 @@ func TestAFormFitsAMessage(t *testing.T) {
 
 func TestDeclaration(t *testing.T) { sampletest.Declared(t, New(), agent) }
 
-// TestLaws plays agent and person at random. Whatever they do: a decision stands
-// until it is reset, an approved form has what it requires, exactly one event
-// goes with a decision, and all of it fits.
-func TestLaws(t *testing.T) {
+// TestInvariants runs random actions of agent and person: a decision stands until a
+// reset, an approved form has all required values, each decision raises exactly one
+// event, and the form never exceeds its limit.
+func TestInvariants(t *testing.T) {
 	values := []string{`null`, `"a"`, `"b"`, `""`, `1`, `true`, `false`, `"2026-01-31"`, `{}`}
 	rapid.Check(t, func(t *rapid.T) {
 		s := opened(t, everything)
@@ -176,16 +176,16 @@ func TestLaws(t *testing.T) {
 			}[name]
 			after, result, err := do(s, name+" "+call)
 			if err != nil && !ahp.Equal(ahp.MustMarshal(s), ahp.MustMarshal(after)) {
-				t.Fatalf("%s %s failed and changed something", name, call)
+				t.Fatalf("%s %s failed and changed the form", name, call)
 			}
 			if s.Decision != Pending && after.Decision != s.Decision && name != "reset" {
-				t.Fatalf("%s took a decision away", name)
+				t.Fatalf("%s removed a decision", name)
 			}
 			if result.Event != nil {
 				events++
 			}
 			if (result.Event != nil) != (s.Decision == Pending && after.Decision != Pending) {
-				t.Fatalf("%s: an event without a decision, or the other way round", name)
+				t.Fatalf("%s: an event without a decision, or a decision without an event", name)
 			}
 			if after.Decision == Approved && after.missing() != nil {
 				t.Fatalf("approved, but %v", after.missing())
@@ -195,8 +195,8 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// FuzzActions: no bytes of an agent or a View break a form, and what is kept can
-// be read again.
+// FuzzActions: no input of an agent or a View makes an invalid form, and the saved form
+// can be read again.
 func FuzzActions(f *testing.F) {
 	for name := range agent {
 		f.Add(name, []byte(everything))

@@ -20,11 +20,11 @@ const trip = `{"title":"Book the trip","description":"I found a hotel.\nAdjust w
 	{"name":"terms","label":"I have read the terms","type":"boolean","required":true},
 	{"name":"wishes","label":"Wishes","type":"multiline"}]}`
 
-// TestInTheBrowser: a person fills a form in by keyboard, a second page shows it
-// at once, the agent changes the question meanwhile, and the answer is an event.
+// TestInTheBrowser: a person fills in a form by keyboard, a second page shows the same,
+// the agent changes the question meanwhile, and the answer is an event.
 func TestInTheBrowser(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starts browsers")
 	}
 	webtest.Each(t, inTheBrowser, webtest.Chromium, webtest.Firefox, webtest.WebKit)
 }
@@ -32,9 +32,9 @@ func TestInTheBrowser(t *testing.T) {
 func inTheBrowser(t *testing.T) {
 	browser := webtest.Start(t)
 	b := sampletest.New(t, form.New(), trip)
-	two, one := b.View(browser), b.View(browser) // the newest window has the keyboard
+	two, one := b.View(browser), b.View(browser) // the newest window has the focus
 	one.Shows(`at("field-0-input").value`, "Ada <script>")
-	one.Shows(`at("status").textContent`, "2 of 4 required filled in")
+	one.Shows(`at("status").textContent`, "2 of 4 required fields filled in")
 	one.Look("form-light")
 
 	one.Eval(`at("field-1-input").focus()`)
@@ -45,7 +45,7 @@ func inTheBrowser(t *testing.T) {
 	one.Keys(kb.ArrowRight)
 	two.Shows(`all("[type=radio]:checked").map((r) => r.value).join()`, "Double")
 
-	// The agent asks for more while the person types: nothing of it is lost.
+	// The agent changes the question while the person types: no input is lost.
 	one.Eval(`at("reason").focus()`)
 	one.Keys("Quiet room")
 	one.Eval(`at("field-0-input").focus()`)
@@ -58,19 +58,19 @@ func inTheBrowser(t *testing.T) {
 	one.Wait(`d.activeElement === at("field-0-input")`)
 	one.Shows(`at("reason").value`, "Quiet room")
 
-	// Approving says what is missing, and where.
+	// A try to approve shows what is missing.
 	one.Press("Ctrl+Enter")
-	one.Shows(`at("problems").textContent`, "2 fields need you.")
+	one.Shows(`at("problems").textContent`, "2 fields need your attention.")
 	one.Wait(`d.activeElement === at("field-2-input") && d.activeElement.getAttribute("aria-invalid") === "true"`)
 	one.Wait(`at("live").textContent.includes("Arrival: Fill this in.")`)
 	one.Look("form-problems")
 	one.Dark()
 	one.Look("form-dark")
 	if events := b.Events(); events != nil {
-		t.Errorf("the agent was told %q", events)
+		t.Errorf("the agent received %q", events)
 	}
 	one.Eval(`at("field-2-input").focus()`)
-	if browser.Kind == webtest.WebKit { // its date field takes no digits from a driver, on the plainest page either
+	if browser.Kind == webtest.WebKit { // its date field takes no digits from a driver, on any page
 		one.Eval(`at("field-2-input").value = "2026-03-04", at("field-2-input").dispatchEvent(new InputEvent("input", { bubbles: true }))`)
 	} else {
 		one.Keys("03042026")
@@ -81,10 +81,10 @@ func inTheBrowser(t *testing.T) {
 	two.Wait(`at("field-3-input").checked`)
 	one.Eval(`at("field-0-input").focus()`)
 	one.Eval(`at("field-0-input").select()`)
-	one.Keys("Ada Lovelace" + kb.Enter) // Enter decides nothing
+	one.Keys("Ada Lovelace" + kb.Enter) // Enter does not decide
 	one.Eval(`at("reason").focus()`)
 	one.Keys(kb.End + ", please")
-	two.Shows(`at("field-0-input").value`, "Ada Lovelace") // all that was typed is at the host
+	two.Shows(`at("field-0-input").value`, "Ada Lovelace") // the host has the whole text
 	two.Shows(`at("field-2-input").value`, "2026-03-04")
 	one.Shows(`at("reason").value`, "Quiet room, please")
 	one.Eval(`at("approve").focus()`)
@@ -100,32 +100,32 @@ func inTheBrowser(t *testing.T) {
 	one.Wait(`d.activeElement === at("decision")`)
 	want := []string{`{"form":"b","decision":"approved","values":{"from":"2026-03-04","nights":12,"terms":true,"who":"Ada Lovelace"},"reason":"Quiet room, please"}`}
 	if diff := cmp.Diff(want, b.Events()); diff != "" {
-		t.Errorf("the agent heard (-want +got)\n%s", diff)
+		t.Errorf("events (-want +got)\n%s", diff)
 	}
 	one.Look("form-approved-dark")
 	one.Tab.Resize(t, 420, 860)
 	one.Look("form-approved-narrow")
-	two.Reload() // the state is the host's
+	two.Reload() // the state is in the host
 	two.Shows(`at("decided").textContent`, "Approved")
 
 	b.Invoke("reset", `{}`)
 	two.Wait(`!at("foot").hidden && at("field-0-input").value === ""`)
-	one.Shows(`at("reason").value`, "") // that was of the last decision
+	one.Shows(`at("reason").value`, "") // it belonged to the last decision
 	two.Tab.Resize(t, 420, 860)
 	two.Look("form-narrow")
-	two.Eval(`at("decline").click()`) // what is missing does not keep a person from it
+	two.Eval(`at("decline").click()`) // declining needs no values
 	one.Shows(`at("decided").textContent`, "Declined")
 	one.Look("form-declined")
 }
 
-// names are what every JavaScript object has. An agent may call its fields so.
+// names are field names that are properties of every JavaScript object.
 const names = `{"title":"Race","fields":[{"name":"constructor","label":"Constructor","type":"text"},{"name":"toString","label":"Text","type":"choice","options":["a","b"]},
 	{"name":"valueOf","label":"Value","type":"number"},{"name":"hasOwnProperty","label":"Own","type":"boolean"}]}`
 
-// TestFieldsThatObjectsHave: an empty field is empty, whatever it is called.
-func TestFieldsThatObjectsHave(t *testing.T) {
+// TestNamesOfObjectProperties: an empty field is empty, whatever its name.
+func TestNamesOfObjectProperties(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starts browsers")
 	}
 	browser := webtest.Start(t)
 	b := sampletest.New(t, form.New(), names)
@@ -135,6 +135,6 @@ func TestFieldsThatObjectsHave(t *testing.T) {
 	p.Shows(`at("decided").textContent`, "Approved")
 	want := []string{`{"form":"b","decision":"approved","values":{"hasOwnProperty":false}}`}
 	if diff := cmp.Diff(want, b.Events()); diff != "" {
-		t.Errorf("the agent heard (-want +got)\n%s", diff)
+		t.Errorf("events (-want +got)\n%s", diff)
 	}
 }

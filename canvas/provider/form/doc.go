@@ -1,32 +1,34 @@
-// Package form is the bundled canvas by which an agent asks: a form that it
-// fills in as far as it can, and a person who edits it and approves or declines.
+// Package form is the bundled canvas with which an agent asks a person: a form that
+// the agent fills in as far as it can, and that the person edits and approves or
+// declines.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Only a person decides. The agent asks (open, set_fields), asks again
-//     (reset) and reads (get_answer); what edits and decides stands in another
-//     table, which no action of the agent reaches.
-//   - A person decides what they saw. A decision names the version of the form
-//     that it was made on and carries the values that the page showed; where the
-//     agent has asked anew meanwhile it is refused, and the new form is shown.
-//   - A decision stands until the agent resets the form or opens it with another
-//     input: until then it is read-only, for everybody.
-//   - The agent hears it once, as the event
-//     {"form":"<instance>","decision":"approved"|"declined","values":{…},"reason":"…"}
-//     and as often as it likes by get_answer, which says "pending" before.
+//   - Only a person decides. The agent asks (open, set_fields), asks again (reset) and
+//     reads (get_answer). The actions edit and decide are in another table, which an
+//     agent cannot reach.
+//   - A person decides on what they saw. A decision carries the version of the form
+//     and the values that the page showed. If the agent changed the form meanwhile,
+//     the decision fails and the page shows the new form.
+//   - A decided form is read-only until the agent resets it or opens it with another
+//     input.
+//   - The agent receives the decision once as an event,
+//     {"form":"<instance>","decision":"approved"|"declined","values":{…},"reason":"…"},
+//     and can read it with get_answer, which returns the decision "pending" before.
 //
-// What the person has entered is in the host while they type, so that two Views
-// show the same and nothing is lost. It becomes an answer by the decision alone,
-// but get_answer shows it: people should not type what the agent must not read.
-// A value is a string (text, multiline, choice, and date as YYYY-MM-DD), a
-// number or a boolean; a field that is empty has none. Approving needs all
-// required values, declining none. A required boolean has to be true.
+// The host receives what the person enters while they type, so all Views show the same
+// and nothing is lost. It becomes an answer only by the decision. But get_answer also
+// returns it before: a person should not enter what the agent must not read.
+//
+// A value is a string (text, multiline, choice, and date as YYYY-MM-DD), a number or a
+// boolean; an empty field has none. Approving needs all required values, and a required
+// boolean to be true. Declining needs nothing.
 //
 // # Limits
 //
-// 50 fields, 60 options a field; names of 64, titles, labels and options of 200,
-// texts of 500, multiline texts of 10,000, descriptions and reasons of 2,000
-// code points; and 48 KiB of JSON in all, so that a form fits one message.
+// 50 fields, 60 options per field; names of 64, titles, labels and options of 200,
+// texts of 500, multiline texts of 10,000, descriptions and reasons of 2,000 code
+// points, and 48 KiB of JSON for the whole form, so that it fits into one message.
 //
-// The package imports canvas, canvas/sample (ordering, messages, saving) and ahp.
+// The package imports canvas, sample and ahp.
 package form

@@ -27,6 +27,7 @@ func New() *sample.Provider {
 	})
 }
 
+// status returns the line under the title.
 func (s State) status() string {
 	switch s.Decision {
 	case Approved:
@@ -34,5 +35,5 @@ func (s State) status() string {
 	case Declined:
 		return "Declined"
 	}
-	return "Waits for an answer"
+	return "Waiting for an answer"
 }

@@ -46,8 +46,8 @@ func answer(t *testing.T, h *canvastest.Host) string {
 	return v
 }
 
-// TestAnswer: what a person enters shows in every View, the decision is an event
-// and stands, also for a provider that was away, until the agent asks again.
+// TestAnswer: every View shows what a person enters. The decision is an event and
+// stands, also after the provider was unreachable, until the agent asks again.
 func TestAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, reg := newHost(t)
@@ -57,15 +57,15 @@ func TestAnswer(t *testing.T) {
 		two.Subscribe(o.Channel)
 		one.Say(o.Channel, `{"sample":"do","ref":1,"action":"edit","input":{"version":1,"name":"n","value":3}}`)
 		synctest.Wait()
-		if heard := strings.Join(two.Brief(), "\n"); !strings.Contains(heard, `"values":{"n":3,"tag":"v2"}`) {
-			t.Errorf("the other View heard %s", heard)
+		if received := strings.Join(two.Brief(), "\n"); !strings.Contains(received, `"values":{"n":3,"tag":"v2"}`) {
+			t.Errorf("the other View received %s", received)
 		}
 		decide := `{"sample":"do","ref":2,"action":"decide","input":{"version":1,"decision":"approved","values":{"tag":"v3","n":null},"reason":"go"}}`
 		one.Say(o.Channel, decide)
-		two.Say(o.Channel, decide) // it is decided already
+		two.Say(o.Channel, decide) // the form is decided already
 		synctest.Wait()
-		if heard := strings.Join(two.Brief(), "\n"); !strings.Contains(heard, `"sample":"refused","ref":2,"code":"form_decided"`) {
-			t.Errorf("who was late heard %s", heard)
+		if received := strings.Join(two.Brief(), "\n"); !strings.Contains(received, `"sample":"refused","ref":2,"code":"form_decided"`) {
+			t.Errorf("the second decision was answered with %s", received)
 		}
 		want := `{"form":"f","decision":"approved","values":{"tag":"v3"},"reason":"go"}`
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
@@ -79,7 +79,7 @@ func TestAnswer(t *testing.T) {
 		reg.SetReachable(true)
 		synctest.Wait()
 		if got := answer(t, h); got != want {
-			t.Errorf("after it was away: %s", got)
+			t.Errorf("after the provider was unreachable: %s", got)
 		}
 		h.Open(form.CanvasID, "f", ahp.Value(ask)) // the same question
 		if got := answer(t, h); got != want {
@@ -92,8 +92,8 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
-// TestAgentsDoNotDecide: neither under the name of what a person does nor past
-// the schema.
+// TestAgentsDoNotDecide: an agent cannot invoke a person's action, or pass a decision
+// to its own.
 func TestAgentsDoNotDecide(t *testing.T) {
 	h, _ := newHost(t)
 	h.Open(form.CanvasID, "f", ahp.Value(ask))

@@ -12,74 +12,88 @@ import (
 
 // The limits of a form; see the package comment.
 const (
-	MaxFields      = 50
-	MaxOptions     = 60
-	MaxLabel       = 200    // code points, also of titles and options
-	MaxButton      = 40     // code points of approveLabel and declineLabel
-	MaxText        = 500    // code points
-	MaxMultiline   = 10_000 // code points
-	MaxDescription = 2000   // code points, also of reasons
-	MaxBytes       = 48 << 10
+	MaxFields      = 50       // fields of a form
+	MaxOptions     = 60       // options of a choice
+	MaxLabel       = 200      // code points of a label, a title or an option
+	MaxButton      = 40       // code points of approveLabel and declineLabel
+	MaxText        = 500      // code points of a text
+	MaxMultiline   = 10_000   // code points of a multiline text
+	MaxDescription = 2000     // code points of a description or a reason
+	MaxBytes       = 48 << 10 // bytes of the form as JSON
 )
 
-// The codes of a form's own errors.
+// The codes of the form's errors.
 const (
-	CodeInvalid = "form_invalid" // a field, a value or an input that does not fit
-	CodeMissing = "form_missing" // a required value is not there
-	CodeDecided = "form_decided" // it is read-only
-	CodeChanged = "form_changed" // the person saw another version
-	CodeFull    = "form_full"
+	CodeInvalid = "form_invalid" // an invalid field, value or input
+	CodeMissing = "form_missing" // a required value is missing
+	CodeDecided = "form_decided" // the form is decided
+	CodeChanged = "form_changed" // the person saw an older version
+	CodeFull    = "form_full"    // the form exceeds MaxBytes
 )
 
-// What a form can have come to.
+// The values of State.Decision.
 const (
-	Pending  = "pending"
-	Approved = "approved"
-	Declined = "declined"
+	Pending  = "pending"  // the person has not decided
+	Approved = "approved" // the person approved the values
+	Declined = "declined" // the person declined
 )
 
 var texts = sample.Texts{Code: CodeInvalid}
 
-// State is a form. It is a value: nothing in it is changed once it holds.
+// State is a form as Views receive it. It is immutable.
 type State struct {
-	Title        string  `json:"title"`
-	Description  string  `json:"description,omitzero"`
-	Fields       []Field `json:"fields"`
-	ApproveLabel string  `json:"approveLabel"`
-	DeclineLabel string  `json:"declineLabel"`
-	// Version counts how often the agent asked: a decision names it.
-	Version  int64            `json:"version"`
-	Values   map[string]Value `json:"values"` // by field; without those that are empty
-	Decision string           `json:"decision"`
-	Reason   string           `json:"reason,omitzero"`
+	// Title is the question in a few words.
+	Title string `json:"title"`
+	// Description explains the question; plain text of several lines.
+	Description string `json:"description,omitzero"`
+	// Fields are the fields, in the order of the page.
+	Fields []Field `json:"fields"`
+	// ApproveLabel is the text of the button that approves.
+	ApproveLabel string `json:"approveLabel"`
+	// DeclineLabel is the text of the button that declines.
+	DeclineLabel string `json:"declineLabel"`
+	// Version counts the agent's changes. Edits and decisions carry it.
+	Version int64 `json:"version"`
+	// Values are the values by field name, without those of empty fields.
+	Values map[string]Value `json:"values"`
+	// Decision is Pending, Approved or Declined.
+	Decision string `json:"decision"`
+	// Reason is the person's note on the decision.
+	Reason string `json:"reason,omitzero"`
 }
 
-// Field is one thing to fill in.
+// Field is a field of a form.
 type Field struct {
-	Name     string   `json:"name"`
-	Label    string   `json:"label"`
-	Type     string   `json:"type"`
-	Value    Value    `json:"value,omitzero"` // that it begins with
-	Options  []string `json:"options,omitzero"`
-	Required bool     `json:"required,omitzero"`
+	// Name identifies the field in State.Values.
+	Name string `json:"name"`
+	// Label is what the person reads.
+	Label string `json:"label"`
+	// Type is "text", "multiline", "number", "choice", "boolean" or "date".
+	Type string `json:"type"`
+	// Value is the initial value; nil is none.
+	Value Value `json:"value,omitzero"`
+	// Options are the options of a choice.
+	Options []string `json:"options,omitzero"`
+	// Required reports whether an approval needs a value, or a boolean to be true.
+	Required bool `json:"required,omitzero"`
 }
 
-// Value is a string, a number or a boolean as JSON; nil and null are none.
+// Value is a string, a number or a boolean as JSON; nil and null are no value.
 type Value = ahp.Value
 
 var nameRE = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// clean returns a field as it is kept, or says what is wrong with it.
+// clean normalizes a field, or returns what is wrong with it.
 func (f Field) clean() (Field, error) {
 	if !nameRE.MatchString(f.Name) {
-		return f, canvas.Errorf(CodeInvalid, "%.70q is no name of a field: use letters, digits, _ . - (64 at most), a letter first", f.Name)
+		return f, canvas.Errorf(CodeInvalid, "the field name %.70q is invalid; use 1 to 64 letters, digits, '_', '.' and '-', beginning with a letter", f.Name)
 	}
 	var err error
 	if f.Label, err = texts.Name("the label of "+f.Name, f.Label, MaxLabel); err != nil {
 		return f, err
 	}
 	if types[f.Type] == nil {
-		return f, canvas.Errorf(CodeInvalid, "field %s has the type %.40q: use text, multiline, number, choice, boolean or date", f.Name, f.Type)
+		return f, canvas.Errorf(CodeInvalid, "field %q has the unknown type %.40q; use text, multiline, number, choice, boolean or date", f.Name, f.Type)
 	}
 	if f.Options, err = f.cleanOptions(); err != nil {
 		return f, err
@@ -91,12 +105,12 @@ func (f Field) clean() (Field, error) {
 func (f Field) cleanOptions() ([]string, error) {
 	if f.Type != "choice" {
 		if len(f.Options) > 0 {
-			return nil, canvas.Errorf(CodeInvalid, "field %s has options, but it is no choice", f.Name)
+			return nil, canvas.Errorf(CodeInvalid, "field %q has options, but is not a choice", f.Name)
 		}
 		return nil, nil
 	}
 	if n := len(f.Options); n == 0 || n > MaxOptions {
-		return nil, canvas.Errorf(CodeInvalid, "field %s has %d options: a choice has 1 to %d", f.Name, n, MaxOptions)
+		return nil, canvas.Errorf(CodeInvalid, "field %q has %d options; a choice needs 1 to %d", f.Name, n, MaxOptions)
 	}
 	var options []string
 	for _, o := range f.Options {
@@ -105,18 +119,18 @@ func (f Field) cleanOptions() ([]string, error) {
 			return nil, err
 		}
 		if slices.Contains(options, o) {
-			return nil, canvas.Errorf(CodeInvalid, "field %s has the option %q twice", f.Name, o)
+			return nil, canvas.Errorf(CodeInvalid, "field %q has the option %q twice", f.Name, o)
 		}
 		options = append(options, o)
 	}
 	return options, nil
 }
 
-// setFields makes fields those of the form. What the person entered stays where
-// a field keeps its name and type and brings no value of its own.
+// setFields replaces the fields. The person's value stays if a field keeps its name and
+// type and has no value.
 func (s State) setFields(fields []Field) (State, error) {
 	if n := len(fields); n == 0 || n > MaxFields {
-		return s, canvas.Errorf(CodeInvalid, "there are %d fields: a form has 1 to %d", n, MaxFields)
+		return s, canvas.Errorf(CodeInvalid, "the form has %d fields; it needs 1 to %d", n, MaxFields)
 	}
 	before := s
 	s.Fields, s.Values = make([]Field, 0, len(fields)), map[string]Value{}
@@ -129,15 +143,15 @@ func (s State) setFields(fields []Field) (State, error) {
 			return before, canvas.Errorf(CodeInvalid, "two fields are called %q", f.Name)
 		}
 		s.Fields = append(s.Fields, f)
-		if v := before.carried(f); v != nil {
+		if v := before.initial(f); v != nil {
 			s.Values[f.Name] = v
 		}
 	}
 	return s, nil
 }
 
-// carried is what a new field begins with.
-func (s State) carried(f Field) Value {
+// initial returns the value with which a new field begins.
+func (s State) initial(f Field) Value {
 	if f.Value != nil {
 		return f.Value
 	}
@@ -146,7 +160,7 @@ func (s State) carried(f Field) Value {
 	}
 	v, err := f.check(s.Values[f.Name])
 	if err != nil {
-		return nil // the options are others now
+		return nil // the options have changed
 	}
 	return v
 }
@@ -159,7 +173,7 @@ func (s State) field(name string) (Field, bool) {
 	return s.Fields[at], true
 }
 
-// with is the form with a value of one field; an empty one is taken away.
+// with returns the form with a value of a field; nil removes it.
 func (s State) with(name string, v Value) (State, error) {
 	f, ok := s.field(name)
 	if !ok {
@@ -178,7 +192,7 @@ func (s State) with(name string, v Value) (State, error) {
 	return s, nil
 }
 
-// missing says what an approval needs and does not have.
+// missing returns an error if a value is missing that an approval needs.
 func (s State) missing() error {
 	for _, f := range s.Fields {
 		v := s.Values[f.Name]
@@ -189,10 +203,10 @@ func (s State) missing() error {
 	return nil
 }
 
-// checked holds a changed form against the limit of all of it.
+// checked returns an error if the form exceeds MaxBytes.
 func (s State) checked() (State, error) {
 	if len(ahp.MustMarshal(s)) > MaxBytes {
-		return s, canvas.Errorf(CodeFull, "a form holds at most %d KiB: shorten something first", MaxBytes>>10)
+		return s, canvas.Errorf(CodeFull, "a form can have at most %d KiB; shorten something first", MaxBytes>>10)
 	}
 	return s, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/sample"
 )
 
-// types is how a value of each type of field is read: it returns the value as it
-// is kept, or nil where it is empty.
+// types holds, by type of field, the functions that check a value and return it
+// normalized, or nil if it is empty.
 var types = map[string]func(f Field, v Value) (Value, error){
 	"text":      func(f Field, v Value) (Value, error) { return f.text(v, MaxText, false) },
 	"multiline": func(f Field, v Value) (Value, error) { return f.text(v, MaxMultiline, true) },
@@ -22,7 +22,7 @@ var types = map[string]func(f Field, v Value) (Value, error){
 	"date":      Field.date,
 }
 
-// check reads a value of the field.
+// check checks and normalizes a value of the field.
 func (f Field) check(v Value) (Value, error) {
 	if len(v) == 0 || string(v) == "null" {
 		return nil, nil
@@ -34,23 +34,23 @@ func (f Field) wrong(want string) error {
 	return canvas.Errorf(CodeInvalid, "%q must be %s", f.Label, want)
 }
 
-func (f Field) text(v Value, max int, lines bool) (Value, error) {
+func (f Field) text(v Value, max int, multiline bool) (Value, error) {
 	var s string
 	if ahp.Unmarshal(v, &s) != nil {
 		return nil, f.wrong("text")
 	}
-	read := texts.Line
-	if lines {
-		read = texts.Lines
+	check := texts.Line
+	if multiline {
+		check = texts.Lines
 	}
-	s, err := read("“"+f.Label+"”", s, max)
+	s, err := check("“"+f.Label+"”", s, max)
 	if err != nil || strings.TrimSpace(s) == "" {
 		return nil, err
 	}
 	return ahp.MustMarshal(s), nil
 }
 
-// maxNumber is how far numbers go: beyond it not every whole one exists.
+// maxNumber limits numbers: a float64 represents every whole number up to it.
 const maxNumber = 1 << 53
 
 func (f Field) number(v Value) (Value, error) {
@@ -66,7 +66,7 @@ func (f Field) choice(v Value) (Value, error) {
 	if ahp.Unmarshal(v, &s) != nil {
 		return nil, f.wrong("one of its options")
 	}
-	s = sample.OneLine(s) // as options are kept
+	s = sample.OneLine(s) // as clean does with options
 	if s != "" && !slices.Contains(f.Options, s) {
 		return nil, f.wrong("one of its options")
 	}

@@ -1,10 +1,10 @@
 // @ts-check
-// The chart's page: it draws what the host has worked out, and asks for another
+// The chart's page: it draws the result that it receives, and requests changes of the
 // query.
 import { ask, onState } from "./link.js";
 import { announce, byId, make, toast, write } from "./ui.js";
 import { drawControls } from "./controls.js";
-import { drawPlot, looks, sign } from "./plot.js";
+import { drawPlot, styleOf, symbol } from "./plot.js";
 import { drawTable } from "./table.js";
 
 /** @typedef {{ name: string, type: string, unit?: string, values?: string[] }} Column */
@@ -16,36 +16,36 @@ import { drawTable } from "./table.js";
 let state;
 const plot = byId("plot"), table = byId("table"), tableButton = byId("table-button");
 
-/** Asks for another query. @param {Partial<Query>} query */
+/** Requests a change of the query. @param {Partial<Query>} query */
 async function change(query) {
   try {
     await ask("set_query", query);
   } catch (err) {
     toast(/** @type {Error} */ (err).message);
-    if (state) show(state); // the controls go back to what holds
+    if (state) show(state); // resets the controls
   }
 }
 
 /** @param {State} next */
 function show(next) {
-  const before = state && words(state);
+  const before = state && describe(state);
   state = next;
   document.title = next.title;
   write(byId("title"), next.title);
-  write(byId("status"), words(next));
+  write(byId("status"), describe(next));
   write(byId("source"), next.source ?? "");
   byId("message").hidden = true;
   byId("all").hidden = false;
   drawControls(next, change);
   drawLegend(next);
-  drawPlot(plot, next, words(next));
-  drawTable(table, next, words(next));
+  drawPlot(plot, next, describe(next));
+  drawTable(table, next, describe(next));
   document.body.setAttribute("aria-busy", "false");
-  if (before !== undefined && before !== words(next)) announce(`The chart shows ${words(next)}.`);
+  if (before !== undefined && before !== describe(next)) announce(`The chart shows ${describe(next)}.`);
 }
 
-/** What is drawn, in words. @param {State} s */
-function words(s) {
+/** Describes the query. @param {State} s */
+function describe(s) {
   const { aggregate, measure, groupBy, splitBy, filter } = s.query;
   const how = { sum: "", average: "Average ", smallest: "Smallest ", largest: "Largest ", count: "Number of " }[aggregate] ?? "";
   const only = Object.entries(filter).map(([name, values]) => `${name} ${values.join(", ") || "none"}`).join("; ");
@@ -56,7 +56,7 @@ function words(s) {
 function drawLegend(s) {
   const legend = byId("legend");
   legend.hidden = !s.query.splitBy;
-  legend.replaceChildren(...s.result.series.map((one, n) => make("li", {}, sign(looks(s, n), s.query.kind), make("span", {}, one.name || "(empty)"))));
+  legend.replaceChildren(...s.result.series.map((one, n) => make("li", {}, symbol(styleOf(s, n), s.query.kind), make("span", {}, one.name || "(empty)"))));
 }
 
 tableButton.onclick = () => {
@@ -64,5 +64,5 @@ tableButton.onclick = () => {
   tableButton.setAttribute("aria-expanded", String(!table.hidden));
   if (!table.hidden) table.scrollIntoView({ block: "nearest" });
 };
-new ResizeObserver(() => { if (state) drawPlot(plot, state, words(state)); }).observe(plot);
+new ResizeObserver(() => { if (state) drawPlot(plot, state, describe(state)); }).observe(plot);
 onState(show);

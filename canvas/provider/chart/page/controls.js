@@ -1,5 +1,5 @@
 // @ts-check
-// The query, for people: the same as the agent's set_query.
+// The controls of the query, for people. They do the same as the agent's set_query.
 import { byId, make } from "./ui.js";
 
 /** @typedef {import("./chart.js").State} State */
@@ -9,20 +9,20 @@ import { byId, make } from "./ui.js";
 const AGGREGATES = [["sum", "Sum"], ["average", "Average"], ["smallest", "Smallest"], ["largest", "Largest"], ["count", "Count"]];
 const SORTS = [["data", "As in the data"], ["largest", "Largest first"], ["smallest", "Smallest first"]];
 const KINDS = [["bar", "Bars"], ["line", "Lines"]];
-let drawn = ""; // the columns that the controls were made for
+let builtFor = ""; // the columns of the existing controls
 
-/** Brings the controls to a state; what has the focus keeps it. @param {State} s @param {Change} change */
+/** Updates the controls, which keep the focus. @param {State} s @param {Change} change */
 export function drawControls(s, change) {
   const columns = JSON.stringify(s.columns);
-  if (columns !== drawn) {
-    drawn = columns;
+  if (columns !== builtFor) {
+    builtFor = columns;
     build(s, change);
   }
   for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (byId("query").querySelectorAll("select"))) {
     select.value = /** @type {any} */ (s.query)[select.name];
   }
   for (const [kind] of KINDS) byId(`kind-${kind}`).setAttribute("aria-pressed", String(s.query.kind === kind));
-  // A column may be called what every object has: "constructor", of a race.
+  // A column's name can be one that every object has, such as "constructor".
   for (const c of s.columns) showFilter(c, Object.hasOwn(s.query.filter, c.name) ? s.query.filter[c.name] : undefined);
 }
 
@@ -48,7 +48,7 @@ function filter(c, change) {
       ...values.map((v) => make("label", {}, make("input", { type: "checkbox", value: v }), make("span", {}, v))),
       make("button", { type: "button", className: "plain", onclick: () => set(undefined) }, "Keep all")));
   const set = (/** @type {string[] | undefined} */ keep) => {
-    const { [c.name]: _, ...others } = kept;
+    const { [c.name]: _, ...others } = filters;
     change({ filter: keep ? { ...others, [c.name]: keep } : others });
   };
   el.addEventListener("change", () => {
@@ -66,21 +66,21 @@ function filter(c, change) {
   return el;
 }
 
-/** @type {Record<string, string[]>} The filters that hold. */
-let kept = {};
+/** @type {Record<string, string[]>} The current filters */
+let filters = {};
 
 /** @param {HTMLElement} el @returns {HTMLInputElement[]} */
 const boxes = (el) => [...el.querySelectorAll("input")];
 
 /** @param {import("./chart.js").Column} c @param {string[] | undefined} keep */
 function showFilter(c, keep) {
-  const { [c.name]: _, ...others } = kept;
-  kept = keep ? { ...others, [c.name]: keep } : others;
+  const { [c.name]: _, ...others } = filters;
+  filters = keep ? { ...others, [c.name]: keep } : others;
   const el = document.getElementById(`filter-${c.name}`);
   if (!el) return;
   for (const b of boxes(el)) b.checked = !keep || keep.includes(b.value);
-  const said = el.querySelector("summary .quiet");
-  if (said) said.textContent = keep ? (keep.length === 1 ? keep[0] : `${keep.length} of ${c.values?.length}`) : "all";
+  const summary = el.querySelector("summary .quiet");
+  if (summary) summary.textContent = keep ? (keep.length === 1 ? keep[0] : `${keep.length} of ${c.values?.length}`) : "all";
   el.classList.toggle("on", Boolean(keep));
 }
 

@@ -1,18 +1,18 @@
 // @ts-check
-// The picture: axes, bars or lines, and a point for each number that mouse and
-// keyboard reach. What has the focus keeps it when the numbers change.
+// The picture: axes, bars or lines, and a point for each number, for mouse and
+// keyboard. A focused point keeps the focus when the numbers change.
 import { byId, draw } from "./ui.js";
-import { cut, inWords, onAxis, ticks } from "./scale.js";
+import { axisLabel, formatted, shortened, ticks } from "./scale.js";
 import { startPoints } from "./points.js";
 
 /** @typedef {import("./chart.js").State} State */
 /** @typedef {{ width: number, height: number, left: number, right: number, top: number, bottom: number, band: number, labels: { turned: boolean, every: number }, y: (v: number) => number, steps: number[] }} Frame */
 
 const DASHES = ["", "7 4", "2 3", "10 3 2 3", "5 2", "1 4", "12 4", "4 2 1 2"];
-const CHAR = 6.9; // px of a letter of the axis, about
-const LONGEST = 14; // letters of a label that is turned
+const CHAR = 6.9; // approximate px of a character at the axis
+const MAX_TURNED = 14; // characters of a turned label
 
-/** Marks: another shape for each series, so that colour is not all that tells them apart. @type {((x: number, y: number, r: number) => string)[]} */
+/** A different shape for each series, for people who cannot distinguish the colors. @type {((x: number, y: number, r: number) => string)[]} */
 const MARKS = [
   (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`,
   (x, y, r) => `M${x - r},${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
@@ -25,19 +25,19 @@ const MARKS = [
 ];
 
 /**
- * Which colour, mark and dash a series has: its place among all values of what
- * is split by, so that a filter does not change them.
+ * Returns the number of a series' color, mark and dash: its index among all values of
+ * the column, so that a filter does not change them.
  * @param {State} s @param {number} n
  */
-export function looks(s, n) {
+export function styleOf(s, n) {
   const values = s.columns.find((c) => c.name === s.query.splitBy)?.values ?? [];
-  const all = s.result.series.some((one) => !one.name) ? [...values, ""] : values; // rows without a value are a series too
+  const all = s.result.series.some((one) => !one.name) ? [...values, ""] : values; // rows without a value are a series
   const at = all.length <= MARKS.length ? all.indexOf(s.result.series[n].name) : -1;
   return at < 0 ? n : at;
 }
 
-/** The sign of a series in the legend. @param {number} n @param {string} kind */
-export function sign(n, kind) {
+/** Returns the symbol of a series in the legend. @param {number} n from styleOf @param {string} kind */
+export function symbol(n, kind) {
   const box = draw("svg", { class: `sign series-${n}`, width: 22, height: 14, "aria-hidden": "true" });
   if (kind === "bar") box.append(draw("rect", { class: "fill", x: 4, y: 1, width: 12, height: 12, rx: 2 }));
   else box.append(draw("path", { class: "stroke", d: "M0,7h22", "stroke-dasharray": DASHES[n] }), draw("path", { class: "fill", d: MARKS[n](11, 7, 4) }));
@@ -62,16 +62,16 @@ export function drawPlot(plot, s, words) {
   startPoints(plot, svg, focused);
 }
 
-/** Where everything is. @param {HTMLElement} plot @param {State} s @returns {Frame} */
+/** Computes the layout. @param {HTMLElement} plot @param {State} s @returns {Frame} */
 function frame(plot, s) {
   const { groups, series } = s.result, values = series.flatMap((one) => one.values.filter((v) => v !== null));
   const height = plot.clientHeight, steps = ticks(Math.min(...values, 0), Math.max(...values, 0), Math.max(2, Math.round(height / 70)));
-  const left = 14 + CHAR * Math.max(...steps.map((v) => onAxis(v).length)), right = 12, top = 12;
+  const left = 14 + CHAR * Math.max(...steps.map((v) => axisLabel(v).length)), right = 12, top = 12;
   const least = groups.length * (s.query.kind === "bar" ? series.length * 7 + 8 : 12);
   const width = Math.max(plot.clientWidth, left + right + least), band = (width - left - right) / groups.length;
   const longest = CHAR * Math.max(...groups.map((g) => (g || "(empty)").length)), turned = longest + 8 > band;
   const labels = { turned, every: turned ? Math.max(1, Math.ceil(16 / band)) : 1 };
-  const bottom = turned ? 18 + Math.min(longest, LONGEST * CHAR) * 0.72 : 28;
+  const bottom = turned ? 18 + Math.min(longest, MAX_TURNED * CHAR) * 0.72 : 28;
   const low = steps[0], high = steps[steps.length - 1], tall = height - top - bottom;
   return { width, height, left, right, top, bottom, band, labels, steps, y: (v) => top + tall * (1 - (v - low) / (high - low)) };
 }
@@ -81,21 +81,21 @@ function axes(s, f) {
   const g = draw("g", { "aria-hidden": "true", class: "axes" });
   for (const v of f.steps) {
     g.append(draw("line", { class: v === 0 ? "zero" : "grid", x1: f.left, x2: f.width - f.right, y1: f.y(v), y2: f.y(v) }),
-      draw("text", { x: f.left - 8, y: f.y(v), dy: ".32em", "text-anchor": "end" }, onAxis(v)));
+      draw("text", { x: f.left - 8, y: f.y(v), dy: ".32em", "text-anchor": "end" }, axisLabel(v)));
   }
   s.result.groups.forEach((group, n) => {
     if (n % f.labels.every) return;
     const x = f.left + f.band * (n + 0.5), y = f.height - f.bottom + 18;
     const at = f.labels.turned ? { transform: `translate(${x + 4},${y - 6}) rotate(-45)`, "text-anchor": "end", dy: ".32em" } : { x, y, "text-anchor": "middle" };
-    g.append(draw("text", at, f.labels.turned ? cut(group || "(empty)", LONGEST) : group || "(empty)"));
+    g.append(draw("text", at, f.labels.turned ? shortened(group || "(empty)", MAX_TURNED) : group || "(empty)"));
   });
   return g;
 }
 
-/** A number that can be pointed at. @param {State} s @param {number} n @param {number} g @param {{ x: number, y: number }} at @param {...Node} shapes */
+/** Returns the element of one number. @param {State} s @param {number} n @param {number} g @param {{ x: number, y: number }} at @param {...Node} shapes */
 function point(s, n, g, at, ...shapes) {
   const { query, result } = s, one = result.series[n], group = result.groups[g] || "(empty)";
-  const value = inWords(one.values[g], query.aggregate === "count" ? "" : s.columns.find((c) => c.name === query.measure)?.unit);
+  const value = formatted(one.values[g], query.aggregate === "count" ? "" : s.columns.find((c) => c.name === query.measure)?.unit);
   const name = query.splitBy ? `${one.name || "(empty)"}, ${group}` : group;
   return draw("g", {
     class: "point", role: "img", tabindex: -1, "aria-label": `${name}: ${value}`,
@@ -106,7 +106,7 @@ function point(s, n, g, at, ...shapes) {
 /** @param {State} s @param {Frame} f @param {number} n */
 function bars(s, f, n) {
   const all = s.result.series.length, gap = Math.min(f.band * 0.2, 24), width = Math.min((f.band - gap) / all, 56);
-  const g = draw("g", { class: `series-${looks(s, n)}` });
+  const g = draw("g", { class: `series-${styleOf(s, n)}` });
   s.result.series[n].values.forEach((v, at) => {
     if (v === null) return;
     const x = f.left + f.band * (at + 0.5) - (width * all) / 2 + n * width, zero = f.y(0), tall = Math.max(Math.abs(f.y(v) - zero), 2), top = v < 0 ? zero : zero - tall;
@@ -117,7 +117,7 @@ function bars(s, f, n) {
 
 /** @param {State} s @param {Frame} f @param {number} n */
 function line(s, f, n) {
-  const look = looks(s, n), g = draw("g", { class: `series-${look}` });
+  const look = styleOf(s, n), g = draw("g", { class: `series-${look}` });
   /** @type {Node[]} */
   const points = [];
   let path = "", pen = "M";

@@ -1,6 +1,6 @@
 // @ts-check
-// Points by keyboard and mouse: one stop of the Tab key, arrows from number to
-// number, and what each says in a small box beside it.
+// The points by keyboard and mouse: Tab stops at one point, arrow keys go from point to
+// point, and a small box shows name and value.
 import { byId, make } from "./ui.js";
 
 /** @param {HTMLElement} plot @param {SVGElement} svg @param {DOMStringMap} [focused] the point that had the focus before */
@@ -30,7 +30,7 @@ export function startPoints(plot, svg, focused) {
     const point = pointOf(e);
     if (!point || e.ctrlKey || e.metaKey || e.altKey) return;
     if (e.key === "Escape") return hide();
-    const next = neighbour(points, point, e.key);
+    const next = neighbor(points, point, e.key);
     if (!next && !(e.key in STEPS)) return;
     e.preventDefault();
     next?.focus();
@@ -42,11 +42,11 @@ export function startPoints(plot, svg, focused) {
 /** @param {Event} e @returns {SVGElement | null} */
 const pointOf = (e) => /** @type {Element} */ (e.target).closest(".point");
 
-/** Series and groups that a key goes. @type {Record<string, [number, number]>} */
+/** The steps of a key, in series and groups. @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity] };
 
-/** The next point in a direction: gaps are passed over. @param {SVGElement[]} points @param {SVGElement} from @param {string} key */
-function neighbour(points, from, key) {
+/** Returns the next point in a direction; gaps are skipped. @param {SVGElement[]} points @param {SVGElement} from @param {string} key */
+function neighbor(points, from, key) {
   const step = STEPS[key];
   if (!step) return undefined;
   const [series, group] = step, n = Number(from.dataset.series), g = Number(from.dataset.group);

@@ -1,7 +1,7 @@
 // @ts-check
-// The same numbers as a table: for who reads better than they see.
+// The same numbers as a table, for people who cannot see the picture.
 import { make } from "./ui.js";
-import { inWords } from "./scale.js";
+import { formatted } from "./scale.js";
 
 /** @param {HTMLElement} el @param {import("./chart.js").State} s @param {string} words */
 export function drawTable(el, s, words) {
@@ -11,5 +11,5 @@ export function drawTable(el, s, words) {
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, query.groupBy),
       ...result.series.map((one) => make("th", { scope: "col", className: "number" }, one.name || "(empty)")))),
     make("tbody", {}, ...result.groups.map((group, g) => make("tr", {}, make("th", { scope: "row" }, group || "(empty)"),
-      ...result.series.map((one) => make("td", { className: "number" }, one.values[g] === null ? "–" : inWords(one.values[g], unit))))))));
+      ...result.series.map((one) => make("td", { className: "number" }, one.values[g] === null ? "–" : formatted(one.values[g], unit))))))));
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// One control for each type of field: it shows a value, reads it, says what is
-// wrong with it and sends it when the person pauses.
+// The controls of fields, one per type of field: a control shows a value, checks it,
+// and sends it when the person pauses.
 import { make } from "./ui.js";
 
 /** @typedef {import("./form.js").Field} Field */
@@ -8,25 +8,24 @@ import { make } from "./ui.js";
  * @typedef {object} Control
  * @property {Field} field
  * @property {HTMLElement} el
- * @property {() => any} value null where it is empty
- * @property {(value: any) => void} show another View's or the agent's value; what is being typed here stays
- * @property {() => string} problem in words, or ""
- * @property {(problem: string) => boolean} tell shows a problem, and says whether there is one
+ * @property {() => any} value null if it is empty
+ * @property {(value: any) => void} show shows a received value, unless the person is typing here
+ * @property {() => string} problem for the person, or ""
+ * @property {(problem: string) => boolean} showProblem returns whether there is one
  * @property {(locked: boolean) => void} lock
  * @property {() => void} focus
- * @property {() => any} drop sends nothing any more, and returns what was not sent; undefined where all was
- * @property {(value: any) => void} take goes on with what another control did not send
+ * @property {() => any} drop stops sending, and returns the value that was not sent; undefined if all was
+ * @property {(value: any) => void} resume continues with a value that another control did not send
  */
 
-const PAUSE = 250; // ms without a key until what is typed is sent
-const FEW = 5; // options that are shown side by side
+const PAUSE = 250; // ms without input until the value is sent
+const MAX_RADIOS = 5; // options of a choice that are shown as radio buttons
 
-/** What each type is made of: its inputs, and how they are read and written. */
-/** @type {Record<string, (f: Field, id: string) => { inputs: any[], get: () => any, set: (v: any) => void, group?: boolean }>} */
+/** The inputs of each type of field, and how they are read and written. @type {Record<string, (f: Field, id: string) => { inputs: any[], get: () => any, set: (v: any) => void, group?: boolean }>} */
 const makers = {
-  text: (f, id) => written(make("input", { type: "text", id, maxLength: 500 })),
-  multiline: (f, id) => written(make("textarea", { id, maxLength: 10_000, rows: 4 })),
-  date: (f, id) => written(make("input", { type: "date", id, max: "9999-12-31" })),
+  text: (f, id) => textual(make("input", { type: "text", id, maxLength: 500 })),
+  multiline: (f, id) => textual(make("textarea", { id, maxLength: 10_000, rows: 4 })),
+  date: (f, id) => textual(make("input", { type: "date", id, max: "9999-12-31" })),
   number(f, id) {
     const input = make("input", { type: "number", id, step: "any" });
     return { inputs: [input], get: () => (input.value === "" ? null : Number(input.value)), set: (v) => { input.value = v ?? ""; } };
@@ -37,10 +36,10 @@ const makers = {
   },
   choice(f, id) {
     const options = f.options ?? [];
-    if (options.length > FEW) {
-      return written(make("select", { id }, make("option", { value: "" }, "Choose…"), ...options.map((o) => make("option", { value: o }, o))));
+    if (options.length > MAX_RADIOS) {
+      return textual(make("select", { id }, make("option", { value: "" }, "Choose…"), ...options.map((o) => make("option", { value: o }, o))));
     }
-    const offered = f.required ? options : [...options, ""]; // a choice can be taken back
+    const offered = f.required ? options : [...options, ""]; // "" is no answer
     const inputs = offered.map((o, n) => make("input", { type: "radio", id: `${id}-${n}`, name: id, value: o }));
     return {
       inputs, group: true,
@@ -50,21 +49,21 @@ const makers = {
   },
 };
 
-/** @param {any} input */
-const written = (input) => ({
+/** The functions of an input with a text value. @param {any} input */
+const textual = (input) => ({
   inputs: [input],
   get: () => (input.value.trim() === "" ? null : input.value),
   set: (/** @type {any} */ v) => { if (input.value !== (v ?? "")) input.value = v ?? ""; },
 });
 
-/** @param {Field} field @param {string} id @param {(value: any) => void} send @param {() => void} typed @returns {Control} */
-export function makeControl(field, id, send, typed) {
+/** @param {Field} field @param {string} id @param {(value: any) => void} send @param {() => void} onTyped @returns {Control} */
+export function makeControl(field, id, send, onTyped) {
   const { inputs, get, set, group } = makers[field.type](field, `${id}-input`);
   const error = make("p", { className: "error", id: `${id}-error` });
   const el = layout(field, id, inputs, error, Boolean(group));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let pause;
-  let dirty = false; // typed here, and the field was not left since
+  let dirty = false; // the person has typed here and not left the field since
   let latest = /** @type {any} */ (undefined);
   const flush = () => {
     if (pause === undefined) return;
@@ -76,7 +75,7 @@ export function makeControl(field, id, send, typed) {
     dirty = true;
     clearTimeout(pause);
     pause = setTimeout(flush, PAUSE);
-    typed();
+    onTyped();
   });
   el.addEventListener("change", flush);
   el.addEventListener("focusout", () => {
@@ -92,10 +91,10 @@ export function makeControl(field, id, send, typed) {
       set(latest);
     },
     problem: () => problem(field, inputs[0], get()),
-    tell(words) {
-      error.textContent = words;
-      for (const i of inputs) i.setAttribute("aria-invalid", String(words !== ""));
-      return words !== "";
+    showProblem(text) {
+      error.textContent = text;
+      for (const i of inputs) i.setAttribute("aria-invalid", String(text !== ""));
+      return text !== "";
     },
     lock(locked) {
       if (locked) {
@@ -116,7 +115,7 @@ export function makeControl(field, id, send, typed) {
       pause = undefined;
       return unsent ? get() : undefined;
     },
-    take(value) {
+    resume(value) {
       set(value);
       dirty = true;
       pause = setTimeout(flush, PAUSE);
@@ -124,11 +123,11 @@ export function makeControl(field, id, send, typed) {
   };
 }
 
-/** @param {Field} f @param {any} input @param {any} value */
+/** Returns what prevents an approval. @param {Field} f @param {any} input @param {any} value */
 function problem(f, input, value) {
   if (f.type === "number" && input.validity.badInput) return "This is not a number.";
   if (f.type === "number" && value !== null && Math.abs(value) > 2 ** 53) return "This number is too large.";
-  if (f.type === "date" && (input.validity.badInput || input.validity.rangeOverflow)) return "This is not a whole date.";
+  if (f.type === "date" && (input.validity.badInput || input.validity.rangeOverflow)) return "This is not a complete date.";
   if (!f.required) return "";
   if (f.type === "boolean") return value ? "" : "Tick this to approve.";
   if (value !== null) return "";

@@ -1,6 +1,6 @@
 // @ts-check
-// The form's page: it draws the form that the host holds, sends what is entered,
-// and puts the person's decision to the agent.
+// The form's page: it draws the form that it receives, sends what the person enters,
+// and sends their decision.
 import { ask, onState } from "./link.js";
 import { announce, byId, toast, write } from "./ui.js";
 import { makeControl } from "./controls.js";
@@ -13,7 +13,7 @@ import { makeControl } from "./controls.js";
 let state;
 /** @type {Map<string, Control>} */
 let controls = new Map();
-let tried = false; // to approve: from then on what is wrong is said while typing
+let triedToApprove = false; // from then on, problems are shown while typing
 
 /** @param {State} next */
 function show(next) {
@@ -28,28 +28,28 @@ function show(next) {
   if (before?.version !== next.version) build(next, before);
   for (const c of controls.values()) c.show(valueOf(next, c.field.name));
   showDecision(next, before);
-  count();
+  showProgress();
   byId("message").hidden = true;
   byId("form").hidden = false;
   document.body.setAttribute("aria-busy", "false");
 }
 
-/** A field may be called what every object has: "constructor". @param {State} s @param {string} name */
+/** Returns a field's value. Its name can be one that every object has, such as "constructor". @param {State} s @param {string} name */
 const valueOf = (s, name) => (Object.hasOwn(s.values, name) ? s.values[name] : undefined);
 
-/** Makes the controls of a question. What had the focus gets it back, and what was typed and not sent goes on. @param {State} next @param {State} [before] */
+/** Creates the controls of a question. The focus and input that was not sent yet carry over. @param {State} next @param {State} [before] */
 function build(next, before) {
   const focused = [...controls.values()].find((c) => c.el.contains(document.activeElement))?.field.name;
   const unsent = [...controls.values()].map((c) => /** @type {const} */ ([c.field, c.drop()]));
-  controls = new Map(next.fields.map((f, n) => [f.name, makeControl(f, `field-${n}`, (value) => edit(f.name, value), typed)]));
+  controls = new Map(next.fields.map((f, n) => [f.name, makeControl(f, `field-${n}`, (value) => edit(f.name, value), onTyped)]));
   byId("fields").replaceChildren(...[...controls.values()].map((c) => c.el));
   for (const [field, value] of unsent) {
     const same = controls.get(field.name);
-    if (value !== undefined && next.decision === "pending" && same?.field.type === field.type) same.take(value);
+    if (value !== undefined && next.decision === "pending" && same?.field.type === field.type) same.resume(value);
   }
-  if (before?.decision !== "pending") byId("reason").value = ""; // it was of a decision; else it is being typed
-  tried = false;
-  problems();
+  if (before?.decision !== "pending") byId("reason").value = ""; // it belongs to the last decision; otherwise the person is typing it
+  triedToApprove = false;
+  showProblems();
   if (before) announce(next.decision === "pending" ? "The agent has changed the form." : "");
   if (focused) controls.get(focused)?.focus();
 }
@@ -57,40 +57,40 @@ function build(next, before) {
 /** @param {State} next @param {State} [before] */
 function showDecision(next, before) {
   const open = next.decision === "pending";
-  const words = next.decision === "approved" ? "Approved" : "Declined";
+  const outcome = next.decision === "approved" ? "Approved" : "Declined";
   for (const c of controls.values()) c.lock(!open);
   byId("answer").hidden = byId("foot").hidden = !open;
   byId("decision").hidden = open;
   if (open) return;
   byId("decision").classList.toggle("declined", next.decision === "declined");
   write(byId("sign"), next.decision === "approved" ? "✓" : "✕");
-  write(byId("decided"), words);
-  write(byId("why"), next.reason ? `“${next.reason}”` : "The agent has the answer. Nothing can be changed now.");
+  write(byId("decided"), outcome);
+  write(byId("why"), next.reason ? `“${next.reason}”` : "The agent has the answer. It can no longer be changed.");
   if (before?.decision !== "pending") return;
   byId("decision").focus();
-  announce(`${words}. The agent has the answer.`);
+  announce(`${outcome}. The agent has the answer.`);
 }
 
-/** How far the form is. */
-function count() {
+/** Shows how many required fields are filled in. */
+function showProgress() {
   const next = state;
   if (!next) return;
   const required = [...controls.values()].filter((c) => c.field.required), filled = required.filter((c) => !c.problem());
   const open = next.decision === "pending", meter = byId("meter");
   meter.max = Math.max(required.length, 1);
   meter.value = open ? filled.length : next.decision === "approved" ? meter.max : 0;
-  write(byId("status"), !open ? "Read-only" : required.length ? `${filled.length} of ${required.length} required filled in` : "Waits for your answer");
+  write(byId("status"), !open ? "Read-only" : required.length ? `${filled.length} of ${required.length} required fields filled in` : "Waiting for your answer");
 }
 
-function typed() {
-  count();
-  if (tried) problems();
+function onTyped() {
+  showProgress();
+  if (triedToApprove) showProblems();
 }
 
-/** Shows what is wrong. @returns {Control[]} */
-function problems() {
-  const wrong = [...controls.values()].filter((c) => c.tell(tried ? c.problem() : ""));
-  write(byId("problems"), wrong.length === 0 ? "" : wrong.length === 1 ? "One field needs you." : `${wrong.length} fields need you.`);
+/** Shows the problems after a try to approve. @returns {Control[]} the controls with a problem */
+function showProblems() {
+  const wrong = [...controls.values()].filter((c) => c.showProblem(triedToApprove ? c.problem() : ""));
+  write(byId("problems"), wrong.length === 0 ? "" : wrong.length === 1 ? "One field needs your attention." : `${wrong.length} fields need your attention.`);
   return wrong;
 }
 
@@ -99,8 +99,8 @@ function edit(name, value) {
   if (state?.decision !== "pending") return;
   const { version } = state, type = controls.get(name)?.field.type;
   ask("edit", { version, name, value }).catch((err) => {
-    const now = controls.get(name); // the agent may have asked anew meanwhile: what was typed goes on
-    if (state?.version !== version && state?.decision === "pending" && now?.field.type === type) now?.take(value);
+    const now = controls.get(name); // if the agent changed the form meanwhile, the input carries over
+    if (state?.version !== version && state?.decision === "pending" && now?.field.type === type) now?.resume(value);
     else toast(err.message);
   });
 }
@@ -108,8 +108,8 @@ function edit(name, value) {
 /** @param {"approved" | "declined"} decision */
 async function decide(decision) {
   if (state?.decision !== "pending") return;
-  tried = decision === "approved";
-  const wrong = problems();
+  triedToApprove = decision === "approved";
+  const wrong = showProblems();
   if (wrong.length) {
     wrong[0].focus();
     announce(`${byId("problems").textContent} ${wrong[0].field.label}: ${wrong[0].problem()}`);
@@ -128,7 +128,7 @@ async function decide(decision) {
 
 byId("approve").onclick = () => decide("approved");
 byId("decline").onclick = () => decide("declined");
-byId("form").addEventListener("submit", (/** @type {Event} */ e) => e.preventDefault()); // Enter in a field decides nothing
+byId("form").addEventListener("submit", (/** @type {Event} */ e) => e.preventDefault()); // Enter in a field must not decide
 byId("form").addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
   if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) decide("approved");
 });
