@@ -20,7 +20,7 @@ type layer struct {
 	why     string
 }
 
-// layers is who may import whom: the picture of the README as data. Imports run
+// layers is who may import whom: the picture in CONTRIBUTING.md as data. Imports run
 // down only. A package that is not a row, an import that its row does not name, what
 // a row names and its package does not import, and a row without a package all fail.
 var layers = []layer{
