@@ -23,7 +23,7 @@ func transcripts(t *testing.T) []*Transcript {
 
 // source matches the beginning of a rule: its level, and a section of a
 // document.
-var source = regexp.MustCompile(`^(MUST|SHOULD|OURS) (ahp-host\.md|canvas\.md|security\.md|#297) [0-9a-z]`)
+var source = regexp.MustCompile(`^(MUST|SHOULD|OURS) ((ahp|canvas|canvas/bridge)/PROTOCOL\.md section|#297) [0-9a-z]`)
 
 // TestTranscriptFiles checks the format of the files: a mistake in one must not
 // look like a fault of a host.
