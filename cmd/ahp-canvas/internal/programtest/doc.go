@@ -7,7 +7,7 @@
 //
 //	program_test.go       builds the program; machine, server and program are its processes
 //	drive, events, mcp, complete, doctor, conform, view_…   one verb or two each
-//	lifecycle, stale_endpoint, origins, connections, openfiles, extensions   serve
+//	lifecycle, stale_endpoint, secrets, origins, connections, openfiles, extensions   serve
 //	relay…                a relay between host and clients; relaykill kills it under load
 //	kill, ledger, linearizable, sync, fulldisk   what a host has answered stays true
 //	evidence…, page_heals a real browser shows canvases, on the host's machine and far away

@@ -70,8 +70,8 @@ func (e *evidence) clickPosts(t *testing.T) {
 	}
 }
 
-// spread describes a list of milliseconds by its median and its maximum. It sorts the
-// list.
+// spread describes a list of milliseconds by its median, 95th percentile and maximum. It
+// sorts the list.
 func spread(ms []float64) string {
 	if len(ms) == 0 {
 		return "nothing was measured"
