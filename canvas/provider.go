@@ -96,6 +96,10 @@ type View struct {
 	Conn channels.ConnID
 	// ClientID is the client id of the connection.
 	ClientID string
+	// Role is the role of the connection's token (canvas/PROTOCOL.md section 9): "view"
+	// for a person, also through a relay, "agent" for an agent. It is "" in a client,
+	// which does not know it.
+	Role string
 }
 
 // ReadRequest is one content read. The host has parsed and checked the path.

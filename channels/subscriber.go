@@ -30,6 +30,8 @@ type Subscriber struct {
 	// ClientID is the id of the connection's client. A client may have several
 	// connections.
 	ClientID string
+	// Role is the role of the connection's token, "" if the program gave none.
+	Role string
 	// Version is the negotiated protocol version.
 	Version ahp.Version
 	// Caps are the capabilities that the connection declared.

@@ -139,7 +139,7 @@ func (h *testHost) start(opts channels.Options) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	unlisten := h.net.listen(h.t, func(c *ws.Conn) { srv.Serve(c, "") })
+	unlisten := h.net.listen(h.t, func(c *ws.Conn) { srv.Serve(c, ws.Grant{}) })
 	h.stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

@@ -149,7 +149,9 @@ func (k *kind) instanceOf(channel string) (i *instance) {
 	return i
 }
 
-func viewOf(s *channels.Subscriber) canvas.View { return canvas.View{Conn: s.ID, ClientID: s.ClientID} }
+func viewOf(s *channels.Subscriber) canvas.View {
+	return canvas.View{Conn: s.ID, ClientID: s.ClientID, Role: s.Role}
+}
 
 // absent refuses a message to a canvas that does not exist. An update or a request to
 // close is ignored (the Canvas proposal (#297), section 8).

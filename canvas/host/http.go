@@ -67,7 +67,7 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 		h.logger.Info("connection refused", "err", err)
 		return
 	}
-	h.ServeSocket(socket, grant.ClientID)
+	h.ServeSocket(socket, grant)
 }
 
 // serveHealth answers 503 once the store has refused sequence numbers for so long that

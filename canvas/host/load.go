@@ -27,10 +27,10 @@ func (h *Host) Load() Load {
 
 // ServeSocket serves AHP on a WebSocket that the program has accepted itself, for
 // example through a relay, and returns at once. It checks no token: the caller has
-// decided who can connect. clientID is the only client id that the connection can have;
-// "" permits any. The host closes the connection when it is closed, or at once with
+// decided who can connect. grant has the connection's role, which providers see, and the
+// only client id that it can have; "" permits any. The host closes the connection when it is closed, or at once with
 // [ws.CodeTryLater] at Options.MaxConnections.
-func (h *Host) ServeSocket(socket *ws.Conn, clientID string) {
+func (h *Host) ServeSocket(socket *ws.Conn, grant ws.Grant) {
 	h.entering.Lock() // two connections must not both be the last one below the limit
 	defer h.entering.Unlock()
 	if h.server.Stats().Connections >= h.opts.MaxConnections {
@@ -39,5 +39,5 @@ func (h *Host) ServeSocket(socket *ws.Conn, clientID string) {
 		socket.Close(ws.CodeTryLater, "the host is at its connection limit")
 		return
 	}
-	h.server.Serve(socket, clientID)
+	h.server.Serve(socket, grant)
 }

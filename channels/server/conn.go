@@ -14,10 +14,10 @@ import (
 
 // conn is one connection. It connects a peer with a subscriber of the log.
 type conn struct {
-	server      *Server
-	id          channels.ConnID
-	tokenClient string
-	peer        *peer.Peer
+	server *Server
+	id     channels.ConnID
+	grant  ws.Grant
+	peer   *peer.Peer
 
 	waiting pending // messages that are being handled
 

@@ -52,7 +52,7 @@ func manySubscribers(t *testing.T, n int) (log *channels.Log, all []*ws.Conn) {
 	s := server.New(server.Options{Log: log})
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := ws.Upgrade(w, r, ws.Options{}); err == nil {
-			s.Serve(c, "")
+			s.Serve(c, ws.Grant{})
 		}
 	}))
 	t.Cleanup(web.Close)

@@ -172,7 +172,7 @@ func (c *conn) handshake(info ahp.MethodInfo, req *peer.Request, p any) error {
 
 // admit checks the client id against the token, and the number of subscriptions.
 func (c *conn) admit(clientID string, subscriptions int) error {
-	if c.tokenClient != "" && c.tokenClient != clientID {
+	if c.grant.ClientID != "" && c.grant.ClientID != clientID {
 		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
 	}
 	if subscriptions > c.server.maxSubs {
@@ -183,7 +183,7 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 
 // open makes the connection one of the client's.
 func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities) {
-	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Version: version, Caps: caps, Sink: c}
+	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Role: c.grant.Role, Version: version, Caps: caps, Sink: c}
 	c.opening.Stop()
 	c.opening = nil
 	c.peer.SetReadLimit(ws.MessageReadLimit)

@@ -31,7 +31,7 @@ func serve(t *testing.T, opts server.Options) (s *server.Server, dial func() *ws
 	s = server.New(opts)
 	ahptest.Serve(t, l, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := ws.Upgrade(w, r, ws.Options{}); err == nil {
-			s.Serve(c, "")
+			s.Serve(c, ws.Grant{})
 		}
 	})})
 	t.Cleanup(func() { _ = s.Close(context.Background()) })

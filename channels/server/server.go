@@ -123,10 +123,10 @@ func or[T comparable](v, def T) T {
 	return v
 }
 
-// Serve serves a WebSocket in the background. clientID is the only client id that the
-// connection may have, or "" if it may have any.
-func (s *Server) Serve(socket *ws.Conn, clientID string) {
-	c := &conn{server: s, tokenClient: clientID, id: channels.ConnID(s.nextID.Add(1))}
+// Serve serves a WebSocket in the background, with what its token grants: a role, and the
+// only client id that the connection may have, or "" if it may have any.
+func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) {
+	c := &conn{server: s, grant: grant, id: channels.ConnID(s.nextID.Add(1))}
 	c.peer = s.peers.New(socket, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()

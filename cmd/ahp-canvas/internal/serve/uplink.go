@@ -97,7 +97,9 @@ func (u *uplink) link(session string) string {
 func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions {
 	return relay.UplinkOptions{
 		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress,
-		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) { h.ServeSocket(socket, lane.ClientID) },
+		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+			h.ServeSocket(socket, ws.Grant{Role: host.RoleView, ClientID: lane.ClientID})
+		},
 	}
 }
 
