@@ -23,8 +23,7 @@
 //	/proof     proof that it knows its tokens  no token; discloses none (ahp/proof)
 //
 // [Host.Handle] adds patterns of the program. Content hosts, under which canvases run,
-// serve the page's frame files and nothing else. Section 9 of canvas/PROTOCOL.md
-// describes the endpoints.
+// serve the page's frame files and nothing else (canvas/PROTOCOL.md section 9).
 //
 // # Names and tokens
 //
