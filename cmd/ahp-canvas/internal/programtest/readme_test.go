@@ -54,6 +54,7 @@ type reader struct {
 // ports of this machine are free ones. Those that run until Ctrl-C print what they should
 // and are stopped at the end.
 func TestReadmeCommands(t *testing.T) {
+	needNode(t)
 	r := &reader{machine: newMachine(t), dir: t.TempDir()}
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("an app")) }))
 	t.Cleanup(app.Close)
@@ -84,7 +85,6 @@ func (r *reader) follow(line string) {
 	}
 	args = strings.ReplaceAll(args, "127.0.0.1:3000", r.app)
 	switch {
-	case strings.Contains(args, "--extension") && !hasNode(r.t):
 	case args == "serve" || strings.HasPrefix(args, "serve "):
 		r.serves(strings.ReplaceAll(args, "localhost:8443", r.relay))
 	case strings.HasPrefix(args, "relay --"):
@@ -160,15 +160,6 @@ func (r *reader) dial() *client.Client {
 		r.t.Fatal(err)
 	}
 	return c
-}
-
-// hasNode reports whether node is installed, which CI must have.
-func hasNode(t *testing.T) bool {
-	_, err := exec.LookPath("node")
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatal("there is no node")
-	}
-	return err == nil
 }
 
 // TestReadmeMCP starts the program as the README's configuration of an MCP client says.
