@@ -20,7 +20,7 @@ const maxAnswer = 4<<20 - 1<<10
 // handle starts a request of the host. It runs on the reader and does not wait.
 func (p *provided) handle(req *peer.Request) {
 	switch {
-	case !p.c.hasProvided():
+	case !p.c.declarations.hasProvided():
 		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides no canvases"))
 	case req.Method == canvas.CanvasOpen.Name:
 		answer(p, req, func(q canvas.CanvasOpenParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.open)
@@ -90,7 +90,7 @@ func wireError(err error) *ahp.Error {
 
 func (p *provided) open(ctx context.Context, key instanceKey, s *slot, q canvas.CanvasOpenParams) (canvas.CanvasOpenResult, error) {
 	var none canvas.CanvasOpenResult
-	provider := p.c.provider(q.Channel, q.CanvasID)
+	provider := p.c.declarations.provider(q.Channel, q.CanvasID)
 	if provider == nil {
 		return none, canvas.Errorf(canvas.CodeNotFound, "this client does not provide %q", q.CanvasID)
 	}

@@ -48,52 +48,57 @@ func (e *GivenUp) Error() string { return "gave up reconnecting: " + e.Err.Error
 // Unwrap returns the error of the last attempt.
 func (e *GivenUp) Unwrap() error { return e.Err }
 
-// keepConnected reconnects whenever the connection is lost, until the client is
-// closed or no attempt can succeed.
-func (c *Client) keepConnected() {
-	b := c.opts.Backoff
-	b.Reset()
+// reconnector reconnects a client automatically.
+type reconnector struct {
+	c       *Client
+	backoff Backoff
+}
+
+// run reconnects whenever the connection is lost, until the client is closed or no
+// attempt can succeed.
+func (r *reconnector) run() {
+	r.backoff.Reset()
 	for {
 		began := time.Now()
 		select {
-		case <-c.Disconnected():
-		case <-c.ctx.Done():
+		case <-r.c.Disconnected():
+		case <-r.c.ctx.Done():
 			return
 		}
 		if time.Since(began) >= resetAfter {
-			b.Reset()
+			r.backoff.Reset()
 		}
-		if err := c.retry(b); err != nil && c.giveUp(err) {
+		if err := r.retry(); err != nil && r.giveUp(err) {
 			return
 		}
 	}
 }
 
 // retry tries to reconnect until it succeeds, or no attempt can succeed.
-func (c *Client) retry(b Backoff) error {
-	last := c.Err()
+func (r *reconnector) retry() error {
+	last := r.c.Err()
 	for {
-		wait := b.NextBackOff()
+		wait := r.backoff.NextBackOff()
 		if wait == backoff.Stop {
 			return last
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-c.ctx.Done():
+		case <-r.c.ctx.Done():
 			timer.Stop()
 			return ErrClosed
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, c.opts.Timeout)
-		err := c.resume(ctx, true)
+		ctx, cancel := context.WithTimeout(r.c.ctx, r.c.opts.Timeout)
+		err := r.c.connector.resume(ctx, true)
 		cancel()
 		if err == nil {
 			return nil
 		}
-		if c.ctx.Err() != nil || permanent(err) {
+		if r.c.ctx.Err() != nil || permanent(err) {
 			return err
 		}
-		c.opts.Logger.Info("cannot reconnect yet", "err", err)
+		r.c.opts.Logger.Info("cannot reconnect yet", "err", err)
 		last = err
 	}
 }
@@ -108,20 +113,18 @@ func permanent(err error) bool {
 
 // giveUp ends the watches, unless the client is closed, or a call of Reconnect has
 // connected it meanwhile.
-func (c *Client) giveUp(err error) (over bool) {
-	if c.ctx.Err() != nil {
+func (r *reconnector) giveUp(err error) (over bool) {
+	if r.c.ctx.Err() != nil {
 		return true
 	}
-	c.opts.Logger.Warn("gave up reconnecting", "err", err)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, lost := c.live(); lost == nil {
+	r.c.opts.Logger.Warn("gave up reconnecting", "err", err)
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	if _, lost := r.c.live(); lost == nil {
 		return false
 	}
 	given := &GivenUp{Err: fmt.Errorf("reconnect: %w", err)}
-	c.link.cause = given
-	for w := range c.watches {
-		w.end(given)
-	}
+	r.c.link.cause = given
+	r.c.feed.watches.endAll(given)
 	return true
 }

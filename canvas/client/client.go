@@ -12,31 +12,25 @@ import (
 // Client is a client of one host. Make it with [Dial]; it must be closed. Its
 // methods may be called concurrently.
 type Client struct {
-	url  string
 	opts Options
 
-	ctx        context.Context // done after Close
-	cancel     context.CancelFunc
-	connecting chan struct{} // a semaphore for Reconnect and Close
-	declaring  chan struct{} // a semaphore for Provide and Withdraw
-	closeOnce  sync.Once
+	ctx       context.Context // done after Close
+	cancel    context.CancelFunc
+	closeOnce sync.Once
+
+	connector    connector
+	declarations declarations
+	provided     provided
+	work         sync.WaitGroup // goroutines that Close waits for
 
 	// mu guards what follows. Under it the client only calls reducers, queues
 	// frames and locks provided: nothing waits.
-	mu         sync.Mutex
-	closed     bool
-	link       *link // the newest connection that was opened; never nil after Dial
-	version    string
-	server     *ahp.ServerInfo
-	mirror     mirror
-	clientSeq  int64 // increases over all connections, so that a late echo matches no other dispatch
-	dispatched map[int64]*Dispatched
-	watches    map[*Watch]struct{}
-	declared   map[string]*declared // by session
-	provides   bool                 // Provide was called
-
-	provided provided
-	work     sync.WaitGroup // goroutines that Close waits for
+	mu      sync.Mutex
+	closed  bool
+	link    *link // the newest connection that was opened; never nil after Dial
+	version string
+	server  *ahp.ServerInfo
+	feed    feed
 }
 
 // Dial connects to a host's AHP endpoint, a ws or wss URL, and sends initialize
@@ -44,25 +38,25 @@ type Client struct {
 // the versions, the error is an *[ahp.Error]; if it rejects the token, a
 // *ws.HandshakeError.
 func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
-	c := &Client{
-		url: url, opts: opts.withDefaults(), connecting: make(chan struct{}, 1), declaring: make(chan struct{}, 1),
-		mirror: newMirror(), dispatched: map[int64]*Dispatched{}, watches: map[*Watch]struct{}{},
-		declared: map[string]*declared{},
-	}
+	c := &Client{opts: opts.withDefaults()}
 	if c.opts.Verifier == nil {
 		c.opts.Verifier = proof.NewVerifier(url, c.opts.Token, c.opts.NetDial)
 	}
+	c.feed = newFeed(c)
+	c.connector = newConnector(c, url)
+	c.declarations = newDeclarations(c)
 	c.provided = newProvided(c)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	for _, uri := range c.opts.Subscriptions {
-		c.mirror.add(uri)
+		c.feed.mirror.add(uri)
 	}
-	if err := c.connect(ctx, c.opts.Subscriptions); err != nil {
+	if err := c.connector.connect(ctx, c.opts.Subscriptions); err != nil {
 		c.cancel()
 		return nil, fmt.Errorf("dial: %w", err)
 	}
 	if c.opts.Backoff != nil {
-		c.work.Go(c.keepConnected)
+		r := reconnector{c: c, backoff: c.opts.Backoff}
+		c.work.Go(r.run)
 	}
 	return c, nil
 }
@@ -98,14 +92,6 @@ func (c *Client) live() (*link, error) {
 	return c.link, nil
 }
 
-// hasProvided reports whether Provide was called: only then are requests of the
-// host answered.
-func (c *Client) hasProvided() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.provides
-}
-
 // Err returns nil while the client is connected. Otherwise it returns a [*Closed],
 // a [*ProtocolError], a [*GivenUp] or [ErrClosed].
 func (c *Client) Err() error {
@@ -130,7 +116,7 @@ func (c *Client) Disconnected() <-chan struct{} {
 func (c *Client) Close() {
 	c.closeOnce.Do(func() {
 		c.cancel()
-		c.connecting <- struct{}{} // never released: no Reconnect starts after this
+		c.connector.turn <- struct{}{} // never released: no Reconnect starts after this
 		c.mu.Lock()
 		c.closed = true
 		l := c.link
@@ -140,8 +126,6 @@ func (c *Client) Close() {
 		c.provided.endAll()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		for w := range c.watches {
-			w.end(ErrClosed)
-		}
+		c.feed.watches.endAll(ErrClosed)
 	})
 }

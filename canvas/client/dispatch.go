@@ -6,13 +6,11 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 // Dispatched is an action that was sent and waits for its echo.
 type Dispatched struct {
-	c       *Client
 	seq     int64 // clientSeq
 	channel string
 	tag     string
@@ -37,7 +35,7 @@ func (c *Client) Dispatch(ctx context.Context, channel string, action ahp.Action
 // DispatchAsync sends an action and returns at once. Actions are sent in the order
 // of the calls. On an error, the action was not sent.
 func (c *Client) DispatchAsync(channel string, action ahp.Action) (*Dispatched, error) {
-	d := &Dispatched{c: c, channel: channel, tag: action.ActionType(), done: make(chan struct{})}
+	d := &Dispatched{channel: channel, tag: action.ActionType(), done: make(chan struct{})}
 	k := canvas.ChannelKindOf(channel)
 	if k == nil {
 		return nil, fmt.Errorf("dispatch %s: channels with the scheme %q are unknown", d.tag, ahp.SchemeOf(channel))
@@ -46,40 +44,30 @@ func (c *Client) DispatchAsync(channel string, action ahp.Action) (*Dispatched, 
 	if err != nil {
 		return nil, fmt.Errorf("dispatch: %w", err)
 	}
-	if err := c.send(d, enc.Bytes()); err != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, err := c.live()
+	if err == nil {
+		err = c.feed.dispatches.send(l, d, enc.Bytes())
+	}
+	if err != nil {
 		return nil, fmt.Errorf("dispatch %s: %w", d.tag, err)
 	}
 	return d, nil
 }
 
-// send numbers and queues a frame in one step, so that the numbers increase on the
-// wire.
-func (c *Client) send(d *Dispatched, action ahp.Value) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l, err := c.live()
+// Message sends a canvas/message, from a View to the canvas's provider or from the
+// provider to its Views (the Canvas proposal (#297), section 10). payload is any
+// value that encodes to at most 64 KiB of JSON. Message waits for the echo, as
+// [Client.Dispatch] does: the host has accepted the message, but the recipient may
+// not have read it yet. Watches receive the messages of others as an [EventAction]
+// with a canvas.Message.
+func (c *Client) Message(ctx context.Context, channel string, payload any) error {
+	raw, err := ahp.Marshal(payload)
 	if err != nil {
-		return err
+		return fmt.Errorf("message: %w", err)
 	}
-	if len(c.dispatched) >= c.opts.Dispatches {
-		return ErrBusy
-	}
-	frame, err := peer.Notification(ahp.DispatchAction.Name, ahp.DispatchActionParams{
-		Channel: d.channel, ClientSeq: c.clientSeq + 1, Action: action,
-	})
-	if err != nil {
-		return err
-	}
-	c.clientSeq++
-	d.seq = c.clientSeq
-	c.dispatched[d.seq] = d
-	d.timer = time.AfterFunc(c.opts.Timeout, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.finish(d, fmt.Errorf("dispatch %s: %w", d.tag, ErrUnanswered))
-	})
-	l.peer.Push(frame)
-	return nil
+	return c.Dispatch(ctx, channel, canvas.Message{Payload: raw})
 }
 
 // Wait waits for the echo; see [Client.Dispatch] for the error.
@@ -106,38 +94,5 @@ func (d *Dispatched) isDone() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// echoed finishes the dispatch of which an envelope is the echo or refusal. It is
-// called under the mutex, and so are finish and failDispatches.
-func (c *Client) echoed(e envelope) {
-	if e.Origin == nil || e.Origin.ClientID != c.opts.ClientID {
-		return
-	}
-	d := c.dispatched[e.Origin.ClientSeq]
-	switch {
-	case d == nil || d.channel != e.Channel:
-	case e.RejectionReason != "":
-		c.finish(d, &Refused{Channel: e.Channel, Type: d.tag, Reason: e.RejectionReason, Seq: e.ServerSeq})
-	default:
-		c.finish(d, nil)
-	}
-}
-
-func (c *Client) finish(d *Dispatched, err error) {
-	if c.dispatched[d.seq] != d {
-		return
-	}
-	delete(c.dispatched, d.seq)
-	d.timer.Stop()
-	d.err = err
-	close(d.done)
-}
-
-// failDispatches fails the dispatches of a connection that has ended.
-func (c *Client) failDispatches(cause error) {
-	for _, d := range c.dispatched {
-		c.finish(d, fmt.Errorf("dispatch %s: %w", d.tag, cause))
 	}
 }

@@ -178,7 +178,7 @@ func (i *instance) unseen() bool {
 	}
 	i.c.mu.Lock()
 	defer i.c.mu.Unlock()
-	entry := i.c.catalogEntry(i.key)
+	entry := i.c.feed.mirror.catalogEntry(i.key, i.c.opts.ClientID)
 	return entry != nil && entry.Availability == session.Stale
 }
 
@@ -234,21 +234,8 @@ func (i *instance) awaitListed(ctx context.Context) error {
 func (c *Client) InstanceChannel(sessionURI, instanceID string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if entry := c.catalogEntry(instanceKey{sessionURI, instanceID}); entry != nil {
+	if entry := c.feed.mirror.catalogEntry(instanceKey{sessionURI, instanceID}, c.opts.ClientID); entry != nil {
 		return entry.Channel, nil
 	}
 	return "", ErrNotOpen
-}
-
-// catalogEntry returns the mirror's catalog entry of an instance that this client
-// provides, or nil. It is called under the mutex.
-func (c *Client) catalogEntry(key instanceKey) *session.OpenCanvasRef {
-	snap, _ := c.mirror.snapshot(key.session)
-	state, _ := snap.State.(session.State)
-	for i, entry := range state.OpenCanvases {
-		if entry.InstanceID == key.instance && entry.ExtensionID == "client:"+c.opts.ClientID {
-			return &state.OpenCanvases[i]
-		}
-	}
-	return nil
 }

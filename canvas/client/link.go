@@ -6,7 +6,6 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
-	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // link is one connection of a client.
@@ -20,18 +19,6 @@ type link struct {
 	// Guarded by the client's mutex.
 	broken *ProtocolError // the host broke a rule; nothing more is handled
 	cause  error          // why the connection ended; nil before that
-}
-
-// dial opens a socket and starts its reader.
-func (c *Client) dial(ctx context.Context) (*link, error) {
-	conn, err := ws.Dial(ctx, c.url, c.opts.dial())
-	if err != nil {
-		return nil, err
-	}
-	l := &link{c: c, ended: make(chan struct{})}
-	l.peer = peer.New(conn, l, c.opts.peer())
-	l.peer.Start()
-	return l, nil
 }
 
 // Handle handles a message of the host. It runs on the reader and does not wait.
@@ -72,7 +59,7 @@ func (l *link) handleAction(req *peer.Request) {
 		return
 	}
 	if err == nil {
-		err = l.c.apply(e)
+		err = l.c.feed.apply(e)
 	}
 	if err != nil {
 		l.fail(err)
@@ -87,47 +74,13 @@ func (l *link) handleNotice(req *peer.Request) {
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
 	if l.current() {
-		l.c.publish(Event{Kind: EventNotice, Channel: p.Channel, Type: req.Method, Raw: req.Params, size: len(req.Params)})
+		l.c.feed.publish(Event{Kind: EventNotice, Channel: p.Channel, Type: req.Method, Raw: req.Params, size: len(req.Params)})
 	}
 }
 
 // current reports whether messages of the link change the mirror: not before its
 // handshake, and not after the host broke a rule. It is called under the mutex.
 func (l *link) current() bool { return l.c.link == l && l.broken == nil }
-
-// apply applies an envelope to the mirror, then notifies watches, the instance
-// that it is for, and the sender of the action. It is called under the mutex, and so
-// are publish and fail.
-func (c *Client) apply(e envelope) error {
-	if err := c.mirror.advance(e.ServerSeq); err != nil {
-		return err
-	}
-	if e.RejectionReason != "" {
-		c.publish(actionEvent(EventRefused, e))
-		c.echoed(e)
-		return nil
-	}
-	ev, ok, err := c.mirror.apply(e)
-	if err != nil {
-		return err
-	}
-	if ok {
-		c.publish(ev)
-		c.provided.deliver(e)
-	}
-	c.echoed(e)
-	return nil
-}
-
-// publish adds an event to the watches. The mirror has changed before.
-func (c *Client) publish(ev Event) {
-	for w := range c.watches {
-		w.push(ev)
-	}
-	if _, ok := ev.State.(session.State); ok {
-		c.provided.catalogChanged(ev.Channel)
-	}
-}
 
 // fail closes the connection because the host broke a rule.
 func (l *link) fail(err error) {
@@ -151,9 +104,9 @@ func (l *link) Closed(err error) {
 	}
 	if l.c.link == l {
 		if l.broken != nil {
-			l.c.mirror.restart(0) // the mirror must not be resumed from
+			l.c.feed.mirror.restart(0) // the mirror must not be resumed from
 		}
-		l.c.failDispatches(l.cause)
+		l.c.feed.dispatches.failAll(l.cause)
 	}
 	close(l.ended)
 }

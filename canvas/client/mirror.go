@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // mirror is the confirmed state of the channels that the client follows. Its
@@ -116,6 +117,19 @@ func (m *mirror) snapshot(uri string) (Snapshot, bool) {
 		return Snapshot{}, false
 	}
 	return Snapshot{Channel: uri, Seq: ch.seq, State: ch.state}, true
+}
+
+// catalogEntry returns the catalog entry of an instance that a client provides, or
+// nil.
+func (m *mirror) catalogEntry(key instanceKey, clientID string) *session.OpenCanvasRef {
+	snap, _ := m.snapshot(key.session)
+	state, _ := snap.State.(session.State)
+	for i, entry := range state.OpenCanvases {
+		if entry.InstanceID == key.instance && entry.ExtensionID == "client:"+clientID {
+			return &state.OpenCanvases[i]
+		}
+	}
+	return nil
 }
 
 // Snapshot is the state of a channel at a serverSeq.

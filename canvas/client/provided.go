@@ -129,7 +129,7 @@ func (p *provided) catalogChanged(uri string) {
 		if key.session != uri {
 			continue
 		}
-		if entry := p.c.catalogEntry(key); entry != nil {
+		if entry := p.c.feed.mirror.catalogEntry(key, p.c.opts.ClientID); entry != nil {
 			delete(p.unlisted, key)
 			p.channels[entry.Channel] = i
 			i.channel = entry.Channel
@@ -141,7 +141,7 @@ func (p *provided) catalogChanged(uri string) {
 
 // listen subscribes to the channel of an instance that receives messages.
 func (p *provided) listen(i *instance) {
-	if i.messenger() == nil || p.c.mirror.channels[i.channel] != nil {
+	if i.messenger() == nil || p.c.feed.mirror.channels[i.channel] != nil {
 		return
 	}
 	p.c.work.Go(func() {
@@ -205,7 +205,7 @@ func (p *provided) resumed() {
 func (p *provided) closedByHost(i *instance) bool {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
-	entry := p.c.catalogEntry(i.key)
+	entry := p.c.feed.mirror.catalogEntry(i.key, p.c.opts.ClientID)
 	return entry == nil || i.isListed() && entry.Channel != i.channel
 }
 

@@ -12,76 +12,86 @@ import (
 // when it arrives. If the host answers that the channel does not exist, the client
 // no longer follows it.
 func (c *Client) Subscribe(ctx context.Context, uri string) (Snapshot, error) {
-	l, ch, err := c.beginSubscribe(uri)
+	sub, err := c.beginSubscribe(uri)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("subscribe: %w", err)
 	}
 	var snap Snapshot
-	err = callThen(ctx, l, ahp.Subscribe, ahp.ChannelParams{Channel: uri}, func(result ahp.SubscribeResult) (err error) {
-		snap, err = c.subscribed(l, uri, ch, result.Snapshot)
+	err = callThen(ctx, sub.link, ahp.Subscribe, ahp.ChannelParams{Channel: uri}, func(result ahp.SubscribeResult) (err error) {
+		snap, err = sub.confirmed(result.Snapshot)
 		return err
 	})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ch.pending--
-	if err != nil && c.mirror.channels[uri] == ch {
-		c.subscribeFailed(l, uri, ch, err)
-	}
+	sub.end(err)
 	return snap, err
 }
 
-// beginSubscribe records the subscription before it is sent.
-func (c *Client) beginSubscribe(uri string) (*link, *channel, error) {
+// subscription is a call of Subscribe in flight.
+type subscription struct {
+	c    *Client
+	link *link
+	uri  string
+	ch   *channel
+}
+
+// beginSubscribe records a subscription before it is sent.
+func (c *Client) beginSubscribe(uri string) (*subscription, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l, err := c.live()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	ch := c.mirror.add(uri)
+	ch := c.feed.mirror.add(uri)
 	ch.pending++
-	return l, ch, nil
+	return &subscription{c, l, uri, ch}, nil
 }
 
-// subscribed installs the snapshot. The reader calls it in the order of the
+// isFollowed reports whether the client still follows the channel: not after an
+// Unsubscribe. It is called under the client's mutex.
+func (s *subscription) isFollowed() bool { return s.c.feed.mirror.channels[s.uri] == s.ch }
+
+// confirmed installs the snapshot. The reader calls it in the order of the
 // envelopes.
-func (c *Client) subscribed(l *link, uri string, ch *channel, raw *ahp.Snapshot) (Snapshot, error) {
-	s := decodedSnapshot{Snapshot: ahp.Snapshot{Resource: uri}}
+func (s *subscription) confirmed(raw *ahp.Snapshot) (Snapshot, error) {
+	decoded := decodedSnapshot{Snapshot: ahp.Snapshot{Resource: s.uri}}
 	if raw != nil {
 		var err error
-		if s, err = decodeSnapshot(*raw); err != nil {
+		if decoded, err = decodeSnapshot(*raw); err != nil {
 			return Snapshot{}, err
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
 	switch {
-	case l.broken != nil:
-		return Snapshot{}, l.broken
-	case c.mirror.channels[uri] != ch:
-		l.unsubscribe(uri)
+	case s.link.broken != nil:
+		return Snapshot{}, s.link.broken
+	case !s.isFollowed():
+		s.link.unsubscribe(s.uri)
 		return Snapshot{}, ErrUnsubscribed
-	case !ch.confirmed || s.FromSeq > ch.seq:
-		c.publish(c.mirror.install(ch, s))
+	case !s.ch.confirmed || decoded.FromSeq > s.ch.seq:
+		s.c.feed.publish(s.c.feed.mirror.install(s.ch, decoded))
 	}
-	return Snapshot{Channel: uri, Seq: ch.seq, State: ch.state}, nil
+	return Snapshot{Channel: s.uri, Seq: s.ch.seq, State: s.ch.state}, nil
 }
 
-// subscribeFailed undoes a subscription that failed, unless another Subscribe is
-// pending, which then decides.
-func (c *Client) subscribeFailed(l *link, uri string, ch *channel, err error) {
-	if ch.pending > 0 {
+// end undoes the subscription if it failed, unless another Subscribe is pending,
+// which then decides.
+func (s *subscription) end(err error) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.ch.pending--
+	if err == nil || !s.isFollowed() || s.ch.pending > 0 {
 		return
 	}
-	was := ch.confirmed
+	was := s.ch.confirmed
 	switch {
 	case refused(err):
-		if ev := c.mirror.drop(uri); was {
-			c.publish(ev)
+		if ev := s.c.feed.mirror.drop(s.uri); was {
+			s.c.feed.publish(ev)
 		}
 	case !was:
-		c.mirror.drop(uri)
-		l.unsubscribe(uri) // the host may have subscribed the client
+		s.c.feed.mirror.drop(s.uri)
+		s.link.unsubscribe(s.uri) // the host may have subscribed the client
 	}
 }
 
@@ -91,11 +101,11 @@ func (c *Client) subscribeFailed(l *link, uri string, ch *channel, err error) {
 func (c *Client) Unsubscribe(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.declared, uri)
-	if c.mirror.channels[uri] == nil {
+	delete(c.declarations.sessions, uri)
+	if c.feed.mirror.channels[uri] == nil {
 		return
 	}
-	c.publish(c.mirror.drop(uri))
+	c.feed.publish(c.feed.mirror.drop(uri))
 	if l, err := c.live(); err == nil {
 		l.unsubscribe(uri)
 	}
@@ -106,5 +116,5 @@ func (c *Client) Unsubscribe(uri string) {
 func (c *Client) State(uri string) (Snapshot, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.mirror.snapshot(uri)
+	return c.feed.mirror.snapshot(uri)
 }

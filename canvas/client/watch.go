@@ -57,7 +57,7 @@ type Event struct {
 // Watch is a queue of events, in the host's order. One goroutine at a time may read
 // it; it must be closed.
 type Watch struct {
-	c        *Client
+	set      *watches
 	channels map[string]bool // nil is all
 	wake     chan struct{}   // buffers one signal that the queue or err has changed
 
@@ -74,7 +74,7 @@ const eventSize = 256
 // need not be followed yet. The first events are snapshots of the followed channels,
 // so the watch misses nothing.
 func (c *Client) Watch(channels ...string) *Watch {
-	w := &Watch{c: c, wake: make(chan struct{}, 1)}
+	w := &Watch{set: &c.feed.watches, wake: make(chan struct{}, 1)}
 	if len(channels) > 0 {
 		w.channels = map[string]bool{}
 	}
@@ -87,9 +87,10 @@ func (c *Client) Watch(channels ...string) *Watch {
 		w.end(ErrClosed)
 		return w
 	}
-	c.watches[w] = struct{}{}
-	for _, uri := range c.mirror.followed() {
-		w.push(c.mirror.event(uri, c.mirror.channels[uri], 0))
+	c.feed.watches.open[w] = struct{}{}
+	m := &c.feed.mirror
+	for _, uri := range m.followed() {
+		w.push(m.event(uri, m.channels[uri], 0))
 	}
 	return w
 }
@@ -124,15 +125,15 @@ func (w *Watch) All(ctx context.Context) iter.Seq2[Event, error] {
 
 // Close ends the watch and drops the events in its queue.
 func (w *Watch) Close() {
-	w.c.mu.Lock()
-	defer w.c.mu.Unlock()
+	w.set.mu.Lock()
+	defer w.set.mu.Unlock()
 	w.queue, w.bytes = nil, 0
 	w.end(ErrClosed)
 }
 
 func (w *Watch) pop() (ev Event, ok bool, err error) {
-	w.c.mu.Lock()
-	defer w.c.mu.Unlock()
+	w.set.mu.Lock()
+	defer w.set.mu.Unlock()
 	if len(w.queue) == 0 {
 		w.queue = nil
 		return ev, false, w.err
@@ -151,7 +152,7 @@ func (w *Watch) push(ev Event) {
 		return
 	}
 	size := ev.size + eventSize
-	if w.bytes+size > w.c.opts.WatchBytes {
+	if w.bytes+size > w.set.limit {
 		w.end(ErrOverflow)
 		return
 	}
@@ -160,7 +161,7 @@ func (w *Watch) push(ev Event) {
 }
 
 func (w *Watch) end(err error) {
-	delete(w.c.watches, w)
+	delete(w.set.open, w)
 	if w.err == nil {
 		w.err = err
 	}

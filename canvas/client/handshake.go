@@ -1,0 +1,124 @@
+package client
+
+import (
+	"context"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// handshake makes a new link the client's connection.
+type handshake struct {
+	c    *Client
+	link *link
+	uris []string // the channels to follow
+}
+
+// run sends reconnect, if the mirror has something to resume from, and otherwise
+// initialize. The reader handles the result, before anything that the host sends
+// after it.
+func (h *handshake) run(ctx context.Context) error {
+	h.c.mu.Lock()
+	seen := h.c.feed.mirror.seen
+	h.c.mu.Unlock()
+	opts := &h.c.opts
+	if seen > 0 {
+		answered := false
+		err := callThen(ctx, h.link, ahp.Reconnect, ahp.ReconnectParams{
+			Channel: ahp.RootURI, ClientID: opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(h.uris),
+		}, func(result ahp.ReconnectResult) error {
+			answered = true
+			return h.finish(h.resumed(result))
+		})
+		if answered || !refused(err) {
+			return err
+		}
+		opts.Logger.Info("the host cannot resume; initializing", "err", err)
+	}
+	return callThen(ctx, h.link, ahp.Initialize, ahp.InitializeParams{
+		Channel: ahp.RootURI, ProtocolVersions: opts.Versions, ClientID: opts.ClientID,
+		InitialSubscriptions: h.uris, Capabilities: opts.Capabilities,
+	}, func(result ahp.InitializeResult) error { return h.finish(h.initialized(result)) })
+}
+
+// finish restores what the client provides, if the handshake succeeded.
+func (h *handshake) finish(err error) error {
+	if err == nil {
+		h.declareAgain()
+		h.c.provided.resumed()
+	}
+	return err
+}
+
+// declareAgain dispatches the declarations that the host has dropped.
+func (h *handshake) declareAgain() {
+	h.c.mu.Lock()
+	dropped := h.c.declarations.dropped(&h.c.feed.mirror)
+	h.c.mu.Unlock()
+	for uri, action := range dropped {
+		if _, err := h.c.DispatchAsync(uri, action); err != nil {
+			h.c.opts.Logger.Warn("cannot declare canvases again", "err", err)
+		}
+	}
+}
+
+// nonNil encodes as [] if there are no URIs: the array is required.
+func nonNil(uris []string) []string { return append([]string{}, uris...) }
+
+func (h *handshake) initialized(result ahp.InitializeResult) error {
+	snapshots, err := decodeSnapshots(result.Snapshots)
+	if err != nil {
+		return err
+	}
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	h.c.version, h.c.server = result.ProtocolVersion, result.ServerInfo
+	h.c.feed.restart(h.uris, snapshots, result.ServerSeq)
+	h.use()
+	return nil
+}
+
+// resumed handles the result of reconnect: a replay, or snapshots.
+func (h *handshake) resumed(result ahp.ReconnectResult) error {
+	if result.Type == ahp.ReconnectReplay {
+		return h.replayed(result)
+	}
+	snapshots, err := decodeSnapshots(result.Snapshots)
+	if err != nil {
+		return err
+	}
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	h.c.feed.restart(h.uris, snapshots, 0)
+	h.use()
+	return nil
+}
+
+func (h *handshake) replayed(result ahp.ReconnectResult) error {
+	envelopes := make([]envelope, 0, len(result.Actions))
+	for _, raw := range result.Actions {
+		e, err := decodeEnvelope(raw)
+		if err != nil {
+			return err
+		}
+		envelopes = append(envelopes, e)
+	}
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	if err := h.c.feed.replay(envelopes, result.Missing); err != nil {
+		return err
+	}
+	h.use()
+	return nil
+}
+
+// use makes the link the client's connection. It unsubscribes from the channels of
+// the handshake for which Unsubscribe was called meanwhile. It is called under the
+// client's mutex.
+func (h *handshake) use() {
+	h.c.link = h.link
+	for _, uri := range h.uris {
+		if h.c.feed.mirror.channels[uri] == nil {
+			h.link.unsubscribe(uri)
+		}
+	}
+}
