@@ -95,7 +95,7 @@ type Endpoints struct {
 // while no address is known: without Options.Origins, before [Host.Serve] or
 // [Host.SetAddr].
 func (h *Host) Endpoints() Endpoints {
-	base := h.base()
+	base := h.sites.base()
 	if base == "" {
 		return Endpoints{}
 	}
@@ -106,17 +106,16 @@ func (h *Host) Endpoints() Endpoints {
 // token: show it to the person, and do not log it. It is empty while no address is
 // known; see [Host.Endpoints].
 func (h *Host) Link(session string) string {
-	base := h.base()
+	base := h.sites.base()
 	if base == "" {
 		return ""
 	}
 	return web.Link(base, h.opts.ViewToken, session)
 }
 
-// base returns the origin that links name, "" if no address is known.
-func (h *Host) base() string {
-	if s := h.named.Load(); s != nil {
-		return s.origins[0]
-	}
-	return ""
+// SetAddr makes the host known under the names of a listener's address, in addition to
+// Options.Origins, so that it has links before Serve or without it. A program with its
+// own server can call it instead of setting Options.Origins.
+func (h *Host) SetAddr(addr net.Addr) error {
+	return h.sites.setAddr(addr, false)
 }

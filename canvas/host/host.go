@@ -40,10 +40,9 @@ type Host struct {
 	tools    *mcp.Server
 	logger   *slog.Logger
 
-	named     atomic.Pointer[site] // nil while no address is known
-	loopback  loopbackSites        // used while named is nil
-	endpoints *http.ServeMux       // the host's own paths
-	extra     *http.ServeMux       // patterns of Handle
+	sites     *sites
+	endpoints *http.ServeMux // the host's own paths
+	extra     *http.ServeMux // patterns of Handle
 
 	conns    web.ConnLimiter // HTTP connections of Serve's listener
 	entering sync.Mutex
@@ -64,6 +63,7 @@ func New(opts Options) (*Host, error) {
 	}
 	opts = opts.withDefaults()
 	h := &Host{opts: opts, logger: opts.Logger, conns: web.ConnLimiter{Max: opts.MaxHTTP}}
+	h.sites = newSites(&h.opts, http.HandlerFunc(h.serveApp))
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
@@ -85,7 +85,7 @@ func (h *Host) begin() error {
 	h.assemble()
 	h.route()
 	if err = h.restore(ctx, records); err == nil {
-		err = h.checkAddresses()
+		err = h.sites.useOrigins()
 	}
 	if err != nil {
 		h.sequence.Close()

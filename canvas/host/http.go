@@ -25,8 +25,8 @@ func (h *Host) route() {
 	h.extra = http.NewServeMux()
 	h.endpoints = http.NewServeMux()
 	h.endpoints.HandleFunc(ahpPath, h.serveAHP)
-	h.endpoints.Handle(mcpPath, h.guarded(mcp.Handler(h.tools), []string{RoleAgent}))
-	h.endpoints.HandleFunc("GET "+proof.Path, h.serveProof)
+	h.endpoints.Handle(mcpPath, h.sites.guarded(mcp.Handler(h.tools), []string{RoleAgent}))
+	h.endpoints.HandleFunc("GET "+proof.Path, h.sites.serveProof)
 	h.endpoints.HandleFunc("GET "+healthPath, h.serveHealth)
 }
 
@@ -40,7 +40,7 @@ func owned(path string) bool {
 // while it knows none, to localhost on connections that arrive there. Under a path prefix
 // it does not work: the page and its frames have absolute paths.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.siteOf(r).page.ServeHTTP(w, r)
+	h.sites.of(r).page.ServeHTTP(w, r)
 }
 
 // serveApp serves everything on the page's origin that is not a file of the page.
@@ -57,9 +57,9 @@ func (h *Host) serveApp(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
-	s := h.siteOf(r)
+	s := h.sites.of(r)
 	if refusal := s.address(r); refusal != nil {
-		h.refuse(w, refusal)
+		h.sites.refuse(w, refusal)
 		return
 	}
 	socket, grant, err := ws.Accept(w, r, ws.AcceptOptions{Guard: s.guard, Roles: []string{RoleView, RoleAgent}})
@@ -104,7 +104,7 @@ func (h *Host) Handle(pattern string, handler http.Handler, roles ...string) {
 	if handler == nil {
 		panic("host: nil handler")
 	}
-	h.extra.Handle(pattern, h.guarded(handler, slices.Clone(roles)))
+	h.extra.Handle(pattern, h.sites.guarded(handler, slices.Clone(roles)))
 }
 
 // patternPath returns the path of a ServeMux pattern, "[METHOD ][HOST]/[PATH]".
@@ -135,32 +135,4 @@ type grantKey struct{}
 func GrantFrom(ctx context.Context) (ws.Grant, bool) {
 	grant, ok := ctx.Value(grantKey{}).(ws.Grant)
 	return grant, ok
-}
-
-// guarded checks Host and Origin, and the token if there are roles, before next is
-// called. If there are, next receives the request without the token.
-func (h *Host) guarded(next http.Handler, roles []string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := h.siteOf(r)
-		if refusal := s.address(r); refusal != nil {
-			h.refuse(w, refusal)
-			return
-		}
-		if len(roles) > 0 {
-			grant, refusal := s.guard.Check(r, roles...)
-			if refusal != nil {
-				h.refuse(w, refusal)
-				return
-			}
-			r = r.Clone(context.WithValue(r.Context(), grantKey{}, grant))
-			s.guard.RemoveToken(r)
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// refuse answers with a guard's refusal, and logs it.
-func (h *Host) refuse(w http.ResponseWriter, refusal *ws.Refusal) {
-	h.logger.Info("request refused", "status", refusal.Status, "err", refusal)
-	refusal.Write(w)
 }

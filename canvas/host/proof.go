@@ -17,10 +17,10 @@ var nonce = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
 // token, one a line ([proof.Of]): it discloses no token, and a holder of one finds its
 // line. It proves nothing for another address than the host's own, so another listener
 // cannot pass the host's answer off as its own.
-func (h *Host) serveProof(w http.ResponseWriter, r *http.Request) {
-	s := h.siteOf(r)
+func (l *sites) serveProof(w http.ResponseWriter, r *http.Request) {
+	s := l.of(r)
 	if refusal := s.address(r); refusal != nil {
-		h.refuse(w, refusal)
+		l.refuse(w, refusal)
 		return
 	}
 	at, n := r.URL.Query().Get("at"), r.URL.Query().Get("nonce")

@@ -70,7 +70,7 @@ func (h *Host) begun(ln net.Listener) (*http.Server, error) {
 	case h.srv != nil:
 		return nil, errServed
 	}
-	if err := h.setAddr(ln.Addr(), true); err != nil {
+	if err := h.sites.setAddr(ln.Addr(), true); err != nil {
 		return nil, err
 	}
 	h.srv = &http.Server{
