@@ -1,11 +1,6 @@
 package session
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/ahp-canvas/ahp-canvas/channels"
-)
+import "github.com/ahp-canvas/ahp-canvas/channels"
 
 // ClientLeft removes a client from the active clients of a session after its last
 // connection has unsubscribed (ahp/PROTOCOL.md section 3d). For other channels it does
@@ -25,7 +20,7 @@ func (s *Service) ClientGone(clientID string, keep func(uri string) bool) {
 // the client stays.
 func (s *Service) leave(clientID string, uris []string, keep func(string) bool) {
 	err := s.log.Update(func(tx *channels.Tx) error {
-		for _, uri := range s.activeIn(&tx.ReadTx, clientID, uris) {
+		for _, uri := range s.catalog.activeIn(&tx.ReadTx, clientID, uris) {
 			if keep(uri) || tx.ClientSubscribed(clientID, uri) {
 				continue
 			}
@@ -38,22 +33,4 @@ func (s *Service) leave(clientID string, uris []string, keep func(string) bool) 
 	if err != nil {
 		s.logger.Error("active client not removed", "client", clientID, "err", err)
 	}
-}
-
-// activeIn returns the given sessions, or all for nil, in which a client is active,
-// sorted. It runs at every reconnect, and usually returns few of them.
-func (s *Service) activeIn(tx *channels.ReadTx, clientID string, uris []string) (active []string) {
-	among := slices.Values(uris)
-	if uris == nil {
-		among = maps.Keys(s.sessions)
-	}
-	for uri := range among {
-		state, _ := tx.State(uri)
-		st, _ := state.(State)
-		if slices.ContainsFunc(st.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == clientID }) {
-			active = append(active, uri)
-		}
-	}
-	slices.Sort(active)
-	return active
 }

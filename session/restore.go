@@ -50,10 +50,10 @@ func (s *Service) Restore(ctx context.Context, records channels.Records, expect 
 				return err
 			}
 		}
-		return s.counted(tx)
+		return s.catalog.counted(tx)
 	})
 	if err == nil && len(orphans) > 0 {
-		err = s.store.Commit(ctx, orphans...)
+		err = s.keeper.store.Commit(ctx, orphans...)
 	}
 	return err
 }
@@ -109,7 +109,7 @@ func (s *Service) restore(tx *channels.Tx, r *restored) error {
 	if err := tx.Create(r.uri, "", st); err != nil {
 		return err
 	}
-	s.sessions[r.uri] = &r.entry
+	s.catalog.sessions[r.uri] = &r.entry
 	for _, c := range r.clients {
 		if err := tx.Append(r.uri, ActiveClientSet{ActiveClient: c.Client}); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -18,29 +17,15 @@ import (
 type Service struct {
 	log     *channels.Log
 	agent   AgentInfo
-	now     func() time.Time
-	limit   int
 	logger  *slog.Logger
 	prepare func(tx *channels.Tx, uri string, s State) State
 	dispose func(ctx context.Context, uri string) (after func(tx *channels.Tx, gone bool), err error)
-	store   channels.Store
-	records *channels.WriteBehind
 	newID   func() string
-	caps    func(clientID string) ahp.Capabilities
 	vet     func(c SessionActiveClient) error
 	after   func(tx *channels.Tx, uri string, before, now State)
 
-	// Guarded by the log's mutex, so used in transactions only.
-	sessions map[string]*entry // by URI
-	making   map[string]bool   // URIs of sessions that are being committed
-}
-
-// entry is a session in the catalog.
-type entry struct {
-	id                string // in the keys of its records
-	created, modified time.Time
-	order             int64 // of the last modification, for equal times
-	ending            bool  // a disposal is in progress
+	catalog *catalog
+	keeper  *keeper
 }
 
 // New returns a service. It adds the root kind and the session kind to the log and
@@ -48,22 +33,17 @@ type entry struct {
 func New(opts Options) *Service {
 	opts = opts.withDefaults()
 	s := &Service{
-		log:      opts.Log,
-		agent:    opts.Agent,
-		now:      opts.Now,
-		limit:    opts.MaxSessions,
-		logger:   opts.Logger,
-		prepare:  opts.Prepare,
-		dispose:  opts.BeforeDispose,
-		vet:      opts.Vet,
-		after:    opts.After,
-		sessions: map[string]*entry{},
-		making:   map[string]bool{},
-		store:    opts.Store,
-		newID:    opts.NewID,
-		caps:     opts.Capabilities,
+		log:     opts.Log,
+		agent:   opts.Agent,
+		logger:  opts.Logger,
+		prepare: opts.Prepare,
+		dispose: opts.BeforeDispose,
+		vet:     opts.Vet,
+		after:   opts.After,
+		newID:   opts.NewID,
+		catalog: newCatalog(opts.Now, opts.MaxSessions),
 	}
-	s.records = channels.NewWriteBehind(s.store, s.collect, s.logger)
+	s.keeper = newKeeper(opts, s.catalog)
 	s.log.AddKind(rootKind())
 	s.log.AddKind(kind(s.check, s.changed))
 	zero := int64(0)
@@ -97,23 +77,14 @@ var errExists = ahp.Errorf(ahp.CodeSessionExists, "session already exists")
 
 // make reserves a session's URI, commits the session, and publishes it.
 func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient) error {
-	now := s.now()
+	now := s.catalog.now()
 	e := &entry{id: s.newID(), created: now, modified: now}
-	err := s.locked(func(tx *channels.ReadTx) error {
-		if _, ok := tx.State(uri); ok || s.making[uri] {
-			return errExists
-		}
-		if len(s.sessions)+len(s.making) >= s.limit {
-			return ahp.Errorf(ahp.CodePermissionDenied, "this host has %d sessions, which is its limit: dispose of one first", s.limit)
-		}
-		s.making[uri] = true
-		return nil
-	})
+	err := s.locked(func(tx *channels.ReadTx) error { return s.catalog.reserve(tx, uri) })
 	if err != nil {
 		return err
 	}
-	if err = s.keepNew(ctx, uri, e, st, client); err != nil {
-		s.log.View(func(*channels.ReadTx) { delete(s.making, uri) })
+	if err = s.keeper.add(ctx, uri, e, st, client); err != nil {
+		s.log.View(func(*channels.ReadTx) { s.catalog.release(uri) })
 		return err
 	}
 	err = s.log.Update(func(tx *channels.Tx) error {
@@ -132,15 +103,12 @@ func (s *Service) make(ctx context.Context, uri string, st State, client *Sessio
 // published, and releases its URI.
 func (s *Service) abandon(ctx context.Context, uri string, e *entry) {
 	published := false
-	s.log.View(func(*channels.ReadTx) { published = s.sessions[uri] == e })
+	s.log.View(func(*channels.ReadTx) { published = s.catalog.sessions[uri] == e })
 	if published {
 		return
 	}
-	err := s.store.Commit(context.WithoutCancel(ctx), channels.Change{Key: sessionKey + uri, Delete: true})
-	if err != nil {
-		s.logger.Error("record of an unpublished session not removed", "channel", uri, "err", err)
-	}
-	s.log.View(func(*channels.ReadTx) { delete(s.making, uri) })
+	s.keeper.discard(ctx, uri)
+	s.log.View(func(*channels.ReadTx) { s.catalog.release(uri) })
 }
 
 // locked runs fn with the log locked and returns its error. It is for checks and for
@@ -184,6 +152,15 @@ func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
 	return nil
 }
 
+// changed is called for every change of a session's state, in its transaction.
+func (s *Service) changed(tx *channels.Tx, uri string, before, now State, a ahp.Action) {
+	if s.after != nil {
+		s.after(tx, uri, before, now)
+	}
+	s.catalog.announce(tx, uri, before, now)
+	s.keeper.markChanged(uri, a)
+}
+
 // maxPath is the largest size of a session's working directory, in bytes.
 const maxPath = 4096
 
@@ -195,16 +172,7 @@ func (s *Service) create(tx *channels.Tx, uri string, e *entry, st State) error 
 	if err := tx.Create(uri, "", st); err != nil {
 		return err
 	}
-	e.order = tx.Seq()
-	s.sessions[uri] = e
-	delete(s.making, uri)
-	tx.Notify(ahp.RootURI, SessionAdded.Name, SessionAddedParams{Channel: ahp.RootURI, Summary: s.summary(uri, st)})
-	return s.counted(tx)
-}
-
-// counted publishes the number of sessions.
-func (s *Service) counted(tx *channels.Tx) error {
-	return tx.Append(ahp.RootURI, ActiveSessionsChanged{ActiveSessions: int64(len(s.sessions))})
+	return s.catalog.add(tx, uri, e, st)
 }
 
 // DisposeSession handles the request of that name. It closes the session's canvases,
@@ -213,7 +181,7 @@ func (s *Service) counted(tx *channels.Tx) error {
 func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p ahp.ChannelParams) (ahp.None, error) {
 	var e *entry
 	err := s.locked(func(*channels.ReadTx) error {
-		if e = s.sessions[p.Channel]; e == nil || e.ending {
+		if e = s.catalog.sessions[p.Channel]; e == nil || e.ending {
 			return ahp.ErrSessionNotFound
 		}
 		e.ending = true
@@ -229,9 +197,7 @@ func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p 
 			return ended
 		}
 		tx.Remove(p.Channel)
-		delete(s.sessions, p.Channel)
-		tx.Notify(ahp.RootURI, SessionRemoved.Name, SessionRemovedParams{Channel: ahp.RootURI, Session: p.Channel})
-		return s.counted(tx)
+		return s.catalog.remove(tx, p.Channel)
 	})
 	if err != nil {
 		s.log.View(func(*channels.ReadTx) { e.ending = false })
@@ -250,26 +216,17 @@ func (s *Service) end(ctx context.Context, uri string, e *entry) (after func(tx 
 		}
 		after = then
 	}
-	return after, s.keepGone(ctx, uri, e)
+	return after, s.keeper.remove(ctx, uri, e)
 }
+
+// Shutdown commits the records that are still marked. No session may change after it.
+func (s *Service) Shutdown(ctx context.Context) error { return s.keeper.records.Flush(ctx) }
 
 // ListSessions handles the request of that name.
 func (s *Service) ListSessions(context.Context, *channels.Subscriber, ListSessionsParams) (ListSessionsResult, error) {
-	type row struct {
-		summary SessionSummary
-		entry   entry
-	}
 	var rows []row
-	s.log.View(func(tx *channels.ReadTx) {
-		for uri, e := range s.sessions {
-			state, _ := tx.State(uri)
-			rows = append(rows, row{s.summary(uri, state.(State)), *e})
-		}
-	})
-	slices.SortFunc(rows, func(a, b row) int {
-		return cmp.Or(b.entry.modified.Compare(a.entry.modified), cmp.Compare(b.entry.order, a.entry.order),
-			cmp.Compare(a.summary.Resource, b.summary.Resource))
-	})
+	s.log.View(func(tx *channels.ReadTx) { rows = s.catalog.rows(tx) })
+	slices.SortFunc(rows, newestFirst)
 	items := make([]SessionSummary, 0, len(rows))
 	for _, r := range rows {
 		items = append(items, r.summary)

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -48,33 +49,58 @@ type clientRecord struct {
 	Capabilities ahp.Capabilities    `json:"capabilities"`
 }
 
-func (s *Service) clientChange(e *entry, c SessionActiveClient) channels.Change {
-	return channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Value: ahp.MustMarshal(clientRecord{c, s.caps(c.ClientID)})}
+// keeper keeps the sessions of the catalog in the store.
+type keeper struct {
+	log     *channels.Log
+	catalog *catalog
+	store   channels.Store
+	records *channels.WriteBehind
+	caps    func(clientID string) ahp.Capabilities
+	logger  *slog.Logger
 }
 
-// keepNew commits the record of a new session.
-func (s *Service) keepNew(ctx context.Context, uri string, e *entry, st State, client *SessionActiveClient) error {
+func newKeeper(opts Options, c *catalog) *keeper {
+	k := &keeper{log: opts.Log, catalog: c, store: opts.Store, caps: opts.Capabilities, logger: opts.Logger}
+	k.records = channels.NewWriteBehind(k.store, k.collect, k.logger)
+	return k
+}
+
+func (k *keeper) clientChange(e *entry, c SessionActiveClient) channels.Change {
+	return channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Value: ahp.MustMarshal(clientRecord{c, k.caps(c.ClientID)})}
+}
+
+// add commits the record of a new session.
+func (k *keeper) add(ctx context.Context, uri string, e *entry, st State, client *SessionActiveClient) error {
 	changes := []channels.Change{{Key: sessionKey + uri, Value: ahp.MustMarshal(sessionRecord{
 		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory,
 	})}}
 	if client != nil {
-		changes = append(changes, s.clientChange(e, *client))
+		changes = append(changes, k.clientChange(e, *client))
 	}
-	return refused(s.store.Commit(ctx, changes...))
+	return refused(k.store.Commit(ctx, changes...))
 }
 
-// keepGone deletes the records of a session.
-func (s *Service) keepGone(ctx context.Context, uri string, e *entry) error {
+// remove deletes the records of a session.
+func (k *keeper) remove(ctx context.Context, uri string, e *entry) error {
 	changes := []channels.Change{{Key: sessionKey + uri, Delete: true}, {Key: stateKey + e.id, Delete: true}}
-	if state, ok := s.log.State(uri); ok {
+	if state, ok := k.log.State(uri); ok {
 		for _, c := range state.(State).ActiveClients {
 			changes = append(changes, channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Delete: true})
 		}
 	}
-	if err := s.store.Commit(ctx, changes...); err != nil {
+	if err := k.store.Commit(ctx, changes...); err != nil {
 		return stays(fmt.Errorf("the host could not store its removal: %w", err))
 	}
 	return nil
+}
+
+// discard deletes the record of a session that was committed and could not be
+// published.
+func (k *keeper) discard(ctx context.Context, uri string) {
+	err := k.store.Commit(context.WithoutCancel(ctx), channels.Change{Key: sessionKey + uri, Delete: true})
+	if err != nil {
+		k.logger.Error("record of an unpublished session not removed", "channel", uri, "err", err)
+	}
 }
 
 // refused is the error of a request that has changed nothing.
@@ -92,38 +118,38 @@ func stays(err error) error {
 
 // markChanged marks the record that an action has put out of date. It is called under
 // the log's lock.
-func (s *Service) markChanged(uri string, a ahp.Action) {
-	if s.sessions[uri] == nil {
+func (k *keeper) markChanged(uri string, a ahp.Action) {
+	if k.catalog.sessions[uri] == nil {
 		return
 	}
 	switch a := a.(type) {
 	case CanvasesChanged, OpenCanvasesChanged: // the canvas engine keeps them
 	case ActiveClientSet:
-		s.records.Mark(clientKey + uri + "\x00" + a.ActiveClient.ClientID)
+		k.records.Mark(clientKey + uri + "\x00" + a.ActiveClient.ClientID)
 	case ActiveClientRemoved:
-		s.records.Mark(clientKey + uri + "\x00" + a.ClientID)
+		k.records.Mark(clientKey + uri + "\x00" + a.ClientID)
 	default:
-		s.records.Mark(stateKey + uri)
+		k.records.Mark(stateKey + uri)
 	}
 }
 
 // collect returns the changes that bring the marked records up to date.
-func (s *Service) collect(marks []string) (changes []channels.Change) {
-	s.log.View(func(tx *channels.ReadTx) {
+func (k *keeper) collect(marks []string) (changes []channels.Change) {
+	k.log.View(func(tx *channels.ReadTx) {
 		for _, mark := range marks {
 			if rest, ok := strings.CutPrefix(mark, clientKey); ok {
 				uri, id, _ := strings.Cut(rest, "\x00")
-				changes = s.collectClient(tx, changes, uri, id)
+				changes = k.collectClient(tx, changes, uri, id)
 				continue
 			}
-			changes = s.collectState(tx, changes, strings.TrimPrefix(mark, stateKey))
+			changes = k.collectState(tx, changes, strings.TrimPrefix(mark, stateKey))
 		}
 	})
 	return changes
 }
 
-func (s *Service) collectState(tx *channels.ReadTx, changes []channels.Change, uri string) []channels.Change {
-	e, state := s.sessions[uri], stateOf(tx, uri)
+func (k *keeper) collectState(tx *channels.ReadTx, changes []channels.Change, uri string) []channels.Change {
+	e, state := k.catalog.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
 		return changes
 	}
@@ -132,8 +158,8 @@ func (s *Service) collectState(tx *channels.ReadTx, changes []channels.Change, u
 	return append(changes, channels.Change{Key: stateKey + e.id, Value: ahp.MustMarshal(stateRecord{e.modified, st})})
 }
 
-func (s *Service) collectClient(tx *channels.ReadTx, changes []channels.Change, uri, id string) []channels.Change {
-	e, state := s.sessions[uri], stateOf(tx, uri)
+func (k *keeper) collectClient(tx *channels.ReadTx, changes []channels.Change, uri, id string) []channels.Change {
+	e, state := k.catalog.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
 		return changes
 	}
@@ -141,7 +167,7 @@ func (s *Service) collectClient(tx *channels.ReadTx, changes []channels.Change, 
 	if at < 0 {
 		return append(changes, channels.Change{Key: clientKey + e.id + "/" + id, Delete: true})
 	}
-	return append(changes, s.clientChange(e, state.ActiveClients[at]))
+	return append(changes, k.clientChange(e, state.ActiveClients[at]))
 }
 
 func stateOf(tx *channels.ReadTx, uri string) *State {
@@ -151,6 +177,3 @@ func stateOf(tx *channels.ReadTx, uri string) *State {
 	}
 	return nil
 }
-
-// Shutdown commits the records that are still marked. No session may change after it.
-func (s *Service) Shutdown(ctx context.Context) error { return s.records.Flush(ctx) }
