@@ -86,6 +86,34 @@ func TestMalformedAnswers(t *testing.T) {
 	}
 }
 
+// A client that omits the result of a handler without one (JavaScript's undefined).
+// Its own requests may have the same ids.
+func TestAnswerWithoutResult(t *testing.T) {
+	s := newStack(t, echo, Options{})
+	host, c := s.raw(t)
+	got := make(chan ahp.Value, 1)
+	go func() {
+		result, err := host.Call(context.Background(), "m", nil)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- result
+	}()
+	bare := `{"jsonrpc":"2.0","id":` + idOf(t, c.receive()) + `}`
+	c.send(bare)
+	if result := within(t, got); string(result) != "null" {
+		t.Errorf("have %s, want null", result)
+	}
+	c.send(`{"jsonrpc":"2.0","id":"own","method":"m"}`)
+	if answer := c.receive(); answer != `{"jsonrpc":"2.0","id":"own","result":null}` {
+		t.Errorf("the answer was answered: %s", answer)
+	}
+	c.send(bare) // no call has the id any more
+	if answer := c.receive(); !strings.Contains(answer, "/method: required") {
+		t.Error(answer)
+	}
+}
+
 func idOf(t *testing.T, request string) string {
 	t.Helper()
 	var r struct {
