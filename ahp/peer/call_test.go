@@ -114,6 +114,27 @@ func TestAnswerWithoutResult(t *testing.T) {
 	}
 }
 
+// Some clients drop a request whose id is falsy in JavaScript, such as 0.
+func TestCallIDsBeginAtOne(t *testing.T) {
+	s := newStack(t, echo, Options{})
+	host, c := s.raw(t)
+	for _, want := range []string{"1", "2"} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := host.Call(context.Background(), "m", nil)
+			done <- err
+		}()
+		id := idOf(t, c.receive())
+		if id != want {
+			t.Errorf("id %s, want %s", id, want)
+		}
+		c.send(`{"jsonrpc":"2.0","id":` + id + `,"result":null}`)
+		if err := within(t, done); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func idOf(t *testing.T, request string) string {
 	t.Helper()
 	var r struct {

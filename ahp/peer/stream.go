@@ -15,7 +15,8 @@ import (
 // to the outbox. jsonrpc2 sees only ids; params and results are passed beside it.
 //
 // This relies on three facts about the library, which tests check:
-//   - OnSend is called right before WriteObject, under the library's send lock.
+//   - OnSend is called right before WriteObject, under the library's send lock, and
+//     may change the request's id.
 //   - OnRecv is called between ReadObject and the waking of the caller, on the
 //     reader's goroutine.
 //   - The message that ReadObject fills in can be copied. Once OnRecv has been
@@ -41,6 +42,7 @@ func callOf(req *jsonrpc2.Request) *call {
 
 func (s *stream) onSend(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
 	s.sending = callOf(req)
+	req.ID.Num++ // the library counts from 0, which some clients take for no id
 	s.sending.id = req.ID.Num
 	s.p.calls.sent.add(s.sending.id)
 	s.p.payloads.add(s.sending)
