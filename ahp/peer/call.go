@@ -25,6 +25,35 @@ type calls struct {
 	// abandoned counts calls without a waiter that are still in jsonrpc2's table,
 	// because they have no answer.
 	abandoned atomic.Int32
+	sent      idSet // of the calls in jsonrpc2's table
+}
+
+// idSet is a set of the ids of calls. Its mutex is a leaf.
+type idSet struct {
+	mu  sync.Mutex
+	ids map[uint64]struct{} // nil before the first call
+}
+
+func (s *idSet) add(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ids == nil {
+		s.ids = map[uint64]struct{}{}
+	}
+	s.ids[id] = struct{}{}
+}
+
+func (s *idSet) remove(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ids, id)
+}
+
+func (s *idSet) has(id uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.ids[id]
+	return ok
 }
 
 // call is one outgoing call. jsonrpc2 carries it as a field of its request.
@@ -67,8 +96,8 @@ func (cs *calls) complete(c *call) {
 
 // Call sends a request and waits for its answer, at most Options.CallTimeout after
 // sending. params is encoded before Call waits. An ahp.Value is sent unchanged, and
-// nil omits the member. Without an error the result is not nil: a null result is
-// ahp.Null. The error is the other side's *ahp.Error, or wraps
+// nil omits the member. Without an error the result is not nil: a null or absent
+// result is ahp.Null. The error is the other side's *ahp.Error, or wraps
 // context.DeadlineExceeded, ctx's error, ErrBusy, or the *ws.CloseError of a
 // connection that ended. Call must not be called inside Handle.
 func (p *Peer) Call(ctx context.Context, method string, params any) (ahp.Value, error) {

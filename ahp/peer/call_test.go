@@ -86,6 +86,55 @@ func TestMalformedAnswers(t *testing.T) {
 	}
 }
 
+// A client that omits the result of a handler without one (JavaScript's undefined).
+// Its own requests may have the same ids.
+func TestAnswerWithoutResult(t *testing.T) {
+	s := newStack(t, echo, Options{})
+	host, c := s.raw(t)
+	got := make(chan ahp.Value, 1)
+	go func() {
+		result, err := host.Call(context.Background(), "m", nil)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- result
+	}()
+	bare := `{"jsonrpc":"2.0","id":` + idOf(t, c.receive()) + `}`
+	c.send(bare)
+	if result := within(t, got); string(result) != "null" {
+		t.Errorf("have %s, want null", result)
+	}
+	c.send(`{"jsonrpc":"2.0","id":"own","method":"m"}`)
+	if answer := c.receive(); answer != `{"jsonrpc":"2.0","id":"own","result":null}` {
+		t.Errorf("the answer was answered: %s", answer)
+	}
+	c.send(bare) // no call has the id any more
+	if answer := c.receive(); !strings.Contains(answer, "/method: required") {
+		t.Error(answer)
+	}
+}
+
+// Some clients drop a request whose id is falsy in JavaScript, such as 0.
+func TestCallIDsBeginAtOne(t *testing.T) {
+	s := newStack(t, echo, Options{})
+	host, c := s.raw(t)
+	for _, want := range []string{"1", "2"} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := host.Call(context.Background(), "m", nil)
+			done <- err
+		}()
+		id := idOf(t, c.receive())
+		if id != want {
+			t.Errorf("id %s, want %s", id, want)
+		}
+		c.send(`{"jsonrpc":"2.0","id":` + id + `,"result":null}`)
+		if err := within(t, done); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func idOf(t *testing.T, request string) string {
 	t.Helper()
 	var r struct {

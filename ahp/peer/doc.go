@@ -36,7 +36,10 @@
 //     to no call. Both are counted. A malformed answer to a call fails the call.
 //
 // Member names are case-sensitive. Unknown members, such as "Method", are ignored.
-// An answer has either a result or an error. A null result is explicit.
+// An answer has either a result or an error. A null result is explicit in the answers
+// of this package. A message with the id of a call and without a method is its answer,
+// even without a result: null is the result then, because clients in JavaScript omit
+// the result of a handler that returns nothing.
 //
 // # Payloads
 //

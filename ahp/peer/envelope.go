@@ -40,6 +40,7 @@ type refusal struct {
 	id     []byte // nil if it could not be read; the answer's id is null then
 	err    *ahp.Error
 	silent bool // the message is a notification, which must not be answered
+	bare   bool // the message has an id and no method, result or error: if it answers a call, the refusal is void
 }
 
 func refuse(id []byte, code ahp.Code, text string) *refusal {
@@ -79,7 +80,9 @@ func (e *envelope) checkRequest() *refusal {
 	}
 	switch {
 	case e.method == nil:
-		return refuse(id, ahp.CodeInvalidRequest, "/method: required")
+		refused = refuse(id, ahp.CodeInvalidRequest, "/method: required")
+		refused.bare = true
+		return refused
 	case e.method[0] != '"':
 		return refuse(id, ahp.CodeInvalidRequest, "/method: want a string")
 	case e.result != nil || e.err != nil:
@@ -129,15 +132,18 @@ func (e *envelope) callID() (id uint64, ok bool) {
 	return id, err == nil
 }
 
-var errMalformedAnswer = ahp.Errorf(ahp.CodeInternal, "the answer could not be read: want jsonrpc, id, and exactly one of result and error")
+var errMalformedAnswer = ahp.Errorf(ahp.CodeInternal, "the answer could not be read: want jsonrpc, id, and at most one of result and error")
 
-// answer returns the result or the error of an answer.
+// answer returns the result or the error of an answer. An absent result is null:
+// clients whose handler returns nothing omit it.
 func (e *envelope) answer() (ahp.Value, *ahp.Error) {
 	switch {
 	case e.jsonrpc == nil || e.jsonrpc[0] != '"' || textOf(e.jsonrpc) != "2.0":
 		return nil, errMalformedAnswer
-	case (e.result == nil) == (e.err == nil):
+	case e.result != nil && e.err != nil:
 		return nil, errMalformedAnswer
+	case e.result == nil && e.err == nil:
+		return ahp.Null, nil
 	case e.result != nil:
 		return ahp.Value(e.result), nil
 	}

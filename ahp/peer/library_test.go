@@ -42,6 +42,7 @@ func TestLibraryFacts(t *testing.T) {
 	const callers = 50
 	s := &scripted{answers: make(chan string, callers)}
 	onSend := func(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
+		req.ID.Num++ // the answer to the changed id reaches the caller
 		s.last = req.ID.Num
 		s.did = append(s.did, "OnSend "+strconv.FormatUint(req.ID.Num, 10))
 	}
@@ -73,7 +74,7 @@ func TestLibraryFacts(t *testing.T) {
 	<-conn.DisconnectNotify()
 	var want []string
 	for i := range callers {
-		n := strconv.Itoa(i)
+		n := strconv.Itoa(i + 1)
 		want = append(want, "OnSend "+n, "WriteObject "+n)
 	}
 	if diff := cmp.Diff(want, s.did); diff != "" {

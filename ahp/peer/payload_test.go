@@ -41,11 +41,11 @@ func TestCallPayload(t *testing.T) {
 			go func() {
 				defer close(said)
 				raw.receive()
-				raw.send(`{"jsonrpc":"2.0","id":0,"result":` + c.result + `}`)
+				raw.send(`{"jsonrpc":"2.0","id":1,"result":` + c.result + `}`)
 				if !c.fails {
 					return
 				}
-				raw.send(`{"jsonrpc":"2.0","id":0,"result":"late, or what ends a call whose answer was none"}`)
+				raw.send(`{"jsonrpc":"2.0","id":1,"result":"late, or what ends a call whose answer was none"}`)
 			}()
 			result, data, err := host.CallPayload(context.Background(), "m", nil, where)
 			want := c.rest

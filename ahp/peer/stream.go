@@ -15,7 +15,8 @@ import (
 // to the outbox. jsonrpc2 sees only ids; params and results are passed beside it.
 //
 // This relies on three facts about the library, which tests check:
-//   - OnSend is called right before WriteObject, under the library's send lock.
+//   - OnSend is called right before WriteObject, under the library's send lock, and
+//     may change the request's id.
 //   - OnRecv is called between ReadObject and the waking of the caller, on the
 //     reader's goroutine.
 //   - The message that ReadObject fills in can be copied. Once OnRecv has been
@@ -41,7 +42,9 @@ func callOf(req *jsonrpc2.Request) *call {
 
 func (s *stream) onSend(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
 	s.sending = callOf(req)
+	req.ID.Num++ // the library counts from 0, which some clients take for no id
 	s.sending.id = req.ID.Num
+	s.p.calls.sent.add(s.sending.id)
 	s.p.payloads.add(s.sending)
 }
 
@@ -72,7 +75,7 @@ func (s *stream) ReadObject(v any) error {
 		if err != nil {
 			return err
 		}
-		if refused == nil && env.method == nil {
+		if s.isAnswer(&env, refused) {
 			if id, ok := s.takeAnswer(&env); ok {
 				return s.fill(v, id)
 			}
@@ -80,6 +83,19 @@ func (s *stream) ReadObject(v any) error {
 		}
 		s.deliver(&env, refused, size)
 	}
+}
+
+// isAnswer reports whether a message is an answer. One without a method, a result
+// and an error is an answer only if its id is that of a call, and else a bad request.
+func (s *stream) isAnswer(env *envelope, refused *refusal) bool {
+	switch {
+	case refused == nil:
+		return env.method == nil
+	case refused.bare:
+		id, ok := env.callID()
+		return ok && s.p.calls.sent.has(id)
+	}
+	return false
 }
 
 // deliver passes a request to the inbox, or the refusal of one, so that answers have
@@ -129,6 +145,7 @@ func (s *stream) onRecv(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 		s.p.stats.late.Add(1)
 	} else {
 		c := callOf(req)
+		s.p.calls.sent.remove(c.id)
 		c.result, c.err = s.result, s.err
 		c.payload = s.payload
 		s.p.calls.complete(c)
