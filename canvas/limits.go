@@ -9,7 +9,7 @@ type Limits struct {
 	Canvases    int // that a provider may declare; 64
 	Actions     int // that a canvas may declare; 64
 	SchemaBytes int // of a declared schema; 64 KiB
-	SchemaDepth int // of a declared schema, in JSON levels; 8
+	SchemaDepth int // of a declared schema, in schemas inside each other; 32
 
 	SessionInstances int // open in one session; 256
 	Instances        int // open in the host; 4,096
@@ -38,7 +38,7 @@ type Limits struct {
 // WithDefaults returns the limits with the default in each field that is zero.
 func (l Limits) WithDefaults() Limits {
 	def := Limits{
-		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
+		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 32,
 		SessionInstances: 256, Instances: 4096, Waiting: 64, Depth: 64, Values: 16384,
 		InputBytes: 256 << 10, AnswerBytes: 64 << 10, TextLength: 512, MessageBytes: 64 << 10,
 		MailboxBytes: 1 << 20, SaveBytes: 256 << 10, RecordBytes: 1 << 20, RecordsBytes: 64 << 20, TitleRate: 20,

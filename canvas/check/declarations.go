@@ -16,6 +16,20 @@ type Declared struct {
 	ActionInput map[string]*jsonschema.Schema // of each declared action, by name
 }
 
+// Unchecked returns the first schema that the host cannot enforce, as a *canvas.Error, or
+// nil.
+func (d *Declared) Unchecked() error {
+	if why := d.Input.Unchecked(); why != nil {
+		return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its input schema %v", d.CanvasID, why)
+	}
+	for _, a := range d.Actions {
+		if why := d.ActionInput[a.Name].Unchecked(); why != nil {
+			return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: action %q: its input schema %v", d.CanvasID, a.Name, why)
+		}
+	}
+	return nil
+}
+
 // Declarations checks a set of declarations as a whole and compiles their schemas:
 // one bad declaration rejects the set. Its errors are *canvas.Error.
 func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
@@ -52,13 +66,16 @@ func (l *Limits) declare(d canvas.Declaration, schemas *jsonschema.Set) (*Declar
 	if len(d.Actions) > l.Actions {
 		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "canvas %q declares %d actions, at most %d are allowed", d.CanvasID, len(d.Actions), l.Actions)
 	}
+	d.InputSchema = orAbsent(d.InputSchema)
 	input, err := schemas.Compile(d.InputSchema, l.schema())
 	if err != nil {
 		return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its input schema %v", d.CanvasID, err)
 	}
 	dd := &Declared{Declaration: d, Input: input, ActionInput: make(map[string]*jsonschema.Schema, len(d.Actions))}
-	dd.Actions, dd.Extra = slices.Clone(d.Actions), withoutRegistryMembers(d.Extra)
-	for _, a := range d.Actions {
+	dd.Actions = slices.Clone(d.Actions)
+	for n := range dd.Actions {
+		a := &dd.Actions[n]
+		a.InputSchema = orAbsent(a.InputSchema)
 		if strings.HasPrefix(a.Name, "canvas.") {
 			return nil, canvas.Errorf(canvas.CodeReservedActionName, "canvas %q: action %q: names that begin with \"canvas.\" are reserved", d.CanvasID, a.Name)
 		}
@@ -69,24 +86,53 @@ func (l *Limits) declare(d canvas.Declaration, schemas *jsonschema.Set) (*Declar
 			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: action %q: its input schema %v", d.CanvasID, a.Name, err)
 		}
 	}
+	dd.Extra = registryMembers(d.Extra, dd.Unchecked() != nil)
 	return dd, nil
 }
 
-// withoutRegistryMembers drops from a declaration's unknown members those that the
-// registry adds itself: a provider cannot set them (canvas/PROTOCOL.md section 2).
-func withoutRegistryMembers(extra ahp.Value) ahp.Value {
-	var members map[string]ahp.Value
-	if len(extra) == 0 || ahp.Unmarshal(extra, &members) != nil {
+// orAbsent returns a schema, nil for null: null is absence.
+func orAbsent(schema ahp.Value) ahp.Value {
+	if schema.IsValid() && schema.Kind() == 'n' {
 		return nil
 	}
-	before := len(members)
-	for _, name := range []string{"extensionId", "extensionName", "source"} {
-		delete(members, name)
+	return schema
+}
+
+// schemaMeta is the member of a declaration's _meta that says whether the host checks
+// inputs (canvas/PROTOCOL.md section 8.2).
+const schemaMeta = "x-ahp-canvas/schema"
+
+// registryMembers returns a declaration's unknown members as the registry has them: a
+// provider cannot set those that the registry adds itself (canvas/PROTOCOL.md section
+// 2). The members of a declaration that needs no change are returned as they came.
+func registryMembers(extra ahp.Value, unchecked bool) ahp.Value {
+	members, meta := map[string]ahp.Value{}, map[string]ahp.Value{}
+	if len(extra) > 0 && ahp.Unmarshal(extra, &members) != nil {
+		return nil
 	}
-	switch len(members) {
-	case before:
+	changed := unchecked
+	drop := func(from map[string]ahp.Value, name string) {
+		_, present := from[name]
+		delete(from, name)
+		changed = changed || present
+	}
+	for _, name := range []string{"extensionId", "extensionName", "source"} {
+		drop(members, name)
+	}
+	if ahp.Unmarshal(members["_meta"], &meta) != nil || meta == nil {
+		meta = map[string]ahp.Value{}
+	}
+	drop(meta, schemaMeta)
+	if !changed {
 		return extra
-	case 0:
+	}
+	if unchecked {
+		meta[schemaMeta] = ahp.Value(`"unchecked"`)
+	}
+	if delete(members, "_meta"); len(meta) > 0 {
+		members["_meta"] = ahp.MustMarshal(meta)
+	}
+	if len(members) == 0 {
 		return nil
 	}
 	return ahp.MustMarshal(members)

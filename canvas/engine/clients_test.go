@@ -275,7 +275,7 @@ func TestVetRefusesTheWholeSet(t *testing.T) {
 		"reserved name": func(d *canvas.Declaration) { d.Actions = []canvas.Action{{Name: "canvas.open"}} },
 		"no id":         func(d *canvas.Declaration) { d.CanvasID = "" },
 		"twice":         func(d *canvas.Declaration) { d.CanvasID = "editor" },
-		"remote ref":    func(d *canvas.Declaration) { d.InputSchema = ahp.Value(`{"$ref":"https://x.example/s"}`) },
+		"no schema":     func(d *canvas.Declaration) { d.InputSchema = ahp.Value(`true`) },
 	} {
 		bad := canvas.Declaration{CanvasID: "bad", DisplayName: "Bad"}
 		spoil(&bad)

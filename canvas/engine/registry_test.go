@@ -3,8 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,8 +89,6 @@ func TestBadSetIsRefusedWhole(t *testing.T) {
 	schema := func(s string) canvas.Declaration {
 		return canvas.Declaration{CanvasID: "bad", DisplayName: "x", InputSchema: ahp.Value(s)}
 	}
-	file := filepath.Join(t.TempDir(), "schema.json")
-	ok(t, os.WriteFile(file, []byte(`{"type":"object"}`), 0o644))
 	for _, c := range []struct {
 		name, code string
 		set        []canvas.Declaration
@@ -105,16 +101,9 @@ func TestBadSetIsRefusedWhole(t *testing.T) {
 		{"not UTF-8", canvas.CodeInputInvalid, []canvas.Declaration{{CanvasID: "bad", DisplayName: "\xff"}}},
 		{"reserved action", canvas.CodeReservedActionName, append(declare("good"), action(canvas.Action{Name: "canvas.open"}))},
 		{"empty action", canvas.CodeInputInvalid, []canvas.Declaration{action(canvas.Action{})}},
-		{"action's schema", canvas.CodeInputInvalid, []canvas.Declaration{action(canvas.Action{Name: "a", InputSchema: ahp.Value(`{"type":"nothing"}`)})}},
 		{"schema no object", canvas.CodeInputInvalid, []canvas.Declaration{schema(`true`)}},
 		{"schema no JSON", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{`)}},
 		{"schema too big", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"title":"` + strings.Repeat("x", 64<<10) + `"}`)}},
-		{"schema too deep", canvas.CodeInputInvalid, []canvas.Declaration{schema(strings.Repeat(`{"not":`, 8) + `{}` + strings.Repeat(`}`, 8))}},
-		{"remote reference", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"$ref":"https://evil.example/s.json"}`)}},
-		{"file reference", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"properties":{"a":{"$ref":"file://` + file + `"}}}`)}},
-		{"relative reference", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"$ref":"other.json"}`)}},
-		{"foreign dialect", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"$schema":"https://evil.example/meta"}`)}},
-		{"bad pattern", canvas.CodeInputInvalid, []canvas.Declaration{schema(`{"pattern":"("}`)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := canvastest.New(t, engine.Options{})

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +72,7 @@ func TestCostlySchemas(t *testing.T) {
 }
 
 // TestSchemasOfManyParts: schemas of too many parts and patterns of too many steps
-// are rejected before they are compiled; ordinary ones are accepted.
+// are not compiled and not enforced; ordinary ones are.
 func TestSchemasOfManyParts(t *testing.T) {
 	allOf := func(n int) string { return `{"allOf":[` + strings.Repeat(`{},`, n-2) + `{}]}` }
 	for name, tc := range map[string]struct {
@@ -96,12 +98,97 @@ func TestSchemasOfManyParts(t *testing.T) {
 				set = append(set, canvas.Declaration{CanvasID: fmt.Sprint(n), DisplayName: "x", InputSchema: ahp.Value(tc.schema)})
 			}
 			_, err := h.Canvases.Register(canvas.Extension{ID: "a"}, &fake{}, set...)
-			if tc.fits {
-				ok(t, err)
-			} else {
-				wantCode(t, err, canvas.CodeInputInvalid)
+			ok(t, err)
+			equal(t, tc.fits, len(uncheckedIn(h)) == 0)
+		})
+	}
+}
+
+// uncheckedIn returns the canvases of which the registry says that their schemas are not
+// enforced.
+func uncheckedIn(h *canvastest.Host) (ids []string) {
+	for _, d := range h.SessionState().Canvases {
+		if strings.Contains(string(d.Extra), `"_meta":{"x-ahp-canvas/schema":"unchecked"}`) {
+			ids = append(ids, d.CanvasID)
+		}
+	}
+	return ids
+}
+
+// TestSchemasAreEnforcedOrMarked: ordinary schemas are enforced, ECMAScript patterns too;
+// what cannot be checked is accepted, listed as it came, marked, and not enforced.
+func TestSchemasAreEnforcedOrMarked(t *testing.T) {
+	nested := strings.Repeat(`{"properties":{"a":`, 3) + `{"type":"string"}` + strings.Repeat(`}}`, 3)
+	file := filepath.Join(t.TempDir(), "schema.json")
+	ok(t, os.WriteFile(file, []byte(`{"type":"object"}`), 0o644))
+	depth := func(n int) string { return strings.Repeat(`{"not":`, n-1) + `{}` + strings.Repeat(`}`, n-1) }
+	for name, tc := range map[string]struct {
+		schema, fits, misfit string
+		unchecked            bool
+	}{
+		"nested objects":     {nested, `{"a":{"a":{"a":"x"}}}`, `{"a":{"a":{"a":1}}}`, false},
+		"a lookahead":        {`{"properties":{"p":{"pattern":"^(?!/)"}}}`, `{"p":"a"}`, `{"p":"/a"}`, false},
+		"a unicode escape":   {`{"properties":{"p":{"pattern":"^\\u00e4(?=.)"}}}`, `{"p":"äx"}`, `{"p":"ä"}`, false},
+		"a back reference":   {`{"properties":{"p":{"pattern":"^(a|b)\\1$"}}}`, `{"p":"aa"}`, `{"p":"ab"}`, false},
+		"names that look":    {`{"patternProperties":{"^(?!x)":{"type":"string"}}}`, `{"x":1,"y":""}`, `{"y":1}`, false},
+		"backtracks forever": {`{"properties":{"p":{"pattern":"^(?!/)(a+)+$"}}}`, `{"p":"aaa"}`, `{"p":"` + strings.Repeat("a", 100) + `b"}`, false},
+		"an older regex":     {`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"p":{"format":"regex"}}}`, `{"p":"(?!a)"}`, `{"p":"("}`, false},
+		"32 levels":          {depth(32), ``, `{"x":1}`, false},
+		"33 levels":          {depth(33), `{"x":1}`, ``, true},
+		"remote":             {`{"$ref":"https://example.com/schema"}`, `{}`, ``, true},
+		"a file":             {`{"properties":{"a":{"$ref":"file://` + file + `"}}}`, `{"a":1}`, ``, true},
+		"relative":           {`{"$ref":"other.json"}`, `{}`, ``, true},
+		"foreign dialect":    {`{"$schema":"https://evil.example/meta"}`, `{}`, ``, true},
+		"dynamic":            {`{"$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`, `{}`, ``, true},
+		"not a schema":       {`{"type":"strnig"}`, `{}`, ``, true},
+		"not a pattern":      {`{"pattern":"("}`, `{}`, ``, true},
+		"null":               {`null`, `{}`, ``, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := canvastest.New(t, engine.Options{})
+			for _, d := range []canvas.Declaration{
+				{CanvasID: "held", DisplayName: "x", InputSchema: ahp.Value(tc.schema)},
+				{CanvasID: "acts", DisplayName: "x", Actions: []canvas.Action{{Name: "go", InputSchema: ahp.Value(tc.schema)}}},
+			} {
+				h.Register(canvas.Extension{ID: d.CanvasID}, &fake{}, d)
+			}
+			equal(t, tc.unchecked, len(uncheckedIn(h)) == 2)
+			for _, d := range h.SessionState().Canvases {
+				if d.CanvasID == "held" && tc.schema != "null" {
+					equal(t, tc.schema, string(d.InputSchema))
+				} else {
+					equal(t, "", string(d.InputSchema))
+				}
+			}
+			for input, fits := range map[string]bool{tc.fits: true, tc.misfit: false} {
+				if input == "" {
+					continue
+				}
+				_, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "held", Input: ahp.Value(input)})
+				if fits {
+					ok(t, err)
+				} else {
+					wantCode(t, err, canvas.CodeInputInvalid)
+				}
 			}
 		})
+	}
+}
+
+// TestMarksAreTheHosts: a provider cannot mark its declaration, and keeps the rest of its
+// _meta.
+func TestMarksAreTheHosts(t *testing.T) {
+	for declared, want := range map[string]string{
+		`{"_meta":{"x-ahp-canvas/schema":"unchecked"}}`:               ``,
+		`{"_meta":{"x-ahp-canvas/schema":"unchecked","own":1},"z":2}`: `{"_meta":{"own":1},"z":2}`,
+		`{"_meta":null}`: `{"_meta":null}`,
+	} {
+		h := canvastest.New(t, engine.Options{})
+		h.Register(canvas.Extension{ID: "a"}, &fake{}, canvas.Declaration{CanvasID: "c", DisplayName: "x", Extra: ahp.Value(declared)})
+		equal(t, want, string(h.SessionState().Canvases[0].Extra))
+		h = canvastest.New(t, engine.Options{})
+		h.Register(canvas.Extension{ID: "a"}, &fake{}, canvas.Declaration{CanvasID: "c", DisplayName: "x", Extra: ahp.Value(declared), InputSchema: ahp.Value(`{"type":1}`)})
+		equal(t, true, strings.Contains(string(h.SessionState().Canvases[0].Extra), `"x-ahp-canvas/schema":"unchecked"`))
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 
 	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
@@ -26,9 +24,10 @@ var errTooExpensive = errors.New("checking the input against the canvas's schema
 // spendParts counts a schema's parts, which bound the compiler's work.
 func (s *Set) spendParts(v any) error {
 	n := partsOf(v)
-	if s.parts += n; n > maxParts || s.parts > maxSetParts {
+	if n > maxParts || s.parts+n > maxSetParts {
 		return fmt.Errorf("has too many parts, at most %d are allowed, and %d in all that is declared together", maxParts, maxSetParts)
 	}
+	s.parts += n
 	return nil
 }
 
@@ -47,61 +46,6 @@ func partsOf(v any) (n int) {
 		}
 	}
 	return n
-}
-
-// pattern is a compiled pattern that counts its matches as visits of its schema.
-type pattern struct {
-	*regexp.Regexp
-	schema *Schema
-	steps  int
-}
-
-// MatchString reports whether text matches; it does not once the budget is spent.
-func (p *pattern) MatchString(text string) bool {
-	p.schema.left -= p.steps * len(text) / stepsPerVisit
-	return p.schema.left >= 0 && p.Regexp.MatchString(text)
-}
-
-// patterns returns the engine that compiles the patterns of a schema within the
-// budget.
-func (s *Set) patterns(of *Schema) santhosh.RegexpEngine {
-	return func(text string) (santhosh.Regexp, error) {
-		if p, ok := s.known[text]; ok {
-			return &pattern{p.Regexp, of, p.steps}, nil
-		}
-		tree, err := syntax.Parse(text, syntax.Perl)
-		if err != nil {
-			return nil, err
-		}
-		steps := stepsOf(tree)
-		if s.steps += steps; s.steps > maxSetSteps {
-			return nil, fmt.Errorf("the patterns that are declared together repeat too much: they have more than %d steps", maxSetSteps)
-		}
-		compiled, err := regexp.Compile(text)
-		p := pattern{compiled, of, steps}
-		if err == nil {
-			if s.known == nil {
-				s.known = map[string]pattern{}
-			}
-			s.known[text] = p
-		}
-		return &p, err
-	}
-}
-
-// stepsOf estimates how many instructions a pattern compiles to.
-func stepsOf(tree *syntax.Regexp) int {
-	if tree.Op == syntax.OpLiteral {
-		return len(tree.Rune)
-	}
-	n := 0
-	for _, sub := range tree.Sub {
-		n += stepsOf(sub)
-	}
-	if tree.Op == syntax.OpRepeat {
-		n *= max(tree.Min, tree.Max, 1)
-	}
-	return min(n+1, maxSetSteps+1)
 }
 
 // countVisits makes each part of a compiled schema count when the validator visits
@@ -133,6 +77,9 @@ func (s *Schema) countPart(part *santhosh.Schema, visits int) {
 	var format santhosh.Format
 	if part.Format != nil {
 		format = *part.Format
+	}
+	if format.Name == "regex" {
+		format.Validate = regexFormat
 	}
 	part.Format = &santhosh.Format{Name: format.Name, Validate: func(v any) error {
 		if s.left -= visits; s.left < 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -14,17 +15,19 @@ import (
 
 // Limits bounds one schema.
 type Limits struct {
-	Bytes int // of its JSON text
-	Depth int // in levels of JSON: arrays and objects inside each other
+	Bytes int // of its JSON text; a larger one is refused
+	Depth int // in schemas inside each other; a deeper one is not enforced
 }
 
-// Schema is a compiled schema. A nil Schema accepts every object. Its methods may be
-// called concurrently.
+// Schema is a compiled schema. A nil Schema accepts every object, and so does one that
+// cannot be enforced. Its methods may be called concurrently.
 type Schema struct {
-	compiled *santhosh.Schema
+	compiled  *santhosh.Schema // nil if it cannot be enforced
+	unchecked error            // why not
 
-	mu   sync.Mutex // held during a check: the schema counts the visits of one input at a time
-	left int        // visits that the check may still make
+	mu       sync.Mutex    // held during a check: the schema counts the work for one input at a time
+	left     int           // visits that the check may still make
+	matching time.Duration // that the check spent on patterns that backtrack
 }
 
 // Set compiles schemas that are declared together: they share one budget. The zero
@@ -53,9 +56,10 @@ func (noRemote) Load(url string) (any, error) {
 // baseURL is the base of relative references; nothing has this name.
 const baseURL = "ahp-canvas-schema:///schema"
 
-// Compile checks a schema against the limits and compiles it. A nil raw compiles to
-// a nil Schema. Errors read as the end of a sentence that begins with the schema's
-// name.
+// Compile checks a schema's size and compiles it. A nil raw compiles to a nil Schema. It
+// refuses a schema that is too large or not a JSON object; errors read as the end of a
+// sentence that begins with the schema's name. A schema that cannot be enforced is
+// accepted; see [Schema.Unchecked].
 func (s *Set) Compile(raw ahp.Value, limits Limits) (*Schema, error) {
 	if raw == nil {
 		return nil, nil
@@ -66,33 +70,50 @@ func (s *Set) Compile(raw ahp.Value, limits Limits) (*Schema, error) {
 	if !raw.IsValid() || raw.Kind() != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	if d := depth(raw); d > limits.Depth {
-		return nil, fmt.Errorf("is nested %d levels deep, at most %d are allowed", d, limits.Depth)
+	schema := &Schema{}
+	if err := s.compile(schema, raw, limits.Depth); err != nil {
+		return &Schema{unchecked: err}, nil
 	}
+	return schema, nil
+}
+
+// compile compiles a schema within the budget.
+func (s *Set) compile(schema *Schema, raw ahp.Value, depth int) error {
 	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if levels(doc, depth) > depth {
+		return fmt.Errorf("has more than %d schemas inside each other", depth)
 	}
 	if err := s.spendParts(doc); err != nil {
-		return nil, err
+		return err
 	}
 	compiler := santhosh.NewCompiler()
 	compiler.UseLoader(noRemote{})
-	schema := &Schema{}
 	compiler.UseRegexpEngine(s.patterns(schema))
 	if err := compiler.AddResource(baseURL, doc); err != nil {
-		return nil, err
+		return err
 	}
 	if schema.compiled, err = compiler.Compile(baseURL); err != nil {
-		return nil, fmt.Errorf("is not a JSON Schema that this host can use: %s", oneLine(err.Error()))
+		return fmt.Errorf("is not a JSON Schema that this host can use: %s", oneLine(err.Error()))
 	}
-	return schema, schema.countVisits()
+	return schema.countVisits()
+}
+
+// Unchecked returns why inputs are not checked against the schema: it refers to something
+// outside, does not compile, or costs too much. It returns nil if they are checked.
+func (s *Schema) Unchecked() error {
+	if s == nil {
+		return nil
+	}
+	return s.unchecked
 }
 
 // Check holds an input, a JSON text, against the schema. It returns nil if the input
 // fits.
 func (s *Schema) Check(input ahp.Value) *Violation {
-	if s == nil {
+	if s == nil || s.unchecked != nil {
 		return nil
 	}
 	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(input))
@@ -101,7 +122,7 @@ func (s *Schema) Check(input ahp.Value) *Violation {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left = maxVisits
+	s.left, s.matching = maxVisits, 0
 	err = s.compiled.Validate(doc)
 	if s.left < 0 {
 		return &Violation{Rule: "limit", Message: errTooExpensive.Error()}
@@ -151,11 +172,4 @@ func oneLine(s string) string {
 		s = strings.ToValidUTF8(s[:maxLibraryText], "") + "…"
 	}
 	return s
-}
-
-// depth counts how many arrays and objects stand inside each other in a valid
-// JSON text.
-func depth(v ahp.Value) int {
-	deepest, _ := ahp.Measure(v)
-	return deepest
 }

@@ -97,7 +97,10 @@ func (l *linter) judgeActions(lines positions) {
 // judge returns what a host would refuse about a declaration; nil if it accepts it.
 func judge(d canvas.Declaration) *canvas.Error {
 	limits := check.Limits{Limits: canvas.DefaultLimits()}
-	_, err := limits.Declarations([]canvas.Declaration{d})
+	declared, err := limits.Declarations([]canvas.Declaration{d})
+	if err == nil {
+		err = declared[0].Unchecked() // accepted by a host, and most likely a mistake
+	}
 	e, ok := errors.AsType[*canvas.Error](err)
 	if !ok {
 		return nil
