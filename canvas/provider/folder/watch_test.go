@@ -136,6 +136,7 @@ func (r *reader) text(name string) string {
 // TestRestless: a file that never rests does not keep the page old for ever.
 func TestRestless(t *testing.T) {
 	watching(t, func(r *reader) {
+		time.Sleep(watchEvery / 2) // between two looks, so that each look sees one change
 		for range 4 * watchMost {
 			r.change("app.js", strings.Repeat("x", len(r.text("app.js"))+1))
 			time.Sleep(watchEvery)
