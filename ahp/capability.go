@@ -7,19 +7,19 @@ import "slices"
 const CapabilityCanvas = "canvas"
 
 // ClientCapabilities is the capabilities member of initialize. A capability is
-// declared if its member is an object. Unknown names are kept.
+// declared if its member is an object. Unknown names are ignored, whatever their
+// values, because a later version might define them.
 type ClientCapabilities map[string]Value
 
-// Set returns the declared names, sorted. null counts as absent, any other value
-// that is not an object is an InvalidParams error.
+// Set returns the declared names, sorted. A value that is not an object declares
+// nothing. For a known name it is an InvalidParams error, unless it is null.
 func (c ClientCapabilities) Set() (Capabilities, error) {
 	var names Capabilities
 	for name, v := range c {
-		switch v.Kind() {
-		case '{':
+		switch {
+		case v.Kind() == '{':
 			names = append(names, name)
-		case 'n':
-		default:
+		case v.Kind() != 'n' && name == CapabilityCanvas:
 			return nil, Errorf(CodeInvalidParams, "/capabilities/%s: want an object, have %s", name, kindName(v.Kind(), "an object"))
 		}
 	}

@@ -49,7 +49,7 @@ func TestToErrorKeepsTheCode(t *testing.T) {
 }
 
 func TestCapabilities(t *testing.T) {
-	set, err := ClientCapabilities{"canvas": Value("{}"), "later": Value(`{"x":1}`), "off": Null}.Set()
+	set, err := ClientCapabilities{"canvas": Value("{}"), "later": Value(`{"x":1}`), "off": Null, "flag": Value("true"), "list": Value("[1]")}.Set()
 	if err != nil || !set.Has("canvas") || !set.Has("later") || set.Has("off") || !set.Has("") {
 		t.Errorf("set = %v, %v", set, err)
 	}

@@ -17,7 +17,7 @@ var limits = canvas.DefaultLimits()
 // points and the host bytes, so a length limit here is necessary but not
 // sufficient. A rule that matches nothing is an error.
 var rules = map[string]rule{
-	"ClientCapabilities": func(s *node) { s.AdditionalProperties = nullable(&node{Type: "object"}) },
+	"ClientCapabilities": knownCapabilities,
 
 	"InitializeParams.clientId":         length(1, ahp.MaxClientID),
 	"InitializeParams.protocolVersions": each(length(1, 0), 1, 0),
@@ -101,4 +101,11 @@ func tags(values ...string) rule {
 }
 
 // nullable allows null in addition to a schema.
+// knownCapabilities leaves the values of unknown names open: hosts ignore them.
+func knownCapabilities(s *node) {
+	s.Properties = jsonschema.NewProperties()
+	s.Properties.Set(ahp.CapabilityCanvas, nullable(&node{Type: "object"}))
+	s.AdditionalProperties = nil
+}
+
 func nullable(s *node) *node { return &node{AnyOf: []*node{s, {Type: "null"}}} }

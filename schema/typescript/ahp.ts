@@ -826,12 +826,13 @@ export interface SessionCanvasAction {
   [k: string]: unknown;
 }
 /**
- * ClientCapabilities is the capabilities member of initialize. A capability is declared if its member is an object. Unknown names are kept.
+ * ClientCapabilities is the capabilities member of initialize. A capability is declared if its member is an object. Unknown names are ignored, whatever their values, because a later version might define them.
  */
 export interface ClientCapabilities {
-  [k: string]: {
+  canvas?: {
     [k: string]: unknown;
   } | null;
+  [k: string]: unknown;
 }
 /**
  * unsubscribe, client to host. Ends a channel's envelopes.
