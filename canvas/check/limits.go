@@ -82,22 +82,28 @@ func (l *Limits) DecodedMessage(payload ahp.Value) error {
 	return nil
 }
 
-// ActionValue checks the value of an action; nil is no value. Its errors are
-// *canvas.Error.
+// ActionValue checks the value of an action; nil is no value. The action ran, so a value
+// above a limit is not the provider's failure. Its errors are *canvas.Error.
 func (l *Limits) ActionValue(v ahp.Value) error {
 	if v == nil {
 		return nil
 	}
 	if len(v) > l.AnswerBytes {
-		return canvas.Errorf(canvas.CodeHandlerError, "the provider answered with %d bytes, at most %d are allowed", len(v), l.AnswerBytes)
+		return valueDropped(fmt.Sprintf("has %d bytes, at most %d are allowed", len(v), l.AnswerBytes))
 	}
 	if !v.IsValid() {
 		return canvas.Errorf(canvas.CodeHandlerError, "the provider answered with something that is not JSON")
 	}
 	if err := l.Shape(v); err != nil {
-		return canvas.Errorf(canvas.CodeHandlerError, "the provider's answer %v", err)
+		return valueDropped(err.Error())
 	}
 	return nil
+}
+
+// valueDropped returns the error of an action whose value is above a limit. The caller
+// must learn that the action ran, or it runs the action again.
+func valueDropped(why string) error {
+	return canvas.Errorf(canvas.CodeLimitExceeded, "the action ran; its value was dropped: it %s", why)
 }
 
 // Update checks what a provider wants to show of an instance: its texts and its URL.

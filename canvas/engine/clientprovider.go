@@ -57,6 +57,9 @@ func (p *clientProvider) call(ctx context.Context, method string, params any, wi
 		return clientError(method, err)
 	}
 	if len(raw) > limit {
+		if method == canvas.CanvasInvokeAction.Name {
+			return canvas.Errorf(canvas.CodeLimitExceeded, "the action ran; its value was dropped: the answer has %d bytes, at most %d are allowed", len(raw), limit)
+		}
 		return canvas.Errorf(canvas.CodeHandlerError, "the provider answered %s with %d bytes, at most %d are allowed", method, len(raw), limit)
 	}
 	if raw.Kind() == 'n' {

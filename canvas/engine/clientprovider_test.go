@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -64,4 +65,15 @@ func TestBackOnAnotherConnection(t *testing.T) {
 		equal(t, "client:c1/editor, one ready", registry(h))
 		equal(t, 2, len(c.took()))
 	})
+}
+
+// TestClientValueAboveTheLimit: the caller learns that the action ran.
+func TestClientValueAboveTheLimit(t *testing.T) {
+	h, c := newClients(t)
+	join(t, h, "c1", editor)
+	h.Open("editor", "e1", nil)
+	c.answers(always(`{"value":"`+strings.Repeat("x", 64<<10)+`"}`, nil))
+	_, err := invoke(h, "e1", "save", `{"to":"disk"}`)
+	e := wantCode(t, err, canvas.CodeLimitExceeded)
+	equal(t, "the action ran; its value was dropped: the answer has 65548 bytes, at most 65536 are allowed", e.Message)
 }

@@ -34,7 +34,7 @@ func TestShapeIsBounded(t *testing.T) {
 				return ahp.Value(v), nil
 			}
 			_, err = invoke(h, "one", "go", "")
-			wantCode(t, err, canvas.CodeHandlerError)
+			wantCode(t, err, canvas.CodeLimitExceeded)
 			f.invoke = nil
 			_, err = invoke(h, "one", "go", `{"x":[[1,2,3]]}`)
 			ok(t, err)
@@ -94,7 +94,7 @@ func TestSizesAreExact(t *testing.T) {
 		"input of an action": {256 << 10, canvas.CodeInputInvalid, func(n int) error { return run(input(n), nil) }},
 		"depth of an input":  {64, canvas.CodeInputInvalid, func(n int) error { return run(deep(n), nil) }},
 		"values of an input": {16384, canvas.CodeInputInvalid, func(n int) error { return run(wide(n), nil) }},
-		"answer":             {64 << 10, canvas.CodeHandlerError, func(n int) error { return run("", text(n)) }},
+		"answer":             {64 << 10, canvas.CodeLimitExceeded, func(n int) error { return run("", text(n)) }},
 		"title":              {512, "", func(n int) error { return hd.SetTitle(t.Context(), strings.Repeat("ä", n)) }},
 		"status":             {512, "", func(n int) error { return hd.SetStatus(t.Context(), strings.Repeat("ä", n)) }},
 		"message":            {64 << 10, "", func(n int) error { return hd.Post(t.Context(), text(n)) }},
