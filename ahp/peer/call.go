@@ -130,15 +130,15 @@ func (p *Peer) CallThen(ctx context.Context, method string, params any, then fun
 
 func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Value, error) {
 	method := c.method
-	if err := p.acquire(ctx); err != nil {
+	if err := p.calls.acquire(ctx, p); err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, err)
 	}
-	defer p.release()
+	defer p.calls.release()
 	waiter, err := p.rpc.DispatchCall(ctx, method, nil, jsonrpc2.ExtraField(callField, c))
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, p.whyClosed())
 	}
-	p.flush(false)
+	p.out.flush(false)
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = waiter.Wait(limited, nil)
@@ -159,20 +159,20 @@ func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Va
 	return nil, fmt.Errorf("call %s: %w", method, ctx.Err())
 }
 
-// acquire waits until the call may be sent.
-func (p *Peer) acquire(ctx context.Context) error {
-	p.calls.once.Do(func() { p.calls.slots = make(chan struct{}, p.opts.Calls) })
+// acquire waits until a call of p may be sent.
+func (cs *calls) acquire(ctx context.Context, p *Peer) error {
+	cs.once.Do(func() { cs.slots = make(chan struct{}, p.opts.Calls) })
 	select {
-	case p.calls.slots <- struct{}{}:
+	case cs.slots <- struct{}{}:
 		return nil
 	default:
 	}
-	defer p.calls.waiting.Add(-1)
-	if int(p.calls.waiting.Add(1)) > p.opts.CallQueue {
+	defer cs.waiting.Add(-1)
+	if int(cs.waiting.Add(1)) > p.opts.CallQueue {
 		return ErrBusy
 	}
 	select {
-	case p.calls.slots <- struct{}{}:
+	case cs.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -182,7 +182,7 @@ func (p *Peer) acquire(ctx context.Context) error {
 }
 
 // release ends a call that acquire has admitted.
-func (p *Peer) release() { <-p.calls.slots }
+func (cs *calls) release() { <-cs.slots }
 
 // abandon gives up a call, and closes a peer that leaves too many calls unanswered.
 // It returns false if the call has its answer.
@@ -191,7 +191,7 @@ func (p *Peer) abandon(c *call) bool {
 		return false
 	}
 	if int(p.calls.abandoned.Add(1)) > p.opts.Abandoned {
-		p.abort(ws.CodePolicy, "too many requests were left without an answer")
+		p.out.abort(ws.CodePolicy, "too many requests were left without an answer")
 	}
 	return true
 }

@@ -23,15 +23,15 @@ var maxFlushers = runtime.GOMAXPROCS(0)
 // its writer role. Peer.Wait waits until the role has ended.
 type flusherPool struct {
 	mu      sync.Mutex // a leaf
-	queue   []*Peer    // the one that waits longest is first
+	queue   []*outbox  // the one that waits longest is first
 	running int
 }
 
 // add queues a connection. The caller has its writer role.
-func (f *flusherPool) add(p *Peer) {
+func (f *flusherPool) add(o *outbox) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.queue = append(f.queue, p)
+	f.queue = append(f.queue, o)
 	if f.running < maxFlushers {
 		f.running++
 		go f.run()
@@ -40,14 +40,14 @@ func (f *flusherPool) add(p *Peer) {
 
 // run writes for one connection after the other.
 func (f *flusherPool) run() {
-	for p := f.next(); p != nil; p = f.next() {
-		p.tryWrite()
+	for o := f.next(); o != nil; o = f.next() {
+		o.tryWrite()
 	}
 }
 
 // next takes a connection from the queue. It returns nil if there is none, and
 // the calling flusher ends.
-func (f *flusherPool) next() *Peer {
+func (f *flusherPool) next() *outbox {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.queue) == 0 {
@@ -55,8 +55,8 @@ func (f *flusherPool) next() *Peer {
 		f.queue = nil
 		return nil
 	}
-	p := f.queue[0]
+	o := f.queue[0]
 	f.queue[0] = nil
 	f.queue = f.queue[1:]
-	return p
+	return o
 }

@@ -24,35 +24,34 @@ type inbox struct {
 func (p *Peer) receive(req *Request) {
 	switch {
 	case !p.in.rate.take():
-		p.abort(ws.CodePolicy, "too many messages a second")
+		p.out.abort(ws.CodePolicy, "too many messages a second")
 	case p.opts.HandleOnReader:
 		p.handle(req)
-		p.flush(false)
+		p.out.flush(false)
 	default:
-		p.queue(req)
+		p.in.add(p, req)
 	}
 }
 
-// queue passes a request to the runner.
-func (p *Peer) queue(req *Request) {
-	in := &p.in
+// add passes a request of p to the runner.
+func (in *inbox) add(p *Peer, req *Request) {
 	in.mu.Lock()
 	full := len(in.queue) >= p.opts.InboxMessages || in.bytes+req.size > p.opts.InboxBytes
 	if !full {
 		in.queue = append(in.queue, req)
 		in.bytes += req.size
-		p.startRunner()
+		in.startRunner(p)
 	}
 	in.mu.Unlock()
 	if full {
-		p.abort(ws.CodePolicy, "too many messages wait to be handled")
+		p.out.abort(ws.CodePolicy, "too many messages wait to be handled")
 	}
 }
 
 // startRunner starts the runner if there is none. The caller holds the inbox's lock.
-func (p *Peer) startRunner() {
-	if !p.in.running {
-		p.in.running = true
+func (in *inbox) startRunner(p *Peer) {
+	if !in.running {
+		in.running = true
 		p.wg.Add(1)
 		go p.run()
 	}
@@ -63,7 +62,7 @@ func (in *inbox) end(p *Peer) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.ended = true
-	p.startRunner()
+	in.startRunner(p)
 }
 
 // run is the runner. It handles the queue in order and ends when it is empty.
@@ -83,7 +82,7 @@ func (p *Peer) run() {
 			batch[i] = nil
 			p.handle(req)
 			waiting := p.in.handled(req.size)
-			p.flush(i < len(batch)-1 || waiting)
+			p.out.flush(i < len(batch)-1 || waiting)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func TestBudget(t *testing.T) {
 	}{
 		"eager":  {func(p *Peer) { p.Push(text(big)) }, ws.CodeSlow},
 		"lazy":   {func(p *Peer) { p.Push(lazy(func() []byte { return []byte(big) })) }, ws.CodeSlow},
-		"exempt": {func(p *Peer) { p.pushOwn(exempt{text(big)}) }, 0},
+		"exempt": {func(p *Peer) { p.out.pushOwn(exempt{text(big)}) }, 0},
 		"answer": {func(p *Peer) {
 			(&Request{peer: p, id: []byte("1")}).ReplyLazy(func() (ahp.Value, error) { return ahp.Value(`"` + big + `"`), nil })
 		}, 0},
@@ -217,7 +217,7 @@ func TestBudget(t *testing.T) {
 				host, client := s.raw(t)
 				go func() { _, _, _ = client.ws.ReadMessage() }()
 				c.push(host)
-				host.flush(false)
+				host.out.flush(false)
 				synctest.Wait()
 				if got := ws.CodeOf(host.Err()); got != c.code {
 					t.Errorf("closed with %d (%v), want %d", got, host.Err(), c.code)

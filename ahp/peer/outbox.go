@@ -8,10 +8,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
-// outbox has the frames that wait to be written: a queue, and the large content
-// results, of which one is taken whenever the queue is empty. Its mutex is a leaf:
-// nothing is called under it.
+// outbox has the frames that wait to be written, and writes them (writer.go). It has
+// a queue, and the large content results, of which one is taken whenever the queue is
+// empty. Its mutex is a leaf: nothing is called under it.
 type outbox struct {
+	conn    *ws.Conn
+	opts    *Options
+	writers sync.WaitGroup // goroutines with the writer role, at most one
 	mu      sync.Mutex
 	queue   []Frame
 	pooled  *[]Frame // the pool's slice behind queue; nil if the queue is empty, so that an idle connection holds none
@@ -46,11 +49,7 @@ var queues = sync.Pool{New: func() any { q := make([]Frame, 0, 16); return &q }}
 // Push queues a frame and never waits. If the queue exceeds Options.QueueBytes, the
 // connection is closed with CodeSlow, so an open connection never loses a frame.
 // After the end Push does nothing.
-func (p *Peer) Push(f Frame) {
-	if begin, _ := p.enqueue(f, true); begin {
-		p.startWriter()
-	}
-}
+func (p *Peer) Push(f Frame) { p.out.push(f) }
 
 // PushShared is Push for messages to many peers.
 func (p *Peer) PushShared(s Shared) {
@@ -69,42 +68,48 @@ func (p *Peer) Notify(method string, params any) error {
 	if err != nil {
 		return err
 	}
-	p.pushOwn(f)
+	p.out.pushOwn(f)
 	return nil
+}
+
+// push is Peer.Push.
+func (o *outbox) push(f Frame) {
+	if begin, _ := o.enqueue(f, true); begin {
+		o.startWriter()
+	}
 }
 
 // pushOwn pushes a frame for this peer alone, behind the frames that were published
 // to many peers before.
-func (p *Peer) pushOwn(f Frame) {
-	p.opts.FlushShared()
-	p.Push(f)
+func (o *outbox) pushOwn(f Frame) {
+	o.opts.FlushShared()
+	o.push(f)
 }
 
 // pushUnflushed is pushOwn without starting a writer. The caller calls flush once it
 // holds no lock. Another push might have the frame written before.
-func (p *Peer) pushUnflushed(f Frame) bool {
-	p.opts.FlushShared()
-	_, ok := p.enqueue(f, false)
+func (o *outbox) pushUnflushed(f Frame) bool {
+	o.opts.FlushShared()
+	_, ok := o.enqueue(f, false)
 	return ok
 }
 
 // enqueue queues a frame. If wanted is true and no goroutine has the writer role,
 // the caller gets it, and begin is true. ok is false if the outbox is closed.
-func (p *Peer) enqueue(f Frame, wanted bool) (begin, ok bool) {
+func (o *outbox) enqueue(f Frame, wanted bool) (begin, ok bool) {
 	size := 0
 	if !isExempt(f) {
 		size = f.Size()
 	}
-	o := &p.out
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
 		return false, false
 	}
-	if o.bytes+size > p.opts.QueueBytes {
+	if o.bytes+size > o.opts.QueueBytes {
 		o.closed, o.stopped, o.queue, o.pooled = true, true, nil, nil
 		o.mu.Unlock()
-		p.tooSlow()
+		o.tooSlow()
 		return false, false
 	}
 	o.bytes += size
@@ -114,7 +119,7 @@ func (p *Peer) enqueue(f Frame, wanted bool) (begin, ok bool) {
 	}
 	o.queue = append(o.queue, f)
 	if wanted {
-		begin = p.takeRole()
+		begin = o.takeRole()
 	}
 	o.mu.Unlock()
 	return begin, true
@@ -122,34 +127,40 @@ func (p *Peer) enqueue(f Frame, wanted bool) (begin, ok bool) {
 
 // takeRole gives the caller the writer role, unless a goroutine has it. The caller
 // holds the outbox's lock.
-func (p *Peer) takeRole() bool {
-	if p.out.writing {
+func (o *outbox) takeRole() bool {
+	if o.writing {
 		return false
 	}
-	p.out.writing = true
-	p.wg.Add(1)
+	o.writing = true
+	o.writers.Add(1)
 	return true
 }
 
+// abort ends the connection at once and drops the queued frames. The client can
+// reconnect to get them.
+func (o *outbox) abort(code ws.CloseCode, reason string) {
+	o.stop()
+	o.conn.Close(code, reason)
+}
+
 // tooSlow closes a connection whose other side does not read fast enough.
-func (p *Peer) tooSlow() {
-	p.abort(ws.CodeSlow, "the queue of outgoing messages is full; reconnect to resume")
+func (o *outbox) tooSlow() {
+	o.abort(ws.CodeSlow, "the queue of outgoing messages is full; reconnect to resume")
 }
 
 // pushBulk queues a large content result. It returns false after the end.
-func (p *Peer) pushBulk(b bulk) bool {
-	p.opts.FlushShared()
-	o := &p.out
+func (o *outbox) pushBulk(b bulk) bool {
+	o.opts.FlushShared()
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
 		return false
 	}
 	o.bulk = append(o.bulk, b)
-	begin := p.takeRole()
+	begin := o.takeRole()
 	o.mu.Unlock()
 	if begin {
-		p.startWriter()
+		o.startWriter()
 	}
 	return true
 }

@@ -132,10 +132,10 @@ func (o Options) withDefaults() Options {
 // Close and the answers of a [Request] never wait and take only a leaf lock, so they
 // may be called while the caller holds locks.
 type Peer struct {
-	out  outbox // out and conn are first, to share cache lines: a push to many peers finds them in no cache
+	out  outbox // first, to share cache lines with the connection: a push to many peers finds them in no cache
 	conn *ws.Conn
 	opts *Options
-	wg   sync.WaitGroup // runner, writer, tasks
+	wg   sync.WaitGroup // reader, runner, tasks
 
 	h        Handler
 	rpc      *jsonrpc2.Conn
@@ -176,7 +176,7 @@ func (o Options) Limits() *Limits { return &Limits{o.withDefaults()} }
 
 // New returns a peer that owns conn, as the package's New does.
 func (l *Limits) New(conn *ws.Conn, h Handler) *Peer {
-	p := &Peer{conn: conn, h: h, opts: &l.opts}
+	p := &Peer{conn: conn, h: h, opts: &l.opts, out: outbox{conn: conn, opts: &l.opts}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.in.rate = newBucket(l.opts.MessageRate, l.opts.MessageBurst)
 	return p
@@ -207,13 +207,6 @@ func (p *Peer) Close(code ws.CloseCode, reason string) {
 	p.conn.Close(code, reason)
 }
 
-// abort ends the connection at once and drops the queued frames. The client can
-// reconnect to get them.
-func (p *Peer) abort(code ws.CloseCode, reason string) {
-	p.out.stop()
-	p.conn.Close(code, reason)
-}
-
 // Done returns a channel that is closed when the connection has ended and Handle
 // will not be called again.
 func (p *Peer) Done() <-chan struct{} {
@@ -239,6 +232,7 @@ func (p *Peer) Err() error { return p.conn.Err() }
 // delays it.
 func (p *Peer) Wait() {
 	p.wg.Wait()
+	p.out.writers.Wait() // no writer begins after the reader has ended
 	p.conn.Wait()
 }
 

@@ -121,7 +121,7 @@ func (r *Request) ReplyStream(write func(io.Writer) error) {
 		return
 	}
 	release := r.slot.hold()
-	queued := r.peer.pushBulk(bulk{after: release, stream: func(w io.Writer) error {
+	queued := r.peer.out.pushBulk(bulk{after: release, stream: func(w io.Writer) error {
 		if _, err := w.Write(appendResultHead(nil, r.id)); err != nil {
 			return err
 		}
@@ -148,9 +148,9 @@ func (r *Request) Fail(err error) {
 // Handle, when no lock is held.
 func (r *Request) answer(f Frame) {
 	if r.detached {
-		r.peer.pushOwn(f)
+		r.peer.out.pushOwn(f)
 	} else {
-		r.peer.pushUnflushed(f)
+		r.peer.out.pushUnflushed(f)
 	}
 }
 
@@ -182,7 +182,7 @@ func (r *Request) ensureAnswered() {
 // must be called inside Handle, at most once.
 func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.launch(&r.peer.tasks, r.peer.opts.Tasks, task{size: r.size, run: func() {
+	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, run: func() {
 		fn(r.peer.ctx)
 		r.ensureAnswered()
 	}})
@@ -192,7 +192,7 @@ func (r *Request) Go(fn func(ctx context.Context)) {
 // counts until its result has been written.
 func (r *Request) GoContent(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.launch(&r.peer.contents, r.peer.opts.Contents, task{size: r.size, run: func() {
+	r.peer.contents.launch(r.peer, r.peer.opts.Contents, task{size: r.size, run: func() {
 		r.slot = &slot{}
 		written := r.slot.hold()
 		fn(r.peer.ctx)

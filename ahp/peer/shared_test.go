@@ -129,7 +129,7 @@ func TestFlushShared(t *testing.T) {
 			g := dialTCP(t, url)
 			host = <-hosts
 			own(host)
-			host.flush(false)
+			host.out.flush(false)
 			if _, got, err := g.ReadMessage(); err != nil || string(got) != `"before"` {
 				t.Errorf("%s came first (%v)", got, err)
 			}

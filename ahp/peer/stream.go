@@ -55,7 +55,7 @@ func (s *stream) WriteObject(any) error {
 	s.sending = nil
 	var id [20]byte
 	frame := methodFrame(strconv.AppendUint(id[:0], c.id, 10), c.method, c.params)
-	if !s.p.pushUnflushed(frame) {
+	if !s.p.out.pushUnflushed(frame) {
 		return jsonrpc2.ErrClosed
 	}
 	return nil

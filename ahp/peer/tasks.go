@@ -24,8 +24,8 @@ type task struct {
 	size int
 }
 
-// launch runs t, now or later. After the connection's end it drops t.
-func (p *Peer) launch(q *taskQueue, limit int, t task) {
+// launch runs a task of p, now or later. After the connection's end it drops t.
+func (q *taskQueue) launch(p *Peer, limit int, t task) {
 	q.mu.Lock()
 	full := int(q.bytes)+t.size > p.opts.InboxBytes
 	switch {
@@ -34,7 +34,7 @@ func (p *Peer) launch(q *taskQueue, limit int, t task) {
 		q.running++
 		q.bytes += int32(t.size)
 		p.wg.Add(1)
-		go p.runTasks(q, t)
+		go q.run(p, t)
 	case len(q.waiting) < p.opts.TaskQueue:
 		q.bytes += int32(t.size)
 		q.waiting = append(q.waiting, t)
@@ -43,12 +43,12 @@ func (p *Peer) launch(q *taskQueue, limit int, t task) {
 	}
 	q.mu.Unlock()
 	if full {
-		p.abort(ws.CodePolicy, "too many requests wait for an answer")
+		p.out.abort(ws.CodePolicy, "too many requests wait for an answer")
 	}
 }
 
-// runTasks runs t, and then waiting tasks until there are none.
-func (p *Peer) runTasks(q *taskQueue, t task) {
+// run runs t, and then waiting tasks until there are none.
+func (q *taskQueue) run(p *Peer, t task) {
 	defer p.wg.Done()
 	for more := true; more; {
 		t.run()

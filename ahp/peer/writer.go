@@ -16,60 +16,59 @@ const batchSize = 64 << 10
 
 // startWriter passes the caller's writer role to another goroutine. It may be called
 // under any lock.
-func (p *Peer) startWriter() {
-	if p.conn.CanTry() {
-		flushers.add(p)
+func (o *outbox) startWriter() {
+	if o.conn.CanTry() {
+		flushers.add(o)
 	} else {
-		go p.write(nil, 0, nil)
+		go o.write(nil, 0, nil)
 	}
 }
 
 // flush writes the frames that pushUnflushed has queued. The caller must hold no
 // lock. If it is busy, another goroutine writes.
-func (p *Peer) flush(busy bool) {
-	o := &p.out
+func (o *outbox) flush(busy bool) {
 	o.mu.Lock()
-	begin := o.pooled != nil && p.takeRole()
+	begin := o.pooled != nil && o.takeRole()
 	o.mu.Unlock()
 	switch {
 	case !begin:
-	case busy || !p.conn.CanTry():
-		p.startWriter()
+	case busy || !o.conn.CanTry():
+		o.startWriter()
 	default:
-		p.tryWrite()
+		o.tryWrite()
 	}
 }
 
 // tryWrite writes the queue without waiting, and then once more the frames that were
 // queued meanwhile. The caller has the writer role and loses it.
-func (p *Peer) tryWrite() {
+func (o *outbox) tryWrite() {
 	for range 2 {
-		queue, result, drained := p.out.take()
+		queue, result, drained := o.take()
 		switch {
 		case queue != nil:
-			taken := p.tryQueue(*queue)
+			taken := o.tryQueue(*queue)
 			if taken < len(*queue) {
-				go p.write(queue, taken, nil)
+				go o.write(queue, taken, nil)
 				return
 			}
 			recycle(queue)
 		case result != nil:
-			go p.write(nil, 0, result)
+			go o.write(nil, 0, result)
 			return
 		default:
-			p.endRole(drained)
+			o.endRole(drained)
 			return
 		}
 	}
-	p.startWriter()
+	o.startWriter()
 }
 
 // tryQueue writes frames without waiting, and returns how many were taken.
-func (p *Peer) tryQueue(frames []Frame) (taken int) {
+func (o *outbox) tryQueue(frames []Frame) (taken int) {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	for taken < len(frames) {
-		n := p.tryRun(frames[taken:], batch)
+		n := o.tryRun(frames[taken:], batch)
 		if taken += n; n < len(*batch) || n == 0 {
 			break
 		}
@@ -78,7 +77,7 @@ func (p *Peer) tryQueue(frames []Frame) (taken int) {
 }
 
 // tryRun is tryQueue for the leading frames that are all JSON texts, or all framed.
-func (p *Peer) tryRun(frames []Frame, batch *[][]byte) (taken int) {
+func (o *outbox) tryRun(frames []Frame, batch *[][]byte) (taken int) {
 	clear(*batch)
 	*batch = (*batch)[:0]
 	framed := isFramed(frames[0])
@@ -89,12 +88,12 @@ func (p *Peer) tryRun(frames []Frame, batch *[][]byte) (taken int) {
 		*batch = append(*batch, f.Bytes())
 	}
 	if framed {
-		taken = p.conn.TryWriteFramed(*batch)
+		taken = o.conn.TryWriteFramed(*batch)
 	} else {
-		taken = p.conn.TryWriteBatch(*batch)
+		taken = o.conn.TryWriteBatch(*batch)
 	}
 	for i, f := range frames[:taken] {
-		p.out.wrote(f, (*batch)[i])
+		o.wrote(f, (*batch)[i])
 	}
 	return taken
 }
@@ -102,23 +101,23 @@ func (p *Peer) tryRun(frames []Frame, batch *[][]byte) (taken int) {
 // write writes until nothing is queued, and waits for the socket if it must. It has
 // the writer role. It begins with the frames that tryWrite left: queue[from:] or a
 // large result.
-func (p *Peer) write(queue *[]Frame, from int, result *bulk) {
+func (o *outbox) write(queue *[]Frame, from int, result *bulk) {
 	for {
 		var err error
 		switch {
 		case queue != nil:
-			err = p.writeQueue((*queue)[from:])
+			err = o.writeQueue((*queue)[from:])
 			recycle(queue)
 		case result != nil:
-			err = p.conn.Stream(result.stream)
+			err = o.conn.Stream(result.stream)
 			result.after()
 		}
 		if err != nil {
-			p.out.stop()
+			o.stop()
 		}
 		var drained func()
-		if queue, result, drained = p.out.take(); queue == nil && result == nil {
-			p.endRole(drained)
+		if queue, result, drained = o.take(); queue == nil && result == nil {
+			o.endRole(drained)
 			return
 		}
 		from = 0
@@ -126,11 +125,11 @@ func (p *Peer) write(queue *[]Frame, from int, result *bulk) {
 }
 
 // endRole ends the writer role, after take found nothing.
-func (p *Peer) endRole(drained func()) {
+func (o *outbox) endRole(drained func()) {
 	if drained != nil {
 		drained()
 	}
-	p.wg.Done()
+	o.writers.Done()
 }
 
 // recycle returns a queue to the pool.
@@ -152,20 +151,20 @@ func recycleBatch(batch *[][]byte) {
 }
 
 // writeQueue passes frames to the connection in batches, and counts the written bytes.
-func (p *Peer) writeQueue(frames []Frame) error {
+func (o *outbox) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	for len(frames) > 0 {
-		if j, ok := asParts(frames[0]); ok && !p.conn.Masks() {
-			if err := p.conn.WriteParts(j.size, j.parts); err != nil {
+		if j, ok := asParts(frames[0]); ok && !o.conn.Masks() {
+			if err := o.conn.WriteParts(j.size, j.parts); err != nil {
 				return err
 			}
 			frames = frames[1:]
 			continue
 		}
-		n, err := p.fill(batch, frames)
+		n, err := o.fill(batch, frames)
 		if err == nil {
-			err = p.writeRun(frames[:n], *batch)
+			err = o.writeRun(frames[:n], *batch)
 		}
 		if err != nil {
 			return err
@@ -178,7 +177,7 @@ func (p *Peer) writeQueue(frames []Frame) error {
 // fill makes a batch of the leading frames that are all JSON texts, or all framed, and
 // returns how many they are. It encodes lazy frames, which count from then on, so
 // that at most one large one is in memory.
-func (p *Peer) fill(batch *[][]byte, frames []Frame) (int, error) {
+func (o *outbox) fill(batch *[][]byte, frames []Frame) (int, error) {
 	clear(*batch)
 	*batch = (*batch)[:0]
 	size, framed := 0, isFramed(frames[0])
@@ -187,9 +186,9 @@ func (p *Peer) fill(batch *[][]byte, frames []Frame) (int, error) {
 			return n, nil
 		}
 		b := f.Bytes()
-		if f.Size() == 0 && !isExempt(f) && !p.out.charge(len(b), p.opts.QueueBytes) {
-			p.tooSlow()
-			return 0, p.Err()
+		if f.Size() == 0 && !isExempt(f) && !o.charge(len(b), o.opts.QueueBytes) {
+			o.tooSlow()
+			return 0, o.conn.Err()
 		}
 		*batch = append(*batch, b)
 		size += len(b)
@@ -198,16 +197,16 @@ func (p *Peer) fill(batch *[][]byte, frames []Frame) (int, error) {
 }
 
 // writeRun writes the batch that fill made of frames.
-func (p *Peer) writeRun(frames []Frame, batch [][]byte) error {
-	write := p.conn.WriteBatch
+func (o *outbox) writeRun(frames []Frame, batch [][]byte) error {
+	write := o.conn.WriteBatch
 	if isFramed(frames[0]) {
-		write = p.conn.WriteFramed
+		write = o.conn.WriteFramed
 	}
 	if err := write(batch); err != nil {
 		return err
 	}
 	for i, f := range frames {
-		p.out.wrote(f, batch[i])
+		o.wrote(f, batch[i])
 	}
 	return nil
 }

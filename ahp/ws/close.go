@@ -11,69 +11,72 @@ import (
 // written can complete, and the close frame follows, each within Options.CloseGrace.
 // Then the socket is closed. Only the first Close has an effect.
 func (c *Conn) Close(code CloseCode, reason string) {
-	_ = c.shut(&CloseError{Code: code, Reason: reason}, true)
+	_ = c.out.shut(&CloseError{Code: code, Reason: reason}, true)
 }
 
 // Wait waits until the connection has ended, the socket is closed and all goroutines
 // of c have returned.
-func (c *Conn) Wait() { c.wg.Wait() }
+func (c *Conn) Wait() { c.out.wg.Wait() }
 
 // Err returns why the connection ended, as a *[CloseError]. It is nil while the
 // connection is open.
-func (c *Conn) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cause == nil {
+func (c *Conn) Err() error { return c.out.err() }
+
+// err returns why the connection ended, or nil.
+func (w *writer) err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cause == nil {
 		return nil
 	}
-	return c.cause
+	return w.cause
 }
 
 // shut starts closing the connection, with a close frame if sendClose is true. It
 // returns the cause, which is an earlier one if there is one. Deadlines wake the
 // reader and a blocked writer.
-func (c *Conn) shut(cause *CloseError, sendClose bool) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cause != nil {
-		return c.cause
+func (w *writer) shut(cause *CloseError, sendClose bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cause != nil {
+		return w.cause
 	}
-	c.cause = cause
-	c.alive.Stop()
-	_ = c.nc.SetReadDeadline(time.Unix(1, 0))
-	_ = c.nc.Conn.SetWriteDeadline(time.Now().Add(c.opts.CloseGrace))
-	go c.finish(sendClose)
+	w.cause = cause
+	w.alive.Stop()
+	_ = w.nc.SetReadDeadline(time.Unix(1, 0))
+	_ = w.nc.Conn.SetWriteDeadline(time.Now().Add(w.opts.CloseGrace))
+	go w.finish(sendClose)
 	return cause
 }
 
 // finish sends the close frame, waits for the peer's end and closes the socket.
-func (c *Conn) finish(sendClose bool) {
-	defer c.wg.Done()
-	defer c.nc.Close()
+func (w *writer) finish(sendClose bool) {
+	defer w.wg.Done()
+	defer w.nc.Close()
 	if !sendClose {
 		return
 	}
-	c.writing <- struct{}{}
-	defer func() { <-c.writing }()
-	if c.broken {
+	w.writing <- struct{}{}
+	defer func() { <-w.writing }()
+	if w.broken {
 		return
 	}
-	frame := appendFrame(nil, opClose|bitFinal, closePayload(c.cause), c.client)
-	_ = c.nc.Conn.SetWriteDeadline(time.Now().Add(c.opts.CloseGrace))
-	if _, err := c.nc.Conn.Write(frame); err != nil {
+	frame := appendFrame(nil, opClose|bitFinal, closePayload(w.cause), w.client)
+	_ = w.nc.Conn.SetWriteDeadline(time.Now().Add(w.opts.CloseGrace))
+	if _, err := w.nc.Conn.Write(frame); err != nil {
 		return
 	}
-	c.nc.closeWrite()
-	c.linger()
+	w.nc.closeWrite()
+	w.linger()
 }
 
 // linger discards what the peer sends until it closes, too. Closing a socket with
 // unread bytes resets the connection, and the peer could lose the close frame.
-func (c *Conn) linger() {
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
-	_ = c.nc.SetReadDeadline(time.Now().Add(c.opts.CloseGrace))
-	_, _ = io.Copy(io.Discard, c.nc.Conn)
+func (w *writer) linger() {
+	w.reading <- struct{}{}
+	defer func() { <-w.reading }()
+	_ = w.nc.SetReadDeadline(time.Now().Add(w.opts.CloseGrace))
+	_, _ = io.Copy(io.Discard, w.nc.Conn)
 }
 
 // closePayload returns the body of the close frame: the peer's code repeated, or the

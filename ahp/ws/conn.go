@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,46 +47,29 @@ func (o Options) withDefaults() Options {
 // One goroutine at a time may read, and one may write. Close, SetReadLimit and Err may
 // be called at any time. The owner of a Conn must call Close and then Wait.
 type Conn struct {
-	ws   *websocket.Conn
-	nc   *transport
-	opts Options
+	ws  *websocket.Conn
+	out writer
 
 	readLimit atomic.Int64
-
-	// reading and writing are locks. They are channels, because they are held during
-	// socket operations: a synctest bubble sees that a goroutine waits for a channel,
-	// but not that it waits for a mutex.
-	reading chan struct{}
-	writing chan struct{} // held for whole frames
-	broken  bool          // a write failed inside a frame; guarded by writing
-	client  bool          // this side dialed, so its frames are masked
-	message Message       // the message being read; guarded by reading
-
-	mu             sync.Mutex // guards the fields below; only SetDeadline is called under it
-	cause          *CloseError
-	pong           []byte // the payload of the newest ping
-	pongDue        bool
-	pingDue        bool
-	controlRunning bool // a goroutine runs writeControl
-	alive          *time.Timer
-
-	wg sync.WaitGroup // finish, writeControl and completeTry
+	reading   chan struct{} // a lock, a channel like writer.writing
+	message   Message       // the message being read; guarded by reading
 }
 
 func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Conn {
 	c := &Conn{
-		ws: wsc, nc: nc, client: client, opts: opts.withDefaults(),
-		reading: make(chan struct{}, 1), writing: make(chan struct{}, 1),
+		ws: wsc, reading: make(chan struct{}, 1),
+		out: writer{nc: nc, client: client, opts: opts.withDefaults(), writing: make(chan struct{}, 1)},
 	}
+	c.out.reading = c.reading
 	nc.sealed.Store(true)
-	c.wg.Add(1)
-	c.readLimit.Store(c.opts.ReadLimit)
-	wsc.SetPingHandler(func(payload string) error { c.queueControl(payload, true); return nil })
+	c.out.wg.Add(1)
+	c.readLimit.Store(c.out.opts.ReadLimit)
+	wsc.SetPingHandler(func(payload string) error { c.out.queueControl(payload, true); return nil })
 	wsc.SetPongHandler(nil)
 	wsc.SetCloseHandler(func(int, string) error { return nil })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.alive = time.AfterFunc(c.opts.PingAfter, c.checkAlive)
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	c.out.alive = time.AfterFunc(c.out.opts.PingAfter, c.out.checkAlive)
 	return c
 }
 
@@ -96,13 +78,13 @@ func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Con
 func (c *Conn) SetReadLimit(n int64) { c.readLimit.Store(n) }
 
 // Masks reports whether this side masks its frames, because it dialed.
-func (c *Conn) Masks() bool { return c.client }
+func (c *Conn) Masks() bool { return c.out.client }
 
 // Subprotocol returns the subprotocol that the handshake selected, or "".
 func (c *Conn) Subprotocol() string { return c.ws.Subprotocol() }
 
 // RemoteAddr returns the peer's address.
-func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
+func (c *Conn) RemoteAddr() net.Addr { return c.out.nc.RemoteAddr() }
 
 // ReadMessage returns the next text message, which the caller owns. After an error the
 // connection is closing, and every call returns the same *[CloseError]. A message
@@ -129,13 +111,13 @@ func (c *Conn) ReadMessage() ([]byte, error) {
 // peer's close frame, a lost socket, or a violation of the protocol.
 func (c *Conn) readFailed(err error) error {
 	if ce, ok := errors.AsType[*websocket.CloseError](err); ok && ce.Code != websocket.CloseAbnormalClosure {
-		return c.shut(&CloseError{Code: CloseCode(ce.Code), Reason: ce.Text, Remote: true}, true)
+		return c.out.shut(&CloseError{Code: CloseCode(ce.Code), Reason: ce.Text, Remote: true}, true)
 	}
 	switch {
 	case errors.Is(err, websocket.ErrReadLimit):
-		return c.shut(&CloseError{Code: CodeTooBig, Reason: "message above the limit"}, true)
-	case c.nc.readErr != nil:
-		return c.shut(&CloseError{Code: CodeLost, Reason: "connection lost", Err: c.nc.readErr}, false)
+		return c.out.shut(&CloseError{Code: CodeTooBig, Reason: "message above the limit"}, true)
+	case c.out.nc.readErr != nil:
+		return c.out.shut(&CloseError{Code: CodeLost, Reason: "connection lost", Err: c.out.nc.readErr}, false)
 	}
-	return c.shut(&CloseError{Code: CodeProtocol, Reason: "not a valid WebSocket frame (RFC 6455)", Err: err}, true)
+	return c.out.shut(&CloseError{Code: CodeProtocol, Reason: "not a valid WebSocket frame (RFC 6455)", Err: err}, true)
 }

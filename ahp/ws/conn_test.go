@@ -224,7 +224,7 @@ func TestKeepAlive(t *testing.T) {
 			if err := p.host.Err(); err != nil {
 				t.Error(err)
 			}
-			if s := p.client.nc.silence(); s != 30*time.Second-1 { // the next ping is due
+			if s := p.client.out.nc.silence(); s != 30*time.Second-1 { // the next ping is due
 				t.Errorf("no ping for %s", s)
 			}
 		})

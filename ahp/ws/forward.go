@@ -32,13 +32,13 @@ const headerSpace = maxHeader
 // pings, enforces src's read limit, and calls forwarded, if it is not nil, with the
 // bytes of payload of each write.
 func Forward(dst, src *Conn, forwarded func(bytes int)) error {
-	if dst.client || src.client {
+	if dst.out.client || src.out.client {
 		panic("ws: Forward joins accepted connections")
 	}
 	f := &forwarder{dst: dst, src: src, forwarded: forwarded, taken: headerSpace, end: headerSpace, idle: make([]byte, headerSpace)}
-	if f.read = f.readReady(src.nc.Conn); f.read == nil {
+	if f.read = f.readReady(src.out.nc.Conn); f.read == nil {
 		f.idle = make([]byte, smallBuffer)
-		f.read = func() (int, error) { return src.nc.Conn.Read(f.buf[f.end:]) }
+		f.read = func() (int, error) { return src.out.nc.Conn.Read(f.buf[f.end:]) }
 	}
 	f.buf = f.idle
 	defer f.release()
@@ -50,7 +50,7 @@ func Forward(dst, src *Conn, forwarded func(bytes int)) error {
 		}
 		switch {
 		case bad != nil:
-			return src.shut(bad, true)
+			return src.out.shut(bad, true)
 		case lost != nil:
 			return lost
 		}
@@ -189,11 +189,11 @@ func (f *forwarder) write(out []byte, payload int) error {
 	if len(out) == 0 {
 		return nil
 	}
-	f.src.nc.pauseReading(true)
-	defer f.src.nc.pauseReading(false)
-	f.dst.writing <- struct{}{}
-	defer func() { <-f.dst.writing }()
-	if err := f.dst.write(out); err != nil {
+	f.src.out.nc.pauseReading(true)
+	defer f.src.out.nc.pauseReading(false)
+	f.dst.out.writing <- struct{}{}
+	defer func() { <-f.dst.out.writing }()
+	if err := f.dst.out.write(out); err != nil {
 		return err
 	}
 	if f.forwarded != nil {
@@ -211,7 +211,7 @@ func (c *Conn) readSocket(read func() (int, error)) (int, error) {
 		return 0, err
 	}
 	n, err := read()
-	c.nc.noteRead(n, err)
+	c.out.nc.noteRead(n, err)
 	if err != nil {
 		return n, c.readFailed(err)
 	}

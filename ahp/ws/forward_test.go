@@ -136,8 +136,8 @@ func TestForwardPushesBack(t *testing.T) {
 func TestForwardKeepsTheSourceOfASlowTargetAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := join(t, Options{ReadLimit: 1 << 20, WriteStall: 5 * time.Minute, PingAfter: time.Hour, DeadAfter: 2 * time.Hour})
-		j.a.host.opts.PingAfter, j.a.host.opts.DeadAfter = 30*time.Second, 60*time.Second
-		j.a.host.alive.Reset(30 * time.Second)
+		j.a.host.out.opts.PingAfter, j.a.host.out.opts.DeadAfter = 30*time.Second, 60*time.Second
+		j.a.host.out.alive.Reset(30 * time.Second)
 		j.b.wire.Freeze()
 		go func() {
 			for range 2000 {
@@ -252,7 +252,7 @@ func FuzzForward(f *testing.F) {
 		if step < 1 || len(data)/step > 2000 {
 			t.Skip()
 		}
-		fw := &forwarder{src: &Conn{cause: &CloseError{}}, taken: headerSpace, end: headerSpace, idle: make([]byte, smallBuffer)}
+		fw := &forwarder{src: &Conn{out: writer{cause: &CloseError{}}}, taken: headerSpace, end: headerSpace, idle: make([]byte, smallBuffer)}
 		fw.src.readLimit.Store(limit)
 		fw.buf = fw.idle
 		defer fw.release()

@@ -132,7 +132,7 @@ func broken(how string) *CloseError { return &CloseError{Code: CodeProtocol, Rea
 func (c *Conn) handleControl(opcode byte, body []byte) *CloseError {
 	switch {
 	case opcode == opPing:
-		c.queueControl(string(body), true)
+		c.out.queueControl(string(body), true)
 	case opcode != opClose:
 	case len(body) == 0:
 		return &CloseError{Code: CodeNoStatus, Remote: true}

@@ -29,7 +29,7 @@ func (c *Conn) NextMessage() (*Message, error) {
 		return nil, c.readFailed(err)
 	}
 	if kind != websocket.TextMessage {
-		return nil, c.shut(&CloseError{Code: CodeUnsupported, Reason: "text messages only"}, true)
+		return nil, c.out.shut(&CloseError{Code: CodeUnsupported, Reason: "text messages only"}, true)
 	}
 	c.message = Message{c: c, r: r}
 	return &c.message, nil

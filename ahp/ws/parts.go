@@ -9,9 +9,9 @@ import "iter"
 func (c *Conn) WriteParts(size int, parts iter.Seq[[]byte]) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
-	c.writing <- struct{}{}
-	defer func() { <-c.writing }()
-	w := partsWriter{c: c, left: size}
+	c.out.writing <- struct{}{}
+	defer func() { <-c.out.writing }()
+	w := partsWriter{out: &c.out, left: size}
 	w.buf, _ = appendHeader((*piece)[:0], opText|bitFinal, size, false)
 	for part := range parts {
 		if err := w.add(part); err != nil {
@@ -26,7 +26,7 @@ func (c *Conn) WriteParts(size int, parts iter.Seq[[]byte]) error {
 
 // partsWriter writes the parts of a message in pieces.
 type partsWriter struct {
-	c     *Conn
+	out   *writer
 	buf   []byte
 	left  int  // bytes of the message that have not been added
 	begun bool // the beginning of the message has been written
@@ -51,9 +51,9 @@ func (w *partsWriter) add(part []byte) error {
 
 // flush writes the current piece.
 func (w *partsWriter) flush() error {
-	write := w.c.write
+	write := w.out.write
 	if w.begun {
-		write = w.c.writeAll
+		write = w.out.writeAll
 	}
 	err := write(w.buf)
 	w.buf, w.begun = w.buf[:0], true
@@ -63,5 +63,5 @@ func (w *partsWriter) flush() error {
 // wrongSize closes the connection, without a close frame if the peer would take that for
 // a part of the message.
 func (w *partsWriter) wrongSize() error {
-	return w.c.shut(&CloseError{Code: CodeInternal, Reason: "a message has another size than announced"}, !w.begun)
+	return w.out.shut(&CloseError{Code: CodeInternal, Reason: "a message has another size than announced"}, !w.begun)
 }

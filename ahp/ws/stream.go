@@ -9,12 +9,12 @@ import "io"
 func (c *Conn) Stream(fn func(io.Writer) error) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
-	w := &streamWriter{c: c, buf: (*piece)[:maxHeader], first: opText}
+	w := &streamWriter{out: &c.out, buf: (*piece)[:maxHeader], first: opText}
 	if err := fn(w); err != nil {
 		if w.err != nil {
 			return w.err
 		}
-		return c.shut(&CloseError{Code: CodeInternal, Reason: "an answer failed while it was being sent", Err: err}, true)
+		return c.out.shut(&CloseError{Code: CodeInternal, Reason: "an answer failed while it was being sent", Err: err}, true)
 	}
 	if w.err == nil {
 		w.flush(bitFinal)
@@ -35,7 +35,7 @@ const minBuffer = 1 << 10
 // streamWriter is the writer of Stream. It collects a fragment behind space for its
 // header, so that both are sent in one write without a copy.
 type streamWriter struct {
-	c     *Conn
+	out   *writer
 	buf   []byte // maxHeader bytes, then payload
 	first byte   // opcode of the next fragment
 	err   error
@@ -78,15 +78,15 @@ func (w *streamWriter) Write(p []byte) (int, error) {
 func (w *streamWriter) flush(final byte) {
 	payload := w.buf[maxHeader:]
 	var header [maxHeader]byte
-	h, key := appendHeader(header[:0], w.first|final, len(payload), w.c.client)
-	if w.c.client {
+	h, key := appendHeader(header[:0], w.first|final, len(payload), w.out.client)
+	if w.out.client {
 		maskBytes(key, 0, payload)
 	}
 	start := maxHeader - len(h)
 	copy(w.buf[start:], h)
-	w.c.writing <- struct{}{}
-	defer func() { <-w.c.writing }()
-	w.err = w.c.write(w.buf[start:])
+	w.out.writing <- struct{}{}
+	defer func() { <-w.out.writing }()
+	w.err = w.out.write(w.buf[start:])
 	w.buf, w.first = w.buf[:maxHeader], opContinue
 }
 
@@ -94,10 +94,10 @@ func (w *streamWriter) flush(final byte) {
 func (w *streamWriter) large(p []byte) {
 	out := pieces.Get().(*[]byte)
 	defer pieces.Put(out)
-	w.c.writing <- struct{}{}
-	defer func() { <-w.c.writing }()
-	if w.err = w.c.Err(); w.err == nil {
-		w.err = w.c.writeLarge((*out)[:0], w.first, p)
+	w.out.writing <- struct{}{}
+	defer func() { <-w.out.writing }()
+	if w.err = w.out.err(); w.err == nil {
+		w.err = w.out.writeLarge((*out)[:0], w.first, p)
 	}
 	w.first = opContinue
 }

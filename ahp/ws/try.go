@@ -50,68 +50,68 @@ func rawConn(nc any) syscall.RawConn {
 
 // CanTry reports whether TryWriteBatch can take messages. It cannot with TLS, or if the
 // connection is not a socket.
-func (c *Conn) CanTry() bool { return c.nc.raw != nil }
+func (c *Conn) CanTry() bool { return c.out.nc.raw != nil }
 
 // TryWriteBatch is WriteBatch without waiting. It returns how many messages it took. The
 // caller writes the others with WriteBatch. It takes none if another goroutine is
 // writing or the connection has ended, and it stops before a message above 64 KiB. One
 // goroutine writes at a time.
-func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) { return c.try(msgs, c.appendFrames) }
+func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) { return c.out.try(msgs, c.out.appendFrames) }
 
 // TryWriteFramed is TryWriteBatch for results of [Framed], of any length.
-func (c *Conn) TryWriteFramed(parts [][]byte) (taken int) { return c.try(parts, merge) }
+func (c *Conn) TryWriteFramed(parts [][]byte) (taken int) { return c.out.try(parts, merge) }
 
 // try writes messages without waiting. next encodes the first messages into space, and
 // returns the bytes and how many messages they are.
-func (c *Conn) try(msgs [][]byte, next func(space []byte, msgs [][]byte) ([]byte, int)) (taken int) {
-	if !c.CanTry() || !c.beginTry() {
+func (w *writer) try(msgs [][]byte, next func(space []byte, msgs [][]byte) ([]byte, int)) (taken int) {
+	if w.nc.raw == nil || !w.beginTry() {
 		return 0
 	}
 	piece := pieces.Get().(*[]byte)
 	for taken < len(msgs) {
 		buf, n := next((*piece)[:0], msgs[taken:])
-		wrote := tryWrite(c.nc.raw, buf)
+		wrote := tryWrite(w.nc.raw, buf)
 		if wrote == 0 {
 			break
 		}
 		taken += n
 		if wrote < len(buf) {
-			go c.completeTry(piece, buf[wrote:])
+			go w.completeTry(piece, buf[wrote:])
 			return taken
 		}
 	}
-	c.endTry(piece)
+	w.endTry(piece)
 	return taken
 }
 
 // beginTry takes the writing lock. It returns false if the lock is held or the
 // connection has ended.
-func (c *Conn) beginTry() bool {
+func (w *writer) beginTry() bool {
 	select {
-	case c.writing <- struct{}{}:
+	case w.writing <- struct{}{}:
 	default:
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cause != nil {
-		<-c.writing
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cause != nil {
+		<-w.writing
 		return false
 	}
-	c.wg.Add(1)
+	w.wg.Add(1)
 	return true
 }
 
 // endTry releases the writing lock.
-func (c *Conn) endTry(piece *[]byte) {
+func (w *writer) endTry(piece *[]byte) {
 	pieces.Put(piece)
-	<-c.writing
-	c.wg.Done()
+	<-w.writing
+	w.wg.Done()
 }
 
 // completeTry writes the rest of a frame that a try has begun, and waits for the socket.
 // Other writers wait for it.
-func (c *Conn) completeTry(piece *[]byte, b []byte) {
-	defer c.endTry(piece)
-	_ = c.writeAll(b)
+func (w *writer) completeTry(piece *[]byte, b []byte) {
+	defer w.endTry(piece)
+	_ = w.writeAll(b)
 }

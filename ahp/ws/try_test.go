@@ -26,7 +26,7 @@ func connectTCP(t testing.TB, host Options) *pair {
 			t.Error(err)
 			return
 		}
-		_ = c.nc.Conn.(*net.TCPConn).SetWriteBuffer(16 << 10)
+		_ = c.out.nc.Conn.(*net.TCPConn).SetWriteBuffer(16 << 10)
 		accepted <- c
 	}))
 	small := func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -106,11 +106,11 @@ func TestTryTakesNothing(t *testing.T) {
 	})
 	t.Run("somebody writes", func(t *testing.T) {
 		p := connectTCP(t, Options{})
-		p.host.writing <- struct{}{}
+		p.host.out.writing <- struct{}{}
 		if n := p.host.TryWriteBatch(texts(1)); n != 0 {
 			t.Errorf("%d taken", n)
 		}
-		<-p.host.writing
+		<-p.host.out.writing
 		if n := p.host.TryWriteBatch(texts(1)); n != 1 {
 			t.Errorf("%d taken, want 1", n)
 		}
@@ -138,7 +138,7 @@ func TestTryOfASlowPeer(t *testing.T) {
 func TestTryAfterAWait(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	p := connectTCP(t, Options{WriteStall: stall})
-	_ = p.host.nc.Conn.SetWriteDeadline(time.Unix(1, 0)) // prevents the next try
+	_ = p.host.out.nc.Conn.SetWriteDeadline(time.Unix(1, 0)) // prevents the next try
 	if n := p.host.TryWriteBatch(texts(1)); n != 0 {
 		t.Fatalf("%d taken behind the deadline", n)
 	}

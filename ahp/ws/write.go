@@ -19,15 +19,15 @@ var pieces = sync.Pool{New: func() any { b := make([]byte, 0, pieceSize); return
 func (c *Conn) WriteBatch(msgs [][]byte) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
-	c.writing <- struct{}{}
-	defer func() { <-c.writing }()
+	c.out.writing <- struct{}{}
+	defer func() { <-c.out.writing }()
 	for len(msgs) > 0 {
-		buf, n := c.appendFrames((*piece)[:0], msgs)
+		buf, n := c.out.appendFrames((*piece)[:0], msgs)
 		if n > 0 {
-			if err := c.write(buf); err != nil {
+			if err := c.out.write(buf); err != nil {
 				return err
 			}
-		} else if err := c.writeLarge(buf, opText|bitFinal, msgs[0]); err != nil {
+		} else if err := c.out.writeLarge(buf, opText|bitFinal, msgs[0]); err != nil {
 			return err
 		}
 		msgs = msgs[max(n, 1):]
@@ -37,12 +37,12 @@ func (c *Conn) WriteBatch(msgs [][]byte) error {
 
 // appendFrames appends the frames of the first messages that fit into buf's capacity,
 // and returns how many those are.
-func (c *Conn) appendFrames(buf []byte, msgs [][]byte) ([]byte, int) {
+func (w *writer) appendFrames(buf []byte, msgs [][]byte) ([]byte, int) {
 	for n, m := range msgs {
 		if len(buf)+maxHeader+len(m) > cap(buf) {
 			return buf, n
 		}
-		buf = appendFrame(buf, opText|bitFinal, m, c.client)
+		buf = appendFrame(buf, opText|bitFinal, m, w.client)
 	}
 	return buf, len(msgs)
 }
@@ -52,11 +52,11 @@ func (c *Conn) appendFrames(buf []byte, msgs [][]byte) ([]byte, int) {
 func (c *Conn) WriteFramed(parts [][]byte) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
-	c.writing <- struct{}{}
-	defer func() { <-c.writing }()
+	c.out.writing <- struct{}{}
+	defer func() { <-c.out.writing }()
 	for len(parts) > 0 {
 		buf, n := merge((*piece)[:0], parts)
-		if err := c.write(buf); err != nil {
+		if err := c.out.write(buf); err != nil {
 			return err
 		}
 		parts = parts[n:]
@@ -81,24 +81,24 @@ func merge(space []byte, parts [][]byte) ([]byte, int) {
 
 // writeLarge writes a frame that does not fit into a piece. A server's payload is
 // written without a copy, and a client's is masked piece by piece.
-func (c *Conn) writeLarge(buf []byte, first byte, m []byte) error {
-	buf, key := appendHeader(buf[:0], first, len(m), c.client)
+func (w *writer) writeLarge(buf []byte, first byte, m []byte) error {
+	buf, key := appendHeader(buf[:0], first, len(m), w.client)
 	n := min(cap(buf)-len(buf), len(m))
 	start := len(buf)
 	buf = append(buf, m[:n]...)
-	if c.client {
+	if w.client {
 		maskBytes(key, 0, buf[start:])
 	}
-	if err := c.write(buf); err != nil {
+	if err := w.write(buf); err != nil {
 		return err
 	}
-	if !c.client {
-		return c.writeAll(m[n:])
+	if !w.client {
+		return w.writeAll(m[n:])
 	}
 	for n < len(m) {
 		buf = append(buf[:0], m[n:min(n+cap(buf), len(m))]...)
 		n = maskBytes(key, n, buf)
-		if err := c.writeAll(buf); err != nil {
+		if err := w.writeAll(buf); err != nil {
 			return err
 		}
 	}
@@ -107,59 +107,59 @@ func (c *Conn) writeLarge(buf []byte, first byte, m []byte) error {
 
 // write writes whole frames or the beginning of one, unless the connection is closing.
 // The caller holds the writing lock.
-func (c *Conn) write(b []byte) error {
-	if err := c.Err(); err != nil {
+func (w *writer) write(b []byte) error {
+	if err := w.err(); err != nil {
 		return err
 	}
-	return c.writeAll(b)
+	return w.writeAll(b)
 }
 
 // writeAll writes bytes that can be the middle of a frame, so it continues while the
 // connection is closing, within Options.CloseGrace. A deadline without progress ends the
 // connection, because the frame cannot be completed later. No deadline is set if the
 // socket takes all bytes at once.
-func (c *Conn) writeAll(b []byte) error {
-	b = b[tryWrite(c.nc.raw, b):]
+func (w *writer) writeAll(b []byte) error {
+	b = b[tryWrite(w.nc.raw, b):]
 	for len(b) > 0 {
-		closing := c.arm()
-		n, err := c.nc.Conn.Write(b)
+		closing := w.arm()
+		n, err := w.nc.Conn.Write(b)
 		b = b[n:]
 		switch {
 		case err == nil:
-			c.disarm()
+			w.disarm()
 			return nil
 		case errors.Is(err, os.ErrDeadlineExceeded) && n > 0 && closing == nil:
 			continue
 		}
-		c.broken = true
+		w.broken = true
 		if closing != nil {
 			return closing
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return c.shut(&CloseError{Code: CodeSlow, Reason: "the peer does not read", Err: err}, true)
+			return w.shut(&CloseError{Code: CodeSlow, Reason: "the peer does not read", Err: err}, true)
 		}
-		return c.shut(&CloseError{Code: CodeLost, Reason: "connection lost", Err: err}, false)
+		return w.shut(&CloseError{Code: CodeLost, Reason: "connection lost", Err: err}, false)
 	}
 	return nil
 }
 
 // arm sets the write deadline. If the connection is closing, arm keeps the deadline of
 // the close and returns the cause.
-func (c *Conn) arm() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cause != nil {
-		return c.cause
+func (w *writer) arm() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cause != nil {
+		return w.cause
 	}
-	_ = c.nc.Conn.SetWriteDeadline(time.Now().Add(c.opts.WriteStall))
+	_ = w.nc.Conn.SetWriteDeadline(time.Now().Add(w.opts.WriteStall))
 	return nil
 }
 
 // disarm removes the write deadline, because an expired one would prevent tries.
-func (c *Conn) disarm() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cause == nil && c.CanTry() {
-		_ = c.nc.Conn.SetWriteDeadline(time.Time{})
+func (w *writer) disarm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cause == nil && w.nc.raw != nil {
+		_ = w.nc.Conn.SetWriteDeadline(time.Time{})
 	}
 }

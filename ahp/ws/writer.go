@@ -1,0 +1,33 @@
+package ws
+
+import (
+	"sync"
+	"time"
+)
+
+// writer is the write side of a connection. It writes messages (write.go, try.go) and
+// control frames (alive.go), and ends the connection (close.go), because the close
+// frame is the last one that it writes. The reader uses it for pongs and to report a
+// failed read.
+type writer struct {
+	nc     *transport
+	opts   Options
+	client bool // this side dialed, so its frames are masked
+
+	// writing is a lock, held for whole frames. It is a channel, because it is held
+	// during socket operations: a synctest bubble sees that a goroutine waits for a
+	// channel, but not that it waits for a mutex.
+	writing chan struct{}
+	broken  bool          // a write failed inside a frame; guarded by writing
+	reading chan struct{} // Conn.reading, for linger
+
+	mu             sync.Mutex // guards the fields below; only SetDeadline is called under it
+	cause          *CloseError
+	pong           []byte // the payload of the newest ping
+	pongDue        bool
+	pingDue        bool
+	controlRunning bool // a goroutine runs writeControl
+	alive          *time.Timer
+
+	wg sync.WaitGroup // finish, writeControl and completeTry
+}
