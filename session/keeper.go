@@ -35,8 +35,8 @@ type sessionRecord struct {
 	WorkingDirectory *string `json:"workingDirectory,omitzero"`
 }
 
-// stateRecord is a session's state without its clients and canvases, which have records
-// of their own.
+// stateRecord is a session's state without its clients and canvases, which have separate
+// records.
 type stateRecord struct {
 	Modified time.Time `json:"modified"`
 	State    State     `json:"state"`

@@ -57,8 +57,8 @@ func (f *feed) replay(envelopes []envelope, missing []string) error {
 	return nil
 }
 
-// restart replaces the followed channels by snapshots, and drops those of uris
-// without one.
+// restart replaces the followed channels by snapshots, and drops each channel in
+// uris that has no snapshot.
 func (f *feed) restart(uris []string, snapshots []decodedSnapshot, seq int64) {
 	f.mirror.restart(seq)
 	has := map[string]bool{}

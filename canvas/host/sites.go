@@ -14,7 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// sites knows the addresses of a host, and checks every request against those.
+// sites knows the addresses of a host, and checks every request against them.
 type sites struct {
 	origins       []string
 	contentOrigin string
@@ -112,11 +112,10 @@ func (l *sites) loopbackSite(k loopbackKey) (*site, error) {
 }
 
 // newSite makes a site. queryToken accepts a token in the URL, which servers and proxies
-// log: only a listener of the host's own on loopback may have it.
+// log: it is only for a loopback listener that the host serves itself.
 func (l *sites) newSite(a addresses, queryToken bool, hint string) (*site, error) {
 	s := &site{addresses: a, hint: hint, guard: &ws.Guard{
-		Hosts: a.hosts, Origins: a.origins, QueryToken: queryToken,
-		Tokens: slices.Clone(l.tokens),
+		Hosts: a.hosts, Origins: a.origins, QueryToken: queryToken, Tokens: slices.Clone(l.tokens),
 	}}
 	unknown := ""
 	if hint != "" {
