@@ -45,7 +45,7 @@ type Opened struct {
 	// URL is where the content is: an ahp-canvas-content: URI (see
 	// [ContentURL]) or a direct one, within the url policy; "" shows none.
 	URL    string
-	Title  string // at most 512 code points, no control characters; "" is absent
+	Title  string // one line of at most 512 code points; a longer or broken one is cut and cleaned; "" is absent
 	Status string // likewise
 	// HTTP says that the instance is a [Messenger] that answers http/1 messages
 	// (package bridge). Pages read it from the state's _meta; without it they only read

@@ -20,7 +20,7 @@ type Limits struct {
 	AllowSchemes []string
 }
 
-// Text checks a title, status or display name: it is bounded and holds no control
+// Text checks a display name: it is bounded and holds no control
 // characters, which could break out of a line. A nil text passes.
 func (l *Limits) Text(name string, s *string) error {
 	if s == nil {
@@ -106,14 +106,9 @@ func valueDropped(why string) error {
 	return canvas.Errorf(canvas.CodeLimitExceeded, "the action ran; its value was dropped: it %s", why)
 }
 
-// Update checks what a provider wants to show of an instance: its texts and its URL.
+// Update checks what a provider wants to show of an instance. Its texts are never refused;
+// see [Limits.CleanUpdate].
 func (l *Limits) Update(instanceID string, u canvas.Update, source session.CanvasProviderSource) error {
-	if err := l.Text("title", u.Title.Value); err != nil {
-		return err
-	}
-	if err := l.Text("status", u.Status.Value); err != nil {
-		return err
-	}
 	if u.URL.Value == nil {
 		return nil
 	}

@@ -47,6 +47,7 @@ func (h *handle) do(fn func(tx *channels.Tx, inst *instance) error) error {
 
 // Update implements [canvas.Backend]. An update without effect is not published.
 func (h *handle) Update(_ context.Context, u canvas.Update) error {
+	u, _ = h.engine.limits.CleanUpdate(u)
 	return h.do(func(tx *channels.Tx, i *instance) error {
 		if err := h.engine.limits.Update(h.key.instance, u, h.ext.Source()); err != nil {
 			return err

@@ -18,7 +18,6 @@ func TestHandleChecksWhatItIsGiven(t *testing.T) {
 	v := h.Connect("v")
 	v.Subscribe(o.Channel)
 	for name, err := range map[string]error{
-		"title":   hd.SetTitle(t.Context(), "a\nb"),
 		"url":     hd.Update(t.Context(), canvas.Update{URL: ahp.Set("vscode-webview://x")}),
 		"payload": hd.Post(t.Context(), ahp.Value(`{`)),
 		"event":   hd.Raise(ahp.Value(strings.Repeat(" ", 65<<10) + "1")),

@@ -65,7 +65,7 @@ func TestInvokeErrors(t *testing.T) {
 		{"own code", "fake_code", nil, canvas.Errorf("fake_code", "x")},
 		{"no text", canvas.CodeHandlerError, nil, errors.New("\xff")},
 		{"no code", canvas.CodeHandlerError, nil, errors.New("plain")},
-		{"too long", canvas.CodeHandlerError, ahp.Value(`"` + strings.Repeat("x", 64<<10) + `"`), nil},
+		{"too long", canvas.CodeLimitExceeded, ahp.Value(`"` + strings.Repeat("x", 64<<10) + `"`), nil},
 		{"no JSON", canvas.CodeHandlerError, ahp.Value(`{"a":1,"a":2}`), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

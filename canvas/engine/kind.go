@@ -33,7 +33,7 @@ func (k *kind) permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	provides := st.Provider.Kind == session.SourceClient && st.Provider.ClientID == d.From.ClientID
 	switch a := d.Action.(type) {
 	case canvas.Updated:
-		return k.permitUpdate(st, i, a, provides)
+		return k.permitUpdate(d, st, i, a, provides)
 	case canvas.Message:
 		return k.permitMessage(tx, d, st, i, a, provides)
 	}
@@ -42,7 +42,7 @@ func (k *kind) permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 
 // permitUpdate allows updates only from the instance's provider, only while the canvas
 // is ready or being opened again, and only of the members that a provider sets.
-func (k *kind) permitUpdate(st canvas.CanvasState, i *instance, a canvas.Updated, provides bool) error {
+func (k *kind) permitUpdate(d *channels.Dispatch, st canvas.CanvasState, i *instance, a canvas.Updated, provides bool) error {
 	switch {
 	case !provides:
 		return errors.New("only the canvas's provider may update it")
@@ -53,8 +53,15 @@ func (k *kind) permitUpdate(st canvas.CanvasState, i *instance, a canvas.Updated
 	case a.Input.Present:
 		return errors.New("/input: only the host sets it")
 	}
-	u := canvas.Update{Title: a.Title, Status: a.Status, URL: a.URL}
-	return k.engine.limits.Update(st.InstanceID, u, st.Provider)
+	u, changed := k.engine.limits.CleanUpdate(canvas.Update{Title: a.Title, Status: a.Status, URL: a.URL})
+	if err := k.engine.limits.Update(st.InstanceID, u, st.Provider); err != nil {
+		return err // refused as it was sent
+	}
+	if changed {
+		a.Title, a.Status = u.Title, u.Status
+		d.Replace(a)
+	}
+	return nil
 }
 
 // permitMessage also sets the audience. A provider's message goes to all subscribers; a

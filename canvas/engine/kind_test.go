@@ -54,13 +54,21 @@ func TestUpdatedByItsProvider(t *testing.T) {
 	owner.Take()
 	view.Take()
 
+	for sent, cleaned := range map[string]string{
+		`"title":"` + strings.Repeat("x", 513) + `"`: `"title":"` + strings.Repeat("x", 511) + `…"`,
+		`"status":"a\u0007b"`:                        `"status":"a b"`,
+	} {
+		owner.Dispatch(ch, update(sent))
+		equal(t, []string{ch + " " + update(cleaned)}, owner.Brief())
+	}
+	view.Take()
+
 	before := h.State(ch)
 	for members, why := range map[string]string{
 		`"availability":"stale"`:                        "/availability: only the host sets it",
 		`"availability":"ready"`:                        "/availability: only the host sets it",
 		`"input":{}`:                                    "/input: only the host sets it",
-		`"title":"` + strings.Repeat("x", 513) + `"`:    "title has 513 code points, at most 512 are allowed",
-		`"status":"a\u0007b"`:                           "status holds the control character U+0007",
+		`"title":"a\u0007b","url":"http://10.0.0.1/"`:   "http is allowed for localhost and 127.0.0.1 only",
 		`"url":"http://10.0.0.1/"`:                      "http is allowed for localhost and 127.0.0.1 only",
 		`"url":"ahp-canvas-content:/two/index.html"`:    "the url is the content address of another instance",
 		`"url":"ahp-canvas-content:/one/../index.html"`: "the url is no content address: the path holds an empty segment or one of dots",

@@ -95,8 +95,6 @@ func TestSizesAreExact(t *testing.T) {
 		"depth of an input":  {64, canvas.CodeInputInvalid, func(n int) error { return run(deep(n), nil) }},
 		"values of an input": {16384, canvas.CodeInputInvalid, func(n int) error { return run(wide(n), nil) }},
 		"answer":             {64 << 10, canvas.CodeLimitExceeded, func(n int) error { return run("", text(n)) }},
-		"title":              {512, "", func(n int) error { return hd.SetTitle(t.Context(), strings.Repeat("ä", n)) }},
-		"status":             {512, "", func(n int) error { return hd.SetStatus(t.Context(), strings.Repeat("ä", n)) }},
 		"message":            {64 << 10, "", func(n int) error { return hd.Post(t.Context(), text(n)) }},
 		"event":              {64 << 10, "", func(n int) error { return hd.Raise(text(n)) }},
 		"saved":              {256 << 10, "", func(n int) error { return hd.Save(t.Context(), make([]byte, n)) }},

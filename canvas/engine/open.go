@@ -151,6 +151,7 @@ func (a *answeredOpen) accept() (canvas.OpenCanvas, error) {
 	if a.opened.Instance == nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider opened nothing")
 	}
+	a.opened.Title, a.opened.Status = a.engine.limits.Line(a.opened.Title), a.engine.limits.Line(a.opened.Status)
 	if err := a.engine.limits.Update(a.key.instance, shownBy(a.opened), a.ext.Source()); err != nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
 	}
