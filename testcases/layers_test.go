@@ -40,7 +40,7 @@ var layers = []layer{
 	{"channels/server", "channels ahp/peer ahp/ws ahp", "", "the only place where peers meet the log"},
 	{"session", "channels ahp", "", "a channel kind"},
 	{"canvas", "session channels ahp", "github.com/google/jsonschema-go", "the contract of canvases: no lock, no goroutine, no validator, no store"},
-	{"canvas/jsonschema", "ahp", "github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2", "declared schemas at a bounded cost"},
+	{"canvas/jsonschema", "ahp", "github.com/santhosh-tekuri/jsonschema/v6", "declared schemas at a bounded cost"},
 	{"canvas/check", "canvas canvas/jsonschema session ahp", "", "everything that a host is given, against its limits"},
 	{"canvas/engine", "canvas canvas/check canvas/engine/contentjson canvas/jsonschema session channels channels/groupcommit ahp", "", "registry, flows, content and events"},
 	{"canvas/engine/contentjson", "ahp ahp/mark", "github.com/segmentio/asm", "content as JSON, in one pass"},

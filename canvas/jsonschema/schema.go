@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -25,9 +24,8 @@ type Schema struct {
 	compiled  *santhosh.Schema // nil if it cannot be enforced
 	unchecked error            // why not
 
-	mu       sync.Mutex    // held during a check: the schema counts the work for one input at a time
-	left     int           // visits that the check may still make
-	matching time.Duration // that the check spent on patterns that backtrack
+	mu   sync.Mutex // held during a check: the schema counts the work for one input at a time
+	left int        // visits that the check may still make
 }
 
 // Set compiles schemas that are declared together: they share one budget. The zero
@@ -122,7 +120,7 @@ func (s *Schema) Check(input ahp.Value) *Violation {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left, s.matching = maxVisits, 0
+	s.left = maxVisits
 	err = s.compiled.Validate(doc)
 	if s.left < 0 {
 		return &Violation{Rule: "limit", Message: errTooExpensive.Error()}
