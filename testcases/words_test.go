@@ -56,6 +56,9 @@ var avoided = []struct{ pattern, instead string }{
 // the documents. A hit that is a real use stands in testdata/words_allowed.txt,
 // with the reason.
 func TestWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads sources: a race detector finds nothing here")
+	}
 	texts := readTexts(t)
 	allowed := readAllowed(t)
 	used := map[int]bool{}
