@@ -217,7 +217,7 @@ func (e *EncodedAction) Append(b []byte) []byte {
 	return append(b, e.Bytes()...)
 }
 
-// Bytes returns the action as it is sent, with the type tag first.
+// Bytes returns the action in its wire form, with the type tag first.
 func (e *EncodedAction) Bytes() Value {
 	if e.Raw != nil {
 		return e.Raw

@@ -68,16 +68,16 @@ type Instance interface {
 	Close(ctx context.Context) error
 }
 
-// Messenger is an Instance that hears its Views. The calls come one at a time
-// and in the order of the log, also during Invoke; they must not wait for a
-// View. While one does not return, messages gather up to 1 MiB; then Views are
-// refused; a client, which cannot refuse them, drops those above the limit. What was
-// not delivered when the instance ends is dropped.
+// Messenger is an Instance that receives messages from its Views. Its methods are called
+// one at a time, in the order of the log, and also during Invoke. They must not wait for a
+// View. While a call runs, up to 1 MiB of messages are queued. Above that, a host rejects
+// messages, and a client, which cannot reject them, drops them. Messages that are still
+// queued when the instance ends are dropped.
 type Messenger interface {
 	// Message is a View's canvas/message. The payload is opaque, at most 64 KiB.
 	Message(ctx context.Context, from View, payload ahp.Value)
-	// ViewGone says that a View's connection or subscription ended. A client does not
-	// learn that, and never calls it.
+	// ViewGone reports that a View's connection or subscription ended. In a client it is
+	// never called: AHP does not report that to clients.
 	ViewGone(from View)
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// crowd is a log with many subscribers, and the frames that each of them should
+// audienceModel is a log with many subscribers, and the frames that each of them should
 // receive, in order.
-type crowd struct {
+type audienceModel struct {
 	t    *testing.T
 	log  *Log
 	all  []*Subscriber
@@ -22,12 +22,12 @@ type crowd struct {
 	sent int
 }
 
-var crowdChannels = []string{"toy:/a", "toy:/b"}
+var modelChannels = []string{"toy:/a", "toy:/b"}
 
-func newCrowd(t *testing.T, r *rand.Rand, n int) *crowd {
+func newAudienceModel(t *testing.T, r *rand.Rand, n int) *audienceModel {
 	l, _ := newToyLog(t, Options{})
 	mustUpdate(t, l, func(tx *Tx) error { return tx.Create("toy:/b", "", count{}) })
-	c := &crowd{t: t, log: l, box: map[*Subscriber]*inbox{}, want: map[*Subscriber][]string{}}
+	c := &audienceModel{t: t, log: l, box: map[*Subscriber]*inbox{}, want: map[*Subscriber][]string{}}
 	for i := range n {
 		var caps []string
 		if r.IntN(3) == 0 {
@@ -41,7 +41,7 @@ func newCrowd(t *testing.T, r *rand.Rand, n int) *crowd {
 
 // publish publishes an action, and records it for every subscriber that should
 // receive it.
-func (c *crowd) publish(uri string, secret bool, to Audience) {
+func (c *audienceModel) publish(uri string, secret bool, to Audience) {
 	c.sent++
 	text := fmt.Sprintf("%s %d", uri, c.sent)
 	mustUpdate(c.t, c.log, func(tx *Tx) error {
@@ -58,8 +58,8 @@ func (c *crowd) publish(uri string, secret bool, to Audience) {
 	})
 }
 
-func (c *crowd) step(r *rand.Rand) {
-	s, uri := c.all[r.IntN(len(c.all))], crowdChannels[r.IntN(2)]
+func (c *audienceModel) step(r *rand.Rand) {
+	s, uri := c.all[r.IntN(len(c.all))], modelChannels[r.IntN(2)]
 	switch n := r.IntN(20); {
 	case n < 12:
 		for range 1 + r.IntN(6) {
@@ -83,7 +83,7 @@ func (c *crowd) step(r *rand.Rand) {
 }
 
 // check compares the frames that a connection has received with the expected ones.
-func (c *crowd) check(s *Subscriber) {
+func (c *audienceModel) check(s *Subscriber) {
 	c.t.Helper()
 	var got []string
 	for _, text := range c.box[s].take() {
@@ -112,9 +112,9 @@ func TestFanOut(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 2))
-			c := newCrowd(t, r, 3*many)
+			c := newAudienceModel(t, r, 3*many)
 			for i, s := range c.all {
-				for _, uri := range crowdChannels[:1+i%2] {
+				for _, uri := range modelChannels[:1+i%2] {
 					subscribeTo(t, c.log, s, uri)
 				}
 			}

@@ -21,11 +21,11 @@ var avoided = []struct{ pattern, instead string }{
 	// Pronouns and passives without a noun: the reader must guess who acts.
 	{`whoever|whosoever`, "name who: the client, the caller"},
 	{`(?:by|to|for|of|from|with|than|and|but|where|whom|[.:;]) who (?:asks?|asked|calls|called|has|is|was|reads|waits|looks|writes|wants|knows|gives|gave|does|did)`, "name who: the caller, the reader"},
-	{`nobody|everybody|anybody|somebody|no one|everyone|anyone|someone`, "name who: no client, every subscriber"},
+	{`nobody|everybody|anybody|somebody`, "name who: no client, every subscriber"},
 	{`(?:is|are|was|were|be) (?:said|told)`, "say who reports what"},
-	{`what is (?:said|asked|told|done|there|meant|wanted|kept|known|left|given)`, "name the thing"},
-	{`none that|such a one|that one is|those of|the one of`, "name the thing"},
-	{`(?:by|of|for) (?:itself|himself|themselves)`, "automatically, or nothing"},
+	{`what is (?:said|asked|told|done|there|meant|wanted|kept|given)`, "name the thing"},
+	{`none that|such a one|that one is|the one of`, "name the thing"},
+	{`by (?:itself|himself|themselves)`, "automatically, or nothing"},
 	{`of (?:its|their|his|a provider's|the host's) own`, "its, separate, private"},
 	{`anew`, "again"},
 	{`the other way (?:round|around)`, "say the other direction"},
@@ -56,6 +56,9 @@ var avoided = []struct{ pattern, instead string }{
 // the documents. A hit that is a real use stands in testdata/words_allowed.txt,
 // with the reason.
 func TestWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads sources: a race detector finds nothing here")
+	}
 	texts := readTexts(t)
 	allowed := readAllowed(t)
 	used := map[int]bool{}
@@ -113,7 +116,7 @@ func TestWordForms(t *testing.T) {
 		{"a.go", "package a\n\n// The spelling `anew` is code.\nvar s = 1", 0},
 		{"a.go", "package a\n\n// recommended\nvar s = 1", 0},
 		{"canvas/web/page/a.js", "f(/[\"']/, 'serialise'); // the behaviour\n", 2},
-		{"canvas/web/page/a.js", "const whoever = `${a ? \"x\" : `nobody`} y`;", 1},
+		{"canvas/web/page/a.js", "const whoever = `${a} nobody`;", 1},
 		{"other/a.js", "// anew", 0},
 		{"README.md", "It comes\nback.", 1},
 		{"README.md", "```\nanew\n```\n", 0},

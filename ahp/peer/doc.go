@@ -8,7 +8,7 @@
 //     reader calls Handle itself, and results taken with [Peer.CallThen] are in the
 //     same order as requests.
 //   - Frames are written in the order in which they were pushed or answered, except
-//     content results above 32 KiB. Those have a queue of their own: one at a time
+//     content results above 32 KiB. Those have a separate queue: one at a time
 //     is written, when no other frame is queued. It never overtakes a frame that
 //     was queued before the writer took it.
 //   - Frames for many peers might be published before they are pushed. Before the

@@ -76,7 +76,7 @@ func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 	}
 	wg.Wait()
 	if now := sent.Load(); now != full {
-		t.Errorf("the host's lane went on: %d, then %d bytes", full, now)
+		t.Errorf("the host's lane sent more: %d, then %d bytes", full, now)
 	}
 	t.Logf("resident: %.1f MB at first, %.1f MB at most; the stalled lane's host wrote %d MiB and waits", before, p.resident(true), full>>20)
 	if peak := p.resident(true); peak > 40 && !raceEnabled {
@@ -117,7 +117,7 @@ func TestBackPressureReachesTheHost(t *testing.T) {
 		}
 		time.Sleep(19 * time.Second)
 		if sent.Load() != at || e.Stats().Lanes != 1 {
-			t.Errorf("the lane went on or ended: %d, %+v", sent.Load(), e.Stats())
+			t.Errorf("the lane sent more or ended: %d, %+v", sent.Load(), e.Stats())
 		}
 		began := time.Now()
 		for e.Stats().Lanes == 1 {

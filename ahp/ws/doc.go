@@ -17,8 +17,8 @@
 //     socket took something in the first 10; CodeSlow), silence (60 s, CodeDead), and
 //     the closing handshake (1 s for each half). A testing/synctest bubble sees all
 //     these waits.
-//   - Forward copies from one accepted connection to another, with a frame reader of
-//     its own and bounded memory. It never completes a message that was cut. A
+//   - Forward copies from one accepted connection to another, with a separate
+//     frame reader and bounded memory. It never completes a message that was cut. A
 //     direction that waits for a message holds no buffer.
 //   - An idle connection holds 512 bytes of buffer, a timer, and no goroutine except
 //     its reader.

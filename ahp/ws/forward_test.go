@@ -118,7 +118,7 @@ func TestForwardPushesBack(t *testing.T) {
 		synctest.Wait()
 		// The buffers of two sockets, 256 KiB each, Forward's, and one message.
 		if n := sent * 1000; n < 256<<10 || n > 2*256<<10+middleBuffer+8<<10 {
-			t.Errorf("%d bytes were taken of a client that nobody reads", n)
+			t.Errorf("%d bytes were read from a client although the other end does not read", n)
 		}
 		time.Sleep(5 * time.Second)
 		before := sent
@@ -178,7 +178,7 @@ func TestForwardAnswersPings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m, err := other.client.ReadMessage(); string(m) != "and now a message" {
-		t.Errorf("what went on is %q, %v", m, err)
+		t.Errorf("forwarded %q, %v", m, err)
 	}
 	host.Close(CodeNormal, "")
 	<-done

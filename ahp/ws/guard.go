@@ -20,7 +20,7 @@ type Token struct {
 	// Secret is the text that clients send. The empty text matches no request.
 	Secret string
 	// Role is "view" or "agent" (ahp/PROTOCOL.md section 14.1), or a role that a program
-	// has for endpoints of its own.
+	// defines for its endpoints.
 	Role string
 	// ClientID is the only client id that may use the token. "" means any.
 	ClientID string

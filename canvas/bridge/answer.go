@@ -171,7 +171,7 @@ func brokenBody(err error) error {
 }
 
 // flush sends the head, if it is not sent yet, and the bytes that were read. Trailers
-// are sent in a message of their own if they do not fit.
+// are sent in a separate message if they do not fit.
 func (a *answer) flush(end bool, trailers []header) error {
 	var data []byte
 	if a.scratch != nil {

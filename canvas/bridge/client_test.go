@@ -15,20 +15,20 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// heard records the messages of a Client.
-type heard struct {
+// sentMessages records the messages of a Client.
+type sentMessages struct {
 	mu  sync.Mutex
 	all []ahp.Value
 }
 
-func (h *heard) send(p ahp.Value) error {
+func (h *sentMessages) send(p ahp.Value) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, p.Clone())
 	return nil
 }
 
-func (h *heard) last() string {
+func (h *sentMessages) last() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.all) == 0 {
@@ -60,7 +60,7 @@ func TestClientRules(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &heard{}
+				h := &sentMessages{}
 				c := NewClient(ClientOptions{Send: h.send})
 				defer c.Close()
 				var failed error
@@ -69,7 +69,7 @@ func TestClientRules(t *testing.T) {
 				wg.Go(func() {
 					resp, err := c.RoundTrip(get(t, "/"))
 					if failed = err; err == nil {
-						<-release // nothing is read before all was said
+						<-release // the body is read after everything was sent
 						_, failed = io.Copy(io.Discard, resp.Body)
 					}
 				})
@@ -94,7 +94,7 @@ func TestClientRules(t *testing.T) {
 
 // The connection's window is credited for data of unknown requests too.
 func TestClientCreditsConnection(t *testing.T) {
-	h := &heard{}
+	h := &sentMessages{}
 	c := NewClient(ClientOptions{Send: h.send})
 	defer c.Close()
 	chunk := `{"x-ahp":"http/1","type":"data","id":77,"seq":0,"data":"` + base64.StdEncoding.EncodeToString(make([]byte, maxChunk)) + `"}`
@@ -108,7 +108,7 @@ func TestClientCreditsConnection(t *testing.T) {
 
 func TestClientClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := NewClient(ClientOptions{Send: (&heard{}).send})
+		c := NewClient(ClientOptions{Send: (&sentMessages{}).send})
 		var wg sync.WaitGroup
 		errs := make([]error, 3)
 		r, w := io.Pipe()
@@ -136,7 +136,7 @@ func TestClientClose(t *testing.T) {
 // Requests beyond the limit wait, and stop waiting with their context.
 func TestClientWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &sentMessages{}
 		c := NewClient(ClientOptions{Send: h.send, Requests: 2})
 		defer c.Close()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -200,7 +200,7 @@ func TestClientTrailersAndErrors(t *testing.T) {
 // A message that the host rejects fails its request, and its window is returned.
 func TestClientRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &sentMessages{}
 		c := NewClient(ClientOptions{Send: h.send})
 		defer c.Close()
 		var failed error
@@ -213,7 +213,7 @@ func TestClientRefused(t *testing.T) {
 		c.Refused(ahp.Value(h.last()))
 		wg.Wait()
 		if !errors.Is(failed, &Error{Code: CodeBusy}) || c.out.left != connToHost || !strings.Contains(h.last(), `"type":"cancel"`) {
-			t.Errorf("the request ended with %v, %d bytes of the window are there, it said %s", failed, c.out.left, h.last())
+			t.Errorf("the request ended with %v, with %d bytes of the window, and the last message is %s", failed, c.out.left, h.last())
 		}
 	})
 }

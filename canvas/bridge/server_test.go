@@ -293,13 +293,13 @@ func TestEndedRequestIsNotCounted(t *testing.T) {
 // lost or added.
 func TestServerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &heard{}
+		h := &sentMessages{}
 		opts := Options{Origin: "http://localhost", RoundTripper: &script{}, Send: func(_ canvas.View, p ahp.Value) error { return h.send(p) }}
 		s, _ := NewServer(opts)
 		s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":5,"method":"POST","path":"/","headers":[],"data":"aGVsbG8="}`))
 		s.Close()
 		if all := fmt.Sprintf("%s", h.all); len(h.all) != 2 || !strings.Contains(all, string(encodeAmounts("grant", 0, 0, 5))) || !strings.Contains(all, string(encodeError(5, errClosed))) {
-			t.Errorf("the page heard %s", all)
+			t.Errorf("the page received %s", all)
 		}
 		s, _ = NewServer(opts)
 		defer s.Close()

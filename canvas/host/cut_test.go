@@ -41,7 +41,7 @@ func TestCutConnectionsConverge(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d runs, %d connections cut, %d invocations heard, none twice", runs, cuts, invoked)
+	t.Logf("%d runs, %d connections cut, %d invocations ran, none twice", runs, cuts, invoked)
 	if cuts < runs {
 		t.Errorf("only %d connections were cut", cuts)
 	}

@@ -28,7 +28,7 @@
 // # Names and tokens
 //
 // A web page in a person's browser can send requests to a local server, also under a
-// name of its own that resolves to this machine (DNS rebinding). The host therefore
+// name that the page's owner resolves to this machine (DNS rebinding). The host therefore
 // checks the Host header first, against the exact names that it has, then Origin, then
 // the token. It has the names of Options.Origins and of the address that [Host.Serve] or
 // [Host.SetAddr] is given. With none of these, as a plain handler, it answers connections

@@ -105,7 +105,7 @@ func TestNotSentAgain(t *testing.T) {
 		t.Errorf("the app got the POST %d times", n)
 	}
 	if !strings.HasPrefix(got, "502 The connection was lost before the app answered.") && got != "TypeError" {
-		t.Errorf("the page was told %q", got)
+		t.Errorf("the page received %q", got)
 	}
 	// Later, the same request is a new one.
 	inCanvas[any](t, frame, `fetch("/hang", { method: "POST", body: "x" }); await new Promise((r) => setTimeout(r, 3100));`)

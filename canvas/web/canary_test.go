@@ -52,8 +52,8 @@ func (c *canary) sing(how string) {
 	c.once.Do(func() { c.how = how; close(c.hit) })
 }
 
-// heard describes the hits.
-func (c *canary) heard() string {
+// received describes the hits.
+func (c *canary) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return fmt.Sprintf("%s, saying %q", c.how, c.said)

@@ -106,7 +106,7 @@ func TestIdleConnectionsAreEvicted(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newLimitedServer(t, 3)
 				first := c.dial(sends)
-				c.status(first) // takes 1 ms of the fake clock where there is none
+				c.status(first) // without an answer it takes 1 ms of the fake clock
 				time.Sleep(100 * time.Millisecond)
 				second := c.dial(sends)
 				c.status(second)

@@ -15,8 +15,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// livePage receives its app's events and records when: heard and painted are wall
-// clock microseconds, by the event's number.
+// livePage receives its app's events. The arrays `heard` and `painted` hold the times of
+// each event, in microseconds of the wall clock.
 const livePage = `<title>Live</title><p id="said"></p><input id="typed"><script>
 	const now = () => (performance.timeOrigin + performance.now()) * 1000;
 	window.heard = []; window.painted = []; window.log = [];
@@ -196,7 +196,7 @@ func TestQuiet(t *testing.T) {
 	close(more)
 	frame.Wait(t, win+`.said.length > 0`)
 	if got := inCanvas[string](t, frame, `return said + " " + await body`); got != "late data: late\n\n" {
-		t.Errorf("after the silence the canvas heard %q", got)
+		t.Errorf("after the silence the canvas received %q", got)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestFlood(t *testing.T) {
 	read := webtest.Eval[float64](t, floods, win+`.n`)
 	t.Logf("a neighbor's event arrives after %.1f ms, and after %.1f ms beside a flood of %.0f MB", quiet, loud, read/1e6)
 	if loud > 100 {
-		t.Errorf("a flood makes its neighbour wait for %.0f ms", loud)
+		t.Errorf("a flood delays its neighbor's event by %.0f ms", loud)
 	}
 	inCanvas[any](t, floods, `r.cancel()`)
 	bad.end(t)

@@ -22,7 +22,7 @@ func TestAnnouncedOnce(t *testing.T) {
 	})()`)
 	p.Wait(t, `counted > 2`)
 	if n := webtest.Eval[int](t, p, "said"); n != 0 {
-		t.Errorf("it was said %d times more", n)
+		t.Errorf("it was announced %d more times", n)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestFocusMoves(t *testing.T) {
 	e.back(t)
 	p.Wait(t, `document.getElementById("banner").hidden`)
 	if got := webtest.Eval[string](t, p, `document.activeElement.id`); got != "canvases" {
-		t.Errorf("the host came back while its button was held: the focus is on %q", got)
+		t.Errorf("the host reconnected while its button had the focus: the focus is on %q", got)
 	}
 	leaves := start(t, nil, site{id: "a", files: map[string]string{"index.html": `<script>location = "http://127.0.0.1:9/"</script>`}})
 	p = webtest.Start(t).Open(t, leaves.link)

@@ -113,7 +113,7 @@ func TestHeadersMatter(t *testing.T) {
 				return // TestAttacksReachNothing shows that it fails otherwise
 			}
 			if intact.sees(t, o) {
-				t.Error("seen although the header is there")
+				t.Error("seen although the header was sent")
 			}
 			if !newStage(t, b, o.without).sees(t, o) {
 				t.Error("not seen although the header is missing")

@@ -9,9 +9,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// hostileKit is a View and a Mount in the page, driven like by a hostile canvas. heard
-// is what the canvas received, sent what reached the host, word and lacks what the page
-// would show.
+// hostileKit is a View and a Mount in the page, driven like by a hostile canvas. The
+// array `heard` is what the canvas received, sent what reached the host, word and lacks
+// what the page would show.
 const hostileKit = `
 	const { View } = await import("/view.js"), { Mount } = await import("/mount.js");
 	const sent = [], heard = [], seen = [];
@@ -59,7 +59,7 @@ func TestHostileMessages(t *testing.T) {
 			got := webtest.Eval[[]string](t, p, fmt.Sprintf(`(async () => { %s; const began = performance.now(); %s; await turn(); const took = performance.now() - began;
 				mount.remove(); return [heard.join(), sent.join(), seen.join(), took < 1000 ? "" : "took " + took]; })()`, hostileKit, tt.does))
 			if diff := cmp.Diff([]string{tt.heard, tt.sent, tt.seen, ""}, got); diff != "" {
-				t.Errorf("what the canvas heard, the host got and a person saw (-want +got):\n%s", diff)
+				t.Errorf("what the canvas received, the host received and a person saw (-want +got):\n%s", diff)
 			}
 		})
 	}

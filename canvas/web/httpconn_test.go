@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// connKit tests an HTTPConn in the page: sent is what it sent, heard what its callers
-// received.
+// connKit tests an HTTPConn in the page: `sent` is what it sent, `heard` what its
+// callers received.
 const connKit = `
 	const { HTTPConn } = await import("/http.js");
 	const sent = [], heard = [];
@@ -77,7 +77,7 @@ func TestHTTPConn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := webtest.Eval[[]string](t, p, fmt.Sprintf(`(async () => { %s; %s; return [words().join(), heard.map((h) => h.join()).join("|")]; })()`, connKit, tt.does))
 			if diff := cmp.Diff([]string{tt.sent, tt.heard}, got); diff != "" {
-				t.Errorf("sent, and heard (-want +got):\n%s", diff)
+				t.Errorf("sent, and received (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -75,8 +75,8 @@ func TestOfferedLinkOpens(t *testing.T) {
 	p.Wait(t, offers+` === 0 && document.querySelectorAll(".card").length === 1`)
 }
 
-// TestOfferedLinkDismissed: by the person, who may go on in the canvas with the
-// keyboard, and when the page that offered it is loaded again.
+// TestOfferedLinkDismissed: the bar disappears when the person dismisses it, which
+// returns the keyboard focus to the canvas, and when the offering page is reloaded.
 func TestOfferedLinkDismissed(t *testing.T) {
 	p, frame := openOffering(t, offering("one"))
 	inCanvas[any](t, frame, `void offer("https://example.com/")`)
@@ -186,7 +186,7 @@ func TestOffersOfAHostileCanvas(t *testing.T) {
 	}
 }
 
-// offerKit is a bar in the page itself: heard are the outcomes of offers, in order.
+// offerKit is a bar in the page. The array `heard` has the outcomes of offers, in order.
 const offerKit = `
 	const { LinkOffers, OFFER_BAR } = await import("/offer.js"), { View } = await import("/view.js");
 	const bar = document.createElement("div"), heard = [];
@@ -226,7 +226,7 @@ func TestOfferBar(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := webtest.Eval[string](t, p, fmt.Sprintf(`(async () => { %s; %s; bar.remove(); return heard.join(); })()`, offerKit, tt.does))
 			if got != tt.want {
-				t.Errorf("heard %q, want %q", got, tt.want)
+				t.Errorf("outcomes %q, want %q", got, tt.want)
 			}
 		})
 	}

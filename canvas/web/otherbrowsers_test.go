@@ -95,14 +95,14 @@ func (a attack) judge(t *testing.T, kind webtest.Kind, c *canary, settled time.T
 	}
 	switch hit := sung(c, patience); {
 	case !lets && hit:
-		t.Errorf("the canary was reached by %s", c.heard())
+		t.Errorf("the canary was reached by %s", c.received())
 	case lets && !hit:
 		t.Errorf("%s keeps this row in now: say so here, and in doc.go", kind)
 	case lets:
 		c.shut()
 		for _, said := range c.lines() {
 			if !want(said) {
-				t.Errorf("the canary heard %q, which is more than is known to come", said)
+				t.Errorf("the canary received %q, which is not one of the known requests", said)
 			}
 		}
 	}

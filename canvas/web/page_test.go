@@ -109,7 +109,7 @@ func TestMessageLimits(t *testing.T) {
 	}
 	// The answer to no call was sent first, and is ignored.
 	if first := e.message(t, func(any) bool { return true }); first != 0.0 {
-		t.Errorf("the provider heard %v first, want the first of the numbers", first)
+		t.Errorf("the provider received %v first, want the first of the numbers", first)
 	}
 }
 

@@ -176,7 +176,7 @@ func TestSingleAttacks(t *testing.T) {
 		p.Wait(t, everyCard)
 		for i, a := range part {
 			if sung(canaries[i], 0) {
-				t.Errorf("%s: the canary was reached by %s", a.name, canaries[i].heard())
+				t.Errorf("%s: the canary was reached by %s", a.name, canaries[i].received())
 			}
 		}
 	})

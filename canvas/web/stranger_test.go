@@ -105,7 +105,7 @@ func TestTokenIsNotSentToAnotherProgram(t *testing.T) {
 		t.Errorf("the stranger saw\n%s", saw)
 	}
 	if !said {
-		t.Error("the person is not told")
+		t.Error("the page does not warn the person")
 	}
 	end()
 	hostAt(t, address)

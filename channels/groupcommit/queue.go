@@ -21,7 +21,7 @@ type Waiter[T any] struct {
 	Value T
 
 	result chan Result // buffered; nil if the caller did not have to wait
-	leads  bool        // it was told to lead. Guarded by the queue's mutex
+	leads  bool        // the caller leads. Guarded by the queue's mutex
 }
 
 // Result says how a Join ended.

@@ -83,7 +83,7 @@ func (w *writer) apply(group []*job) error {
 }
 
 // logGrowth estimates by how many bytes a commit extends the log: new records share
-// pages, each other record is on a page of its own, and some pages are the tree's.
+// pages, each other record has a separate page, and some pages are the tree's.
 func logGrowth(changes []change) int {
 	n := 4 * pageBytes
 	for _, c := range changes {

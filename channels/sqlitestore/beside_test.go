@@ -82,7 +82,7 @@ func TestBackupFails(t *testing.T) {
 }
 
 // TestTwoReaders: two readers of a closed store do not exclude each other or take each
-// other for a host. A host that starts meanwhile is told about the reader.
+// other for a host. A host that starts meanwhile reports the reader in its error.
 func TestTwoReaders(t *testing.T) {
 	ahptest.Leaks(t)
 	path := made(t, "")

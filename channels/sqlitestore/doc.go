@@ -22,7 +22,7 @@
 // CRC-32C of key and value. The other has a single row, the manifest, which every
 // commit writes. The manifest holds the store's id, the number of commits, the number
 // of records, the sum of their checksums, and whether a host has the store open; it
-// has the format's version and a CRC-32C of its own. store.db-wal is the log, which
+// has the format's version and is protected by a CRC-32C. store.db-wal is the log, which
 // Open fills with zeros (wal.go), and store.db-shm its index. store.db-lock is locked
 // while a host has the store. It holds the host's process id and the mark, which is
 // the number of the last acknowledged commit.

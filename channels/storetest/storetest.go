@@ -13,7 +13,7 @@ import (
 type Open = func() (channels.Store, error)
 
 // Run runs the tests. It calls fresh once for each test; fresh returns a function that
-// opens a store of its own, which is empty at first.
+// opens a separate store, which is empty at first.
 func Run(t *testing.T, fresh func(t *testing.T) Open) {
 	for _, test := range []struct {
 		name string

@@ -57,7 +57,7 @@
 // connections of the first listener. They fit the limit of open files: a default is lowered
 // to fit, which the log says; a given number is met or refused.
 //
-// # What is kept
+// # State
 //
 // The state folder is $XDG_STATE_HOME/ahp-canvas, or the system's own place for state. Its
 // file host.json holds the two tokens and the last port, so that open pages survive a restart

@@ -65,7 +65,7 @@ From another terminal:
 	return root
 }
 
-// addGroup adds commands below a title of their own in the help.
+// addGroup adds commands below a separate title in the help.
 func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title})
 	for _, cmd := range commands {

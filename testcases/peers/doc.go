@@ -1,6 +1,6 @@
 // Package peers compares the host with other software: bare sockets, JSON-RPC
-// libraries, pub/sub servers, net/http and the kernel's splice. It is a module of
-// its own, so that the product does not depend on them.
+// libraries, pub/sub servers, net/http and the kernel's splice. It is a separate
+// module, so that the product does not depend on them.
 //
 //	go run ./cmd/compare              all rows, at most 5 minutes
 //	go run ./cmd/compare -short       fewer rounds, at most a minute
@@ -12,7 +12,7 @@
 //   - Both sides of a row run in the same rounds, alternating. Each round has a
 //     ratio, and the command prints the median and range of the ratios. Only ratios
 //     are comparable between machines.
-//   - Each server is a process of its own (package proc: this binary, started
+//   - Each server is a separate process (package proc: this binary, started
 //     again), so that its CPU time and memory can be measured.
 //   - Percentiles are measured in an open loop: requests are sent at a fixed rate,
 //     without waiting for earlier ones.

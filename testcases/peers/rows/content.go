@@ -92,8 +92,8 @@ func (r *reader) dial(id string) (*client.Client, error) {
 // The target is relative to a GET into a new slice of Content-Length. It owns
 // the result, like a caller of our client, and never grows a slice, unlike a
 // caller of io.ReadAll. The other two have no target: a GET with io.ReadAll, as
-// most people write it, and one into a reused buffer, whose content nobody can
-// keep. The last figure is the limit of our protocol: the encoded bytes as one
+// most people write it, and one into a reused buffer, whose content the
+// caller cannot keep. The last figure is the limit of our protocol: the encoded bytes as one
 // WebSocket message that is read and not decoded.
 func (r *reader) compare(kind string, size int) ([]figure.Figure, error) {
 	reads := min(max((10<<20)/size, 3), 60)

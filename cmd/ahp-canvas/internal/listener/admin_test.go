@@ -90,7 +90,7 @@ func TestAdminTakesItsOwnNamesOnly(t *testing.T) {
 	}
 	short, _, _ := strings.Cut(machine, ".")
 	if short == "localhost" {
-		t.Skip("this machine has no name of its own")
+		t.Skip("this machine has no name besides localhost")
 	}
 	for _, listens := range []struct {
 		at      string

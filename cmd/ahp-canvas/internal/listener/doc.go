@@ -6,7 +6,7 @@
 //
 //   - The connection limits fit the limit of open files. A default is lowered to fit,
 //     which the log says; a number that the user gave is met or refused.
-//   - The admin listener has connections of its own, so that health and metrics answer
+//   - The admin listener has a separate connection limit, so that health and metrics answer
 //     while the main listener is full. Web pages cannot read it.
 //
 // It imports the connection limiter of canvas/web, the Prometheus client, and package

@@ -1,5 +1,5 @@
-// Package programtest tests ahp-canvas as a program: each test runs processes of it, as a
-// user account with folders of its own, and looks at what they print, keep and answer.
+// Package programtest tests ahp-canvas as a program: each test runs its processes in
+// a separate home folder, and checks what they print, store and answer.
 //
 // The program is built once for all of these tests, under the race detector if they are;
 // therefore they are one package. With -short they are skipped. AHP_LONG=1 runs the long

@@ -24,8 +24,7 @@ const (
 	relayToClient, clientAddress = "10.231.2.1", "10.231.2.2"
 )
 
-// network is three network namespaces. Each is a machine of its own: it has its own
-// /etc/hosts.
+// network is three network namespaces. Each acts as a machine, with its own /etc/hosts.
 type network struct{ host, relay, client string }
 
 // nsPrefix begins the names of the test's namespaces; its process id follows.
@@ -97,7 +96,7 @@ func removeNamespace(name string) {
 	}
 	_ = exec.Command("ip", "netns", "delete", name).Run()
 	_ = os.RemoveAll(filepath.Join("/etc/netns", name))
-	_ = os.Remove("/etc/netns") // where it is empty
+	_ = os.Remove("/etc/netns") // fails unless the folder is empty
 }
 
 // removeLeftOvers removes the namespaces of tests whose process has ended.

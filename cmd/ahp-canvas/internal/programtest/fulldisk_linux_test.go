@@ -69,7 +69,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 		if strings.Contains(list, refused) {
-			t.Errorf("%s %s is there, which was refused:\n%s", when, refused, list)
+			t.Errorf("%s %s exists although it was rejected:\n%s", when, refused, list)
 		}
 	}
 	check("on the full disk")

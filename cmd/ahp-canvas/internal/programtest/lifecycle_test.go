@@ -253,6 +253,6 @@ func TestStopClosesPages(t *testing.T) {
 	}
 	<-page.Disconnected()
 	if closed, ok := errors.AsType[*client.Closed](page.Err()); !ok || closed.Code != ws.CodeGoingAway || !closed.Remote {
-		t.Errorf("the page was told %v", page.Err())
+		t.Errorf("the page's connection ended with %v", page.Err())
 	}
 }

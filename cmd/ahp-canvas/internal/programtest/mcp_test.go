@@ -153,7 +153,7 @@ func TestMCPWaitsForAHostThatStarts(t *testing.T) {
 	}
 }
 
-// TestMCPWaitsForAHostThatEnds checks that an agent starts a host of its own once the
+// TestMCPWaitsForAHostThatEnds checks that an agent starts its own host once the
 // state folder is free.
 func TestMCPWaitsForAHostThatEnds(t *testing.T) {
 	m := newMachine(t)

@@ -263,6 +263,6 @@ func TestTheClockOfAHostGoesBack(t *testing.T) {
 	again := m.serve(append([]string{"--state", "memory"}, through...)...) // newer by the clock alone
 	again.errs.await(t, "a newer run registered")
 	if said := back.errs.String(); strings.Contains(said, "a newer run") {
-		t.Errorf("the host that came back:\n%s", said)
+		t.Errorf("the host that reconnected:\n%s", said)
 	}
 }

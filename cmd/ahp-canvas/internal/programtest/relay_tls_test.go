@@ -44,7 +44,7 @@ func writeCertificate(t *testing.T, dir string, serial int64, names ...string) (
 	return cert, key
 }
 
-// TestRelayWithTLS runs a relay with TLS, a name of its own and a wildcard name for
+// TestRelayWithTLS runs a relay with TLS, a name for itself and a wildcard name for
 // canvases. A host registers over wss, and each name serves only what it is for.
 func TestRelayWithTLS(t *testing.T) {
 	m := newMachine(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// tally counts how often requests were done. Each is sent once, under a name of its own.
+// tally counts how often each request ran. A request is sent once, under a unique name.
 type tally struct {
 	what string
 

@@ -17,7 +17,7 @@ import (
 )
 
 // load keeps requests of every kind in flight until done is closed. A failed request is
-// not repeated: the next one has a name of its own.
+// not repeated: the next one has another name.
 func (a *relayed) load(t *testing.T, done <-chan struct{}) (wait func()) {
 	tallied := a.channel(t, "tally")
 	ctx, cancel := context.WithCancel(context.Background())

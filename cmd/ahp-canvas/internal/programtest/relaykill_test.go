@@ -20,7 +20,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// relayed is a host in this process, a relay in a process of its own, and clients that
+// relayed is a host in this process, a relay in a separate process, and clients that
 // connect through it. Requests through the relay are counted where they are done.
 type relayed struct {
 	m         *machine

@@ -17,7 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 )
 
-// TestSyncBeforeAnswer traces a host's system calls. Each request has a mark of its own.
+// TestSyncBeforeAnswer traces a host's system calls. Each request has a unique mark.
 // First the mark must be written to the store's log, then the log synced, and only then
 // the answer written to the socket.
 func TestSyncBeforeAnswer(t *testing.T) {
