@@ -18,8 +18,8 @@
 //
 // # Changed files
 //
-// If a file changes that a page has read, all pages of the folder are told to reload
-// (view/1) and keep their scroll position. One goroutine per folder checks these files
+// If a file changes that a page has read, all pages of the folder reload (view/1) and
+// keep their scroll position. One goroutine per folder checks these files
 // twice a second while a canvas is open, at most 1,024 of them, which takes about 2 ms.
 // (Notifications of the file system would come sooner. But network and shared file
 // systems lose them, a tree needs one watch per folder out of a limited number, and they
