@@ -47,7 +47,7 @@ func inTheBrowser(t *testing.T) {
 	one.Wait(points + ` === 36 && all("#legend li").length === 3`)
 	one.Look("chart-lines-light")
 
-	// Points by keyboard: Tab stops at one, arrow keys move to the next, a box shows name and value.
+	// Points by keyboard: Tab stops at one, arrow keys move, a box shows name and value.
 	one.Wait(`all(".point[tabindex='0']").length === 1`)
 	one.Eval(`d.querySelector(".point[tabindex='0']").focus()`)
 	one.Wait(here + `.startsWith("North, 2025-01: ")`)
@@ -65,7 +65,7 @@ func inTheBrowser(t *testing.T) {
 	agree(`all(".point rect").length + " " + at("kind-bar").getAttribute("aria-pressed")`, "36 true")
 	one.Wait(here + `.startsWith("South, 2025-12: ")`)
 	if events := b.Events(); events != nil {
-		t.Errorf("the agent received an event for a change that it made: %q", events)
+		t.Errorf("the agent's change is an event: %q", events)
 	}
 
 	// The person changes the query by a select and a filter.

@@ -14,7 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// stage is a running host with a folder that New wrote, open in a browser.
+// stage is a running host with a folder written by New, open in a browser.
 type stage struct {
 	t          *testing.T
 	dir        string
@@ -25,7 +25,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starts a browser")
 	}
 	browser := webtest.Start(t)
 	s := &stage{t: t, dir: filepath.Join(t.TempDir(), "Notes")}
@@ -52,7 +52,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// inner gives expressions the canvas's own window and document.
+// inner defines w and d, the canvas's window and document, for expressions.
 const inner = `(() => { const w = document.querySelector("iframe").contentWindow, d = w.document; return `
 
 func (s *stage) wait(expression string) {
@@ -89,7 +89,7 @@ func (s *stage) change(name, old, new string) {
 	}
 }
 
-// save writes a picture where SCREENSHOTS names a folder.
+// save saves a screenshot if the variable SCREENSHOTS names a folder.
 func (s *stage) save(name string) {
 	s.t.Helper()
 	if dir := os.Getenv("SCREENSHOTS"); dir != "" {
@@ -99,8 +99,8 @@ func (s *stage) save(name string) {
 	}
 }
 
-// TestInTheBrowser: the agent acts in the page and hears what the person sends.
-// It need not wait for the page: the first action is there before it.
+// TestInTheBrowser: the agent acts in the page and receives what the person sends. The
+// first action waits for the page.
 func TestInTheBrowser(t *testing.T) {
 	s := newStage(t)
 	if got := s.add("From the agent"); got != `{"notes":1}` {
@@ -116,9 +116,9 @@ func TestInTheBrowser(t *testing.T) {
 	page, err := s.host.Canvases().Events(t.Context(), host.DefaultSession, 0, webtest.Timeout)
 	want := `{"message":{"done":true,"notes":["From the agent","<b>From the person</b>","Again"]}}`
 	if err != nil || len(page.Events) != 1 || !ahp.Equal(page.Events[0].Event, ahp.Value(want)) {
-		t.Errorf("the agent heard %+v, %v", page.Events, err)
+		t.Errorf("events: %+v, %v", page.Events, err)
 	}
-	s.wait(`d.getElementById("word").textContent.includes("can hear it")`)
+	s.wait(`d.getElementById("message").textContent.includes("can read your notes")`)
 	s.tab.Resize(t, 390, 844)
 	s.save("narrow")
 	if os.Getenv("SCREENSHOTS") != "" {
@@ -129,8 +129,8 @@ func TestInTheBrowser(t *testing.T) {
 	}
 }
 
-// TestReloadInTheBrowser: a file that changes on disk shows, where the person
-// was, and the page takes actions again.
+// TestReloadInTheBrowser: after a change of a file the page shows it at the same scroll
+// position, and takes actions again.
 func TestReloadInTheBrowser(t *testing.T) {
 	s := newStage(t)
 	if !webtest.Eval[bool](t, s.tab, `fetch("/view.js").then((r) => r.text()).then((text) => text.includes('"reload"'))`) {

@@ -16,7 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Folder is the provider of one folder's canvas. Make it with Open.
+// Folder is the provider of a folder's canvas. Make it with [Open].
 type Folder struct {
 	root     *os.Root
 	manifest manifest
@@ -24,8 +24,8 @@ type Folder struct {
 	now      func() time.Time
 }
 
-// Open reads what canvas a folder is, and holds the folder open. The error says
-// what is wrong with its canvas.json.
+// Open reads the folder's canvas.json, or checks that it has an index.html. The folder
+// stays open until Close.
 func Open(dir string) (*Folder, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -43,13 +43,13 @@ func Open(dir string) (*Folder, error) {
 	return &Folder{root: root, manifest: m, watch: newWatch(root.Stat), now: time.Now}, nil
 }
 
-// Close lets the folder go; its canvases have no content any more.
+// Close closes the folder. Its canvases have no content afterwards.
 func (f *Folder) Close() error {
 	f.watch.close()
 	return f.root.Close()
 }
 
-// ID is the canvas's id; it serves as the extension's too.
+// ID returns the id of the canvas and of the extension.
 func (f *Folder) ID() string { return f.manifest.ID }
 
 // Extension identifies the folder in a host's registry.
@@ -62,18 +62,18 @@ func (f *Folder) Declarations() []canvas.Declaration {
 	return []canvas.Declaration{f.manifest.declaration()}
 }
 
-// hidden reports that a path leads through a name that begins with a dot.
+// hidden reports whether a name in the path begins with a dot.
 func hidden(p canvas.ContentPath) bool {
 	return slices.ContainsFunc(p.Segments, func(s string) bool { return strings.HasPrefix(s, ".") })
 }
 
-// racy is how old a modification must be before its time says that there was no
-// other after it.
+// racy is the age after which a modification time identifies the content.
 const racy = 2 * time.Second
 
+// read returns a file, unless have is its validator.
 func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error) {
-	// A link that leads out of the folder is no other answer than a file that is not
-	// there, nor is a path through a file. And a pipe would never end.
+	// A link out of the folder and a path through a file are answered like a missing
+	// file. A pipe would block.
 	info, err := f.root.Stat(at.Name())
 	if err != nil || !info.Mode().IsRegular() {
 		return canvas.Content{}, fs.ErrNotExist
@@ -86,7 +86,7 @@ func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error
 			return canvas.Content{ETag: etag, NotModified: true}, nil
 		}
 	}
-	data, err := readBounded(f.root.FS(), at.Name(), maxFile)
+	data, err := readFile(f.root.FS(), at.Name(), maxFile)
 	if err != nil {
 		return canvas.Content{}, err
 	}
@@ -100,11 +100,11 @@ func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error
 	return canvas.Content{Data: data, ContentType: canvas.ContentType(at), ETag: etag}, nil
 }
 
-// maxFile is more than a host gives out, so that its own limit is what answers.
+// maxFile is above the host's own limit, so that the host answers for larger files.
 const maxFile = 64 << 20
 
-// readBounded reads a file into a buffer of the right size.
-func readBounded(fsys fs.FS, name string, limit int64) ([]byte, error) {
+// readFile reads a file of at most limit bytes into a buffer of its size.
+func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func readBounded(fsys fs.FS, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%s has %d bytes, at most %d are read", filepath.Base(name), info.Size(), limit)
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%q has %d bytes; the limit is %d", filepath.Base(name), info.Size(), limit)
 	}
 	buf := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, buf); err != nil {

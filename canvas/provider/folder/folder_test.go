@@ -89,13 +89,13 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/none", "/sub", "/canvas.json", "/.env", "/.git/config", "/sub/.hidden", "/out.txt", "/up/outside.txt", "/index.html/", "/index.html/x", "/none/", "/loop", "/" + strings.Repeat("x", 300)} {
-		if c, err := f.get(path, ""); !errors.Is(err, fs.ErrNotExist) { // absent and forbidden are one answer
+		if c, err := f.get(path, ""); !errors.Is(err, fs.ErrNotExist) { // missing and forbidden files have the same answer
 			t.Errorf("%.20s gave %q, %v", path, c.Data, err)
 		}
 	}
 }
 
-// TestValidator: old files by size and time, fresh ones by their content.
+// TestValidator: the validator of an old file is size and time, of a new one its hash.
 func TestValidator(t *testing.T) {
 	dir := write(t, map[string]string{"index.html": "x", "a.txt": "one"})
 	name := filepath.Join(dir, "a.txt")
@@ -125,7 +125,7 @@ func TestValidator(t *testing.T) {
 	}
 	set("two", at) // same size, same time
 	if c := read(fresh.ETag); c.NotModified || string(c.Data) != "two" {
-		t.Error("a change within the clock's grain was missed")
+		t.Error("a change within the clock's resolution was missed")
 	}
 	f.now = func() time.Time { return at.Add(time.Hour) }
 	old := read("")
@@ -140,6 +140,6 @@ func TestValidator(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := f.get("/a.txt", old.ETag); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that is gone: %v", err)
+		t.Errorf("a removed file: %v", err)
 	}
 }

@@ -11,26 +11,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/view"
 )
 
-// instance is an open folder: its files, and its pages as those who act.
+// instance is an open canvas of the folder.
 type instance struct {
 	*view.Pages
 	folder *Folder
 }
 
-// Open opens the folder's canvas; it may be open any number of times. An input
-// changes nothing: the page has it from its state. So an instance that lives
-// stays: its pages said hello to it.
+// Open opens the folder's canvas, any number of times. An open instance stays, because
+// its pages have said hello to it; they read a new input from the canvas's state.
 func (f *Folder) Open(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	entry, err := f.manifest.entry()
 	if err != nil {
 		return canvas.Opened{}, err
 	}
-	i, lives := req.Current.(*instance)
-	if !lives {
+	i, isOpen := req.Current.(*instance)
+	if !isOpen {
 		i = &instance{Pages: view.New(view.Options{To: h, OnMessage: raise(h)}), folder: f}
 		f.watch.add(i)
-		// The end of the handle is the instance's, also where nobody closes it:
-		// a stale canvas is opened anew, and so is one whose open failed.
+		// The handle also ends if the canvas becomes stale or its open fails, without a
+		// call of Close.
 		context.AfterFunc(h.Context(), func() { f.watch.remove(i) })
 	}
 	return canvas.Opened{
@@ -42,15 +41,15 @@ func (f *Folder) Open(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 // The events of a folder's canvas, for the agent.
 type (
 	messageEvent struct {
-		Message ahp.Value `json:"message"` // as the page sent it
+		Message ahp.Value `json:"message"` // the page's value
 	}
 	lostEvent struct {
-		Lost string `json:"lost"` // why a message could not be told
+		Lost string `json:"lost"` // why the message could not be raised
 	}
 )
 
-// raise makes what a page sends an event. A message that has no room for the
-// members around it is not lost without a word.
+// raise makes an event of each message of a page. If the event is too large, it raises
+// the reason instead.
 func raise(h *canvas.Handle) func(context.Context, canvas.View, ahp.Value) {
 	return func(_ context.Context, _ canvas.View, payload ahp.Value) {
 		event, err := ahp.Marshal(messageEvent{payload})
@@ -58,18 +57,18 @@ func raise(h *canvas.Handle) func(context.Context, canvas.View, ahp.Value) {
 			err = h.Raise(event)
 		}
 		if err != nil {
-			_ = h.Raise(ahp.MustMarshal(lostEvent{err.Error()})) // where the canvas is closed, nobody listens
+			_ = h.Raise(ahp.MustMarshal(lostEvent{err.Error()})) // fails only if the canvas is closed
 		}
 	}
 }
 
-// Close ends what the pages are asked.
+// Close ends the watch for this instance and its pages' unanswered actions.
 func (i *instance) Close(ctx context.Context) error {
 	i.folder.watch.remove(i)
 	return i.Pages.Close(ctx)
 }
 
-// Read serves a file.
+// Read returns a file.
 func (i *instance) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	at := req.Path
 	if at.Dir {

@@ -11,7 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// opened is a host with the folder's canvas open as "one", and a page of it.
+// opened returns a host with the folder's canvas open as "one", and a page.
 func opened(t *testing.T, dir string) (*canvastest.Host, canvas.OpenCanvas, *canvastest.View) {
 	t.Helper()
 	f := openFolder(t, dir)
@@ -23,8 +23,8 @@ func opened(t *testing.T, dir string) (*canvastest.Host, canvas.OpenCanvas, *can
 	return h, o, v
 }
 
-// TestAction: a declared action is the page's, also after the agent opened the
-// canvas again with another input.
+// TestAction: the page answers a declared action, also after the canvas was opened with
+// another input.
 func TestAction(t *testing.T) {
 	dir := write(t, map[string]string{"canvas.json": `{` + minimal + `,"actions":[{"name":"go"}]}`, "index.html": "x"})
 	synctest.Test(t, func(t *testing.T) {
@@ -51,24 +51,24 @@ func TestAction(t *testing.T) {
 	})
 }
 
-// TestEvents: what a page sends, the agent hears.
+// TestEvents: a page's message is an event for the agent.
 func TestEvents(t *testing.T) {
 	dir := write(t, map[string]string{"index.html": "x"})
 	synctest.Test(t, func(t *testing.T) {
 		h, o, v := opened(t, dir)
-		v.Say(o.Channel, `{"x-ahp":"view/1","type":"hello"}`) // is none
+		v.Say(o.Channel, `{"x-ahp":"view/1","type":"hello"}`) // is not an event
 		v.Say(o.Channel, `{"approved":true}`)
-		v.Say(o.Channel, `"`+strings.Repeat("x", 64<<10-10)+`"`) // alone it fits, with its wrapper it does not
+		v.Say(o.Channel, `"`+strings.Repeat("x", 64<<10-10)+`"`) // the event around it exceeds the limit
 		synctest.Wait()
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
 		if err != nil || len(page.Events) != 2 {
 			t.Fatalf("%d events, %v", len(page.Events), err)
 		}
 		if e := page.Events[0]; e.InstanceID != "one" || string(e.Event) != `{"message":{"approved":true}}` {
-			t.Errorf("heard %s of %s", e.Event, e.InstanceID)
+			t.Errorf("event %s of %s", e.Event, e.InstanceID)
 		}
 		if e := string(page.Events[1].Event); !strings.HasPrefix(e, `{"lost":"the payload has`) {
-			t.Errorf("heard %s", e)
+			t.Errorf("event %s", e)
 		}
 	})
 }

@@ -11,32 +11,37 @@ import (
 	"strings"
 )
 
-// Severity says what a finding means.
+// Severity is the weight of a finding.
 type Severity string
 
 const (
-	// SeverityError is what does not work.
+	// SeverityError marks what does not work.
 	SeverityError Severity = "error"
-	// SeverityWarning is what may not do what was meant.
+	// SeverityWarning marks what might not work as intended.
 	SeverityWarning Severity = "warning"
 )
 
-// Finding is something that is wrong with a folder.
+// Finding is a problem of a folder.
 type Finding struct {
-	File     string   `json:"file"` // in the folder, with slashes; "." is the folder
-	Line     int      `json:"line"` // from 1; 0 is the file as a whole
+	// File is a path in the folder, with slashes; "." is the folder.
+	File string `json:"file"`
+	// Line counts from 1; 0 is the whole file.
+	Line int `json:"line"`
+	// Severity tells errors from warnings.
 	Severity Severity `json:"severity"`
-	Text     string   `json:"text"` // what is wrong
-	Fix      string   `json:"fix"`  // what to do
+	// Text describes the problem.
+	Text string `json:"text"`
+	// Fix describes what to do.
+	Fix string `json:"fix"`
 }
 
 const (
 	maxFindings = 1000
-	maxLintRead = 1 << 20  // bytes of a file that is looked into
-	maxServed   = 16 << 20 // bytes of a file that a host gives out (canvas/PROTOCOL.md section 8)
+	maxLintRead = 1 << 20  // bytes of a file that is checked
+	maxServed   = 16 << 20 // bytes of a file that a host serves (canvas/PROTOCOL.md section 8)
 )
 
-// linter gathers what is found, and what of it can only be judged at the end.
+// linter collects findings, and what it can judge only after all files.
 type linter struct {
 	fsys     fs.FS
 	findings []Finding
@@ -45,25 +50,24 @@ type linter struct {
 	declared map[string]int  // line in canvas.json, by action
 	handled  map[string]bool // actions that a script handles
 	handlers []handler
-	unclear  bool            // a script handles actions whose names cannot be read
+	unclear  bool            // a script handles actions whose names Lint cannot determine
 	imports  bool            // a page maps the names of its imports
 	named    map[string]bool // files that something refers to
-	packages []Finding       // imports of packages: wrong where nothing maps them
+	packages []Finding       // imports of packages: errors unless a page maps them
 }
 
-// handler is where a script handles an action.
+// handler is a call of onAction.
 type handler struct {
 	file   string
 	line   int
 	action string
 }
 
-// Lint says what is wrong with a folder as a canvas: in canvas.json, in what its
-// pages, style sheets and scripts refer to, and between the actions that are
-// declared and those that are handled. It reads files and runs nothing, so it
-// sees what stands in them and not what a script puts together; folders that
-// begin with a dot and node_modules are left out. The findings are sorted by file
-// and line, 1,000 at most. The error is that the folder cannot be read.
+// Lint returns the problems of a folder as a canvas: in canvas.json, in the references of
+// pages, style sheets and scripts, and differences between declared and handled actions.
+// It runs nothing, so it does not see what a script computes. It skips node_modules and
+// folders that begin with a dot. The findings are sorted by file and line, at most
+// 1,000. It fails if the folder cannot be read.
 func Lint(dir string) ([]Finding, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -90,13 +94,13 @@ func (l *linter) add(file string, line int, severity Severity, fix, format strin
 	}
 }
 
-// visit looks into one file.
+// visit checks one file.
 func (l *linter) visit(name string, entry fs.DirEntry, err error) error {
 	if err != nil {
 		if name == "." {
 			return err
 		}
-		l.add(name, 0, SeverityWarning, "Look at its permissions.", "it cannot be read: %v", err)
+		l.add(name, 0, SeverityWarning, "Check its permissions.", "it cannot be read: %v", err)
 		return nil
 	}
 	switch base := path.Base(name); {
@@ -107,57 +111,57 @@ func (l *linter) visit(name string, entry fs.DirEntry, err error) error {
 	}
 	info, err := fs.Stat(l.fsys, name)
 	if err != nil || !info.Mode().IsRegular() {
-		l.add(name, 0, SeverityWarning, "Put a copy of the file into the folder, or take it out.", "it is no file inside the folder, and is not served")
+		l.add(name, 0, SeverityWarning, "Copy the file into the folder, or remove it.", "it is not a file inside the folder, so it is not served")
 		return nil
 	}
 	if info.Size() > maxServed {
-		l.add(name, 0, SeverityWarning, "Split it, or make it smaller.", "it has %d bytes; a page gets at most %d of one file", info.Size(), maxServed)
+		l.add(name, 0, SeverityWarning, "Split it, or make it smaller.", "it has %d bytes; a file can have at most %d", info.Size(), maxServed)
 		return nil
 	}
-	l.lookInto(name, info.Size())
+	l.lintFile(name, info.Size())
 	return nil
 }
 
-func (l *linter) lookInto(name string, size int64) {
-	look := map[string]func(string, string){
+func (l *linter) lintFile(name string, size int64) {
+	lint := map[string]func(string, string){
 		".html": l.lintPage, ".htm": l.lintPage, ".svg": l.lintPage, ".css": l.lintStyle, ".js": l.lintScript, ".mjs": l.lintScript,
 	}[strings.ToLower(path.Ext(name))]
-	if look == nil {
+	if lint == nil {
 		return
 	}
 	if size > maxLintRead {
 		l.unclear = true
 		return
 	}
-	text, err := readBounded(l.fsys, name, maxLintRead)
+	text, err := readFile(l.fsys, name, maxLintRead)
 	if err != nil {
-		l.add(name, 0, SeverityError, "Look at its permissions.", "it cannot be read: %v", err)
+		l.add(name, 0, SeverityError, "Check its permissions.", "it cannot be read: %v", err)
 		return
 	}
-	look(name, string(text))
+	lint(name, string(text))
 }
 
-// compareActions holds the actions that canvas.json declares against those that
-// scripts handle.
+// compareActions reports declared actions without a handler, and handlers of undeclared
+// actions.
 func (l *linter) compareActions() {
 	for action, line := range l.declared {
 		switch {
 		case l.handled[action]:
 		case l.unclear:
-			l.add(ManifestName, line, SeverityWarning, "Make sure that a script handles it.", "no script seems to handle action %q; there are handlers whose names cannot be read here", action)
+			l.add(ManifestName, line, SeverityWarning, "Make sure that a script handles it.", "no script seems to handle action %q, but the names of some handlers cannot be determined", action)
 		default:
-			l.add(ManifestName, line, SeverityError, fmt.Sprintf("Call onAction(%q, …) of /.ahp/canvas.js in a script, or take the action out.", action), "action %q is declared, and no script handles it", action)
+			l.add(ManifestName, line, SeverityError, fmt.Sprintf("Call onAction(%q, …) of /.ahp/canvas.js in a script, or remove the action.", action), "action %q is declared, but no script handles it", action)
 		}
 	}
 	for _, h := range l.handlers {
 		if _, ok := l.declared[h.action]; !ok {
-			l.add(h.file, h.line, SeverityWarning, fmt.Sprintf("Declare it under \"actions\" in %s.", ManifestName), "action %q is handled but not declared: no agent can invoke it", h.action)
+			l.add(h.file, h.line, SeverityWarning, fmt.Sprintf("Declare it under \"actions\" in %s.", ManifestName), "action %q is handled but not declared, so no agent can invoke it", h.action)
 		}
 	}
 }
 
-// comparePackages adds the imports of packages where no page maps them. In a
-// script that nothing loads they are for other programs, as in many packages.
+// comparePackages reports imports of packages that no page maps. A script that nothing
+// refers to might be for another program, so there they are warnings.
 func (l *linter) comparePackages() {
 	for _, f := range l.packages {
 		if ext := strings.ToLower(path.Ext(f.File)); !l.named[f.File] && (ext == ".js" || ext == ".mjs") {
@@ -169,7 +173,7 @@ func (l *linter) comparePackages() {
 	}
 }
 
-// lineAt is the line of a byte in a text, from 1.
+// lineAt returns the line of a byte in a text, from 1.
 func lineAt[T string | []byte](text T, offset int) int {
 	return 1 + bytes.Count([]byte(text[:min(max(offset, 0), len(text))]), []byte("\n"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// found is what Lint says of files, each as "file:line severity text".
+// found returns Lint's findings, each as "file:line severity text".
 func found(t *testing.T, files map[string]string) []string {
 	t.Helper()
 	all, err := Lint(write(t, files))
@@ -20,7 +20,7 @@ func found(t *testing.T, files map[string]string) []string {
 	lines := []string{}
 	for _, f := range all {
 		if f.Fix == "" || !strings.HasSuffix(f.Fix, ".") {
-			t.Errorf("%s: it does not say what to do: %q", f.Text, f.Fix)
+			t.Errorf("%s: the fix is not a sentence: %q", f.Text, f.Fix)
 		}
 		lines = append(lines, fmt.Sprintf("%s:%d %s %s", f.File, f.Line, f.Severity, f.Text))
 	}
@@ -35,13 +35,13 @@ func TestLintManifest(t *testing.T) {
 		{"cut off", head, "canvas.json:3 error it is not JSON: unexpected EOF"},
 		{"no description", "{\n\"id\":\"x\",\n\"displayName\":\"X\"}", "canvas.json:1 error /description: required"},
 		{"twice", head + "\"id\":\"y\"}", "canvas.json:3 error it is not JSON: duplicate"},
-		{"unknown", head + "\"title\":\"T\",\n\"colour\":\"red\"}", "canvas.json:4 error /colour: is not a member"},
+		{"unknown", head + "\"title\":\"T\",\n\"colour\":\"red\"}", "canvas.json:4 error /colour: is an unknown member"},
 		{"type", head + "\"actions\":\n[{\"name\":\"a\"},\n{\"name\":3}]}", "canvas.json:5 error /actions/1/name: want"},
 		{"id", "{\"displayName\":\"X\",\"description\":\"\",\n\"id\":\"a b\"}", "canvas.json:2 error /id: want 1 to 128"},
 		{"title", head + "\"title\":\"a\\nb\"}", "canvas.json:3 error /title: want at most 512"},
 		{"entry above", head + "\"entry\":\"../x.html\"}", "canvas.json:3 error /entry: "},
-		{"entry hidden", head + "\"entry\":\".x/a.html\"}", "canvas.json:3 error /entry: names that begin with a dot"},
-		{"entry missing", head + "\"entry\":\"app/\"}", "canvas.json:3 error the page that is shown, app/index.html, is not there"},
+		{"entry hidden", head + "\"entry\":\".x/a.html\"}", "canvas.json:3 error /entry: a name in the path begins with a dot"},
+		{"entry missing", head + "\"entry\":\"app/\"}", "canvas.json:3 error the first page, app/index.html, does not exist"},
 		{"reserved", head + "\"actions\":[\n{\"name\":\"canvas.close\"}]}", "canvas.json:4 error /actions/0: action \"canvas.close\": names that begin"},
 		{"action schema", head + "\"actions\":[{\"name\":\"a\"},\n{\"name\":\"b\",\"inputSchema\":{\"type\":5}}]}", "canvas.json:4 error /actions/1: action \"b\": its input schema"},
 		{"input schema", head + "\n\"inputSchema\":[]}", "canvas.json:4 error /inputSchema: its input schema is not a JSON object"},
@@ -64,11 +64,11 @@ func TestLintManifest(t *testing.T) {
 			}
 		})
 	}
-	if got := found(t, map[string]string{"readme.txt": "x"}); len(got) != 1 || !strings.HasPrefix(got[0], ".:0 error there is neither") {
+	if got := found(t, map[string]string{"readme.txt": "x"}); len(got) != 1 || !strings.HasPrefix(got[0], ".:0 error the folder has neither") {
 		t.Errorf("no canvas at all: %q", got)
 	}
 	if _, err := Lint(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a folder that is not there was looked into")
+		t.Error("a missing folder was checked")
 	}
 }
 
@@ -103,28 +103,28 @@ const local = fetch("data.json");`,
 		"canvas.json": "{" + minimal + "}",
 	})
 	want := []string{
-		"app.js:3 error lib/none.js is not there",
-		"app.js:4 error it loads from another place, which a canvas may not: https://example.com/y.js",
-		"app.js:5 warning it imports the package react, which a browser does not find",
-		"app.js:7 error lib/late.js is not there",
-		"app.js:7 warning WebSocket asks another place, which a canvas may not: wss://example.com/z",
-		"index.html:4 error it loads from another place, which a canvas may not: https://example.com/a.css",
-		"index.html:6 error it loads from another place, which a canvas may not: //example.com/b.js",
-		"index.html:7 error it names a path of one machine: /home/me/c.png",
-		`index.html:7 error it names a path of one machine: C:\d.png`,
-		"index.html:7 error it names a path of one machine: file:///e.png",
-		"index.html:8 error missing.png is not there",
-		"index.html:9 error .hidden/f.png is not served: a name in its path begins with a dot",
+		"app.js:3 error lib/none.js does not exist",
+		"app.js:4 error it loads from another server, which a canvas cannot do: https://example.com/y.js",
+		"app.js:5 warning it imports the package react, which browsers cannot find",
+		"app.js:7 error lib/late.js does not exist",
+		"app.js:7 warning WebSocket connects to another server, which a canvas cannot do: wss://example.com/z",
+		"index.html:4 error it loads from another server, which a canvas cannot do: https://example.com/a.css",
+		"index.html:6 error it loads from another server, which a canvas cannot do: //example.com/b.js",
+		"index.html:7 error it refers to a path of this machine: /home/me/c.png",
+		`index.html:7 error it refers to a path of this machine: C:\d.png`,
+		"index.html:7 error it refers to a path of this machine: file:///e.png",
+		"index.html:8 error missing.png does not exist",
+		"index.html:9 error .hidden/f.png is not served, because a name in its path begins with a dot",
 		"index.html:9 error canvas.json is not served to pages",
-		"index.html:9 error sub is a folder, which is only served with a slash behind it",
-		"index.html:10 error gone.html is not there",
-		"index.html:10 warning a canvas cannot go to another place: https://example.com/docs",
-		"index.html:13 warning fetch asks another place, which a canvas may not: https://example.com/data",
-		"index.html:15 error it loads from another place, which a canvas may not: https://example.com/g.png",
-		"lib/x.js:2 error it imports the package lodash, which a browser does not find",
-		"style.css:2 error missing.css is not there",
-		"style.css:4 error nope.png is not there",
-		"unused.js:1 warning it imports the package lodash, which a browser does not find",
+		"index.html:9 error sub is a folder, which is served only with a slash at the end",
+		"index.html:10 error gone.html does not exist",
+		"index.html:10 warning a canvas cannot navigate to another server: https://example.com/docs",
+		"index.html:13 warning fetch connects to another server, which a canvas cannot do: https://example.com/data",
+		"index.html:15 error it loads from another server, which a canvas cannot do: https://example.com/g.png",
+		"lib/x.js:2 error it imports the package lodash, which browsers cannot find",
+		"style.css:2 error missing.css does not exist",
+		"style.css:4 error nope.png does not exist",
+		"unused.js:1 warning it imports the package lodash, which browsers cannot find",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -141,11 +141,11 @@ func TestLintActions(t *testing.T) {
 		want   []string
 	}{
 		{"onAction('go', f);\nonAction ( \"stop\" , f)", nil},
-		{"canvas.onAction(`go`, f);\n// onAction('stop', f)", []string{`canvas.json:4 error action "stop" is declared, and no script handles it`}},
-		{"onAction('go', f); onAction('stop', f);\nonAction('more', f)", []string{`main.js:2 warning action "more" is handled but not declared: no agent can invoke it`}},
-		{"onAction('go', f); onAction(name, f)", []string{`canvas.json:4 warning no script seems to handle action "stop"; there are handlers whose names cannot be read here`}},
-		{"onAction('go', f); import {onAction as q} from \"/.ahp/canvas.js\"", []string{`canvas.json:4 warning no script seems to handle action "stop"; there are handlers whose names cannot be read here`}},
-		{"onAction('go', f); function onAction(name) {}", []string{`canvas.json:4 error action "stop" is declared, and no script handles it`}},
+		{"canvas.onAction(`go`, f);\n// onAction('stop', f)", []string{`canvas.json:4 error action "stop" is declared, but no script handles it`}},
+		{"onAction('go', f); onAction('stop', f);\nonAction('more', f)", []string{`main.js:2 warning action "more" is handled but not declared, so no agent can invoke it`}},
+		{"onAction('go', f); onAction(name, f)", []string{`canvas.json:4 warning no script seems to handle action "stop", but the names of some handlers cannot be determined`}},
+		{"onAction('go', f); import {onAction as q} from \"/.ahp/canvas.js\"", []string{`canvas.json:4 warning no script seems to handle action "stop", but the names of some handlers cannot be determined`}},
+		{"onAction('go', f); function onAction(name) {}", []string{`canvas.json:4 error action "stop" is declared, but no script handles it`}},
 	} {
 		got := found(t, map[string]string{"canvas.json": declared, "index.html": "<p>", "main.js": c.script})
 		if diff := cmp.Diff(append([]string{}, c.want...), got); diff != "" {
@@ -171,7 +171,7 @@ func TestLintFiles(t *testing.T) {
 	}
 }
 
-// FuzzLint: whatever stands in files, lines are in them.
+// FuzzLint: the lines of findings exist in the files, whatever they contain.
 func FuzzLint(f *testing.F) {
 	f.Add(`{"id":1`, `<img src="x"><script>onAction("a")</script><style>@import "x"</style>`, `import "./a"; fetch("//x")`)
 	f.Fuzz(func(t *testing.T, manifest, page, script string) {

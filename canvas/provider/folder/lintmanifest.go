@@ -15,18 +15,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 )
 
-// lintManifest finds what is wrong with canvas.json by what reads it, and by the
-// host that judges what it declares.
+// lintManifest checks canvas.json with the code that reads it, and with the host's check
+// of declarations.
 func (l *linter) lintManifest() {
-	raw, err := readBounded(l.fsys, ManifestName, maxManifest)
+	raw, err := readFile(l.fsys, ManifestName, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := fs.Stat(l.fsys, "index.html"); err != nil {
-			l.add(".", 0, SeverityError, "Write one of them; ahp-canvas new makes a folder to start from.", "there is neither a %s nor an index.html in it", ManifestName)
+			l.add(".", 0, SeverityError, "Write one of them; \"ahp-canvas new\" creates a folder to start from.", "the folder has neither %s nor index.html", ManifestName)
 		}
 		return
 	}
 	if err != nil {
-		l.add(ManifestName, 0, SeverityError, "Make it smaller: 64 actions with their schemas fit.", "it cannot be read: %v", err)
+		l.add(ManifestName, 0, SeverityError, "Make it smaller; 64 actions with their schemas fit.", "it cannot be read: %v", err)
 		return
 	}
 	lines := locate(raw)
@@ -39,7 +39,7 @@ func (l *linter) lintManifest() {
 	}
 	m := &l.manifest
 	for _, p := range m.problems() {
-		at(p.pointer, "See canvas.schema.json for what may stand there.", p.text)
+		at(p.pointer, "See canvas.schema.json for what is allowed.", p.text)
 	}
 	l.judgeActions(lines)
 	if entry, err := m.entry(); err == nil {
@@ -47,9 +47,9 @@ func (l *linter) lintManifest() {
 	}
 }
 
-// unreadable places the error of the strict decoder.
+// unreadable reports an error of the strict decoder with its line.
 func (l *linter) unreadable(raw []byte, lines positions, err error) {
-	const fix = "Correct it; canvas.schema.json tells an editor what may stand there."
+	const fix = "Correct it; editors complete and check it with canvas.schema.json."
 	text, line := err.Error(), 0
 	if at := byteOffset.FindStringSubmatch(text); at != nil {
 		n, _ := strconv.Atoi(at[1])
@@ -64,33 +64,33 @@ func (l *linter) unreadable(raw []byte, lines positions, err error) {
 
 var byteOffset = regexp.MustCompile(`^invalid JSON at byte (\d+)`)
 
-// judgeActions declares what canvas.json does to a host, one action at a time,
-// so that each refusal has its place.
+// judgeActions checks what canvas.json declares as a host does, one action at a time, so
+// that each error has its line.
 func (l *linter) judgeActions(lines positions) {
 	d := l.manifest.declaration()
 	actions := d.Actions
 	refused := 0
-	say := func(pointer string, d canvas.Declaration) {
+	report := func(pointer string, d canvas.Declaration) {
 		if err := judge(d); err != nil {
 			refused++
-			l.add(ManifestName, lines.of(pointer), SeverityError, "Correct it: a host refuses all canvases of this folder otherwise.", "%s: %s", pointer, err.Message)
+			l.add(ManifestName, lines.of(pointer), SeverityError, "Correct it; otherwise hosts reject the whole folder.", "%s: %s", pointer, err.Message)
 		}
 	}
 	bare := canvas.Declaration{CanvasID: "lint", DisplayName: "Lint"}
 	withInput := bare
 	withInput.InputSchema = d.InputSchema
-	say("/inputSchema", withInput)
+	report("/inputSchema", withInput)
 	for i, a := range actions {
 		pointer := fmt.Sprintf("/actions/%d", i)
 		l.declared[a.Name] = lines.of(pointer + "/name")
 		one := bare
 		one.Actions = []canvas.Action{a}
-		say(pointer, one)
+		report(pointer, one)
 	}
-	if refused == 0 { // what only all together show: their number, and names that are there twice
+	if refused == 0 { // checks across actions: their number, and duplicate names
 		all := bare
 		all.Actions = actions
-		say("/actions", all)
+		report("/actions", all)
 	}
 }
 
@@ -112,7 +112,7 @@ func judge(d canvas.Declaration) *canvas.Error {
 func (l *linter) lintEntry(lines positions, entry string) {
 	_, p, err := canvas.ParseContentURI(canvas.ContentURL("x", entry))
 	if err != nil {
-		return // said already
+		return // reported already
 	}
 	name := p.Name()
 	if p.Dir {
@@ -120,14 +120,14 @@ func (l *linter) lintEntry(lines positions, entry string) {
 		name = strings.TrimPrefix(name, "./")
 	}
 	if info, err := fs.Stat(l.fsys, name); err != nil || !info.Mode().IsRegular() {
-		l.add(ManifestName, lines.of("/entry"), SeverityError, "Write that file, or name another as \"entry\".", "the page that is shown, %s, is not there", name)
+		l.add(ManifestName, lines.of("/entry"), SeverityError, "Write that file, or name another one as \"entry\".", "the first page, %s, does not exist", name)
 	}
 }
 
-// positions are the lines of members and elements, by JSON Pointer.
+// positions holds the lines of members and elements, by JSON Pointer.
 type positions map[string]int
 
-// of is the line of a place, or of the nearest around it.
+// of returns the line of a pointer, or of its nearest known parent.
 func (p positions) of(pointer string) int {
 	for {
 		if line, ok := p[pointer]; ok {
@@ -141,8 +141,8 @@ func (p positions) of(pointer string) int {
 	}
 }
 
-// locate finds where everything stands, as far as the text can be read. It needs
-// a decoder that says where its tokens are; what they mean, ahp.Unmarshal says.
+// locate finds the lines of all members, as far as the text is valid. It uses
+// encoding/json, which reports the offsets of tokens; ahp.Unmarshal decodes the values.
 func locate(raw []byte) positions {
 	p := positions{}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -151,7 +151,7 @@ func locate(raw []byte) positions {
 	return p
 }
 
-// walk notes a value and all in it. It ends at the first error.
+// walk records the lines of a value and of its parts. It ends at the first error.
 func (p positions) walk(dec *json.Decoder, raw []byte, pointer string, depth int) bool {
 	tok, err := dec.Token()
 	if err != nil || depth > 64 {

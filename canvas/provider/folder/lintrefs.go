@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// These find what stands in a file by its look: enough for what people write,
-// and blind for what a script puts together.
+// These patterns find references without a parser: enough for what people write, but
+// not for what a script computes.
 var (
 	htmlTag     = regexp.MustCompile(`(?is)<(script|link|img|iframe|audio|video|source|track|embed|object|form|input|image|use|a|area)\b((?:"[^"]*"|'[^']*'|[^>"'])*)>`)
 	htmlRef     = regexp.MustCompile(`(?is)\b(?:src|href|data|action|poster)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))`)
@@ -22,13 +22,13 @@ var (
 	cssRef      = regexp.MustCompile(`(?i)(?:\burl\(\s*|@import\s+)(?:"([^"]*)"|'([^']*)'|([^\s)"';]+))`)
 	cssComment  = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	jsImport    = regexp.MustCompile(`(?m)(?:^[ \t]*(?:import|export)\b[^;"'()]*?|\bimport\(\s*)(?:"([^"\n]*)"|'([^'\n]*)')`)
-	jsAway      = regexp.MustCompile("\\b(fetch|WebSocket|EventSource|sendBeacon|importScripts)\\(\\s*[\"'`]((?:https?:|wss?:)?//[^\"'`\\s]+)")
+	jsRemote    = regexp.MustCompile("\\b(fetch|WebSocket|EventSource|sendBeacon|importScripts)\\(\\s*[\"'`]((?:https?:|wss?:)?//[^\"'`\\s]+)")
 	jsComment   = regexp.MustCompile(`(?m)^[ \t]*(?://|\*|/\*).*$`)
 	jsAction    = regexp.MustCompile("\\bonAction\\s*\\(\\s*(?:\"([^\"\\n]*)\"|'([^'\\n]*)'|`([^`$\\n]*)`)?")
 	jsRenamed   = regexp.MustCompile(`\bonAction\s+as\s`)
 )
 
-// lintPage looks into a document.
+// lintPage checks a document.
 func (l *linter) lintPage(name, text string) {
 	text = blank(text, htmlComment)
 	for _, at := range htmlScript.FindAllStringSubmatchIndex(text, -1) {
@@ -72,9 +72,9 @@ func (l *linter) scripts(name, text string, before int) {
 	for _, at := range jsImport.FindAllStringSubmatchIndex(text, -1) {
 		l.imported(reference{name, before + lineAt(text, at[1]-1), group(text, at)})
 	}
-	for _, at := range jsAway.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range jsRemote.FindAllStringSubmatchIndex(text, -1) {
 		l.add(name, before+lineAt(text, at[0]), SeverityWarning, "Put the data into the folder, or have the agent send it as an action's input.",
-			"%s asks another place, which a canvas may not: %s", text[at[2]:at[3]], short(text[at[4]:at[5]]))
+			"%s connects to another server, which a canvas cannot do: %s", text[at[2]:at[3]], short(text[at[4]:at[5]]))
 	}
 	for _, at := range jsAction.FindAllStringSubmatchIndex(text, -1) {
 		if at[2]+at[4]+at[6] == -3 {
@@ -88,31 +88,31 @@ func (l *linter) scripts(name, text string, before int) {
 	l.unclear = l.unclear || jsRenamed.MatchString(text)
 }
 
-// reference is something that a file refers to, as it stands there.
+// reference is a reference in a file.
 type reference struct {
 	file string
 	line int
 	to   string
 }
 
-// link is what a person may follow.
+// link checks a link, which a person can follow.
 func (l *linter) link(r reference) {
-	if away(r.to) {
-		l.add(r.file, r.line, SeverityWarning, "Show the address as text, so that a person can copy it.", "a canvas cannot go to another place: %s", short(r.to))
+	if remote(r.to) {
+		l.add(r.file, r.line, SeverityWarning, "Call offerLink of /.ahp/canvas.js in a script: the page around the canvas then offers to open the address.", "a canvas cannot navigate to another server: %s", short(r.to))
 		return
 	}
 	l.refer(r)
 }
 
-// imported is a module: a path, or the name of a package.
+// imported checks an import: a path, or the name of a package.
 func (l *linter) imported(r reference) {
-	if away(r.to) || strings.HasPrefix(r.to, "/") || strings.HasPrefix(r.to, "./") || strings.HasPrefix(r.to, "../") || otherScheme.MatchString(r.to) {
+	if remote(r.to) || strings.HasPrefix(r.to, "/") || strings.HasPrefix(r.to, "./") || strings.HasPrefix(r.to, "../") || otherScheme.MatchString(r.to) {
 		l.refer(r)
 		return
 	}
 	if len(l.packages) < maxFindings {
-		l.packages = append(l.packages, Finding{r.file, r.line, SeverityError, "it imports the package " + short(r.to) + ", which a browser does not find",
-			"Import a file by its path, put the package in with a bundler, or map the name in an import map."})
+		l.packages = append(l.packages, Finding{r.file, r.line, SeverityError, "it imports the package " + short(r.to) + ", which browsers cannot find",
+			"Import a file by its path, bundle the package, or map the name in an import map."})
 	}
 }
 
@@ -122,23 +122,23 @@ var (
 	diskPath    = regexp.MustCompile(`^/(home|Users|tmp|var|mnt|media|opt|usr|root|etc|private|Volumes)/`)
 )
 
-// away reports whether an address is of another origin.
-func away(to string) bool {
+// remote reports whether an address is on another server.
+func remote(to string) bool {
 	to = strings.ToLower(strings.TrimSpace(to))
 	return strings.HasPrefix(to, "//") || slices.ContainsFunc([]string{"http:", "https:", "ws:", "wss:", "ftp:"}, func(s string) bool { return strings.HasPrefix(to, s) })
 }
 
-// refer judges what a page would load.
+// refer checks a reference to a resource that a page loads.
 func (l *linter) refer(r reference) {
 	to := strings.TrimSpace(r.to)
 	switch {
-	case away(to):
-		l.add(r.file, r.line, SeverityError, "Put a copy into the folder and refer to that.", "it loads from another place, which a canvas may not: %s", short(to))
+	case remote(to):
+		l.add(r.file, r.line, SeverityError, "Copy it into the folder and refer to the copy.", "it loads from another server, which a canvas cannot do: %s", short(to))
 		return
 	case drive.MatchString(to):
-		l.add(r.file, r.line, SeverityError, "Put a copy into the folder and refer to it by a relative path.", "it names a path of one machine: %s", short(to))
+		l.add(r.file, r.line, SeverityError, "Copy it into the folder and refer to it by a relative path.", "it refers to a path of this machine: %s", short(to))
 		return
-	case to == "", strings.HasPrefix(to, "#"), otherScheme.MatchString(to), strings.ContainsAny(to, "{}"): // the last is some template's
+	case to == "", strings.HasPrefix(to, "#"), otherScheme.MatchString(to), strings.ContainsAny(to, "{}"): // the last belongs to a template
 		return
 	}
 	to, _, _ = strings.Cut(to, "#")
@@ -154,7 +154,7 @@ func (l *linter) refer(r reference) {
 	l.local(r, strings.TrimPrefix(path.Clean(whole), "/"), strings.HasSuffix(to, "/"), diskPath.MatchString(to))
 }
 
-// local judges a reference to a file of the folder; name is "" for the folder.
+// local checks a reference to a file of the folder; name is "" for the folder.
 func (l *linter) local(r reference, name string, dir, onDisk bool) {
 	if name == ".ahp/canvas.js" {
 		return
@@ -166,21 +166,21 @@ func (l *linter) local(r reference, name string, dir, onDisk bool) {
 	info, err := fs.Stat(l.fsys, name)
 	switch {
 	case strings.HasPrefix(name, ".") || strings.Contains(name, "/."):
-		l.add(r.file, r.line, SeverityError, "Give it a name that does not begin with a dot.", "%s is not served: a name in its path begins with a dot", name)
+		l.add(r.file, r.line, SeverityError, "Rename it so that no name in its path begins with a dot.", "%s is not served, because a name in its path begins with a dot", name)
 	case name == ManifestName:
-		l.add(r.file, r.line, SeverityError, "Put what the page needs into a file of its own.", "%s is not served to pages", name)
+		l.add(r.file, r.line, SeverityError, "Put what the page needs into another file.", "%s is not served to pages", name)
 	case err != nil && onDisk:
-		l.add(r.file, r.line, SeverityError, "Put a copy into the folder and refer to it by a relative path.", "it names a path of one machine: %s", short(r.to))
+		l.add(r.file, r.line, SeverityError, "Copy it into the folder and refer to it by a relative path.", "it refers to a path of this machine: %s", short(r.to))
 	case err != nil:
-		l.add(r.file, r.line, SeverityError, "Write the file, or correct the name.", "%s is not there", name)
+		l.add(r.file, r.line, SeverityError, "Write the file, or correct the name.", "%s does not exist", name)
 	case info.IsDir():
-		l.add(r.file, r.line, SeverityError, "Write a slash behind it, or name the file.", "%s is a folder, which is only served with a slash behind it", name)
+		l.add(r.file, r.line, SeverityError, "Add a slash, or name a file.", "%s is a folder, which is served only with a slash at the end", name)
 	case info.Size() > maxServed:
-		l.add(r.file, r.line, SeverityError, "Split it, or make it smaller.", "%s has %d bytes; a page gets at most %d of one file", name, info.Size(), maxServed)
+		l.add(r.file, r.line, SeverityError, "Split it, or make it smaller.", "%s has %d bytes; a file can have at most %d", name, info.Size(), maxServed)
 	}
 }
 
-// group is the text of the one group that matched.
+// group returns the text of the group that matched.
 func group(text string, at []int) string {
 	for i := 2; i < len(at); i += 2 {
 		if at[i] >= 0 {
@@ -190,12 +190,12 @@ func group(text string, at []int) string {
 	return ""
 }
 
-// blank replaces matches by spaces, so that everything else stays where it is.
+// blank replaces matches by spaces, so that offsets stay valid.
 func blank(text string, what *regexp.Regexp) string {
 	return what.ReplaceAllStringFunc(text, spaces)
 }
 
-// blankScripts keeps the tags of scripts and blanks what is between them.
+// blankScripts blanks the text of scripts and keeps their tags.
 func blankScripts(text string) string {
 	b := []byte(text)
 	for _, at := range htmlScript.FindAllStringSubmatchIndex(text, -1) {
@@ -214,7 +214,7 @@ func spaces(s string) string {
 	return string(b)
 }
 
-// short bounds what is quoted of a file.
+// short shortens a quotation from a file.
 func short(s string) string {
 	const most = 100
 	if r := []rune(strings.ToValidUTF8(s, "\uFFFD")); len(r) > most {

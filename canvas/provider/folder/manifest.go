@@ -17,7 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// ManifestName is the file that says which canvas a folder is.
+// ManifestName is the name of the file that describes a folder's canvas.
 const ManifestName = "canvas.json"
 
 // Schema is the JSON Schema of canvas.json.
@@ -25,10 +25,10 @@ const ManifestName = "canvas.json"
 //go:embed canvas.schema.json
 var Schema []byte
 
-// maxManifest bounds canvas.json, in bytes: 64 actions with their schemas.
+// maxManifest is the limit of canvas.json in bytes; 64 actions with schemas fit.
 const maxManifest = 1 << 20
 
-// manifest is canvas.json. The schema says what its members mean.
+// manifest is canvas.json. The schema describes its members.
 type manifest struct {
 	Schema      string    `json:"$schema,omitzero"`
 	ID          string    `json:"id"`
@@ -50,9 +50,9 @@ type action struct {
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
-// readManifest reads canvas.json, or makes one of a bare index.html.
+// readManifest reads canvas.json, or makes a manifest for a folder with an index.html.
 func readManifest(fsys fs.FS, dir string) (manifest, error) {
-	raw, err := readBounded(fsys, ManifestName, maxManifest)
+	raw, err := readFile(fsys, ManifestName, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return bareManifest(fsys, dir)
 	}
@@ -71,14 +71,14 @@ func readManifest(fsys fs.FS, dir string) (manifest, error) {
 
 func bareManifest(fsys fs.FS, dir string) (manifest, error) {
 	if info, err := fs.Stat(fsys, "index.html"); err != nil || info.IsDir() {
-		return manifest{}, fmt.Errorf("there is neither a %s nor an index.html in it", ManifestName)
+		return manifest{}, fmt.Errorf("the folder has neither %s nor index.html; run \"ahp-canvas new %s\" to create them", ManifestName, dir)
 	}
 	name := filepath.Base(dir)
 	m := manifest{ID: slug(name), DisplayName: name, Description: fmt.Sprintf("The page in the folder %q.", name)}
 	return m, m.check()
 }
 
-// slug makes an id of a folder's name.
+// slug makes an id from a folder's name.
 func slug(name string) string {
 	id := strings.Map(func(r rune) rune {
 		switch {
@@ -93,7 +93,7 @@ func slug(name string) string {
 	return id[:min(len(id), 128)]
 }
 
-// problem is what is wrong with a member of canvas.json.
+// problem is an invalid member of canvas.json.
 type problem struct {
 	pointer string // JSON Pointer
 	text    string
@@ -106,11 +106,12 @@ func (m *manifest) check() error {
 	return nil
 }
 
-// problems is all that reading alone finds; what an action may be, the host says.
+// problems returns what is wrong with the manifest, except for its actions, which the
+// host checks.
 func (m *manifest) problems() (all []problem) {
 	add := func(pointer, text string) { all = append(all, problem{pointer, text}) }
 	for _, name := range unknown(m.Unknown) {
-		add("/"+name, "is not a member that is known")
+		add("/"+name, "is an unknown member")
 	}
 	if !idPattern.MatchString(m.ID) {
 		add("/id", "want 1 to 128 letters, digits, '.', '_' and '-', beginning with a letter or digit")
@@ -126,7 +127,7 @@ func (m *manifest) problems() (all []problem) {
 	}
 	for i, a := range m.Actions {
 		for _, name := range unknown(a.Unknown) {
-			add(fmt.Sprintf("/actions/%d/%s", i, name), "is not a member that is known")
+			add(fmt.Sprintf("/actions/%d/%s", i, name), "is an unknown member")
 		}
 	}
 	if _, err := m.entry(); err != nil {
@@ -135,14 +136,14 @@ func (m *manifest) problems() (all []problem) {
 	return all
 }
 
-const wantLine = "want at most 512 characters, and none that is a control character"
+const wantLine = "want at most 512 characters and no control characters"
 
 // isLine reports whether a text can be an open canvas's title.
 func isLine(s string) bool {
 	return utf8.RuneCountInString(s) <= 512 && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// unknown are the names of members that no field takes, sorted.
+// unknown returns the sorted names of the members that no field has.
 func unknown(members ahp.Value) []string {
 	var all map[string]ahp.Value
 	if len(members) == 0 || ahp.Unmarshal(members, &all) != nil {
@@ -151,7 +152,7 @@ func unknown(members ahp.Value) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// entry is the page that is shown: a path inside the folder, and no dotfile.
+// entry returns the path of the first page. It is inside the folder and not hidden.
 func (m *manifest) entry() (string, error) {
 	if m.Entry == "" {
 		return "/", nil
@@ -162,7 +163,7 @@ func (m *manifest) entry() (string, error) {
 	case err != nil:
 		return "", err
 	case hidden(path):
-		return "", errors.New("names that begin with a dot are not served")
+		return "", errors.New("a name in the path begins with a dot, so it is not served")
 	}
 	return entry, nil
 }

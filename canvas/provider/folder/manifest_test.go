@@ -12,7 +12,7 @@ import (
 
 const minimal = `"id":"report","displayName":"Report","description":"A report."`
 
-// TestManifest: what is read and what the shipped schema says are the same.
+// TestManifest: the decoder and the schema accept the same.
 func TestManifest(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
 	if err != nil {
@@ -29,9 +29,9 @@ func TestManifest(t *testing.T) {
 		`{"id":"report","displayName":"Report"}`:               "/description: required",
 		`{"id":"a b","displayName":"x","description":""}`:      "/id: want",
 		`{"id":"x","displayName":"","description":""}`:         "/displayName: must not be empty",
-		`{` + minimal + `,"colour":"red"}`:                     "/colour: is not a member",
-		`{` + minimal + `,"Title":"x"}`:                        "/Title: is not a member",
-		`{` + minimal + `,"actions":[{"name":"a","run":"x"}]}`: "/actions/0/run: is not a member",
+		`{` + minimal + `,"colour":"red"}`:                     "/colour: is an unknown member",
+		`{` + minimal + `,"Title":"x"}`:                        "/Title: is an unknown member",
+		`{` + minimal + `,"actions":[{"name":"a","run":"x"}]}`: "/actions/0/run: is an unknown member",
 		`{` + minimal + `,"actions":[{}]}`:                     "/actions/0/name: required",
 		`{` + minimal + `,"actions":{}}`:                       "/actions: want an array",
 	} {
@@ -52,13 +52,13 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// TestManifestThatNoSchemaSees: what only reading finds.
-func TestManifestThatNoSchemaSees(t *testing.T) {
+// TestManifestBeyondTheSchema: errors that only the decoder finds.
+func TestManifestBeyondTheSchema(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                                      "invalid JSON",
 		`{` + minimal + `,"id":"twice"}`:         "id",
 		`{` + minimal + `,"entry":"../up.html"}`: "/entry: ",
-		`{` + minimal + `,"entry":".secret/x.html"}`: "/entry: names that begin with a dot",
+		`{` + minimal + `,"entry":".secret/x.html"}`: "/entry: a name in the path begins with a dot",
 		`{` + minimal + `,"entry":"/a#b"}`:           "",
 		`{` + minimal + `,"entry":"a//b"}`:           "/entry: ",
 	} {
@@ -71,10 +71,10 @@ func TestManifestThatNoSchemaSees(t *testing.T) {
 		}
 	}
 	if _, err := Open(write(t, map[string]string{"readme.txt": "x"})); err == nil || !strings.Contains(err.Error(), "neither") {
-		t.Errorf("a folder that is no canvas: %v", err)
+		t.Errorf("a folder without a canvas: %v", err)
 	}
 	if _, err := Open(t.TempDir() + "/none"); err == nil {
-		t.Error("a folder that is not there was opened")
+		t.Error("a missing folder was opened")
 	}
 }
 

@@ -14,22 +14,20 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// starter is the folder that New writes; {{id}}, {{name}} and {{title}} stand for
-// the folder's own.
+// starter holds the files that New writes. {{id}}, {{name}} and {{title}} are replaced.
 //
 //go:embed starter
 var starter embed.FS
 
-// StarterFiles are the names of what New writes. The schema is for editors, which
-// then complete and check canvas.json.
+// StarterFiles are the names of the files that New writes. Editors use the schema to
+// complete and check canvas.json.
 var StarterFiles = []string{ManifestName, "index.html", "main.js", "style.css", schemaName}
 
 const schemaName = "canvas.schema.json"
 
-// New writes a small working canvas into a folder, which it makes where it is not
-// there: one action, one message to the agent, both themes. It is named after the
-// folder. No file is overwritten: where one of its names is taken, nothing is
-// written, and the error wraps fs.ErrExist.
+// New writes a small working canvas, named after the folder: one action, one message to
+// the agent, both themes. It creates the folder if necessary. If one of the files
+// exists, New writes nothing and returns an error that wraps fs.ErrExist.
 func New(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -45,19 +43,19 @@ func New(dir string) error {
 	defer root.Close()
 	for _, name := range StarterFiles {
 		if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("folder %s: %s is there already, and nothing is overwritten: %w", dir, name, fs.ErrExist)
+			return fmt.Errorf("folder %q: %q exists, so nothing was written: %w", dir, name, fs.ErrExist)
 		}
 	}
 	return writeStarter(root, filepath.Base(abs))
 }
 
-// writeStarter writes all files, or takes back those that it wrote.
+// writeStarter writes all files, or on error removes those that it wrote.
 func writeStarter(root *os.Root, name string) (err error) {
 	var written []string
 	defer func() {
 		if err != nil {
 			for _, name := range written {
-				_ = root.Remove(name) // what failed before is what there is to say
+				_ = root.Remove(name) // the first error is returned
 			}
 			err = fmt.Errorf("folder: %w", err)
 		}
@@ -85,7 +83,7 @@ func writeStarter(root *os.Root, name string) (err error) {
 	return nil
 }
 
-// filler puts in what a folder's name says, each in the form of its file.
+// filler replaces the placeholders, each in the syntax of its file.
 func filler(name string) *strings.Replacer {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

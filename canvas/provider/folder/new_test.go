@@ -16,7 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
-// names are the names in a folder.
+// names returns the names in a folder.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -30,7 +30,7 @@ func names(t *testing.T, dir string) []string {
 	return all
 }
 
-// TestNew: what it writes is a canvas without a fault, whatever its name.
+// TestNew: the written folder is a canvas without findings, whatever its name.
 func TestNew(t *testing.T) {
 	for _, name := range []string{"notes", "My notes", `a "b" <c>`, "..x", "ünder"} {
 		dir := filepath.Join(t.TempDir(), "deeper", name)
@@ -53,19 +53,19 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestNewOverwritesNothing: nothing is written where a name is taken.
+// TestNewOverwritesNothing: New writes nothing if one of its files exists.
 func TestNewOverwritesNothing(t *testing.T) {
 	for _, taken := range StarterFiles {
 		dir := write(t, map[string]string{taken: "mine"})
-		if err := New(dir); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), taken+" is there already") {
-			t.Errorf("%s is taken: %v", taken, err)
+		if err := New(dir); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), `"`+taken+`" exists`) {
+			t.Errorf("%s exists: %v", taken, err)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, taken))
 		if err != nil || string(b) != "mine" || len(names(t, dir)) != 1 {
 			t.Errorf("%s: %q, %v, beside %v", taken, b, err, names(t, dir))
 		}
 	}
-	dir := write(t, map[string]string{"README.md": "mine"}) // not in the way
+	dir := write(t, map[string]string{"README.md": "mine"}) // not one of New's files
 	if err := New(dir); err != nil {
 		t.Error(err)
 	}

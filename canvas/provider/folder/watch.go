@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	watchEvery = 500 * time.Millisecond // how often what was read is looked at
-	watchMost  = 4                      // looks after which a reload comes though files still change
-	watchFiles = 1024                   // files that are looked at; later ones are not
+	watchInterval   = 500 * time.Millisecond
+	maxPostponed    = 4    // checks after which a reload comes although files still change
+	maxWatchedFiles = 1024 // files that are checked; later ones are not
 )
 
-// watch looks whether the files that pages have read are still what they were,
-// and tells the pages where they are not. It is one goroutine a folder, there
-// while a canvas is open.
+// watch checks whether files changed that pages have read, and reloads the pages then.
+// It has one goroutine while a canvas is open.
 type watch struct {
 	stat func(name string) (fs.FileInfo, error)
 
@@ -28,26 +27,26 @@ type watch struct {
 	done   sync.WaitGroup
 }
 
-// watched is a file as it was when the pages last heard of it, and when it was
-// last looked at. Nil is a file that is gone.
-type watched struct{ told, seen fs.FileInfo }
+// watched is a file as the pages have read it, and as the last check found it. Nil is a
+// missing file.
+type watched struct{ shown, seen fs.FileInfo }
 
 func newWatch(stat func(string) (fs.FileInfo, error)) *watch {
 	return &watch{stat: stat, files: map[string]*watched{}, pages: map[*instance]struct{}{}}
 }
 
-// read notes that a page is about to read a file that is like this now. What was
-// noted first stays: another page may have read that.
+// read records the state of a file that a page is about to read. The first record
+// stays, because another page might have read that content.
 func (w *watch) read(name string, info fs.FileInfo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.pages) == 0 || w.files[name] != nil || len(w.files) >= watchFiles {
+	if len(w.pages) == 0 || w.files[name] != nil || len(w.files) >= maxWatchedFiles {
 		return
 	}
 	w.files[name] = &watched{info, info}
 }
 
-// add begins to tell an instance's pages.
+// add starts reloading an instance's pages.
 func (w *watch) add(i *instance) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,11 +61,11 @@ func (w *watch) add(i *instance) {
 	}
 }
 
-// remove ends that; the last one ends the watch.
+// remove stops that. The last one ends the goroutine.
 func (w *watch) remove(i *instance) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, there := w.pages[i]; !there {
+	if _, ok := w.pages[i]; !ok {
 		return
 	}
 	delete(w.pages, i)
@@ -76,7 +75,7 @@ func (w *watch) remove(i *instance) {
 	}
 }
 
-// close ends the watch and waits for it.
+// close ends the goroutine and waits for it.
 func (w *watch) close() {
 	w.mu.Lock()
 	if len(w.pages) > 0 {
@@ -89,45 +88,45 @@ func (w *watch) close() {
 	w.done.Wait()
 }
 
-// run tells of a change once nothing more has changed for a look, and no file is
-// gone that was there: an editor that writes a new file and renames it, or a
-// build that writes many, is one change.
+// run reloads the pages after a change. It waits until a check finds no further change
+// and no missing file, so that an editor that renames a new file over the old one, or a
+// build that writes many files, causes one reload.
 func (w *watch) run(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
-	looks := 0
+	postponed := 0
 	for {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		changed, restless := w.look()
+		changed, changing := w.check()
 		if !changed {
-			looks = 0
+			postponed = 0
 			continue
 		}
-		if looks++; restless && looks < watchMost {
+		if postponed++; changing && postponed < maxPostponed {
 			continue
 		}
-		looks = 0
-		for _, i := range w.settle() {
-			_ = i.Reload() // a canvas that was closed meanwhile needs none
+		postponed = 0
+		for _, i := range w.acknowledge() {
+			_ = i.Reload() // fails only if the canvas was closed meanwhile
 		}
 	}
 }
 
-// look looks at all files: whether the pages have read something else than what
-// is there, and whether it may change further.
-func (w *watch) look() (changed, restless bool) {
+// check checks all files. changed reports whether a file differs from what the pages
+// have read, changing whether it also differs from the last check, or is missing.
+func (w *watch) check() (changed, changing bool) {
 	for name, f := range w.snapshot() {
 		info, err := w.stat(name)
 		if err != nil || !info.Mode().IsRegular() {
 			info = nil
 		}
-		if !alike(info, f.told) {
+		if !same(info, f.shown) {
 			changed = true
-			restless = restless || info == nil || !alike(info, f.seen)
+			changing = changing || info == nil || !same(info, f.seen)
 		}
 		w.mu.Lock()
 		if now := w.files[name]; now != nil {
@@ -135,7 +134,7 @@ func (w *watch) look() (changed, restless bool) {
 		}
 		w.mu.Unlock()
 	}
-	return changed, restless
+	return changed, changing
 }
 
 func (w *watch) snapshot() map[string]watched {
@@ -148,13 +147,13 @@ func (w *watch) snapshot() map[string]watched {
 	return files
 }
 
-// settle takes what was seen last for what the pages know, and returns whom to
-// tell.
-func (w *watch) settle() []*instance {
+// acknowledge records that the pages are about to read the files as they were seen
+// last. It returns the instances to reload.
+func (w *watch) acknowledge() []*instance {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.files {
-		f.told = f.seen
+		f.shown = f.seen
 	}
 	var all []*instance
 	for i := range w.pages {
@@ -163,9 +162,9 @@ func (w *watch) settle() []*instance {
 	return all
 }
 
-// alike reports whether a file is the same file with the same content, as far as
-// a stat can tell. One that was replaced by a rename is another.
-func alike(a, b fs.FileInfo) bool {
+// same reports whether two stats are of the same file with the same content, as far as
+// a stat shows that. A renamed file in its place differs.
+func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}

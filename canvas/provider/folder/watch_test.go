@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
-// reader is a page of an open folder that has read its files.
+// reader is a page of an open folder that has read files.
 type reader struct {
 	t    *testing.T
 	dir  string
@@ -47,7 +47,7 @@ func (r *reader) change(name, text string) {
 	}
 }
 
-// reloads is how often the page was told to reload in a time.
+// reloads returns how often the page was reloaded during a time.
 func (r *reader) reloads(in time.Duration) int {
 	r.t.Helper()
 	time.Sleep(in)
@@ -88,7 +88,7 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// TestEditors: the ways in which programs write files are one change each.
+// TestEditors: each way in which programs write files causes one reload.
 func TestEditors(t *testing.T) {
 	watching(t, func(r *reader) {
 		name := filepath.Join(r.dir, "index.html")
@@ -112,9 +112,9 @@ func TestEditors(t *testing.T) {
 		r.change("index.html", "back")
 		r.want(1, 2*time.Second, "back again")
 
-		for range 3 { // a build that writes on and on
+		for range 3 { // a build that writes for some time
 			r.change("app.js", strings.Repeat("x", len(r.text("app.js"))+1))
-			time.Sleep(watchEvery)
+			time.Sleep(watchInterval)
 		}
 		r.want(1, 2*time.Second, "many changes")
 
@@ -133,23 +133,23 @@ func (r *reader) text(name string) string {
 	return string(b)
 }
 
-// TestRestless: a file that never rests does not keep the page old for ever.
-func TestRestless(t *testing.T) {
+// TestConstantChange: a file that changes all the time does not prevent reloads.
+func TestConstantChange(t *testing.T) {
 	watching(t, func(r *reader) {
-		time.Sleep(watchEvery / 2) // between two looks, so that each look sees one change
-		for range 4 * watchMost {
+		time.Sleep(watchInterval / 2) // between two checks, so that each check sees one change
+		for range 4 * maxPostponed {
 			r.change("app.js", strings.Repeat("x", len(r.text("app.js"))+1))
-			time.Sleep(watchEvery)
+			time.Sleep(watchInterval)
 		}
 		synctest.Wait()
 		if n := r.reloads(0); n < 3 || n > 4 {
-			t.Errorf("%d reloads while %d looks saw a change", n, 4*watchMost)
+			t.Errorf("%d reloads during %d checks with a change", n, 4*maxPostponed)
 		}
 	})
 }
 
-// TestWatchEnds: with the last canvas, and with the folder; the bubble would
-// not end with a goroutine in it.
+// TestWatchEnds: the goroutine ends with the last canvas, and with the folder. The test
+// would not end otherwise.
 func TestWatchEnds(t *testing.T) {
 	watching(t, func(r *reader) {
 		if err := r.host.Canvases.Close(r.t.Context(), canvastest.Session, "one"); err != nil {
@@ -158,19 +158,19 @@ func TestWatchEnds(t *testing.T) {
 		r.change("app.js", "after the close")
 		r.want(0, 10*time.Second, "a closed canvas")
 	})
-	watching(t, func(r *reader) { // stale: nobody closes it
+	watching(t, func(r *reader) { // a stale instance is not closed
 		f := openFolder(r.t, r.dir)
 		reg := r.host.Register(canvas.Extension{ID: "second"}, f, f.Declarations()...)
 		if _, err := r.host.Canvases.Open(r.t.Context(), canvas.OpenArgs{Session: canvastest.Session, ExtensionID: "second", CanvasID: f.ID(), InstanceID: "two"}); err != nil {
 			r.t.Fatal(err)
 		}
 		if n := f.watch.count(); n != 1 {
-			r.t.Errorf("%d instances are told, want 1", n)
+			r.t.Errorf("%d instances are watched, want 1", n)
 		}
 		reg.SetReachable(false)
 		synctest.Wait()
 		if n := f.watch.count(); n != 0 {
-			r.t.Errorf("%d stale instances are told", n)
+			r.t.Errorf("%d stale instances are watched", n)
 		}
 	})
 }
@@ -181,21 +181,22 @@ func (w *watch) count() int {
 	return len(w.pages)
 }
 
-func TestWatchIsBounded(t *testing.T) {
+// TestWatchLimit: the number of checked files is limited.
+func TestWatchLimit(t *testing.T) {
 	w := newWatch(os.Stat)
 	defer w.close()
 	w.read("early", nil)
 	w.add(&instance{})
-	for n := range watchFiles + 5 {
+	for n := range maxWatchedFiles + 5 {
 		w.read(strings.Repeat("x", n+1), nil)
 	}
-	if len(w.files) != watchFiles || w.files["early"] != nil {
-		t.Errorf("%d files are looked at", len(w.files))
+	if len(w.files) != maxWatchedFiles || w.files["early"] != nil {
+		t.Errorf("%d files are checked", len(w.files))
 	}
 }
 
-// BenchmarkLook is what one look at as many files as there may be costs.
-func BenchmarkLook(b *testing.B) {
+// BenchmarkCheck measures a check of the maximum number of files.
+func BenchmarkCheck(b *testing.B) {
 	dir := b.TempDir()
 	name := filepath.Join(dir, "f")
 	if err := os.WriteFile(name, nil, 0o644); err != nil {
@@ -203,10 +204,10 @@ func BenchmarkLook(b *testing.B) {
 	}
 	info, _ := os.Stat(name)
 	w := newWatch(func(string) (os.FileInfo, error) { return os.Stat(name) })
-	for n := range watchFiles {
+	for n := range maxWatchedFiles {
 		w.files[strings.Repeat("x", n)] = &watched{info, info}
 	}
 	for b.Loop() {
-		w.look()
+		w.check()
 	}
 }

@@ -54,7 +54,7 @@ type State struct {
 	DeclineLabel string `json:"declineLabel"`
 	// Version counts the agent's changes. Edits and decisions carry it.
 	Version int64 `json:"version"`
-	// Values are the values by field name, without those of empty fields.
+	// Values are the values by field name, without empty fields.
 	Values map[string]Value `json:"values"`
 	// Decision is Pending, Approved or Declined.
 	Decision string `json:"decision"`

@@ -13,30 +13,34 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 )
 
-// Options says how an app is reached. The zero value works; a zero limit has the
-// default that its comment names.
+// Options configures an App. The zero value works; a zero limit has the default in its
+// comment.
 type Options struct {
-	// Direct hands out the app's own url, not the channel's.
+	// Direct shows the app's url in the page's frame, instead of carrying the app over
+	// the channel.
 	Direct bool
-	// Unreachable is called once, when the app refuses a connection. The error
-	// holds its address: it is no text for people. The call is in a goroutine of
-	// its own, for which Close waits, so it must not call Close.
+	// Unreachable is called once, when the app refuses a connection. The error contains
+	// the app's address, so do not show it to people. Close waits for the call, so it
+	// must not call Close.
 	Unreachable func(error)
-	// Probe is how often a connection is tried while the canvas is open; 2 s. A
-	// negative one is never: somebody else watches the app.
+	// Probe is the interval at which a connection is tried while the canvas is open;
+	// default 2 s. A negative one switches probes off.
 	Probe time.Duration
-	// Dial reaches the app; the default refuses addresses of other machines.
+	// Dial connects to the app; the default refuses addresses of other machines.
 	Dial DialFunc
-	// Jar keeps the app's cookies; the default is a new one, which is bounded. One
-	// that is handed on keeps people logged in when the app was away.
+	// Jar stores the app's cookies; the default is a new one with limits. Passing the
+	// jar of an earlier App keeps people logged in.
 	Jar http.CookieJar
 
-	ReadBytes int64 // of one Read; 16 MiB
-	// Of http/1, per View: see bridge.Options.
-	Requests, Uploads   int
+	// ReadBytes is the limit of one Read; default 16 MiB.
+	ReadBytes int64
+	// Requests and Uploads are limits of http/1 per View; see bridge.Options.
+	Requests, Uploads int
+	// HeadTimeout and Gather are times of http/1; see bridge.Options.
 	HeadTimeout, Gather time.Duration
 
-	Logger *slog.Logger // nil discards; urls do not reach it
+	// Logger receives no urls; nil discards.
+	Logger *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
@@ -49,9 +53,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// App is one instance's way to one app: one origin, one cookie jar, a transport
-// of its own. It is a canvas.Reader and a canvas.Messenger. Make it with
-// [NewApp]; it ends with its handle, or by Close.
+// App connects one instance to one app, with its own cookie jar and transport. It is a
+// canvas.Reader and a canvas.Messenger. Make it with [NewApp]; it ends with its handle,
+// or by Close.
 type App struct {
 	opts      Options
 	at        address
@@ -67,7 +71,7 @@ type App struct {
 	ending  sync.Once
 
 	mu    sync.Mutex
-	stop  func() bool // no more waits for the handle's end
+	stop  func() bool // stops waiting for the handle's end
 	ended bool
 	lost  bool // Unreachable was called
 }
@@ -77,8 +81,9 @@ var (
 	_ canvas.Messenger = (*App)(nil)
 )
 
-// NewApp makes the way to the app at rawURL: http, localhost, 127.0.0.1 or [::1].
-// It contacts nobody yet. The error says what is wrong with the url, without it.
+// NewApp returns an App for the app at rawURL, without contacting it. The url has the
+// scheme http and the host localhost, 127.0.0.1 or [::1]. The error does not contain the
+// url, which can hold a secret.
 func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 	at, err := parse(rawURL)
 	if err != nil {
@@ -109,9 +114,8 @@ func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 	return a, nil
 }
 
-// URL is what CanvasState.url is to be: the address of the app's first page on
-// the channel, with path and query kept, or the app's own where Options.Direct
-// says so.
+// URL returns the value for CanvasState.url: the address of the app's first page on the
+// channel, with path and query, or with Options.Direct the app's own.
 func (a *App) URL() string {
 	if a.opts.Direct {
 		return a.at.raw
@@ -119,7 +123,7 @@ func (a *App) URL() string {
 	return a.handle.ContentURL("/") + a.at.start.String()[1:]
 }
 
-// Message hears a View: its requests go to the app. What is not http/1 is dropped.
+// Message passes a View's http/1 requests to the app. It drops other messages.
 func (a *App) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
 	a.bridge.Message(ctx, from, payload)
 }
@@ -127,8 +131,8 @@ func (a *App) Message(ctx context.Context, from canvas.View, payload ahp.Value) 
 // ViewGone ends the requests of a View.
 func (a *App) ViewGone(from canvas.View) { a.bridge.ViewGone(from) }
 
-// Close ends the app's requests and waits until nothing of it runs. It may be
-// called again, and concurrently.
+// Close ends the app's requests and waits for them, the probe and the call of
+// Unreachable. It may be called repeatedly and concurrently.
 func (a *App) Close() {
 	a.ending.Do(func() {
 		a.mu.Lock()
@@ -142,7 +146,7 @@ func (a *App) Close() {
 	})
 }
 
-// watch probes until the app refuses.
+// watch probes until the app refuses a connection.
 func (a *App) watch() {
 	every(a.ctx, a.opts.Probe, func() bool {
 		up, known := a.at.probe(a.ctx, a.opts.Dial, a.opts.Probe)
@@ -154,7 +158,7 @@ func (a *App) watch() {
 	})
 }
 
-// unreachable tells of the app's absence, once.
+// unreachable calls Options.Unreachable, once.
 func (a *App) unreachable(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

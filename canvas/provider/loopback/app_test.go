@@ -78,7 +78,7 @@ func TestBadURL(t *testing.T) {
 	}
 }
 
-// Unreachable is called once, whoever sees it.
+// Unreachable is called once, whatever notices it.
 func TestUnreachableOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, hello)
@@ -88,7 +88,7 @@ func TestUnreachableOnce(t *testing.T) {
 		app := newApp(t, "http://127.0.0.1:3000/", opts)
 		time.Sleep(10 * time.Second)
 		if calls.Load() != 0 {
-			t.Fatal("an app that is there was reported")
+			t.Fatal("a reachable app was reported")
 		}
 		s.down()
 		for range 3 {
@@ -101,7 +101,7 @@ func TestUnreachableOnce(t *testing.T) {
 	})
 }
 
-// An App of its own tries every 2 s.
+// A separate App probes every 2 s.
 func TestUnreachableByProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, hello)

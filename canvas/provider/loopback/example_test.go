@@ -14,7 +14,7 @@ func Example() {
 		return
 	}
 	defer p.Close()
-	// registration, err := service.Register(canvas.Extension{ID: p.ID()}, p, p.Declarations()...)
+	// registration, err := service.Register(p.Extension(), p, p.Declarations()...)
 	// p.Watch(registration)
 	fmt.Println(p.Declarations()[0].CanvasID)
 
@@ -22,5 +22,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// tasks
-	// loopback: the app's address is not on this machine: want localhost, 127.0.0.1 or [::1]
+	// loopback: the app's address is not on this machine; use localhost, 127.0.0.1 or [::1]
 }

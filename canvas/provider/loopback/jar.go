@@ -12,36 +12,33 @@ import (
 	"time"
 )
 
-// The bounds of an instance's cookies. A browser has to keep 50 of a domain with
-// 4096 bytes each (RFC 6265 section 6.1), and ours has one domain: the app's. The
-// browsers of today keep 180 (Chromium, Firefox).
+// The limits of an instance's cookies. A browser must store 50 cookies of 4096 bytes per
+// domain (RFC 6265 section 6.1), and a jar has one domain: the app's. Chromium and
+// Firefox store 180.
 const (
 	maxCookies      = 180
-	maxCookieBytes  = 4096               // of a name and its value
-	maxCookiePath   = 1024               // of its path
-	maxCookiesBytes = 256 << 10          // of all that an instance has, paths included
-	longestAge      = 400 * 24 * 60 * 60 // seconds of Max-Age; browsers cut it there, and the jar's sum overflows far above
+	maxCookieBytes  = 4096               // bytes of a name and its value
+	maxCookiePath   = 1024               // bytes of a path
+	maxCookiesBytes = 256 << 10          // bytes of all cookies, with paths
+	maxAge          = 400 * 24 * 60 * 60 // seconds of Max-Age; browsers have the same limit, and a much larger value overflows
 )
 
-// jar is the cookies of one instance, bounded. A cookie that is too large is not
-// taken, as in a browser. Where there are too many, those that ran out go first,
-// then the one that was set longest ago; setting it again renews it.
-//
-// An app that goes on to set cookies by the hundred loses the oldest of its own;
-// nobody else's are concerned.
+// jar is the cookie jar of one instance, with limits. It ignores a cookie that is too
+// large, as browsers do. If there are too many, it evicts expired ones first, then the one
+// that was set longest ago.
 type jar struct {
-	inner *cookiejar.Jar // knows what goes with a request
+	inner *cookiejar.Jar // selects the cookies of a request
 
 	mu    sync.Mutex
-	kept  []cookie // what inner has, the one that was set last at the end
-	bytes int      // of all kept
+	kept  []cookie // the cookies in inner, in the order of setting
+	bytes int      // the sum of kept
 }
 
-// cookie is what tells one from another, and what it takes.
+// cookie identifies a stored cookie, with its size and expiry.
 type cookie struct {
 	name, path string
 	bytes      int
-	expires    time.Time // zero: with the instance
+	expires    time.Time // zero: never
 }
 
 func newJar() *jar {
@@ -63,21 +60,21 @@ func (j *jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 	}
 }
 
-// set takes one cookie, and makes room for it.
+// set stores one cookie, and evicts others if the jar is full.
 func (j *jar) set(u *url.URL, c *http.Cookie, path string) {
 	now := time.Now()
 	plain := *c
-	plain.Path, plain.Domain, plain.MaxAge = path, "", min(c.MaxAge, longestAge)
+	plain.Path, plain.Domain, plain.MaxAge = path, "", min(c.MaxAge, maxAge)
 	k := cookie{name: c.Name, path: path, bytes: len(c.Name) + len(c.Value) + len(path), expires: endOf(&plain, now)}
 	j.drop(func(old cookie) bool { return old.name == k.name && old.path == k.path })
 	j.inner.SetCookies(u, []*http.Cookie{&plain})
-	if k.over(now) {
-		return // which is how an app takes one back
+	if k.expired(now) {
+		return // this is how an app removes a cookie
 	}
 	j.kept = append(j.kept, k)
 	j.bytes += k.bytes
 	if j.full() {
-		j.evict(u, func(old cookie) bool { return old.over(now) })
+		j.evict(u, func(old cookie) bool { return old.expired(now) })
 	}
 	for j.full() {
 		oldest := j.kept[0]
@@ -87,14 +84,14 @@ func (j *jar) set(u *url.URL, c *http.Cookie, path string) {
 
 func (j *jar) full() bool { return len(j.kept) > maxCookies || j.bytes > maxCookiesBytes }
 
-// evict takes cookies out of both records.
+// evict removes cookies from the jar.
 func (j *jar) evict(u *url.URL, which func(cookie) bool) {
 	for _, k := range j.drop(which) {
 		j.inner.SetCookies(u, []*http.Cookie{{Name: k.name, Path: k.path, MaxAge: -1}})
 	}
 }
 
-// drop forgets what is noted of cookies, and returns it.
+// drop removes cookies from kept, and returns them.
 func (j *jar) drop(which func(cookie) bool) (gone []cookie) {
 	j.kept = slices.DeleteFunc(j.kept, func(k cookie) bool {
 		if !which(k) {
@@ -107,10 +104,10 @@ func (j *jar) drop(which func(cookie) bool) (gone []cookie) {
 	return gone
 }
 
-func (k cookie) over(now time.Time) bool { return !k.expires.IsZero() && !k.expires.After(now) }
+func (k cookie) expired(now time.Time) bool { return !k.expires.IsZero() && !k.expires.After(now) }
 
-// endOf is when a cookie runs out, which for one that is taken back is now; zero
-// is never (RFC 6265 section 5.3, step 3).
+// endOf returns when a cookie expires: now for one that is removed, zero for never (RFC
+// 6265 section 5.3, step 3).
 func endOf(c *http.Cookie, now time.Time) time.Time {
 	switch {
 	case c.MaxAge < 0:
@@ -121,8 +118,8 @@ func endOf(c *http.Cookie, now time.Time) time.Time {
 	return c.Expires
 }
 
-// pathOf is a cookie's path, or where it names none the request's folder (RFC
-// 6265 section 5.1.4).
+// pathOf returns a cookie's path, or the request's directory by default (RFC 6265
+// section 5.1.4).
 func pathOf(c *http.Cookie, u *url.URL) string {
 	if strings.HasPrefix(c.Path, "/") {
 		return c.Path
@@ -130,8 +127,8 @@ func pathOf(c *http.Cookie, u *url.URL) string {
 	return cmp.Or(u.Path[:max(strings.LastIndexByte(u.Path, '/'), 0)], "/")
 }
 
-// ownDomain reports whether a cookie is for the app's own name. It has no other,
-// and none above it. A dot before a name is left out, before a number it is wrong.
+// ownDomain reports whether a cookie is for the app's host name. A leading dot is
+// ignored for names, and invalid for IP addresses.
 func ownDomain(c *http.Cookie, u *url.URL) bool {
 	domain, host := c.Domain, u.Hostname()
 	if net.ParseIP(host) == nil {

@@ -13,29 +13,29 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// address is where an app is, checked.
+// address is the valid address of an app.
 type address struct {
-	raw    string // as it was given
+	raw    string // the original url
 	origin *url.URL
 	dial   string // host:port
 	start  canvas.ContentPath
 }
 
-// parse checks an app's url: http, a name of this machine, a port, and a path
-// that a content address can hold. Its errors do not name the url.
+// parse checks an app's url: http, a name of this machine, a port, and a path that a
+// content address can have. Its errors do not contain the url.
 func parse(raw string) (address, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return address{}, errors.New("loopback: the app's address is no URL")
+		return address{}, errors.New("loopback: the app's address is not a URL")
 	}
 	host := u.Hostname()
 	switch {
 	case u.Scheme != "http" || u.Opaque != "":
-		return address{}, errors.New("loopback: the app's address does not begin with http://")
+		return address{}, errors.New("loopback: the app's address must begin with http://")
 	case host != "localhost" && host != "127.0.0.1" && host != "::1":
-		return address{}, errors.New("loopback: the app's address is not on this machine: want localhost, 127.0.0.1 or [::1]")
+		return address{}, errors.New("loopback: the app's address is not on this machine; use localhost, 127.0.0.1 or [::1]")
 	case u.User != nil:
-		return address{}, errors.New("loopback: the app's address carries a user name or password")
+		return address{}, errors.New("loopback: the app's address must not contain a user name or password")
 	}
 	port := u.Port()
 	if port == "" {
@@ -56,41 +56,40 @@ func parse(raw string) (address, error) {
 	return address{raw: raw, origin: origin, dial: net.JoinHostPort(host, port), start: start}, nil
 }
 
-// DialFunc has the form of net.Dialer.DialContext.
+// DialFunc has the signature of net.Dialer.DialContext.
 type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// dialLoopback dials, and refuses what a name resolves to where that is not this
-// machine.
+// dialLoopback dials, and fails if a name resolves to another machine.
 func dialLoopback(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Control: func(_, addr string, _ syscall.RawConn) error {
 		host, _, err := net.SplitHostPort(addr)
 		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-			return errors.New("loopback: the app's name means another machine")
+			return errors.New("loopback: the app's name resolves to another machine")
 		}
 		return nil
 	}}
 	return d.DialContext(ctx, network, addr)
 }
 
-// newTransport is the only way out: it dials one address whatever it is asked
-// for, without the environment's proxy.
+// newTransport returns a transport that dials one address, whatever the request's url,
+// and ignores proxy variables.
 func newTransport(addr string, dial DialFunc) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, "tcp", addr) },
-		// Compression between two processes of one machine costs and saves nothing.
+		// Compression on one machine costs time and saves nothing.
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: 64 << 10,
 		MaxIdleConnsPerHost:    64,
-		// Below the 5 s after which Node closes, so that few requests meet a
-		// connection that is just being closed.
+		// Below the 5 s after which Node closes a connection, so that few requests use
+		// one that is being closed.
 		IdleConnTimeout: 4 * time.Second,
 		ReadBufferSize:  32 << 10,
 		WriteBufferSize: 32 << 10,
 	}
 }
 
-// refused reports that nobody accepts connections there: not that it takes long,
-// and not that the caller went away.
+// refused reports whether the app refused a connection. A timeout and a canceled ctx are
+// no refusal.
 func refused(ctx context.Context, err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial" && !op.Timeout() && ctx.Err() == nil

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// probe asks whether somebody accepts connections. ok says that it is known: an
-// app that hangs is neither here nor gone.
+// probe reports whether the app accepts connections. known is false if the app hangs or
+// ctx is done.
 func (a address) probe(ctx context.Context, dial DialFunc, within time.Duration) (up, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

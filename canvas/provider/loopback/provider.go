@@ -11,13 +11,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Registration receives whether the app can be reached; canvas.Registration is one.
+// Registration is notified whether the app is reachable; canvas.Registration is one.
 type Registration interface {
+	// SetReachable reports whether the app accepts connections.
 	SetReachable(reachable bool)
 }
 
-// Provider is a web app of this machine as one canvas. Make it with [New], tell
-// it its registration with Watch, end it with Close.
+// Provider provides one canvas, a web app of this machine. Make it with [New], pass its
+// registration to Watch, and end it with Close.
 type Provider struct {
 	name string
 	url  string
@@ -28,38 +29,39 @@ type Provider struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	report sync.Mutex // held while the registration is told: Gone and Back in order
+	report sync.Mutex // held while the registration is notified, for the order
 
 	mu   sync.Mutex
 	reg  Registration // nil until Watch
-	gone bool
+	gone bool         // the registration was notified that the app is unreachable
 	open map[*canvas.Handle]*App
-	jars map[jarKey]http.CookieJar // of instances that were not closed
+	jars map[jarKey]http.CookieJar // of instances that are not closed
 }
 
-// jarKey is an instance: its cookies outlive the app's absence.
+// jarKey identifies an instance. Its cookies stay while the app is unreachable.
 type jarKey struct{ session, instance string }
 
-// maxJars bounds the jars that are kept: instances that were closed while the app
-// was away leave theirs behind.
+// maxJars limits the jars: instances that are closed while the app is unreachable leave
+// theirs behind.
 const maxJars = 1024
 
-// New makes a provider of the canvas name for the app at rawURL (see [NewApp]).
-// Options.Unreachable and Jar are not used. It contacts nobody yet.
+// New returns the provider of a canvas for the app at rawURL (see [NewApp]), without
+// contacting it. The canvas and its extension have the id name. Options.Unreachable and
+// Options.Jar are ignored.
 func New(name, rawURL string, opts Options) (*Provider, error) {
 	at, err := parse(rawURL)
 	if err != nil {
 		return nil, err
 	}
 	if name == "" {
-		return nil, errors.New("loopback: the canvas has no name")
+		return nil, errors.New("loopback: the name of the canvas is empty")
 	}
 	p := &Provider{name: name, url: rawURL, at: at, opts: opts.withDefaults(), open: map[*canvas.Handle]*App{}, jars: map[jarKey]http.CookieJar{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
 
-// ID is the canvas's id; it serves as the extension's too.
+// ID returns the id of the canvas and of the extension.
 func (p *Provider) ID() string { return p.name }
 
 // Extension identifies the app in a host's registry.
@@ -70,8 +72,8 @@ func (p *Provider) Declarations() []canvas.Declaration {
 	return []canvas.Declaration{{CanvasID: p.name, DisplayName: p.name, Description: "A web app that runs on the host's machine."}}
 }
 
-// Watch begins to look after the app, and tells reg when it is gone and when it
-// is back. It is called once, after the provider was registered.
+// Watch starts to probe the app, and notifies reg when it becomes unreachable and
+// reachable. Call it once, after the provider was registered.
 func (p *Provider) Watch(reg Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,13 +87,13 @@ func (p *Provider) Watch(reg Registration) {
 	}
 	p.running.Go(func() {
 		every(p.ctx, interval, func() bool {
-			p.look(interval)
+			p.probeApp(interval)
 			return true
 		})
 	})
 }
 
-// Close ends the watch and the apps that are open.
+// Close ends the probe and the open apps, and waits for them.
 func (p *Provider) Close() {
 	p.cancel()
 	p.mu.Lock()
@@ -106,8 +108,7 @@ func (p *Provider) Close() {
 	p.running.Wait()
 }
 
-// Open makes an instance. It fails where the app does not accept connections, so
-// that nobody looks at a page that cannot be there.
+// Open opens an instance. It fails if the app refuses connections.
 func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	if err := ctx.Err(); err != nil {
 		return canvas.Opened{}, err
@@ -134,15 +135,15 @@ func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.H
 	return p.opened(&instance{App: app, provider: p, key: key}), nil
 }
 
-// probeOpen is how long an open waits for a connection before it takes an app
-// for one that hangs, which may yet answer.
+// probeOpen is how long an open waits for a connection. After that the app hangs, but
+// might still answer.
 const probeOpen = time.Second
 
 func (p *Provider) opened(i *instance) canvas.Opened {
 	return canvas.Opened{Instance: i, URL: i.URL(), HTTP: true, Links: true}
 }
 
-// add counts an app in until its handle is dead.
+// add records an open app until its handle ends.
 func (p *Provider) add(h *canvas.Handle, app *App) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +155,7 @@ func (p *Provider) add(h *canvas.Handle, app *App) {
 	})
 }
 
-// jar is an instance's, as it was before the app was away.
+// jar returns an instance's jar, which it also had before the app was unreachable.
 func (p *Provider) jar(key jarKey) http.CookieJar {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,22 +163,22 @@ func (p *Provider) jar(key jarKey) http.CookieJar {
 		return jar
 	}
 	if len(p.jars) >= maxJars {
-		clear(p.jars) // people log in again; it takes a thousand closed canvases
+		clear(p.jars) // people have to log in again; this takes a thousand closed canvases
 	}
 	jar := newJar()
 	p.jars[key] = jar
 	return jar
 }
 
-// forget takes what is kept of an instance that was closed.
+// forget removes the jar of a closed instance.
 func (p *Provider) forget(key jarKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.jars, key)
 }
 
-// look probes the app while somebody looks at it, or waits for it.
-func (p *Provider) look(within time.Duration) {
+// probeApp probes the app if a canvas is open or the app is unreachable.
+func (p *Provider) probeApp(within time.Duration) {
 	p.mu.Lock()
 	idle := !p.gone && len(p.open) == 0
 	p.mu.Unlock()
@@ -187,17 +188,17 @@ func (p *Provider) look(within time.Duration) {
 	switch up, known := p.at.probe(p.ctx, p.opts.Dial, within); {
 	case !known:
 	case up:
-		p.tell(false)
+		p.notify(false)
 	default:
-		p.tell(true)
+		p.notify(true)
 	}
 }
 
-// lost says that the app refused a connection.
-func (p *Provider) lost() { p.tell(true) }
+// lost handles a refused connection.
+func (p *Provider) lost() { p.notify(true) }
 
-// tell brings the registration up to date.
-func (p *Provider) tell(gone bool) {
+// notify notifies the registration of a change.
+func (p *Provider) notify(gone bool) {
 	p.report.Lock()
 	defer p.report.Unlock()
 	p.mu.Lock()
@@ -216,14 +217,14 @@ func (p *Provider) tell(gone bool) {
 	}
 }
 
-// instance is an App as the host wants one.
+// instance is an App as a canvas.Instance.
 type instance struct {
 	*App
 	provider *Provider
 	key      jarKey
 }
 
-// Invoke has nothing to run: the canvas declares no actions.
+// Invoke fails: the canvas declares no actions.
 func (i *instance) Invoke(_ context.Context, action string, _ ahp.Value) (ahp.Value, error) {
 	return nil, canvas.Errorf(canvas.CodeNoHandler, "nothing handles action %q", action)
 }

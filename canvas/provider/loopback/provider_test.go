@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
 
-// server is a web app on a network in memory; it can go away and come back.
+// server is a web app on a network in memory; a test can stop and restart it.
 type server struct {
 	t       testing.TB
 	net     *ahptest.Net

@@ -15,10 +15,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 )
 
-// errElsewhere stops at a redirect to another origin.
+// errElsewhere ends a read at a redirect to another origin.
 var errElsewhere = errors.New("loopback: the app redirects to another origin")
 
-// insideOrigin is when a redirect of a read is followed.
+// insideOrigin rejects redirects to other origins.
 func (a *App) insideOrigin(req *http.Request, via []*http.Request) error {
 	if req.URL.Scheme != a.at.origin.Scheme || req.URL.Host != a.at.origin.Host || req.URL.User != nil || len(via) >= 10 {
 		return errElsewhere
@@ -26,9 +26,9 @@ func (a *App) insideOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Read gets one resource (canvas/PROTOCOL.md section 6). A status of 400 or more, a
-// redirect to another origin and an event stream are fs.ErrNotExist; an app that
-// is not there is canvas_provider_unavailable.
+// Read gets one resource (canvas/PROTOCOL.md section 6). It returns fs.ErrNotExist for a
+// status other than 2xx, a redirect to another origin or an event stream, and
+// canvas_provider_unavailable if the app refuses the connection.
 func (a *App) Read(ctx context.Context, r canvas.ReadRequest) (canvas.Content, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,7 +40,7 @@ func (a *App) Read(ctx context.Context, r canvas.ReadRequest) (canvas.Content, e
 	req.Header = http.Header{
 		"Accept": {"*/*"}, "Accept-Encoding": {"identity"}, "Sec-Fetch-Site": {"same-origin"}, "User-Agent": nil,
 	}
-	ask(req.Header, r.ETag)
+	setValidator(req.Header, r.ETag)
 	resp, err := a.reads.Do(req)
 	if err != nil {
 		return canvas.Content{}, a.readError(ctx, err)
@@ -49,7 +49,7 @@ func (a *App) Read(ctx context.Context, r canvas.ReadRequest) (canvas.Content, e
 	return a.content(r, resp)
 }
 
-// readError says why there is no answer. The error's own text holds the url.
+// readError returns an error without the url, which the text of err contains.
 func (a *App) readError(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errElsewhere):
@@ -59,7 +59,7 @@ func (a *App) readError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return errors.New("loopback: the app's answer could not be read")
+	return errors.New("loopback: the app's response could not be read")
 }
 
 var errUnavailable = canvas.Errorf(canvas.CodeProviderUnavailable, "the app behind this canvas does not accept connections")
@@ -83,7 +83,7 @@ func (a *App) content(r canvas.ReadRequest, resp *http.Response) (canvas.Content
 	return c, nil
 }
 
-// readAll reads a body of at most the limit.
+// readAll reads a body of at most ReadBytes.
 func (a *App) readAll(resp *http.Response) ([]byte, error) {
 	body, err := bridge.Decoded(resp)
 	if err != nil {
@@ -96,12 +96,12 @@ func (a *App) readAll(resp *http.Response) ([]byte, error) {
 	case err != nil && resp.Request.Context().Err() != nil:
 		return nil, resp.Request.Context().Err()
 	case err != nil:
-		return nil, errors.New("loopback: the app's answer broke off")
+		return nil, errors.New("loopback: the app's response is incomplete")
 	}
 	return data, nil
 }
 
-// found is where redirects led to; the zero value is where it was asked for.
+// found returns the path to which redirects led; the zero value means the requested one.
 func (a *App) found(asked canvas.ContentPath, at *url.URL) canvas.ContentPath {
 	p, err := canvas.ParseContentPath(at.RequestURI())
 	if err != nil || p.String() == asked.String() {
@@ -110,15 +110,15 @@ func (a *App) found(asked canvas.ContentPath, at *url.URL) canvas.ContentPath {
 	return p
 }
 
-// Validators are the app's own, or a hash where it has none; a letter says which.
+// The first letter of a validator: an ETag or a time of the app, or a hash.
 const (
 	byTag  = "e"
 	byTime = "m"
 	byHash = "h"
 )
 
-// ask puts a validator into a request.
-func ask(h http.Header, etag string) {
+// setValidator makes a request conditional.
+func setValidator(h http.Header, etag string) {
 	if tag, ok := strings.CutPrefix(etag, byTag); ok {
 		h.Set("If-None-Match", tag)
 	}

@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("a resource that is too large: %v", err)
 	}
 	if _, err := read(t, app, "/broken", ""); err == nil || strings.Contains(err.Error(), "3000") {
-		t.Errorf("an answer that broke off: %v", err)
+		t.Errorf("an incomplete response: %v", err)
 	}
 	if n := elsewhere.Load(); n != 0 {
 		t.Errorf("another origin was contacted %d times", n)

@@ -60,7 +60,7 @@ func TestCookies(t *testing.T) {
 	})
 }
 
-// Whatever a page asks for, one address is dialled.
+// Whatever a page asks for, one address is dialed.
 func TestOneOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -71,13 +71,13 @@ func TestOneOrigin(t *testing.T) {
 			_, _ = io.WriteString(w, r.Host+" "+r.Header.Get("Origin"))
 		})
 		var mu sync.Mutex
-		dialled := map[string]int{}
+		dialed := map[string]int{}
 		opts := s.options()
 		dial := opts.Dial
 		opts.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			dialled[network+" "+addr]++
+			dialed[network+" "+addr]++
 			return dial(ctx, network, addr)
 		}
 		t.Setenv("HTTP_PROXY", "http://10.0.0.2:8080")
@@ -99,8 +99,8 @@ func TestOneOrigin(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if len(dialled) != 1 || dialled["tcp 127.0.0.1:3000"] == 0 {
-			t.Errorf("dialled %v", dialled)
+		if len(dialed) != 1 || dialed["tcp 127.0.0.1:3000"] == 0 {
+			t.Errorf("dialed %v", dialed)
 		}
 	})
 }

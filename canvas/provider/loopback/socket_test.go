@@ -61,9 +61,9 @@ func TestProviderOverSockets(t *testing.T) {
 	canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: p.Declarations()[0], Path: "/"})
 }
 
-// A name that means another machine is not dialled.
+// A name that resolves to another machine is not dialed.
 func TestDialsLoopbackOnly(t *testing.T) {
 	if conn, err := loopback.DialLoopback(context.Background(), "tcp", "192.0.2.1:80"); err == nil || !strings.Contains(err.Error(), "another machine") {
-		t.Errorf("dialled %v, %v", conn, err)
+		t.Errorf("dialed %v, %v", conn, err)
 	}
 }

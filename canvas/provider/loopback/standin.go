@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// standInsHeader is how a document hears of its stand-ins: "name=value; name=value".
+// standInsHeader carries the stand-ins of a document: "name=value; name=value".
 const standInsHeader = "X-Ahp-Cookies"
 
-// maxStandIns keeps that header small.
+// maxStandIns limits the size of that header.
 const maxStandIns = 8
 
-// doubleSubmit reports whether an app means its page to read a cookie and to send
-// its value back in a header, as proof that the request is of its own page: csrftoken,
-// XSRF-TOKEN, _xsrf, CSRF-Token-ABCDE. No cookie leaves the host, so the page gets a
-// stand-in, and the cookie takes its place on the way back. Only these: other
-// cookies that pages read mean something.
+// doubleSubmit reports whether a page is meant to read a cookie and send its value back in
+// a header, as proof that the request comes from the app's page: csrftoken, XSRF-TOKEN,
+// _xsrf, CSRF-Token-ABCDE. Cookies do not leave the host, so the page gets a stand-in,
+// which substitute replaces. Other cookies that pages read have a meaning, so they have
+// no stand-ins.
 func doubleSubmit(c *http.Cookie) bool {
 	name := strings.ToLower(c.Name)
 	return strings.Contains(name, "csrf") || strings.Contains(name, "xsrf")
 }
 
-// standIn is what a page has for a cookie's value. It is no secret: it stands for a
-// cookie of the same name only on the way to the page's own app. Its end tells
-// whether the page undoes percent-encoding, as many do, before it sends the value.
+// standIn returns the stand-in for a cookie's value, without its end. It is not secret,
+// because it is replaced only in requests to the page's app. Its end shows whether the
+// page decodes percent-encoding before it sends the value, as many do.
 func standIn(name string) string {
 	sum := sha256.Sum256([]byte("ahp-canvas " + name))
 	return hex.EncodeToString(sum[:16])
@@ -35,7 +35,7 @@ func standIn(name string) string {
 
 const encodedEnd, decodedEnd = "%2E", "."
 
-// standIns names the stand-ins for those of the cookies that have one.
+// standIns returns the value of standInsHeader for some cookies.
 func standIns(cookies []*http.Cookie) string {
 	var list []string
 	for _, c := range cookies {
@@ -46,7 +46,7 @@ func standIns(cookies []*http.Cookie) string {
 	return strings.Join(list, "; ")
 }
 
-// substitute puts the cookies into a request's headers, where their stand-ins are.
+// substitute replaces stand-ins in a request's headers by the cookies' values.
 func substitute(h http.Header, cookies []*http.Cookie) {
 	var pairs []string
 	for _, c := range cookies {
@@ -65,7 +65,7 @@ func substitute(h http.Header, cookies []*http.Cookie) {
 	}
 }
 
-// unescaped undoes percent-encoding, where what comes out can be a header's value.
+// unescaped decodes percent-encoding, unless the result cannot be a header's value.
 func unescaped(value string) string {
 	plain, err := url.PathUnescape(value)
 	if err != nil || strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -74,7 +74,7 @@ func unescaped(value string) string {
 	return plain
 }
 
-// isDocument reports whether a browser would show an answer as a page.
+// isDocument reports whether a browser would show a response as a page.
 func isDocument(h http.Header) bool {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	return kind == "text/html" || kind == "application/xhtml+xml"

@@ -2,16 +2,16 @@ package loopback
 
 import "net/http"
 
-// upstream is the app as an http.RoundTripper: its transport, its cookies, and an
-// eye for its absence.
+// upstream is an http.RoundTripper that adds the app's cookies and reports refused
+// connections.
 type upstream struct {
 	transport http.RoundTripper
 	jar       http.CookieJar
 	refused   func(error)
 }
 
-// RoundTrip sends a request with the jar's cookies and keeps those of the answer; a
-// document hears of the stand-ins for some. It follows no redirects.
+// RoundTrip sends a request with the jar's cookies and stores those of the response. A
+// document's response gets standInsHeader. RoundTrip follows no redirects.
 func (u *upstream) RoundTrip(req *http.Request) (*http.Response, error) {
 	if cookies := u.jar.Cookies(req.URL); len(cookies) > 0 {
 		req = req.Clone(req.Context())

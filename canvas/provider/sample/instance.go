@@ -10,7 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// record is the saved form of an instance's value.
+// record is the saved form of an instance.
 type record[S any] struct {
 	State    S         `json:"state"`
 	Revision int64     `json:"revision"`       // the number of changes

@@ -1,10 +1,10 @@
-// A canvas is a web page that an agent can work with. This file is all there is
-// to it: save it, and the open page loads again.
+// A canvas is a web page that an agent can use. This file is the whole program: when
+// you save it, the open page reloads.
 import { onAction, send } from "/.ahp/canvas.js";
 
 const list = document.getElementById("notes");
 const text = document.getElementById("text");
-const word = document.getElementById("word");
+const message = document.getElementById("message");
 
 function addNote(note) {
   const item = document.createElement("li");
@@ -13,8 +13,8 @@ function addNote(note) {
   return list.children.length;
 }
 
-// The agent acts: canvas.json declares the action and its input, and what is
-// returned here is the agent's answer.
+// The agent acts: canvas.json declares the action and its input, and the value that is
+// returned here is the answer to the agent.
 onAction("add_note", ({ text }) => ({ notes: addNote(text) }));
 
 document.getElementById("add").addEventListener("submit", (event) => {
@@ -23,13 +23,13 @@ document.getElementById("add").addEventListener("submit", (event) => {
   text.value = "";
 });
 
-// The person acts: what is sent is an event that the agent hears.
+// The person acts: the agent receives what is sent as an event.
 document.getElementById("done").addEventListener("click", async () => {
   const notes = [...list.children].map((item) => item.textContent);
   try {
     await send({ done: true, notes });
-    word.textContent = "The agent can hear it now.";
+    message.textContent = "The agent can read your notes now.";
   } catch (err) {
-    word.textContent = `It could not be sent: ${err.message}`;
+    message.textContent = `Your notes could not be sent: ${err.message}`;
   }
 });

@@ -7,7 +7,7 @@ import { byId } from "./ui.js";
 const HELLO_INTERVAL = 3000; // ms until the first state is requested again
 
 let revision = 0;
-/** Tells this page's requests from those of other pages: a provider in a client answers all pages. */
+/** Makes the refs unique: a provider in a client answers all pages. */
 const pageId = crypto.getRandomValues(new Uint32Array(2)).join("");
 let lastRef = 0;
 /** @type {Map<string, { resolve: (value: any) => void, reject: (err: Error) => void }>} requests by ref */

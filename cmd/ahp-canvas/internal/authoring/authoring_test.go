@@ -20,7 +20,7 @@ func TestNewAndLint(t *testing.T) {
 	if status != term.ExitDone || errs != "" || !strings.Contains(out, "Created canvas My-notes in") || !strings.Contains(out, "--canvas '"+dir+"' --open My-notes") {
 		t.Errorf("new: %d %q %q", status, out, errs)
 	}
-	if status, out, errs = termtest.Run(t, NewCommand, dir); status != term.ExitFailed || out != "" || !strings.Contains(errs, "canvas.json is there already") {
+	if status, out, errs = termtest.Run(t, NewCommand, dir); status != term.ExitFailed || out != "" || !strings.Contains(errs, `"canvas.json" exists`) {
 		t.Errorf("new again: %d %q %q", status, out, errs)
 	}
 	if status, out, errs = termtest.Run(t, LintCommand, dir); status != term.ExitDone || errs != "" || !strings.HasSuffix(out, ": no problems\n") {
@@ -30,7 +30,7 @@ func TestNewAndLint(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, out, errs = termtest.Run(t, LintCommand, dir)
-	if want := "index.html:7: error: style.css is not there\n  Write the file, or correct the name.\n"; status != term.ExitFailed || out != want || !strings.Contains(errs, "1 error") {
+	if want := "index.html:7: error: style.css does not exist\n  Write the file, or correct the name.\n"; status != term.ExitFailed || out != want || !strings.Contains(errs, "1 error") {
 		t.Errorf("lint: %d %q %q, want %q", status, out, errs, want)
 	}
 	status, out, _ = termtest.Run(t, LintCommand, dir, "--json")
