@@ -14,7 +14,8 @@ type Extension struct {
 	ID string
 	// Name is for people; "" is none.
 	Name string
-	// ClientID makes it the provider of a client; "" is server-side.
+	// ClientID is the id of the client that provides the canvases; "" means that the
+	// host does.
 	ClientID string
 	// Session is the only session that it serves; "" serves all.
 	Session string

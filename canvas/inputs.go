@@ -41,9 +41,9 @@ func schemaOf[In any](caller string) ahp.Value {
 	return raw
 }
 
-// decodeInput decodes strictly; an absent input is an empty object. The host has held
-// the input against the schema, so an error here is rare: a rule that only the Go type
-// knows.
+// decodeInput decodes strictly; an absent input is an empty object. The host has
+// checked the input against the schema, so an error is rare: it comes from a rule
+// that only the Go type has.
 func decodeInput[In any](input ahp.Value) (in In, err error) {
 	if raw, ok := any(&in).(*ahp.Value); ok {
 		*raw = input

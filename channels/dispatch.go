@@ -42,7 +42,7 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 		err = tx.publish(c, &enc, &origin, d.Audience)
 	}
 	if err != nil {
-		enc.Raw = p.Action // an alias is refused in its own spelling
+		enc.Raw = p.Action // the envelope of a refusal repeats the alias that the client sent
 		tx.Refuse(from, p.Channel, &enc, &origin, err.Error())
 		return
 	}

@@ -80,7 +80,8 @@ func TestWords(t *testing.T) {
 }
 
 // TestSampleComments prints comments drawn at random for a maintainer to read as a
-// stranger would. AHP_SAMPLE is the seed.
+// stranger would. AHP_SAMPLE is the seed;
+// go test needs -v to print them.
 func TestSampleComments(t *testing.T) {
 	seed, err := strconv.ParseUint(os.Getenv("AHP_SAMPLE"), 10, 64)
 	if err != nil {

@@ -107,7 +107,8 @@ func TestSharedMasked(t *testing.T) {
 	(<-hosts).Wait()
 }
 
-// Every frame for one peer alone follows the frames that FlushShared pushes.
+// A peer calls FlushShared before it sends a frame for itself alone, so shared frames
+// that were published earlier come first.
 func TestFlushShared(t *testing.T) {
 	request := func(p *Peer) *Request { return &Request{peer: p, id: []byte("1")} }
 	for name, own := range map[string]func(*Peer){

@@ -263,7 +263,8 @@ func (e *Edge) join(l *lane) {
 	wg.Wait()
 	l.hostConn.Wait()
 	for _, err := range []error{l.client.Err(), l.hostConn.Err()} {
-		// Only the end that stopped reading has an Err; the other one got a close.
+		// Err is set only for the end that stopped reading: the lane closed the other
+		// one.
 		if ce, ok := errors.AsType[*ws.CloseError](err); ok && ce.Code == ws.CodeSlow && ce.Err != nil {
 			e.count.slow.Add(1)
 		}

@@ -60,9 +60,9 @@ func TestDialTime(t *testing.T) {
 	}
 }
 
-// Close waits a second each for the current frame, for the close frame, and for the
-// peer to close. A peer that reads again just before that receives everything, and one
-// that reads again just then is too late.
+// Close waits up to a second each for the current frame, for the close frame, and
+// for the peer to close. A peer that resumes reading just before such a second ends
+// receives everything; one that resumes when it ends is too late.
 func TestCloseGrace(t *testing.T) {
 	for name, tc := range map[string]struct {
 		message int       // bytes of a message that the peer has not read

@@ -50,7 +50,7 @@ func TestSchemaAgrees(t *testing.T) {
 	schema := compileSchema(t)
 	files, _ := filepath.Glob("testdata/exchanges/*.json")
 	valid, invalid := 0, 0
-	large := map[string]bool{} // a pattern over 43 KB takes its time: each kind once
+	large := map[string]bool{} // a pattern over 43 KB is slow: each kind is tested once
 	for _, file := range files {
 		var all []exchange
 		text, err := os.ReadFile(file)

@@ -114,9 +114,9 @@ func TestCancelReachesTheApp(t *testing.T) {
 	for _, after := range []string{"head", "no head"} {
 		t.Run(after, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				told := make(chan struct{})
+				canceled := make(chan struct{})
 				_, c := pair(t, Options{RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
-					context.AfterFunc(r.Context(), func() { close(told) })
+					context.AfterFunc(r.Context(), func() { close(canceled) })
 					if after == "head" {
 						return answerWith(200, &counted{}), nil
 					}
@@ -139,12 +139,12 @@ func TestCancelReachesTheApp(t *testing.T) {
 				})
 				synctest.Wait()
 				select {
-				case <-told:
+				case <-canceled:
 					t.Error("the app's request was canceled too early")
 				default:
 				}
 				cancel()
-				<-told // or the test deadlocks
+				<-canceled // or the test deadlocks
 				wg.Wait()
 			})
 		})
@@ -186,8 +186,8 @@ func TestCloseFailsRequests(t *testing.T) {
 	})
 }
 
-// A View that cannot be sent to has no requests, whether their responses continue or
-// wait.
+// If sending to a View fails, its requests to the app are canceled, whether the app
+// is still sending or silent.
 func TestSendFails(t *testing.T) {
 	for name, body := range map[string]io.ReadCloser{"endless": &counted{}, "silent": newBodyBuffer(-1, nil)} {
 		t.Run(name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestSendFails(t *testing.T) {
 }
 
 func sendFails(t *testing.T, body io.ReadCloser) {
-	told := make(chan struct{})
+	canceled := make(chan struct{})
 	s, err := NewServer(Options{
 		Origin: "http://localhost", Send: func(canvas.View, ahp.Value) error { return errors.New("gone") },
 		RoundTripper: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -206,7 +206,7 @@ func sendFails(t *testing.T, body io.ReadCloser) {
 				body = i
 				context.AfterFunc(r.Context(), func() { i.fail(r.Context().Err(), true) })
 			}
-			context.AfterFunc(r.Context(), func() { close(told) })
+			context.AfterFunc(r.Context(), func() { close(canceled) })
 			return answerWith(200, body), nil
 		}),
 	})
@@ -215,7 +215,7 @@ func sendFails(t *testing.T, body io.ReadCloser) {
 	}
 	defer s.Close()
 	s.Message(t.Context(), testView, ahp.Value(`{"x-ahp":"http/1","type":"request","id":1,"method":"GET","path":"/","headers":[],"end":true}`))
-	<-told // or the test deadlocks
+	<-canceled // or the test deadlocks
 	if c, ok := body.(*counted); ok && c.n.Load() > 2*maxChunk {
 		t.Errorf("%d bytes were read in vain", c.n.Load())
 	}

@@ -54,8 +54,9 @@ func (d *declared) action() ahp.Action {
 	return session.ActiveClientSet{ActiveClient: d.entry}
 }
 
-// change replaces what the client declares in a session. One call at a time waits
-// for its echo, so that a refusal restores what the host has.
+// change replaces what the client declares in a session. It waits for the echo, one
+// call at a time: if the host refuses, it restores the declarations that the host
+// has.
 func (s *declarations) change(ctx context.Context, uri string, change func(before declared) declared) error {
 	select {
 	case s.turn <- struct{}{}:

@@ -36,8 +36,8 @@ func (cs *Clients) Vet(c session.SessionActiveClient) error {
 	return err
 }
 
-// vetted caches the newest compiled sets by their JSON: the fold that follows runs under
-// the log's lock.
+// vetted caches the newest compiled sets by their JSON, so that Fold, which runs
+// under the log's lock, does not compile them again.
 type vetted struct {
 	compiling sync.Mutex // held during a Vet: clients that declare take one processor
 

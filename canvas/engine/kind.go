@@ -10,8 +10,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// kind is what the log asks about canvas channels (the Canvas proposal (#297), section
-// 4; canvas/PROTOCOL.md section 4).
+// kind has the engine's functions for canvas channels, which the log calls (the
+// Canvas proposal (#297), section 4; canvas/PROTOCOL.md section 4).
 type kind struct{ engine *Engine }
 
 func (k *kind) describe() *channels.Kind {

@@ -113,7 +113,8 @@ func TestPageGoesAway(t *testing.T) {
 	}
 }
 
-// TestAnswersThatDoNotCount: answers of other Views, malformed ones and second ones.
+// TestAnswersThatDoNotCount: answers from another View, malformed answers and
+// repeated answers are ignored.
 func TestAnswersThatDoNotCount(t *testing.T) {
 	bubble(t, canvas.Limits{}, func(b *bench) {
 		v, other := b.view("asked"), b.view("other")

@@ -89,8 +89,8 @@ func TestCloseEndsRequests(t *testing.T) {
 	a.end(t)
 }
 
-// TestNotSentAgain: a browser repeats requests of a worker that it stopped. A POST may
-// have arrived, so it is refused.
+// TestNotSentAgain: a browser stops a worker and repeats its requests. A POST, which
+// the app may have received already, is not sent to the app again.
 func TestNotSentAgain(t *testing.T) {
 	a := newApp(t)
 	_, _, frame := showApp(t, a)

@@ -100,9 +100,9 @@ const description = `{"openapi":"3.0.0","info":{"title":"Boards","version":"1"},
 
 const initializer = `window.onload = () => { window.ui = SwaggerUIBundle({ url: "description.json", dom_id: "#swagger-ui", presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset], layout: "StandaloneLayout" }); };`
 
-// TestForeignApp: multi-file applications work over canvasReadResource alone. The
-// browser's proxy is a canary that records requests to other machines; the page's own
-// list shows the rest.
+// TestForeignApp: multi-file applications work over canvasReadResource alone. No
+// request reaches another machine: the browser's proxy is a canary, and the page
+// lists its other requests.
 func TestForeignApp(t *testing.T) {
 	for _, a := range foreignApps {
 		t.Run(a.name, func(t *testing.T) { a.render(t) })

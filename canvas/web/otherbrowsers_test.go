@@ -9,8 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// The most that is sent when a browser lets a row out. A connection can also end before
-// anything is sent.
+// These functions report whether a connection sent no more than what this browser is
+// known to send. A connection can also end before anything is sent.
 var (
 	nothing  = func(said string) bool { return said == "" }
 	greeting = func(said string) bool { return said == "" || strings.HasPrefix(said, "\x16\x03") } // TLS: contains the host's name

@@ -15,7 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// sink discards frames. The benchmarks of ahp/peer measure what follows a sink.
+// sink discards frames. The benchmarks of ahp/peer measure the connection behind it.
 type sink struct{ n int }
 
 func (s *sink) Deliver(*channels.Frame) { s.n++ }

@@ -159,8 +159,8 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 	return result
 }
 
-// namespace returns the namespace of the next case. Cases about the version in the
-// handshake keep the versions that they offer.
+// namespace returns the namespace of the next case. It offers the host's version in
+// every handshake, except in the cases that test which versions are offered.
 func (r *runner) namespace(t *testcases.Transcript) namespace {
 	n := namespace{prefix: fmt.Sprintf("%s%d-", r.prefix, r.played)}
 	if r.host.Version != ahp.V0_6_0.String() && !strings.HasPrefix(t.Name, "handshake/version") {

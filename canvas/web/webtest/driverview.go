@@ -157,7 +157,8 @@ func (v *driverView) click(ctx context.Context, selector string) error {
 	return v.mouse(ctx, point{at.X, at.Y})
 }
 
-// mouse acts on the window, and so on the frame at that point.
+// mouse presses, moves and releases the mouse. WebDriver's coordinates are those of
+// the window, so the frame at that point receives the events.
 func (v *driverView) mouse(ctx context.Context, way ...point) error {
 	move := func(to point) object {
 		return object{"type": "pointerMove", "duration": 0, "origin": "viewport", "x": int(to.x), "y": int(to.y)}

@@ -93,7 +93,7 @@ func (f *far) trust(t *testing.T, cert string) {
 func (f *far) startRelay(t *testing.T) {
 	t.Helper()
 	f.relayCmd = f.relayM.command(t.Context(), f.relayArgs...)
-	f.relayCmd.Cancel = nil // its end is ours, after the browser's
+	f.relayCmd.Cancel = nil // the test ends the relay, after the browser
 	out, err := f.relayCmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

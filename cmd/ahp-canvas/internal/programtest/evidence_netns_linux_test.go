@@ -128,7 +128,7 @@ func dialer(ns string) func(ctx context.Context, network, addr string) (net.Conn
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		done := make(chan opened, 1)
 		go func() {
-			runtime.LockOSThread() // for ever: the thread ends with its goroutine
+			runtime.LockOSThread() // never unlocked: Go ends the thread with the goroutine, so no other goroutine runs in the namespace
 			conn, err := dialFrom(ctx, ns, network, addr)
 			done <- opened{conn, err}
 		}()
