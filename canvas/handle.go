@@ -53,6 +53,7 @@ type Keeper interface {
 // RecordKeeper is a Backend that has a store for records of the provider; see
 // [Handle.Records].
 type RecordKeeper interface {
+	// Records returns the records of the handle's extension.
 	Records() Records
 }
 

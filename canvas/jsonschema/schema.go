@@ -42,6 +42,7 @@ type Violation struct {
 	Message string // for people
 }
 
+// Error returns the message.
 func (v *Violation) Error() string { return v.Message }
 
 // noRemote refuses every reference that leaves the schema itself.
