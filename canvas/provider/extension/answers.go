@@ -10,14 +10,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// protocolVersion is the version of the extensions' wire that is spoken here.
+// protocolVersion is the version of the extension wire protocol that the host speaks.
 const protocolVersion = 3
 
-// handler answers what an extension asks. It runs on jsonrpc2's reader, one
-// request after the other, and waits for nothing.
+// handler serves an extension's requests. It runs on jsonrpc2's reader, one request
+// at a time, and must not block.
 type handler struct{ p *process }
 
-// Handle answers one request; notifications mean nothing here.
+// Handle answers one request. It ignores notifications: the wire defines none.
 func (h handler) Handle(ctx context.Context, c *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	if req.Notif {
 		return
@@ -27,13 +27,13 @@ func (h handler) Handle(ctx context.Context, c *jsonrpc2.Conn, req *jsonrpc2.Req
 		params = ahp.Value(*req.Params)
 	}
 	result, err := h.p.answer(req.Method, params)
-	if err != nil { // a connection that is closed has nobody to tell
+	if err != nil { // sending fails only on a closed connection, which needs no answer
 		_ = c.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: int64(err.Code), Message: err.Message})
 		return
 	}
 	_ = c.Reply(ctx, req.ID, json.RawMessage(ahp.MustMarshal(result)))
 	if req.Method == methodResume {
-		h.p.joins() // it is asked for nothing before it has its answer
+		h.p.joins() // only now: the extension expects no request before this response
 	}
 }
 
@@ -50,10 +50,10 @@ func (p *process) answer(method string, params ahp.Value) (any, *ahp.Error) {
 	case "session.log":
 		return answerTo(params, p.log)
 	}
-	return nil, ahp.Errorf(ahp.CodeMethodNotFound, "this host shows canvases and runs no agent: it does not serve %q", method)
+	return nil, ahp.Errorf(ahp.CodeMethodNotFound, "method %q is not supported: this host shows canvases and runs no agent", method)
 }
 
-// answerTo decodes the parameters of a request and answers it.
+// answerTo decodes the parameters of a request and passes them to fn.
 func answerTo[P, R any](params ahp.Value, fn func(P) (R, error)) (any, *ahp.Error) {
 	var in P
 	if params == nil {
@@ -69,7 +69,8 @@ func answerTo[P, R any](params ahp.Value, fn func(P) (R, error)) (any, *ahp.Erro
 	return out, nil
 }
 
-// The requests of an extension and their answers, as far as they are read here.
+// The parameters and results of an extension's requests, limited to the fields that
+// the host uses.
 type (
 	connected struct {
 		OK              bool   `json:"ok"`
@@ -119,7 +120,7 @@ type (
 	}
 )
 
-// The events that the agent reads.
+// The events that the agent receives.
 type (
 	promptEvent struct {
 		Type          string    `json:"type"`
@@ -136,8 +137,8 @@ type (
 	}
 )
 
-// resume takes what the extension declares. A set that is refused is refused
-// whole, and to the extension: it says so in its own words.
+// resume accepts the extension's declarations. If the host rejects the set, the
+// extension receives the error and no declaration changes.
 func (p *process) resume(in resumeParams) (resumed, error) {
 	w := p.worker
 	if err := p.joinedAs(in.SessionID); err != nil {
@@ -168,15 +169,15 @@ func declarations(list []declared) []canvas.Declaration {
 	return set
 }
 
-// joinedAs holds the session that a request names against the process's own.
+// joinedAs returns an error unless a request names the process's session.
 func (p *process) joinedAs(sessionID string) error {
 	if sessionID != p.worker.id {
-		return ahp.Errorf(ahp.CodeInvalidParams, "this process belongs to session %q", p.worker.id)
+		return ahp.Errorf(ahp.CodeInvalidParams, "this process belongs to session %q, not to %q", p.worker.id, sessionID)
 	}
 	return nil
 }
 
-// send tells the agent a prompt.
+// send publishes a prompt as an event for the agent.
 func (p *process) send(in sendParams) (sent, error) {
 	if err := p.joinedAs(in.SessionID); err != nil {
 		return sent{}, err
@@ -185,7 +186,7 @@ func (p *process) send(in sendParams) (sent, error) {
 	return sent{id}, p.raise(promptEvent{"extension.prompt", p.worker.ext.folder.ID, in.Prompt, in.DisplayPrompt, in.Attachments})
 }
 
-// log tells the agent a line that is meant for people, too.
+// log publishes a log line as an event for the agent.
 func (p *process) log(in logParams) (logged, error) {
 	if err := p.joinedAs(in.SessionID); err != nil {
 		return logged{}, err

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxCalls  = 32 // requests to one process that are not answered (canvas/PROTOCOL.md section 8)
-	maxSilent = 3  // requests in a row that time out before the process is taken for hung
+	maxCalls  = 32 // unanswered requests to one process (canvas/PROTOCOL.md section 8)
+	maxSilent = 3  // consecutive timeouts after which a process counts as hung
 )
 
-// errHung is why a process is ended that answers nothing.
-var errHung = errors.New("it answered none of the last 3 requests in time")
+// errHung is why the host ends a process that does not answer.
+var errHung = errors.New("it did not answer its last 3 requests in time")
 
 // The parameters of the requests to an extension (canvas/PROTOCOL.md section 12).
 type (
@@ -61,8 +61,8 @@ type (
 	}
 )
 
-// call sends one request and waits for its answer; it is never sent again. An
-// answer that comes after ctx is done goes to late, unless that is nil.
+// call sends one request and waits for the response. It never retries. If the
+// response arrives after ctx is done, call passes its error to late, which can be nil.
 func (p *process) call(ctx context.Context, method string, params any, late func(error)) (ahp.Value, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -85,7 +85,7 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 	err = waiter.Wait(ctx, &result)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		p.missed(ctx)
-		go func() { // ends with the answer or the connection, 32 at most
+		go func() { // ends with the response or the connection; slots limits these goroutines to 32
 			defer func() { <-p.slots }()
 			if err := waiter.Wait(context.Background(), nil); late != nil {
 				late(err)
@@ -101,20 +101,20 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 	return ahp.Value(result), failure(err)
 }
 
-// missed counts an answer that did not come in time; that a caller went away is
-// no fault of the process.
+// missed counts a request that timed out, and marks a hung process lost. A request
+// that its caller canceled does not count.
 func (p *process) missed(ctx context.Context) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && p.silent.Add(1) >= maxSilent {
 		p.breaks(errHung)
 	}
 }
 
-// errLost is what a request ends with whose process ended meanwhile. Why, the
-// next one is told.
+// errLost is the result of a request whose process ended before it answered. Only the
+// next request gets the reason: the process's output is complete by then.
 var errLost = canvas.Errorf(canvas.CodeProviderUnavailable, "the extension's process ended")
 
-// failure turns an extension's error into the host's: its own code passes
-// through (canvas/PROTOCOL.md section 3).
+// failure converts an extension's error into a canvas error, and keeps the
+// extension's error code (canvas/PROTOCOL.md section 3).
 func failure(err error) error {
 	wire, ok := errors.AsType[*jsonrpc2.Error](err)
 	if !ok {

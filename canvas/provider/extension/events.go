@@ -2,9 +2,8 @@ package extension
 
 import "github.com/ahp-canvas/ahp-canvas/ahp"
 
-// raise tells the session's agent what the extension said. The wire does not say
-// which canvas it is about. It runs on the reader of one process, which keeps the
-// order.
+// raise publishes an event to the session's agent. The event names no canvas, because
+// the wire does not. raise runs on the process's reader, which keeps events in order.
 func (p *process) raise(event any) error {
 	raw, err := ahp.Marshal(event)
 	if err != nil {

@@ -13,36 +13,37 @@ type Extension struct {
 	folder  Folder
 	log     *logbook
 	reg     canvas.Registration
-	settled chan struct{} // closed when the first process has declared or failed
+	settled chan struct{} // closed after the first process has declared or failed
 
 	// Guarded by Runner.mu.
 	workers  map[string]*worker // by session URI
 	declares []canvas.Declaration
-	known    bool // it has declared once
+	known    bool // the extension has declared at least once
 	first    bool // settled is closed
 }
 
-// ID is the extension id.
+// ID returns the extension id.
 func (x *Extension) ID() string { return x.folder.ID }
 
-// Extension identifies the extension in a host's registry. [Runner.Add] registers it.
+// Extension returns the identity under which [Runner.Add] registers the extension.
 func (x *Extension) Extension() canvas.Extension {
 	return canvas.Extension{ID: x.folder.ID, Name: x.folder.Name}
 }
 
-// Folder is where the extension comes from.
+// Folder returns the folder that the extension was loaded from.
 func (x *Extension) Folder() Folder { return x.folder }
 
-// Declarations are the canvases that the extension has declared; none before it
-// has started once.
+// Declarations returns the canvases that the extension has declared, or nil before
+// its first start.
 func (x *Extension) Declarations() []canvas.Declaration {
 	x.runner.mu.Lock()
 	defer x.runner.mu.Unlock()
 	return x.declares
 }
 
-// Settled waits until the extension has declared its canvases, or has failed to
-// for the first time, and returns why, in its own words. It goes on trying.
+// Settled waits for the first start of the extension: until it has declared its
+// canvases, or has failed to. It returns the failure, with the end of the extension's
+// standard error. The runner keeps retrying after a failure.
 func (x *Extension) Settled(ctx context.Context) error {
 	select {
 	case <-x.settled:
@@ -52,7 +53,7 @@ func (x *Extension) Settled(ctx context.Context) error {
 	}
 }
 
-// Err says why the process that declares does not run; nil where it does.
+// Err returns why the declaring process does not run, or nil if it runs.
 func (x *Extension) Err() error {
 	x.runner.mu.Lock()
 	defer x.runner.mu.Unlock()
@@ -62,8 +63,8 @@ func (x *Extension) Err() error {
 	return nil
 }
 
-// workerOf returns the worker of a session, and starts it where there is none.
-// Runner.mu is held.
+// workerOf returns the worker of a session, and starts one if none is running.
+// The caller holds Runner.mu.
 func (x *Extension) workerOf(session string, declares bool) (*worker, error) {
 	r := x.runner
 	if r.closed {
@@ -89,8 +90,7 @@ func (x *Extension) workerOf(session string, declares bool) (*worker, error) {
 	return w, nil
 }
 
-// declare replaces what the extension declares. A set that is refused changes
-// nothing.
+// declare replaces the extension's declarations. A rejected set changes nothing.
 func (x *Extension) declare(set []canvas.Declaration) error {
 	if err := x.reg.Set(set...); err != nil {
 		return err
@@ -101,8 +101,8 @@ func (x *Extension) declare(set []canvas.Declaration) error {
 	return nil
 }
 
-// failed lists, for an extension that never declared anything, a canvas that
-// says why when it is opened.
+// failed declares a placeholder canvas for an extension that has never declared
+// anything. Opening the placeholder returns the reason.
 func (x *Extension) failed() {
 	x.runner.mu.Lock()
 	known := x.known
@@ -112,14 +112,14 @@ func (x *Extension) failed() {
 	}
 	err := x.reg.Set(canvas.Declaration{
 		CanvasID: x.folder.ID, DisplayName: x.folder.Name,
-		Description: "This extension has not started yet, so its canvases are not known. Opening this says why.",
+		Description: "This extension has not started, so its canvases are not known yet. Open this canvas to see the reason.",
 	})
-	if err != nil { // it is being closed
-		x.runner.opts.Logger.Debug("extension not listed", "id", x.folder.ID, "err", err)
+	if err != nil { // the registration is being closed
+		x.runner.opts.Logger.Debug("cannot list the placeholder canvas", "id", x.folder.ID, "err", err)
 	}
 }
 
-// isSettled lets those go on who wait for the first process.
+// isSettled releases the callers of Settled. Only the first call has an effect.
 func (x *Extension) isSettled() {
 	x.runner.mu.Lock()
 	defer x.runner.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// mainModule is what an extension's folder holds, unless its package.json names
+// mainModule is the module that runs, unless it is missing and package.json names
 // another.
 const mainModule = "extension.mjs"
 
-// manifest is what is read of a package.json.
+// manifest holds the fields of package.json that the host uses.
 type manifest struct {
 	Name        string `json:"name,omitzero"`
 	DisplayName string `json:"displayName,omitzero"`
@@ -25,16 +25,17 @@ type manifest struct {
 
 // Folder is an extension on disk.
 type Folder struct {
-	Dir  string // absolute
-	ID   string // from the package's name, or the folder's: letters, digits, '.', '_', '-'
-	Name string // for people
-	main string // the module, below Dir
+	Dir  string // absolute path
+	ID   string // from the package's or the folder's name; only letters, digits, '.', '_', '-'
+	Name string // display name
+	main string // path of the module, relative to Dir
 }
 
-// errNoExtension is what a folder without extension.mjs and package.json is.
-var errNoExtension = errors.New("there is no extension.mjs and no package.json with a main module")
+// errNoExtension reports a folder that contains no extension.
+var errNoExtension = errors.New("found no extension.mjs and no package.json with a main module")
 
-// Find returns the extension in a folder, or those in its sub-folders.
+// Find returns the extension in dir, or else the extensions in its direct
+// subfolders. Finding none is an error.
 func Find(dir string) ([]Folder, error) {
 	f, err := read(dir)
 	if err == nil {
@@ -60,12 +61,12 @@ func Find(dir string) ([]Folder, error) {
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("%s is no extension: %w, here or one folder down", dir, errNoExtension)
+		return nil, fmt.Errorf("no extension in %q or its direct subfolders: %w", dir, errNoExtension)
 	}
 	return found, nil
 }
 
-// read looks whether one folder is an extension.
+// read returns the extension in one folder, or errNoExtension.
 func read(dir string) (Folder, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -97,15 +98,15 @@ func read(dir string) (Folder, error) {
 		return Folder{}, errNoExtension
 	}
 	if f.main = filepath.FromSlash(m.Main); !filepath.IsLocal(f.main) {
-		return Folder{}, fmt.Errorf("%s: main leads out of the folder", filepath.Join(abs, "package.json"))
+		return Folder{}, fmt.Errorf("%s: main %q is outside of the extension's folder", filepath.Join(abs, "package.json"), m.Main)
 	}
 	return f, nil
 }
 
 var notInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// idOf makes a name an extension id, which is a file's name too: "@me/board" is
-// "me-board". "" has none.
+// idOf turns a name into an extension id, which is also a valid file name:
+// "@me/board" becomes "me-board". It returns "" if no valid character remains.
 func idOf(name string) string {
 	id := strings.Trim(notInID.ReplaceAllString(name, "-"), "-.")
 	return id[:min(len(id), 128)]

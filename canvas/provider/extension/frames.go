@@ -9,22 +9,23 @@ import (
 	"strconv"
 )
 
-// Bounds of what a process may write to its standard output.
+// Limits on the messages that a process writes to its standard output.
 const (
-	maxLine    = 4 << 10 // of a header
-	maxHeaders = 16      // of a message
-	maxBody    = 4 << 20
+	maxLine    = 4 << 10 // bytes of a header line
+	maxHeaders = 16      // headers of a message
+	maxBody    = 4 << 20 // bytes of a message's body
 )
 
-// errFraming is why a process whose output cannot be followed any more is ended.
-var errFraming = errors.New("it wrote what is no message")
+// errFraming is why the host ends a process whose output contains an invalid header. The
+// host cannot find the next message after it.
+var errFraming = errors.New("it wrote an invalid message")
 
-// frames takes the messages out of a process's standard output. Text between
-// them goes to stray, piece by piece, which must not keep it.
+// frames splits a process's standard output into messages. It passes text between
+// messages to stray in pieces; stray must not retain them.
 type frames struct {
 	r     *bufio.Reader
 	stray func([]byte)
-	kept  []byte // the end of a piece of text, in which a header may begin
+	kept  []byte // the end of a long piece of text, which can contain the start of a header
 }
 
 func newFrames(r io.Reader, stray func([]byte)) *frames {
@@ -33,8 +34,8 @@ func newFrames(r io.Reader, stray func([]byte)) *frames {
 
 var lengthName = []byte("Content-Length:")
 
-// next returns the body of the next message, at most 4 MiB. After an error
-// nothing more is to be read: it is io.EOF at the end, or errFraming.
+// next returns the body of the next message, at most 4 MiB. An error is final: io.EOF
+// at the end of the output, or one that wraps errFraming.
 func (f *frames) next() ([]byte, error) {
 	length, headers := -1, 0
 	for {
@@ -49,8 +50,8 @@ func (f *frames) next() ([]byte, error) {
 			return nil, f.broken(line, headers, err)
 		}
 		if headers == 0 {
-			// What was printed without a line's end stands before the header, whose
-			// line ends as no printed one does: text may name it.
+			// Text printed without a newline precedes the header on its line. Only a
+			// line that ends with \r\n has a header; other text can contain its name.
 			if at := bytes.LastIndex(line, lengthName); at > 0 && bytes.HasSuffix(line, []byte("\r\n")) {
 				f.stray(line[:at])
 				line = line[at:]
@@ -73,10 +74,10 @@ func (f *frames) next() ([]byte, error) {
 	}
 }
 
-// longestStart is more than a Content-Length header has, to its line's end.
+// longestStart is longer than any line with a Content-Length header.
 const longestStart = 64
 
-// line returns the next line, or a piece of one.
+// line returns the next line, or a part of a line that exceeds the buffer.
 func (f *frames) line() ([]byte, error) {
 	line, err := f.r.ReadSlice('\n')
 	if len(f.kept) > 0 {
@@ -86,17 +87,18 @@ func (f *frames) line() ([]byte, error) {
 	return line, err
 }
 
-// isHeader reports whether a message begins with the line.
+// isHeader reports whether the line is the first header of a message.
 func isHeader(line []byte) bool {
 	name, _, ok := bytes.Cut(line, []byte(":"))
 	return ok && (bytes.EqualFold(name, []byte("Content-Length")) || bytes.EqualFold(name, []byte("Content-Type")))
 }
 
-// header reads one header; length is what was said of it before, or -1.
+// header parses one header line and returns the message's length. length is the value
+// of an earlier Content-Length header, or -1.
 func header(line []byte, length int) (int, error) {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok {
-		return 0, fmt.Errorf("%w: a header without a colon", errFraming)
+		return 0, fmt.Errorf("%w: header %q has no colon", errFraming, line)
 	}
 	if !bytes.EqualFold(name, []byte("Content-Length")) {
 		return length, nil
@@ -104,11 +106,11 @@ func header(line []byte, length int) (int, error) {
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 31)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%w: Content-Length is no number", errFraming)
+		return 0, fmt.Errorf("%w: Content-Length %q is not a number", errFraming, bytes.TrimSpace(value))
 	case length >= 0:
 		return 0, fmt.Errorf("%w: two Content-Length headers", errFraming)
 	case n > maxBody:
-		return 0, fmt.Errorf("%w: a message of %d bytes, at most %d are allowed", errFraming, n, maxBody)
+		return 0, fmt.Errorf("%w: its %d bytes exceed the limit of %d", errFraming, n, maxBody)
 	}
 	return int(n), nil
 }
@@ -119,18 +121,18 @@ func (f *frames) body(length int) ([]byte, error) {
 	}
 	body := make([]byte, length)
 	if _, err := io.ReadFull(f.r, body); err != nil {
-		return nil, fmt.Errorf("%w: it ended within a message", errFraming)
+		return nil, fmt.Errorf("%w: the output ended within its body", errFraming)
 	}
 	return body, nil
 }
 
-// broken says why there are no more messages.
+// broken returns the error that ends the messages.
 func (f *frames) broken(line []byte, headers int, err error) error {
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return fmt.Errorf("%w: a header of more than %d bytes", errFraming, maxLine)
+		return fmt.Errorf("%w: a header is longer than %d bytes", errFraming, maxLine)
 	case headers > 0:
-		return fmt.Errorf("%w: it ended within a header", errFraming)
+		return fmt.Errorf("%w: the output ended within its headers", errFraming)
 	}
 	if len(line) > 0 {
 		f.stray(line)

@@ -7,10 +7,11 @@ import (
 	"syscall"
 )
 
-// group is a process and its children: a process group. The zero value has none.
+// group is a process and its children, as a process group. The zero value has no
+// process.
 type group struct{ leader int }
 
-// start starts the leader.
+// start starts cmd as the group's leader.
 func (g *group) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
 	asGroup(cmd)
 	if err := start(cmd); err != nil {
@@ -20,11 +21,11 @@ func (g *group) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
 	return nil
 }
 
-// terminate asks the process and its children to end.
+// terminate sends SIGTERM to the process and its children.
 func (g *group) terminate() { _ = syscall.Kill(-g.leader, syscall.SIGTERM) }
 
-// kill ends the process and its children. It is also called after the process
-// has been waited for: as long as a child lives, the group's number is its own.
-// (After that the number is free, and would have to be given to a new group
-// within microseconds for this to hit another.)
+// kill sends SIGKILL to the process and its children. It is also called after Wait
+// has returned for the leader. While a child lives, the system does not reuse the
+// group's number; after that, kill could only hit a group that got the same number
+// within microseconds.
 func (g *group) kill() { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }

@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a process and its children: a job, which the system ends when the last
-// handle of it is closed, and so with the host. The zero value has none.
+// group is a process and its children, as a job object. The system ends the job when
+// its last handle is closed, and therefore with the host. The zero value has no process.
 type group struct{ job windows.Handle }
 
-// start starts the leader. A child that it starts before it is in the job is not
-// found.
+// start starts cmd and assigns it to the job. A child that the process starts before
+// the assignment does not belong to the job.
 func (g *group) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP} // Ctrl-C is for the host
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP} // so that Ctrl-C only reaches the host
 	job, err := newJob()
 	if err != nil {
 		return err
 	}
-	// Close it only when nobody can kill by it any more.
+	// Close the handle only after g is unreachable: kill needs it until then.
 	g.job = job
 	runtime.AddCleanup(g, func(job windows.Handle) { _ = windows.CloseHandle(job) }, job)
 	if err := start(cmd); err != nil {
@@ -35,7 +35,7 @@ func (g *group) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
 	return nil
 }
 
-// newJob makes a job that ends with its last handle.
+// newJob creates a job object that ends its processes with its last handle.
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -51,13 +51,14 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
+// assign adds a process to the job.
 func assign(job windows.Handle, p *os.Process) error {
 	var err error
 	unknown := p.WithHandle(func(h uintptr) { err = windows.AssignProcessToJobObject(job, windows.Handle(h)) })
 	return errors.Join(unknown, os.NewSyscallError("AssignProcessToJobObject", err))
 }
 
-// terminate is kill: here a process cannot be asked.
+// terminate kills the group: Windows has no SIGTERM.
 func (g *group) terminate() { g.kill() }
 
 // kill ends the process and its children.

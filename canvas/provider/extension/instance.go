@@ -11,7 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 )
 
-// page is what carries an extension's page over the channel: *loopback.App.
+// page serves an extension's page over the channel: a *loopback.App.
 type page interface {
 	URL() string
 	canvas.Reader
@@ -19,30 +19,30 @@ type page interface {
 	Close()
 }
 
-// pageMaker makes the way to a page. unreachable is called when its server
+// pageMaker creates a page for a URL. The page calls unreachable when its server
 // refuses a connection.
 type pageMaker func(raw string, h *canvas.Handle, unreachable func(error)) (page, error)
 
-// instance is a canvas that a process has open.
+// instance is an open canvas of a process.
 type instance struct {
 	process *process
 	target  target
 	handle  *canvas.Handle
 
 	mu   sync.Mutex
-	raw  string // the page's own url
-	page page   // nil where there is none to carry
-	left bool   // closed, or its process is lost
+	raw  string // the URL that the extension returned
+	page page   // nil if browsers load raw directly
+	left bool   // the instance is closed, or its process is lost
 }
 
-// currentOf is the instance that is open already, or nil.
+// currentOf returns the instance that req reopens, or nil.
 func currentOf(req canvas.OpenRequest) *instance {
 	i, _ := req.Current.(*instance)
 	return i
 }
 
-// show puts the answer of an open before people. A page whose url did not change
-// stays as it is.
+// show turns the extension's response into the result of Open. If the URL did not
+// change, the instance keeps its page.
 func (i *instance) show(answer openResult) (canvas.Opened, error) {
 	opened := canvas.Opened{Instance: i, URL: answer.URL, Title: answer.Title, Status: answer.Status}
 	if !isLoopback(answer.URL) {
@@ -56,7 +56,7 @@ func (i *instance) show(answer openResult) (canvas.Opened, error) {
 		var err error
 		w := i.process.worker
 		if p, err = w.ext.runner.opts.newPage(answer.URL, i.handle, func(error) { w.unreachable(i) }); err != nil {
-			return canvas.Opened{}, canvas.Errorf(canvas.CodeHandlerError, "the page of the extension's canvas cannot be shown: %v", err)
+			return canvas.Opened{}, canvas.Errorf(canvas.CodeHandlerError, "cannot show the page %q of the extension's canvas: %v", answer.URL, err)
 		}
 		i.replace(answer.URL, p)
 	}
@@ -64,7 +64,7 @@ func (i *instance) show(answer openResult) (canvas.Opened, error) {
 	return opened, nil
 }
 
-// replace gives the instance another page, or none.
+// replace sets the instance's page, which can be nil, and closes the previous one.
 func (i *instance) replace(raw string, p page) {
 	i.mu.Lock()
 	before := i.page
@@ -82,7 +82,7 @@ func (i *instance) replace(raw string, p page) {
 	}
 }
 
-// leave lets the page go: the instance is closed, or its process is lost.
+// leave closes the page after the instance was closed or its process was lost.
 func (i *instance) leave() {
 	i.mu.Lock()
 	i.left = true
@@ -90,8 +90,8 @@ func (i *instance) leave() {
 	i.replace("", nil)
 }
 
-// isLoopback reports whether a url is of a server on this machine, so that the
-// host carries it; any other a browser may load itself.
+// isLoopback reports whether raw is an http URL of a server on this machine. The host
+// serves such a page over the channel; browsers load any other URL directly.
 func isLoopback(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" {
@@ -113,7 +113,7 @@ func (i *instance) Invoke(ctx context.Context, action string, input ahp.Value) (
 	return value, nil
 }
 
-// Close tells the extension, and lets the page go.
+// Close sends canvas.close to the extension and closes the page.
 func (i *instance) Close(ctx context.Context) error {
 	w := i.process.worker
 	w.ext.runner.mu.Lock()
@@ -127,16 +127,17 @@ func (i *instance) Close(ctx context.Context) error {
 	return err
 }
 
-// errNoPage is what a page's requests end with once it is gone.
-var errNoPage = canvas.Errorf(canvas.CodeProviderUnavailable, "the extension's process is not there now")
+// errNoPage is the result of requests to the page of a closed or lost instance.
+var errNoPage = canvas.Errorf(canvas.CodeProviderUnavailable, "the extension's process is not running")
 
+// carried returns the current page and whether the instance was left.
 func (i *instance) carried() (p page, left bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.page, i.left
 }
 
-// Read reads from the page's own server.
+// Read reads from the page's server.
 func (i *instance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	switch p, left := i.carried(); {
 	case p != nil:
@@ -144,24 +145,25 @@ func (i *instance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Con
 	case left:
 		return canvas.Content{}, errNoPage
 	}
-	return canvas.Content{}, ahp.ErrNotFound // a browser may load its url itself
+	return canvas.Content{}, ahp.ErrNotFound // browsers load the URL directly
 }
 
-// Message carries what a View asks of the page's server.
+// Message passes a View's message to the page.
 func (i *instance) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
 	if p, _ := i.carried(); p != nil {
 		p.Message(ctx, from, payload)
 	}
 }
 
-// ViewGone ends what a View asked.
+// ViewGone cancels a View's pending requests to the page.
 func (i *instance) ViewGone(from canvas.View) {
 	if p, _ := i.carried(); p != nil {
 		p.ViewGone(from)
 	}
 }
 
-// newPage carries pages over the channel, or hands out their own urls.
+// newPage returns a pageMaker that serves pages over the channel or, if direct is set,
+// publishes their own URLs.
 func newPage(direct bool, logger *slog.Logger) pageMaker {
 	return func(raw string, h *canvas.Handle, unreachable func(error)) (page, error) {
 		return loopback.NewApp(raw, h, loopback.Options{Direct: direct, Unreachable: unreachable, Logger: logger})

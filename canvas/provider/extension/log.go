@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	ringSize  = 64 << 10  // of what is not on disk yet
-	fileSize  = 256 << 10 // of one of the two files
-	flushTime = 50 * time.Millisecond
+	ringSize  = 64 << 10              // bytes that are not on disk yet
+	fileSize  = 256 << 10             // limit of each of the two files
+	flushTime = 50 * time.Millisecond // minimum time between two writes
 )
 
-// logbook is an extension's log: a file, and before it a ring that takes what
-// the file does not take in time. Writing to it never waits for a disk.
+// logbook is an extension's log: a file, and a ring that buffers text until it is
+// written. Write never waits for the disk.
 type logbook struct {
-	name string // of the file; the older one has ".1" behind it
+	name string // file name; the older file has the suffix ".1"
 
 	mu      sync.Mutex
 	ring    []byte
 	dropped int
 	closed  bool
-	more    chan struct{} // has room for one
+	more    chan struct{} // capacity 1; wakes the writer
 	done    chan struct{}
 }
 
@@ -33,7 +33,7 @@ func newLogbook(name string) *logbook {
 	return l
 }
 
-// Write keeps p for the file. Where the ring is full, its oldest bytes go.
+// Write queues p for the file. If the ring is full, its oldest bytes are lost.
 func (l *logbook) Write(p []byte) (int, error) {
 	n := len(p)
 	l.mu.Lock()
@@ -51,7 +51,8 @@ func (l *logbook) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// tail appends p to a buffer of which only the newest bytes are kept.
+// tail appends p to buf and keeps the newest size bytes. lost is the number of bytes
+// that it dropped, if positive.
 func tail(buf, p []byte, size int) (out []byte, lost int) {
 	if lost = len(buf) + len(p) - size; lost <= 0 {
 		return append(buf, p...), 0
@@ -62,12 +63,12 @@ func tail(buf, p []byte, size int) (out []byte, lost int) {
 	return append(buf[:copy(buf, buf[lost:])], p...), lost
 }
 
-// note writes a line of the host's own: what became of a process.
+// note writes a line of the host about a process.
 func (l *logbook) note(format string, args ...any) {
 	fmt.Fprintf(l, "["+time.Now().UTC().Format(time.RFC3339)+" ahp-canvas] "+format+"\n", args...)
 }
 
-// Close writes what is left and ends the log.
+// Close writes the buffered text and closes the log.
 func (l *logbook) Close() {
 	l.mu.Lock()
 	if !l.closed {
@@ -78,7 +79,7 @@ func (l *logbook) Close() {
 	<-l.done
 }
 
-// run brings the ring to the file, a few times a second at most.
+// run writes the ring to the file, at most once per flushTime.
 func (l *logbook) run() {
 	defer close(l.done)
 	f := &rotating{name: l.name}
@@ -93,7 +94,7 @@ func (l *logbook) run() {
 	f.write(l.take())
 }
 
-// take empties the ring.
+// take returns the ring's content and empties it.
 func (l *logbook) take() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,8 +106,8 @@ func (l *logbook) take() []byte {
 	return out
 }
 
-// rotating is a file that is begun anew when it is full; the one before it is
-// kept. What cannot be written is lost.
+// rotating is a log file. When it is full, it replaces the older file, and a new file
+// starts. Text that cannot be written is lost.
 type rotating struct {
 	name string
 	file *os.File
@@ -127,7 +128,7 @@ func (r *rotating) write(p []byte) {
 	r.size += n
 }
 
-// open opens the file where it is not open, and goes on where the last run ended.
+// open opens the file for appending, unless it is open. It reports success.
 func (r *rotating) open() bool {
 	if r.file != nil {
 		return true
@@ -150,8 +151,8 @@ func (r *rotating) close() {
 	}
 }
 
-// ReadLog returns what is kept of an extension's log, the oldest first. It is
-// called with the LogDir of a runner of any process.
+// ReadLog returns an extension's log, oldest text first. dir is the LogDir of the
+// runner, which can belong to another process.
 func ReadLog(dir, id string) ([]byte, error) {
 	name := logName(dir, id)
 	older, err := os.ReadFile(name + ".1")

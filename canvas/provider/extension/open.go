@@ -8,11 +8,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// closeTime is how long an extension may take to close what it opened too late.
+// closeTime is the timeout for closing a canvas that was opened too late.
 const closeTime = 5 * time.Second
 
-// Open opens a canvas in the session's process, which is started where there is
-// none.
+// Open opens a canvas in the session's process, and starts the process if necessary.
 func (x *Extension) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	if err := ctx.Err(); err != nil {
 		return canvas.Opened{}, err
@@ -36,7 +35,7 @@ func (x *Extension) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.
 	}
 	opened, err := i.show(answer)
 	if err != nil {
-		if i != currentOf(req) { // as nobody will close it
+		if i != currentOf(req) { // the host does not close an instance whose open failed
 			_ = i.Close(ctx)
 		}
 		return canvas.Opened{}, err
@@ -44,7 +43,7 @@ func (x *Extension) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.
 	return opened, nil
 }
 
-// begin notes that an open is under way; finish forgets it.
+// begin records a pending open, which keeps the worker alive until finish.
 func (x *Extension) begin(req canvas.OpenRequest) (*worker, error) {
 	r := x.runner
 	r.mu.Lock()
@@ -61,6 +60,7 @@ func (x *Extension) begin(req canvas.OpenRequest) (*worker, error) {
 	return w, nil
 }
 
+// finish removes a pending open that begin recorded.
 func (w *worker) finish(instanceID string) {
 	w.ext.runner.mu.Lock()
 	defer w.ext.runner.mu.Unlock()
@@ -70,8 +70,8 @@ func (w *worker) finish(instanceID string) {
 	w.rest()
 }
 
-// rest ends the worker of another session when nothing has been open for a
-// while. Runner.mu is held.
+// rest stops the worker of another session after Options.Idle without an open canvas.
+// The caller holds Runner.mu.
 func (w *worker) rest() {
 	r := w.ext.runner
 	if w.declares || len(w.open)+len(w.lost)+len(w.opening) > 0 || w.idle != nil {
@@ -81,16 +81,16 @@ func (w *worker) rest() {
 	timer = time.AfterFunc(r.opts.Idle, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if w.idle == timer { // else something was opened just now
-			w.idle, w.leaving = nil, true // nobody begins anything here any more
+		if w.idle == timer { // otherwise an open has canceled this timer
+			w.idle, w.leaving = nil, true // begin now creates another worker
 			w.stop()
 		}
 	})
 	w.idle = timer
 }
 
-// open asks the process. A canvas that it opens too late is closed again, unless
-// it is wanted by then.
+// open sends canvas.open. If the response is late, open closes the canvas again, unless
+// the instance is open or being opened by then.
 func (p *process) open(ctx context.Context, req canvas.OpenRequest) (answer openResult, err error) {
 	t := p.target(req)
 	late := func(err error) {
@@ -105,12 +105,12 @@ func (p *process) open(ctx context.Context, req canvas.OpenRequest) (answer open
 		return answer, err
 	}
 	if err := ahp.Unmarshal(raw, &answer); err != nil {
-		return answer, canvas.Errorf(canvas.CodeHandlerError, "the extension's answer to canvas.open cannot be read: %v", err)
+		return answer, canvas.Errorf(canvas.CodeHandlerError, "invalid response to canvas.open: %v", err)
 	}
 	return answer, nil
 }
 
-// shows is what extensions are told of this host.
+// shows describes this host to extensions: it renders canvases.
 var shows = hostContext{canvasesCapability{Canvases: true}}
 
 func (p *process) context() sessionContext {
@@ -123,15 +123,15 @@ func (p *process) target(req canvas.OpenRequest) target {
 
 func (p *process) closing(t target) closeParams { return closeParams{t, shows, p.context()} }
 
-// wants reports whether an instance is open or being opened.
+// wants reports whether an instance is open or being opened in the worker.
 func (w *worker) wants(instanceID string) bool {
 	w.ext.runner.mu.Lock()
 	defer w.ext.runner.mu.Unlock()
 	return w.open[instanceID] != nil || w.opening[instanceID] > 0
 }
 
-// instanceFor is the instance that the process has opened: the one that is open
-// already, or a new one.
+// instanceFor returns the instance for a canvas that p has opened: the current one if
+// it belongs to p, or a new one.
 func (w *worker) instanceFor(p *process, req canvas.OpenRequest, h *canvas.Handle) (*instance, error) {
 	r := w.ext.runner
 	r.mu.Lock()

@@ -16,42 +16,43 @@ import (
 )
 
 const (
-	askTime   = 500 * time.Millisecond // from a closed standard input to SIGTERM
+	askTime   = 500 * time.Millisecond // from closing standard input to SIGTERM
 	termTime  = 2 * time.Second        // from SIGTERM to SIGKILL
-	drainTime = time.Second            // for what a dead process left in its standard error
+	drainTime = time.Second            // for reading the remaining output of a dead process
 )
 
-// process is one run of an extension. It is over by itself, or by end; lost says
-// that it is of no use any more, over that nothing of it is left.
+// process is one run of an extension. It exits on its own or because of end. A lost
+// process is not used for further requests; an over process has released its
+// resources.
 type process struct {
 	worker *worker
 	cmd    *exec.Cmd
 	group  *group   // cmd and its children
-	stdin  *os.File // ours, the other ends of its streams
+	stdin  *os.File // the host's ends of the process's streams
 	stdout *os.File
 	stderr *os.File
 	wire   *wire
 	conn   *jsonrpc2.Conn
 	words  words
-	slots  chan struct{} // one for each request that is not answered
-	silent atomic.Int32  // requests in a row that were not answered in time
+	slots  chan struct{} // holds one element per unanswered request
+	silent atomic.Int32  // consecutive requests that timed out
 
-	lost     chan struct{}
-	over     chan struct{}
-	exited   chan struct{} // closed when the leader was waited for
-	declared chan struct{} // closed when it has said its canvases
+	lost     chan struct{} // closed when the process is of no use any more
+	over     chan struct{} // closed when its resources are released
+	exited   chan struct{} // closed after Wait has returned for the leader
+	declared chan struct{} // closed after the process has declared its canvases
 
-	drained chan struct{} // closed when standard error has been read
+	drained chan struct{} // closed at the end of standard error
 
-	exit error // of the leader; set before exited is closed
+	exit error // the leader's exit status; set before exited is closed
 
 	mu     sync.Mutex
-	cause  error // why it is lost; io.EOF where its exit says so
+	cause  error // why the process is lost; io.EOF if exit has the reason
 	isLost bool
 	joined bool // declared is closed
 }
 
-// launch starts a process. The error says why there is none.
+// launch starts a process. Its error is meant for users.
 func (w *worker) launch() (*process, error) {
 	r := w.ext.runner
 	p := &process{
@@ -73,7 +74,7 @@ func (w *worker) launch() (*process, error) {
 	return p, nil
 }
 
-// start makes the pipes and the process.
+// start creates the pipes and starts the process.
 func (p *process) start(s *starter) (err error) {
 	var theirs [3]*os.File
 	defer func() {
@@ -107,15 +108,15 @@ func (p *process) closePipes() {
 	}
 }
 
-// notStarted says in words why there is no process.
+// notStarted explains why a process could not be started.
 func notStarted(node string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("there is no program %q on the PATH, which runs extensions: install Node.js", node)
+		return fmt.Errorf("program %q, which runs extensions, is not on the PATH: install Node.js", node)
 	}
 	return fmt.Errorf("it could not be started: %w", err)
 }
 
-// drain reads standard error, so that the process never waits for it.
+// drain reads standard error, so that the process never blocks on it.
 func (p *process) drain() {
 	defer close(p.drained)
 	buf := make([]byte, 16<<10)
@@ -128,14 +129,14 @@ func (p *process) drain() {
 	}
 }
 
-// heard keeps what the process says beside its messages.
+// heard keeps the process's text output for error messages, and logs it.
 func (p *process) heard(text []byte) {
 	p.words.add(text)
 	_, _ = p.worker.ext.log.Write(text)
 }
 
-// breaks says that the process is of no use any more. The first reason counts,
-// but for a mere end.
+// breaks marks the process lost. The first reason is kept, except that errFraming
+// replaces io.EOF because it explains more.
 func (p *process) breaks(why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +150,8 @@ func (p *process) breaks(why error) {
 	close(p.lost)
 }
 
-// wait waits for the leader, ends what it left behind, and lets everything go.
+// wait waits for the leader, kills its remaining children, and releases all
+// resources.
 func (p *process) wait() {
 	p.exit = p.cmd.Wait()
 	close(p.exited)
@@ -157,7 +159,7 @@ func (p *process) wait() {
 	p.group.kill()
 	_ = p.stderr.SetReadDeadline(time.Now().Add(drainTime))
 	<-p.drained
-	_ = p.stdout.SetReadDeadline(time.Now().Add(drainTime)) // a child that left the group may hold it
+	_ = p.stdout.SetReadDeadline(time.Now().Add(drainTime)) // a child that left the group can keep it open
 	<-p.wire.read
 	<-p.wire.done
 	p.closePipes()
@@ -165,7 +167,7 @@ func (p *process) wait() {
 	close(p.over)
 }
 
-// joins says that the process has declared its canvases.
+// joins records that the process has declared its canvases.
 func (p *process) joins() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,20 +177,20 @@ func (p *process) joins() {
 	}
 }
 
-// end ends the process and its children, and waits until nothing is left:
-// gently, unless it is lost already.
+// end ends the process and its children and waits until the process is over. Unless
+// the process is already lost, end first closes its standard input and lets it exit.
 func (p *process) end() {
 	defer func() { <-p.over }()
 	select {
 	case <-p.exited:
-		return // and wait does the rest
+		return // wait ends the children
 	default:
 	}
 	select {
 	case <-p.lost:
 	default:
 		p.breaks(errEnded)
-		_ = p.conn.Close() // closes its standard input
+		_ = p.conn.Close() // also closes its standard input
 		if p.exits(askTime) {
 			return
 		}
@@ -199,10 +201,10 @@ func (p *process) end() {
 	}
 }
 
-// errEnded is why a process is lost that the host ended.
-var errEnded = errors.New("it was ended")
+// errEnded is the reason of a process that the host ended on purpose.
+var errEnded = errors.New("the host ended it")
 
-// exits waits a while for the leader.
+// exits waits for the leader to exit, and reports whether it did so in time.
 func (p *process) exits(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -214,7 +216,7 @@ func (p *process) exits(within time.Duration) bool {
 	}
 }
 
-// reason says in a few words why the process is no more.
+// reason returns why the process ended, in a few words.
 func (p *process) reason() string {
 	p.mu.Lock()
 	cause := p.cause
@@ -228,16 +230,17 @@ func (p *process) reason() string {
 	return "it ended with " + p.exit.Error()
 }
 
-// obituary says why the process is no more, in its own words. It is over.
+// obituary returns why the process ended, with the end of its output. It must only be
+// called when the process is over.
 func (p *process) obituary() error {
 	text := p.reason()
 	if last := p.words.String(); last != "" {
-		text += ". Its last words:\n" + last
+		text += ". Its last output:\n" + last
 	}
 	return errors.New(strings.TrimSpace(text))
 }
 
-// noLog keeps jsonrpc2 from writing to standard error.
+// noLog discards jsonrpc2's log, which otherwise goes to standard error.
 type noLog struct{}
 
 func (noLog) Printf(string, ...any) {}

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// asGroup makes the process the leader of a group of its own.
+// asGroup makes the process the leader of a new process group.
 func asGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -6,16 +6,16 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// retry is how a canvas is opened again whose page's server was lost while the
-// process lives.
+// retry schedules reopening a canvas whose page server is unreachable while the
+// process still runs.
 type retry struct {
 	backoff backoff.BackOff
 	timer   *time.Timer
-	last    time.Time
+	last    time.Time // of the last attempt
 }
 
-// unreachable makes an instance stale whose page's server refuses connections,
-// and opens it again a little later: the extension may have moved it.
+// unreachable marks an instance stale whose page server refuses connections, and
+// schedules a reopen: the extension might have moved the server.
 func (w *worker) unreachable(i *instance) {
 	r, id := w.ext.runner, i.target.InstanceID
 	r.mu.Lock()
@@ -23,17 +23,17 @@ func (w *worker) unreachable(i *instance) {
 	if current {
 		delete(w.open, id)
 		w.lost[id] = i.handle
-		r.running.Go(i.leave) // not here: the page waits for this call
+		r.running.Go(i.leave) // asynchronously: leave waits for the page, which waits for this call
 	}
 	r.mu.Unlock()
 	if !current {
-		return // its process is lost, or it is closed
+		return // the process is lost, or the instance is closed
 	}
 	i.handle.MarkStale()
 	w.again(id)
 }
 
-// again sets the time of the next attempt.
+// again schedules the next attempt to reopen an instance.
 func (w *worker) again(id string) {
 	r := w.ext.runner
 	r.mu.Lock()
@@ -55,9 +55,9 @@ func (w *worker) again(id string) {
 	next.timer = time.AfterFunc(wait, func() { w.reopen(id) })
 }
 
-// reopen opens an instance again, if it is still stale.
+// reopen reopens an instance if it is still stale.
 func (w *worker) reopen(id string) {
-	w.stale() // forgets what was closed meanwhile
+	w.stale() // removes instances that were closed meanwhile
 	r := w.ext.runner
 	r.mu.Lock()
 	h := w.lost[id]

@@ -21,61 +21,80 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// Service is what a Runner needs of a host; host.Host.Canvases returns one.
+// Service is the part of a host that a Runner uses. host.Host.Canvases returns one.
 type Service interface {
+	// Register adds the provider of an extension with its declarations.
 	Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error)
+	// ListOpen returns the open canvases of a session.
 	ListOpen(session string) ([]canvas.OpenCanvas, error)
+	// Raise publishes an event to the agent of a session.
 	Raise(session string, event ahp.Value) error
 }
 
 // Options configures a Runner. Service and Session are required.
 type Options struct {
-	Service Service // registers the extensions
+	// Service registers the extensions.
+	Service Service
 	// Session is the URI of the session whose processes start with the host and
-	// declare for all.
+	// declare for all sessions.
 	Session string
-	// WorkspaceDir gets a folder for each session, which its extensions are told as
-	// workspacePath; LogDir their logs, which [ReadLog] reads. "" is a folder
-	// that goes with the runner.
-	WorkspaceDir, LogDir string
-	WorkingDirectory     string // what extensions are told that people work in; "" is the host's
-	Version              string // of the host, for extensions
+	// WorkspaceDir gets a folder for each session, which extensions receive as
+	// workspacePath. The default is a folder that Close removes.
+	WorkspaceDir string
+	// LogDir gets the extensions' logs, which [ReadLog] reads. The default is a folder
+	// that Close removes.
+	LogDir string
+	// WorkingDirectory is the user's working directory, which extensions receive as
+	// workingDirectory. The default is the host's.
+	WorkingDirectory string
+	// Version is the host's version, which extensions receive.
+	Version string
 
-	Node      string   // the program that runs a module; default "node"
-	Env       []string // as in os.Environ, which is the default
-	Processes int      // at a time; default 64
-	// Start is how long a process may take until it has declared its canvases,
-	// default 20 s; Idle how long one of another session lives without an open
-	// canvas, default 1 min; Steady after how long one that ends begins again
-	// without waiting longer than the first time, default 10 s.
-	Start, Idle, Steady time.Duration
-	Backoff             func() backoff.BackOff // between two starts; the default is 0.25 s to 10 s
-	// Direct hands out the extensions' own urls, instead of carrying their pages
-	// over the channel.
+	// Node is the program that runs a module; the default is "node".
+	Node string
+	// Env is the environment of processes; the default is os.Environ. Variables that
+	// begin with AHP_CANVAS_ are removed.
+	Env []string
+	// Processes limits how many processes run at a time; the default is 64.
+	Processes int
+	// Start is the time in which a process must declare its canvases; the default is
+	// 20 s.
+	Start time.Duration
+	// Idle is how long the process of another session runs without an open canvas;
+	// the default is 1 min.
+	Idle time.Duration
+	// Steady is the run time after which the backoff starts over; the default is 10 s.
+	Steady time.Duration
+	// Backoff returns the delays between starts; the default is 0.25 s to 10 s.
+	Backoff func() backoff.BackOff
+	// Direct publishes the extensions' own URLs instead of serving their pages over the
+	// channel.
 	Direct bool
-	NewID  func() string // of prompts and log lines; the default is random
-	Logger *slog.Logger  // nil discards; nothing that an extension says goes there
+	// NewID returns ids for prompts and log lines; the default is random text.
+	NewID func() string
+	// Logger receives the runner's log, but no output of extensions; nil discards it.
+	Logger *slog.Logger
 
-	newPage pageMaker // tests only
+	newPage pageMaker // replaced by tests
 }
 
-// Runner runs the extensions of a host. Make it with New, end it with Close,
-// after the host has served. Its methods may be called concurrently.
+// Runner runs the extensions of a host. Create it with [New], and call Close after the
+// host has stopped serving. It is safe for concurrent use.
 type Runner struct {
 	opts    Options
 	starter *starter
-	temp    string // a folder to remove; "" where there is none
+	temp    string // a folder to remove at Close, or ""
 	ctx     context.Context
 	cancel  context.CancelFunc
-	running sync.WaitGroup // workers
+	running sync.WaitGroup // the workers' goroutines
 
 	mu         sync.Mutex
 	extensions []*Extension
-	workers    int // each has a process, or will have
+	workers    int // number of workers; each has at most one process
 	closed     bool
 }
 
-// New makes a runner without extensions.
+// New returns a runner without extensions.
 func New(opts Options) (*Runner, error) {
 	opts.Node = cmp.Or(opts.Node, "node")
 	opts.Processes = cmp.Or(opts.Processes, 64)
@@ -106,7 +125,7 @@ func New(opts Options) (*Runner, error) {
 	return r, nil
 }
 
-// folders makes the folders that the options name, or leave to the runner.
+// folders creates the folders of the options, and temporary ones for defaults.
 func (r *Runner) folders() (err error) {
 	o := &r.opts
 	if o.WorkspaceDir == "" || o.LogDir == "" {
@@ -129,18 +148,17 @@ func (r *Runner) folders() (err error) {
 	return nil
 }
 
-// newBackoff waits a quarter of a second at first and twice as long each time,
-// up to ten seconds, each by a fifth more or less. It never gives up: a missing
-// dependency may be installed at any time.
+// newBackoff waits 0.25 s at first and doubles the delay up to 10 s, each ±20 %. It
+// never gives up: the user can install a missing dependency at any time.
 func newBackoff() backoff.BackOff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 250 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second, RandomizationFactor: 0.2,
 	}
 }
 
-// Add registers an extension and starts its first process; [Extension.Settled]
-// waits for what becomes of it. The error is about the id, which another
-// provider has, or the limit of processes.
+// Add registers an extension and starts its first process. [Extension.Settled] waits
+// for the start. Add fails if another provider has the id, if the limit of processes is
+// reached, or after Close.
 func (r *Runner) Add(f Folder) (*Extension, error) {
 	x := &Extension{runner: r, folder: f, workers: map[string]*worker{}, settled: make(chan struct{})}
 	r.mu.Lock()
@@ -151,7 +169,7 @@ func (r *Runner) Add(f Folder) (*Extension, error) {
 		return nil, errEnding
 	}
 	if taken {
-		return nil, fmt.Errorf("extension: there is an extension %q already: %s needs another name in its package.json", f.ID, f.Dir)
+		return nil, fmt.Errorf("extension id %q is already in use: give the extension in %q another name in its package.json", f.ID, f.Dir)
 	}
 	reg, err := r.opts.Service.Register(x.Extension(), x)
 	if err != nil {
@@ -170,8 +188,8 @@ func (r *Runner) Add(f Folder) (*Extension, error) {
 	return x, nil
 }
 
-// Close takes the extensions out of the registry, ends their processes and
-// waits for it: three seconds at most for one that does not heed SIGTERM.
+// Close unregisters the extensions, ends their processes and waits for them to exit. A
+// process that ignores SIGTERM takes at most three seconds.
 func (r *Runner) Close() {
 	r.mu.Lock()
 	closed := r.closed
@@ -195,14 +213,14 @@ func (r *Runner) Close() {
 	}
 }
 
-// environment is what processes get, but for SESSION_ID. The host's own tokens
-// are not for them.
+// environment returns the environment of processes, without SESSION_ID. It removes
+// the AHP_CANVAS_ variables, because they can contain the host's tokens.
 func (r *Runner) environment() []string {
 	return slices.DeleteFunc(slices.Clone(r.opts.Env), func(kv string) bool { return strings.HasPrefix(kv, "AHP_CANVAS_") })
 }
 
-// sessionID is what an extension knows a session by: its URI without the scheme,
-// as a name that a file may have.
+// sessionID returns the id of a session for extensions: its URI without the scheme,
+// escaped so that it is a valid file name.
 func sessionID(uri string) string {
 	_, rest, ok := strings.Cut(uri, ":")
 	if !ok {
@@ -217,15 +235,15 @@ func sessionID(uri string) string {
 
 func logName(dir, id string) string { return filepath.Join(dir, id+".log") }
 
-// errEnding is what is answered once the runner is closed.
+// errEnding is the result of requests after Close.
 var errEnding = canvas.Errorf(canvas.CodeProviderUnavailable, "the host is shutting down")
 
-// errLimit is the bound on processes (canvas/PROTOCOL.md section 9).
+// errLimit reports that the limit of processes is reached (canvas/PROTOCOL.md section 9).
 func errLimit(n int) error {
-	return canvas.Errorf(canvas.CodeLimitExceeded, "%d extension processes are running, which is the limit: close the canvases of another session first", n)
+	return canvas.Errorf(canvas.CodeLimitExceeded, "%d extension processes are running, which is the limit: close canvases in another session first", n)
 }
 
-// unavailable says why an extension cannot be asked.
+// unavailable returns the error for requests to an extension that does not run.
 func (x *Extension) unavailable(why error) error {
 	if e, ok := errors.AsType[*canvas.Error](why); ok {
 		return e

@@ -5,13 +5,14 @@ import (
 	"runtime"
 )
 
-// starter starts processes on one thread that lives as long as it: on Linux a
-// process is killed when the thread that started it ends.
+// starter starts processes on one thread, which lives until Close. On Linux the kernel
+// kills a process when the thread that started it ends.
 type starter struct {
 	asked chan start
 	done  chan struct{}
 }
 
+// start is a request to start a process.
 type start struct {
 	cmd    *exec.Cmd
 	answer chan error
@@ -32,14 +33,14 @@ func (s *starter) run() {
 	}
 }
 
-// start is cmd.Start. It is not called after Close.
+// start calls cmd.Start on the starter's thread. It must not be called after Close.
 func (s *starter) start(cmd *exec.Cmd) error {
 	answer := make(chan error)
 	s.asked <- start{cmd, answer}
 	return <-answer
 }
 
-// Close ends the thread, when no process is left.
+// Close ends the thread. On Linux this kills the processes that still run.
 func (s *starter) Close() {
 	close(s.asked)
 	<-s.done

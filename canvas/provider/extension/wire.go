@@ -17,13 +17,13 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Bounds of what a process has not read from its standard input yet.
+// Limits on the messages that a process has not read from its standard input.
 const (
-	maxOutbox = 8 << 20
-	stuckTime = 10 * time.Second // without progress
+	maxOutbox = 8 << 20          // bytes
+	stuckTime = 10 * time.Second // for writing one message
 )
 
-// errStuck is why a process that does not read is ended.
+// errStuck is why the host ends a process that does not read its standard input.
 var errStuck = errors.New("it did not read its standard input")
 
 // input is the pipe to a process's standard input: an *os.File.
@@ -32,21 +32,21 @@ type input interface {
 	SetWriteDeadline(time.Time) error
 }
 
-// wire is the stream that jsonrpc2 reads and writes. jsonrpc2 holds a lock
-// while it writes and closes a connection at the first body that it cannot
-// read; so writing only queues here, and such bodies are answered here.
+// wire is the stream that jsonrpc2 reads and writes. jsonrpc2 holds a lock while it
+// writes, so a write only queues the message. jsonrpc2 also closes the connection at
+// the first invalid body, so wire answers invalid bodies instead of passing them on.
 type wire struct {
 	in     *frames
 	out    input
-	broken func(error) // told once or more why there will be no more messages
+	broken func(error) // called at least once with the reason why messages end
 
 	mu     sync.Mutex
 	queue  [][]byte
 	bytes  int
 	closed bool
-	more   chan struct{} // has room for one
+	more   chan struct{} // capacity 1; wakes the writer
 	done   chan struct{} // closed when the writer has ended
-	read   chan struct{} // closed when the reader has
+	read   chan struct{} // closed when the reader has ended
 }
 
 func newWire(in *frames, out input, broken func(error)) *wire {
@@ -55,8 +55,7 @@ func newWire(in *frames, out input, broken func(error)) *wire {
 	return w
 }
 
-// ReadObject reads the next message that can be read. It runs on jsonrpc2's
-// reader.
+// ReadObject reads the next valid message. It runs on jsonrpc2's reader.
 func (w *wire) ReadObject(v any) error {
 	for {
 		body, err := w.in.next()
@@ -69,7 +68,7 @@ func (w *wire) ReadObject(v any) error {
 		if wrong == nil {
 			return nil
 		}
-		reflect.ValueOf(v).Elem().SetZero() // a half of this one would hide the next
+		reflect.ValueOf(v).Elem().SetZero() // otherwise fields of this message would remain in the next
 		answer, ours := refusal(body, wrong)
 		if !ours {
 			w.push(answer)
@@ -79,14 +78,14 @@ func (w *wire) ReadObject(v any) error {
 	}
 }
 
-// decode reads a message, or says what is wrong with it.
+// decode decodes a message, or returns why it is invalid.
 func decode(body []byte, v any) *ahp.Error {
 	var plain ahp.Value
 	if err := ahp.Unmarshal(body, &plain); err != nil {
 		return ahp.Errorf(ahp.CodeParse, "%v", err)
 	}
 	if depth, values := ahp.Measure(body); depth > maxDepth || values > maxValues {
-		return ahp.Errorf(ahp.CodeParse, "more than %d values, or %d within each other", maxValues, maxDepth)
+		return ahp.Errorf(ahp.CodeParse, "more than %d values, or nested more than %d levels deep", maxValues, maxDepth)
 	}
 	var framed bytes.Buffer
 	fmt.Fprintf(&framed, "Content-Length: %d\r\n\r\n", len(body))
@@ -97,16 +96,16 @@ func decode(body []byte, v any) *ahp.Error {
 	return nil
 }
 
-// Bounds of a message: an answer is held against the host's own limits later.
+// Limits of a message. The host applies its stricter limits to results later.
 const (
 	maxDepth  = 128
 	maxValues = 1 << 18
 )
 
-// refusal is what a body that cannot be read is answered with. Where it is itself an
-// answer, who asked for it gets the refusal (ours): he would wait for his deadline,
-// and hear that nothing came. JavaScript that cuts a text within an emoji writes what
-// is no JSON here, and its id is there all the same.
+// refusal returns the error response to an invalid body. If the body is itself a
+// response (ours), the host's request that waits for it must get the error; otherwise it
+// would wait until its deadline. refusal decodes the id leniently: JavaScript that cuts
+// a string within an emoji writes invalid JSON, but the id is still readable.
 func refusal(body []byte, wrong *ahp.Error) (answer []byte, ours bool) {
 	var head struct {
 		ID     *jsonrpc2.ID `json:"id"`
@@ -117,9 +116,9 @@ func refusal(body []byte, wrong *ahp.Error) (answer []byte, ours bool) {
 	}
 	text := wrong.Message
 	if ours = head.ID != nil && head.Method == nil; ours {
-		text = "the extension's answer cannot be read: " + text
+		text = "invalid response from the extension: " + text
 	}
-	answer, _ = json.Marshal(map[string]any{ // an id and texts
+	answer, _ = json.Marshal(map[string]any{ // cannot fail: only an id, a number and strings
 		"jsonrpc": "2.0", "id": head.ID, "error": map[string]any{"code": wrong.Code, "message": text},
 	})
 	return answer, ours
@@ -134,11 +133,12 @@ func (w *wire) WriteObject(v any) error {
 	return w.enqueue(framed.Bytes())
 }
 
-// push queues a body.
+// push queues a body with its header.
 func (w *wire) push(body []byte) {
 	_ = w.enqueue(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(body), body))
 }
 
+// enqueue queues a message for the writer, and never blocks.
 func (w *wire) enqueue(frame []byte) error {
 	w.mu.Lock()
 	if w.closed {
@@ -159,7 +159,7 @@ func (w *wire) enqueue(frame []byte) error {
 	return nil
 }
 
-// write is the writer: one goroutine, which ends at Close or at the first error.
+// write is the writer's goroutine. It ends at Close or at the first error.
 func (w *wire) write() {
 	defer close(w.done)
 	defer w.out.Close()
@@ -177,22 +177,22 @@ func (w *wire) write() {
 				w.broken(errStuck)
 				return
 			} else if err != nil {
-				w.broken(io.EOF) // it ends: how, its exit says
+				w.broken(io.EOF) // the process has ended; its exit status has the reason
 				return
 			}
 		}
 	}
 }
 
-// Close ends the writer, which closes the process's standard input. What is not
-// written yet is dropped.
+// Close ends the writer, which closes the process's standard input. It drops queued
+// messages.
 func (w *wire) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
 		w.closed = true
 		close(w.more)
-		_ = w.out.SetWriteDeadline(time.Unix(1, 0)) // wakes it
+		_ = w.out.SetWriteDeadline(time.Unix(1, 0)) // interrupts a blocked write
 	}
 	return nil
 }

@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// Bounds of what an error quotes of an extension's standard error.
+// Limits of the standard error that an error message quotes.
 const (
 	wordsBytes = 2 << 10
 	wordsLines = 24
 )
 
-// words keeps the end of what a process says.
+// words keeps the end of a process's output, for error messages.
 type words struct {
 	mu  sync.Mutex
 	buf []byte
@@ -24,21 +24,21 @@ func (w *words) add(p []byte) {
 	w.buf, _ = tail(w.buf, p, wordsBytes)
 }
 
-// String is the last lines, as plain text: without colours, control characters
-// and broken letters.
+// String returns the last lines as plain text, without terminal colors, control
+// characters and invalid UTF-8.
 func (w *words) String() string {
 	w.mu.Lock()
 	text := string(w.buf)
 	full := len(w.buf) == wordsBytes
 	w.mu.Unlock()
 	if _, rest, ok := strings.Cut(text, "\n"); ok && full {
-		text = rest // the first line is the end of one
+		text = rest // the first line is cut off
 	}
 	lines := strings.Split(strings.TrimSpace(plain(text)), "\n")
 	return strings.Join(lines[max(0, len(lines)-wordsLines):], "\n")
 }
 
-// plain takes out terminal sequences and what else is not for a message.
+// plain removes terminal escape sequences and control characters.
 func plain(text string) string {
 	var out strings.Builder
 	inEscape := false

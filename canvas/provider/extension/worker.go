@@ -11,38 +11,38 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// worker is an extension in one session: it owns one process at a time, starts
-// the next when that is lost, and knows what is open in it.
+// worker runs an extension in one session. It owns one process at a time, starts the
+// next one after a loss, and tracks the open instances.
 type worker struct {
 	ext       *Extension
 	session   string // URI
 	id        string // SESSION_ID
 	workspace string
-	declares  bool // for all sessions, and lives as long as the runner
+	declares  bool // declares for all sessions, and lives as long as the runner
 	stop      context.CancelFunc
-	before    *worker       // of the same session, which is ending; nil is none
-	done      chan struct{} // closed when its last process is over
+	before    *worker       // the ending worker of the same session, or nil
+	done      chan struct{} // closed after the worker's last process is over
 
 	// Guarded by Runner.mu.
-	up      *process      // the one that can be asked; nil while there is none
-	fail    error         // why there is none, until the next is started
+	up      *process      // the process that serves requests, or nil
+	fail    error         // why up is nil; nil while a process is starting
 	turn    chan struct{} // closed, and replaced, when up or fail changes
 	open    map[string]*instance
-	lost    map[string]*canvas.Handle // open, but stale until there is a process
-	opening map[string]int            // opens under way
-	retries map[string]*retry         // of pages whose server was lost
+	lost    map[string]*canvas.Handle // open but stale instances, by id
+	opening map[string]int            // number of pending opens, by instance id
+	retries map[string]*retry         // for instances whose page server is unreachable
 	idle    *time.Timer
-	leaving bool // it was idle, and ends
+	leaving bool // the worker was idle and is ending
 }
 
-// errSlow is why a process is ended that does not declare its canvases.
+// errSlow is why the host ends a process that does not declare its canvases in time.
 var errSlow = errors.New("it did not declare its canvases in time")
 
 // run is the worker's goroutine.
 func (w *worker) run(ctx context.Context) {
 	defer w.gone()
 	if w.before != nil {
-		<-w.before.done // one process a session
+		<-w.before.done // at most one process per session
 		w.before = nil
 	}
 	b := w.ext.runner.opts.Backoff()
@@ -70,7 +70,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// once runs one process to its end, and returns why it ended.
+// once runs one process until it is over, and returns why it ended.
 func (w *worker) once(ctx context.Context) error {
 	if err := os.MkdirAll(w.workspace, 0o700); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (w *worker) once(ctx context.Context) error {
 	return p.obituary()
 }
 
-// set says whether there is a process, and lets those look who wait.
+// set sets the current process or failure, and wakes the callers of ready.
 func (w *worker) set(up *process, fail error) {
 	r := w.ext.runner
 	r.mu.Lock()
@@ -110,30 +110,31 @@ func (w *worker) set(up *process, fail error) {
 	w.turn = make(chan struct{})
 }
 
-// rises opens again what was open in the process before.
+// rises makes p the current process, and reopens the instances of the previous one.
 func (w *worker) rises(p *process) {
 	w.set(p, nil)
 	w.ext.isSettled()
 	handles := w.stale()
 	w.settle()
 	for _, h := range handles {
-		h.MarkStale() // where its open was not published yet when the process was lost
+		h.MarkStale() // again: its open might have been published after the first call
 		h.Reopen()
 	}
 }
 
-// settle lets the worker end where nothing is open in it.
+// settle stops the worker later if it has no open instance.
 func (w *worker) settle() {
 	w.ext.runner.mu.Lock()
 	defer w.ext.runner.mu.Unlock()
 	w.rest()
 }
 
-// stale are the handles that wait for a process. What was closed meanwhile,
-// nobody told the worker.
+// stale returns the handles of instances that wait for a process. It removes instances
+// that were closed meanwhile: the host closes a stale instance without calling the
+// provider.
 func (w *worker) stale() []*canvas.Handle {
 	r := w.ext.runner
-	list, _ := r.opts.Service.ListOpen(w.session) // in a session that is gone, nothing is open
+	list, _ := r.opts.Service.ListOpen(w.session) // a deleted session has no open instances
 	still := map[string]bool{}
 	for _, o := range list {
 		still[o.InstanceID] = o.ExtensionID == w.ext.folder.ID
@@ -151,7 +152,7 @@ func (w *worker) stale() []*canvas.Handle {
 	return handles
 }
 
-// falls makes what is open stale, at once.
+// falls marks the open instances stale at once.
 func (w *worker) falls(ctx context.Context) {
 	r := w.ext.runner
 	w.set(nil, nil)
@@ -163,15 +164,15 @@ func (w *worker) falls(ctx context.Context) {
 	}
 	r.mu.Unlock()
 	for _, i := range open {
-		if ctx.Err() == nil { // else the registration says it of all, or the session is gone
+		if ctx.Err() == nil { // otherwise the registration's Close does it, or the session was deleted
 			i.handle.MarkStale()
 		}
 		i.leave()
 	}
 }
 
-// failed says why there is no process, and reports whether there is to be
-// another: always where it declares, else where something waits for it.
+// failed records why the process ended, and reports whether to start another: always
+// for the declaring worker, otherwise only if a stale instance waits for it.
 func (w *worker) failed(err error) bool {
 	r := w.ext.runner
 	if w.declares {
@@ -192,14 +193,14 @@ func (w *worker) failed(err error) bool {
 	return false
 }
 
-// forget takes the worker out of its extension. Runner.mu is held.
+// forget removes the worker from its extension. The caller holds Runner.mu.
 func (w *worker) forget() {
 	if w.ext.workers[w.session] == w {
 		delete(w.ext.workers, w.session)
 	}
 }
 
-// gone is the end of run: whoever waits is told.
+// gone runs at the end of run. It releases the worker and wakes all waiting callers.
 func (w *worker) gone() {
 	w.stop()
 	close(w.done)
@@ -226,8 +227,7 @@ func (w *worker) gone() {
 	w.turn = make(chan struct{})
 }
 
-// ready waits for the process that is starting. Where the last one failed, it
-// says why.
+// ready waits for a starting process. It returns the reason if the last one failed.
 func (w *worker) ready(ctx context.Context) (*process, error) {
 	r := w.ext.runner
 	for {
