@@ -11,8 +11,8 @@ import (
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil && !zombie(pid) }
 
-// zombie: a child of a process that is gone is waited for by whoever adopts it,
-// which takes a moment, or for ever in a container without an init.
+// zombie reports whether a process has ended but was not waited for. The init process
+// waits for orphans after a moment; a container without an init never does.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

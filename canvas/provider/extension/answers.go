@@ -33,7 +33,7 @@ func (h handler) Handle(ctx context.Context, c *jsonrpc2.Conn, req *jsonrpc2.Req
 	}
 	_ = c.Reply(ctx, req.ID, json.RawMessage(ahp.MustMarshal(result)))
 	if req.Method == methodResume {
-		h.p.joins() // only now: the extension expects no request before this response
+		h.p.markDeclared() // only now: the extension expects no request before this response
 	}
 }
 
@@ -141,7 +141,7 @@ type (
 // extension receives the error and no declaration changes.
 func (p *process) resume(in resumeParams) (resumed, error) {
 	w := p.worker
-	if err := p.joinedAs(in.SessionID); err != nil {
+	if err := p.checkSession(in.SessionID); err != nil {
 		return resumed{}, err
 	}
 	if w.declares {
@@ -169,8 +169,8 @@ func declarations(list []declared) []canvas.Declaration {
 	return set
 }
 
-// joinedAs returns an error unless a request names the process's session.
-func (p *process) joinedAs(sessionID string) error {
+// checkSession returns an error unless a request names the process's session.
+func (p *process) checkSession(sessionID string) error {
 	if sessionID != p.worker.id {
 		return ahp.Errorf(ahp.CodeInvalidParams, "this process belongs to session %q, not to %q", p.worker.id, sessionID)
 	}
@@ -179,7 +179,7 @@ func (p *process) joinedAs(sessionID string) error {
 
 // send publishes a prompt as an event for the agent.
 func (p *process) send(in sendParams) (sent, error) {
-	if err := p.joinedAs(in.SessionID); err != nil {
+	if err := p.checkSession(in.SessionID); err != nil {
 		return sent{}, err
 	}
 	id := p.worker.ext.runner.opts.NewID()
@@ -188,7 +188,7 @@ func (p *process) send(in sendParams) (sent, error) {
 
 // log publishes a log line as an event for the agent.
 func (p *process) log(in logParams) (logged, error) {
-	if err := p.joinedAs(in.SessionID); err != nil {
+	if err := p.checkSession(in.SessionID); err != nil {
 		return logged{}, err
 	}
 	if in.Level == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 )
 
-// appsWork: loopback apps that nobody here wrote, as npm has them.
-func appsWork(t *testing.T, dir string) {
+// serveNpmApps shows unmodified apps from npm through a loopback provider.
+func serveNpmApps(t *testing.T, dir string) {
 	data := filepath.Join(t.TempDir(), "db.json")
 	if err := os.WriteFile(data, []byte(`{"cards":[{"id":1,"title":"first"}]}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func appsWork(t *testing.T, dir string) {
 			}
 			t.Cleanup(p.Close)
 			p.Watch(b.Register(canvas.Extension{ID: p.ID()}, p, p.Declarations()...))
-			app.use(t, b.look(b.Open(app.name, "one", nil).Channel))
+			app.use(t, b.view(b.Open(app.name, "one", nil).Channel))
 		})
 	}
 }
@@ -58,7 +58,7 @@ func browseFiles(t *testing.T, v *viewer) {
 		t.Errorf("a listing: %d", code)
 	}
 	if code, _ := v.fetch("GET", "/absent", nil, nil); code != 404 {
-		t.Errorf("a file that is not there: %d", code)
+		t.Errorf("a missing file: %d", code)
 	}
 	if code, body := v.fetch("GET", "/package.json", http.Header{"Range": {"bytes=0-0"}}, nil); code != 206 || body != "{" {
 		t.Errorf("a part: %d %q", code, body)
@@ -84,7 +84,7 @@ func editCards(t *testing.T, v *viewer) {
 	}
 }
 
-// runApp starts an app and waits until it listens; it ends with the test.
+// runApp starts an app and waits until it listens. The app ends with the test.
 func runApp(t *testing.T, dir, name, port string, args []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -20,7 +20,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// bench is a host with a runner whose Node is this binary.
+// bench is a host with a runner that uses the test binary as Node.
 type bench struct {
 	*canvastest.Host
 	runner *Runner
@@ -54,7 +54,7 @@ func newBenchOn(t *testing.T, h *canvastest.Host, change func(*Options)) *bench 
 	return b
 }
 
-// add starts an extension with a script, and waits for what becomes of it.
+// add starts an extension with a script, and waits until it has started or failed.
 func (b *bench) add(name, script string) (*Extension, error) {
 	b.t.Helper()
 	x, err := b.runner.Add(folderOf(b.t, name, script))
@@ -63,10 +63,10 @@ func (b *bench) add(name, script string) (*Extension, error) {
 	}
 	ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
 	defer cancel()
-	return x, x.Settled(ctx)
+	return x, x.WaitStarted(ctx)
 }
 
-// serving is add of an extension that must serve.
+// serving is like add, but fails the test if the extension does not start.
 func (b *bench) serving(name, script string) *Extension {
 	b.t.Helper()
 	x, err := b.add(name, script)
@@ -84,8 +84,8 @@ func (b *bench) invoke(instance, action, input string) (ahp.Value, error) {
 	return b.Canvases.Invoke(b.t.Context(), canvas.InvokeArgs{Session: canvastest.Session, InstanceID: instance, ActionName: action, Input: in})
 }
 
-// becomes waits until a canvas has an availability.
-func (b *bench) becomes(v *canvastest.View, want session.CanvasAvailability) {
+// awaitAvailability waits until a canvas has an availability.
+func (b *bench) awaitAvailability(v *canvastest.View, want session.CanvasAvailability) {
 	b.t.Helper()
 	v.Await(string(want), func(e ahp.ActionEnvelope) bool {
 		var u canvas.Updated
@@ -93,13 +93,13 @@ func (b *bench) becomes(v *canvastest.View, want session.CanvasAvailability) {
 	})
 }
 
-// asked is what the extension was asked, a line each.
-func asked(x *Extension) string {
-	data, _ := os.ReadFile(filepath.Join(x.folder.Dir, "asked"))
+// requestsOf returns the requests that the extension received, one per line.
+func requestsOf(x *Extension) string {
+	data, _ := os.ReadFile(filepath.Join(x.folder.Dir, "requests"))
 	return string(data)
 }
 
-// fakePages stand where canvas/loopback carries pages.
+// fakePages replaces the pages of canvas/provider/loopback.
 type fakePages struct {
 	mu    sync.Mutex
 	pages []*fakePage
@@ -114,7 +114,7 @@ type fakePage struct {
 
 func (f *fakePages) open(raw string, h *canvas.Handle, unreachable func(error)) (page, error) {
 	if strings.Contains(raw, "refused") {
-		return nil, errors.New("a page that is refused")
+		return nil, errors.New("the URL is rejected")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,12 +155,12 @@ func code(err error) string {
 	return ""
 }
 
-// seldom never tries again within a test.
-func seldom(o *Options) {
+// withoutRestart sets a backoff that never starts a process again within a test.
+func withoutRestart(o *Options) {
 	o.Backoff = func() backoff.BackOff { return backoff.NewConstantBackOff(time.Hour) }
 }
 
-// eventually fails the test unless something comes true within ten seconds.
+// eventually fails the test unless ok returns true within ten seconds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

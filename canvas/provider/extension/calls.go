@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	maxCalls  = 32 // unanswered requests to one process (canvas/PROTOCOL.md section 8)
-	maxSilent = 3  // consecutive timeouts after which a process counts as hung
+	maxCalls    = 32 // unanswered requests to one process (canvas/PROTOCOL.md section 8)
+	maxTimeouts = 3  // consecutive timeouts after which a process counts as hung
 )
 
 // errHung is why the host ends a process that does not answer.
@@ -84,7 +84,7 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 	var result json.RawMessage
 	err = waiter.Wait(ctx, &result)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		p.missed(ctx)
+		p.countTimeout(ctx)
 		go func() { // ends with the response or the connection; slots limits these goroutines to 32
 			defer func() { <-p.slots }()
 			if err := waiter.Wait(context.Background(), nil); late != nil {
@@ -97,15 +97,15 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 	if errors.Is(err, jsonrpc2.ErrClosed) {
 		return nil, errLost
 	}
-	p.silent.Store(0)
+	p.timeouts.Store(0)
 	return ahp.Value(result), failure(err)
 }
 
-// missed counts a request that timed out, and marks a hung process lost. A request
+// countTimeout counts a request that timed out, and marks a hung process lost. A request
 // that its caller canceled does not count.
-func (p *process) missed(ctx context.Context) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && p.silent.Add(1) >= maxSilent {
-		p.breaks(errHung)
+func (p *process) countTimeout(ctx context.Context) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && p.timeouts.Add(1) >= maxTimeouts {
+		p.markLost(errHung)
 	}
 }
 

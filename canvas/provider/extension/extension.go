@@ -13,13 +13,13 @@ type Extension struct {
 	folder  Folder
 	log     *logbook
 	reg     canvas.Registration
-	settled chan struct{} // closed after the first process has declared or failed
+	started chan struct{} // closed after the first process has declared or failed
 
 	// Guarded by Runner.mu.
-	workers  map[string]*worker // by session URI
-	declares []canvas.Declaration
-	known    bool // the extension has declared at least once
-	first    bool // settled is closed
+	workers    map[string]*worker // by session URI
+	declares   []canvas.Declaration
+	known      bool // the extension has declared at least once
+	hasStarted bool // started is closed
 }
 
 // ID returns the extension id.
@@ -41,12 +41,12 @@ func (x *Extension) Declarations() []canvas.Declaration {
 	return x.declares
 }
 
-// Settled waits for the first start of the extension: until it has declared its
+// WaitStarted waits for the first start of the extension: until it has declared its
 // canvases, or has failed to. It returns the failure, with the end of the extension's
 // standard error. The runner keeps retrying after a failure.
-func (x *Extension) Settled(ctx context.Context) error {
+func (x *Extension) WaitStarted(ctx context.Context) error {
 	select {
-	case <-x.settled:
+	case <-x.started:
 		return x.Err()
 	case <-ctx.Done():
 		return ctx.Err()
@@ -63,24 +63,24 @@ func (x *Extension) Err() error {
 	return nil
 }
 
-// workerOf returns the worker of a session, and starts one if none is running.
+// workerFor returns the worker of a session, and starts one if none is running.
 // The caller holds Runner.mu.
-func (x *Extension) workerOf(session string, declares bool) (*worker, error) {
+func (x *Extension) workerFor(session string, declares bool) (*worker, error) {
 	r := x.runner
 	if r.closed {
 		return nil, errEnding
 	}
-	before := x.workers[session]
-	if before != nil && !before.leaving {
-		return before, nil
+	previous := x.workers[session]
+	if previous != nil && !previous.leaving {
+		return previous, nil
 	}
 	if r.workers >= r.opts.Processes {
 		return nil, errLimit(r.workers)
 	}
 	id := sessionID(session)
 	w := &worker{
-		ext: x, before: before, done: make(chan struct{}), session: session, id: id, workspace: filepath.Join(r.opts.WorkspaceDir, id), declares: declares,
-		turn: make(chan struct{}), open: map[string]*instance{}, lost: map[string]*canvas.Handle{}, opening: map[string]int{}, retries: map[string]*retry{},
+		ext: x, previous: previous, done: make(chan struct{}), session: session, id: id, workspace: filepath.Join(r.opts.WorkspaceDir, id), declares: declares,
+		changed: make(chan struct{}), open: map[string]*instance{}, lost: map[string]*canvas.Handle{}, opening: map[string]int{}, retries: map[string]*retry{},
 	}
 	ctx, stop := context.WithCancel(r.ctx)
 	w.stop = stop
@@ -101,9 +101,9 @@ func (x *Extension) declare(set []canvas.Declaration) error {
 	return nil
 }
 
-// failed declares a placeholder canvas for an extension that has never declared
+// declarePlaceholder declares a placeholder canvas for an extension that has never declared
 // anything. Opening the placeholder returns the reason.
-func (x *Extension) failed() {
+func (x *Extension) declarePlaceholder() {
 	x.runner.mu.Lock()
 	known := x.known
 	x.runner.mu.Unlock()
@@ -119,12 +119,12 @@ func (x *Extension) failed() {
 	}
 }
 
-// isSettled releases the callers of Settled. Only the first call has an effect.
-func (x *Extension) isSettled() {
+// markStarted releases the callers of WaitStarted. Only the first call has an effect.
+func (x *Extension) markStarted() {
 	x.runner.mu.Lock()
 	defer x.runner.mu.Unlock()
-	if !x.first {
-		x.first = true
-		close(x.settled)
+	if !x.hasStarted {
+		x.hasStarted = true
+		close(x.started)
 	}
 }

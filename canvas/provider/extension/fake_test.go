@@ -19,8 +19,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
-// TestMain also is the extension: where a runner of a test starts this binary as
-// its Node, it runs the script that stands in extension.mjs.
+// TestMain also runs the fake extension: when a test's runner starts the test binary
+// as Node, it runs the script in extension.mjs.
 func TestMain(m *testing.M) {
 	if os.Getenv("FAKE_EXTENSION") != "" {
 		script, _ := os.ReadFile(os.Args[1])
@@ -30,23 +30,23 @@ func TestMain(m *testing.M) {
 	ahptest.VerifyNoLeaks(m)
 }
 
-// fakeExtension is an extension that does what its script says, a line a step:
+// fakeExtension is an extension that runs a script, one step per line:
 //
-//	say TEXT        to standard error
-//	raw "TEXT"      to standard output
-//	exit N          ends
-//	once N          ends, if the folder has no file "once" yet
-//	deaf            heeds neither SIGTERM nor the end of standard input
-//	stay            heeds SIGTERM only
-//	child           starts a child that heeds nothing, and notes its pid in "child"
-//	tell N          sends a prompt of N bytes as soon as it serves
-//	hang            does nothing any more
+//	say TEXT        writes to standard error
+//	raw "TEXT"      writes to standard output
+//	exit N          exits with status N
+//	once N          creates the file "once", installs extension.next as its script, and exits
+//	deaf            ignores SIGTERM and the end of standard input
+//	stay            ignores the end of standard input
+//	child           starts a deaf child, and writes its pid to the file "child"
+//	prompt N        sends a prompt of N bytes as soon as it serves
+//	hang            does nothing
 //	serve a b       declares the canvases a and b, and serves them
 type fakeExtension struct {
-	in   *bufio.Reader
-	seq  int
-	deaf bool
-	tell []int
+	in      *bufio.Reader
+	seq     int
+	deaf    bool
+	prompts []int
 }
 
 func (f *fakeExtension) run(script string) {
@@ -72,9 +72,9 @@ func (f *fakeExtension) run(script string) {
 			}
 		case "stay":
 			f.deaf = true
-		case "tell":
+		case "prompt":
 			n, _ := strconv.Atoi(rest)
-			f.tell = append(f.tell, n)
+			f.prompts = append(f.prompts, n)
 		case "deaf":
 			f.deaf = true
 			signal.Ignore(syscall.SIGTERM)
@@ -97,8 +97,8 @@ func (f *fakeExtension) run(script string) {
 	}
 }
 
-// hang waits longer than any test. The runtime would end a program that waits for
-// nothing.
+// hang waits longer than any test. An empty select would make the runtime report a
+// deadlock.
 func hang() { <-time.After(24 * time.Hour) }
 
 type fakeMessage struct {
@@ -124,7 +124,7 @@ func (f *fakeExtension) read() fakeMessage {
 		line, err := f.in.ReadString('\n')
 		if err != nil {
 			if f.deaf {
-				hang() // as an extension does whose server keeps it alive
+				hang() // like an extension whose HTTP server keeps it alive
 			}
 			os.Exit(0)
 		}
@@ -142,8 +142,8 @@ func (f *fakeExtension) read() fakeMessage {
 	return m
 }
 
-// ask sends a request and waits for its answer; requests of the host's are
-// served meanwhile.
+// ask sends a request and waits for the response. It serves the host's requests
+// meanwhile.
 func (f *fakeExtension) ask(method string, params any) fakeMessage {
 	f.seq++
 	id := f.seq
@@ -168,20 +168,19 @@ func (f *fakeExtension) serve(ids []string) {
 		canvases = append(canvases, map[string]any{"id": id, "displayName": "Canvas " + id, "description": "For tests", "actions": actions})
 	}
 	if m := f.ask("session.resume", map[string]any{"sessionId": os.Getenv("SESSION_ID"), "canvases": canvases}); m.Error != nil {
-		fmt.Fprintf(os.Stderr, "not joined: %s\n", m.Error)
+		fmt.Fprintf(os.Stderr, "session.resume failed: %s\n", m.Error)
 		os.Exit(1)
 	}
-	for _, n := range f.tell {
+	for _, n := range f.prompts {
 		m := f.ask("session.send", map[string]any{"sessionId": os.Getenv("SESSION_ID"), "prompt": strings.Repeat("x", n)})
-		fmt.Fprintf(os.Stderr, "told %d: %s\n", n, m.Error)
+		fmt.Fprintf(os.Stderr, "prompt of %d bytes: %s\n", n, m.Error)
 	}
 	for {
 		f.handle(f.read())
 	}
 }
 
-// handle serves a request of the host's. What was asked goes to the file
-// "asked", a line each.
+// handle serves a request of the host and appends it to the file "requests".
 func (f *fakeExtension) handle(m fakeMessage) {
 	var p struct {
 		InstanceID string          `json:"instanceId"`
@@ -198,7 +197,7 @@ func (f *fakeExtension) handle(m fakeMessage) {
 		if in["crash"] != nil {
 			os.Exit(9)
 		}
-		if in["late"] != nil { // until the host has asked for something else
+		if in["late"] != nil { // respond only after the host's next request
 			next := f.read()
 			f.handle(next)
 		}
@@ -216,7 +215,7 @@ func (f *fakeExtension) invoke(action string, input json.RawMessage, id any, ans
 	case "echo":
 		answer(input)
 	case "crash":
-		fmt.Fprintln(os.Stderr, "\x1b[31mI was told to.\x1b[0m")
+		fmt.Fprintln(os.Stderr, "\x1b[31mThe crash was requested.\x1b[0m")
 		os.Exit(7)
 	case "fail":
 		f.write(map[string]any{"id": id, "error": map[string]any{
@@ -249,7 +248,7 @@ func (f *fakeExtension) invoke(action string, input json.RawMessage, id any, ans
 }
 
 func note(line string) {
-	file, err := os.OpenFile("asked", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile("requests", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}
@@ -257,7 +256,7 @@ func note(line string) {
 	_, _ = file.WriteString(line + "\n")
 }
 
-// folderOf writes an extension with a script.
+// folderOf creates an extension with a script and returns its folder.
 func folderOf(t *testing.T, name, script string) Folder {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)

@@ -49,22 +49,22 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestFindRefuses(t *testing.T) {
+func TestFindRejects(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
-		"nothing":                       {map[string]string{"x/y/extension.mjs": ""}, "there is no extension.mjs"},
-		"a main outside":                {map[string]string{"package.json": `{"main":"../../bin/sh"}`}, "leads out"},
-		"a main outside, a folder down": {map[string]string{"a/package.json": `{"main":"/bin/sh"}`}, "leads out"},
-		"a package.json that is none":   {map[string]string{"package.json": `{"main":`}, "package.json"},
+		"nothing":                      {map[string]string{"x/y/extension.mjs": ""}, "found no extension.mjs"},
+		"main outside":                 {map[string]string{"package.json": `{"main":"../../bin/sh"}`}, "outside of the extension's folder"},
+		"main outside, in a subfolder": {map[string]string{"a/package.json": `{"main":"/bin/sh"}`}, "outside of the extension's folder"},
+		"an invalid package.json":      {map[string]string{"package.json": `{"main":`}, "package.json"},
 	} {
 		if found, err := Find(tree(t, test.files)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, %v; want %q", name, found, err, test.want)
 		}
 	}
 	if _, err := Find(filepath.Join(t.TempDir(), "absent")); !os.IsNotExist(err) {
-		t.Errorf("a folder that is not there: %v", err)
+		t.Errorf("a missing folder: %v", err)
 	}
 }
 

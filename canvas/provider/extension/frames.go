@@ -23,9 +23,9 @@ var errFraming = errors.New("it wrote an invalid message")
 // frames splits a process's standard output into messages. It passes text between
 // messages to stray in pieces; stray must not retain them.
 type frames struct {
-	r     *bufio.Reader
-	stray func([]byte)
-	kept  []byte // the end of a long piece of text, which can contain the start of a header
+	r       *bufio.Reader
+	stray   func([]byte)
+	partial []byte // the end of a long piece of text, which can contain the start of a header
 }
 
 func newFrames(r io.Reader, stray func([]byte)) *frames {
@@ -41,13 +41,13 @@ func (f *frames) next() ([]byte, error) {
 	for {
 		line, err := f.line()
 		if errors.Is(err, bufio.ErrBufferFull) && headers == 0 && !isHeader(line) {
-			cut := len(line) - longestStart
+			cut := len(line) - maxLengthHeader
 			f.stray(line[:cut])
-			f.kept = append(f.kept, line[cut:]...)
+			f.partial = append(f.partial, line[cut:]...)
 			continue
 		}
 		if err != nil {
-			return nil, f.broken(line, headers, err)
+			return nil, f.endError(line, headers, err)
 		}
 		if headers == 0 {
 			// Text printed without a newline precedes the header on its line. Only a
@@ -74,15 +74,15 @@ func (f *frames) next() ([]byte, error) {
 	}
 }
 
-// longestStart is longer than any line with a Content-Length header.
-const longestStart = 64
+// maxLengthHeader is longer than any line with a Content-Length header.
+const maxLengthHeader = 64
 
 // line returns the next line, or a part of a line that exceeds the buffer.
 func (f *frames) line() ([]byte, error) {
 	line, err := f.r.ReadSlice('\n')
-	if len(f.kept) > 0 {
-		line = append(f.kept, line...)
-		f.kept = nil
+	if len(f.partial) > 0 {
+		line = append(f.partial, line...)
+		f.partial = nil
 	}
 	return line, err
 }
@@ -126,8 +126,8 @@ func (f *frames) body(length int) ([]byte, error) {
 	return body, nil
 }
 
-// broken returns the error that ends the messages.
-func (f *frames) broken(line []byte, headers int, err error) error {
+// endError returns the error that ends the messages.
+func (f *frames) endError(line []byte, headers int, err error) error {
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		return fmt.Errorf("%w: a header is longer than %d bytes", errFraming, maxLine)

@@ -16,7 +16,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// split reads all messages of a text.
+// split returns all messages and the text between them.
 func split(r io.Reader) (bodies []string, stray string, err error) {
 	var printed strings.Builder
 	f := newFrames(r, func(p []byte) { printed.Write(p) })
@@ -46,18 +46,18 @@ func TestFrames(t *testing.T) {
 		{"a long line of text", strings.Repeat("x", 3*maxLine) + "\n" + message("{}"), "{}", strings.Repeat("x", 3*maxLine) + "\n", "EOF"},
 		{"text that names a header", "got Content-Length: 5\nof 7 Content-Length: 5 " + message("{}"), "{}", "got Content-Length: 5\nof 7 Content-Length: 5 ", "EOF"},
 		{"text with a colon", "warning: careful\n" + message("{}"), "{}", "warning: careful\n", "EOF"},
-		{"no number", "Content-Length: two\r\n\r\n{}", "", "", "is no number"},
-		{"a negative number", "Content-Length: -2\r\n\r\n{}", "", "", "is no number"},
+		{"no number", "Content-Length: two\r\n\r\n{}", "", "", "is not a number"},
+		{"a negative number", "Content-Length: -2\r\n\r\n{}", "", "", "is not a number"},
 		{"two lengths", "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "", "", "two Content-Length"},
 		{"too long", "Content-Length: 4194305\r\n\r\n{}", "", "", "4194305 bytes"},
-		{"far too long", "Content-Length: 99999999999999999999\r\n\r\n{}", "", "", "is no number"},
+		{"far too long", "Content-Length: 99999999999999999999\r\n\r\n{}", "", "", "is not a number"},
 		{"no length", "Content-Type: x\r\n\r\n{}", "", "", "no Content-Length"},
-		{"a header without a colon", "Content-Length: 2\r\nnonsense\r\n\r\n{}", "", "", "without a colon"},
+		{"a header without a colon", "Content-Length: 2\r\nnonsense\r\n\r\n{}", "", "", "has no colon"},
 		{"too many headers", "Content-Length: 2\r\n" + strings.Repeat("X: y\r\n", 16) + "\r\n{}", "", "", "more than 16"},
-		{"a giant header", "Content-Length: " + strings.Repeat("0", maxLine) + "2\r\n\r\n{}", "", "", "more than 4096"},
-		{"a giant second header", "Content-Length: 2\r\nX: " + strings.Repeat("y", maxLine) + "\r\n\r\n{}", "", "", "more than 4096"},
-		{"an end in a header", "Content-Length: 2\r\nX", "", "", "within a header"},
-		{"an end in a body", "Content-Length: 20\r\n\r\n{}", "", "", "within a message"},
+		{"a giant header", "Content-Length: " + strings.Repeat("0", maxLine) + "2\r\n\r\n{}", "", "", "longer than 4096"},
+		{"a giant second header", "Content-Length: 2\r\nX: " + strings.Repeat("y", maxLine) + "\r\n\r\n{}", "", "", "longer than 4096"},
+		{"an end in a header", "Content-Length: 2\r\nX", "", "", "within its headers"},
+		{"an end in a body", "Content-Length: 20\r\n\r\n{}", "", "", "within its body"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, r := range []io.Reader{strings.NewReader(test.in), iotest.OneByteReader(strings.NewReader(test.in))} {
@@ -73,8 +73,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// Text without a line's end may end anywhere in what is read at once: the message
-// behind it is found.
+// A message after text without a newline is found wherever the text ends in the read
+// buffer.
 func TestFramesBehindLongText(t *testing.T) {
 	for n := 2*maxLine - 100; n < 2*maxLine+100; n++ {
 		text := strings.Repeat("x", n)
@@ -85,8 +85,8 @@ func TestFramesBehindLongText(t *testing.T) {
 	}
 }
 
-// FuzzFrames: whatever comes before it, nothing is lost but what is a header,
-// and no message is longer than its bound.
+// FuzzFrames checks that the result does not depend on how the input is read, that
+// errors are io.EOF or errFraming, and that no byte is returned twice.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("hi\nContent-Length: 2\r\n\r\n{}there"))
 	f.Add([]byte("Content-Length: 2\nContent-Type: x\n\n{}Content-Length: 0\r\n\r\n"))
@@ -111,12 +111,12 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-func TestPlainWords(t *testing.T) {
-	var w words
+func TestOutputTail(t *testing.T) {
+	var w outputTail
 	w.add([]byte(strings.Repeat("old\n", 1000)))
 	w.add([]byte("\x1b[31;1mError\x1b[0m:\tbad\x07 \xff\n\n"))
 	got := w.String()
-	if !strings.HasSuffix(got, "\nError:    bad \uFFFD") || strings.Count(got, "\n") != wordsLines-1 {
+	if !strings.HasSuffix(got, "\nError:    bad \uFFFD") || strings.Count(got, "\n") != outputLines-1 {
 		t.Errorf("%q", got)
 	}
 }
@@ -134,7 +134,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// A log takes two files of a bounded size, whatever is written.
+// A log consists of two files of a limited size.
 func TestRotating(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.log")
 	bounded := func(file string) {
@@ -142,7 +142,7 @@ func TestRotating(t *testing.T) {
 			t.Errorf("%s: %v, %v", filepath.Base(file), info, err)
 		}
 	}
-	for _, n := range []int{40, 5} { // a runner that starts again goes on where it was
+	for _, n := range []int{40, 5} { // the second runner appends to the first one's file
 		r := &rotating{name: name}
 		for range n {
 			r.write(bytes.Repeat([]byte("x"), 30<<10))
@@ -154,7 +154,7 @@ func TestRotating(t *testing.T) {
 	if err := errors.Join(os.Remove(name+".1"), os.MkdirAll(filepath.Join(name+".1", "x"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	r := &rotating{name: name} // which cannot be begun anew
+	r := &rotating{name: name} // which cannot be renamed
 	defer r.close()
 	for range 20 {
 		r.write(bytes.Repeat([]byte("x"), 30<<10))
@@ -162,14 +162,14 @@ func TestRotating(t *testing.T) {
 	bounded(name)
 }
 
-// sink is a standard input that keeps what is written to it.
+// sink is a standard input that records written bytes.
 type sink struct{ bytes.Buffer }
 
 func (*sink) Close() error                     { return nil }
 func (*sink) SetWriteDeadline(time.Time) error { return nil }
 
-// A body that is no message is answered; the next one is read.
-func TestWireRefusesBodies(t *testing.T) {
+// An invalid body gets an error response, and the next one is read.
+func TestWireRejectsBodies(t *testing.T) {
 	for body, want := range map[string]string{
 		`{]}`: "null -32700", "{\"id\":1,\"method\":\"\xff\"}": "1 -32700", `{"id":"a","id":"b","method":"x"}`: `"b" -32700`,
 		strings.Repeat("[", 200) + strings.Repeat("]", 200): "null -32700",
@@ -183,7 +183,7 @@ func TestWireRefusesBodies(t *testing.T) {
 		if err := w.ReadObject(&req); err != nil || req.Method != "next" {
 			t.Errorf("%.40s: read %q, %v", body, req.Method, err)
 		}
-		close(w.more) // writes what is queued, and ends
+		close(w.more) // ends the writer after the queued messages
 		<-w.done
 		_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
 		var got struct {
@@ -196,7 +196,7 @@ func TestWireRefusesBodies(t *testing.T) {
 	}
 }
 
-// jsonOnly decodes what has a method, as jsonrpc2 does.
+// jsonOnly accepts only requests, as jsonrpc2's decoder does.
 type jsonOnly struct{ Method string }
 
 func (j *jsonOnly) UnmarshalJSON(data []byte) error {

@@ -29,10 +29,10 @@ type instance struct {
 	target  target
 	handle  *canvas.Handle
 
-	mu   sync.Mutex
-	raw  string // the URL that the extension returned
-	page page   // nil if browsers load raw directly
-	left bool   // the instance is closed, or its process is lost
+	mu       sync.Mutex
+	raw      string // the URL that the extension returned
+	page     page   // nil if browsers load raw directly
+	released bool   // the instance is closed, or its process is lost
 }
 
 // currentOf returns the instance that req reopens, or nil.
@@ -41,9 +41,9 @@ func currentOf(req canvas.OpenRequest) *instance {
 	return i
 }
 
-// show turns the extension's response into the result of Open. If the URL did not
+// showPage turns the extension's response into the result of Open. If the URL did not
 // change, the instance keeps its page.
-func (i *instance) show(answer openResult) (canvas.Opened, error) {
+func (i *instance) showPage(answer openResult) (canvas.Opened, error) {
 	opened := canvas.Opened{Instance: i, URL: answer.URL, Title: answer.Title, Status: answer.Status}
 	if !isLoopback(answer.URL) {
 		i.replace(answer.URL, nil)
@@ -69,23 +69,23 @@ func (i *instance) replace(raw string, p page) {
 	i.mu.Lock()
 	before := i.page
 	i.raw, i.page = raw, p
-	left := i.left
-	if left {
+	released := i.released
+	if released {
 		i.page = nil
 	}
 	i.mu.Unlock()
 	if before != nil {
 		before.Close()
 	}
-	if left && p != nil {
+	if released && p != nil {
 		p.Close()
 	}
 }
 
-// leave closes the page after the instance was closed or its process was lost.
-func (i *instance) leave() {
+// release closes the page after the instance was closed or its process was lost.
+func (i *instance) release() {
 	i.mu.Lock()
-	i.left = true
+	i.released = true
 	i.mu.Unlock()
 	i.replace("", nil)
 }
@@ -106,7 +106,7 @@ func isLoopback(raw string) bool {
 
 // Invoke runs an action in the extension.
 func (i *instance) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
-	value, err := i.process.call(ctx, "canvas.action.invoke", invokeParams{i.target, action, input, shows, i.process.context()}, nil)
+	value, err := i.process.call(ctx, "canvas.action.invoke", invokeParams{i.target, action, input, hostCapabilities, i.process.context()}, nil)
 	if err != nil || value.Kind() == 'n' {
 		return nil, err
 	}
@@ -119,30 +119,30 @@ func (i *instance) Close(ctx context.Context) error {
 	w.ext.runner.mu.Lock()
 	if id := i.target.InstanceID; w.open[id] == i {
 		delete(w.open, id)
-		w.rest()
+		w.stopIfIdleLocked()
 	}
 	w.ext.runner.mu.Unlock()
 	_, err := i.process.call(ctx, "canvas.close", i.process.closing(i.target), nil)
-	i.leave()
+	i.release()
 	return err
 }
 
 // errNoPage is the result of requests to the page of a closed or lost instance.
 var errNoPage = canvas.Errorf(canvas.CodeProviderUnavailable, "the extension's process is not running")
 
-// carried returns the current page and whether the instance was left.
-func (i *instance) carried() (p page, left bool) {
+// current returns the current page and whether the instance was released.
+func (i *instance) current() (p page, released bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.page, i.left
+	return i.page, i.released
 }
 
 // Read reads from the page's server.
 func (i *instance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
-	switch p, left := i.carried(); {
+	switch p, released := i.current(); {
 	case p != nil:
 		return p.Read(ctx, req)
-	case left:
+	case released:
 		return canvas.Content{}, errNoPage
 	}
 	return canvas.Content{}, ahp.ErrNotFound // browsers load the URL directly
@@ -150,14 +150,14 @@ func (i *instance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Con
 
 // Message passes a View's message to the page.
 func (i *instance) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
-	if p, _ := i.carried(); p != nil {
+	if p, _ := i.current(); p != nil {
 		p.Message(ctx, from, payload)
 	}
 }
 
 // ViewGone cancels a View's pending requests to the page.
 func (i *instance) ViewGone(from canvas.View) {
-	if p, _ := i.carried(); p != nil {
+	if p, _ := i.current(); p != nil {
 		p.ViewGone(from)
 	}
 }

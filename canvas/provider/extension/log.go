@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	ringSize  = 64 << 10              // bytes that are not on disk yet
-	fileSize  = 256 << 10             // limit of each of the two files
-	flushTime = 50 * time.Millisecond // minimum time between two writes
+	ringSize      = 64 << 10              // bytes that are not on disk yet
+	fileSize      = 256 << 10             // limit of each of the two files
+	flushInterval = 50 * time.Millisecond // minimum time between two writes
 )
 
 // logbook is an extension's log: a file, and a ring that buffers text until it is
@@ -79,7 +79,7 @@ func (l *logbook) Close() {
 	<-l.done
 }
 
-// run writes the ring to the file, at most once per flushTime.
+// run writes the ring to the file, at most once per flushInterval.
 func (l *logbook) run() {
 	defer close(l.done)
 	f := &rotating{name: l.name}
@@ -89,7 +89,7 @@ func (l *logbook) run() {
 	for range l.more {
 		<-pause.C
 		f.write(l.take())
-		pause.Reset(flushTime)
+		pause.Reset(flushInterval)
 	}
 	f.write(l.take())
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// closeTime is the timeout for closing a canvas that was opened too late.
-const closeTime = 5 * time.Second
+// closeTimeout is the timeout for closing a canvas that was opened too late.
+const closeTimeout = 5 * time.Second
 
 // Open opens a canvas in the session's process, and starts the process if necessary.
 func (x *Extension) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	if err := ctx.Err(); err != nil {
 		return canvas.Opened{}, err
 	}
-	w, err := x.begin(req)
+	w, err := x.beginOpen(req)
 	if err != nil {
 		return canvas.Opened{}, err
 	}
-	defer w.finish(req.InstanceID)
+	defer w.endOpen(req.InstanceID)
 	p, err := w.ready(ctx)
 	if err != nil {
 		return canvas.Opened{}, err
@@ -33,7 +33,7 @@ func (x *Extension) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.
 	if err != nil {
 		return canvas.Opened{}, err
 	}
-	opened, err := i.show(answer)
+	opened, err := i.showPage(answer)
 	if err != nil {
 		if i != currentOf(req) { // the host does not close an instance whose open failed
 			_ = i.Close(ctx)
@@ -43,12 +43,12 @@ func (x *Extension) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.
 	return opened, nil
 }
 
-// begin records a pending open, which keeps the worker alive until finish.
-func (x *Extension) begin(req canvas.OpenRequest) (*worker, error) {
+// beginOpen records a pending open, which keeps the worker alive until endOpen.
+func (x *Extension) beginOpen(req canvas.OpenRequest) (*worker, error) {
 	r := x.runner
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w, err := x.workerOf(req.Session, req.Session == r.opts.Session)
+	w, err := x.workerFor(req.Session, req.Session == r.opts.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -60,19 +60,19 @@ func (x *Extension) begin(req canvas.OpenRequest) (*worker, error) {
 	return w, nil
 }
 
-// finish removes a pending open that begin recorded.
-func (w *worker) finish(instanceID string) {
+// endOpen removes a pending open that beginOpen recorded.
+func (w *worker) endOpen(instanceID string) {
 	w.ext.runner.mu.Lock()
 	defer w.ext.runner.mu.Unlock()
 	if w.opening[instanceID]--; w.opening[instanceID] == 0 {
 		delete(w.opening, instanceID)
 	}
-	w.rest()
+	w.stopIfIdleLocked()
 }
 
-// rest stops the worker of another session after Options.Idle without an open canvas.
+// stopIfIdleLocked stops the worker of another session after Options.Idle without an open canvas.
 // The caller holds Runner.mu.
-func (w *worker) rest() {
+func (w *worker) stopIfIdleLocked() {
 	r := w.ext.runner
 	if w.declares || len(w.open)+len(w.lost)+len(w.opening) > 0 || w.idle != nil {
 		return
@@ -82,7 +82,7 @@ func (w *worker) rest() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if w.idle == timer { // otherwise an open has canceled this timer
-			w.idle, w.leaving = nil, true // begin now creates another worker
+			w.idle, w.leaving = nil, true // beginOpen now creates another worker
 			w.stop()
 		}
 	})
@@ -94,13 +94,13 @@ func (w *worker) rest() {
 func (p *process) open(ctx context.Context, req canvas.OpenRequest) (answer openResult, err error) {
 	t := p.target(req)
 	late := func(err error) {
-		if err == nil && !p.worker.wants(req.InstanceID) {
-			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		if err == nil && !p.worker.hasOpen(req.InstanceID) {
+			ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 			defer cancel()
 			_, _ = p.call(ctx, "canvas.close", p.closing(t), nil)
 		}
 	}
-	raw, err := p.call(ctx, "canvas.open", openParams{t, req.Input, shows, p.context()}, late)
+	raw, err := p.call(ctx, "canvas.open", openParams{t, req.Input, hostCapabilities, p.context()}, late)
 	if err != nil || raw.Kind() == 'n' {
 		return answer, err
 	}
@@ -110,8 +110,8 @@ func (p *process) open(ctx context.Context, req canvas.OpenRequest) (answer open
 	return answer, nil
 }
 
-// shows describes this host to extensions: it renders canvases.
-var shows = hostContext{canvasesCapability{Canvases: true}}
+// hostCapabilities describes this host to extensions: it renders canvases.
+var hostCapabilities = hostContext{canvasesCapability{Canvases: true}}
 
 func (p *process) context() sessionContext {
 	return sessionContext{p.worker.ext.runner.opts.WorkingDirectory}
@@ -121,10 +121,10 @@ func (p *process) target(req canvas.OpenRequest) target {
 	return target{p.worker.id, p.worker.ext.folder.ID, req.CanvasID, req.InstanceID}
 }
 
-func (p *process) closing(t target) closeParams { return closeParams{t, shows, p.context()} }
+func (p *process) closing(t target) closeParams { return closeParams{t, hostCapabilities, p.context()} }
 
-// wants reports whether an instance is open or being opened in the worker.
-func (w *worker) wants(instanceID string) bool {
+// hasOpen reports whether an instance is open or being opened in the worker.
+func (w *worker) hasOpen(instanceID string) bool {
 	w.ext.runner.mu.Lock()
 	defer w.ext.runner.mu.Unlock()
 	return w.open[instanceID] != nil || w.opening[instanceID] > 0
@@ -149,7 +149,7 @@ func (w *worker) instanceFor(p *process, req canvas.OpenRequest, h *canvas.Handl
 	delete(w.lost, req.InstanceID)
 	r.mu.Unlock()
 	if before != nil {
-		before.leave()
+		before.release()
 	}
 	return i, nil
 }

@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	askTime   = 500 * time.Millisecond // from closing standard input to SIGTERM
-	termTime  = 2 * time.Second        // from SIGTERM to SIGKILL
-	drainTime = time.Second            // for reading the remaining output of a dead process
+	closeGrace   = 500 * time.Millisecond // from closing standard input to SIGTERM
+	termGrace    = 2 * time.Second        // from SIGTERM to SIGKILL
+	drainTimeout = time.Second            // for reading the remaining output of a dead process
 )
 
 // process is one run of an extension. It exits on its own or because of end. A lost
 // process is not used for further requests; an over process has released its
 // resources.
 type process struct {
-	worker *worker
-	cmd    *exec.Cmd
-	group  *group   // cmd and its children
-	stdin  *os.File // the host's ends of the process's streams
-	stdout *os.File
-	stderr *os.File
-	wire   *wire
-	conn   *jsonrpc2.Conn
-	words  words
-	slots  chan struct{} // holds one element per unanswered request
-	silent atomic.Int32  // consecutive requests that timed out
+	worker   *worker
+	cmd      *exec.Cmd
+	group    *group   // cmd and its children
+	stdin    *os.File // the host's ends of the process's streams
+	stdout   *os.File
+	stderr   *os.File
+	wire     *wire
+	conn     *jsonrpc2.Conn
+	output   outputTail
+	slots    chan struct{} // holds one element per unanswered request
+	timeouts atomic.Int32  // consecutive requests that timed out
 
 	lost     chan struct{} // closed when the process is of no use any more
 	over     chan struct{} // closed when its resources are released
@@ -46,10 +46,10 @@ type process struct {
 
 	exit error // the leader's exit status; set before exited is closed
 
-	mu     sync.Mutex
-	cause  error // why the process is lost; io.EOF if exit has the reason
-	isLost bool
-	joined bool // declared is closed
+	mu          sync.Mutex
+	cause       error // why the process is lost; io.EOF if exit has the reason
+	isLost      bool
+	hasDeclared bool // declared is closed
 }
 
 // launch starts a process. Its error is meant for users.
@@ -68,7 +68,7 @@ func (w *worker) launch() (*process, error) {
 	}
 	w.ext.log.note("process %d started for session %s", p.cmd.Process.Pid, w.id)
 	go p.drain()
-	p.wire = newWire(newFrames(p.stdout, p.heard), p.stdin, p.breaks)
+	p.wire = newWire(newFrames(p.stdout, p.keepOutput), p.stdin, p.markLost)
 	p.conn = jsonrpc2.NewConn(context.Background(), p.wire, handler{p}, jsonrpc2.SetLogger(noLog{}))
 	go p.wait()
 	return p, nil
@@ -122,22 +122,22 @@ func (p *process) drain() {
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := p.stderr.Read(buf)
-		p.heard(buf[:n])
+		p.keepOutput(buf[:n])
 		if err != nil {
 			return
 		}
 	}
 }
 
-// heard keeps the process's text output for error messages, and logs it.
-func (p *process) heard(text []byte) {
-	p.words.add(text)
+// keepOutput keeps the process's text output for error messages, and logs it.
+func (p *process) keepOutput(text []byte) {
+	p.output.add(text)
 	_, _ = p.worker.ext.log.Write(text)
 }
 
-// breaks marks the process lost. The first reason is kept, except that errFraming
+// markLost marks the process lost. The first reason is kept, except that errFraming
 // replaces io.EOF because it explains more.
-func (p *process) breaks(why error) {
+func (p *process) markLost(why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.isLost {
@@ -155,11 +155,11 @@ func (p *process) breaks(why error) {
 func (p *process) wait() {
 	p.exit = p.cmd.Wait()
 	close(p.exited)
-	p.breaks(io.EOF)
+	p.markLost(io.EOF)
 	p.group.kill()
-	_ = p.stderr.SetReadDeadline(time.Now().Add(drainTime))
+	_ = p.stderr.SetReadDeadline(time.Now().Add(drainTimeout))
 	<-p.drained
-	_ = p.stdout.SetReadDeadline(time.Now().Add(drainTime)) // a child that left the group can keep it open
+	_ = p.stdout.SetReadDeadline(time.Now().Add(drainTimeout)) // a child that left the group can keep it open
 	<-p.wire.read
 	<-p.wire.done
 	p.closePipes()
@@ -167,12 +167,12 @@ func (p *process) wait() {
 	close(p.over)
 }
 
-// joins records that the process has declared its canvases.
-func (p *process) joins() {
+// markDeclared records that the process has declared its canvases.
+func (p *process) markDeclared() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.joined {
-		p.joined = true
+	if !p.hasDeclared {
+		p.hasDeclared = true
 		close(p.declared)
 	}
 }
@@ -189,14 +189,14 @@ func (p *process) end() {
 	select {
 	case <-p.lost:
 	default:
-		p.breaks(errEnded)
+		p.markLost(errEnded)
 		_ = p.conn.Close() // also closes its standard input
-		if p.exits(askTime) {
+		if p.waitExit(closeGrace) {
 			return
 		}
 	}
 	p.group.terminate()
-	if !p.exits(termTime) {
+	if !p.waitExit(termGrace) {
 		p.group.kill()
 	}
 }
@@ -204,8 +204,8 @@ func (p *process) end() {
 // errEnded is the reason of a process that the host ended on purpose.
 var errEnded = errors.New("the host ended it")
 
-// exits waits for the leader to exit, and reports whether it did so in time.
-func (p *process) exits(within time.Duration) bool {
+// waitExit waits for the leader to exit, and reports whether it did so in time.
+func (p *process) waitExit(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
@@ -230,11 +230,11 @@ func (p *process) reason() string {
 	return "it ended with " + p.exit.Error()
 }
 
-// obituary returns why the process ended, with the end of its output. It must only be
+// exitError returns why the process ended, with the end of its output. It must only be
 // called when the process is over.
-func (p *process) obituary() error {
+func (p *process) exitError() error {
 	text := p.reason()
-	if last := p.words.String(); last != "" {
+	if last := p.output.String(); last != "" {
 		text += ". Its last output:\n" + last
 	}
 	return errors.New(strings.TrimSpace(text))

@@ -18,15 +18,15 @@ import (
 
 func TestBrokenOutputEndsTheProcess(t *testing.T) {
 	for _, test := range []struct{ name, script, want string }{
-		{"a giant header", `raw "Content-Length: ` + strings.Repeat("0", 8000) + `1\r\n\r\n"` + "\nhang", "a header of more than 4096 bytes"},
-		{"a giant body", `raw "Content-Length: 99999999\r\n\r\n"` + "\nhang", "a message of 99999999 bytes"},
+		{"a giant header", `raw "Content-Length: ` + strings.Repeat("0", 8000) + `1\r\n\r\n"` + "\nhang", "a header is longer than 4096 bytes"},
+		{"a giant body", `raw "Content-Length: 99999999\r\n\r\n"` + "\nhang", "99999999 bytes exceed the limit"},
 		{"no length", `raw "Content-Type: x\r\n\r\n"` + "\nhang", "no Content-Length"},
-		{"an end within a message", `raw "Content-Length: 100\r\n\r\n{}"` + "\nexit 0", "ended within a message"},
+		{"an end within a message", `raw "Content-Length: 100\r\n\r\n{}"` + "\nexit 0", "ended within its body"},
 		{"no message at all", "hang", "did not declare its canvases in time"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, func(o *Options) {
-				seldom(o)
+				withoutRestart(o)
 				if test.script == "hang" {
 					o.Start = 200 * time.Millisecond
 				}
@@ -38,7 +38,8 @@ func TestBrokenOutputEndsTheProcess(t *testing.T) {
 	}
 }
 
-// What is no message between two headers is refused, and printed text is the log's.
+// Invalid messages are answered with an error, and text between messages goes to the
+// log.
 func TestGarbageBetweenMessages(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, func(o *Options) { o.LogDir = dir })
@@ -55,7 +56,7 @@ func TestGarbageBetweenMessages(t *testing.T) {
 	}
 	text := logOf(t, x)
 	if !strings.Contains(text, "listening on 3000\nno line end") {
-		t.Errorf("the log lacks what was printed: %s", text)
+		t.Errorf("the log lacks the printed text: %s", text)
 	}
 }
 
@@ -66,13 +67,13 @@ func TestHungProcessIsReplaced(t *testing.T) {
 	o := b.Open("board", "one", nil)
 	v := b.Connect("view")
 	v.Subscribe(o.Channel)
-	for range maxSilent {
+	for range maxTimeouts {
 		if _, err := b.invoke("one", "silent", ""); code(err) != canvas.CodeTimeout {
 			t.Errorf("no answer: %v", err)
 		}
 	}
-	b.becomes(v, session.Stale)
-	b.becomes(v, session.Ready)
+	b.awaitAvailability(v, session.Stale)
+	b.awaitAvailability(v, session.Ready)
 }
 
 func TestLateOpenIsClosed(t *testing.T) {
@@ -85,8 +86,8 @@ func TestLateOpenIsClosed(t *testing.T) {
 	if code(err) != canvas.CodeTimeout {
 		t.Fatalf("a late open: %v", err)
 	}
-	b.Open("board", "next", nil) // on which the late one is answered
-	eventually(t, "canvas.close", func() bool { return strings.Contains(asked(x), "canvas.close late\n") })
+	b.Open("board", "next", nil) // the extension answers the late open after this request
+	eventually(t, "canvas.close", func() bool { return strings.Contains(requestsOf(x), "canvas.close late\n") })
 }
 
 func TestChildrenEndWithTheProcess(t *testing.T) {
@@ -101,39 +102,39 @@ func TestChildrenEndWithTheProcess(t *testing.T) {
 		t.Error("the process lives")
 	}
 	eventually(t, "the child's end", func() bool { return !alive(child) })
-	if took := time.Since(begun); runtime.GOOS != "windows" && took < termTime || took > termTime+5*time.Second {
-		t.Errorf("a process that does not heed SIGTERM took %v to end", took)
+	if took := time.Since(begun); runtime.GOOS != "windows" && took < termGrace || took > termGrace+5*time.Second {
+		t.Errorf("a process that ignores SIGTERM took %v to end", took)
 	}
 }
 
 func TestSIGTERMIsEnough(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be asked to end")
+		t.Skip("Windows has no SIGTERM")
 	}
 	b := newBench(t, nil)
 	b.serving("kanban", "stay\nserve board")
 	begun := time.Now()
 	b.runner.Close()
-	if took := time.Since(begun); took < askTime || took >= askTime+termTime { // SIGKILL comes then
-		t.Errorf("a process that heeds SIGTERM took %v to end", took)
+	if took := time.Since(begun); took < closeGrace || took >= closeGrace+termGrace { // SIGKILL comes then
+		t.Errorf("a process that obeys SIGTERM took %v to end", took)
 	}
 }
 
 func TestChildrenEndWithACrash(t *testing.T) {
-	b := newBench(t, seldom)
+	b := newBench(t, withoutRestart)
 	x := b.serving("kanban", "child\nserve board")
 	o := b.Open("board", "one", nil)
 	child := childOf(t, x)
 	if !alive(child) {
-		t.Fatal("there is no child")
+		t.Fatal("the child does not run")
 	}
 	v := b.Connect("view")
 	v.Subscribe(o.Channel)
 	_, _ = b.invoke("one", "crash", "")
-	b.becomes(v, session.Stale)
+	b.awaitAvailability(v, session.Stale)
 	eventually(t, "the child's end", func() bool { return !alive(child) })
 	eventually(t, "the reason", func() bool { return x.Err() != nil })
-	if err := x.Err().Error(); !strings.Contains(err, "exit status 7") || !strings.HasSuffix(err, "\nI was told to. ("+canvas.CodeProviderUnavailable+")") {
+	if err := x.Err().Error(); !strings.Contains(err, "exit status 7") || !strings.HasSuffix(err, "\nThe crash was requested. ("+canvas.CodeProviderUnavailable+")") {
 		t.Errorf("%q", err)
 	}
 }
@@ -151,9 +152,9 @@ func childOf(t *testing.T, x *Extension) int {
 	return pid
 }
 
-func TestRefusedDeclarations(t *testing.T) {
-	b := newBench(t, seldom)
-	if _, err := b.add("kanban", "serve board board"); err == nil || !strings.Contains(err.Error(), "not joined: ") || !strings.Contains(err.Error(), "each id once") {
+func TestRejectedDeclarations(t *testing.T) {
+	b := newBench(t, withoutRestart)
+	if _, err := b.add("kanban", "serve board board"); err == nil || !strings.Contains(err.Error(), "session.resume failed: ") || !strings.Contains(err.Error(), "each id once") {
 		t.Error(err)
 	}
 }

@@ -23,18 +23,18 @@ func (w *worker) unreachable(i *instance) {
 	if current {
 		delete(w.open, id)
 		w.lost[id] = i.handle
-		r.running.Go(i.leave) // asynchronously: leave waits for the page, which waits for this call
+		r.running.Go(i.release) // asynchronously: release waits for the page, which waits for this call
 	}
 	r.mu.Unlock()
 	if !current {
 		return // the process is lost, or the instance is closed
 	}
 	i.handle.MarkStale()
-	w.again(id)
+	w.scheduleReopen(id)
 }
 
-// again schedules the next attempt to reopen an instance.
-func (w *worker) again(id string) {
+// scheduleReopen schedules the next attempt to reopen an instance.
+func (w *worker) scheduleReopen(id string) {
 	r := w.ext.runner
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,13 +57,13 @@ func (w *worker) again(id string) {
 
 // reopen reopens an instance if it is still stale.
 func (w *worker) reopen(id string) {
-	w.stale() // removes instances that were closed meanwhile
+	w.staleHandles() // removes instances that were closed meanwhile
 	r := w.ext.runner
 	r.mu.Lock()
 	h := w.lost[id]
 	if h == nil {
 		delete(w.retries, id)
-		w.rest()
+		w.stopIfIdleLocked()
 	}
 	r.mu.Unlock()
 	if h != nil {

@@ -53,7 +53,7 @@ type Options struct {
 	// Node is the program that runs a module; the default is "node".
 	Node string
 	// Env is the environment of processes; the default is os.Environ. Variables that
-	// begin with AHP_CANVAS_ are removed.
+	// beginOpen with AHP_CANVAS_ are removed.
 	Env []string
 	// Processes limits how many processes run at a time; the default is 64.
 	Processes int
@@ -156,11 +156,11 @@ func newBackoff() backoff.BackOff {
 	}
 }
 
-// Add registers an extension and starts its first process. [Extension.Settled] waits
+// Add registers an extension and starts its first process. [Extension.WaitStarted] waits
 // for the start. Add fails if another provider has the id, if the limit of processes is
 // reached, or after Close.
 func (r *Runner) Add(f Folder) (*Extension, error) {
-	x := &Extension{runner: r, folder: f, workers: map[string]*worker{}, settled: make(chan struct{})}
+	x := &Extension{runner: r, folder: f, workers: map[string]*worker{}, started: make(chan struct{})}
 	r.mu.Lock()
 	taken := slices.ContainsFunc(r.extensions, func(o *Extension) bool { return o.folder.ID == f.ID })
 	closed := r.closed
@@ -179,7 +179,7 @@ func (r *Runner) Add(f Folder) (*Extension, error) {
 	x.log = newLogbook(logName(r.opts.LogDir, f.ID))
 	r.mu.Lock()
 	r.extensions = append(r.extensions, x)
-	_, err = x.workerOf(r.opts.Session, true)
+	_, err = x.workerFor(r.opts.Session, true)
 	r.mu.Unlock()
 	if err != nil {
 		reg.Close()

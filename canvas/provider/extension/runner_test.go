@@ -47,8 +47,8 @@ func TestOpenInvokeClose(t *testing.T) {
 		t.Error(err)
 	}
 	want := "canvas.open one\ncanvas.action.invoke one\ncanvas.action.invoke one\ncanvas.close one\n"
-	if got := asked(x); got != want {
-		t.Errorf("it was asked\n%swant\n%s", got, want)
+	if got := requestsOf(x); got != want {
+		t.Errorf("its requests were\n%swant\n%s", got, want)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestCodesPassThrough(t *testing.T) {
 	}
 }
 
-func TestPagesFollowTheUrl(t *testing.T) {
+func TestPagesFollowTheURL(t *testing.T) {
 	b := newBench(t, nil)
 	b.serving("kanban", "serve board")
 	open := func(url string) (canvas.OpenCanvas, error) {
@@ -99,8 +99,8 @@ func TestPagesFollowTheUrl(t *testing.T) {
 	}
 }
 
-// TestReopenThatFailsClosesNothing: an extension whose canvas is open and could not be
-// opened with another input is not told that it is closed, whatever page it answered.
+// TestReopenThatFailsClosesNothing checks that the host does not close an open canvas
+// when a reopen with another input fails.
 func TestReopenThatFailsClosesNothing(t *testing.T) {
 	b := newBench(t, nil)
 	x := b.serving("kanban", "serve board")
@@ -114,17 +114,17 @@ func TestReopenThatFailsClosesNothing(t *testing.T) {
 	if _, err := b.invoke("one", "echo", ""); err != nil {
 		t.Error(err)
 	}
-	if err := b.Canvases.Shutdown(t.Context()); err != nil { // everything that was to come has come
+	if err := b.Canvases.Shutdown(t.Context()); err != nil { // waits for pending requests
 		t.Error(err)
 	}
-	if got, want := asked(x), "canvas.open one\ncanvas.open one\ncanvas.action.invoke one\n"; got != want {
-		t.Errorf("it was asked\n%swant\n%s", got, want)
+	if got, want := requestsOf(x), "canvas.open one\ncanvas.open one\ncanvas.action.invoke one\n"; got != want {
+		t.Errorf("its requests were\n%swant\n%s", got, want)
 	}
 }
 
 var number int
 
-// fresh makes an input that was not there before.
+// fresh returns an input that was not used before.
 func fresh() string { number++; return strings.Repeat("x", number) }
 
 func TestCrashIsStaleThenReady(t *testing.T) {
@@ -138,13 +138,13 @@ func TestCrashIsStaleThenReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := b.invoke("one", "crash", ""); code(err) != canvas.CodeProviderUnavailable {
-		t.Errorf("the request that it died in: %v", err)
+		t.Errorf("the request during the crash: %v", err)
 	}
-	b.becomes(v, session.Stale)
+	b.awaitAvailability(v, session.Stale)
 	if list, err := b.Canvases.List(canvastest.Session); err != nil || len(list) != 1 {
 		t.Errorf("%d canvases are listed meanwhile, %v", len(list), err)
 	}
-	b.becomes(v, session.Ready)
+	b.awaitAvailability(v, session.Ready)
 	after, err := b.invoke("one", "pid", "")
 	if err != nil || string(after) == string(before) {
 		t.Errorf("process %s, was %s, %v", after, before, err)
@@ -152,26 +152,26 @@ func TestCrashIsStaleThenReady(t *testing.T) {
 	if st := b.State(o.Channel); *st.Title != "kept" {
 		t.Errorf("title %v", st.Title)
 	}
-	if got := strings.Count(asked(x), "canvas.open one\n"); got != 2 {
+	if got := strings.Count(requestsOf(x), "canvas.open one\n"); got != 2 {
 		t.Errorf("opened %d times", got)
 	}
 }
 
-func TestOpenSaysWhyItDoesNotRun(t *testing.T) {
+func TestOpenReportsWhyItDoesNotRun(t *testing.T) {
 	b := newBench(t, func(o *Options) {
 		o.Backoff = func() backoff.BackOff { return backoff.NewConstantBackOff(time.Hour) }
 	})
 	x, err := b.add("kanban", "say one\nsay \x1b[31mError\x1b[0m: Cannot find package 'x'\nexit 3")
-	want := "extension \"kanban\" does not run: it ended with exit status 3. Its last words:\none\nError: Cannot find package 'x'"
+	want := "extension \"kanban\" does not run: it ended with exit status 3. Its last output:\none\nError: Cannot find package 'x'"
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("settled: %v, want %s", err, want)
+		t.Errorf("started: %v, want %s", err, want)
 	}
 	_, err = b.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "kanban", InstanceID: "one"})
 	if code(err) != canvas.CodeProviderUnavailable || !strings.Contains(err.Error(), want) {
 		t.Errorf("open: %v, want %s", err, want)
 	}
 	if len(x.Declarations()) != 0 {
-		t.Error("it declares something")
+		t.Error("the extension has declarations")
 	}
 }
 
@@ -183,8 +183,8 @@ func TestMissingNode(t *testing.T) {
 	}
 }
 
-// A dependency that is installed later is found without a restart of the host.
-func TestMendedExtensionIsListed(t *testing.T) {
+// An extension that is fixed later starts without a restart of the host.
+func TestFixedExtensionIsListed(t *testing.T) {
 	b := newBench(t, nil)
 	v := b.Connect("view")
 	v.Subscribe(canvastest.Session)
@@ -200,8 +200,7 @@ func TestMendedExtensionIsListed(t *testing.T) {
 	}
 }
 
-// A page's own server may end while the process lives: the extension is asked
-// for it again.
+// If a page's server ends while the process lives, the host opens the canvas again.
 func TestLostPageIsOpenedAgain(t *testing.T) {
 	b := newBench(t, nil)
 	x := b.serving("kanban", "serve board")
@@ -213,16 +212,16 @@ func TestLostPageIsOpenedAgain(t *testing.T) {
 	lost := b.pages.pages[0].unreachable
 	b.pages.mu.Unlock()
 	lost(errors.New("refused"))
-	b.becomes(v, session.Stale)
-	b.becomes(v, session.Ready)
-	if got := asked(x); strings.Count(got, "canvas.open one\n") != 2 || strings.Count(got, "canvas.open two\n") != 1 {
-		t.Errorf("it was asked\n%s", got)
+	b.awaitAvailability(v, session.Stale)
+	b.awaitAvailability(v, session.Ready)
+	if got := requestsOf(x); strings.Count(got, "canvas.open one\n") != 2 || strings.Count(got, "canvas.open two\n") != 1 {
+		t.Errorf("its requests were\n%s", got)
 	}
 	if got, want := strings.Join(b.pages.brief(), ", "), "http://127.0.0.1:1/ closed, http://127.0.0.1:2/, http://127.0.0.1:1/"; got != want {
 		t.Errorf("pages: %s, want %s", got, want)
 	}
-	lost(errors.New("late")) // of the page before
+	lost(errors.New("late")) // a report about the previous page
 	if st := b.State(o.Channel); st.Availability != session.Ready {
-		t.Errorf("what is said of a page that is gone makes it %s", st.Availability)
+		t.Errorf("a report about a closed page makes the canvas %s", st.Availability)
 	}
 }

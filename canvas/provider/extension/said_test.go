@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
-// logOf is what an extension's log has once the extension has ended.
+// logOf ends the extension and returns its log.
 func logOf(t *testing.T, x *Extension) string {
 	t.Helper()
 	dir := x.runner.opts.LogDir
@@ -21,7 +21,7 @@ func logOf(t *testing.T, x *Extension) string {
 	return string(text)
 }
 
-func TestAgentHears(t *testing.T) {
+func TestAgentReceivesEvents(t *testing.T) {
 	b := newBench(t, nil)
 	b.serving("kanban", "serve board")
 	b.Open("board", "one", nil)
@@ -63,14 +63,14 @@ func TestAgentHears(t *testing.T) {
 	}
 }
 
-// What is said before anything is open is heard, too, in order.
-func TestAgentHearsEarly(t *testing.T) {
+// Events from before the first open reach the agent in order.
+func TestAgentReceivesEarlyEvents(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, func(o *Options) { o.LogDir = dir })
-	x := b.serving("kanban", "tell 3\ntell 70000\ntell 5\nserve board")
-	eventually(t, "what it said", func() bool {
+	x := b.serving("kanban", "prompt 3\nprompt 70000\nprompt 5\nserve board")
+	eventually(t, "the last prompt", func() bool {
 		text, _ := ReadLog(dir, x.ID())
-		return strings.Contains(string(text), "told 5")
+		return strings.Contains(string(text), "prompt of 5 bytes")
 	})
 	var page canvas.EventPage
 	eventually(t, "two events", func() bool {
@@ -82,12 +82,12 @@ func TestAgentHearsEarly(t *testing.T) {
 			t.Errorf("event %d: %s", i, page.Events[i].Event)
 		}
 	}
-	if text := logOf(t, x); !strings.Contains(text, `told 70000: {"code":-32602`) {
-		t.Errorf("one that is too large: %s", text)
+	if text := logOf(t, x); !strings.Contains(text, `prompt of 70000 bytes: {"code":-32602`) {
+		t.Errorf("a prompt that is too large: %s", text)
 	}
 }
 
-func TestFloodedLogIsBounded(t *testing.T) {
+func TestFloodedLogIsLimited(t *testing.T) {
 	b := newBench(t, nil)
 	x := b.serving("kanban", "serve board")
 	b.Open("board", "one", nil)
@@ -104,7 +104,7 @@ func TestFloodedLogIsBounded(t *testing.T) {
 	}
 }
 
-func TestLogTells(t *testing.T) {
+func TestLogContent(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, func(o *Options) { o.LogDir = dir })
 	x := b.serving("kanban", "say hello\nserve board")
@@ -113,7 +113,7 @@ func TestLogTells(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := logOf(t, x)
-	for _, want := range []string{"ahp-canvas] process ", "hello\n", "printed, not sent\n", "it was ended\n"} {
+	for _, want := range []string{"ahp-canvas] process ", "hello\n", "printed, not sent\n", "the host ended it\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the log lacks %q: %s", want, text)
 		}

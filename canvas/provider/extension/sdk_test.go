@@ -20,7 +20,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// installed is a copy of testdata with what its package.json names, from npm.
+// installed returns a copy of testdata with its dependencies from npm.
 func installed(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -28,7 +28,7 @@ func installed(t *testing.T) string {
 	}
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
-			absent(t, "there is no "+program)
+			absent(t, program+" is not installed")
 		}
 	}
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func installed(t *testing.T) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// What is optional are the SDK's own runtimes, for which there is no use here.
+	// The optional dependencies are the SDK's runtimes, which these tests do not use.
 	cmd := exec.CommandContext(ctx, "npm", "ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -46,7 +46,7 @@ func installed(t *testing.T) string {
 	return dir
 }
 
-// absent skips a test that needs what is not here, and fails it in the gate.
+// absent skips a test that misses a dependency, or fails it in CI.
 func absent(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -55,12 +55,12 @@ func absent(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// realNode runs extensions with Node.js, and their pages with canvas/loopback.
+// realNode runs extensions with Node.js, and their pages with canvas/provider/loopback.
 func realNode(o *Options) {
 	o.Node, o.Env, o.newPage = "", nil, nil
 }
 
-// start adds the extension in a folder, which must serve.
+// start adds the extension in a folder, and fails the test if it does not start.
 func (b *bench) start(dir ...string) *Extension {
 	b.t.Helper()
 	x, err := b.startIn(filepath.Join(dir...))
@@ -80,22 +80,22 @@ func (b *bench) startIn(dir string) (*Extension, error) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return x, x.Settled(b.t.Context())
+	return x, x.WaitStarted(b.t.Context())
 }
 
-// TestWithSDK runs extensions that are written with the published SDK, as it is.
+// TestWithSDK runs extensions that use the unmodified published SDK.
 func TestWithSDK(t *testing.T) {
 	dir := installed(t)
 	for name, test := range map[string]func(*testing.T, string){
-		"counter": counterWorks, "counter speaks to the agent": counterSpeaks, "counter comes back": counterComesBack,
-		"token": tokenWorks, "files": filesWork, "broken": brokenTell, "direct": directHandsOut,
-		"apps that nobody here wrote": appsWork,
+		"counter": useCounter, "counter sends events": counterEvents, "counter restarts": restartCounter,
+		"token": useToken, "files": useFiles, "broken": reportBroken, "direct": openDirect,
+		"apps from npm": serveNpmApps,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, dir) })
 	}
 }
 
-func counterWorks(t *testing.T, dir string) {
+func useCounter(t *testing.T, dir string) {
 	b := newBench(t, realNode)
 	begun := time.Now()
 	b.start(dir, "counter")
@@ -104,7 +104,7 @@ func counterWorks(t *testing.T, dir string) {
 	if o.Title != "Mine" || o.Status != "counting" || o.ExtensionID != "counter" || o.URL != "ahp-canvas-content:/one/" {
 		t.Fatalf("opened as %+v", o)
 	}
-	v := b.look(o.Channel)
+	v := b.view(o.Channel)
 	if code, body := v.fetch("GET", "/", nil, nil); code != 200 || !strings.Contains(body, "EventSource") {
 		t.Fatalf("the page: %d %s", code, body)
 	}
@@ -135,7 +135,7 @@ func counterWorks(t *testing.T, dir string) {
 	}
 }
 
-// event is the next one of a stream.
+// event returns the next event of a stream.
 func event(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
 	for {
@@ -149,11 +149,11 @@ func event(t *testing.T, r *bufio.Reader) string {
 	}
 }
 
-func counterSpeaks(t *testing.T, dir string) {
+func counterEvents(t *testing.T, dir string) {
 	b := newBench(t, realNode)
 	b.start(dir, "counter")
 	o := b.Open("counters", "one", nil)
-	v := b.look(o.Channel)
+	v := b.view(o.Channel)
 	v.fetch("POST", "/api/count", nil, strings.NewReader(`{"name":"cats"}`))
 	var page canvas.EventPage
 	eventually(t, "the prompt", func() bool {
@@ -168,7 +168,7 @@ func counterSpeaks(t *testing.T, dir string) {
 	for _, test := range []struct{ action, code, message string }{
 		{"reset", "workspace_unavailable", "nothing is ever forgotten"},
 		{"break", canvas.CodeHandlerError, "it broke"},
-		// This version of the SDK says it without its code.
+		// This version of the SDK omits the error code.
 		{"unset", canvas.CodeHandlerError, "No handler implemented"},
 	} {
 		_, err := b.invoke("one", test.action, "")
@@ -189,11 +189,11 @@ func counterSpeaks(t *testing.T, dir string) {
 		t.Errorf("the workspace: %v", err)
 	}
 	if refused, err := b.invoke("one", "read", ""); err != nil || !strings.Contains(string(refused), `"code":-32601`) {
-		t.Errorf("what the host does not have: %s, %v", refused, err)
+		t.Errorf("a request that the host does not support: %s, %v", refused, err)
 	}
 }
 
-func counterComesBack(t *testing.T, dir string) {
+func restartCounter(t *testing.T, dir string) {
 	b := newBench(t, realNode)
 	b.start(dir, "counter")
 	o := b.Open("counters", "one", ahp.Value(`{"title":"Mine"}`))
@@ -201,18 +201,18 @@ func counterComesBack(t *testing.T, dir string) {
 	v.Subscribe(o.Channel)
 	begun := time.Now()
 	if _, err := b.invoke("one", "crash", ""); code(err) != canvas.CodeProviderUnavailable {
-		t.Errorf("the request that it died in: %v", err)
+		t.Errorf("the request during the crash: %v", err)
 	}
-	b.becomes(v, session.Stale)
+	b.awaitAvailability(v, session.Stale)
 	stale := time.Since(begun)
-	b.becomes(v, session.Ready)
+	b.awaitAvailability(v, session.Ready)
 	t.Logf("stale after %v, ready again after %v", stale, time.Since(begun))
-	if code, _ := b.look(o.Channel).fetch("GET", "/", nil, nil); code != 200 {
+	if code, _ := b.view(o.Channel).fetch("GET", "/", nil, nil); code != 200 {
 		t.Errorf("its page: %d", code)
 	}
 }
 
-func tokenWorks(t *testing.T, dir string) {
+func useToken(t *testing.T, dir string) {
 	b := newBench(t, realNode)
 	b.start(dir, "token")
 	o := b.Open("token", "one", nil)
@@ -220,7 +220,7 @@ func tokenWorks(t *testing.T, dir string) {
 	if !ok || !strings.HasPrefix(path, "/app/?token=") {
 		t.Fatalf("opened at %s", o.URL)
 	}
-	v := b.look(o.Channel)
+	v := b.view(o.Channel)
 	if code, _ := v.fetch("GET", "/app/", nil, nil); code != 403 {
 		t.Errorf("without the token: %d", code)
 	}
@@ -233,13 +233,13 @@ func tokenWorks(t *testing.T, dir string) {
 	}
 }
 
-func filesWork(t *testing.T, dir string) {
+func useFiles(t *testing.T, dir string) {
 	b := newBench(t, realNode)
 	x := b.start(dir, "files")
 	if x.ID() != "example-files" || x.Folder().Name != "Files" {
 		t.Errorf("it is %q, %q", x.ID(), x.Folder().Name)
 	}
-	v := b.look(b.Open("files", "one", nil).Channel)
+	v := b.view(b.Open("files", "one", nil).Channel)
 	if code, body := v.fetch("GET", "/large", nil, nil); code != 200 || len(body) != 2<<20 || body != strings.Repeat("0123456789abcdef", 2<<16) {
 		t.Errorf("2 MiB: %d, %d bytes", code, len(body))
 	}
@@ -254,9 +254,10 @@ func filesWork(t *testing.T, dir string) {
 	}
 }
 
-// brokenTell: a missing dependency and a syntax error are told in Node's words.
-func brokenTell(t *testing.T, dir string) {
-	b := newBench(t, func(o *Options) { realNode(o); seldom(o) })
+// reportBroken checks that a missing dependency and a syntax error are reported with
+// Node's error output.
+func reportBroken(t *testing.T, dir string) {
+	b := newBench(t, func(o *Options) { realNode(o); withoutRestart(o) })
 	for name, want := range map[string]string{
 		"missing": "Cannot find package 'no-such-package'", "syntax": "SyntaxError: Unexpected token ';'",
 	} {
@@ -270,7 +271,7 @@ func brokenTell(t *testing.T, dir string) {
 	}
 }
 
-func directHandsOut(t *testing.T, dir string) {
+func openDirect(t *testing.T, dir string) {
 	b := newBench(t, func(o *Options) { realNode(o); o.Direct = true })
 	b.start(dir, "counter")
 	o := b.Open("counters", "one", nil)

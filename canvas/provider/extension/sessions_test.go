@@ -20,12 +20,12 @@ func (b *bench) openIn(uri, instance string) error {
 	return err
 }
 
-func (b *bench) askIn(uri, instance, action string) (ahp.Value, error) {
+func (b *bench) invokeIn(uri, instance, action string) (ahp.Value, error) {
 	return b.Canvases.Invoke(b.t.Context(), canvas.InvokeArgs{Session: uri, InstanceID: instance, ActionName: action})
 }
 
-// Each session has a process of its own, from its first open on; one that ends
-// takes nothing of another along.
+// Each session has a separate process from its first open on. The end of a process
+// does not affect other sessions.
 func TestOneProcessASession(t *testing.T) {
 	b := newBench(t, func(o *Options) { o.Idle = 50 * time.Millisecond })
 	x := b.serving("kanban", "serve board")
@@ -41,20 +41,20 @@ func TestOneProcessASession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, second := b.number(b.askIn(canvastest.Session, "one", "pid")), b.number(b.askIn(other, "one", "pid"))
+	first, second := b.number(b.invokeIn(canvastest.Session, "one", "pid")), b.number(b.invokeIn(other, "one", "pid"))
 	if first == second {
-		t.Error("two sessions have one process")
+		t.Error("two sessions share a process")
 	}
-	env, err := b.askIn(other, "one", "env")
+	env, err := b.invokeIn(other, "one", "env")
 	if err != nil || string(env) != `{"session":"other","token":""}` {
 		t.Errorf("its environment: %s, %v", env, err)
 	}
-	_, _ = b.askIn(other, "one", "crash")
-	if again := b.number(b.askIn(canvastest.Session, "one", "pid")); again != first {
-		t.Error("the other session's process went along")
+	_, _ = b.invokeIn(other, "one", "crash")
+	if again := b.number(b.invokeIn(canvastest.Session, "one", "pid")); again != first {
+		t.Error("the crash also ended the other session's process")
 	}
-	eventually(t, "the other's return", func() bool { _, err := b.askIn(other, "one", "pid"); return err == nil })
-	if got := strings.Count(asked(x), "canvas.open one\n"); got != 3 {
+	eventually(t, "the restart of the crashed process", func() bool { _, err := b.invokeIn(other, "one", "pid"); return err == nil })
+	if got := strings.Count(requestsOf(x), "canvas.open one\n"); got != 3 {
 		t.Errorf("opened %d times", got)
 	}
 	if err := b.Canvases.Close(t.Context(), other, "one"); err != nil {
@@ -66,8 +66,8 @@ func TestOneProcessASession(t *testing.T) {
 	}
 }
 
-// A session's next process begins when the one before it is over, which was idle and
-// takes its time to end.
+// A session's next process starts only after the previous one, which was idle, has
+// ended.
 func TestNeverTwoProcessesASession(t *testing.T) {
 	b := newBench(t, func(o *Options) { o.Idle = 10 * time.Millisecond })
 	x := b.serving("kanban", "stay\nserve board")
@@ -75,11 +75,11 @@ func TestNeverTwoProcessesASession(t *testing.T) {
 	if err := errors.Join(b.Sessions.Ensure(other, "Other"), b.openIn(other, "one")); err != nil {
 		t.Fatal(err)
 	}
-	first := b.number(b.askIn(other, "one", "pid"))
+	first := b.number(b.invokeIn(other, "one", "pid"))
 	if err := b.Canvases.Close(t.Context(), other, "one"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the end of the minute", func() bool {
+	eventually(t, "the end of the idle time", func() bool {
 		b.runner.mu.Lock()
 		defer b.runner.mu.Unlock()
 		w := x.workers[other]
@@ -93,7 +93,7 @@ func TestNeverTwoProcessesASession(t *testing.T) {
 	}
 }
 
-// The minute begins when the last canvas is closed, however often there was one.
+// The idle time begins when the last canvas is closed, after every use.
 func TestIdleFromTheLastClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Runner{opts: Options{Session: "ahp-session:/default", Idle: time.Minute}}
@@ -107,11 +107,11 @@ func TestIdleFromTheLastClose(t *testing.T) {
 			return stopped
 		}
 		use := func(wait time.Duration) {
-			if _, err := w.ext.begin(canvas.OpenRequest{Session: "s", InstanceID: "one"}); err != nil {
+			if _, err := w.ext.beginOpen(canvas.OpenRequest{Session: "s", InstanceID: "one"}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(wait) // of the bubble
-			w.finish("one")
+			time.Sleep(wait) // fake time of the synctest bubble
+			w.endOpen("one")
 		}
 		use(0)
 		time.Sleep(50 * time.Second)
@@ -133,7 +133,8 @@ func workers(r *Runner) int {
 	return r.workers
 }
 
-// The bound is 64; a process each would be slow here, so it is three.
+// The default limit is 64. This test sets it to three, because starting 64 processes
+// is slow.
 func TestLimitOfProcesses(t *testing.T) {
 	b := newBench(t, func(o *Options) { o.Processes = 3; o.Idle = 10 * time.Millisecond })
 	if def, err := New(Options{}); err != nil || def.opts.Processes != 64 {
@@ -155,10 +156,10 @@ func TestLimitOfProcesses(t *testing.T) {
 	if err := b.Canvases.Close(t.Context(), "ahp-session:/0", "one"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "room", func() bool { return b.openIn("ahp-session:/2", "one") == nil })
+	eventually(t, "a free process", func() bool { return b.openIn("ahp-session:/2", "one") == nil })
 }
 
-// With AHP_LONG=1: 64 processes, and not one more.
+// With AHP_LONG=1, the test starts 64 processes, and checks that another one fails.
 func TestSixtyFourProcesses(t *testing.T) {
 	if os.Getenv("AHP_LONG") != "1" {
 		t.Skip("AHP_LONG=1 starts 64 processes")

@@ -15,21 +15,21 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 )
 
-// viewer is a page on the channel: a View with a bridge.Client.
+// viewer is a page on a channel: a View with a bridge.Client.
 type viewer struct {
 	*bridge.Client
 	*canvastest.View
 	t *testing.T
 }
 
-// look subscribes a page to a canvas.
-func (b *bench) look(channel string) *viewer {
+// view subscribes a page to a canvas channel.
+func (b *bench) view(channel string) *viewer {
 	b.t.Helper()
 	v := &viewer{View: b.Connect("page"), t: b.t}
-	var saying sync.Mutex // a View is for one goroutine at a time
+	var sending sync.Mutex // a View is not safe for concurrent use
 	v.Client = bridge.NewClient(bridge.ClientOptions{Send: func(p ahp.Value) error {
-		saying.Lock()
-		defer saying.Unlock()
+		sending.Lock()
+		defer sending.Unlock()
 		v.Say(channel, string(p))
 		return nil
 	}})
@@ -41,7 +41,7 @@ func (b *bench) look(channel string) *viewer {
 	return v
 }
 
-// read gives the client what the host says.
+// read passes the host's messages to the client.
 func (v *viewer) read(ctx context.Context) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -60,7 +60,7 @@ func (v *viewer) read(ctx context.Context) {
 	}
 }
 
-// send makes a request of the page; the caller closes the body.
+// send sends a request of the page. The caller closes the response's body.
 func (v *viewer) send(method, path string, header http.Header, body io.Reader) *http.Response {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), method, "http://canvas"+path, body)
@@ -75,7 +75,7 @@ func (v *viewer) send(method, path string, header http.Header, body io.Reader) *
 	return resp
 }
 
-// fetch is send with the whole answer.
+// fetch sends a request and returns the status and body of the response.
 func (v *viewer) fetch(method, path string, header http.Header, body io.Reader) (int, string) {
 	v.t.Helper()
 	resp := v.send(method, path, header, body)

@@ -19,8 +19,8 @@ import (
 
 // Limits on the messages that a process has not read from its standard input.
 const (
-	maxOutbox = 8 << 20          // bytes
-	stuckTime = 10 * time.Second // for writing one message
+	maxQueued    = 8 << 20          // bytes
+	writeTimeout = 10 * time.Second // for writing one message
 )
 
 // errStuck is why the host ends a process that does not read its standard input.
@@ -69,8 +69,8 @@ func (w *wire) ReadObject(v any) error {
 			return nil
 		}
 		reflect.ValueOf(v).Elem().SetZero() // otherwise fields of this message would remain in the next
-		answer, ours := refusal(body, wrong)
-		if !ours {
+		answer, isResponse := errorResponse(body, wrong)
+		if !isResponse {
 			w.push(answer)
 		} else if decode(answer, v) == nil {
 			return nil
@@ -102,11 +102,11 @@ const (
 	maxValues = 1 << 18
 )
 
-// refusal returns the error response to an invalid body. If the body is itself a
-// response (ours), the host's request that waits for it must get the error; otherwise it
-// would wait until its deadline. refusal decodes the id leniently: JavaScript that cuts
+// errorResponse returns the error response to an invalid body. If the body is itself a
+// response (isResponse), the host's request that waits for it must get the error; otherwise it
+// would wait until its deadline. errorResponse decodes the id leniently: JavaScript that cuts
 // a string within an emoji writes invalid JSON, but the id is still readable.
-func refusal(body []byte, wrong *ahp.Error) (answer []byte, ours bool) {
+func errorResponse(body []byte, wrong *ahp.Error) (answer []byte, isResponse bool) {
 	var head struct {
 		ID     *jsonrpc2.ID `json:"id"`
 		Method any          `json:"method"`
@@ -115,13 +115,13 @@ func refusal(body []byte, wrong *ahp.Error) (answer []byte, ours bool) {
 		head.ID = nil
 	}
 	text := wrong.Message
-	if ours = head.ID != nil && head.Method == nil; ours {
+	if isResponse = head.ID != nil && head.Method == nil; isResponse {
 		text = "invalid response from the extension: " + text
 	}
 	answer, _ = json.Marshal(map[string]any{ // cannot fail: only an id, a number and strings
 		"jsonrpc": "2.0", "id": head.ID, "error": map[string]any{"code": wrong.Code, "message": text},
 	})
-	return answer, ours
+	return answer, isResponse
 }
 
 // WriteObject queues a message.
@@ -145,7 +145,7 @@ func (w *wire) enqueue(frame []byte) error {
 		w.mu.Unlock()
 		return jsonrpc2.ErrClosed
 	}
-	if w.bytes += len(frame); w.bytes > maxOutbox {
+	if w.bytes += len(frame); w.bytes > maxQueued {
 		w.mu.Unlock()
 		w.broken(errStuck)
 		return jsonrpc2.ErrClosed
@@ -172,7 +172,7 @@ func (w *wire) write() {
 			return
 		}
 		for _, frame := range frames {
-			_ = w.out.SetWriteDeadline(time.Now().Add(stuckTime))
+			_ = w.out.SetWriteDeadline(time.Now().Add(writeTimeout))
 			if _, err := w.out.Write(frame); errors.Is(err, os.ErrDeadlineExceeded) {
 				w.broken(errStuck)
 				return

@@ -14,14 +14,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// unread is a standard input that takes everything and keeps nothing.
+// unread is a standard input that discards written bytes.
 type unread struct{}
 
 func (unread) Write(p []byte) (int, error)      { return len(p), nil }
 func (unread) Close() error                     { return nil }
 func (unread) SetWriteDeadline(time.Time) error { return nil }
 
-// answering answers what the host answers, without a process.
+// answering serves an extension's requests without a process.
 type answering struct{}
 
 func (answering) Handle(ctx context.Context, c *jsonrpc2.Conn, req *jsonrpc2.Request) {
@@ -40,8 +40,8 @@ func (answering) Handle(ctx context.Context, c *jsonrpc2.Conn, req *jsonrpc2.Req
 	_ = c.Reply(ctx, req.ID, json.RawMessage(ahp.MustMarshal(result)))
 }
 
-// FuzzWire: whatever a process writes while a request of the host waits for its
-// answer, the request ends and nothing else does.
+// FuzzWire checks that a request of the host ends, without a panic, for any output of
+// the process.
 func FuzzWire(f *testing.F) {
 	for _, bodies := range []string{
 		`{"jsonrpc":"2.0","id":0,"result":{"url":"http://127.0.0.1:1/"}}`,
@@ -62,13 +62,13 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-// Who waits for an answer hears at once that it cannot be read, and why; and what
-// cannot be read takes nothing along that comes after it.
-func TestAnswersThatCannotBeRead(t *testing.T) {
+// A request whose response is invalid fails at once with the reason, and an invalid
+// message does not affect the next one.
+func TestInvalidResponses(t *testing.T) {
 	for _, test := range []struct{ bodies, result, err string }{
-		{`{"jsonrpc":"2.0","id":0,"result":"half \ud83d"}`, "", "the extension's answer cannot be read: invalid JSON at byte 39: invalid surrogate"},
-		{`{"jsonrpc":"2.0","id":0,"result":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`, "", "within each other"},
-		{`{"jsonrpc":"2.0","id":0}`, "", "cannot be read: not a JSON-RPC message"},
+		{`{"jsonrpc":"2.0","id":0,"result":"half \ud83d"}`, "", "invalid response from the extension: invalid JSON at byte 39: invalid surrogate"},
+		{`{"jsonrpc":"2.0","id":0,"result":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`, "", "nested more than"},
+		{`{"jsonrpc":"2.0","id":0}`, "", "invalid response from the extension: not a JSON-RPC message"},
 		{`{"jsonrpc":"2.0","id":{},"method":"x"}|{"jsonrpc":"2.0","id":0,"result":1}`, "1", ""},
 		{`{"jsonrpc":"2.0","id":1e9,"result":1,"error":[]}|{"jsonrpc":"2.0","id":0,"result":1}`, "1", ""},
 	} {
@@ -82,8 +82,8 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// answered is what a request of the host gets where a process writes bodies, with |
-// between them, and ends.
+// answered returns the result of a host's request to a process that writes bodies,
+// which | separates, and ends.
 func answered(t *testing.T, bodies string) (result json.RawMessage, err error) {
 	t.Helper()
 	var out strings.Builder
@@ -108,12 +108,12 @@ func answered(t *testing.T, bodies string) (result json.RawMessage, err error) {
 	select {
 	case <-w.read:
 	case <-late.Done():
-		t.Fatal("it was not read to its end")
+		t.Fatal("the output was not read to its end")
 	}
 	return result, err
 }
 
-// after is empty, and says so when it may.
+// after is an empty reader that returns io.EOF once when is closed.
 type after struct{ when <-chan struct{} }
 
 func (a after) Read([]byte) (int, error) {

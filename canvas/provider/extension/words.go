@@ -8,34 +8,34 @@ import (
 
 // Limits of the standard error that an error message quotes.
 const (
-	wordsBytes = 2 << 10
-	wordsLines = 24
+	outputBytes = 2 << 10
+	outputLines = 24
 )
 
-// words keeps the end of a process's output, for error messages.
-type words struct {
+// outputTail keeps the end of a process's output, for error messages.
+type outputTail struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
-func (w *words) add(p []byte) {
+func (w *outputTail) add(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.buf, _ = tail(w.buf, p, wordsBytes)
+	w.buf, _ = tail(w.buf, p, outputBytes)
 }
 
 // String returns the last lines as plain text, without terminal colors, control
 // characters and invalid UTF-8.
-func (w *words) String() string {
+func (w *outputTail) String() string {
 	w.mu.Lock()
 	text := string(w.buf)
-	full := len(w.buf) == wordsBytes
+	full := len(w.buf) == outputBytes
 	w.mu.Unlock()
 	if _, rest, ok := strings.Cut(text, "\n"); ok && full {
 		text = rest // the first line is cut off
 	}
 	lines := strings.Split(strings.TrimSpace(plain(text)), "\n")
-	return strings.Join(lines[max(0, len(lines)-wordsLines):], "\n")
+	return strings.Join(lines[max(0, len(lines)-outputLines):], "\n")
 }
 
 // plain removes terminal escape sequences and control characters.

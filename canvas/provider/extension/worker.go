@@ -20,13 +20,13 @@ type worker struct {
 	workspace string
 	declares  bool // declares for all sessions, and lives as long as the runner
 	stop      context.CancelFunc
-	before    *worker       // the ending worker of the same session, or nil
+	previous  *worker       // the ending worker of the same session, or nil
 	done      chan struct{} // closed after the worker's last process is over
 
 	// Guarded by Runner.mu.
 	up      *process      // the process that serves requests, or nil
 	fail    error         // why up is nil; nil while a process is starting
-	turn    chan struct{} // closed, and replaced, when up or fail changes
+	changed chan struct{} // closed, and replaced, when up or fail changes
 	open    map[string]*instance
 	lost    map[string]*canvas.Handle // open but stale instances, by id
 	opening map[string]int            // number of pending opens, by instance id
@@ -40,17 +40,17 @@ var errSlow = errors.New("it did not declare its canvases in time")
 
 // run is the worker's goroutine.
 func (w *worker) run(ctx context.Context) {
-	defer w.gone()
-	if w.before != nil {
-		<-w.before.done // at most one process per session
-		w.before = nil
+	defer w.release()
+	if w.previous != nil {
+		<-w.previous.done // at most one process per session
+		w.previous = nil
 	}
 	b := w.ext.runner.opts.Backoff()
 	b.Reset()
 	for {
 		begun := time.Now()
-		err := w.once(ctx)
-		if ctx.Err() != nil || !w.failed(err) {
+		err := w.runProcess(ctx)
+		if ctx.Err() != nil || !w.handleFailure(err) {
 			return
 		}
 		if time.Since(begun) > w.ext.runner.opts.Steady {
@@ -70,12 +70,12 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// once runs one process until it is over, and returns why it ended.
-func (w *worker) once(ctx context.Context) error {
+// runProcess runs one process until it is over, and returns why it ended.
+func (w *worker) runProcess(ctx context.Context) error {
 	if err := os.MkdirAll(w.workspace, 0o700); err != nil {
 		return err
 	}
-	w.set(nil, nil)
+	w.setState(nil, nil)
 	p, err := w.launch()
 	if err != nil {
 		w.ext.log.note("%v", err)
@@ -85,54 +85,54 @@ func (w *worker) once(ctx context.Context) error {
 	defer timer.Stop()
 	select {
 	case <-p.declared:
-		w.rises(p)
+		w.becomeReady(p)
 		select {
 		case <-p.lost:
 		case <-ctx.Done():
 		}
-		w.falls(ctx)
+		w.becomeStale(ctx)
 	case <-timer.C:
-		p.breaks(errSlow)
+		p.markLost(errSlow)
 	case <-p.lost:
 	case <-ctx.Done():
 	}
 	p.end()
-	return p.obituary()
+	return p.exitError()
 }
 
-// set sets the current process or failure, and wakes the callers of ready.
-func (w *worker) set(up *process, fail error) {
+// setState sets the current process or failure, and wakes the callers of ready.
+func (w *worker) setState(up *process, fail error) {
 	r := w.ext.runner
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w.up, w.fail = up, fail
-	close(w.turn)
-	w.turn = make(chan struct{})
+	close(w.changed)
+	w.changed = make(chan struct{})
 }
 
-// rises makes p the current process, and reopens the instances of the previous one.
-func (w *worker) rises(p *process) {
-	w.set(p, nil)
-	w.ext.isSettled()
-	handles := w.stale()
-	w.settle()
+// becomeReady makes p the current process, and reopens the instances of the previous one.
+func (w *worker) becomeReady(p *process) {
+	w.setState(p, nil)
+	w.ext.markStarted()
+	handles := w.staleHandles()
+	w.stopIfIdle()
 	for _, h := range handles {
 		h.MarkStale() // again: its open might have been published after the first call
 		h.Reopen()
 	}
 }
 
-// settle stops the worker later if it has no open instance.
-func (w *worker) settle() {
+// stopIfIdle stops the worker later if it has no open instance.
+func (w *worker) stopIfIdle() {
 	w.ext.runner.mu.Lock()
 	defer w.ext.runner.mu.Unlock()
-	w.rest()
+	w.stopIfIdleLocked()
 }
 
-// stale returns the handles of instances that wait for a process. It removes instances
+// staleHandles returns the handles of instances that wait for a process. It removes instances
 // that were closed meanwhile: the host closes a stale instance without calling the
 // provider.
-func (w *worker) stale() []*canvas.Handle {
+func (w *worker) staleHandles() []*canvas.Handle {
 	r := w.ext.runner
 	list, _ := r.opts.Service.ListOpen(w.session) // a deleted session has no open instances
 	still := map[string]bool{}
@@ -152,10 +152,10 @@ func (w *worker) stale() []*canvas.Handle {
 	return handles
 }
 
-// falls marks the open instances stale at once.
-func (w *worker) falls(ctx context.Context) {
+// becomeStale marks the open instances stale at once.
+func (w *worker) becomeStale(ctx context.Context) {
 	r := w.ext.runner
-	w.set(nil, nil)
+	w.setState(nil, nil)
 	r.mu.Lock()
 	open := w.open
 	w.open = map[string]*instance{}
@@ -167,50 +167,50 @@ func (w *worker) falls(ctx context.Context) {
 		if ctx.Err() == nil { // otherwise the registration's Close does it, or the session was deleted
 			i.handle.MarkStale()
 		}
-		i.leave()
+		i.release()
 	}
 }
 
-// failed records why the process ended, and reports whether to start another: always
+// handleFailure records why the process ended, and reports whether to start another: always
 // for the declaring worker, otherwise only if a stale instance waits for it.
-func (w *worker) failed(err error) bool {
+func (w *worker) handleFailure(err error) bool {
 	r := w.ext.runner
 	if w.declares {
-		w.ext.failed()
+		w.ext.declarePlaceholder()
 	}
-	w.set(nil, err)
+	w.setState(nil, err)
 	if w.declares {
-		w.ext.isSettled()
+		w.ext.markStarted()
 		return true
 	}
-	w.stale()
+	w.staleHandles()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(w.lost) > 0 {
 		return true
 	}
-	w.forget()
+	w.removeLocked()
 	return false
 }
 
-// forget removes the worker from its extension. The caller holds Runner.mu.
-func (w *worker) forget() {
+// removeLocked removes the worker from its extension. The caller holds Runner.mu.
+func (w *worker) removeLocked() {
 	if w.ext.workers[w.session] == w {
 		delete(w.ext.workers, w.session)
 	}
 }
 
-// gone runs at the end of run. It releases the worker and wakes all waiting callers.
-func (w *worker) gone() {
+// release runs at the end of run. It releases the worker and wakes all waiting callers.
+func (w *worker) release() {
 	w.stop()
 	close(w.done)
 	if w.declares {
-		w.ext.isSettled()
+		w.ext.markStarted()
 	}
 	r := w.ext.runner
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w.forget()
+	w.removeLocked()
 	r.workers--
 	if w.idle != nil {
 		w.idle.Stop()
@@ -223,8 +223,8 @@ func (w *worker) gone() {
 	if w.up = nil; w.fail == nil {
 		w.fail = errEnding
 	}
-	close(w.turn)
-	w.turn = make(chan struct{})
+	close(w.changed)
+	w.changed = make(chan struct{})
 }
 
 // ready waits for a starting process. It returns the reason if the last one failed.
@@ -232,7 +232,7 @@ func (w *worker) ready(ctx context.Context) (*process, error) {
 	r := w.ext.runner
 	for {
 		r.mu.Lock()
-		up, fail, turn := w.up, w.fail, w.turn
+		up, fail, changed := w.up, w.fail, w.changed
 		r.mu.Unlock()
 		if up != nil {
 			return up, nil
@@ -241,7 +241,7 @@ func (w *worker) ready(ctx context.Context) (*process, error) {
 			return nil, w.ext.unavailable(fail)
 		}
 		select {
-		case <-turn:
+		case <-changed:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -127,7 +127,7 @@ func TestServeExtension(t *testing.T) {
 	if strings.Contains(s.errs.String(), "one is") {
 		t.Errorf("output of an extension is in the host's log: %s", s.errs)
 	}
-	if errs := s.errs.String(); !strings.Contains(errs, `Note: extension "bad" does not run: it ended with exit status 1. Its last words:`) || !strings.Contains(errs, "SyntaxError") {
+	if errs := s.errs.String(); !strings.Contains(errs, `Note: extension "bad" does not run: it ended with exit status 1. Its last output:`) || !strings.Contains(errs, "SyntaxError") {
 		t.Errorf("the notes: %s", errs)
 	}
 	if left, _ := filepath.Glob(filepath.Join(m.run, "ahp-canvas", "*")); len(left) > 0 {
@@ -233,7 +233,7 @@ func TestWrongExtensionFlags(t *testing.T) {
 		{2, "want a name and a URL", []string{"--canvas-url", "http://127.0.0.1:3000"}},
 		{1, "--canvas-url notes: ", []string{"--canvas-url", "notes=https://example.com"}},
 		{1, "already", []string{"--canvas-url", "board=http://127.0.0.1:3000"}},
-		{1, "there is no extension.mjs", []string{"--extension", empty}},
+		{1, "found no extension.mjs", []string{"--extension", empty}},
 		{1, "no such file", []string{"--extension", filepath.Join(empty, "absent")}},
 	} {
 		m.do(test.status, append([]string{"serve", "--state", "memory"}, test.args...)...)

@@ -100,7 +100,7 @@ func (a *apps) addExtensions(dir string) error {
 // a note for each that failed.
 func (a *apps) wait(ctx context.Context) (notes []string) {
 	for _, x := range a.extensions {
-		if err := x.Settled(ctx); err != nil && ctx.Err() == nil {
+		if err := x.WaitStarted(ctx); err != nil && ctx.Err() == nil {
 			notes = append(notes, message(err))
 		}
 	}
