@@ -20,8 +20,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// benchPage is a page at the log itself: what it says is dispatched, what it
-// hears is decoded, and there is no socket but the app's, in memory.
+// benchPage is a page connected directly to the log: its messages are dispatched and
+// its frames decoded. The only socket is the app's, in memory.
 type benchPage struct {
 	*bridge.Client
 	frames chan *channels.Frame
