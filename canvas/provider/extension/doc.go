@@ -33,7 +33,7 @@
 // Each extension has one registration for all sessions. The package never calls
 // SetReachable(false) on it: that would mark the canvases of every session stale
 // because one process ended, and opening would fail without the extension's error
-// output. Instead, a lost process calls [canvas.Handle.MarkStale] for each of its own
+// output. Instead, a lost process calls [canvas.Handle.MarkStale] for each of its
 // canvases.
 //
 // An extension that fails before its first declaration is listed with a placeholder
