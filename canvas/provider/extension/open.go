@@ -70,8 +70,8 @@ func (w *worker) endOpen(instanceID string) {
 	w.stopIfIdleLocked()
 }
 
-// stopIfIdleLocked stops the worker of another session after Options.Idle without an open canvas.
-// The caller holds Runner.mu.
+// stopIfIdleLocked stops the worker of another session after Options.Idle without an
+// open canvas. The caller holds Runner.mu.
 func (w *worker) stopIfIdleLocked() {
 	r := w.ext.runner
 	if w.declares || len(w.open)+len(w.lost)+len(w.opening) > 0 || w.idle != nil {

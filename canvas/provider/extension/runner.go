@@ -53,7 +53,7 @@ type Options struct {
 	// Node is the program that runs a module; the default is "node".
 	Node string
 	// Env is the environment of processes; the default is os.Environ. Variables that
-	// beginOpen with AHP_CANVAS_ are removed.
+	// begin with AHP_CANVAS_ are removed.
 	Env []string
 	// Processes limits how many processes run at a time; the default is 64.
 	Processes int

@@ -129,9 +129,9 @@ func (w *worker) stopIfIdle() {
 	w.stopIfIdleLocked()
 }
 
-// staleHandles returns the handles of instances that wait for a process. It removes instances
-// that were closed meanwhile: the host closes a stale instance without calling the
-// provider.
+// staleHandles returns the handles of instances that wait for a process. It removes
+// instances that were closed meanwhile: the host closes a stale instance without
+// calling the provider.
 func (w *worker) staleHandles() []*canvas.Handle {
 	r := w.ext.runner
 	list, _ := r.opts.Service.ListOpen(w.session) // a deleted session has no open instances
@@ -171,8 +171,8 @@ func (w *worker) becomeStale(ctx context.Context) {
 	}
 }
 
-// handleFailure records why the process ended, and reports whether to start another: always
-// for the declaring worker, otherwise only if a stale instance waits for it.
+// handleFailure records why the process ended, and reports whether to start another:
+// always for the declaring worker, otherwise only if a stale instance waits for it.
 func (w *worker) handleFailure(err error) bool {
 	r := w.ext.runner
 	if w.declares {
