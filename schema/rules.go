@@ -32,8 +32,6 @@ var rules = map[string]rule{
 	"OpenCanvasRef.instanceId":     pattern(canvas.InstanceIDPattern(), "plan"),
 	"CanvasState.instanceId":       pattern(canvas.InstanceIDPattern(), "plan"),
 	"CanvasCloseParams.instanceId": pattern(canvas.InstanceIDPattern(), "plan"),
-	"CanvasOpenResult.title":       length(0, limits.TextLength),
-	"CanvasOpenResult.status":      length(0, limits.TextLength),
 	"CanvasState.title":            length(0, limits.TextLength),
 	"CanvasState.status":           length(0, limits.TextLength),
 	"CanvasUpdatedAction.title":    first(length(0, limits.TextLength)),
