@@ -146,9 +146,9 @@ func TestCanvasReopenThatFails(t *testing.T) {
 	first := newRefusing(c)
 	h.Register(c.Extension(), first, c.Declarations()...)
 	h.Open("hello", "one", nil)
-	first.title = strings.Repeat("x", 1000) // rejected by the host after the provider has answered
+	first.url = "file:///etc/passwd" // rejected by the host after the provider has answered
 	if _, err := h.Canvases.Open(t.Context(), canvas.OpenArgs{Session: canvastest.Session, CanvasID: "hello", InstanceID: "one", Input: ahp.Value(`{"dark":true}`)}); err == nil {
-		t.Fatal("the title was accepted")
+		t.Fatal("the url was accepted")
 	}
 	if open, err := h.Canvases.ListOpen(canvastest.Session); err != nil || len(open) != 1 {
 		t.Errorf("open %+v, %v", open, err)
@@ -158,17 +158,19 @@ func TestCanvasReopenThatFails(t *testing.T) {
 	}
 }
 
-// refusing answers an open of a canvas with a title.
+// refusing replaces the url in a canvas's answers to opens, if url is not empty.
 type refusing struct {
 	canvas.Provider
-	title string
+	url string
 }
 
 func newRefusing(p canvas.Provider) *refusing { return &refusing{Provider: p} }
 
 func (r *refusing) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	o, err := r.Provider.Open(ctx, req, h)
-	o.Title = r.title
+	if r.url != "" {
+		o.URL = r.url
+	}
 	return o, err
 }
 
