@@ -67,6 +67,11 @@
 // before it answers, the answer is canvas_provider_unavailable. After a lost connection
 // a page is a new View, and says hello again.
 //
+// A document can do the same without canvas.js: {type: "canvas/message", payload} to and
+// from its parent window (canvas/PROTOCOL.md section 4.8). The frames pass such messages on
+// from the canvas's own document only, and the app page treats them like those of a port.
+// In another renderer canvas.js, which is content of every instance, uses them.
+//
 // # http/1
 //
 // If the state's _meta has "x-ahp-canvas/http": 1, the provider answers HTTP
