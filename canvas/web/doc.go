@@ -117,6 +117,9 @@
 // shows the mode and what could not be loaded. Module specifiers are found by a pattern,
 // so a computed import() does not work.
 //
+// Plain http beyond loopback is such a case: browsers then have no service workers and no
+// crypto.subtle. The page states that the connection is not private.
+//
 // # Browsers
 //
 // All tests run in Chromium. The main paths of the page, the board, the form and the

@@ -259,7 +259,7 @@ export class Card {
     const note = this.#find(".note");
     note.hidden = this.#missing === undefined;
     if (!this.#missing) return;
-    const why = this.around.contentOrigin ? "this browser does not allow service workers here" : "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
+    const why = !isSecureContext ? "without https, browsers allow no service workers" : this.around.contentOrigin ? "this browser does not allow service workers here" : "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
     const text = `Single-document mode: ${why}. The canvas cannot store data${this.#missing.length ? `. Not available: ${this.#missing.join(", ")}` : ""}.`;
     setText(note, text);
   }
