@@ -228,8 +228,8 @@ func (p *preparedOpen) reopen(tx *channels.Tx) {
 	if p.live == nil {
 		shown = shown.Over(p.handle.pending)
 	}
-	u, ready := shown.Action(), session.Ready
-	u.Availability.Present, u.Availability.Value = true, &ready
+	u := shown.Action()
+	u.Availability = new(session.Ready)
 	u.Input = ahp.Clear[ahp.Value]()
 	if p.input != nil {
 		u.Input = ahp.Set(p.input)

@@ -400,9 +400,9 @@ export interface CanvasUpdatedAction {
    */
   url?: string | null;
   /**
-   * availability is ready or stale. It cannot be cleared.
+   * availability is ready or stale. It cannot be cleared: null is absence.
    */
-  availability?: "ready" | "stale";
+  availability?: ("ready" | "stale") | null;
   /**
    * input replaces the retained input as a whole.
    */
