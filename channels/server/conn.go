@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -17,6 +18,7 @@ type conn struct {
 	server *Server
 	id     channels.ConnID
 	grant  ws.Grant
+	rights *access.Rights // of the grant's role
 	peer   *peer.Peer
 
 	waiting pending // messages that are being handled
@@ -52,6 +54,8 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 		c.mismatched(m, req)
 	case c.sub == nil && !opensConnection(m.Info.Name):
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the handshake: send initialize or reconnect first", m.Info.Name))
+	case c.rights.Of(m.Info.Name) == access.Denied:
+		req.Fail(c.rights.Deny(m.Info.Name))
 	case c.server.closed.Load():
 		req.Fail(ahp.Errorf(ahp.CodeInternal, shuttingDown))
 	case m.Order != InOrder:

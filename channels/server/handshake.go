@@ -183,7 +183,10 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 
 // open makes the connection one of the client's.
 func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities) {
-	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Role: c.grant.Role, Version: version, Caps: caps, Sink: c}
+	c.sub = &channels.Subscriber{
+		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
+		Version: version, Caps: caps, Sink: c,
+	}
 	c.opening.Stop()
 	c.opening = nil
 	c.peer.SetReadLimit(ws.MessageReadLimit)

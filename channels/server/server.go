@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -28,6 +29,9 @@ type Options struct {
 	Presence Presence
 	// Connectivity is notified whether clients can be reached. It may be nil.
 	Connectivity Connectivity
+	// Roles restricts each connection to what the role of its token permits (package
+	// access). Without it, every connection may do everything.
+	Roles bool
 	// Info names the host in the answer to initialize. It may be nil.
 	Info *ahp.ServerInfo
 
@@ -61,6 +65,7 @@ type Server struct {
 	methods      map[string]Method
 	presence     Presence
 	connectivity Connectivity
+	roles        bool
 	info         *ahp.ServerInfo
 	maxSubs      int
 	handshake    time.Duration
@@ -85,6 +90,7 @@ func New(opts Options) *Server {
 		methods:      map[string]Method{},
 		presence:     opts.Presence,
 		connectivity: opts.Connectivity,
+		roles:        opts.Roles,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
 		handshake:    or(opts.Handshake, 30*time.Second),
@@ -127,6 +133,9 @@ func or[T comparable](v, def T) T {
 // only client id that the connection may have, or "" if it may have any.
 func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) {
 	c := &conn{server: s, grant: grant, id: channels.ConnID(s.nextID.Add(1))}
+	if s.roles {
+		c.rights = access.For(grant.Role)
+	}
 	c.peer = s.peers.New(socket, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
