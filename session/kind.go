@@ -51,6 +51,15 @@ func (c *catalog) owns(from *channels.Subscriber, uri string) bool {
 	return e != nil && e.creator != "" && e.creator == from.Token
 }
 
+// mayDispose returns an error if a connection may dispose only of sessions that its token
+// created, and this is none. from is nil for the host itself.
+func (c *catalog) mayDispose(from *channels.Subscriber, uri string) error {
+	if from == nil || from.Rights.Of(DisposeSession.Name) != access.Own || c.owns(from, uri) {
+		return nil
+	}
+	return from.Rights.Deny(DisposeSession.Name)
+}
+
 // permit checks a client's action against the rules of ahp/PROTOCOL.md section 3c: a
 // client changes only its own entry, and only config values that the schema allows.
 func permit(tx *channels.ReadTx, d *channels.Dispatch) error {

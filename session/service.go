@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -186,8 +185,8 @@ func (s *Service) DisposeSession(ctx context.Context, from *channels.Subscriber,
 		if e = s.catalog.sessions[p.Channel]; e == nil || e.ending {
 			return ahp.ErrSessionNotFound
 		}
-		if from.Rights.Of(DisposeSession.Name) == access.Own && !s.catalog.owns(from, p.Channel) {
-			return from.Rights.Deny(DisposeSession.Name)
+		if err := s.catalog.mayDispose(from, p.Channel); err != nil {
+			return err
 		}
 		e.ending = true
 		return nil

@@ -23,6 +23,8 @@ type conn struct {
 
 	waiting pending // messages that are being handled
 
+	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
+
 	// opening closes the connection if its handshake does not come in time. It is nil
 	// after the handshake, to free the timer.
 	opening *time.Timer
@@ -108,8 +110,11 @@ func (c *conn) Closed(error) {
 		c.opening.Stop()
 		return
 	}
-	s.clients.left(c, s.log.Leave(c.sub))
+	gone := s.clients.left(c, s.log.Leave(c.sub))
 	s.report(c.sub.ClientID)
+	if gone {
+		s.clients.onGone(c.sub.ClientID)
+	}
 }
 
 // neverOpened closes a connection whose handshake did not come in time.
