@@ -180,10 +180,7 @@ func (i *instance) markStale(e *Engine, tx *channels.Tx) {
 	}
 	i.handle.life.end()
 	i.box.close()
-	var u canvas.Updated
-	stale := session.Stale
-	u.Availability.Present, u.Availability.Value = true, &stale
-	e.publish(tx, i.channel, u)
+	e.publish(tx, i.channel, canvas.Updated{Availability: new(session.Stale)})
 }
 
 // publish brings SessionState.canvases of every session up to date. A session in which

@@ -207,13 +207,13 @@ func TestQuiet(t *testing.T) {
 func TestStaleAndReady(t *testing.T) {
 	a := liveApp(t)
 	e, p, frame := showLive(t, a)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale)})
 	p.Wait(t, `document.querySelector(".words.veil h3").textContent === "Not up to date" && document.querySelector("iframe").inert`)
 	frame.Wait(t, win+`.log.at(-1) === "error 0"`)
 	if got := inCanvas[string](t, frame, `const r = await fetch("/echo"); return r.status + " " + await r.text()`); got != "503 This canvas's provider is not running. Try again when it is back.\n" {
 		t.Errorf("a request to what is gone: %q", got)
 	}
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Ready)})
 	back := time.Now()
 	frame.Wait(t, win+`.log.at(-1) === 'from ""'`)
 	t.Logf("alive again after %d ms", time.Since(back).Milliseconds())

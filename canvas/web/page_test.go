@@ -157,9 +157,9 @@ func TestStaleKeepsTheFrame(t *testing.T) {
 	p := webtest.Start(t).Open(t, e.link)
 	frame := shown(t, p, 1)[0]
 	webtest.Eval[any](t, frame, `void(`+document+`.getElementById("name").value = "typed")`)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale)})
 	p.Wait(t, `document.querySelector(".words.veil h3").textContent === "Not up to date" && document.querySelector("iframe").inert`)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready), Title: ahp.Set("Back")})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Ready), Title: ahp.Set("Back")})
 	p.Wait(t, `document.querySelector(".words").hidden && !document.querySelector("iframe").inert && document.querySelector(".card h2").textContent === "Back"`)
 	if got := webtest.Eval[string](t, frame, document+`.getElementById("name").value`); got != "typed" {
 		t.Errorf("the page lost what was typed: %q", got)

@@ -3,6 +3,7 @@ package sample
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -45,13 +46,21 @@ func (i *instance[S]) Message(_ context.Context, from canvas.View, payload ahp.V
 	case "hello":
 		i.sendState(from)
 	case "do":
-		value, err := i.run(i.Person, r.Action, r.Input)
+		value, err := i.do(from, r)
 		if err != nil {
 			i.refuse(from, r, err)
 			return
 		}
 		i.send(from, ahp.MustMarshal(reply{Sample: "done", Ref: r.Ref, Value: value}))
 	}
+}
+
+// do runs an action of a View. A decision needs a View that can be a person's.
+func (i *instance[S]) do(from canvas.View, r request) (any, error) {
+	if slices.Contains(i.Decisions, r.Action) && !from.Person() {
+		return nil, canvas.ErrNotAPerson
+	}
+	return i.run(i.Person, r.Action, r.Input)
 }
 
 // sendState sends the state to one View. It holds mu, so that the View receives its
