@@ -27,6 +27,7 @@
 //	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas with its title, messages and buttons
+//	cardtext.js the markup of a card, and its longer texts
 //	mount.js    the frame of a canvas, its ports and its limits
 //	view.js     view/1: connects a canvas's page to its provider
 //	offer.js    the bar with a link that a canvas offers

@@ -140,11 +140,13 @@ function action(e) {
   card.update(next);
 }
 
-/** @param {string} channel */
-function missing(channel) {
+/** @param {string} channel @param {string} reason */
+function missing(channel, reason) {
   if (channel === session) {
     setSession(undefined);
     setProblem(noSession());
+  } else if (state?.openCanvases?.some((/** @type {any} */ ref) => ref.channel === channel)) {
+    cards.get(channel)?.refused(reason); // it is open, so its card stays
   } else {
     drop(channel);
   }
@@ -178,7 +180,7 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), retitled });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
