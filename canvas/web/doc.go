@@ -37,6 +37,7 @@
 //	headers.js  filters the headers of an app's response
 //	content.js  canvasReadResource, a few reads at a time; cache.js stores validated reads
 //	base64.js
+//	base.js     the path of the page, "/" unless a proxy has it under a prefix
 //	policy.js   decides which urls are shown, and how
 //	proof.js    verifies the host before the token is sent again
 //	key.js      moves the link's token from the address bar into this tab's storage

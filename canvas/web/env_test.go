@@ -48,6 +48,7 @@ type message struct {
 // env is a running host behind a front that tests can change and stop.
 type env struct {
 	origin string // of the page
+	prefix string // of the page's path
 	link   string
 	bare   string // the same without the front: the host's own address
 	addr   string
@@ -77,6 +78,7 @@ func start(t testing.TB, wrap func(http.Handler) http.Handler, sites ...site) *e
 type setup struct {
 	name   string                          // of the page's host
 	wrap   func(http.Handler) http.Handler // may be nil
+	prefix string                          // the path under which wrap has the page
 	server server.Options
 }
 
@@ -89,7 +91,7 @@ func startWith(t testing.TB, with setup, sites ...site) *env {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://" + net.JoinHostPort(with.name, port), server: with.server, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)
@@ -110,7 +112,7 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin}, ViewToken: viewToken, Server: e.server})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@
 import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
+import { BASE } from "./base.js";
 import { dropKey, takeKey } from "./key.js";
 import { Layout } from "./layout.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
@@ -24,7 +25,7 @@ const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
-const socket = new URL(host ? `/ahp/${encodeURIComponent(host)}` : "/ahp", location.href);
+const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, token, { status, snapshot, action, missing });
 const reader = new Reader(client);
