@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
@@ -20,12 +21,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// The roles of tokens (canvas/PROTOCOL.md section 9).
+// The roles of tokens (canvas/PROTOCOL.md section 9.2). All open the page and AHP.
 const (
-	// RoleView is the role of people: the page and AHP.
-	RoleView = "view"
-	// RoleAgent is the role of agents: what RoleView may do, and MCP.
-	RoleAgent = "agent"
+	// RoleRead sees everything and changes nothing.
+	RoleRead = access.Read
+	// RoleLook is RoleRead for a program that makes pictures of canvases.
+	RoleLook = access.Look
+	// RoleView is the role of people: they use canvases and can ask for a close.
+	RoleView = access.View
+	// RoleClient is the role of editors: they also declare canvases, and create sessions.
+	RoleClient = access.Client
+	// RoleAgent is the role of agents: they may do everything, and use MCP.
+	RoleAgent = access.Agent
 )
 
 // Host is a host of canvases: an http.Handler that serves the page, AHP and MCP. Make
@@ -126,7 +133,7 @@ func (h *Host) assemble() {
 	})
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods = methods(h.sessions, h.canvases)
+	so.Methods, so.Roles = methods(h.sessions, h.canvases), true
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
