@@ -71,7 +71,7 @@ func New(opts Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	opts = opts.withDefaults()
-	h := &Host{opts: opts, logger: opts.Logger, conns: web.ConnLimiter{Max: opts.MaxHTTP}}
+	h := &Host{opts: opts, logger: opts.Logger, conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
 	h.sites = newSites(&h.opts, http.HandlerFunc(h.serveApp))
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {

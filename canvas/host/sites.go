@@ -153,6 +153,10 @@ func (l *sites) guarded(next http.Handler, roles []string) http.Handler {
 				l.refuse(w, refusal)
 				return
 			}
+			if !web.Proven(r) {
+				web.TooMany(w)
+				return
+			}
 			r = r.Clone(context.WithValue(r.Context(), grantKey{}, grant))
 			s.guard.RemoveToken(r)
 		}

@@ -84,12 +84,13 @@ func (s *starting) start() (_ *hosted, err error) {
 	if h.store, err = statedir.OpenStore(s.dir, s.logger); err != nil {
 		return nil, errors.Join(err, s.ln.Close())
 	}
+	proxies, _ := s.limits.Trusted() // start has checked them
 	h.host, err = host.New(host.Options{
 		Origins: s.origins, ContentOrigin: s.contentOrigin,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		AllowSchemes: s.schemes,
 		Store:        h.store, Logger: s.logger,
-		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP,
+		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Proxies: proxies,
 	})
 	if err == nil {
 		err = h.host.SetAddr(s.ln.Addr())
