@@ -31,7 +31,7 @@ func ping(_ context.Context, _ *conn, req *peer.Request) { req.Reply(ahp.None{})
 
 // initialize opens the connection (ahp/PROTOCOL.md section 2a). The initial
 // subscriptions, their snapshots and the answer are one transaction.
-func initialize(_ context.Context, c *conn, req *peer.Request) {
+func initialize(ctx context.Context, c *conn, req *peer.Request) {
 	var p ahp.InitializeParams
 	if err := c.handshake(ahp.Initialize.MethodInfo, req, &p); err != nil {
 		req.Fail(err)
@@ -52,7 +52,7 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	secret, old, err := c.open(p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
+	secret, old, err := c.open(ctx, p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
 	if err != nil {
 		req.Fail(err)
 		return
@@ -118,7 +118,7 @@ func (s *Server) report(clientID string) {
 }
 
 // reconnect resumes a client on a new connection (ahp/PROTOCOL.md section 2f).
-func reconnect(_ context.Context, c *conn, req *peer.Request) {
+func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 	var p ahp.ReconnectParams
 	if err := c.handshake(ahp.Reconnect.MethodInfo, req, &p); err != nil {
 		req.Fail(err)
@@ -133,7 +133,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
 		return
 	}
-	_, old, err := c.open(p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
+	_, old, err := c.open(ctx, p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
 	if err != nil {
 		req.Fail(err)
 		return
@@ -197,12 +197,12 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 
 // open makes the connection that of a client, and returns the client's resume secret and
 // the connections that this one replaces. After an error the handshake can be repeated.
-func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
+func (c *conn) open(ctx context.Context, clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
 	c.sub = &channels.Subscriber{
 		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
 		Version: version, Caps: caps, Sink: c,
 	}
-	if secret, old, err = c.server.clients.claim(c, shown, fresh); err != nil {
+	if secret, old, err = c.server.clients.claimSoon(ctx, c, shown, fresh); err != nil {
 		c.sub = nil
 		return "", nil, err
 	}
