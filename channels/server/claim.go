@@ -110,9 +110,11 @@ func (cl *client) admits(c *conn, proven bool) error {
 	return nil
 }
 
-// replace closes the connections that a newer one of the same client replaces.
-func replace(old []*conn) {
+// replace closes the connections that a newer one of the same client replaces. They have
+// left their channels when it returns.
+func (s *Server) replace(old []*conn) {
 	for _, c := range old {
 		c.peer.Close(ws.CodeReplaced, "another connection of this client took over")
+		s.log.Leave(c.sub)
 	}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
@@ -57,11 +56,12 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	defer replace(old)
 	if err := c.subscribeInitially(req, exact, secret, p.InitialSubscriptions); err != nil {
 		c.abort(req, err)
 		return
 	}
+	c.answered.Store(true)
+	c.server.replace(old)
 	c.reachable()
 }
 
@@ -138,7 +138,6 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	defer replace(old)
 	err = c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {
@@ -152,21 +151,20 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 		c.abort(req, err)
 		return
 	}
-	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID, old))
+	c.answered.Store(true)
+	c.server.replace(old)
+	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
 	c.reachable()
 }
 
 // clientSubscribed returns a function that reports whether any connection of the
-// client, without those that are about to close, is subscribed to a channel now. The
-// client has left the channels that its reconnect did not list.
-func (s *Server) clientSubscribed(clientID string, closing []*conn) func(uri string) bool {
+// client is subscribed to a channel now. The client has left the channels that its
+// reconnect did not list.
+func (s *Server) clientSubscribed(clientID string) func(uri string) bool {
 	kept := map[string]bool{}
 	if cl, ok := s.clients.recall(clientID); ok {
 		s.log.View(func(tx *channels.ReadTx) {
 			for _, c := range cl.conns {
-				if slices.Contains(closing, c) {
-					continue
-				}
 				for _, uri := range tx.Subscriptions(c.sub) {
 					kept[uri] = true
 				}
