@@ -33,10 +33,13 @@ const (
 type Options struct {
 	// Session is the URI of the default session, "ahp-session:/default" if empty.
 	Session string
-	// Link returns the address at which a person sees a session. It contains a
-	// token, so it appears in results and never in a log. If Link is nil, results
-	// have no link.
+	// Link returns the address at which a person can see a session, or "" if a person
+	// sees it already. It should be an invitation, which is good once, because the agent
+	// keeps it in its context; it appears in results and never in a log. If Link is nil,
+	// results have no link.
 	Link func(session string) string
+	// People returns how many people look at a session. If it is nil, results do not say.
+	People func(session string) int
 	// Version is the host's version for clients.
 	Version string
 	// SessionTimeout is how long an MCP session can be without requests before it ends.

@@ -187,6 +187,9 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	if c.grant.ClientID != "" && c.grant.ClientID != clientID {
 		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
 	}
+	if c.server.owner != nil && c.grant.ClientID == "" && c.server.owner(clientID) != "" {
+		return errOtherToken
+	}
 	if subscriptions > c.server.maxSubs {
 		return ahp.Errorf(ahp.CodeInvalidParams, "more than %d subscriptions", c.server.maxSubs)
 	}
