@@ -69,7 +69,7 @@ func TestGuard(t *testing.T) {
 				status = refusal.Status
 			}
 			if refusal == nil {
-				c.grant.Token = ws.TokenID(c.guard.RequestToken(r))
+				c.grant.Token = TokenID(c.guard.RequestToken(r))
 			}
 			if status != c.status || grant != c.grant {
 				t.Errorf("have %d %+v (%v), want %d %+v", status, grant, refusal, c.status, c.grant)

@@ -28,10 +28,21 @@ func (h *Host) routeAccess() {
 	})
 	agent("POST "+accessPath+"/tokens", h.createToken)
 	agent("DELETE "+accessPath+"/tokens/{id}", func(_ http.ResponseWriter, r *http.Request) (any, error) {
-		return h.RevokeToken(r.PathValue("id"))
+		e, err := h.RevokeToken(r.PathValue("id"))
+		h.audit.token(nameOf(r), "token revoked", r.PathValue("id"), err)
+		return e, err
+	})
+	agent("GET "+accessPath+"/audit", func(http.ResponseWriter, *http.Request) (any, error) {
+		return map[string][]AuditEntry{"entries": h.Audit()}, nil
 	})
 	agent("POST "+accessPath+"/rotate", h.rotateToken)
 	h.endpoints.Handle("POST "+accessPath+"/redeem", h.sites.guarded(answered(h.redeem), nil))
+}
+
+// nameOf returns the name of a request's token.
+func nameOf(r *http.Request) string {
+	grant, _ := GrantFrom(r.Context())
+	return grant.Name
 }
 
 // answered is a handler that answers with JSON, or with {code, message}.
@@ -103,11 +114,13 @@ func (h *Host) createToken(w http.ResponseWriter, r *http.Request) (any, error) 
 	}
 	if in.Invite {
 		link, err := h.Invite(in.Session, in.Role, in.Name)
+		h.audit.token(nameOf(r), "invitation created", in.Name, err)
 		return createdToken{Link: link}, err
 	}
 	secret, e, err := h.keys.store.Create(token.Request{
 		Name: in.Name, Role: in.Role, ClientID: in.ClientID, Lifetime: time.Duration(in.Seconds * float64(time.Second)),
 	})
+	h.audit.token(nameOf(r), "token created", e.ID, err)
 	return createdToken{secret, h.linkWith(secret, in.Session), e}, err
 }
 
@@ -119,6 +132,7 @@ func (h *Host) rotateToken(w http.ResponseWriter, r *http.Request) (any, error) 
 		return nil, err
 	}
 	secret, err := h.RotateToken(in.Role)
+	h.audit.token(nameOf(r), "token replaced", in.Role, err)
 	return createdToken{Token: secret, Link: h.Link(DefaultSession)}, err
 }
 
@@ -131,6 +145,7 @@ func (h *Host) redeem(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	secret, e, err := h.keys.store.Redeem(in.Invitation)
+	h.audit.token("", "invitation used", e.ID, err)
 	if used, ok := errors.AsType[*token.UsedError](err); ok {
 		h.reused(used)
 	}

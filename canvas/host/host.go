@@ -49,6 +49,7 @@ type Host struct {
 
 	keys      *keys
 	invited   invitations
+	audit     *audit
 	expiring  sync.WaitGroup // the goroutine of expire
 	closed    chan struct{}  // ends it
 	rotating  sync.Mutex     // held while a token is replaced
@@ -75,7 +76,7 @@ func New(opts Options) (*Host, error) {
 	}
 	opts = opts.withDefaults()
 	h := &Host{opts: opts, logger: opts.Logger, conns: web.ConnLimiter{Max: opts.MaxHTTP}}
-	h.keys = newKeys(&h.opts)
+	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
 	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
 	h.closed = make(chan struct{})
 	h.drained = sync.OnceValue(h.drain)
@@ -138,11 +139,11 @@ func (h *Host) assemble() {
 	})
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles, so.ValidToken, so.Owner = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.owner
+	so.Methods, so.Roles, so.ValidToken, so.Owner, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.owner, h.audit.act
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
-		Session: DefaultSession, Link: h.inviteFor, People: h.People, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
 }
 

@@ -217,3 +217,44 @@ func proves(t *testing.T, h *host.Host, secret string) bool {
 	}
 	return strings.Contains(string(data), proof.Of(token.HashOf(secret), at, nonce))
 }
+
+// TestAudit: the audit says who did what with which outcome, counts what a connection
+// repeats, and holds no payload and no token. Only an agent's token reads it.
+func TestAudit(t *testing.T) {
+	h, _ := serve(t, host.Options{ViewToken: viewToken, AgentToken: agentToken})
+	if _, err := h.Add(canvas.New("hello", "Says hello.")); err != nil {
+		t.Fatal(err)
+	}
+	value, err := dialAgent(t, h).Call(t.Context(), "open_canvas", ahp.Value(`{"canvasId":"hello","instanceId":"one"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open canvas.OpenCanvas
+	if err := ahp.Unmarshal(value, &open); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, h, "person", open.Channel)
+	send(t, c, `{"jsonrpc":"2.0","id":1,"method":"createSession","params":{"channel":"ahp-session:/mine"}}`)
+	receive(t, c)
+	for n := range 3 {
+		send(t, c, fmt.Sprintf(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":%q,"clientSeq":%d,"action":{"type":"canvas/message","payload":"secret words"}}}`, open.Channel, n))
+		receive(t, c)
+	}
+	var got []string
+	for _, e := range h.Audit() {
+		got = append(got, fmt.Sprint(e.Token, " ", e.Client, " ", e.Method, " ", e.Target, " ", e.Outcome, " ", e.Count))
+	}
+	want := []string{
+		"agent  open_canvas one ok 1", "view person initialize  ok 1", "view person createSession  role_required 1",
+		"view person canvas/message " + open.Channel + " ok 3",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("audit:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if status, _ := post(t, h, "GET", "/access/audit", viewToken, ""); status != http.StatusForbidden {
+		t.Errorf("the audit with the view token: %d", status)
+	}
+	if status, m := post(t, h, "GET", "/access/audit", agentToken, ""); status != http.StatusOK || len(m["entries"].([]any)) != 4 {
+		t.Errorf("the audit: %d %v", status, m)
+	}
+}

@@ -51,7 +51,7 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	secret, old, err := c.open(ctx, p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
+	secret, old, err := c.open(ctx, ahp.Initialize.Name, p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
 	if err != nil {
 		req.Fail(err)
 		return
@@ -133,7 +133,7 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
 		return
 	}
-	_, old, err := c.open(ctx, p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
+	_, old, err := c.open(ctx, ahp.Reconnect.Name, p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
 	if err != nil {
 		req.Fail(err)
 		return
@@ -198,12 +198,17 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 
 // open makes the connection that of a client, and returns the client's resume secret and
 // the connections that this one replaces. After an error the handshake can be repeated.
-func (c *conn) open(ctx context.Context, clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
+func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
 	c.sub = &channels.Subscriber{
 		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
 		Version: version, Caps: caps, Sink: c,
 	}
-	if secret, old, err = c.server.clients.claimSoon(ctx, c, shown, fresh); err != nil {
+	if c.server.audit != nil {
+		c.sub.Audit = func(channel, action string, refused error) { c.record(action, channel, refused) }
+	}
+	secret, old, err = c.server.clients.claimSoon(ctx, c, shown, fresh)
+	c.record(method, "", err)
+	if err != nil {
 		c.sub = nil
 		return "", nil, err
 	}

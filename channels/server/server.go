@@ -39,6 +39,9 @@ type Options struct {
 	// Owner returns the only token that may use a client id, or "" for any. It may be
 	// nil.
 	Owner func(clientID string) (token string)
+	// Audit is called for each handshake, each action, each request that changes something
+	// and each that the role does not permit. It must return at once. It may be nil.
+	Audit func(Act)
 	// Info names the host in the answer to initialize. It may be nil.
 	Info *ahp.ServerInfo
 
@@ -75,6 +78,7 @@ type Server struct {
 	roles        bool
 	validToken   func(string) bool
 	owner        func(string) string
+	audit        func(Act)
 	info         *ahp.ServerInfo
 	maxSubs      int
 	handshake    time.Duration
@@ -102,6 +106,7 @@ func New(opts Options) *Server {
 		roles:        opts.Roles,
 		validToken:   opts.ValidToken,
 		owner:        opts.Owner,
+		audit:        opts.Audit,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
 		handshake:    or(opts.Handshake, 30*time.Second),
