@@ -11,7 +11,7 @@ import (
 func Commands(env *term.Env) []*cobra.Command {
 	return []*cobra.Command{
 		lsCommand(env), openCommand(env), invokeCommand(env), closeCommand(env), eventsCommand(env),
-		linkCommand(env), extensionCommand(env),
+		hostsCommand(env), linkCommand(env), extensionCommand(env),
 	}
 }
 
@@ -19,6 +19,6 @@ func Commands(env *term.Env) []*cobra.Command {
 // --session.
 func flags(cmd *cobra.Command, env *term.Env, to *reach.Target) {
 	env.JSONFlag(cmd)
-	to.Flags(cmd)
+	to.Flags(env, cmd)
 	to.SessionFlag(cmd)
 }

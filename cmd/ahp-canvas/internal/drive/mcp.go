@@ -41,7 +41,7 @@ then. Its link is printed on standard error, and open_canvas returns it.`,
 		RunE:    term.Run(func(ctx context.Context, _ []string) error { return serveMCP(ctx, env, to, local) }),
 	}
 	local.Flags(cmd)
-	to.Flags(cmd)
+	to.Flags(env, cmd)
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func serveMCP(ctx context.Context, env *term.Env, to reach.Target, local LocalHo
 		switch {
 		case err == nil:
 			return proxyMCP(ctx, env, h)
-		case !errors.Is(err, &canvas.Error{Code: term.CodeNoHost}):
+		case to.Host != "" || !errors.Is(err, &canvas.Error{Code: term.CodeNoHost}):
 			return err
 		}
 		err = local.ServeStdio(ctx, env)

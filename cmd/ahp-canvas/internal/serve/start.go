@@ -22,12 +22,14 @@ type hosted struct {
 	host     *host.Host
 	ln       net.Listener
 	endpoint reach.Endpoint
+	name     string // for --host of other commands
 	folders  folders
 	apps     apps
 	unlist   func() // removes the endpoint file
 	state    *statedir.State
 	store    channels.Store
-	notes    []string // for the person who started it
+	awaited  []*webApp // to open when they run
+	notes    []string  // for the person who started it
 }
 
 // starting is what a host needs before it exists.
@@ -115,6 +117,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.endpoint = endpointOf(h.host)
+	if h.name, err = s.hostName(); err != nil {
+		return err
+	}
 	if !listener.IsLoopback(s.ln.Addr()) && !s.behindTLS() {
 		h.notes = append(h.notes, "other machines can reach this host, and their connections are not encrypted; unless you trust the network, put a TLS proxy in front of it or use a relay")
 	}
@@ -125,7 +130,7 @@ func (s *starting) furnish(h *hosted) (err error) {
 		h.notes = append(h.notes, s.uplink.notes()...)
 		h.endpoint.Link = cmp.Or(s.uplink.link(host.DefaultSession), h.endpoint.Link)
 	}
-	h.unlist, err = reach.Publish(s.runtimeDir, reach.Published{Endpoint: h.endpoint, Started: time.Now(), Content: s.publishedContent()})
+	h.unlist, err = reach.Publish(s.runtimeDir, reach.Published{Endpoint: h.endpoint, Name: h.name, Started: time.Now(), Content: s.publishedContent()})
 	return err
 }
 
