@@ -968,21 +968,21 @@ data class CanvasUpdatedAction(override val json: JsonObject) : View, CanvasActi
      */
     val url: Maybe<String>? get() = json.maybe("url") { it.jsonPrimitive.content }
     /**
-     * availability is ready or stale. It cannot be cleared.
+     * availability is ready or stale. It cannot be cleared: null is absence.
      */
-    val availability: Availability? get() = json.known("availability")?.let { Availability(it.jsonPrimitive.content) }
+    val availability: Maybe<Availability>? get() = json.maybe("availability") { Availability(it.jsonPrimitive.content) }
     /**
      * input replaces the retained input as a whole.
      */
     val input: JsonElement? get() = json.get("input")
 
     companion object {
-        fun of(title: Maybe<String>? = null, status: Maybe<String>? = null, url: Maybe<String>? = null, availability: Availability? = null, input: JsonElement? = null) = CanvasUpdatedAction(buildJsonObject {
+        fun of(title: Maybe<String>? = null, status: Maybe<String>? = null, url: Maybe<String>? = null, availability: Maybe<Availability>? = null, input: JsonElement? = null) = CanvasUpdatedAction(buildJsonObject {
             put("type", JsonPrimitive("canvas/updated"))
             title?.let { m -> put("title", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
             status?.let { m -> put("status", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
             url?.let { m -> put("url", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
-            availability?.let { put("availability", JsonPrimitive(it.text)) }
+            availability?.let { m -> put("availability", m.value?.let { JsonPrimitive(it.text) } ?: JsonNull) }
             input?.let { put("input", it) }
         })
     }
@@ -1502,15 +1502,20 @@ data class InitializeParams(override val json: JsonObject) : View {
      * capabilities are the optional parts of the protocol that the client knows.
      */
     val capabilities: ClientCapabilities? get() = json.known("capabilities")?.let { ClientCapabilities(it.jsonObject) }
+    /**
+     * _meta has extensions; see MetaResume.
+     */
+    val meta: JsonObject? get() = json.known("_meta")?.let { it.jsonObject }
 
     companion object {
-        fun of(protocolVersions: List<String>, clientId: String, channel: String? = null, initialSubscriptions: List<String>? = null, locale: String? = null, capabilities: ClientCapabilities? = null) = InitializeParams(buildJsonObject {
+        fun of(protocolVersions: List<String>, clientId: String, channel: String? = null, initialSubscriptions: List<String>? = null, locale: String? = null, capabilities: ClientCapabilities? = null, meta: JsonObject? = null) = InitializeParams(buildJsonObject {
             channel?.let { put("channel", JsonPrimitive(it)) }
             put("protocolVersions", JsonArray(protocolVersions.map { JsonPrimitive(it) }))
             put("clientId", JsonPrimitive(clientId))
             initialSubscriptions?.let { put("initialSubscriptions", JsonArray(it.map { JsonPrimitive(it) })) }
             locale?.let { put("locale", JsonPrimitive(it)) }
             capabilities?.let { put("capabilities", it.json) }
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -1569,13 +1574,18 @@ data class InitializeResult(override val json: JsonObject) : View {
      * clients ignore.
      */
     val serverInfo: ServerInfo? get() = json.known("serverInfo")?.let { ServerInfo(it.jsonObject) }
+    /**
+     * _meta has extensions; see MetaResume.
+     */
+    val meta: JsonObject? get() = json.known("_meta")?.let { it.jsonObject }
 
     companion object {
-        fun of(protocolVersion: String, serverSeq: Long, snapshots: List<Snapshot>, serverInfo: ServerInfo? = null) = InitializeResult(buildJsonObject {
+        fun of(protocolVersion: String, serverSeq: Long, snapshots: List<Snapshot>, serverInfo: ServerInfo? = null, meta: JsonObject? = null) = InitializeResult(buildJsonObject {
             put("protocolVersion", JsonPrimitive(protocolVersion))
             put("serverSeq", JsonPrimitive(serverSeq))
             put("snapshots", JsonArray(snapshots.map { it.json }))
             serverInfo?.let { put("serverInfo", it.json) }
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -2013,13 +2023,18 @@ data class ReconnectParams(override val json: JsonObject) : View {
      * subscriptions are the channels that the client still wants.
      */
     val subscriptions: List<String> get() = json.getValue("subscriptions").let { it.jsonArray.map { it.jsonPrimitive.content } }
+    /**
+     * _meta has extensions; see MetaResume.
+     */
+    val meta: JsonObject? get() = json.known("_meta")?.let { it.jsonObject }
 
     companion object {
-        fun of(clientId: String, lastSeenServerSeq: Long, subscriptions: List<String>, channel: String? = null) = ReconnectParams(buildJsonObject {
+        fun of(clientId: String, lastSeenServerSeq: Long, subscriptions: List<String>, channel: String? = null, meta: JsonObject? = null) = ReconnectParams(buildJsonObject {
             channel?.let { put("channel", JsonPrimitive(it)) }
             put("clientId", JsonPrimitive(clientId))
             put("lastSeenServerSeq", JsonPrimitive(lastSeenServerSeq))
             put("subscriptions", JsonArray(subscriptions.map { JsonPrimitive(it) }))
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -2111,7 +2126,8 @@ data class ReconnectSnapshotResult(override val json: JsonObject) : View, Reconn
 }
 
 /**
- * The id of a request, chosen by its sender and repeated in the response.
+ * The id of a request, chosen by its sender and repeated in the response as it was written:
+ * 1.0 stays 1.0. A string or number of at most 256 bytes.
  */
 typealias RequestId = JsonPrimitive
 

@@ -70,28 +70,28 @@ macro_rules! object {
     };
 }
 
-/// A string or an integer with any number of digits, returned unchanged.
+/// A string or a number, whose digits are kept.
 #[derive(Clone, Debug, PartialEq)]
-pub enum StringOrInteger {
+pub enum StringOrNumber {
     Text(String),
-    Integer(Number),
+    Number(Number),
 }
 
-impl Serialize for StringOrInteger {
+impl Serialize for StringOrNumber {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
-            StringOrInteger::Text(text) => text.serialize(s),
-            StringOrInteger::Integer(number) => number.serialize(s),
+            StringOrNumber::Text(text) => text.serialize(s),
+            StringOrNumber::Number(number) => number.serialize(s),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for StringOrInteger {
+impl<'de> Deserialize<'de> for StringOrNumber {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         match Value::deserialize(d)? {
-            Value::String(text) => Ok(StringOrInteger::Text(text)),
-            Value::Number(number) => Ok(StringOrInteger::Integer(number)),
-            _ => Err(D::Error::custom("want a string or an integer")),
+            Value::String(text) => Ok(StringOrNumber::Text(text)),
+            Value::Number(number) => Ok(StringOrNumber::Number(number)),
+            _ => Err(D::Error::custom("want a string or a number")),
         }
     }
 }
@@ -1030,8 +1030,8 @@ pub struct CanvasUpdatedAction {
     pub status: Option<Option<String>>,
     /// url is the address of the content.
     pub url: Option<Option<String>>,
-    /// availability is ready or stale. It cannot be cleared.
-    pub availability: Option<Availability>,
+    /// availability is ready or stale. It cannot be cleared: null is absence.
+    pub availability: Option<Option<Availability>>,
     /// input replaces the retained input as a whole.
     pub input: Option<Value>,
     /// Members that this version does not know.
@@ -1042,7 +1042,7 @@ object!(CanvasUpdatedAction {
     nullable title "title",
     nullable status "status",
     nullable url "url",
-    optional availability "availability",
+    nullable availability "availability",
     nullable input "input",
 });
 
@@ -1449,6 +1449,8 @@ pub struct InitializeParams {
     pub locale: Option<String>,
     /// capabilities are the optional parts of the protocol that the client knows.
     pub capabilities: Option<ClientCapabilities>,
+    /// _meta has extensions; see MetaResume.
+    pub meta: Option<Map<String, Value>>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -1459,6 +1461,7 @@ object!(InitializeParams {
     optional initial_subscriptions "initialSubscriptions",
     optional locale "locale",
     optional capabilities "capabilities",
+    optional meta "_meta",
 });
 
 /// initialize, client to host. Opens a connection.
@@ -1505,6 +1508,8 @@ pub struct InitializeResult {
     /// serverInfo describes the host. It is a member of a later protocol version, which older
     /// clients ignore.
     pub server_info: Option<ServerInfo>,
+    /// _meta has extensions; see MetaResume.
+    pub meta: Option<Map<String, Value>>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -1513,6 +1518,7 @@ object!(InitializeResult {
     required server_seq "serverSeq",
     required snapshots "snapshots",
     optional server_info "serverInfo",
+    optional meta "_meta",
 });
 
 /// InternalError (-32603)
@@ -1863,6 +1869,8 @@ pub struct ReconnectParams {
     pub last_seen_server_seq: i64,
     /// subscriptions are the channels that the client still wants.
     pub subscriptions: Vec<String>,
+    /// _meta has extensions; see MetaResume.
+    pub meta: Option<Map<String, Value>>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -1871,6 +1879,7 @@ object!(ReconnectParams {
     required client_id "clientId",
     required last_seen_server_seq "lastSeenServerSeq",
     required subscriptions "subscriptions",
+    optional meta "_meta",
 });
 
 /// A ReconnectResult whose type is "replay".
@@ -1946,8 +1955,9 @@ object!(ReconnectSnapshotResult {
     required snapshots "snapshots",
 });
 
-/// The id of a request, chosen by its sender and repeated in the response.
-pub type RequestId = StringOrInteger;
+/// The id of a request, chosen by its sender and repeated in the response as it was written:
+/// 1.0 stays 1.0. A string or number of at most 256 bytes.
+pub type RequestId = StringOrNumber;
 
 /// ResolveSessionConfigParams asks which config a session would have.
 #[derive(Clone, Debug, PartialEq)]

@@ -1103,10 +1103,10 @@ public struct CanvasUpdatedAction: AHPView {
         set { members["url"] = newValue.map { value in value.map { JSON.string($0) } ?? .null } }
     }
 
-    /// availability is ready or stale. It cannot be cleared.
-    public var availability: Availability? {
-        get { members["availability"].flatMap { $0.text.map(Availability.init(rawValue:)) } }
-        set { members["availability"] = newValue.map { JSON.string($0.rawValue) } }
+    /// availability is ready or stale. It cannot be cleared: null is absence.
+    public var availability: Availability?? {
+        get { members["availability"].map { $0.text.map(Availability.init(rawValue:)) } }
+        set { members["availability"] = newValue.map { value in value.map { JSON.string($0.rawValue) } ?? .null } }
     }
 
     /// input replaces the retained input as a whole.
@@ -1735,6 +1735,12 @@ public struct InitializeParams: AHPView {
         get { members["capabilities"].flatMap { $0.object.map(ClientCapabilities.init(members:)) } }
         set { members["capabilities"] = newValue.map { JSON.object($0.members) } }
     }
+
+    /// _meta has extensions; see MetaResume.
+    public var meta: [String: JSON]? {
+        get { members["_meta"].flatMap { $0.object } }
+        set { members["_meta"] = newValue.map { JSON.object($0) } }
+    }
 }
 
 /// initialize, client to host. Opens a connection.
@@ -1797,6 +1803,12 @@ public struct InitializeResult: AHPView {
     public var serverInfo: ServerInfo? {
         get { members["serverInfo"].flatMap { $0.object.map(ServerInfo.init(members:)) } }
         set { members["serverInfo"] = newValue.map { JSON.object($0.members) } }
+    }
+
+    /// _meta has extensions; see MetaResume.
+    public var meta: [String: JSON]? {
+        get { members["_meta"].flatMap { $0.object } }
+        set { members["_meta"] = newValue.map { JSON.object($0) } }
     }
 }
 
@@ -2224,6 +2236,12 @@ public struct ReconnectParams: AHPView {
         get { members["subscriptions"].flatMap { $0.array?.compactMap { $0.text } } }
         set { members["subscriptions"] = newValue.map { JSON.array($0.map { JSON.string($0) }) } }
     }
+
+    /// _meta has extensions; see MetaResume.
+    public var meta: [String: JSON]? {
+        get { members["_meta"].flatMap { $0.object } }
+        set { members["_meta"] = newValue.map { JSON.object($0) } }
+    }
 }
 
 /// A ReconnectResult whose type is "replay".
@@ -2312,7 +2330,8 @@ public struct ReconnectSnapshotResult: AHPView {
     }
 }
 
-/// The id of a request, chosen by its sender and repeated in the response.
+/// The id of a request, chosen by its sender and repeated in the response as it was written:
+/// 1.0 stays 1.0. A string or number of at most 256 bytes.
 public typealias RequestId = JSON
 
 /// ResolveSessionConfigParams asks which config a session would have.

@@ -23,7 +23,7 @@ const (
 	array  // of typ.elem
 	ref    // the definition typ.name
 	enum   // the enumeration typ.name
-	id     // a string or an integer
+	id     // a string or a number
 )
 
 // typ is the type of a value.
@@ -146,7 +146,7 @@ func (m *model) typ(place string, s *node) (t typ, nullable bool, err error) {
 	case len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null":
 		t, _, err = m.typ(place, s.AnyOf[0])
 		return t, true, err
-	case len(s.AnyOf) == 2 && s.AnyOf[0].Type == "string" && s.AnyOf[1].Type == "integer":
+	case len(s.AnyOf) == 2 && s.AnyOf[0].Type == "string" && s.AnyOf[1].Type == "number":
 		return typ{kind: id}, false, nil
 	case len(s.Enum) > 0:
 		return typ{kind: enum, name: m.enum(place, s.Enum)}, false, nil

@@ -70,28 +70,28 @@ macro_rules! object {
     };
 }
 
-/// A string or an integer with any number of digits, returned unchanged.
+/// A string or a number, whose digits are kept.
 #[derive(Clone, Debug, PartialEq)]
-pub enum StringOrInteger {
+pub enum StringOrNumber {
     Text(String),
-    Integer(Number),
+    Number(Number),
 }
 
-impl Serialize for StringOrInteger {
+impl Serialize for StringOrNumber {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
-            StringOrInteger::Text(text) => text.serialize(s),
-            StringOrInteger::Integer(number) => number.serialize(s),
+            StringOrNumber::Text(text) => text.serialize(s),
+            StringOrNumber::Number(number) => number.serialize(s),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for StringOrInteger {
+impl<'de> Deserialize<'de> for StringOrNumber {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         match Value::deserialize(d)? {
-            Value::String(text) => Ok(StringOrInteger::Text(text)),
-            Value::Number(number) => Ok(StringOrInteger::Integer(number)),
-            _ => Err(D::Error::custom("want a string or an integer")),
+            Value::String(text) => Ok(StringOrNumber::Text(text)),
+            Value::Number(number) => Ok(StringOrNumber::Number(number)),
+            _ => Err(D::Error::custom("want a string or a number")),
         }
     }
 }

@@ -120,7 +120,7 @@ func rustType(t typ) string {
 	case ref, enum:
 		return t.name
 	case id:
-		return "StringOrInteger"
+		return "StringOrNumber"
 	}
 	return "Value"
 }
