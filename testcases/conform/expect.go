@@ -53,6 +53,9 @@ func (s *transcriber) expect(name string, v ahp.Value) ahp.Value {
 		}
 		return ahp.MustMarshal(list)
 	case '"':
+		if name == ahp.MetaResume {
+			return s.expectResume(v)
+		}
 		if !volatile[name] {
 			return s.expectString(v)
 		}
@@ -108,6 +111,15 @@ func (s *transcriber) expectSeq(v ahp.Value) ahp.Value {
 	}
 	s.seqs["bound "+string(v)] = true
 	return ahp.MustMarshal("$s" + string(v))
+}
+
+// expectResume binds a resume secret, which a recording must not hold.
+func (s *transcriber) expectResume(v ahp.Value) ahp.Value {
+	text := read[string](v)
+	if s.resumes[text] == "" {
+		s.resumes[text] = "$resume" + strconv.Itoa(len(s.resumes)+1)
+	}
+	return ahp.MustMarshal(s.resumes[text])
 }
 
 // expectString binds a canvas channel to a name. A text that looks like a name

@@ -59,8 +59,9 @@ invoke_canvas_action and list_open_canvases through one of these:
                   it prints {"code","message"} and exits with 1
 --needs lists what each part of the cases needs, and contacts no host.
 
-Tokens come from --token-file and --agent-token-file. For a host that you run on
-this machine, they are found automatically.
+Tokens come from --token-file and --agent-token-file; the first one must be
+allowed to create sessions. For a host that you run on this machine, they are
+found automatically.
 
 With --json each line is one object: a case, or at the end {"summary"}. The exit
 status is 0 if no case failed, 1 if one did or the command was interrupted, and
@@ -116,7 +117,7 @@ func run(ctx context.Context, env *term.Env, o options) error {
 		return err
 	}
 	opts := conform.Options{
-		URL: at.url, Token: at.view, Demo: o.demo, Ours: o.ours, Slow: o.slow, Strict: o.strict,
+		URL: at.url, Token: at.client, Demo: o.demo, Ours: o.ours, Slow: o.slow, Strict: o.strict,
 		Without: o.without, Only: o.only, Timeout: o.patience,
 	}
 	cases, err := readCases(o.files)

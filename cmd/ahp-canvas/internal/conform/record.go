@@ -135,7 +135,7 @@ func (o recordOptions) target(env *term.Env) (at recordTarget, err error) {
 	if at.token, err = o.to.Token(env); err != nil {
 		return at, err
 	}
-	at.url, at.own = found.url, found.view
+	at.url, at.own = found.url, found.client
 	to, err := url.Parse(at.url)
 	if err == nil {
 		at.path = to.EscapedPath()

@@ -14,12 +14,12 @@ import (
 )
 
 // tested is the host that is tested: its WebSocket, and the tokens for that and for the
-// agent's endpoint.
-type tested struct{ url, view, agent string }
+// agent's endpoint. The cases create sessions, which a view token may not do.
+type tested struct{ url, client, agent string }
 
 // tested finds the host. Tokens of a running host of this user are filled in.
 func (o options) tested(env *term.Env) (at tested, err error) {
-	if at.view, err = o.to.Token(env); err != nil {
+	if at.client, err = o.to.Token(env); err != nil {
 		return at, err
 	}
 	if o.agentToken != "" {
@@ -34,8 +34,8 @@ func (o options) tested(env *term.Env) (at tested, err error) {
 		local, _, err = reach.FindAHP(env, o.url)
 	}
 	at.url = cmp.Or(o.url, local.AHP)
-	at.agent = cmp.Or(at.agent, local.AgentToken, at.view)
-	at.view = cmp.Or(at.view, local.ViewToken)
+	at.agent = cmp.Or(at.agent, local.AgentToken, at.client)
+	at.client = cmp.Or(at.client, local.AgentToken)
 	return at, err
 }
 
