@@ -71,7 +71,7 @@ var layers = []layer{
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
-	{"cmd/ahp-canvas", "cmd/ahp-canvas/internal/authoring cmd/ahp-canvas/internal/conform cmd/ahp-canvas/internal/doctor cmd/ahp-canvas/internal/drive cmd/ahp-canvas/internal/relay cmd/ahp-canvas/internal/serve cmd/ahp-canvas/internal/state cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/view", "github.com/spf13/cobra", "the commands, put together"},
+	{"cmd/ahp-canvas", "cmd/ahp-canvas/internal/authoring cmd/ahp-canvas/internal/conform cmd/ahp-canvas/internal/doctor cmd/ahp-canvas/internal/drive cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/relay cmd/ahp-canvas/internal/serve cmd/ahp-canvas/internal/state cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/view", "github.com/spf13/cobra", "the commands, put together"},
 	{"cmd/ahp-canvas/internal/authoring", "canvas/provider/extension canvas/provider/folder cmd/ahp-canvas/internal/term", "github.com/spf13/cobra", "verbs: new and lint"},
 	{"cmd/ahp-canvas/internal/conform", "ahp ahp/ws canvas canvas/mcp canvas/web cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/term testcases testcases/conform", "github.com/spf13/cobra", "verbs: conform, check and record"},
 	{"cmd/ahp-canvas/internal/doctor", "ahp ahp/ws canvas canvas/mcp cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/statedir cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/userdir", "github.com/spf13/cobra", "a verb: doctor"},

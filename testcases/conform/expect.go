@@ -53,9 +53,6 @@ func (s *transcriber) expect(name string, v ahp.Value) ahp.Value {
 		}
 		return ahp.MustMarshal(list)
 	case '"':
-		if name == ahp.MetaResume {
-			return s.expectResume(v)
-		}
 		if !volatile[name] {
 			return s.expectString(v)
 		}
@@ -95,6 +92,8 @@ func (s *transcriber) expectObject(v ahp.Value) ahp.Value {
 		switch {
 		case volatile[name]:
 			members[name] = anything
+		case name == ahp.MetaResume && sub.Kind() == '"':
+			members[name] = s.expectSecret(read[string](sub))
 		case name == "state" && (resource == ahp.RootURI || s.before[resource]):
 			members[name] = anything
 		default:
@@ -104,6 +103,14 @@ func (s *transcriber) expectObject(v ahp.Value) ahp.Value {
 	return ahp.MustMarshal(members)
 }
 
+// expectSecret binds a client's resume secret, which is never written.
+func (s *transcriber) expectSecret(secret string) ahp.Value {
+	if s.resume[secret] == "" {
+		s.resume[secret] = fmt.Sprintf("$secret%d", len(s.resume)+1)
+	}
+	return ahp.MustMarshal(s.resume[secret])
+}
+
 // expectSeq binds a sequence number that a client uses later.
 func (s *transcriber) expectSeq(v ahp.Value) ahp.Value {
 	if !s.seqs[string(v)] {
@@ -111,15 +118,6 @@ func (s *transcriber) expectSeq(v ahp.Value) ahp.Value {
 	}
 	s.seqs["bound "+string(v)] = true
 	return ahp.MustMarshal("$s" + string(v))
-}
-
-// expectResume binds a resume secret, which a recording must not hold.
-func (s *transcriber) expectResume(v ahp.Value) ahp.Value {
-	text := read[string](v)
-	if s.resumes[text] == "" {
-		s.resumes[text] = "$resume" + strconv.Itoa(len(s.resumes)+1)
-	}
-	return ahp.MustMarshal(s.resumes[text])
 }
 
 // expectString binds a canvas channel to a name. A text that looks like a name

@@ -18,6 +18,7 @@ type setup struct {
 	env      *env
 	provider string // of new sessions; "" lets the host choose
 	sessions []string
+	connects int
 }
 
 // given is the session that transcripts assume.
@@ -109,7 +110,12 @@ type caller struct {
 	id   int
 }
 
-func (s *setup) connect(ctx context.Context) (*caller, error) { return s.connectAs(ctx, "stage") }
+// connect makes a new connection as a client that has no other one: a host might not have
+// noticed yet that an earlier one ended.
+func (s *setup) connect(ctx context.Context) (*caller, error) {
+	s.connects++
+	return s.connectAs(ctx, fmt.Sprintf("stage%d", s.connects))
+}
 
 func (s *setup) connectAs(ctx context.Context, id string) (*caller, error) {
 	e := &env{opts: s.env.opts, ns: s.env.ns}

@@ -67,8 +67,8 @@ a< {"id":"$ask2","jsonrpc":"2.0","method":"canvasClose","params":{"channel":"$ca
 a> {"jsonrpc":"2.0","result":null,"id":$ask2}
 a> {"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"token":"token"}}
 a< {"error":{"code":-32602,"message":"$*"},"id":3,"jsonrpc":"2.0"}
-a< {"_meta":{"x-ahp-canvas/resume":"$resume1"}}
-a> {"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":$s8,"_meta":{"x-ahp-canvas/resume":"$resume1"}}}
+a< {"_meta":{"x-ahp-canvas/resume":"$secret1"}}
+a> {"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":$s8,"_meta":{"x-ahp-canvas/resume":"$secret1"}}}
 a< {"id":4,"jsonrpc":"2.0","result":{"x":"$*","y":"$*"}}
 a> {"x":"token"}
 a< {"x":"token"}

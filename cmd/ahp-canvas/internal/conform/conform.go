@@ -82,7 +82,7 @@ status is 0 if no case failed, 1 if one did or the command was interrupted, and
 		}),
 	}
 	env.JSONFlag(cmd)
-	o.to.HostFlag(env, cmd)
+	o.to.HostFlag(cmd)
 	o.flags(cmd)
 	return cmd
 }

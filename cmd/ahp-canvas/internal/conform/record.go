@@ -58,7 +58,7 @@ can connect; a web page needs a separate token.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.host, "to", "", "WebSocket `URL` of the host (default: the running host)")
-	o.to.HostFlag(env, cmd)
+	o.to.HostFlag(cmd)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on for clients")
 	f.StringVar(&o.title, "title", "", "`title` of the transcript")
 	f.StringVar(&o.to.TokenFile, "token-file", "", "`file` with the token for clients that present none (default: $AHP_CANVAS_TOKEN)")

@@ -54,7 +54,7 @@ status is ok, warning or failed. The exit status is 1 if a check failed.`,
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return run(ctx, env, to) }),
 	}
 	env.JSONFlag(cmd)
-	to.Flags(env, cmd)
+	to.Flags(cmd)
 	return cmd
 }
 

@@ -19,6 +19,6 @@ func Commands(env *term.Env) []*cobra.Command {
 // --session.
 func flags(cmd *cobra.Command, env *term.Env, to *reach.Target) {
 	env.JSONFlag(cmd)
-	to.Flags(env, cmd)
+	to.Flags(cmd)
 	to.SessionFlag(cmd)
 }

@@ -50,7 +50,7 @@ With --json each line is one object: {"extension","line"}.`,
 		},
 	}
 	env.JSONFlag(cmd)
-	to.HostFlag(env, cmd)
+	to.HostFlag(cmd)
 	return cmd
 }
 

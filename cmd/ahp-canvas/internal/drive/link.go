@@ -21,7 +21,7 @@ who have the link can see and use the canvases.`,
 		RunE: term.Run(func(context.Context, []string) error { return link(env, to) }),
 	}
 	env.JSONFlag(cmd)
-	to.HostFlag(env, cmd)
+	to.HostFlag(cmd)
 	return cmd
 }
 

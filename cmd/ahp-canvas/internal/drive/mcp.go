@@ -41,7 +41,7 @@ then. Its link is printed on standard error, and open_canvas returns it.`,
 		RunE:    term.Run(func(ctx context.Context, _ []string) error { return serveMCP(ctx, env, to, local) }),
 	}
 	local.Flags(cmd)
-	to.Flags(env, cmd)
+	to.Flags(cmd)
 	return cmd
 }
 

@@ -24,15 +24,26 @@ type Target struct {
 }
 
 // Flags adds --host and --token-file.
-func (t *Target) Flags(env *term.Env, cmd *cobra.Command) {
-	t.HostFlag(env, cmd)
+func (t *Target) Flags(cmd *cobra.Command) {
+	t.HostFlag(cmd)
 	cmd.Flags().StringVar(&t.TokenFile, "token-file", "", "`file` with the agent token (default: $AHP_CANVAS_TOKEN, or the token of the running host)")
 	term.Must(cmd.MarkFlagFilename("token-file"))
 }
 
-// HostFlag adds --host, completed with the names of the running hosts.
-func (t *Target) HostFlag(env *term.Env, cmd *cobra.Command) {
+// HostFlag adds --host.
+func (t *Target) HostFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.Host, "host", "", "`host` to use: its name, process id, port or URL (default: the running host that started last)")
+}
+
+// CompleteHost completes --host of all commands below cmd with the names of the running
+// hosts.
+func CompleteHost(env *term.Env, cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		CompleteHost(env, sub)
+	}
+	if cmd.Flags().Lookup("host") == nil {
+		return
+	}
 	term.Must(cmd.RegisterFlagCompletionFunc("host", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		hosts, _ := Running(userdir.Runtime(env.Getenv)) // a shell has no place for an error
 		var names []cobra.Completion

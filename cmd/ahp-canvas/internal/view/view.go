@@ -49,7 +49,7 @@ With --json each change is one object:
 	}
 	cmd.Flags().BoolVar(&native, "native", false, "offer FILE as a canvas that this program edits")
 	env.JSONFlag(cmd)
-	to.Flags(env, cmd)
+	to.Flags(cmd)
 	to.SessionFlag(cmd)
 	return cmd
 }
