@@ -106,3 +106,28 @@ func marked(rest []byte, marker string) bool {
 	}
 	return false
 }
+
+// maxTitle is how many bytes of a document Title looks at.
+const maxTitle = 256 << 10
+
+// Title returns the text of the document's first <title>; "" if there is none near the
+// start.
+func Title(doc []byte) string {
+	z := html.NewTokenizer(bytes.NewReader(doc[:min(len(doc), maxTitle)]))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken:
+			switch name, _ := z.TagName(); atom.Lookup(name) {
+			case atom.Title:
+				if z.Next() == html.TextToken {
+					return string(bytes.ToValidUTF8(z.Text(), []byte("\uFFFD")))
+				}
+				return ""
+			case atom.Svg, atom.Body:
+				return "" // titles in there are not the document's
+			}
+		}
+	}
+}
