@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	maxScanned     = 10_000      // records that a list with a filter opens
-	maxRecordBytes = 1 << 20     // of another writer's record
-	racy           = 2_000       // ms after which a folder's time identifies its content
-	ackSuffix      = ".ack"      // of the file of an acknowledgment
-	maxNote        = 1024        // code points of an acknowledgment's note
-	maxAckBytes    = 64 << 10    // of another writer's acknowledgment
-	defaultList    = 50          // records
-	maxID          = 128         // bytes of a record's id
+	maxScanned     = 10_000   // records that a list with a filter opens
+	maxRecordBytes = 1 << 20  // of another writer's record
+	racy           = 2_000    // ms after which a folder's time identifies its content
+	ackSuffix      = ".ack"   // of the file of an acknowledgment
+	maxNote        = 1024     // code points of an acknowledgment's note
+	maxAckBytes    = 64 << 10 // of another writer's acknowledgment
+	defaultList    = 50       // records
+	maxID          = 128      // bytes of a record's id
 )
 
 // Query says which records to list.
@@ -315,4 +315,3 @@ func replace(root *os.Root, dir, name string, data []byte) error {
 	}
 	return syncFolder(root.Open(dir))
 }
-

@@ -27,6 +27,7 @@ type submission struct {
 	data   []byte // of the record's file
 	temp   string // its temporary name
 	linked bool   // it has its own name
+	closed bool   // done is closed
 }
 
 // Submit stores an interaction of an agent's page. When it returns without an error, the
@@ -64,6 +65,7 @@ func (sub *submission) close(sh *shelf) {
 	if sub.err != nil {
 		sh.forget(sub)
 	}
+	sub.closed = true
 	close(sub.done)
 }
 
@@ -75,18 +77,29 @@ func (s *Store) join(ctx context.Context, sh *shelf, sub *submission) {
 		sub.err = context.Cause(ctx)
 		sub.close(sh)
 	case groupcommit.Lead:
-		n := 0
-		group := sh.queue.Take(func(*submission) bool { n++; return n < maxGroup })
-		subs := make([]*submission, len(group))
-		for i, w := range group {
-			subs[i] = w.Value
-		}
-		s.commit(sh, subs)
+		s.lead(sh)
+	}
+}
+
+// lead stores the group of a leader. A panic does not keep the next group from the disk.
+func (s *Store) lead(sh *shelf) {
+	n := 0
+	group := sh.queue.Take(func(*submission) bool { n++; return n < maxGroup })
+	subs := make([]*submission, len(group))
+	for i, w := range group {
+		subs[i] = w.Value
+	}
+	defer func() {
 		for _, w := range group {
+			if sub := w.Value; !sub.closed {
+				sub.rec, sub.err = Record{}, errorf(CodeInternal, "", "storing an interaction failed")
+				sub.close(sh)
+			}
 			w.Finish(groupcommit.Done)
 		}
 		sh.queue.Pass()
-	}
+	}()
+	s.commit(sh, subs)
 }
 
 // commit stores a group and reports it, in the order of the records' timestamps.

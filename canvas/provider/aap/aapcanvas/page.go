@@ -251,4 +251,3 @@ func readInput[T any](input ahp.Value) (in T, err error) {
 	}
 	return in, nil
 }
-

@@ -50,13 +50,13 @@ type Provider struct {
 	store  *aap.Store
 	logger *slog.Logger
 
-	mu     sync.Mutex
-	pages  map[*page]struct{}
-	lists  map[*list]struct{}
-	own    map[string]bool   // instance ids that the provider opened automatically
-	shut   map[pageKey]bool  // pages that were closed since the start
-	fresh  map[pageKey]bool  // pages that changed and are not open
-	work   work              // what the goroutine does next
+	mu    sync.Mutex
+	pages map[*page]struct{}
+	lists map[*list]struct{}
+	own   map[string]bool  // instance ids that the provider opened automatically
+	shut  map[pageKey]bool // pages that were closed since the start
+	fresh map[pageKey]bool // pages that changed and are not open
+	work  work             // what the goroutine does next
 
 	kick chan struct{}
 	stop context.CancelFunc
@@ -95,7 +95,9 @@ func (p *Provider) Close() error {
 }
 
 // Extension implements canvas.Declarer.
-func (p *Provider) Extension() canvas.Extension { return canvas.Extension{ID: ExtensionID, Name: "AAP"} }
+func (p *Provider) Extension() canvas.Extension {
+	return canvas.Extension{ID: ExtensionID, Name: "AAP"}
+}
 
 // Declarations implements canvas.Declarer.
 func (p *Provider) Declarations() []canvas.Declaration { return Declarations() }
