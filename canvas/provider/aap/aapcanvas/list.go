@@ -2,6 +2,7 @@ package aapcanvas
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -58,6 +59,9 @@ func (p *Provider) openList(req canvas.OpenRequest, h *canvas.Handle) (canvas.Op
 	if !isOpen {
 		l = &list{p: p, h: h, views: map[canvas.View]listedView{}}
 		l.Pages = view.New(view.Options{To: h, OnMessage: l.message})
+		if err := h.Save(h.Context(), []byte("{}")); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return canvas.Opened{}, err // later opens accept an agent that is gone
+		}
 		context.AfterFunc(h.Context(), func() { p.forgetList(l) })
 	}
 	p.mu.Lock()
