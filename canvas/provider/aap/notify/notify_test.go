@@ -115,7 +115,7 @@ func TestQueue(t *testing.T) {
 		n.Notify(someone, aap.Record{}, "first")
 		synctest.Wait()
 		for i := range 300 {
-			n.Notify(someone, aap.Record{}, fmt.Sprint("line ", i))
+			n.Notify(someone, aap.Record{}, fmt.Sprint("word-", i))
 		}
 		n.Notify(aap.Agent{ID: "other"}, aap.Record{}, "x")
 		synctest.Wait()
@@ -124,13 +124,13 @@ func TestQueue(t *testing.T) {
 		}
 		time.Sleep(258 * 10 * time.Second)
 		synctest.Wait()
-		if len(got) != 257 || got[1] != "line 44" || got[256] != "line 299" {
+		if len(got) != 257 || got[1] != "word-44" || got[256] != "word-299" {
 			t.Errorf("%d notifications, %q first", len(got), got[:2])
 		}
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
-		if s := log.String(); strings.Count(s, "could not be notified") != 1 || strings.Contains(s, "line ") {
+		if s := log.String(); strings.Count(s, "could not be notified") != 1 || strings.Contains(s, "word-") {
 			t.Errorf("log %s", s)
 		}
 	})
@@ -144,7 +144,7 @@ func TestTmux(t *testing.T) {
 	}
 	dir := t.TempDir()
 	wrapper, _ := script(t, "exec "+tmux+" -S "+dir+"/socket -f /dev/null \"$@\"\n")
-	for name, command := range map[string]string{"reads.it": "cat > " + dir + "/cat.out", "shell": "cd " + dir + " && PS1='$ ' exec sh -i"} {
+	for name, command := range map[string]string{"reads.it": "exec cat > " + dir + "/cat.out", "shell": "cd " + dir + " && PS1='$ ' exec sh -i"} {
 		out, err := exec.Command(wrapper, "new-session", "-d", "-s", name, "-x", "300", "-y", "50", "sh", "-c", command).CombinedOutput()
 		if err != nil {
 			t.Skipf("tmux does not start here: %v: %s", err, out)
