@@ -39,6 +39,9 @@ func (i *page) message(ctx context.Context, from canvas.View, payload ahp.Value)
 	}
 	agent, file := i.shown()
 	var rec aap.Record
+	if err == nil && !from.Person() {
+		err = &aap.Error{Code: canvas.ErrNotAPerson.Code, Message: canvas.ErrNotAPerson.Message}
+	}
 	if err == nil {
 		in.CanvasFile, in.Source = file, i.source()
 		rec, err = i.p.store.Submit(ctx, agent.ID, in)

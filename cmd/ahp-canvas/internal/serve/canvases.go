@@ -80,7 +80,7 @@ func (h *hosted) openAll(ctx context.Context, canvases []string) error {
 // openDefaults opens what is shown if the user names no canvas. An extension or a web app
 // that cannot be opened is a note: the host keeps running.
 func (h *hosted) openDefaults(ctx context.Context) (open []string, err error) {
-	for _, args := range h.apps.defaults() {
+	for _, args := range append(h.apps.defaults(), h.aap.defaults()...) {
 		if _, err := h.host.Canvases().Open(ctx, args); err != nil {
 			h.notes = append(h.notes, fmt.Sprintf("canvas %q could not be opened: %s", args.CanvasID, message(err)))
 			continue

@@ -24,6 +24,7 @@ type hosted struct {
 	endpoint reach.Endpoint
 	folders  folders
 	apps     apps
+	aap      *aapAgents
 	unlist   func() // removes the endpoint file
 	state    *statedir.State
 	store    channels.Store
@@ -111,6 +112,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
 		return err
 	}
+	if h.aap, err = startAAP(h.host, s.aap, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.aap.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -134,6 +139,7 @@ func (h *hosted) abandon(err error) error {
 	err = errors.Join(err, h.host.Close(), h.ln.Close())
 	h.folders.close()
 	h.apps.close()
+	h.aap.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -142,6 +148,7 @@ func (h *hosted) end() error {
 	h.unlist()
 	h.folders.close()
 	h.apps.close()
+	h.aap.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
