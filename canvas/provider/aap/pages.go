@@ -124,7 +124,7 @@ func (s *Store) WritePage(agent, file string, html []byte) (p Page, created bool
 	if err != nil {
 		return p, false, s.failed("writing a page", err)
 	}
-	s.watch.look()
+	s.watch.kick()
 	return Page{path.Base(file), file, int64(len(html)), s.now()}, created, nil
 }
 
@@ -148,6 +148,6 @@ func (s *Store) DeletePage(agent, file string) error {
 	if err := root.Remove(file); err != nil {
 		return s.failed("deleting a page", err)
 	}
-	s.watch.look()
+	s.watch.kick()
 	return nil
 }

@@ -50,25 +50,26 @@ type pageKey struct{ agent, file string }
 // watched is a page as it was reported, and as the last look found it.
 type watched struct {
 	told, seen fileVersion
-	open       int // canvases that show it
 }
 
 // watch looks for changes of pages. It has one goroutine while somebody watches.
 type watch struct {
 	store *Store
 
+	looking sync.Mutex // held while looking, never while reporting; before mu
+	pages   map[pageKey]*watched
+
 	mu     sync.Mutex
 	fns    []*func(Change)
 	open   map[pageKey]int
-	pages  map[pageKey]*watched // the goroutine's; mu guards the map's making alone
 	stop   context.CancelFunc
 	closed bool
-	kick   chan struct{}
+	kicked chan struct{}
 	done   sync.WaitGroup
 }
 
 func newWatch(s *Store) *watch {
-	return &watch{store: s, open: map[pageKey]int{}, kick: make(chan struct{}, 1)}
+	return &watch{store: s, open: map[pageKey]int{}, pages: map[pageKey]*watched{}, kicked: make(chan struct{}, 1)}
 }
 
 // Watch calls fn for each later change, until stop is called: records as they are stored,
@@ -76,6 +77,8 @@ func newWatch(s *Store) *watch {
 // block, and must not call the Store.
 func (s *Store) Watch(fn func(Change)) (stop func()) {
 	w := s.watch
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -84,7 +87,6 @@ func (s *Store) Watch(fn func(Change)) (stop func()) {
 	p := &fn
 	w.fns = append(w.fns, p)
 	if w.stop == nil {
-		w.pages = map[pageKey]*watched{}
 		w.lookFolders(false)
 		ctx, cancel := context.WithCancel(context.Background())
 		w.stop = cancel
@@ -98,11 +100,17 @@ func (s *Store) Watch(fn func(Change)) (stop func()) {
 }
 
 // WatchPage has a page looked at twice a second instead of every two seconds, until stop
-// is called: somebody sees it.
+// is called: it is shown. Its content of now counts as known, unless it is shown already.
 func (s *Store) WatchPage(agentID, file string) (stop func()) {
 	w, key := s.watch, pageKey{agentID, file}
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if a, ok := s.agents.find(agentID); ok && w.open[key] == 0 && len(w.pages) < maxWatchPages {
+		now := s.version(a, file)
+		w.pages[key] = &watched{told: now, seen: now}
+	}
 	w.open[key]++
 	return sync.OnceFunc(func() {
 		w.mu.Lock()
@@ -123,10 +131,10 @@ func (w *watch) report(c Change) {
 	}
 }
 
-// look has the folders looked at soon.
-func (w *watch) look() {
+// kick has the folders looked at soon.
+func (w *watch) kick() {
 	select {
-	case w.kick <- struct{}{}:
+	case w.kicked <- struct{}{}:
 	default:
 	}
 }
@@ -149,20 +157,32 @@ func (w *watch) run(ctx context.Context) {
 	for looks := 1; ; looks++ {
 		select {
 		case <-tick.C:
-			w.lookPages()
-			if looks%folderLooks == 0 {
-				w.lookFolders(true)
+			for _, c := range w.look(looks%folderLooks == 0) {
+				w.report(c)
 			}
-		case <-w.kick:
+		case <-w.kicked:
+			w.looking.Lock()
 			w.lookFolders(true)
+			w.looking.Unlock()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+// look returns what changed and stood still since the last look.
+func (w *watch) look(folders bool) []Change {
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	changes := w.lookPages()
+	if folders {
+		w.lookFolders(true)
+	}
+	return changes
+}
+
 // lookFolders finds new, changed and deleted pages. Without report, what it finds counts
-// as known.
+// as known. w.looking is held.
 func (w *watch) lookFolders(report bool) {
 	found := map[pageKey]bool{}
 	for _, a := range w.store.agents.all() {
@@ -195,7 +215,7 @@ func (w *watch) lookFolders(report bool) {
 
 // lookPages looks at the pages that are shown, or that changed at the last look. A page
 // that stood still since then is reported.
-func (w *watch) lookPages() {
+func (w *watch) lookPages() (changes []Change) {
 	w.mu.Lock()
 	for key := range w.open {
 		if w.pages[key] == nil && len(w.pages) < maxWatchPages {
@@ -217,8 +237,11 @@ func (w *watch) lookPages() {
 		return compare(a.file, b.file)
 	})
 	for _, key := range due {
-		w.lookPage(key, w.pages[key])
+		if c, ok := w.lookPage(key, w.pages[key]); ok {
+			changes = append(changes, c)
+		}
 	}
+	return changes
 }
 
 func compare(a, b string) int {
@@ -228,18 +251,18 @@ func compare(a, b string) int {
 	return 1
 }
 
-func (w *watch) lookPage(key pageKey, p *watched) {
+func (w *watch) lookPage(key pageKey, p *watched) (c Change, ok bool) {
 	a, ok := w.store.agents.find(key.agent)
 	if !ok {
-		return
+		return c, false
 	}
 	now := w.store.version(a, key.file)
 	if now != p.seen {
 		p.seen = now // it may still change
-		return
+		return c, false
 	}
 	if now == p.told {
-		return
+		return c, false
 	}
 	kind := PageChanged
 	switch {
@@ -252,7 +275,7 @@ func (w *watch) lookPage(key pageKey, p *watched) {
 	if !now.ok {
 		delete(w.pages, key)
 	}
-	w.report(Change{Kind: kind, Agent: a, File: key.file})
+	return Change{Kind: kind, Agent: a, File: key.file}, true
 }
 
 // version returns a page's version. Only a regular file exists.

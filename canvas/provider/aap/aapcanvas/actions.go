@@ -109,6 +109,9 @@ func (p *Provider) listInteractions(a aap.Agent, in input) (any, error) {
 		ack.Note = aap.OneLine(ack.Note, 20)
 		acks[id] = ack
 	}
+	if len(acks) == 0 {
+		acks = nil
+	}
 	return struct {
 		Interactions []ahp.Value                   `json:"interactions"`
 		More         bool                          `json:"more"`

@@ -1,6 +1,7 @@
 package aapcanvas_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -36,7 +37,13 @@ type env struct {
 // start starts a host. A change of the options can come first.
 func start(t testing.TB, change ...func(*aapcanvas.Options, *host.Options)) *env {
 	t.Helper()
-	e := &env{t: t, root: t.TempDir()}
+	return startOn(t, &env{root: t.TempDir()}, change...)
+}
+
+// startOn starts a host on the folders of another env.
+func startOn(t testing.TB, before *env, change ...func(*aapcanvas.Options, *host.Options)) *env {
+	t.Helper()
+	e := &env{t: t, root: before.root}
 	if err := os.MkdirAll(e.path("."), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -258,3 +265,29 @@ func (e *env) remove(name string) {
 		e.t.Fatal(err)
 	}
 }
+
+// startWith is start and serve with other options of the store.
+func startWith(t *testing.T, change func(*env, *aap.Options)) *env {
+	t.Helper()
+	var replaced *env
+	e := start(t, func(o *aapcanvas.Options, _ *host.Options) {
+		root := t.TempDir()
+		replaced = &env{t: t, root: root}
+		if err := os.MkdirAll(replaced.path("."), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		so := aap.Options{Root: root}
+		change(replaced, &so)
+		s, err := aap.Open(so)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		o.Store = s
+	})
+	e.root = replaced.root
+	return e.serve()
+}
+
+// jsonLoose decodes JSON without regard to the case of names.
+func jsonLoose(text string, v any) error { return json.Unmarshal([]byte(text), v) }

@@ -80,7 +80,7 @@ func (p *Provider) openPage(req canvas.OpenRequest, h *canvas.Handle) (canvas.Op
 	i := p.pageInstance(req, h)
 	i.show(agent, in.File, in.Title)
 	return canvas.Opened{
-		Instance: i, URL: h.ContentURL("/" + escape(in.File)), Links: true,
+		Instance: i, URL: h.ContentURL(pathOf(in.File)), Links: true,
 		Title: titleOf(in.Title, html, in.File), Status: p.statusOf(agent, in.File, err == nil),
 	}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -183,5 +182,11 @@ func instanceID(key pageKey) string {
 	return id[:min(len(id), 100)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// escape returns a path for a URL.
-func escape(file string) string { return (&url.URL{Path: file}).EscapedPath() }
+// pathOf returns the content path of a page. A path has no question mark, and the root is
+// the page too.
+func pathOf(file string) string {
+	if strings.Contains(file, "?") {
+		return "/"
+	}
+	return "/" + file
+}

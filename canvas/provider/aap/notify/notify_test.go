@@ -61,7 +61,10 @@ func TestProgram(t *testing.T) {
 		n.Notify(someone, r, aap.Line(r))
 		fmt.Fprintf(&want, "2|id-1|Some One|%s|%s\n", someone.RecordPath(r), aap.Line(r))
 	}
-	until(t, "output", func() bool { b, _ := os.ReadFile(filepath.Join(dir, "out")); return strings.Count(string(b), "\n") == len(hostile) })
+	until(t, "output", func() bool {
+		b, _ := os.ReadFile(filepath.Join(dir, "out"))
+		return strings.Count(string(b), "\n") == len(hostile)
+	})
 	if got, err := os.ReadFile(filepath.Join(dir, "out")); err != nil || string(got) != want.String() {
 		t.Errorf("got\n%s\nwant\n%s", got, want.String())
 	}

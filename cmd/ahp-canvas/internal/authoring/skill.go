@@ -16,7 +16,7 @@ func AAPCommand(env *term.Env) *cobra.Command {
 		Use:   "aap",
 		Short: "Help agents to write AAP pages",
 		Long: `AAP, Actions for AI Agents: an agent writes HTML files, people act in them, and
-each action is stored for the agent. Serve the pages with "ahp-canvas serve --aap".`,
+each action is stored for the agent. "ahp-canvas serve --aap" shows the pages.`,
 		Args: term.Args(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
