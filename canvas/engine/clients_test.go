@@ -27,6 +27,8 @@ type clients struct {
 	answer func(ctx context.Context, method string) (ahp.Value, error)
 }
 
+func (*clients) Connection(string) *channels.Subscriber { return nil }
+
 func (c *clients) Capable(clientID, capability string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
