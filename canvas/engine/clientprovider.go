@@ -136,7 +136,7 @@ const maxClientFrame = 4 << 20
 // Read calls resourceRead, so that another client can render what this one serves.
 func (i *clientInstance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	var answer ahp.ResourceReadResult
-	uri := ahp.SchemeContent + ":/" + i.instanceID + req.Path.String()
+	uri := req.Path.URI(i.instanceID)
 	err := i.provider.call(ctx, ahp.ResourceRead.Name, ahp.ResourceReadParams{Channel: ahp.RootURI, URI: uri}, i.provider.within.Read, maxClientFrame, &answer)
 	if err != nil {
 		return canvas.Content{}, err
