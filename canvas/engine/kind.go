@@ -139,6 +139,8 @@ func (k *kind) closeRequested(channel string) {
 	}
 	e.tasks.start(func() {
 		defer i.closing.Store(false)
+		stop := e.cutCalls(i)
+		defer stop()
 		closed := false
 		err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
 			closed = now == i

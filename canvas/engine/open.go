@@ -72,7 +72,7 @@ func (p *plannedOpen) run(ctx context.Context) (open canvas.OpenCanvas, err erro
 		p.uri = ahp.SchemeCanvas + ":/" + p.engine.newID()
 	}
 	c := newCall(ctx, p.reg, p.engine.timeouts.Open)
-	c.reopen = p.inst != nil && p.live == nil
+	c.inst, c.reopen = p.inst, p.inst != nil && p.live == nil
 	if _, err = p.engine.beginCall(c); err != nil {
 		return open, err
 	}
