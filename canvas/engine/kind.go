@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -84,6 +85,9 @@ func (k *kind) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st canva
 	}
 	if provides {
 		return nil
+	}
+	if d.From.Rights.Of(a.ActionType()) == access.Greeting && !canvas.IsGreeting(a.Payload) {
+		return d.From.Rights.Deny(a.ActionType())
 	}
 	d.Audience = channels.Sender(d.From)
 	if id := st.Provider.ClientID; st.Provider.Kind == session.SourceClient {

@@ -146,7 +146,7 @@ func (r *Registration) withdraw(tx *channels.Tx) {
 // instances stale.
 func (r *Registration) disconnect(tx *channels.Tx) {
 	r.failCalls(errUnavailable)
-	r.markStale(tx, func(*instance) bool { return true })
+	r.markStale(tx, anyInstance)
 }
 
 func (r *Registration) failCalls(why *canvas.Error) {

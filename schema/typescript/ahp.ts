@@ -915,6 +915,12 @@ export interface InitializeParams {
    */
   locale?: string;
   capabilities?: ClientCapabilities;
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
@@ -967,6 +973,12 @@ export interface ReconnectParams {
    * subscriptions are the channels that the client still wants.
    */
   subscriptions: string[];
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
@@ -1609,6 +1621,12 @@ export interface InitializeResult {
    */
   snapshots: Snapshot[];
   serverInfo?: ServerInfo;
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
