@@ -17,6 +17,7 @@ import (
 type options struct {
 	listen        string
 	state         string
+	name          string   // "" derives one
 	canvases      []string // folders
 	origins       []string
 	contentOrigin string
@@ -26,6 +27,7 @@ type options struct {
 	content       string   // reach.ContentChannel or reach.ContentDirect
 	limits        listener.Limits
 	logLevel      slog.Level
+	aap           aapOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 }
 
@@ -34,6 +36,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 means the port of the last run, or a free one")
 	f.StringVar(&o.state, "state", "", "`folder` for sessions, open canvases, tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
+	f.StringVar(&o.name, "name", "", "`name` by which --host of other commands chooses this host (default: that of its first canvas or state folder)")
 	f.StringArrayVar(&o.canvases, "canvas", nil, "`folder` to offer as a canvas; it holds a canvas.json, or only an index.html (repeatable)")
 	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first; with a path if a proxy has it under one)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
@@ -42,6 +45,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
 	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
+	o.aap.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
@@ -66,6 +70,12 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 func (o *options) check() error {
 	if o.content != reach.ContentChannel && o.content != reach.ContentDirect {
 		return term.Usagef("--content %q: want channel or direct", o.content)
+	}
+	if err := o.checkName(); err != nil {
+		return err
+	}
+	if err := o.aap.check(); err != nil {
+		return err
 	}
 	return o.limits.Check()
 }
