@@ -4,6 +4,7 @@
 import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
+import { BASE } from "./base.js";
 import { dropKey, takeKey } from "./key.js";
 import { Layout } from "./layout.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
@@ -24,7 +25,7 @@ const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
-const socket = new URL(host ? `/ahp/${encodeURIComponent(host)}` : "/ahp", location.href);
+const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, token, { status, snapshot, action, missing });
 const reader = new Reader(client);
@@ -140,11 +141,13 @@ function action(e) {
   card.update(next);
 }
 
-/** @param {string} channel */
-function missing(channel) {
+/** @param {string} channel @param {string} reason */
+function missing(channel, reason) {
   if (channel === session) {
     setSession(undefined);
     setProblem(noSession());
+  } else if (state?.openCanvases?.some((/** @type {any} */ ref) => ref.channel === channel)) {
+    cards.get(channel)?.refused(reason); // it is open, so its card stays
   } else {
     drop(channel);
   }
@@ -178,7 +181,7 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), retitled });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);

@@ -160,7 +160,8 @@ func mcpURL(host string) (string, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return "", term.Usagef("--host %q: want a name, a process id, a port, or the host's URL, as in http://localhost:8080", host)
 	}
-	return u.Scheme + "://" + u.Host + "/mcp", nil
+	prefix := strings.TrimSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), "/mcp") // of a proxy
+	return u.Scheme + "://" + u.Host + prefix + "/mcp", nil
 }
 
 // sameOrigin compares the scheme and authority of two URLs; localhost and 127.0.0.1 are
