@@ -124,11 +124,17 @@ func (h *Host) Endpoints() Endpoints {
 // token: show it to the person, and do not log it. It is empty while no address is
 // known; see [Host.Endpoints].
 func (h *Host) Link(session string) string {
+	view, _ := h.keys.base()
+	return h.linkWith(view, session)
+}
+
+// linkWith returns the link of a session with a token.
+func (h *Host) linkWith(secret, session string) string {
 	base := h.sites.base()
 	if base == "" {
 		return ""
 	}
-	return web.Link(base, h.opts.ViewToken, session)
+	return web.Link(base, secret, session)
 }
 
 // SetAddr makes the host known under the names of a listener's address, in addition to

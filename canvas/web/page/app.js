@@ -5,14 +5,17 @@ import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
-import { dropKey, takeKey } from "./key.js";
+import { dropKey, redeem, takeKey } from "./key.js";
 import { Layout } from "./layout.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
 
-const { token, session, host } = takeKey();
+const { token: kept, invitation, session, host } = takeKey();
+if (invitation) document.body.dataset.connection = "connecting"; // first.js: the page runs
+const redeemed = invitation ? await redeem(invitation) : undefined;
+const token = redeemed && "token" in redeemed ? redeemed.token : kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
 /** @type {any} SessionState; undefined until the first snapshot */
@@ -52,7 +55,7 @@ function status(s) {
       return showWaiting(s.retryAt, s.code);
     case "refused":
       showConnection("refused", "Refused");
-      if (s.why === "token") dropKey();
+      if (s.why === "token") dropKey(token);
       return setProblem(s.why === "token"
         ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last." }
         : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases." });
@@ -66,6 +69,7 @@ const CLOSE_TITLES = {
   4006: "The host has too many connections.",
   [UNVERIFIED]: "Another program answers at the host's address.",
   4007: "This link was revoked or has expired.",
+  4008: "This page is open elsewhere.",
 };
 
 /** @param {number} retryAt @param {number} code of the close */
@@ -229,8 +233,17 @@ byId("skip").addEventListener("click", (event) => {
 addEventListener("hashchange", () => location.reload()); // a link with another token was opened
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
+const usedAt = redeemed && "used" in redeemed ? new Date(redeemed.used).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
+const suspicion = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
 if (token) {
   client.start([session]);
+  if (usedAt) notice(`This link was used already, at ${usedAt}. ${suspicion}`);
+} else if (usedAt) {
+  showConnection("refused", "Used link");
+  setProblem({ title: `This link was used already, at ${usedAt}.`, text: `It is good once. ${suspicion}` });
+} else if (redeemed) {
+  showConnection("refused", "No link");
+  setProblem({ title: "This invitation is not valid any more.", text: "An invitation is good once, for ten minutes. Ask for a new link." });
 } else {
   showConnection("refused", "No link");
   setProblem({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs." });
