@@ -20,9 +20,10 @@ func linkCommand(env *term.Env) *cobra.Command {
 		Long: `Print the link that opens the page of a running host. It holds a token: people
 who have the link can see and use the canvases.
 
-With --read-only, print a new link with which people see the canvases and change
-nothing; "ahp-canvas token" lists and revokes it. With --invite, the link is good
-once, for ten minutes; "ahp-canvas people" lists the browser that opened it.`,
+With --read-only, print a new link with which people see the canvases and
+change nothing; "ahp-canvas token" lists and revokes it. With --invite, the link
+is good once, for ten minutes; "ahp-canvas people" lists the browser that opened
+it.`,
 		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error {
 			if readOnly || invite {

@@ -27,6 +27,7 @@ type options struct {
 	limits        listener.Limits
 	logLevel      slog.Level
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
+	browse        bool    // open the person's browser
 }
 
 // hostFlags adds the flags of any host.

@@ -38,6 +38,7 @@ that it accepted. A second one stops it immediately.`,
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return serve(ctx, env, o, open) }),
 	}
 	o.hostFlags(cmd)
+	cmd.Flags().BoolVar(&o.browse, "browse", false, "open the browser when the first canvas opens")
 	o.uplinkFlags(cmd)
 	cmd.Flags().StringArrayVar(&open, "open", nil, "`canvas` to open at start, as an instance of the same name (repeatable)")
 	env.JSONFlag(cmd)
@@ -71,6 +72,12 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	if err := h.show(ctx, env, open); err != nil {
 		stop()
 		return errors.Join(err, <-served)
+	}
+	if o.browse {
+		var browsing sync.WaitGroup
+		defer browsing.Wait()
+		browsing.Go(func() { browse(ctx, env, h.host) })
+		defer stop()
 	}
 	if line != nil {
 		var wg sync.WaitGroup
