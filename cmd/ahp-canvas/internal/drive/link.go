@@ -59,7 +59,7 @@ func link(env *term.Env, to reach.Target) error {
 	return err
 }
 
-// newLink asks the host for a link with a token of its own.
+// newLink asks the host for a link with a new token.
 func newLink(ctx context.Context, env *term.Env, to reach.Target, readOnly, invite bool) error {
 	in := struct {
 		Name   string `json:"name"`

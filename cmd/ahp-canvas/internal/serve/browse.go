@@ -28,7 +28,7 @@ func opener(getenv func(string) string, system string) []string {
 // browseEvery is how often the host is asked whether its first canvas is open.
 const browseEvery = 250 * time.Millisecond
 
-// browse opens the person's browser once, when the first canvas is open and nobody looks.
+// browse opens the person's browser once, when the first canvas is open and no page looks.
 // It opens an invitation, because other users can see the arguments of a process. It
 // returns when it has done so, or ctx is canceled.
 func browse(ctx context.Context, env *term.Env, h *host.Host) {
