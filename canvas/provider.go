@@ -136,7 +136,7 @@ type Content struct {
 // Update changes what people see of an instance: absent keeps a member, null clears
 // it, a value sets it.
 type Update struct {
-	Title  ahp.Field[string] // at most 512 code points, no control characters
+	Title  ahp.Field[string] // as Opened.Title: the host cuts and cleans it
 	Status ahp.Field[string] // likewise
 	URL    ahp.Field[string] // of the content; see Opened.URL
 }

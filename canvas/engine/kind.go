@@ -49,7 +49,7 @@ func (k *kind) permitUpdate(d *channels.Dispatch, st canvas.CanvasState, i *inst
 		return errors.New("only the canvas's provider may update it")
 	case st.Availability != session.Ready && !i.reopening:
 		return errors.New("this canvas is stale: its provider has not opened it again")
-	case a.Availability.Present:
+	case a.Availability != nil:
 		return errors.New("/availability: only the host sets it")
 	case a.Input.Present:
 		return errors.New("/input: only the host sets it")

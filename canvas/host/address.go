@@ -3,6 +3,7 @@ package host
 import (
 	"net"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -10,15 +11,32 @@ import (
 
 // addresses are the names under which the host is reached.
 type addresses struct {
+	base    string   // the address of the page that links name, if it has a path
 	origins []string // web origins of the page; links name the first
 	hosts   []string // exact Host headers of the page's hosts
 }
 
 // addOrigins adds the configured origins.
 func (a *addresses) addOrigins(origins []string) {
-	for _, o := range origins {
-		a.add(strings.TrimSuffix(strings.ToLower(o), "/"))
+	for i, o := range origins {
+		origin, prefix := cutPrefix(strings.TrimSuffix(o, "/"))
+		origin = strings.ToLower(origin)
+		if i == 0 && prefix != "" {
+			a.base = origin + prefix
+		}
+		a.add(origin)
 	}
+}
+
+// cutPrefix cuts the path from the address of a page behind a proxy. What is not such an
+// address remains whole, and is refused as an origin.
+func cutPrefix(address string) (origin, prefix string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(address, "?#") || u.Path == "" || path.Clean(u.Path) != u.Path {
+		return address, ""
+	}
+	prefix = u.EscapedPath()
+	return strings.TrimSuffix(address, prefix), prefix
 }
 
 // addListener adds the names of a listener's address. On loopback the first is

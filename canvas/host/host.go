@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -131,6 +133,7 @@ func (h *Host) assemble() {
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
+		Files: canvasFiles(),
 	})
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store,
@@ -145,6 +148,14 @@ func (h *Host) assemble() {
 	h.tools = mcp.New(h.canvases, mcp.Options{
 		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
+}
+
+// canvasFiles returns the files that are content of every instance: the module that
+// pages import, for renderers that do not have it.
+func canvasFiles() map[string]canvas.Content {
+	script := web.CanvasScript("canvas.js")
+	etag := fmt.Sprintf("%x", sha256.Sum256(script))
+	return map[string]canvas.Content{".ahp/canvas.js": {Data: script, ContentType: "text/javascript; charset=utf-8", ETag: etag}}
 }
 
 // EnsureSession makes a session with a title, unless the session exists. Clients make

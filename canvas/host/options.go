@@ -28,7 +28,9 @@ type Options struct {
 	// Origins are web origins under which people reach the page, for example
 	// https://canvas.example; links name the first. They are needed behind a proxy, or
 	// if the program's own server is reached by another name than localhost. The
-	// address of [Host.Serve]'s listener is known without them.
+	// address of [Host.Serve]'s listener is known without them. One can have a path,
+	// which a proxy removes before it forwards a request: the page then works under
+	// it, and links name it. Other pages of that origin can read the page's token.
 	Origins []string
 	// ContentOrigin is the pattern of the origins that canvases get, for example
 	// https://*.canvas.example, with wildcard DNS and certificate. On loopback it is

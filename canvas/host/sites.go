@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -121,10 +122,11 @@ func (l *sites) newSite(a addresses, queryToken bool, hint string) (*site, error
 	return s, err
 }
 
-// base returns the origin that links name, "" if no address is known.
+// base returns the address of the page that links name, without the last slash; "" if no
+// address is known.
 func (l *sites) base() string {
 	if s := l.named.Load(); s != nil {
-		return s.origins[0]
+		return cmp.Or(s.addresses.base, s.origins[0])
 	}
 	return ""
 }

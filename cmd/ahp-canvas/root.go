@@ -13,6 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/doctor"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/drive"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/people"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relay"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/serve"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/state"
@@ -63,6 +64,7 @@ From another terminal:
 	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env))
 	addGroup(root, "Test and record AHP, the Agent Host Protocol:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
 	root.AddCommand(versionCommand(env))
+	reach.CompleteHost(env, root)
 	return root
 }
 

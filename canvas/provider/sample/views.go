@@ -85,11 +85,7 @@ func (i *instance[S]) refuse(to canvas.View, r request, err error) {
 // send sends a message to one View, or to all if the provider's side cannot address
 // one. It ignores errors: a View that has left needs no answer.
 func (i *instance[S]) send(to canvas.View, payload ahp.Value) {
-	err := canvas.ErrUnsupported
-	if to.Conn != 0 { // a client does not know the connections of Views
-		err = i.h.PostTo(i.h.Context(), to, payload)
-	}
-	if errors.Is(err, errors.ErrUnsupported) {
+	if err := i.h.PostTo(i.h.Context(), to, payload); errors.Is(err, canvas.ErrUnsupported) {
 		_ = i.h.Post(i.h.Context(), payload)
 	}
 }

@@ -4,6 +4,7 @@
 import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
+import { BASE } from "./base.js";
 import { dropKey, redeem, takeKey } from "./key.js";
 import { Layout } from "./layout.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
@@ -27,7 +28,7 @@ const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
-const socket = new URL(host ? `/ahp/${encodeURIComponent(host)}` : "/ahp", location.href);
+const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, token, { status, snapshot, action, missing });
 const reader = new Reader(client);
@@ -144,11 +145,13 @@ function action(e) {
   card.update(next);
 }
 
-/** @param {string} channel */
-function missing(channel) {
+/** @param {string} channel @param {string} reason */
+function missing(channel, reason) {
   if (channel === session) {
     setSession(undefined);
     setProblem(noSession());
+  } else if (state?.openCanvases?.some((/** @type {any} */ ref) => ref.channel === channel)) {
+    cards.get(channel)?.refused(reason); // it is open, so its card stays
   } else {
     drop(channel);
   }
@@ -182,7 +185,7 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), retitled });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -228,6 +231,7 @@ byId("skip").addEventListener("click", (event) => {
   byId("canvases").focus();
 });
 addEventListener("hashchange", () => location.reload()); // a link with another token was opened
+byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
 const usedAt = redeemed && "used" in redeemed ? new Date(redeemed.used).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
 const suspicion = "If that was not you, “ahp-canvas people revoke” locks that browser out.";

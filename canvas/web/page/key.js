@@ -8,11 +8,12 @@
 // reload ask for the link; localStorage and cookies would outlive the tab, and
 // browsers send cookies automatically. If storage is not allowed, the token is in
 // the variable only.
-
 //
 // A link can hold an invitation instead, which is good once. The page exchanges it for a
 // token of this browser, which is stored in localStorage: it can be revoked alone, and
 // the link cannot be opened again.
+
+import { BASE } from "./base.js";
 
 const TOKEN = "tkn";
 const INVITATION = "invite";
@@ -49,7 +50,7 @@ export const dropKey = (token) => ["tab", "local"].forEach((which) => withStorag
  */
 export async function redeem(invitation) {
   try {
-    const r = await fetch("/access/redeem", { method: "POST", body: JSON.stringify({ invitation }), cache: "no-store", signal: AbortSignal.timeout(10_000) });
+    const r = await fetch(`${BASE}access/redeem`, { method: "POST", body: JSON.stringify({ invitation }), cache: "no-store", signal: AbortSignal.timeout(10_000) });
     const answer = await r.json();
     if (answer.code === "invitation_used") return { used: answer.at };
     if (!r.ok || typeof answer.token !== "string") return { failed: true };

@@ -24,6 +24,7 @@ type hosted struct {
 	host     *host.Host
 	ln       net.Listener
 	endpoint reach.Endpoint
+	name     string // for --host of other commands
 	folders  folders
 	apps     apps
 	unlist   func() // removes the endpoint file
@@ -32,9 +33,10 @@ type hosted struct {
 	published  reach.Published
 	runtimeDir string
 
-	state *statedir.State
-	store channels.Store
-	notes []string // for the person who started it
+	state   *statedir.State
+	store   channels.Store
+	awaited []*webApp // to open when they run
+	notes   []string  // for the person who started it
 }
 
 // starting is what a host needs before it exists.
@@ -127,6 +129,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.endpoint = endpointOf(h.host)
+	if h.name, err = s.hostName(); err != nil {
+		return err
+	}
 	if !listener.IsLoopback(s.ln.Addr()) && !s.behindTLS() {
 		h.notes = append(h.notes, "other machines can reach this host, and their connections are not encrypted; unless you trust the network, put a TLS proxy in front of it or use a relay")
 	}
@@ -138,7 +143,7 @@ func (s *starting) furnish(h *hosted) (err error) {
 		h.endpoint.Link = cmp.Or(s.uplink.link(host.DefaultSession), h.endpoint.Link)
 	}
 	h.runtimeDir = s.runtimeDir
-	h.published = reach.Published{Endpoint: h.endpoint, Started: time.Now(), Content: s.publishedContent()}
+	h.published = reach.Published{Endpoint: h.endpoint, Name: h.name, Started: time.Now(), Content: s.publishedContent()}
 	h.unlist, err = reach.Publish(s.runtimeDir, h.published)
 	return err
 }
