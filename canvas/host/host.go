@@ -142,7 +142,7 @@ func (h *Host) assemble() {
 	})
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles, so.ValidToken, so.Owner, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.owner, h.audit.act
+	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.mayUse, h.audit.act
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
