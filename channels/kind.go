@@ -56,6 +56,10 @@ type Kind struct {
 	// RedactCapability is the capability with which a connection sees whole states.
 	RedactCapability string
 
+	// Size estimates how many bytes a state takes when it is encoded. It is called
+	// without the lock or under it. If it is nil, the kind's states are short.
+	Size func(State) int
+
 	// Effect is called for each client dispatch that was accepted: after the lock is
 	// released, in the order of the log. It must not block.
 	Effect func(d Dispatch)

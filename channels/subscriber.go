@@ -2,8 +2,10 @@ package channels
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // ConnID identifies a connection during the lifetime of the process. 0 means no
@@ -22,6 +24,14 @@ type Sink interface {
 	DeliverAll(*Batch)
 }
 
+// Meter is a Sink that learns what its connection's dispatches cost.
+type Meter interface {
+	// Dispatched is called without locks after a dispatch: with the channel or, if another
+	// one owns it, the owner; the number of deliveries; and how long decoding and checking
+	// the action took.
+	Dispatched(owner string, recipients int, checked time.Duration)
+}
+
 // Subscriber is a connection as the log sees it. Its exported fields are set
 // before it is first used and never change.
 type Subscriber struct {
@@ -38,6 +48,8 @@ type Subscriber struct {
 	Caps ahp.Capabilities
 	// Sink receives the connection's frames.
 	Sink Sink
+	// Account counts what the connection holds; nil counts nothing.
+	Account *budget.Account
 
 	// Guarded by the log's mutex.
 	subs map[*channel]subscription

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -46,6 +47,7 @@ type client struct {
 	// subscriptions. Older connections might still be open.
 	ended    bool
 	bookmark channels.Bookmark
+	counted  int64 // bytes of the bookmark in the budget
 
 	// All nil while a connection is open.
 	absent *list.Element // in clients.absent
@@ -60,6 +62,7 @@ type clients struct {
 	remember time.Duration
 	limit    int
 	onGone   func(clientID string)
+	memory   *budget.Ledger
 
 	mu     sync.Mutex
 	known  map[string]*client
@@ -78,6 +81,7 @@ func (t *clients) joined(c *conn) {
 	}
 	t.present(cl)
 	cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, false
+	t.mark(cl, nil)
 	cl.conns = append(cl.conns, c)
 }
 
@@ -105,7 +109,8 @@ func (t *clients) left(c *conn, mark channels.Bookmark) {
 	newest := slices.Index(cl.conns, c) == len(cl.conns)-1
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
 	if newest && !cl.ended || len(cl.conns) == 0 {
-		cl.version, cl.caps, cl.ended, cl.bookmark = c.sub.Version, c.sub.Caps, true, mark
+		cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, true
+		t.mark(cl, mark)
 	}
 	if len(cl.conns) == 0 && !t.closed {
 		t.leave(cl)
@@ -117,7 +122,7 @@ func (t *clients) leave(cl *client) {
 	cl.absent = t.absent.PushBack(cl)
 	cl.grace = time.AfterFunc(t.grace, func() { t.graceOver(cl) })
 	cl.forget = time.AfterFunc(t.remember, func() { t.drop(cl) })
-	if t.absent.Len() > t.limit {
+	for t.absent.Len() > t.limit || t.absent.Len() > 1 && !t.memory.Fits(budget.Clients, 0) {
 		// The grace timer still runs: the client leaves its channels when it fires.
 		t.forgetClient(t.absent.Front().Value.(*client))
 	}
@@ -176,7 +181,21 @@ func (t *clients) forgetClient(cl *client) {
 	cl.absent = nil
 	cl.forget.Stop()
 	delete(t.known, cl.id)
+	t.mark(cl, nil) // the grace timer still refers to the client
 }
+
+// mark sets the bookmark of a client, and counts it.
+func (t *clients) mark(cl *client, mark channels.Bookmark) {
+	size := int64(0)
+	if mark != nil {
+		size = int64(len(cl.id) + 512 + len(mark)*perBookmark)
+	}
+	t.memory.Add(budget.Clients, size-cl.counted)
+	cl.bookmark, cl.counted = mark, size
+}
+
+// perBookmark is about what a channel in a bookmark takes, in bytes.
+const perBookmark = 80
 
 // present stops the timers of a client.
 func (t *clients) present(cl *client) {

@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"iter"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -74,10 +76,10 @@ func (c *conn) subscribeInitially(req *peer.Request, version string, uris []stri
 				snaps = append(snaps, snap)
 			}
 		}
-		req.ReplyLazy(func() (ahp.Value, error) {
-			result.Snapshots = encodeAll(snaps)
-			return ahp.Marshal(result)
-		})
+		result.Snapshots = []ahp.Snapshot{}
+		head, tail := aroundSnapshots(ahp.MustMarshal(result))
+		replySnapshots(req, head, snaps, tail)
+		c.countSubscriptions(&tx.ReadTx)
 		return nil
 	})
 }
@@ -134,7 +136,8 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 			mark = tx.Bookmark(known.conns[len(known.conns)-1].sub)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
-		replyResumption(req, r)
+		replyResumption(req, &r)
+		c.countSubscriptions(&tx.ReadTx)
 		return nil
 	})
 	if err != nil {
@@ -178,24 +181,19 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	if subscriptions > c.server.maxSubs {
 		return ahp.Errorf(ahp.CodeInvalidParams, "more than %d subscriptions", c.server.maxSubs)
 	}
+	if !c.server.memory.Fits(budget.Clients, int64(subscriptions)*perSubscription) {
+		return errMemory
+	}
 	return nil
 }
 
 // open makes the connection one of the client's.
 func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities) {
-	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Role: c.grant.Role, Version: version, Caps: caps, Sink: c}
+	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Role: c.grant.Role, Version: version, Caps: caps, Sink: c, Account: c.account}
 	c.opening.Stop()
 	c.opening = nil
 	c.peer.SetReadLimit(ws.MessageReadLimit)
 	c.server.clients.joined(c)
-}
-
-func encodeAll(snaps []*channels.Snapshot) []ahp.Snapshot {
-	out := make([]ahp.Snapshot, 0, len(snaps))
-	for _, s := range snaps {
-		out = append(out, s.Encode())
-	}
-	return out
 }
 
 // snapshotResult has its array even if it is empty.
@@ -207,11 +205,10 @@ type snapshotResult struct {
 // replyResumption answers a reconnect with one of the two variants. Each has its own
 // arrays, even if they are empty. The envelopes of a replay are already encoded and
 // are sent without decoding them.
-func replyResumption(req *peer.Request, r channels.Resumption) {
+func replyResumption(req *peer.Request, r *channels.Resumption) {
 	if !r.Replay {
-		req.ReplyLazy(func() (ahp.Value, error) {
-			return ahp.Marshal(snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)})
-		})
+		head, tail := aroundSnapshots(ahp.MustMarshal(snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: []ahp.Snapshot{}}))
+		replySnapshots(req, head, r.Snapshots, tail)
 		return
 	}
 	missing := ahp.MustMarshal(append([]string{}, r.Missing...))
@@ -219,16 +216,18 @@ func replyResumption(req *peer.Request, r channels.Resumption) {
 	for _, e := range r.Entries {
 		size += len(e.Envelope())
 	}
-	req.ReplyParts(size, func(yield func([]byte) bool) {
-		if !yield(replayHead) {
-			return
-		}
-		for i, e := range r.Entries {
-			if i > 0 && !yield(comma) || !yield(e.Envelope()) {
+	req.ReplyLazyParts([]peer.Held{r}, func() (int, iter.Seq[[]byte]) {
+		return size, func(yield func([]byte) bool) {
+			if !yield(replayHead) {
 				return
 			}
+			for i, e := range r.Entries {
+				if i > 0 && !yield(comma) || !yield(e.Envelope()) {
+					return
+				}
+			}
+			_ = yield(replayMissing) && yield(missing) && yield(replayEnd)
 		}
-		_ = yield(replayMissing) && yield(missing) && yield(replayEnd)
 	})
 }
 

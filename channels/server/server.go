@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -47,6 +48,11 @@ type Options struct {
 	// MaxSubs limits the subscriptions of a connection; default 4,096.
 	MaxSubs int
 
+	// Memory counts what clients make the host hold; nil counts nothing.
+	Memory *budget.Ledger
+	// Rates limit what clients make the host do.
+	Rates Rates
+
 	// Peer has the limits of a connection. If its MessageRate is 0, it is 20,000
 	// messages a second with a burst of 40,000: more than any page sends, and few
 	// enough to protect the host from a flood.
@@ -68,6 +74,10 @@ type Server struct {
 	logger       *slog.Logger
 	clients      clients
 	nextID       atomic.Uint64
+	memory       *budget.Ledger
+	rates        Rates
+	sessions     paces // by URI
+	tokens       paces // by tokenName
 
 	unreadable atomic.Uint64
 	closed     atomic.Bool // set under mu
@@ -90,7 +100,10 @@ func New(opts Options) *Server {
 		handshake:    or(opts.Handshake, 30*time.Second),
 		logger:       or(opts.Logger, slog.New(slog.DiscardHandler)),
 		live:         map[*conn]struct{}{},
+		memory:       opts.Memory,
+		rates:        opts.Rates.withDefaults(),
 	}
+	s.sessions.rate, s.tokens.rate = s.rates.Session, s.rates.Token
 	limits := opts.Peer
 	limits.Logger = s.logger
 	limits.FlushShared = opts.Log.Flush
@@ -103,6 +116,7 @@ func New(opts Options) *Server {
 		remember: or(opts.Remember, 10*time.Minute),
 		limit:    or(opts.MaxClients, 4096),
 		onGone:   func(id string) { s.clientGone(id, func(string) bool { return false }) },
+		memory:   opts.Memory,
 		known:    map[string]*client{},
 		absent:   list.New(),
 	}
@@ -127,10 +141,12 @@ func or[T comparable](v, def T) T {
 // only client id that the connection may have, or "" if it may have any.
 func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) {
 	c := &conn{server: s, grant: grant, id: channels.ConnID(s.nextID.Add(1))}
-	c.peer = s.peers.New(socket, c)
+	c.account = s.memory.Open(tokenName(grant), func(reason string) { c.peer.Abort(ws.CodeTryLater, reason) })
+	c.peer = s.peers.New(socket, c, c.account)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed.Load() {
+		c.account.Close(tokenName(grant))
 		socket.Close(ws.CodeGoingAway, shuttingDown)
 		return
 	}
