@@ -20,6 +20,13 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	}
 	begun := time.Now()
 	enc, err := kind.Actions.Decode(p.Action)
+	if err == nil && kind.Clean != nil {
+		if cleaned, changed := kind.Clean(enc.Action); changed {
+			if enc, err = kind.Actions.Encode(cleaned); err == nil {
+				enc.Raw = enc.Bytes()
+			}
+		}
+	}
 	if err == nil && kind.Check != nil {
 		err = kind.Check(from, enc.Action)
 	}

@@ -40,6 +40,11 @@ type Kind struct {
 	// error's text.
 	Check func(from *Subscriber, a ahp.Action) error
 
+	// Clean returns a client's action with its texts bounded, and whether that changed it.
+	// Then the action that is published is encoded again. It is called without the lock,
+	// before Check.
+	Clean func(a ahp.Action) (ahp.Action, bool)
+
 	// Permit decides whether a client may dispatch an action to a channel, and who
 	// receives it (d.Audience). It is called under the lock, before Reduce. An error
 	// refuses the action with the error's text. If Permit is nil, every dispatch is

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -81,12 +80,6 @@ func (c *catalog) rows(tx *channels.ReadTx) []row {
 		rows = append(rows, row{c.summary(uri, state.(State)), *e})
 	}
 	return rows
-}
-
-// newestFirst orders sessions by their last modification.
-func newestFirst(a, b row) int {
-	return cmp.Or(b.entry.modified.Compare(a.entry.modified), cmp.Compare(b.entry.order, a.entry.order),
-		cmp.Compare(a.summary.Resource, b.summary.Resource))
 }
 
 func (c *catalog) summary(uri string, st State) SessionSummary {

@@ -7,18 +7,21 @@ import (
 	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // kind returns the kind of session channels. after is called for every change.
-func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State, a ahp.Action)) *channels.Kind {
+func kind(check func(*channels.Subscriber, ahp.Action) error, memory *budget.Ledger, after func(tx *channels.Tx, uri string, before, now State, a ahp.Action)) *channels.Kind {
 	return &channels.Kind{
 		Scheme:           ahp.SchemeSession,
 		Actions:          Actions,
 		NotFound:         ahp.ErrSessionNotFound,
 		Reduce:           Reduce,
 		Check:            check,
-		Permit:           permit,
+		Permit:           func(tx *channels.ReadTx, d *channels.Dispatch) error { return permit(tx, d, memory) },
+		Clean:            clean,
+		Size:             stateSize,
 		Redact:           redact,
 		RedactCapability: ahp.CapabilityCanvas,
 		After: func(tx *channels.Tx, uri string, before, now channels.State, a ahp.Action) {
@@ -37,10 +40,15 @@ func redact(state channels.State) channels.State {
 
 // permit checks a client's action against the rules of ahp/PROTOCOL.md section 3c: a
 // client changes only its own entry, and only config values that the schema allows.
-func permit(tx *channels.ReadTx, d *channels.Dispatch) error {
+func permit(tx *channels.ReadTx, d *channels.Dispatch, memory *budget.Ledger) error {
 	switch a := d.Action.(type) {
 	case ActiveClientSet:
-		return ownEntry(d, a.ActiveClient.ClientID)
+		if err := ownEntry(d, a.ActiveClient.ClientID); err != nil {
+			return err
+		}
+		state, _ := tx.State(d.Channel)
+		now := state.(State)
+		return now.admits(&a.ActiveClient, memory)
 	case ActiveClientRemoved:
 		if a.ClientID == "" { // null in the older spelling: the sender's own entry
 			d.Replace(ActiveClientRemoved{ClientID: d.From.ClientID})

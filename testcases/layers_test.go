@@ -39,7 +39,7 @@ var layers = []layer{
 	{"channels/storetest", "channels", "", "what every store must pass"},
 	{"channels/sqlitestore", "channels channels/lockfile channels/groupcommit", "modernc.org/sqlite", "the store in one file"},
 	{"channels/server", "channels ahp/budget ahp/peer ahp/ws ahp", "", "the only place where peers meet the log"},
-	{"session", "channels ahp", "", "a channel kind"},
+	{"session", "channels ahp/budget ahp", "", "a channel kind"},
 	{"canvas", "session channels ahp", "github.com/google/jsonschema-go", "the contract of canvases: no lock, no goroutine, no validator, no store"},
 	{"canvas/jsonschema", "ahp", "github.com/santhosh-tekuri/jsonschema/v6", "declared schemas at a bounded cost"},
 	{"canvas/check", "canvas canvas/jsonschema session ahp", "", "everything that a host is given, against its limits"},
