@@ -98,8 +98,9 @@ func (a *Account) Take(k Kind, n int64) error {
 		return nil
 	}
 	l := a.ledger
-	if a.held.Load()+n > l.perAccount() || a.token.held.Load()+n > l.perToken() || l.total.Load()+n > l.hard() {
+	if a.held.Load()+n > l.perAccount() || a.token.held.Load()+n > l.perToken() || !l.Fits(k, n) {
 		l.refused.Add(1)
+		l.pressed[k].Store(true)
 		l.relieve()
 		return ErrFull
 	}

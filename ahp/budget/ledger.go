@@ -24,9 +24,10 @@ type Ledger struct {
 	used  [kinds]counter
 	total counter
 
-	closed    atomic.Uint64 // connections that were closed for their memory
-	refused   atomic.Uint64 // takes that were refused
-	relieving atomic.Bool   // a goroutine runs relieve
+	closed    atomic.Uint64      // connections that were closed for their memory
+	refused   atomic.Uint64      // takes that were refused
+	pressed   [kinds]atomic.Bool // a holder of the kind was refused
+	relieving atomic.Bool        // a goroutine closes connections
 	wg        sync.WaitGroup
 
 	mu       sync.Mutex

@@ -11,7 +11,7 @@ const Reason = "the host's memory is full, and this connection holds much of it;
 
 // relieve starts a goroutine that closes connections, unless one runs.
 func (l *Ledger) relieve() {
-	if l.total.Load() <= l.soft() || l.relieving.Swap(true) {
+	if l.excess() <= 0 || l.relieving.Swap(true) {
 		return
 	}
 	// Another goroutine, because the caller might hold locks that closing needs.
@@ -24,12 +24,28 @@ func (l *Ledger) run() {
 		return
 	}
 	defer l.wg.Done()
-	for _, a := range l.victims(l.total.Load() - l.soft()) {
+	excess := l.excess()
+	for k := range l.pressed {
+		l.pressed[k].Store(false)
+	}
+	for _, a := range l.victims(excess) {
 		l.closed.Add(1)
 		a.close(Reason)
 	}
 	// Closing takes a moment to free the bytes: until then nothing else is closed for them.
 	time.Sleep(relieveEvery)
+}
+
+// excess returns how many bytes must become free: those above the soft limit and, of a
+// kind that was refused to a holder, those above half of its share.
+func (l *Ledger) excess() int64 {
+	n := l.total.Load() - l.soft()
+	for k := range kinds {
+		if l.pressed[k].Load() && l.used[k].Load() > l.Share(k)*3/4 {
+			n = max(n, l.used[k].Load()-l.Share(k)/2)
+		}
+	}
+	return n
 }
 
 // relieveEvery is the shortest time between two rounds of closing.

@@ -131,15 +131,20 @@ func (r *Request) inParts(size int, parts iter.Seq[[]byte]) partsFrame {
 
 // ReplyContent answers with a content result. A result above 32 KiB is written when
 // the queue is empty, so that it delays no other frame.
-func (r *Request) ReplyContent(result ahp.Value) {
+func (r *Request) ReplyContent(result ahp.Value) { r.ReplyContentThen(result, func() {}) }
+
+// ReplyContentThen is ReplyContent that calls then once a result above 32 KiB has been
+// written or dropped, and at once for a shorter one, which is copied.
+func (r *Request) ReplyContentThen(result ahp.Value, then func()) {
 	if len(result) <= bulkSize {
 		r.Reply(result)
+		then()
 		return
 	}
-	r.ReplyStream(func(w io.Writer) error {
+	r.ReplyStreamThen(func(w io.Writer) error {
 		_, err := w.Write(result)
 		return err
-	})
+	}, then)
 }
 
 const bulkSize = 32 << 10 // bytes; larger content results wait behind the queue
