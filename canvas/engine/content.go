@@ -91,10 +91,10 @@ func (c *Content) StreamResource(ctx context.Context, from *channels.Subscriber,
 // begin waits until content can be read. Above the host's memory it is refused.
 func (c *Content) begin(ctx context.Context, from *channels.Subscriber, k contentjson.Key) (end func(), err error) {
 	end, err = c.pins.Begin(ctx, c.engine.timeouts.Read, from.Account, k)
-	if errors.Is(err, budget.ErrFull) {
+	if err != nil { // or the connection ended, and no answer is read
 		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%v", budget.ErrFull).Wire()
 	}
-	return end, err
+	return end, nil
 }
 
 // ResourceRead answers the request of that name for content URIs, which it resolves among

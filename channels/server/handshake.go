@@ -54,6 +54,7 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	c.open(p.ClientID, version, caps)
+	c.subscribed(len(p.InitialSubscriptions))
 	if err := c.subscribeInitially(req, exact, p.InitialSubscriptions); err != nil {
 		c.abort(req, err)
 		return
@@ -130,6 +131,7 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	c.open(p.ClientID, known.version, known.caps)
+	c.subscribed(len(p.Subscriptions))
 	err := c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {

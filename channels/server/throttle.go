@@ -28,8 +28,12 @@ func (r Rates) withDefaults() Rates {
 }
 
 const (
-	// bytesPerUnit and recipientsPerUnit are what costs as much as a short action.
-	bytesPerUnit      = 16 << 10
+	// bytesPerUnit, largePerUnit and recipientsPerUnit are what costs as much as a short
+	// action. The part of a message above largeFrom costs more: it is decoded, checked,
+	// stored and encoded again.
+	bytesPerUnit      = 8 << 10
+	largePerUnit      = 2 << 10
+	largeFrom         = 64 << 10
 	recipientsPerUnit = 16
 	// checkPerUnit is how long decoding and checking an action may take for a unit.
 	checkPerUnit = 100 * time.Microsecond
@@ -46,16 +50,24 @@ var errTooFast = ahp.Errorf(ahp.CodePermissionDenied, "too many actions: this co
 // the number of messages.
 var costs = map[string]float64{
 	ahp.DispatchAction.Name: 1, ahp.Subscribe.Name: 1, "createSession": 8, "disposeSession": 8, "listSessions": 8,
+	ahp.Initialize.Name: 4, ahp.Reconnect.Name: 4,
 }
 
-// pace is a token bucket that lends: who spends more than there is waits. The zero value
-// has no limit.
+// subscriptionsPerUnit is how many subscriptions of a handshake cost a unit.
+const subscriptionsPerUnit = 2
+
+// pace is a token bucket that lends: a spender that leaves it in debt waits. The zero
+// value has no limit.
 type pace struct {
 	mu     sync.Mutex
 	rate   float64 // units a second
 	burst  float64
 	has    float64
 	filled time.Time
+
+	// The connections that spend: those of the last second, and so far in this one.
+	second       int64
+	before, here int
 }
 
 func newPace(rate float64) *pace {
@@ -83,6 +95,25 @@ func (p *pace) spend(units float64) time.Duration {
 		return 0
 	}
 	return time.Duration(-p.has / p.rate * float64(time.Second))
+}
+
+// spenders counts a connection that spends, once a second, and returns how
+// many do.
+func (p *pace) spenders(last *int64) int {
+	second := time.Now().Unix()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if second != p.second {
+		if p.before = 0; second == p.second+1 {
+			p.before = p.here
+		}
+		p.second, p.here = second, 0
+	}
+	if *last != second {
+		*last = second
+		p.here++
+	}
+	return max(p.before, p.here)
 }
 
 // full reports whether nothing has been spent for a while.
@@ -124,8 +155,39 @@ func (ps *paces) of(name string) *pace {
 // throttled is what a connection may send. It exists from the first message that costs.
 type throttled struct {
 	own, token *pace
-	session    *pace // of the last dispatch; guarded by mu
-	mu         sync.Mutex
+
+	// What the connection may spend although its token or session spends too much: an
+	// equal part. Only the reader uses it.
+	fair   float64
+	filled time.Time
+	second int64 // in which it was counted among the token's spenders
+
+	mu      sync.Mutex
+	session *pace // of the last dispatch
+}
+
+// The part of a token's rate that a connection has at least and at most, in units a second.
+const (
+	leastPart = 20
+	mostPart  = 500
+)
+
+// fairly takes units from the connection's part of the token's rate, and reports whether
+// there were enough. A
+// connection that spends little does not wait for those that spend much.
+func (t *throttled) fairly(units float64) bool {
+	part := min(max(t.token.rate/float64(t.token.spenders(&t.second)), leastPart), mostPart)
+	now := time.Now()
+	if t.filled.IsZero() {
+		t.fair = part
+	}
+	t.fair = min(part, t.fair+part*now.Sub(t.filled).Seconds())
+	t.filled = now
+	if t.fair < units {
+		return false
+	}
+	t.fair -= units
+	return true
 }
 
 // throttle returns the connection's limits. Only the reader makes them.
@@ -145,20 +207,32 @@ func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
 	if cost == 0 {
 		return nil
 	}
-	cost += float64(req.Size() / bytesPerUnit)
+	cost += float64(min(req.Size(), largeFrom)/bytesPerUnit + max(req.Size()-largeFrom, 0)/largePerUnit)
 	t := c.throttle()
-	wait := max(t.own.spend(cost), t.token.spend(cost), t.debt())
+	wait, owed := t.own.spend(cost), t.token.spend(cost)
+	opens := opensConnection(req.Method)
+	if opens || !t.fairly(cost) {
+		wait = max(wait, owed, t.debt())
+	}
 	switch {
 	case wait <= 0:
 		return nil
-	case wait > longestWait:
+	case wait > longestWait && !opens:
 		t.own.spend(-cost)
 		t.token.spend(-cost)
 		pause(ctx, longestWait)
 		return errTooFast
 	}
-	pause(ctx, wait)
+	pause(ctx, min(wait, longestWait))
 	return nil
+}
+
+// subscribed charges a handshake for its subscriptions.
+func (c *conn) subscribed(n int) {
+	if t := c.throttled.Load(); t != nil {
+		t.own.spend(float64(n) / subscriptionsPerUnit)
+		t.token.spend(float64(n) / subscriptionsPerUnit)
+	}
 }
 
 // debt returns how long the session of the last dispatch makes its senders wait.

@@ -55,15 +55,18 @@ func (p *Pins) Begin(ctx context.Context, within time.Duration, a *budget.Accoun
 		p.leave(k.Channel)
 		return nil, ctx.Err()
 	}
-	end = func() {
+	free := func() {
 		<-slots
 		p.leave(k.Channel)
 	}
 	if err := a.Wait(ctx, within, budget.Content, size); err != nil {
-		end()
+		free()
 		return nil, err
 	}
-	return func() { a.Give(budget.Content, size); end() }, nil
+	return func() {
+		a.Give(budget.Content, size)
+		free()
+	}, nil
 }
 
 func (p *Pins) enter(k Key) (slots chan struct{}, size int64) {
