@@ -109,6 +109,9 @@ func (tx *Tx) permit(c *channel, d *Dispatch, row *ahp.ActionRow) error {
 	if row.From&(ahp.FromClient|ahp.FromProvider) == 0 {
 		return fmt.Errorf("%s is host-only", row.Type)
 	}
+	if err := d.From.Rights.Check(row.Type); err != nil {
+		return err
+	}
 	if !d.From.Caps.Has(row.Capability) {
 		return fmt.Errorf("%s needs the capability %q", row.Type, row.Capability)
 	}

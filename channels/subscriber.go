@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
@@ -42,6 +43,10 @@ type Subscriber struct {
 	ClientID string
 	// Role is the role of the connection's token, "" if the program gave none.
 	Role string
+	// Rights are what the role permits. nil permits everything.
+	Rights *access.Rights
+	// Token identifies the connection's token (ws.Grant), "" if it has none.
+	Token string
 	// Version is the negotiated protocol version.
 	Version ahp.Version
 	// Caps are the capabilities that the connection declared.

@@ -31,6 +31,9 @@ var titles = []struct{ file, title string }{
 	{"bridge", "AHP with Canvas: HTTP over canvas/message (http/1)"},
 }
 
+// onNull is the description of each file.
+const onNull = "Says what a sender writes. In messages of clients this host also reads null as an absent optional member, and as an empty list in a required one (ahp/PROTOCOL.md section 1)."
+
 // Generate returns the generated files of this folder by name. It reads the
 // tables, and the comments in the sources below root, the module's folder.
 func Generate(root string) (map[string][]byte, error) {
@@ -73,7 +76,7 @@ var reference = regexp.MustCompile(`"\$ref": "#/\$defs/([A-Za-z0-9]+)"`)
 // render writes the definitions of one file, or of all files if file is "". A
 // reference to a definition in another file is relative to $id.
 func (g *generator) render(file, title string) ([]byte, error) {
-	doc := &node{Version: jsonschema.Version, ID: jsonschema.ID(ID(file)), Title: title, Definitions: jsonschema.Definitions{}}
+	doc := &node{Version: jsonschema.Version, ID: jsonschema.ID(ID(file)), Title: title, Description: onNull, Definitions: jsonschema.Definitions{}}
 	if file == "" {
 		doc.ID = jsonschema.ID(ID("bundle"))
 	}

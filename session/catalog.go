@@ -6,21 +6,23 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // catalog lists the sessions of a host. The log's mutex guards it, so it is used in
 // transactions only.
 type catalog struct {
-	now   func() time.Time
-	limit int
+	now    func() time.Time
+	limit  int
+	memory *budget.Ledger
 
 	sessions map[string]*entry // by URI
 	making   map[string]bool   // URIs of sessions that are being committed
 }
 
-func newCatalog(now func() time.Time, limit int) *catalog {
-	return &catalog{now: now, limit: limit, sessions: map[string]*entry{}, making: map[string]bool{}}
+func newCatalog(now func() time.Time, limit int, memory *budget.Ledger) *catalog {
+	return &catalog{now: now, limit: limit, memory: memory, sessions: map[string]*entry{}, making: map[string]bool{}}
 }
 
 // entry is a session in the catalog.
@@ -29,6 +31,8 @@ type entry struct {
 	created, modified time.Time
 	order             int64 // of the last modification, for equal times
 	ending            bool  // a disposal is in progress
+
+	creator string // the token that created the session; "" for the host's own
 }
 
 // reserve reserves the URI of a session that is about to be committed.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
@@ -20,6 +21,7 @@ type Content struct {
 	engine *Engine
 	cache  contentjson.Cache
 	pins   *contentjson.Pins
+	files  map[string]canvas.Content // of every instance, by path
 }
 
 // CanvasReadResource answers the request of that name: one resource of a canvas whose
@@ -226,7 +228,7 @@ func (c *Content) read(ctx context.Context, t readTarget, path canvas.ContentPat
 func (c *Content) fetch(ctx context.Context, t readTarget, req canvas.ReadRequest) (*contentjson.Resource, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.engine.timeouts.Read, errTimeout)
 	defer cancel()
-	found, err := t.reader.Read(ctx, req)
+	found, err := c.find(ctx, t, req)
 	if err != nil {
 		return nil, c.readError(ctx, t, err)
 	}
@@ -246,6 +248,16 @@ func (c *Content) fetch(ctx context.Context, t readTarget, req canvas.ReadReques
 	}
 	r.Text = contentjson.IsText(r.ContentType, found.Data)
 	return r, nil
+}
+
+// find reads a file that every instance has, or asks the instance.
+func (c *Content) find(ctx context.Context, t readTarget, req canvas.ReadRequest) (canvas.Content, error) {
+	file, ok := c.files[strings.Join(req.Path.Segments, "/")]
+	if !ok || req.Path.Dir {
+		return t.reader.Read(ctx, req)
+	}
+	file.NotModified = req.ETag == file.ETag
+	return file, nil
 }
 
 // readError returns what a reader learns about a failure: that there is no such content,

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,7 +11,9 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -19,12 +22,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// The roles of tokens (canvas/PROTOCOL.md section 9).
+// The roles of tokens (canvas/PROTOCOL.md section 9.2). All open the page and AHP.
 const (
-	// RoleView is the role of people: the page and AHP.
-	RoleView = "view"
-	// RoleAgent is the role of agents: what RoleView may do, and MCP.
-	RoleAgent = "agent"
+	// RoleRead sees everything and changes nothing.
+	RoleRead = access.Read
+	// RoleLook is RoleRead for a program that makes pictures of canvases.
+	RoleLook = access.Look
+	// RoleView is the role of people: they use canvases and can ask for a close.
+	RoleView = access.View
+	// RoleClient is the role of editors: they also declare canvases, and create sessions.
+	RoleClient = access.Client
+	// RoleAgent is the role of agents: they may do everything, and use MCP.
+	RoleAgent = access.Agent
 )
 
 // Host is a host of canvases: an http.Handler that serves the page, AHP and MCP. Make
@@ -117,7 +126,7 @@ func (h *Host) assemble() {
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
-		Memory: h.memory,
+		Memory: h.memory, Files: canvasFiles(),
 	})
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store, Memory: h.memory,
@@ -127,12 +136,20 @@ func (h *Host) assemble() {
 	so := h.opts.Server
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods = methods(h.sessions, h.canvases)
+	so.Methods, so.Roles = methods(h.sessions, h.canvases), true
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
 		Session: DefaultSession, Link: h.Link, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
+}
+
+// canvasFiles returns the files that are content of every instance: the module that
+// pages import, for renderers that do not have it.
+func canvasFiles() map[string]canvas.Content {
+	script := web.CanvasScript("canvas.js")
+	etag := fmt.Sprintf("%x", sha256.Sum256(script))
+	return map[string]canvas.Content{".ahp/canvas.js": {Data: script, ContentType: "text/javascript; charset=utf-8", ETag: etag}}
 }
 
 // EnsureSession makes a session with a title, unless the session exists. Clients make

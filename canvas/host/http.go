@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
@@ -62,7 +63,7 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 		h.sites.refuse(w, refusal)
 		return
 	}
-	socket, grant, err := ws.Accept(w, r, ws.AcceptOptions{Guard: s.guard, Roles: []string{RoleView, RoleAgent}})
+	socket, grant, err := ws.Accept(w, r, ws.AcceptOptions{Guard: s.guard, Roles: access.Roles()})
 	if err != nil {
 		h.logger.Info("connection refused", "err", err)
 		return

@@ -44,8 +44,9 @@ type Options struct {
 	ViewToken string
 	// AgentToken is for agents: it opens MCP too. If empty, it is random.
 	AgentToken string
-	// Tokens are further tokens, which may be limited to one client id. A role other
-	// than RoleView and RoleAgent opens only patterns of [Host.Handle].
+	// Tokens are further tokens, which may be limited to one client id. An editor or
+	// another client that provides canvases needs one of RoleClient. A role that is none
+	// of the host's opens only patterns of [Host.Handle].
 	Tokens []ws.Token
 
 	// Store keeps sessions, open canvases and their saved data over a restart; nil

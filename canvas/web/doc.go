@@ -67,6 +67,11 @@
 // before it answers, the answer is canvas_provider_unavailable. After a lost connection
 // a page is a new View, and says hello again.
 //
+// A document can do the same without canvas.js: {type: "canvas/message", payload} to and
+// from its parent window (canvas/PROTOCOL.md section 4.8). The frames pass such messages on
+// from the canvas's own document only, and the app page treats them like those of a port.
+// In another renderer canvas.js, which is content of every instance, uses them.
+//
 // # http/1
 //
 // If the state's _meta has "x-ahp-canvas/http": 1, the provider answers HTTP
@@ -111,6 +116,9 @@
 // the browser. The canvas has no storage, cannot fetch and cannot have frames. The card
 // shows the mode and what could not be loaded. Module specifiers are found by a pattern,
 // so a computed import() does not work.
+//
+// Plain http beyond loopback is such a case: browsers then have no service workers and no
+// crypto.subtle. The page states that the connection is not private.
 //
 // # Browsers
 //

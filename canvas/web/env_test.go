@@ -68,13 +68,19 @@ type env struct {
 // responses.
 func start(t testing.TB, wrap func(http.Handler) http.Handler, sites ...site) *env {
 	t.Helper()
+	return startAt(t, "localhost", wrap, sites...)
+}
+
+// startAt is start with another name of the page's host.
+func startAt(t testing.TB, name string, wrap func(http.Handler) http.Handler, sites ...site) *env {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://localhost:" + port, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(name, port), addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)

@@ -38,6 +38,9 @@ type Connectivity interface {
 // client is the state of a client id.
 type client struct {
 	id string
+	// token identifies the token that may use the id, and secret proves to be the same
+	// client. They are "" for a client from before a restart.
+	token, secret string
 	// version and caps are what a reconnect resumes: those of the newest connection,
 	// or of the one that ended last. A client from before a restart has no version.
 	version ahp.Version
@@ -74,6 +77,11 @@ type clients struct {
 func (t *clients) joined(c *conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.add(c)
+}
+
+// add is joined under the mutex.
+func (t *clients) add(c *conn) {
 	cl := t.known[c.sub.ClientID]
 	if cl == nil {
 		cl = &client{id: c.sub.ClientID}
@@ -98,13 +106,14 @@ func (t *clients) expect(id string, caps ahp.Capabilities) {
 }
 
 // left records that a connection has ended. If it was the client's last, the grace
-// period begins.
-func (t *clients) left(c *conn, mark channels.Bookmark) {
+// period begins. It reports whether there is none, because the token has ended: the
+// client is gone now.
+func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cl := t.known[c.sub.ClientID]
 	if cl == nil {
-		return
+		return false
 	}
 	newest := slices.Index(cl.conns, c) == len(cl.conns)-1
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
@@ -112,9 +121,31 @@ func (t *clients) left(c *conn, mark channels.Bookmark) {
 		cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, true
 		t.mark(cl, mark)
 	}
-	if len(cl.conns) == 0 && !t.closed {
-		t.leave(cl)
+	switch {
+	case len(cl.conns) > 0 || t.closed:
+		return false
+	case c.tokenEnded.Load():
+		delete(t.known, cl.id)
+		t.mark(cl, nil)
+		return true
 	}
+	t.leave(cl)
+	return false
+}
+
+// endToken forgets the absent clients of a token and returns their ids. They are gone,
+// whatever is left of their grace periods.
+func (t *clients) endToken(token string) (gone []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, cl := range t.known {
+		if cl.token == token && cl.absent != nil {
+			cl.grace.Stop()
+			t.forgetClient(cl)
+			gone = append(gone, id)
+		}
+	}
+	return gone
 }
 
 // leave starts the timers of a client without a connection.

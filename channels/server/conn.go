@@ -1,12 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -18,9 +20,12 @@ type conn struct {
 	server *Server
 	id     channels.ConnID
 	grant  ws.Grant
+	rights *access.Rights // of the grant's role
 	peer   *peer.Peer
 
 	waiting pending // messages that are being handled
+
+	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
 
 	// opening closes the connection if its handshake does not come in time. It is nil
 	// after the handshake, to free the timer.
@@ -50,7 +55,7 @@ func (c *conn) countSubscriptions(tx *channels.ReadTx) {
 }
 
 // tokenName names the token of a connection in the budget and in the rates.
-func tokenName(g ws.Grant) string { return g.Role + "/" + g.ClientID }
+func tokenName(g ws.Grant) string { return cmp.Or(g.Token, g.Role+"/"+g.ClientID) }
 
 // Deliver queues an envelope for the connection.
 func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }
@@ -72,6 +77,8 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 		c.mismatched(m, req)
 	case c.sub == nil && !opensConnection(m.Info.Name):
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the handshake: send initialize or reconnect first", m.Info.Name))
+	case c.rights.Of(m.Info.Name) == access.Denied:
+		req.Fail(c.rights.Deny(m.Info.Name))
 	case c.server.closed.Load():
 		req.Fail(ahp.Errorf(ahp.CodeInternal, shuttingDown))
 	case m.Order != InOrder:
@@ -127,8 +134,11 @@ func (c *conn) Closed(error) {
 	}
 	mark := s.log.Leave(c.sub)
 	c.account.Give(budget.Clients, int64(c.counted)*perSubscription)
-	s.clients.left(c, mark)
+	gone := s.clients.left(c, mark)
 	s.report(c.sub.ClientID)
+	if gone {
+		s.clients.onGone(c.sub.ClientID)
+	}
 }
 
 // neverOpened closes a connection whose handshake did not come in time.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
@@ -53,9 +54,14 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	c.open(p.ClientID, version, caps)
+	secret, old, err := c.open(p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
+	if err != nil {
+		req.Fail(err)
+		return
+	}
+	defer replace(old)
 	c.subscribed(len(p.InitialSubscriptions))
-	if err := c.subscribeInitially(req, exact, p.InitialSubscriptions); err != nil {
+	if err := c.subscribeInitially(req, exact, secret, p.InitialSubscriptions); err != nil {
 		c.abort(req, err)
 		return
 	}
@@ -64,9 +70,9 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 
 // subscribeInitially subscribes the connection to the existing channels of uris, and
 // queues the answer to initialize.
-func (c *conn) subscribeInitially(req *peer.Request, version string, uris []string) error {
+func (c *conn) subscribeInitially(req *peer.Request, version, secret string, uris []string) error {
 	return c.server.log.Update(func(tx *channels.Tx) error {
-		result := ahp.InitializeResult{ProtocolVersion: version, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
+		result := ahp.InitializeResult{ProtocolVersion: version, ServerSeq: tx.Seq(), ServerInfo: c.server.info, Meta: ahp.ResumeMeta(secret)}
 		var snaps []*channels.Snapshot
 		for _, uri := range uris {
 			if tx.Subscribed(c.sub, uri) {
@@ -130,9 +136,14 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
 		return
 	}
-	c.open(p.ClientID, known.version, known.caps)
+	_, old, err := c.open(p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
+	if err != nil {
+		req.Fail(err)
+		return
+	}
+	defer replace(old)
 	c.subscribed(len(p.Subscriptions))
-	err := c.server.log.Update(func(tx *channels.Tx) error {
+	err = c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {
 			mark = tx.Bookmark(known.conns[len(known.conns)-1].sub)
@@ -146,18 +157,21 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		c.abort(req, err)
 		return
 	}
-	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
+	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID, old))
 	c.reachable()
 }
 
 // clientSubscribed returns a function that reports whether any connection of the
-// client is subscribed to a channel now. The client has left the channels that its
-// reconnect did not list.
-func (s *Server) clientSubscribed(clientID string) func(uri string) bool {
+// client, without those that are about to close, is subscribed to a channel now. The
+// client has left the channels that its reconnect did not list.
+func (s *Server) clientSubscribed(clientID string, closing []*conn) func(uri string) bool {
 	kept := map[string]bool{}
 	if cl, ok := s.clients.recall(clientID); ok {
 		s.log.View(func(tx *channels.ReadTx) {
 			for _, c := range cl.conns {
+				if slices.Contains(closing, c) {
+					continue
+				}
 				for _, uri := range tx.Subscriptions(c.sub) {
 					kept[uri] = true
 				}
@@ -189,13 +203,21 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	return nil
 }
 
-// open makes the connection one of the client's.
-func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities) {
-	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Role: c.grant.Role, Version: version, Caps: caps, Sink: c, Account: c.account}
+// open makes the connection that of a client, and returns the client's resume secret and
+// the connections that this one replaces. After an error the handshake can be repeated.
+func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
+	c.sub = &channels.Subscriber{
+		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
+		Version: version, Caps: caps, Sink: c, Account: c.account,
+	}
+	if secret, old, err = c.server.clients.claim(c, shown, fresh); err != nil {
+		c.sub = nil
+		return "", nil, err
+	}
 	c.opening.Stop()
 	c.opening = nil
 	c.peer.SetReadLimit(ws.MessageReadLimit)
-	c.server.clients.joined(c)
+	return secret, old, nil
 }
 
 // snapshotResult has its array even if it is empty.

@@ -22,6 +22,7 @@ func New() *sample.Provider {
 		Open:        open,
 		Agent:       agent,
 		Person:      person,
+		Decisions:   []string{"edit", "decide"},
 		Title:       func(s State) string { return s.Title },
 		Status:      State.status,
 	})

@@ -6,6 +6,7 @@ import { provable, proven } from "./proof.js";
 import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
+const RESUME = "x-ahp-canvas/resume";
 const VERSIONS = ["0.6.0", "0.5.1"];
 const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between attempts to connect, the same as in the Go client
 const STABLE = 2_000; // ms after which a connection resets the backoff
@@ -51,6 +52,7 @@ export class Client {
   #lastId = 0;
   #clientSeq = 0;
   #lastSeq = 0;
+  /** Shows a host that a new connection is this client; see MetaResume in ahp/messages.go. @type {Record<string, string> | undefined} */ #meta;
   #tries = 0;
   #since = Infinity; // time at which the connection became ready
   #retry = 0;
@@ -158,7 +160,7 @@ export class Client {
   async #resume(asked) {
     let r;
     try {
-      r = await this.request("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked });
+      r = await this.request("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked, _meta: this.#meta });
     } catch (err) {
       if (err instanceof RPCError) return false;
       throw err;
@@ -180,7 +182,10 @@ export class Client {
       initialSubscriptions: asked,
       locale: navigator.language,
       capabilities: { canvas: {} },
+      _meta: this.#meta,
     });
+    const secret = r._meta?.[RESUME];
+    if (typeof secret === "string") this.#meta = { [RESUME]: secret };
     this.#lastSeq = r.serverSeq;
     this.#applySnapshots(r.snapshots, asked);
   }

@@ -224,6 +224,7 @@ byId("skip").addEventListener("click", (event) => {
   byId("canvases").focus();
 });
 addEventListener("hashchange", () => location.reload()); // a link with another token was opened
+byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
 if (token) {
   client.start([session]);

@@ -38,6 +38,7 @@ export class Card {
   /** @type {Bridge | undefined} */ #bridge;
   #shownOnce = false; // the current mount has shown a page
   #cache = new Cache();
+  /** @type {(payload: any) => void} Posts to the canvas's document */ #post = () => {};
 
   /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
@@ -76,7 +77,7 @@ export class Card {
         return offers.offer(url);
       },
       withdraw: () => offers.withdraw(),
-    });
+    }, (payload) => this.#post(payload));
   }
 
   get title() {
@@ -173,7 +174,11 @@ export class Card {
   #show(verdict) {
     const stage = this.#find(".stage");
     if (verdict.kind === "refused") return this.#fail("This address is not allowed", verdict.why);
-    if (verdict.kind === "direct") return stage.prepend(directFrame(verdict.url, this.title));
+    if (verdict.kind === "direct") {
+      const { element, post } = directFrame(verdict.url, this.title, (payload) => this.view.fromDocument(payload));
+      this.#post = post;
+      return stage.prepend(element);
+    }
     const origin = single ? "" : this.around.contentOrigin;
     this.#missing = origin ? undefined : [];
     const { channel } = this.ref;
@@ -185,6 +190,8 @@ export class Card {
     this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme() }, {
       worker: (port) => bridge.connect(port),
       view: (port) => this.view.connect(port),
+      message: (payload) => this.view.fromDocument(payload),
+      bye: () => this.view.documentEnded(),
       missing: (what) => { this.#missing = what; this.render(); },
       unworkable: () => { single = true; this.reload(); },
       phase: (phase, word) => {
@@ -195,6 +202,7 @@ export class Card {
         else this.render();
       },
     });
+    this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
   }
 
@@ -251,7 +259,7 @@ export class Card {
     const note = this.#find(".note");
     note.hidden = this.#missing === undefined;
     if (!this.#missing) return;
-    const why = this.around.contentOrigin ? "this browser does not allow service workers here" : "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
+    const why = !isSecureContext ? "without https, browsers allow no service workers" : this.around.contentOrigin ? "this browser does not allow service workers here" : "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
     const text = `Single-document mode: ${why}. The canvas cannot store data${this.#missing.length ? `. Not available: ${this.#missing.join(", ")}` : ""}.`;
     setText(note, text);
   }

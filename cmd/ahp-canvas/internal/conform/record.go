@@ -45,7 +45,7 @@ file before you give it to others.
 
 Clients present the host's token to this address, as they do to the host. A
 client without a token gets that of --token-file. Any program on this machine
-can connect; a web page needs a token of its own.`,
+can connect; a web page needs a separate token.`,
 		Example: `  ahp-canvas record --to ws://localhost:8080/ahp exchange.txt`,
 		Args:    term.Args("FILE"),
 		RunE: term.Run(func(ctx context.Context, args []string) error {
