@@ -20,6 +20,9 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	}
 	begun := time.Now()
 	enc, err := kind.Actions.Decode(p.Action)
+	if len(p.Action) > maxAction {
+		err = fmt.Errorf("the action has %d bytes, at most %d are allowed", len(p.Action), maxAction)
+	}
 	if err == nil && kind.Clean != nil {
 		if cleaned, changed := kind.Clean(enc.Action); changed {
 			if enc, err = kind.Actions.Encode(cleaned); err == nil {
@@ -71,6 +74,10 @@ func (l *Log) RefuseDispatch(from *Subscriber, p ahp.DispatchActionParams, reaso
 		return nil
 	})
 }
+
+// maxAction limits a client's action in bytes: every subscriber of its channel receives
+// it, and the queue of each is limited.
+const maxAction = 5 << 18
 
 // dispatch publishes a decoded action, or refuses it if err is not nil.
 func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams, enc ahp.EncodedAction, err error) {

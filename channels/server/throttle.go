@@ -70,11 +70,12 @@ type pace struct {
 	before, here int
 }
 
-func newPace(rate float64) *pace {
+// newPace returns a pace that has a fraction of a second's units at once.
+func newPace(rate, seconds float64) *pace {
 	if rate < 0 {
 		return &pace{}
 	}
-	burst := max(rate/4, 1)
+	burst := max(rate*seconds, 1)
 	return &pace{rate: rate, burst: burst, has: burst}
 }
 
@@ -146,7 +147,7 @@ func (ps *paces) of(name string) *pace {
 		if ps.byName == nil {
 			ps.byName = map[string]*pace{}
 		}
-		p = newPace(ps.rate)
+		p = newPace(ps.rate, 0.2)
 		ps.byName[name] = p
 	}
 	return p
@@ -194,7 +195,7 @@ func (t *throttled) fairly(units float64) bool {
 func (c *conn) throttle() *throttled {
 	t := c.throttled.Load()
 	if t == nil {
-		t = &throttled{own: newPace(c.server.rates.Connection), token: c.server.tokens.of(tokenName(c.grant))}
+		t = &throttled{own: newPace(c.server.rates.Connection, 0.5), token: c.server.tokens.of(tokenName(c.grant))}
 		c.throttled.Store(t)
 	}
 	return t
