@@ -119,8 +119,13 @@ func behaveMain() int {
 	var wg sync.WaitGroup
 	ready := make(chan struct{})
 	wg.Go(func() { p.run(ctx, sync.OnceFunc(func() { close(ready) })) })
-	<-ready
-	fmt.Println("ready")
+	select {
+	case <-ready:
+		fmt.Println("ready")
+	case <-time.After(10 * time.Second):
+		fmt.Fprintln(os.Stderr, "the client that behaves cannot work:", p.report().Why)
+		return 1
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		b, err := json.Marshal(p.report())

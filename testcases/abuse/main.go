@@ -71,7 +71,7 @@ func command(ctx context.Context, args []string) error {
 	var o options
 	f := flag.NewFlagSet("abuse", flag.ContinueOnError)
 	f.StringVar(&o.url, "url", "", "`address` of the host, as in ws://127.0.0.1:7000/ahp; without it, each attack has a new host")
-	f.StringVar(&o.token, "token", "", "`token` of the host at --url")
+	f.StringVar(&o.token, "token", "", "`token` of the host at --url, which may create sessions")
 	f.IntVar(&o.pid, "pid", 0, "process `id` of the host at --url, to measure its memory")
 	f.StringVar(&o.binary, "binary", "", "ahp-canvas `program` to start; without it, the program is built from this module")
 	f.Int64Var(&o.memory, "memory", 512, "budget of the host in `MiB`")

@@ -66,11 +66,11 @@ func (t *target) start() error {
 	if err != nil {
 		return fmt.Errorf("the host did not start: %w", err)
 	}
-	var at struct{ AHP, ViewToken string }
+	var at struct{ AHP, AgentToken string }
 	if err := json.Unmarshal(line, &at); err != nil {
 		return err
 	}
-	t.url, t.token, t.pid = at.AHP, at.ViewToken, t.process.Process.Pid
+	t.url, t.token, t.pid = at.AHP, at.AgentToken, t.process.Process.Pid
 	return nil
 }
 
