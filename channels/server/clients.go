@@ -71,6 +71,7 @@ type clients struct {
 	known  map[string]*client
 	absent *list.List // of *client, longest absent first
 	closed bool
+	ends   chan struct{} // closed when a connection ends; nil if no handshake waits
 }
 
 // joined records a new connection, and stops the timers of its client.
@@ -117,6 +118,10 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 	}
 	newest := slices.Index(cl.conns, c) == len(cl.conns)-1
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
+	if t.ends != nil {
+		close(t.ends)
+		t.ends = nil
+	}
 	if newest && !cl.ended || len(cl.conns) == 0 {
 		cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, true
 		t.mark(cl, mark)
