@@ -8,7 +8,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
-// The limits of what clients keep in a session (ahp/PROTOCOL.md section 13.4).
+// The limits of what clients keep in a session (ahp/PROTOCOL.md section 13.5).
 const (
 	// MaxTitle is how many code points a title has; longer ones are cut.
 	MaxTitle = 512

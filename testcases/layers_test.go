@@ -70,6 +70,7 @@ var layers = []layer{
 	{"testcases/wire", "ahp canvas session", "", "the published data through our types and reducers"},
 	{"testcases", "ahp", "github.com/go-json-experiment/json", "data, its formats and its runner"},
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
+	{"testcases/abuse", "ahp/ws", "", "attacks a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
 	{"cmd/ahp-canvas", "cmd/ahp-canvas/internal/authoring cmd/ahp-canvas/internal/conform cmd/ahp-canvas/internal/doctor cmd/ahp-canvas/internal/drive cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/relay cmd/ahp-canvas/internal/serve cmd/ahp-canvas/internal/state cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/view", "github.com/spf13/cobra", "the commands, put together"},

@@ -10,5 +10,8 @@
 // that RE2 cannot read, is accepted and not
 // enforced: only its size and its type can refuse it.
 //
-// The package imports ahp and santhosh-tekuri/jsonschema.
+// Compiled schemas are dropped when they take too much memory, and compiled again when
+// they are applied ([Memory]).
+//
+// The package imports ahp, ahp/budget and santhosh-tekuri/jsonschema.
 package jsonschema

@@ -95,6 +95,9 @@ func beside(ctx context.Context, a attack, t *target, b *behaving, s scale) (pea
 	return peak, met, err
 }
 
+// slowed is the harm that also other programs on the machine can do.
+const slowed = "client slowed"
+
 // tolerable is a p99 that nobody notices, whatever it is without the attack.
 const tolerable = 20 * time.Millisecond
 
@@ -109,6 +112,6 @@ func (r *result) judge(budget int64) {
 		r.harm = append(r.harm, "client refused: "+r.beside.Why)
 	}
 	if r.beside.P99 > max(2*r.quiet.P99, tolerable) {
-		r.harm = append(r.harm, "client slowed")
+		r.harm = append(r.harm, slowed)
 	}
 }
