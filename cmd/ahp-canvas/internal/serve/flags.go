@@ -29,6 +29,7 @@ type options struct {
 	limits        listener.Limits
 	memory        byteSize
 	logLevel      slog.Level
+	aap           aapOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 }
 
@@ -46,6 +47,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
 	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
+	o.aap.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
@@ -76,6 +78,9 @@ func (o *options) check() error {
 		return term.Usagef("--memory %s: want at least %s", o.memory, leastMemory)
 	}
 	if err := o.checkName(); err != nil {
+		return err
+	}
+	if err := o.aap.check(); err != nil {
 		return err
 	}
 	return o.limits.Check()

@@ -27,6 +27,7 @@ type hosted struct {
 	name     string // for --host of other commands
 	folders  folders
 	apps     apps
+	aap      *aapAgents
 	unlist   func() // removes the endpoint file
 
 	publishing sync.Mutex // guards unlist and published while tokens are replaced
@@ -125,6 +126,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
 		return err
 	}
+	if h.aap, err = startAAP(h.host, s.aap, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.aap.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -178,6 +183,7 @@ func (h *hosted) abandon(err error) error {
 	err = errors.Join(err, h.host.Close(), h.ln.Close())
 	h.folders.close()
 	h.apps.close()
+	h.aap.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -188,6 +194,7 @@ func (h *hosted) end() error {
 	h.publishing.Unlock()
 	h.folders.close()
 	h.apps.close()
+	h.aap.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
