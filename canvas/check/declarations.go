@@ -51,7 +51,7 @@ func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
 	}
 	out := make([]*Declared, 0, len(set))
 	seen := map[string]bool{}
-	var schemas jsonschema.Set
+	schemas := jsonschema.Set{Memory: l.Schemas}
 	for _, d := range set {
 		if d.CanvasID == "" || len(d.CanvasID) > canvas.MaxName || seen[d.CanvasID] {
 			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas id %q: want 1 to %d bytes, and each id once", d.CanvasID, canvas.MaxName)
@@ -76,6 +76,9 @@ func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
 }
 
 func (l *Limits) declare(d canvas.Declaration, schemas *jsonschema.Set) (*Declared, error) {
+	if err := l.texts(&d); err != nil {
+		return nil, err
+	}
 	if len(d.Actions) > l.Actions {
 		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "canvas %q declares %d actions, at most %d are allowed", d.CanvasID, len(d.Actions), l.Actions)
 	}
@@ -108,6 +111,29 @@ func (l *Limits) declare(d canvas.Declaration, schemas *jsonschema.Set) (*Declar
 	}
 	dd.Extra = registryMembers(d.Extra, checked)
 	return dd, nil
+}
+
+// maxDescription limits the description of a canvas or an action, in bytes. An agent
+// reads all of them.
+const maxDescription = 16 << 10
+
+// texts checks the sizes of a declaration's texts and unknown members.
+func (l *Limits) texts(d *canvas.Declaration) error {
+	if n := len(d.Description); n > maxDescription {
+		return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its description has %d bytes, at most %d are allowed", d.CanvasID, n, maxDescription)
+	}
+	if n := len(d.Extra); n > l.SchemaBytes {
+		return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its other members have %d bytes, at most %d are allowed", d.CanvasID, n, l.SchemaBytes)
+	}
+	for _, a := range d.Actions {
+		if n := len(a.Description); n > maxDescription {
+			return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: the description of action %q has %d bytes, at most %d are allowed", d.CanvasID, a.Name, n, maxDescription)
+		}
+		if n := len(a.Extra); n > l.SchemaBytes {
+			return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: the other members of action %q have %d bytes, at most %d are allowed", d.CanvasID, a.Name, n, l.SchemaBytes)
+		}
+	}
+	return nil
 }
 
 // orAbsent returns a schema, nil for null: null is absence.

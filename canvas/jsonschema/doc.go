@@ -10,5 +10,8 @@
 // A schema that cannot be checked, such as one with a $dynamicRef, is accepted and not
 // enforced: only its size and its type can refuse it.
 //
-// The package imports ahp and santhosh-tekuri/jsonschema.
+// Compiled schemas are dropped when they take too much memory, and compiled again when
+// they are applied ([Memory]).
+//
+// The package imports ahp, ahp/budget and santhosh-tekuri/jsonschema.
 package jsonschema

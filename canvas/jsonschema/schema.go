@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"bytes"
+	"container/list"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,6 +26,12 @@ type Schema struct {
 	unchecked error            // why not
 	unmatched error            // why a pattern is not enforced
 
+	raw    ahp.Value
+	depth  int
+	cost   int64 // of the compiled schema, in bytes
+	memory *Memory
+	place  *list.Element // in memory; guarded by memory.mu
+
 	mu   sync.Mutex // held during a check: the schema counts the work for one input at a time
 	left int        // visits that the check may still make
 }
@@ -32,6 +39,9 @@ type Schema struct {
 // Set compiles schemas that are declared together: they share one budget. The zero
 // value is ready to use.
 type Set struct {
+	// Memory bounds what compiled schemas take; nil keeps all.
+	Memory *Memory
+
 	parts, steps int
 	known        map[string]pattern // by text
 }
@@ -70,10 +80,15 @@ func (s *Set) Compile(raw ahp.Value, limits Limits) (*Schema, error) {
 	if !raw.IsValid() || raw.Kind() != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	schema := &Schema{}
+	schema := &Schema{raw: raw, depth: limits.Depth, memory: s.Memory}
+	parts, steps := s.parts, s.steps
+	schema.mu.Lock()
+	defer schema.mu.Unlock()
 	if err := s.compile(schema, raw, limits.Depth); err != nil {
 		return &Schema{unchecked: err}, nil
 	}
+	schema.cost = int64(len(raw) + (s.parts-parts)*bytesPerPart + (s.steps-steps)*bytesPerStep)
+	s.Memory.used(schema)
 	return schema, nil
 }
 
@@ -131,12 +146,26 @@ func (s *Schema) Check(input ahp.Value) *Violation {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.ready(); err != nil {
+		return &Violation{Message: "the schema cannot be applied: " + oneLine(err.Error())}
+	}
 	s.left = maxVisits
 	err = s.compiled.Validate(doc)
 	if s.left < 0 {
 		return &Violation{Rule: "limit", Message: errTooExpensive.Error()}
 	}
 	return violation(err)
+}
+
+// ready compiles a schema that was dropped again. The caller holds its lock.
+func (s *Schema) ready() error {
+	if s.compiled == nil {
+		if err := new(Set).compile(s, s.raw, s.depth); err != nil {
+			return err
+		}
+	}
+	s.memory.used(s)
+	return nil
 }
 
 // violation returns the first leaf of a validation error: the one that says most.

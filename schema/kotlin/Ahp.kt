@@ -1676,25 +1676,34 @@ data class JsonRpcError(override val json: JsonObject) : View {
 
 /**
  * ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and
- * is ignored, and so are limit and cursor of later versions: the result has all sessions.
+ * is ignored.
  */
 data class ListSessionsParams(override val json: JsonObject) : View {
     /**
      * ahp-root://
      */
     val channel: String? get() = json.known("channel")?.let { it.jsonPrimitive.content }
+    /**
+     * most sessions of the result; default is as many as fit
+     */
+    val limit: Long? get() = json.known("limit")?.let { it.jsonPrimitive.long }
+    /**
+     * nextCursor of the result before
+     */
+    val cursor: String? get() = json.known("cursor")?.let { it.jsonPrimitive.content }
 
     companion object {
-        fun of(channel: String? = null) = ListSessionsParams(buildJsonObject {
+        fun of(channel: String? = null, limit: Long? = null, cursor: String? = null) = ListSessionsParams(buildJsonObject {
             channel?.let { put("channel", JsonPrimitive(it)) }
+            limit?.let { put("limit", JsonPrimitive(it)) }
+            cursor?.let { put("cursor", JsonPrimitive(it)) }
         })
     }
 }
 
 /**
  * listSessions, client to host. Requests the catalog of sessions. A filter has no defined
- * meaning and is ignored, and so are limit and cursor of later versions: the result has all
- * sessions.
+ * meaning and is ignored.
  */
 data class ListSessionsRequest(override val json: JsonObject) : View, ClientRequest {
     val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
@@ -1731,13 +1740,18 @@ data class ListSessionsResponse(override val json: JsonObject) : View {
  */
 data class ListSessionsResult(override val json: JsonObject) : View {
     /**
-     * all sessions
+     * the sessions, at most about 1 MiB of them
      */
     val items: List<SessionSummary> get() = json.getValue("items").let { it.jsonArray.map { SessionSummary(it.jsonObject) } }
+    /**
+     * present if there are more sessions
+     */
+    val nextCursor: String? get() = json.known("nextCursor")?.let { it.jsonPrimitive.content }
 
     companion object {
-        fun of(items: List<SessionSummary>) = ListSessionsResult(buildJsonObject {
+        fun of(items: List<SessionSummary>, nextCursor: String? = null) = ListSessionsResult(buildJsonObject {
             put("items", JsonArray(items.map { it.json }))
+            nextCursor?.let { put("nextCursor", JsonPrimitive(it)) }
         })
     }
 }

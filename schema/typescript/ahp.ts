@@ -1153,7 +1153,7 @@ export interface DisposeSessionRequest {
   [k: string]: unknown;
 }
 /**
- * listSessions, client to host. Requests the catalog of sessions. A filter has no defined meaning and is ignored, and so are limit and cursor of later versions: the result has all sessions.
+ * listSessions, client to host. Requests the catalog of sessions. A filter has no defined meaning and is ignored.
  */
 export interface ListSessionsRequest {
   jsonrpc: "2.0";
@@ -1163,13 +1163,21 @@ export interface ListSessionsRequest {
   [k: string]: unknown;
 }
 /**
- * ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and is ignored, and so are limit and cursor of later versions: the result has all sessions.
+ * ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and is ignored.
  */
 export interface ListSessionsParams {
   /**
    * ahp-root://
    */
   channel?: string;
+  /**
+   * most sessions of the result; default is as many as fit
+   */
+  limit?: number;
+  /**
+   * nextCursor of the result before
+   */
+  cursor?: string;
   [k: string]: unknown;
 }
 /**
@@ -1679,9 +1687,13 @@ export interface ListSessionsResponse {
  */
 export interface ListSessionsResult {
   /**
-   * all sessions
+   * the sessions, at most about 1 MiB of them
    */
   items: SessionSummary[];
+  /**
+   * present if there are more sessions
+   */
+  nextCursor?: string;
   [k: string]: unknown;
 }
 /**
