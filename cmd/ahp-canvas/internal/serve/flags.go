@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
@@ -26,9 +27,11 @@ type options struct {
 	urls          []string // name=url
 	content       string   // reach.ContentChannel or reach.ContentDirect
 	limits        listener.Limits
+	memory        byteSize
 	logLevel      slog.Level
 	aap           aapOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
+	browse        bool    // open the person's browser
 }
 
 // hostFlags adds the flags of any host.
@@ -48,6 +51,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	o.aap.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
+	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
 	for _, name := range []string{"state", "canvas", "extension"} {
@@ -72,6 +76,9 @@ func (o *options) check() error {
 	if o.content != reach.ContentChannel && o.content != reach.ContentDirect {
 		return term.Usagef("--content %q: want channel or direct", o.content)
 	}
+	if o.memory != 0 && o.memory < leastMemory {
+		return term.Usagef("--memory %s: want at least %s", o.memory, leastMemory)
+	}
 	if err := o.checkName(); err != nil {
 		return err
 	}
@@ -80,6 +87,9 @@ func (o *options) check() error {
 	}
 	return o.limits.Check()
 }
+
+// leastMemory is the smallest value of --memory.
+const leastMemory byteSize = budget.Least
 
 // behindTLS reports whether people reach the host at an address that a proxy encrypts.
 func (o *options) behindTLS() bool {

@@ -105,7 +105,7 @@ func (s *starting) start() (_ *hosted, err error) {
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		AllowSchemes: s.schemes,
 		Store:        h.store, Logger: s.logger,
-		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Proxies: proxies,
+		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
 	})
 	if err == nil {
 		err = h.host.SetAddr(s.ln.Addr())
