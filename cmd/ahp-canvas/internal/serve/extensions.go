@@ -30,8 +30,9 @@ type apps struct {
 // where "extension logs" finds them.
 func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 	direct := s.content == reach.ContentDirect
+	sockets := loopback.NewSockets(s.limits.Apps())
 	for _, arg := range s.urls {
-		if err := a.addWeb(registry, arg, loopback.Options{Direct: direct, Logger: s.logger}); err != nil {
+		if err := a.addWeb(registry, arg, loopback.Options{Direct: direct, Dial: sockets.Dial, Logger: s.logger}); err != nil {
 			return a, err
 		}
 	}
@@ -43,7 +44,7 @@ func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 	}
 	a.logs = userdir.Logs(s.runtimeDir, os.Getpid())
 	opts := extension.Options{
-		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Logger: s.logger,
+		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Dial: sockets.Dial, Logger: s.logger,
 	}
 	if s.dir != statedir.Memory {
 		opts.WorkspaceDir = filepath.Join(s.dir, "extensions")
