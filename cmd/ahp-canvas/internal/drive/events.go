@@ -20,7 +20,7 @@ const pollTime = 25 * time.Second
 // waitArgs are the arguments of wait_for_canvas_events.
 type waitArgs struct {
 	Session string  `json:"session,omitzero"`
-	After   int64   `json:"after"` // 0 is the beginning; without it the host would leave old events out
+	After   int64   `json:"after"`   // 0 is the beginning; without it the host would leave old events out
 	Timeout float64 `json:"timeout"` // in seconds
 }
 

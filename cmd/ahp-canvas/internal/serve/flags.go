@@ -18,6 +18,7 @@ type options struct {
 	listen        string
 	state         string
 	canvases      []string // folders
+	noPage        bool
 	origins       []string
 	contentOrigin string
 	schemes       []string
@@ -35,6 +36,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 means the port of the last run, or a free one")
 	f.StringVar(&o.state, "state", "", "`folder` for sessions, open canvases, tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
 	f.StringArrayVar(&o.canvases, "canvas", nil, "`folder` to offer as a canvas; it holds a canvas.json, or only an index.html (repeatable)")
+	f.BoolVar(&o.noPage, "no-page", false, "do not offer the canvas \"page\", with which agents show pages that they write")
 	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
 	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "additional `scheme` that the URL of a canvas can have, as in file (repeatable)")

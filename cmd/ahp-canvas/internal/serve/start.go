@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
@@ -23,6 +24,7 @@ type hosted struct {
 	ln       net.Listener
 	endpoint reach.Endpoint
 	folders  folders
+	pages    *page.Provider // nil with --no-page
 	apps     apps
 	unlist   func() // removes the endpoint file
 	state    *statedir.State
@@ -108,6 +110,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.folders, err = registerFolders(h.host, s.canvases); err != nil {
 		return err
 	}
+	if h.pages, err = s.addPages(h.host); err != nil {
+		return err
+	}
 	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
 		return err
 	}
@@ -132,7 +137,7 @@ func (s *starting) furnish(h *hosted) (err error) {
 // abandon ends a host that will not serve.
 func (h *hosted) abandon(err error) error {
 	err = errors.Join(err, h.host.Close(), h.ln.Close())
-	h.folders.close()
+	h.closeCanvases()
 	h.apps.close()
 	return errors.Join(err, h.store.Close())
 }
@@ -140,11 +145,19 @@ func (h *hosted) abandon(err error) error {
 // end cleans up after a host that has served. It returns once everything is on disk.
 func (h *hosted) end() error {
 	h.unlist()
-	h.folders.close()
+	h.closeCanvases()
 	h.apps.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
+}
+
+// closeCanvases closes the providers that have something open.
+func (h *hosted) closeCanvases() {
+	h.folders.close()
+	if h.pages != nil {
+		h.pages.Close()
+	}
 }
 
 func endpointOf(h *host.Host) reach.Endpoint {
