@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,7 +81,8 @@ type change struct {
 // apply returns the files after a change of base, and the contents that are new. mu is
 // held.
 func (c change) apply(i *instance, base tree) (tree, map[string][]byte, error) {
-	next, contents := maps.Clone(base), map[string][]byte{}
+	next, contents := tree{}, map[string][]byte{}
+	maps.Copy(next, base)
 	for _, path := range c.delete {
 		if _, ok := next[path]; !ok {
 			return nil, nil, canvas.Errorf(CodeNoFile, "%q cannot be deleted, because the canvas has no such file; it has %s", path, some(base.paths()))
@@ -236,15 +238,15 @@ func (i *instance) call(ctx context.Context, in struct {
 	Name  string    `json:"name"`
 	Input ahp.Value `json:"input,omitzero"`
 }) (any, error) {
-	if i.silent() {
-		patient, cancel := context.WithTimeoutCause(ctx, noAnswer, canvas.Errorf(CodeNoActions,
-			"the page is open, but it takes no actions: it must import { onAction } from \"/.ahp/canvas.js\" in a module script, and call onAction(%q, …)", in.Name))
+	silent := i.silent()
+	if silent {
+		patient, cancel := context.WithTimeout(ctx, noAnswer)
 		defer cancel()
 		ctx = patient
 	}
 	value, err := i.Pages.Invoke(ctx, in.Name, in.Input)
-	if cause, ok := context.Cause(ctx).(*canvas.Error); ok && err != nil {
-		return nil, cause
+	if silent && errors.Is(err, &canvas.Error{Code: canvas.CodeTimeout}) && i.silent() {
+		err = canvas.Errorf(CodeNoActions, "the page is open, but it takes no actions: it must import { onAction } from \"/.ahp/canvas.js\" in a module script, and call onAction(%q, …)", in.Name)
 	}
 	return value, err
 }
