@@ -24,6 +24,7 @@ type instance struct {
 	staged  *staging                // files of write_files with more: true; nil if there are none
 	viewers map[canvas.View]*viewer // the pages that said hello
 	blocked map[string]bool         // addresses that the agent was told of, in this revision
+	offer   *exported               // a download that nobody has taken or dismissed yet
 	timer   *time.Timer             // reloads pages that do not answer; nil if none is asked
 }
 

@@ -134,10 +134,14 @@ func (i *instance) export(_ context.Context, _ struct{}) (any, error) {
 		URL: i.h.ContentURL(fmt.Sprintf("/%s/%s?revision=%d", ownFolder, exportFile, head.N)), Name: fileName(i.title()) + ".zip",
 		Revision: head.N, Files: len(head.files), Bytes: head.files.bytes(),
 	}
-	return e, i.post(struct {
-		Kind string `json:"x-ahp-page"`
-		exported
-	}{"export", e})
+	i.offer = &e
+	return e, i.post(offering{"export", e})
+}
+
+// offering is the message that offers a download.
+type offering struct {
+	Kind string `json:"x-ahp-page"`
+	exported
 }
 
 var unsafeName = regexp.MustCompile(`[^\pL\pN._-]+`)

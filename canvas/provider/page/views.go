@@ -67,7 +67,7 @@ func (i *instance) history(most int) []historyItem {
 func (i *instance) post(m any) error { return i.h.Post(i.h.Context(), ahp.MustMarshal(m)) }
 
 // answer sends a message to one View. A View that has left needs none.
-func (i *instance) answer(to canvas.View, m toPage) {
+func (i *instance) answer(to canvas.View, m any) {
 	_ = i.h.PostTo(i.h.Context(), to, ahp.MustMarshal(m))
 }
 
@@ -127,6 +127,10 @@ func (i *instance) onMessage(ctx context.Context, from canvas.View, payload ahp.
 		i.load(from)
 	case "asking":
 		i.settled(from)
+	case "taken":
+		i.mu.Lock()
+		i.offer = nil
+		i.mu.Unlock()
 	case "history":
 		i.sendHistory(from, m)
 	case "revert":
@@ -166,6 +170,9 @@ func (i *instance) welcome(from canvas.View) {
 		i.answer(from, toPage{Kind: "state", Values: part})
 	}
 	i.answer(from, toPage{Kind: "ready"})
+	if i.offer != nil && i.offer.Revision == i.rec.head().N && isPerson(from) {
+		i.answer(from, offering{"export", *i.offer})
+	}
 }
 
 // patience is how long a page can take to answer a change before it is loaded again

@@ -12,6 +12,8 @@
   /** @type {Problem[]} */
   let list = [];
   let dropped = 0;
+  /** @type {Set<string>} Addresses elsewhere that were blocked */
+  const blocked = new Set();
 
   /** @param {Problem["kind"]} kind @param {unknown} text @param {{ file?: string, line?: number, column?: number }} [place] */
   function add(kind, text, place) {
@@ -43,6 +45,7 @@
   }, true);
   addEventListener("unhandledrejection", ({ reason }) => add("error", reason));
   addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, sourceFile, lineNumber }) => {
+    if (blocked.size < MAX) blocked.add(blockedURI);
     add("blocked", `${asPath(blockedURI)} (${effectiveDirective})`, { file: asPath(sourceFile ?? ""), line: lineNumber });
   });
   const native = console.error;
@@ -58,5 +61,5 @@
     dropped = 0;
     return taken;
   };
-  Object.defineProperty(globalThis, "ahpProblems", { value: { take }, configurable: true });
+  Object.defineProperty(globalThis, "ahpProblems", { value: { take, blocked }, configurable: true });
 }

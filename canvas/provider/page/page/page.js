@@ -34,7 +34,7 @@ const tools = new Tools({
     await request("revert", { revision });
   },
   load,
-  later: () => {},
+  taken: () => { post({ "x-ahp-page": "taken" }).catch(() => {}); },
 });
 
 /** Asks to be loaded again; the renderer keeps the scroll position. */
@@ -76,11 +76,14 @@ for (const type of ["input", "change"]) addEventListener(type, (event) => { type
 
 /** @type {Set<string>} */
 const reported = new Set();
-addEventListener("securitypolicyviolation", ({ blockedURI }) => {
-  if (!/^(https?|wss?):/i.test(blockedURI) || reported.has(blockedURI) || reported.size >= 50) return;
-  reported.add(blockedURI);
-  post({ "x-ahp-page": "blocked", url: blockedURI.slice(0, 500) }).catch(() => {});
-});
+/** @param {string} address */
+function reportBlocked(address) {
+  if (!/^(https?|wss?):/i.test(address) || reported.has(address) || reported.size >= 50) return;
+  reported.add(address);
+  post({ "x-ahp-page": "blocked", url: address.slice(0, 500) }).catch(() => {});
+}
+for (const address of /** @type {any} */ (globalThis).ahpProblems?.blocked ?? []) reportBlocked(address); // before this script ran
+addEventListener("securitypolicyviolation", ({ blockedURI }) => reportBlocked(blockedURI));
 
 const hello = () => post({ "x-ahp-page": "hello" }).catch(() => {});
 hello();

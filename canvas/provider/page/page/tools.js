@@ -3,7 +3,7 @@
 // waits or a download. All of it is in a shadow tree, apart from the page's own styles.
 
 /** @typedef {{ revision: number, time: string, by: string, what: string }} Revision */
-/** @typedef {{ history: () => Promise<{ revision: number, revisions: Revision[] }>, revert: (revision: number) => Promise<void>, load: () => void, later: () => void }} Actions */
+/** @typedef {{ history: () => Promise<{ revision: number, revisions: Revision[] }>, revert: (revision: number) => Promise<void>, load: () => void, taken: () => void }} Actions */
 
 const STYLE = `
 :host { all: initial; position: fixed; inset: 0; z-index: 2147483647; pointer-events: none; color-scheme: light dark;
@@ -91,7 +91,7 @@ export class Tools {
   ask(text) {
     this.#bar(text, "Loading it discards what you typed.", [
       ["Load it", "main", () => this.#actions.load()],
-      ["Not now", "plain", () => this.#actions.later()],
+      ["Not now", "plain", () => {}],
     ]);
   }
 
@@ -99,8 +99,11 @@ export class Tools {
   offer({ name, files, bytes, revision }) {
     const size = bytes < 1024 ? `${bytes} bytes` : `${(bytes / 1024).toLocaleString(undefined, { maximumFractionDigits: bytes < 10240 ? 1 : 0 })} KB`;
     this.#bar(`The agent offers a download: ${name}`, `${files === 1 ? "1 file" : `${files} files`}, ${size}, revision ${revision}`, [
-      ["Download", "main", () => download(`/.page/export.zip?revision=${revision}`, name).catch(() => this.#bar("The download failed.", "This renderer may not allow downloads.", [["Dismiss", "plain", () => {}]]))],
-      ["Dismiss", "plain", () => {}],
+      ["Download", "main", () => {
+        this.#actions.taken();
+        download(`/.page/export.zip?revision=${revision}`, name).catch(() => this.#bar("The download failed.", "This renderer may not allow downloads.", [["Dismiss", "plain", () => {}]]));
+      }],
+      ["Dismiss", "plain", () => this.#actions.taken()],
     ]);
   }
 
