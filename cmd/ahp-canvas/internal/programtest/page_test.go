@@ -196,7 +196,7 @@ func TestShow(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "big.js")); err != nil {
 		t.Fatal(err)
 	}
-	lists(`"files":[{"path":"index.html","size":44}]`)
+	lists(`"files":[{"path":"index.html","size":45}]`)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
