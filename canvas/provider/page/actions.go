@@ -2,11 +2,11 @@ package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -238,15 +238,32 @@ func (i *instance) call(ctx context.Context, in struct {
 	Name  string    `json:"name"`
 	Input ahp.Value `json:"input,omitzero"`
 }) (any, error) {
-	silent := i.silent()
-	if silent {
-		patient, cancel := context.WithTimeout(ctx, noAnswer)
-		defer cancel()
-		ctx = patient
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		if i.staysSilent(ctx) {
+			cancel(canvas.Errorf(CodeNoActions, "the page is open, but it takes no actions: its module script must import { onAction } from \"/.ahp/canvas.js\" and call onAction(%q, …), and must not fail before it does", in.Name))
+		}
+	})
+	defer watch.Wait()
+	defer cancel(nil)
+	return i.Pages.Invoke(ctx, in.Name, in.Input)
+}
+
+// staysSilent waits until pages have been open for noAnswer of which none takes actions.
+// It returns false once ctx is done.
+func (i *instance) staysSilent(ctx context.Context) bool {
+	tick := time.NewTicker(noAnswer / 10)
+	defer tick.Stop()
+	for n := 0; n <= 10; n++ {
+		if !i.silent() {
+			n = 0
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
 	}
-	value, err := i.Pages.Invoke(ctx, in.Name, in.Input)
-	if silent && errors.Is(err, &canvas.Error{Code: canvas.CodeTimeout}) && i.silent() {
-		err = canvas.Errorf(CodeNoActions, "the page is open, but it takes no actions: it must import { onAction } from \"/.ahp/canvas.js\" in a module script, and call onAction(%q, …)", in.Name)
-	}
-	return value, err
+	return true
 }
