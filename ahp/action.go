@@ -150,7 +150,7 @@ type EncodedAction struct {
 	// Row is the action's row. It is nil if the type is unknown.
 	Row *ActionRow
 	// Raw is the encoding. For a client's action it is what the client sent,
-	// unknown members included. It is nil for a host's action that has not been
+	// unknown members included, without nulls that mean absence ([WithoutNulls]). It is nil for a host's action that has not been
 	// encoded yet.
 	Raw Value
 }
@@ -186,7 +186,7 @@ func (t *ActionTable) Decode(raw Value) (EncodedAction, error) {
 	if row.Alias {
 		return t.Encode(a)
 	}
-	return EncodedAction{Action: a, Row: row, Raw: raw}, nil
+	return EncodedAction{Action: a, Row: row, Raw: WithoutNulls(raw, row.GoType)}, nil
 }
 
 // Encoded is an action that is made of JSON that was encoded before, and so

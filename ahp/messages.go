@@ -55,6 +55,8 @@ type InitializeParams struct {
 	Locale string `json:"locale,omitzero"`
 	// Capabilities are the optional parts of the protocol that the client knows.
 	Capabilities ClientCapabilities `json:"capabilities,omitzero"`
+	// Meta has extensions; see [MetaResume].
+	Meta map[string]Value `json:"_meta,omitzero"`
 }
 
 // Validate rejects empty and overlong ids and empty versions.
@@ -90,6 +92,30 @@ type InitializeResult struct {
 	// ServerInfo describes the host. It is a member of a later protocol version, which
 	// older clients ignore.
 	ServerInfo *ServerInfo `json:"serverInfo,omitzero"`
+	// Meta has extensions; see [MetaResume].
+	Meta map[string]Value `json:"_meta,omitzero"`
+}
+
+// MetaResume is the member of _meta that holds the resume secret of a client: a text in
+// the result of initialize, which the client repeats in its later initialize and reconnect
+// (ahp/PROTOCOL.md section 2g).
+const MetaResume = "x-ahp-canvas/resume"
+
+// ResumeSecret returns the resume secret in a _meta, or "".
+func ResumeSecret(meta map[string]Value) string {
+	var secret string
+	if raw, ok := meta[MetaResume]; !ok || Unmarshal(raw, &secret) != nil {
+		return ""
+	}
+	return secret
+}
+
+// ResumeMeta returns the _meta with a resume secret, or nil if there is none.
+func ResumeMeta(secret string) map[string]Value {
+	if secret == "" {
+		return nil
+	}
+	return map[string]Value{MetaResume: MustMarshal(secret)}
 }
 
 // ServerInfo describes the host to people.
@@ -125,6 +151,8 @@ type ReconnectParams struct {
 	LastSeenServerSeq int64 `json:"lastSeenServerSeq"`
 	// Subscriptions are the channels that the client still wants.
 	Subscriptions []string `json:"subscriptions"`
+	// Meta has extensions; see [MetaResume].
+	Meta map[string]Value `json:"_meta,omitzero"`
 }
 
 // Validate rejects an empty client id.

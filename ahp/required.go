@@ -15,7 +15,7 @@ import (
 // at any depth, so the value is skipped in one step.
 type shape struct {
 	required []string          // member names, in field order
-	nullable uint64            // bit i: required[i] is a Value, which may be null
+	nullable uint64            // bit i: required[i] may be null: a Value, or a list, which is empty then
 	index    map[string]int    // name to position in required
 	members  map[string]*shape // the shapes of members that require something
 	elem     *shape            // the shape of an array's elements or a map's values
@@ -98,7 +98,7 @@ func (s *shape) addFields(t reflect.Type, seen map[reflect.Type]bool) {
 			continue
 		}
 		if opts == "" {
-			if f.Type == reflect.TypeFor[Value]() {
+			if f.Type == reflect.TypeFor[Value]() || f.Type.Kind() == reflect.Slice {
 				s.nullable |= 1 << len(s.required)
 			}
 			s.index[name] = len(s.required)
@@ -154,7 +154,7 @@ func (s *shape) checkObject(p *place) error {
 	for p.More('}') {
 		name := p.Name()
 		null := p.Peek() == 'n'
-		// A required member that is null counts as missing.
+		// A required member that is null counts as missing, but for an opaque one and a list.
 		if i, ok := s.index[string(name)]; ok && (!null || s.nullable&(1<<i) != 0) {
 			seen |= 1 << i
 		}

@@ -1,7 +1,6 @@
 package canvas
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -18,8 +17,8 @@ type Updated struct {
 	Status ahp.Field[string] `json:"status,omitzero"`
 	// URL is the address of the content.
 	URL ahp.Field[string] `json:"url,omitzero"`
-	// Availability is ready or stale. It cannot be cleared.
-	Availability ahp.Field[session.CanvasAvailability] `json:"availability,omitzero"`
+	// Availability is ready or stale. It cannot be cleared: null is absence.
+	Availability *session.CanvasAvailability `json:"availability,omitzero"`
 	// Input replaces the retained input as a whole.
 	Input ahp.Field[ahp.Value] `json:"input,omitzero"`
 }
@@ -44,15 +43,12 @@ func (CloseRequested) ActionType() string { return "canvas/closeRequested" }
 // ActionType implements [ahp.Action].
 func (Message) ActionType() string { return "canvas/message" }
 
-// Validate returns an error if the availability is null or unknown.
+// Validate returns an error if the availability is unknown.
 func (u Updated) Validate() error {
-	if !u.Availability.Present {
+	if u.Availability == nil {
 		return nil
 	}
-	if u.Availability.Value == nil {
-		return errors.New("/availability: cannot be cleared")
-	}
-	if a := *u.Availability.Value; a != session.Ready && a != session.Stale {
+	if a := *u.Availability; a != session.Ready && a != session.Stale {
 		return fmt.Errorf("/availability: want %q or %q", session.Ready, session.Stale)
 	}
 	return nil

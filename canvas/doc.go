@@ -25,5 +25,6 @@
 // Every failure of a canvas operation is an [*Error] with a code. A provider's own code
 // reaches the agent unchanged.
 //
-// The package imports session, channels and ahp.
+// The package imports session, channels and ahp, and google/jsonschema-go, which only
+// infers the schemas of [New] and [AddAction] from Go types.
 package canvas

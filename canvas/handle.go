@@ -106,8 +106,9 @@ func (h *Handle) InstanceID() string { return h.instance }
 func (h *Handle) ContentURL(path string) string { return ContentURL(h.instance, path) }
 
 // Update changes title, status and url. An update without effect is not published.
-// A title or status that is too long, or a url outside the policy, is an
-// error, and nothing changes.
+// The host turns a title or status into one line and cuts it to its limit
+// (canvas/PROTOCOL.md section 8); a url outside the policy is an error, and nothing
+// changes.
 func (h *Handle) Update(ctx context.Context, u Update) error { return h.backend.Update(ctx, u) }
 
 // SetTitle updates the title alone.

@@ -90,8 +90,9 @@ func OnMessage(fn func(ctx context.Context, v *Handle, from View, payload ahp.Va
 	return func(c *Canvas) { c.onMessage = fn }
 }
 
-// OnClose sets a function that runs once when an instance is closed. The handle has
-// ended by then: it only identifies the instance. The host logs fn's error.
+// OnClose sets a function that runs once when an instance is closed. The handle can have
+// ended by then, so fn should use it only to identify the instance. The host logs fn's
+// error.
 func OnClose(fn func(ctx context.Context, v *Handle) error) Option {
 	return func(c *Canvas) { c.onClose = fn }
 }
@@ -103,8 +104,9 @@ func OnClose(fn func(ctx context.Context, v *Handle) error) Option {
 // The schema of the action's input is inferred from In, a struct or a map. Fields have
 // their JSON names; those without omitzero or omitempty are required; members that In
 // does not have are refused. The tag `jsonschema:"..."` describes a field. If In is
-// [ahp.Value] or any, the action takes every JSON object. Schemas have limits ([Limits]):
-// by default lists of structs can be nested twice.
+// [ahp.Value] or any, the action takes every JSON object. The host checks inputs against
+// schemas of up to 32 levels by default ([Limits]); with a deeper one, only the decoding
+// into In refuses an input.
 //
 // fn receives the decoded input. Input that does not fit never reaches it: the caller
 // gets [CodeInputInvalid] and the path. The result is any value that encodes to JSON of

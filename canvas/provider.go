@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -101,11 +102,24 @@ type View struct {
 	Conn channels.ConnID
 	// ClientID is the client id of the connection.
 	ClientID string
-	// Role is the role of the connection's token (canvas/PROTOCOL.md section 9): "view"
-	// for a person, also through a relay, "agent" for an agent. It is "" in a client,
+	// Role is the role of the connection's token (canvas/PROTOCOL.md section 9.2): "view"
+	// for a person, also through a relay, "client" for an editor, "agent" for an agent. A
+	// View of the role "read" or "look" only says hello and bye. It is "" in a client,
 	// which does not know it.
 	Role string
 }
+
+// ReadOnly reports whether the View can send nothing but hello and bye, so that a
+// question to it has no answer.
+func (v View) ReadOnly() bool { return v.Role == access.Read || v.Role == access.Look }
+
+// Person reports whether a decision of the View can be a person's: it does not come from
+// an agent's connection, nor from a program that only looks. Providers refuse approvals
+// of other Views with [ErrNotAPerson].
+func (v View) Person() bool { return v.Role != access.Agent && !v.ReadOnly() }
+
+// ErrNotAPerson refuses a decision that only a person can make.
+var ErrNotAPerson = Errorf("person_required", "only a person can decide this; the connection has an agent's token: open the page with the link for people")
 
 // ReadRequest is one content read. The host has parsed and checked the path.
 type ReadRequest struct {
@@ -127,7 +141,7 @@ type Content struct {
 // Update changes what people see of an instance: absent keeps a member, null clears
 // it, a value sets it.
 type Update struct {
-	Title  ahp.Field[string] // at most 512 code points, no control characters
+	Title  ahp.Field[string] // as Opened.Title: the host cuts and cleans it
 	Status ahp.Field[string] // likewise
 	URL    ahp.Field[string] // of the content; see Opened.URL
 }

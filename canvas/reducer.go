@@ -22,8 +22,8 @@ func (s CanvasState) Apply(u Updated) CanvasState {
 	s.Title = u.Title.Or(s.Title)
 	s.Status = u.Status.Or(s.Status)
 	s.URL = u.URL.Or(s.URL)
-	if u.Availability.Value != nil {
-		s.Availability = *u.Availability.Value
+	if u.Availability != nil {
+		s.Availability = *u.Availability
 	}
 	if u.Input.Present {
 		s.Input = nil
@@ -48,12 +48,12 @@ func (u Updated) Without(s CanvasState) (Updated, bool) {
 		u.URL = ahp.Field[string]{}
 	}
 	if s.Availability == after.Availability {
-		u.Availability.Present, u.Availability.Value = false, nil
+		u.Availability = nil
 	}
 	if bytes.Equal(s.Input, after.Input) {
 		u.Input = ahp.Field[ahp.Value]{}
 	}
-	left := u.Title.Present || u.Status.Present || u.URL.Present || u.Availability.Present || u.Input.Present
+	left := u.Title.Present || u.Status.Present || u.URL.Present || u.Availability != nil || u.Input.Present
 	return u, left
 }
 

@@ -41,6 +41,9 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 	if err == nil {
 		err = tx.publish(c, &enc, &origin, d.Audience)
 	}
+	if from.Audit != nil && enc.Row != nil {
+		from.Audit(p.Channel, enc.Row.Type, err)
+	}
 	if err != nil {
 		enc.Raw = p.Action // the envelope of a refusal repeats the alias that the client sent
 		tx.Refuse(from, p.Channel, &enc, &origin, err.Error())
@@ -59,6 +62,9 @@ func (tx *Tx) permit(c *channel, d *Dispatch, row *ahp.ActionRow) error {
 	}
 	if row.From&(ahp.FromClient|ahp.FromProvider) == 0 {
 		return fmt.Errorf("%s is host-only", row.Type)
+	}
+	if err := d.From.Rights.Check(row.Type); err != nil {
+		return err
 	}
 	if !d.From.Caps.Has(row.Capability) {
 		return fmt.Errorf("%s needs the capability %q", row.Type, row.Capability)

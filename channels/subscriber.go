@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 )
 
 // ConnID identifies a connection during the lifetime of the process. 0 means no
@@ -32,12 +33,20 @@ type Subscriber struct {
 	ClientID string
 	// Role is the role of the connection's token, "" if the program gave none.
 	Role string
+	// Rights are what the role permits. nil permits everything.
+	Rights *access.Rights
+	// Token identifies the connection's token (ws.Grant), "" if it has none.
+	Token string
 	// Version is the negotiated protocol version.
 	Version ahp.Version
 	// Caps are the capabilities that the connection declared.
 	Caps ahp.Capabilities
 	// Sink receives the connection's frames.
 	Sink Sink
+	// Audit is called for each action that the connection dispatched to a channel, with
+	// the reason if it was refused. It is called under the log's lock and must return at
+	// once. It may be nil.
+	Audit func(channel, action string, refused error)
 
 	// Guarded by the log's mutex.
 	subs map[*channel]subscription

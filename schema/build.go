@@ -125,8 +125,8 @@ func (g *generator) errors() {
 	g.oneOf("HostError", "An error that a host returns, identified by its code.", names)
 	g.reflect(reflect.TypeFor[ahp.Error]())
 	g.define("RequestId", &node{
-		Description: "The id of a request, chosen by its sender and repeated in the response.",
-		AnyOf:       []*node{{Type: "string"}, {Type: "integer"}},
+		Description: "The id of a request, chosen by its sender and repeated in the response as it was written: 1.0 stays 1.0. A string or number of at most 256 bytes.",
+		AnyOf:       []*node{{Type: "string"}, {Type: "number"}},
 	})
 	g.define("HostErrorResponse", object("The host's response to a request that failed. The id is null if that of the request could not be read.",
 		"jsonrpc", constString("2.0"), "id", nullable(ref("RequestId")), "error", ref("HostError")))

@@ -102,7 +102,7 @@ func result(method string, raw ahp.Value) bool {
 }
 
 func idKind(id ahp.Value) bool {
-	return id.Kind() == '"' || id.Kind() == '0' && !strings.Contains(string(id), ".5")
+	return id.Kind() == '"' || id.Kind() == '0'
 }
 
 var methods = slices.Concat(ahp.Methods, session.Methods, canvas.Methods)

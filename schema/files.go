@@ -13,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/schema/internal/codegen"
 )
 
 // ID returns the $id of a file. It is an identifier and need not resolve. Its
@@ -31,6 +32,9 @@ var titles = []struct{ file, title string }{
 	{"bridge", "AHP with Canvas: HTTP over canvas/message (http/1)"},
 }
 
+// onNull is the description of each file.
+const onNull = "Says what a sender writes. In messages of clients this host also reads null as an absent optional member, and as an empty list in a required one (ahp/PROTOCOL.md section 1)."
+
 // Generate returns the generated files of this folder by name. It reads the
 // tables, and the comments in the sources below root, the module's folder.
 func Generate(root string) (map[string][]byte, error) {
@@ -44,8 +48,17 @@ func Generate(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	out["bundle.json"], err = g.render("", "AHP with Canvas: everything in one file")
-	return out, err
+	if out["bundle.json"], err = g.render("", "AHP with Canvas: everything in one file"); err != nil {
+		return nil, err
+	}
+	for name, write := range map[string]func(map[string]*node) ([]byte, error){
+		"rust/ahp.rs": codegen.Rust, "kotlin/Ahp.kt": codegen.Kotlin, "swift/AHP.swift": codegen.Swift,
+	} {
+		if out[name], err = write(g.defs); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
 }
 
 func collect(root string) (*generator, error) {
@@ -73,7 +86,7 @@ var reference = regexp.MustCompile(`"\$ref": "#/\$defs/([A-Za-z0-9]+)"`)
 // render writes the definitions of one file, or of all files if file is "". A
 // reference to a definition in another file is relative to $id.
 func (g *generator) render(file, title string) ([]byte, error) {
-	doc := &node{Version: jsonschema.Version, ID: jsonschema.ID(ID(file)), Title: title, Definitions: jsonschema.Definitions{}}
+	doc := &node{Version: jsonschema.Version, ID: jsonschema.ID(ID(file)), Title: title, Description: onNull, Definitions: jsonschema.Definitions{}}
 	if file == "" {
 		doc.ID = jsonschema.ID(ID("bundle"))
 	}

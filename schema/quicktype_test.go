@@ -43,7 +43,7 @@ func TestQuicktype(t *testing.T) {
 		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("go run: %v\n%s", err, failed.Stderr)
 		}
-		report(t, out, "cannot unmarshal number 1e400", "Union does not contain number")
+		report(t, out, "cannot unmarshal number 1e400")
 	})
 	t.Run("python", func(t *testing.T) {
 		if _, err := exec.LookPath("python3"); err != nil && os.Getenv("CI") != "true" {
@@ -51,7 +51,7 @@ func TestQuicktype(t *testing.T) {
 		}
 		file := filepath.Join(t.TempDir(), "generated.py")
 		quicktype(t, "python", file, "--python-version", "3.7")
-		report(t, run(t, "python3", "quicktype.py", file, in), "frames/ids:")
+		report(t, run(t, "python3", "quicktype.py", file, in))
 	})
 }
 

@@ -36,9 +36,6 @@ var rules = map[string]rule{
 	"CanvasState.status":           length(0, limits.TextLength),
 	"CanvasUpdatedAction.title":    first(length(0, limits.TextLength)),
 	"CanvasUpdatedAction.status":   first(length(0, limits.TextLength)),
-	"CanvasUpdatedAction.availability": func(s *node) { // cannot be cleared
-		s.Type, s.Enum, s.AnyOf = s.AnyOf[0].Type, s.AnyOf[0].Enum, nil
-	},
 
 	// Exactly one of text and blob.
 	"CanvasResourceContent": func(s *node) {

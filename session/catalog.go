@@ -30,6 +30,8 @@ type entry struct {
 	created, modified time.Time
 	order             int64 // of the last modification, for equal times
 	ending            bool  // a disposal is in progress
+
+	creator string // the token that created the session; "" for the host's own
 }
 
 // reserve reserves the URI of a session that is about to be committed.

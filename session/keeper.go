@@ -33,6 +33,8 @@ type sessionRecord struct {
 	// Title and WorkingDirectory are those with which the session was created.
 	Title            string  `json:"title"`
 	WorkingDirectory *string `json:"workingDirectory,omitzero"`
+	// Creator identifies the token that created the session, which may dispose of it.
+	Creator string `json:"creator,omitzero"`
 }
 
 // stateRecord is a session's state without its clients and canvases, which have separate
@@ -72,7 +74,7 @@ func (k *keeper) clientChange(e *entry, c SessionActiveClient) channels.Change {
 // add commits the record of a new session.
 func (k *keeper) add(ctx context.Context, uri string, e *entry, st State, client *SessionActiveClient) error {
 	changes := []channels.Change{{Key: sessionKey + uri, Value: ahp.MustMarshal(sessionRecord{
-		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory,
+		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory, Creator: e.creator,
 	})}}
 	if client != nil {
 		changes = append(changes, k.clientChange(e, *client))

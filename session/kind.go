@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // kind returns the kind of session channels. after is called for every change.
-func kind(check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State, a ahp.Action)) *channels.Kind {
+func kind(permit func(*channels.ReadTx, *channels.Dispatch) error, check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State, a ahp.Action)) *channels.Kind {
 	return &channels.Kind{
 		Scheme:           ahp.SchemeSession,
 		Actions:          Actions,
@@ -33,6 +34,30 @@ func redact(state channels.State) channels.State {
 	s := state.(State)
 	s.Canvases, s.OpenCanvases = nil, nil
 	return s
+}
+
+// permitOwned checks what a role may do only in sessions that its token created
+// (ahp/PROTOCOL.md section 14.3), and then calls permit.
+func (c *catalog) permitOwned(tx *channels.ReadTx, d *channels.Dispatch) error {
+	if name := d.Action.ActionType(); d.From.Rights.Of(name) == access.Own && !c.owns(d.From, d.Channel) {
+		return d.From.Rights.Deny(name)
+	}
+	return permit(tx, d)
+}
+
+// owns reports whether the token of a connection created a session.
+func (c *catalog) owns(from *channels.Subscriber, uri string) bool {
+	e := c.sessions[uri]
+	return e != nil && e.creator != "" && e.creator == from.Token
+}
+
+// mayDispose returns an error if a connection may dispose only of sessions that its token
+// created, and this is none. from is nil for the host itself.
+func (c *catalog) mayDispose(from *channels.Subscriber, uri string) error {
+	if from == nil || from.Rights.Of(DisposeSession.Name) != access.Own || c.owns(from, uri) {
+		return nil
+	}
+	return from.Rights.Deny(DisposeSession.Name)
 }
 
 // permit checks a client's action against the rules of ahp/PROTOCOL.md section 3c: a

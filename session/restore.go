@@ -67,7 +67,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, orp
 			return nil, nil, err
 		}
 		byID[r.ID] = &restored{
-			uri: rec.Key, entry: entry{id: r.ID, created: r.Created, modified: r.Created},
+			uri: rec.Key, entry: entry{id: r.ID, created: r.Created, modified: r.Created, creator: r.Creator},
 			state: s.newState(r.Title, r.WorkingDirectory),
 		}
 	}

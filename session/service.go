@@ -45,7 +45,7 @@ func New(opts Options) *Service {
 	}
 	s.keeper = newKeeper(opts, s.catalog)
 	s.log.AddKind(rootKind())
-	s.log.AddKind(kind(s.check, s.changed))
+	s.log.AddKind(kind(s.catalog.permitOwned, s.check, s.changed))
 	zero := int64(0)
 	err := s.log.Update(func(tx *channels.Tx) error {
 		return tx.Create(ahp.RootURI, "", RootState{Agents: []AgentInfo{s.agent}, ActiveSessions: &zero})
@@ -58,7 +58,7 @@ func New(opts Options) *Service {
 
 // Ensure creates a session of the host if it does not exist.
 func (s *Service) Ensure(uri, title string) error {
-	err := s.make(context.Background(), uri, s.newState(title, nil), nil)
+	err := s.make(context.Background(), uri, s.newState(title, nil), nil, "")
 	if errors.Is(err, errExists) {
 		return nil
 	}
@@ -70,15 +70,16 @@ func (s *Service) CreateSession(ctx context.Context, from *channels.Subscriber, 
 	if err := s.validate(from, p); err != nil {
 		return ahp.None{}, err
 	}
-	return ahp.None{}, s.make(ctx, p.Channel, s.newState("New Session", p.WorkingDirectory), p.ActiveClient)
+	return ahp.None{}, s.make(ctx, p.Channel, s.newState("New Session", p.WorkingDirectory), p.ActiveClient, from.Token)
 }
 
 var errExists = ahp.Errorf(ahp.CodeSessionExists, "session already exists")
 
-// make reserves a session's URI, commits the session, and publishes it.
-func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient) error {
+// make reserves a session's URI, commits the session, and publishes it. creator is the
+// token of the client that asked.
+func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient, creator string) error {
 	now := s.catalog.now()
-	e := &entry{id: s.newID(), created: now, modified: now}
+	e := &entry{id: s.newID(), created: now, modified: now, creator: creator}
 	err := s.locked(func(tx *channels.ReadTx) error { return s.catalog.reserve(tx, uri) })
 	if err != nil {
 		return err
@@ -178,11 +179,14 @@ func (s *Service) create(tx *channels.Tx, uri string, e *entry, st State) error 
 // DisposeSession handles the request of that name. It closes the session's canvases,
 // commits the removal, and then removes the session. If the commit fails, the session is
 // not removed.
-func (s *Service) DisposeSession(ctx context.Context, _ *channels.Subscriber, p ahp.ChannelParams) (ahp.None, error) {
+func (s *Service) DisposeSession(ctx context.Context, from *channels.Subscriber, p ahp.ChannelParams) (ahp.None, error) {
 	var e *entry
 	err := s.locked(func(*channels.ReadTx) error {
 		if e = s.catalog.sessions[p.Channel]; e == nil || e.ending {
 			return ahp.ErrSessionNotFound
+		}
+		if err := s.catalog.mayDispose(from, p.Channel); err != nil {
+			return err
 		}
 		e.ending = true
 		return nil

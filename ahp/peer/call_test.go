@@ -73,6 +73,9 @@ func TestMalformedAnswers(t *testing.T) {
 		`{"jsonrpc":"2.0","id":ID,"error":"x"}`,
 		`{"jsonrpc":"2.0","id":ID,"error":{"code":1.5,"message":"x"}}`,
 		`{"jsonrpc":"2.0","id":ID,"error":{"message":"x"}}`,
+		`{"jsonrpc":"2.0","id":ID,"result":` + tooDeep + `}`,
+		`{"result":` + tooDeep + `,"id":ID,"jsonrpc":"2.0"}`,
+		`{"jsonrpc":"2.0","id":ID,"x":` + tooDeep + `}`,
 	} {
 		failed := make(chan error, 1)
 		go func() {

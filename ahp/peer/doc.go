@@ -24,8 +24,10 @@
 // The connection stays open after each of them.
 //
 //   - -32700 with id null: not one JSON value; invalid UTF-8, which includes lone
-//     surrogates; a duplicate member at any depth; deeper than 64; more than 16,384
-//     values, not counting those inside a member named inputSchema.
+//     surrogates; a duplicate member at any depth.
+//   - -32700 with the message's id, if it can be found: deeper than 64; more than 16,384
+//     values, not counting those inside a member named inputSchema. An answer beyond
+//     these limits fails its call.
 //   - -32600: a batch or any other value that is no object; an id that is neither
 //     number nor string, or longer than 256 bytes (both with id null); a missing
 //     method, or a method that is not a string; a version other than "2.0"; a method beside

@@ -12,6 +12,7 @@ import (
 // nil. Other members are ignored.
 type envelope struct {
 	jsonrpc, id, method, params, result, err []byte
+	unreadable                               bool // the message is beyond a limit: only its id counts
 }
 
 // Member receives a member of the top object.
@@ -40,7 +41,7 @@ type refusal struct {
 	id     []byte // nil if it could not be read; the answer's id is null then
 	err    *ahp.Error
 	silent bool // the message is a notification, which must not be answered
-	bare   bool // the message has an id and no method, result or error: if it answers a call, the refusal is void
+	bare   bool // the message has no method, result or error: if its id is that of a call, it is the answer
 }
 
 func refuse(id []byte, code ahp.Code, text string) *refusal {
@@ -52,7 +53,46 @@ func refuse(id []byte, code ahp.Code, text string) *refusal {
 // rules.
 func parse(msg []byte, o *Options, env *envelope) *refusal {
 	kind, err := scan.Check(msg, o.limits(), env)
+	if errors.Is(err, scan.ErrDepth) || errors.Is(err, scan.ErrValues) {
+		return env.beyond(msg, err)
+	}
 	return env.judge(kind, err)
+}
+
+// beyond returns the refusal of a message that is nested too deep or has too many
+// values. The sender waits for an answer with its id, so the refusal repeats the id if it
+// can be found. An answer is not refused: it fails its call.
+func (e *envelope) beyond(msg []byte, why error) *refusal {
+	top := &outline{}
+	if !scan.Skim(msg, top) || top.ids > 1 {
+		top = &outline{}
+	}
+	*e = top.envelope
+	e.unreadable = true
+	if e.method == nil && (e.result != nil || e.err != nil) {
+		return nil
+	}
+	id, _ := e.requestID()
+	if _, err := scan.Check(id, scan.Limits{Values: 1}, nil); err != nil {
+		id = nil
+	}
+	refused := refuse(id, ahp.CodeParse, "cannot read the message: "+why.Error())
+	refused.bare = e.method == nil
+	return refused
+}
+
+// outline receives the top members of a message that was not validated.
+type outline struct {
+	envelope
+	ids int
+}
+
+// Member receives a member of the top object.
+func (o *outline) Member(name, raw []byte) {
+	if string(name) == "id" {
+		o.ids++
+	}
+	o.envelope.Member(name, raw)
 }
 
 // judge returns the refusal of a message, or nil. kind and err are those of
@@ -138,7 +178,7 @@ var errMalformedAnswer = ahp.Errorf(ahp.CodeInternal, "the answer could not be r
 // clients whose handler returns nothing omit it.
 func (e *envelope) answer() (ahp.Value, *ahp.Error) {
 	switch {
-	case e.jsonrpc == nil || e.jsonrpc[0] != '"' || textOf(e.jsonrpc) != "2.0":
+	case e.unreadable, e.jsonrpc == nil || e.jsonrpc[0] != '"' || textOf(e.jsonrpc) != "2.0":
 		return nil, errMalformedAnswer
 	case e.result != nil && e.err != nil:
 		return nil, errMalformedAnswer

@@ -2,8 +2,11 @@ package peer
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +21,7 @@ func TestDefaults(t *testing.T) {
 	want := Options{
 		QueueBytes: 8 << 20, InboxMessages: 4096, InboxBytes: 16 << 20, MessageBurst: 1,
 		MaxValues: 16384, MaxDepth: 64, CallTimeout: 30 * time.Second, Calls: 32, CallQueue: 4096, Abandoned: 64,
-		Tasks: 32, Contents: 2, TaskQueue: 1024, FlushTimeout: 5 * time.Second,
+		Tasks: 32, Contents: 2, AllContents: 8, TaskQueue: 1024, FlushTimeout: 5 * time.Second,
 	}
 	have := Options{}.withDefaults()
 	if have.Logger, have.FlushShared = nil, nil; !reflect.DeepEqual(have, want) {
@@ -115,6 +118,62 @@ func TestContentsAbove32KiBYield(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Reads of one canvas wait for each other only: two that do not end leave places for
+// others, in order, and eight places are all that a connection has.
+func TestContentsOfACanvas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var began []string
+		ends := map[string]chan struct{}{}
+		s := newStack(t, HandlerFunc(func(_ context.Context, req *Request) {
+			name, end := string(req.Params), make(chan struct{})
+			req.GoContent(func(ctx context.Context) {
+				mu.Lock()
+				began, ends[name] = append(began, name), end
+				mu.Unlock()
+				select {
+				case <-end:
+				case <-ctx.Done():
+				}
+			})
+		}), Options{})
+		_, c := s.raw(t)
+		id := 0
+		read := func(path string) string {
+			id++
+			name := `{"uri":"ahp-canvas-content:/` + path + `"}`
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"read","params":%s}`, id, name))
+			synctest.Wait()
+			return name
+		}
+		shows := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(began, want) {
+				t.Fatalf("began %q, want %q", began, want)
+			}
+		}
+		a1, a2, a3 := read("a/1"), read("a/2"), read("a/3?x")
+		b1 := read("b")
+		shows(a1, a2, b1)
+		close(ends[a1])
+		shows(a1, a2, b1, a3)
+		want := []string{a1, a2, b1, a3}
+		for _, owner := range []string{"c", "d", "e", "f", "g"} {
+			want = append(want, read(owner+"/"))
+		}
+		a4, last := read("a/4"), read("h")
+		shows(want...) // eight run
+		close(ends[b1])
+		want = append(want, last) // a/4 has waited longer, but its canvas has two
+		shows(want...)
+		close(ends[a2])
+		shows(append(want, a4)...)
+	})
 }
 
 // The requests of running and waiting tasks may have 16 MiB, and not a byte more,

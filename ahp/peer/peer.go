@@ -89,8 +89,11 @@ type Options struct {
 
 	// Tasks limits how many functions of Go run at once (32).
 	Tasks int
-	// Contents limits how many functions of GoContent run at once (2).
+	// Contents limits how many functions of GoContent run at once for one canvas (2).
 	Contents int
+	// AllContents limits how many functions of GoContent run at once for all canvases
+	// (8).
+	AllContents int
 	// TaskQueue limits how many functions of Go wait, and how many of GoContent
 	// (1,024).
 	TaskQueue int
@@ -123,6 +126,7 @@ func (o Options) withDefaults() Options {
 	o.Abandoned = cmp.Or(o.Abandoned, 64)
 	o.Tasks = cmp.Or(o.Tasks, 32)
 	o.Contents = cmp.Or(o.Contents, 2)
+	o.AllContents = cmp.Or(o.AllContents, 8)
 	o.TaskQueue = cmp.Or(o.TaskQueue, 1024)
 	o.FlushTimeout = cmp.Or(o.FlushTimeout, 5*time.Second)
 	return o

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -182,17 +183,18 @@ func (r *Request) ensureAnswered() {
 // must be called inside Handle, at most once.
 func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, run: func() {
+	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, limit: r.peer.opts.Tasks, run: func() {
 		fn(r.peer.ctx)
 		r.ensureAnswered()
 	}})
 }
 
-// GoContent is Go for content reads. At most Options.Contents run at once, and each
-// counts until its result has been written.
+// GoContent is Go for content reads. At most Options.Contents run at once for one
+// canvas, and Options.AllContents for all, so that a provider that does not answer
+// holds up only its own canvas. Each counts until its result has been written.
 func (r *Request) GoContent(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.contents.launch(r.peer, r.peer.opts.Contents, task{size: r.size, run: func() {
+	r.peer.contents.launch(r.peer, max(r.peer.opts.AllContents, r.peer.opts.Contents), task{size: r.size, owner: contentOwner(r.Params), limit: r.peer.opts.Contents, run: func() {
 		r.slot = &slot{}
 		written := r.slot.hold()
 		fn(r.peer.ctx)
@@ -200,4 +202,23 @@ func (r *Request) GoContent(fn func(ctx context.Context)) {
 		written()
 		r.slot.wait()
 	}})
+}
+
+// contentOwner returns the part of a content read's URI that names the canvas: the
+// scheme and the first segment. It is "" if the params have no such URI.
+func contentOwner(params ahp.Value) string {
+	var p struct {
+		URI string `json:"uri"`
+	}
+	if ahp.Unmarshal(params, &p) != nil {
+		return ""
+	}
+	scheme, path, ok := strings.Cut(p.URI, ":/")
+	if !ok {
+		return ""
+	}
+	if end := strings.IndexAny(path, "/?#"); end >= 0 {
+		path = path[:end]
+	}
+	return scheme + ":/" + path
 }

@@ -30,8 +30,20 @@ var badInput = []struct{ name, send, receive string }{
 	{"duplicate inside", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[{"b":1,"b":1}]}}`, limit("duplicate member name")},
 	{"duplicate by escape", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1,"\u0061":1}}`, limit("duplicate member name")},
 	{"duplicate among many", `{"jsonrpc":"2.0","id":1,"method":"x","params":{` + numbered(100) + `,"m\u00373":0}}`, limit("duplicate member name")},
-	{"too deep", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat(`{"a":`, 64) + `1` + strings.Repeat(`}`, 64) + `}`, limit("nested too deep")},
-	{"too many values", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[` + strings.Repeat("0,", 16384-6) + `0]}}`, limit("too many values")},
+	{"too deep", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tooDeep + `}`, beyond("1", "nested too deep")},
+	{"too deep before the id", `{"jsonrpc":"2.0","method":"x","params":` + tooDeep + `,"\u0069d":1.50}`, beyond("1.50", "nested too deep")},
+	{"too deep, no id", `{"jsonrpc":"2.0","method":"x","params":` + tooDeep + `}`, limit("nested too deep")},
+	{"too deep, two ids", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tooDeep + `,"id":2}`, limit("nested too deep")},
+	{"too deep, bad id", `{"jsonrpc":"2.0","method":"x","params":` + tooDeep + `,"id":0x1}`, limit("nested too deep")},
+	{"too deep, broken id", `{"jsonrpc":"2.0","method":"x","params":` + tooDeep + ",\"id\":\"\xff\"}", limit("nested too deep")},
+	{"too deep, id too long", `{"jsonrpc":"2.0","method":"x","params":` + tooDeep + `,"id":"` + strings.Repeat("x", 255) + `"}`, limit("nested too deep")},
+	{"too deep, id is an object", `{"jsonrpc":"2.0","id":{},"method":"x","params":` + tooDeep + `}`, limit("nested too deep")},
+	{"too deep, cut off", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tooDeep, limit("nested too deep")},
+	{"too deep, two values", `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tooDeep + `} {}`, limit("nested too deep")},
+	{"too deep, an array", "[" + tooDeep + "]", limit("nested too deep")},
+	{"too deep, no method", `{"jsonrpc":"2.0","id":1,"x":` + tooDeep + `}`, beyond("1", "nested too deep")},
+	{"too many values", `{"jsonrpc":"2.0","id":"a","method":"x","params":{"a":[` + strings.Repeat("0,", 16384-6) + `0]}}`, beyond(`"a"`, "too many values")},
+	{"too many values before the id", `{"params":{"a":[` + strings.Repeat("0,", 16384-6) + `0]},"jsonrpc":"2.0","id":"a","method":"x"}`, beyond(`"a"`, "too many values")},
 
 	{"batch", `[{"jsonrpc":"2.0","id":1,"method":"x"}]`, invalid("null", "batches are not part of the protocol: send one object per message")},
 	{"empty batch", `[]`, invalid("null", "batches are not part of the protocol: send one object per message")},
@@ -65,6 +77,7 @@ var badInput = []struct{ name, send, receive string }{
 	{"answer with an odd id", `{"jsonrpc":"2.0","id":"a","result":1}`, ``},
 	{"answer with result and error", `{"jsonrpc":"2.0","id":99,"result":1,"error":{}}`, ``},
 	{"answer without version", `{"id":99,"result":1}`, ``},
+	{"answer to nothing, too deep", `{"jsonrpc":"2.0","id":99,"result":` + tooDeep + `}`, ``},
 
 	{"id echo: negative", `{"jsonrpc":"2.0","id":-1,"method":"x"}`, `{"jsonrpc":"2.0","id":-1,"result":null}`},
 	{"id echo: fraction", `{"jsonrpc":"2.0","id":1.0,"method":"x"}`, `{"jsonrpc":"2.0","id":1.0,"result":null}`},
@@ -83,8 +96,12 @@ var badInput = []struct{ name, send, receive string }{
 
 const parseError = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not one JSON value"}}`
 
-func limit(why string) string {
-	return `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read the message: ` + why + `"}}`
+var tooDeep = strings.Repeat(`{"a":`, 64) + `1` + strings.Repeat(`}`, 64)
+
+func limit(why string) string { return beyond("null", why) }
+
+func beyond(id, why string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32700,"message":"cannot read the message: ` + why + `"}}`
 }
 
 func invalid(id, text string) string { return answerError(id, -32600, text) }

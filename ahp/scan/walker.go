@@ -123,6 +123,29 @@ func (w *Walker) skipScalar() {
 	}
 }
 
+// Skim reports the members of the top object of a text that need not be valid, such as
+// one that [Check] rejected for its depth. It returns false if the object does not end
+// where the text ends. It takes linear time at any depth. What stands inside the members
+// is unchecked, and a name can be reported twice.
+func Skim(text []byte, members Members) bool {
+	w := Walk(text)
+	if w.Peek() != '{' {
+		return false
+	}
+	w.Enter()
+	for w.Peek() == '"' {
+		name := w.Name()
+		if w.Peek() == '}' {
+			return false
+		}
+		value := w.Value()
+		members.Member(name, value[:len(value):len(value)])
+	}
+	closed := w.Peek() == '}'
+	w.Enter()
+	return closed && w.Peek() == 0
+}
+
 // Measure returns how deeply a valid JSON text is nested and how many values it
 // holds, the outermost included. Member names do not count.
 func Measure(text []byte) (depth, values int) {

@@ -2,6 +2,8 @@ package scan
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,7 +19,32 @@ func stumble(data []byte) {
 	}
 	w.Enter()
 	w.Value()
+	Skim(data, ignored{})
 }
+
+type ignored struct{}
+
+func (ignored) Member(_, _ []byte) {}
+
+// TestSkim: the members of the top object, at any depth below it.
+func TestSkim(t *testing.T) {
+	deep := strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)
+	for text, want := range map[string]string{
+		` {"a":` + deep + `,"\u0062":"]}","a":1.0} `: "a b a true",
+		`{}`: "true", `{"a":`: "a false", `{"a":[}`: "a false", `{"a":1}}`: "a false", `{"a":1`: "a false",
+		`{"a"}`: "false", `[1]`: "false", ``: "false", `{"a":1,]`: "a false",
+	} {
+		var got names
+		ok := Skim([]byte(text), &got)
+		if have := strings.Join(append(got, fmt.Sprint(ok)), " "); have != want {
+			t.Errorf("%.40s: have %q, want %q", text, have, want)
+		}
+	}
+}
+
+type names []string
+
+func (n *names) Member(name, _ []byte) { *n = append(*n, string(name)) }
 
 // FuzzWalker: on well-formed text, the walker and a decoder are at the same place
 // after each member of the top value.

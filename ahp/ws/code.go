@@ -25,6 +25,9 @@ const (
 
 	CodeSlow CloseCode = 4001 // the peer does not read; it can reconnect and resume
 	CodeDead CloseCode = 4002 // nothing was received for Options.DeadAfter
+
+	CodeTokenEnded CloseCode = 4007 // the token was revoked, replaced or has expired
+	CodeReplaced   CloseCode = 4008 // another connection of the same client took over
 )
 
 // CloseError is the cause of a connection's end.

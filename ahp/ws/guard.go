@@ -3,6 +3,7 @@ package ws
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -19,11 +20,13 @@ const bearerProtocol = "bearer."
 type Token struct {
 	// Secret is the text that clients send. The empty text matches no request.
 	Secret string
-	// Role is "view" or "agent" (ahp/PROTOCOL.md section 14.1), or a role that a program
-	// defines for its endpoints.
+	// Role is a role of package access (ahp/PROTOCOL.md section 14.3), or one that a
+	// program defines for its endpoints.
 	Role string
 	// ClientID is the only client id that may use the token. "" means any.
 	ClientID string
+	// Name is what people call the token. It is in audits, so it must not be secret.
+	Name string
 }
 
 // Grant is what a token allows.
@@ -32,6 +35,18 @@ type Grant struct {
 	Role string
 	// ClientID is the token's client id, or "" for any.
 	ClientID string
+	// Token identifies the token without disclosing it ([TokenID]). It is "" if there is
+	// none, for example for a connection that the program accepted itself.
+	Token string
+	// Name is what people call the token, or "".
+	Name string
+}
+
+// TokenID returns the text that identifies a token in lists, records and audits: the
+// first 16 hex digits of its SHA-256.
+func TokenID(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Guard checks the requests of a listener: those of the WebSocket, of the agent's
@@ -45,6 +60,9 @@ type Guard struct {
 	Origins []string
 	// Tokens are the accepted tokens.
 	Tokens []Token
+	// Lookup finds a token that is not in Tokens, for example one that can be revoked. It
+	// must compare in constant time. It may be nil.
+	Lookup func(secret string) (Grant, bool)
 	// QueryToken accepts the token as ?tkn= in the URL, which appears in histories and
 	// logs. Set it only for a listener on a loopback address.
 	QueryToken bool
@@ -90,7 +108,7 @@ func (g *Guard) Check(r *http.Request, roles ...string) (Grant, *Refusal) {
 	if ref := g.CheckAddress(r); ref != nil {
 		return Grant{}, ref
 	}
-	grant, ok := g.match(g.RequestToken(r))
+	grant, ok := g.Match(g.RequestToken(r))
 	if !ok {
 		return Grant{}, &Refusal{http.StatusUnauthorized, "a valid token is needed"}
 	}
@@ -152,17 +170,20 @@ func offered(r *http.Request) []string {
 	return all
 }
 
-// match returns the grant of a token. It compares with every token of the guard, in a
+// Match returns the grant of a token. It compares with every token of the guard, in a
 // time that does not depend on their texts.
-func (g *Guard) match(token string) (Grant, bool) {
+func (g *Guard) Match(token string) (Grant, bool) {
 	var grant Grant
 	found := false
 	have := sha256.Sum256([]byte(token))
 	for _, t := range g.Tokens {
 		want := sha256.Sum256([]byte(t.Secret))
 		if subtle.ConstantTimeCompare(have[:], want[:]) == 1 && t.Secret != "" {
-			grant, found = Grant{t.Role, t.ClientID}, true
+			grant, found = Grant{Role: t.Role, ClientID: t.ClientID, Token: hex.EncodeToString(want[:8]), Name: t.Name}, true
 		}
+	}
+	if !found && token != "" && g.Lookup != nil {
+		return g.Lookup(token)
 	}
 	return grant, found
 }

@@ -231,7 +231,7 @@ func (s *suite) reconnects() {
 	s.reg.SetReachable(true)
 	v.Await("ready", func(e ahp.ActionEnvelope) bool {
 		var u canvas.Updated
-		return ahp.Unmarshal(e.Action, &u) == nil && u.Availability.Value != nil && *u.Availability.Value == session.Ready
+		return ahp.Unmarshal(e.Action, &u) == nil && u.Availability != nil && *u.Availability == session.Ready
 	})
 	s.act("one")
 }

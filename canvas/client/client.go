@@ -29,6 +29,7 @@ type Client struct {
 	closed  bool
 	link    *link // the newest connection that was opened; never nil after Dial
 	version string
+	secret  string // that a new connection shows to be this client
 	server  *ahp.ServerInfo
 	feed    feed
 }

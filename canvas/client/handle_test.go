@@ -222,7 +222,7 @@ func TestHandleUnsupported(t *testing.T) {
 			}
 		}
 		if err := g.Post(t.Context(), ahp.Value(`{`)); err == nil {
-			t.Error("posted what is not JSON")
+			t.Error("Post accepted a payload that is not JSON")
 		}
 	})
 }

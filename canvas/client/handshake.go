@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -18,13 +19,13 @@ type handshake struct {
 // after it.
 func (h *handshake) run(ctx context.Context) error {
 	h.c.mu.Lock()
-	seen := h.c.feed.mirror.seen
+	seen, secret := h.c.feed.mirror.seen, h.c.secret
 	h.c.mu.Unlock()
 	opts := &h.c.opts
 	if seen > 0 {
 		answered := false
 		err := callThen(ctx, h.link, ahp.Reconnect, ahp.ReconnectParams{
-			Channel: ahp.RootURI, ClientID: opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(h.uris),
+			Channel: ahp.RootURI, ClientID: opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(h.uris), Meta: ahp.ResumeMeta(secret),
 		}, func(result ahp.ReconnectResult) error {
 			answered = true
 			return h.finish(h.resumed(result))
@@ -36,7 +37,7 @@ func (h *handshake) run(ctx context.Context) error {
 	}
 	return callThen(ctx, h.link, ahp.Initialize, ahp.InitializeParams{
 		Channel: ahp.RootURI, ProtocolVersions: opts.Versions, ClientID: opts.ClientID,
-		InitialSubscriptions: h.uris, Capabilities: opts.Capabilities,
+		InitialSubscriptions: h.uris, Capabilities: opts.Capabilities, Meta: ahp.ResumeMeta(secret),
 	}, func(result ahp.InitializeResult) error { return h.finish(h.initialized(result)) })
 }
 
@@ -71,6 +72,7 @@ func (h *handshake) initialized(result ahp.InitializeResult) error {
 	}
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
+	h.c.secret = cmp.Or(ahp.ResumeSecret(result.Meta), h.c.secret)
 	h.c.version, h.c.server = result.ProtocolVersion, result.ServerInfo
 	h.c.feed.restart(h.uris, snapshots, result.ServerSeq)
 	h.use()

@@ -25,6 +25,7 @@ type call struct {
 	cancel context.CancelFunc
 	lost   atomic.Pointer[canvas.Error] // why it failed early
 	noted  bool                         // in its registration's calls; changed in transactions of its flow
+	reopen bool                         // opens a stale instance again; set in the transaction that notes the call
 }
 
 func newCall(ctx context.Context, r *Registration, timeout time.Duration) *call {
@@ -47,7 +48,11 @@ func (c *call) fail(why *canvas.Error) {
 
 // begin registers a call to a reachable provider; end unregisters it.
 func (e *Engine) begin(ctx context.Context, r *Registration, timeout time.Duration) (*call, error) {
-	c := newCall(ctx, r, timeout)
+	return e.beginCall(newCall(ctx, r, timeout))
+}
+
+func (e *Engine) beginCall(c *call) (*call, error) {
+	r := c.reg
 	err := e.locked(func(*channels.ReadTx) error {
 		if e.ending {
 			return errShuttingDown
@@ -116,6 +121,7 @@ func ask[T any](c *call, fn func(context.Context) (T, error), late func(T)) (T, 
 // Failures that several files return.
 var (
 	errTimeout      = canvas.Errorf(canvas.CodeTimeout, "the canvas's provider did not answer in time")
+	errSuperseded   = canvas.Errorf(canvas.CodeProviderUnavailable, "the canvas's provider declared its canvases again: the host is opening this one again")
 	errUnavailable  = canvas.Errorf(canvas.CodeProviderUnavailable, "the canvas's provider cannot be reached now")
 	errShuttingDown = canvas.Errorf(canvas.CodeProviderUnavailable, "the host is shutting down")
 )

@@ -143,7 +143,20 @@ func (cs *Clients) foldClient(tx *channels.Tx, uri string, c session.SessionActi
 	r.ext.Name = deref(c.DisplayName)
 	r.decls = decls
 	r.markStale(tx, r.noLongerDeclared)
+	r.supersedeReopens()
 	tx.Later(func() { r.reopenAll() })
+}
+
+// supersedeReopens fails the reopens of stale instances that the client was asked for
+// before it declared its canvases: it may have missed the request, because it was not
+// ready yet. The reopens that follow ask it again. Opens of new instances stay: their
+// callers wait for them.
+func (r *Registration) supersedeReopens() {
+	for c := range r.calls {
+		if c.reopen {
+			c.fail(errSuperseded)
+		}
+	}
 }
 
 // clientRegistration returns the entry of a client in a session's registry, adding it

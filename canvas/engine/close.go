@@ -70,9 +70,6 @@ func (e *Engine) sessionClosed(tx *channels.Tx, uri string, gone bool) {
 // person or by the end of a session must not be rejected because an agent is busy.
 const unlimited = math.MaxInt
 
-// anyInstance accepts any instance under the id.
-func anyInstance(*instance) bool { return true }
-
 // close is the close flow: plan, call the provider, commit, publish. It does nothing if
 // meant returns false for the instance.
 func (e *Engine) close(ctx context.Context, k key, limit int, meant func(*instance) bool) error {

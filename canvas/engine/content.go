@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -18,6 +19,7 @@ import (
 type Content struct {
 	engine *Engine
 	cache  contentjson.Cache
+	files  map[string]canvas.Content // of every instance, by path
 }
 
 // CanvasReadResource answers the request of that name: one resource of a canvas whose
@@ -193,7 +195,7 @@ func (c *Content) read(ctx context.Context, t readTarget, path canvas.ContentPat
 func (c *Content) fetch(ctx context.Context, t readTarget, req canvas.ReadRequest) (*contentjson.Resource, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.engine.timeouts.Read, errTimeout)
 	defer cancel()
-	found, err := t.reader.Read(ctx, req)
+	found, err := c.find(ctx, t, req)
 	if err != nil {
 		return nil, c.readError(ctx, t, err)
 	}
@@ -213,6 +215,16 @@ func (c *Content) fetch(ctx context.Context, t readTarget, req canvas.ReadReques
 	}
 	r.Text = contentjson.IsText(r.ContentType, found.Data)
 	return r, nil
+}
+
+// find reads a file that every instance has, or asks the instance.
+func (c *Content) find(ctx context.Context, t readTarget, req canvas.ReadRequest) (canvas.Content, error) {
+	file, ok := c.files[strings.Join(req.Path.Segments, "/")]
+	if !ok || req.Path.Dir {
+		return t.reader.Read(ctx, req)
+	}
+	file.NotModified = req.ETag == file.ETag
+	return file, nil
 }
 
 // readError returns what a reader learns about a failure: that there is no such content,

@@ -80,6 +80,31 @@ func TestCanvasReadResource(t *testing.T) {
 }
 
 // TestAbsentClosedForeignForbidden: these four kinds of content get the same error.
+// TestFiles: a file of the host is content of every instance; its provider is not asked
+// for it. A folder and a query of the same name are the provider's and the file's.
+func TestFiles(t *testing.T) {
+	h, f, _ := newFake(t, engine.Options{Files: map[string]canvas.Content{
+		".ahp/canvas.js": {Data: []byte("export {}"), ContentType: "text/javascript", ETag: "1"},
+	}})
+	f.read = files{"/.ahp/canvas.js": {Data: []byte("the provider's")}, "/.ahp/canvas.js/": {Data: []byte("a folder")}}.read
+	o, err := open(h, "one", "")
+	ok(t, err)
+	v := h.Connect("v")
+	v.Subscribe(o.Channel)
+	const uri = "ahp-canvas-content:/one/.ahp/canvas.js"
+	for _, tc := range []struct{ uri, etag, want string }{
+		{uri, "", `{"contents":[{"uri":"` + uri + `","mimeType":"text/javascript","text":"export {}"}],"_meta":{"x-ahp-canvas/etag":"1"}}`},
+		{uri, "1", `{"contents":[],"_meta":{"x-ahp-canvas/etag":"1"}}`},
+		{uri, "0", `{"contents":[{"uri":"` + uri + `","mimeType":"text/javascript","text":"export {}"}],"_meta":{"x-ahp-canvas/etag":"1"}}`},
+		{uri + "?v=2", "", `{"contents":[{"uri":"` + uri + `?v=2","mimeType":"text/javascript","text":"export {}"}],"_meta":{"x-ahp-canvas/etag":"1"}}`},
+		{uri + "/", "", `{"contents":[{"uri":"` + uri + `/","mimeType":"text/javascript","text":"a folder"}]}`},
+	} {
+		if got, err := readResource(h, v, o.Channel, tc.uri, tc.etag); err != nil || got != tc.want {
+			t.Errorf("%s with the validator %q:\n%s, %v\nwant\n%s", tc.uri, tc.etag, got, err, tc.want)
+		}
+	}
+}
+
 func TestAbsentClosedForeignForbidden(t *testing.T) {
 	h, f, _, v, ch := newContent(t, files{"/x": {Data: []byte("x")}})
 	two, err := open(h, "two", "")

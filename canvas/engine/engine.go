@@ -41,6 +41,9 @@ type Options struct {
 	// AllowSchemes are URL schemes that canvases may point to in addition to the
 	// policy's own (canvas/PROTOCOL.md section 6), without the colon: "file", "data".
 	AllowSchemes []string
+	// Files are part of the content of every instance, by path without the leading
+	// slash. Providers are not asked for them.
+	Files map[string]canvas.Content
 	// Logger receives failures that have no caller; nil discards them.
 	Logger *slog.Logger
 }
@@ -106,7 +109,7 @@ func New(opts Options) *Engine {
 	e.shown = channels.NewWriteBehind(store, e.collectShown, e.logger)
 	e.records = records{engine: e, extensions: map[string]*extensionRecords{}}
 	e.turns = newTurns(e.limits.Waiting)
-	e.Content = &Content{engine: e, cache: contentjson.Cache{Limit: e.limits.CacheBytes}}
+	e.Content = &Content{engine: e, cache: contentjson.Cache{Limit: e.limits.CacheBytes}, files: opts.Files}
 	e.Clients = &Clients{engine: e, caller: opts.Caller}
 	e.events = events{maxCount: e.limits.Events, maxBytes: e.limits.EventBytes, now: e.now, rings: map[string]*eventRing{}}
 	e.log.AddKind((&kind{e}).describe())

@@ -200,7 +200,7 @@ func (h *handle) reopen() {
 	var i *instance
 	h.engine.log.View(func(*channels.ReadTx) { i = h.inst })
 	if i != nil {
-		h.engine.tasks.start(func() { h.engine.reopen(i, func(*instance) bool { return true }) })
+		h.engine.tasks.start(func() { h.engine.reopen(i, anyInstance) })
 	}
 }
 

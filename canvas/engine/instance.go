@@ -79,6 +79,9 @@ func (i *instance) asOpen(st canvas.CanvasState) canvas.OpenCanvas {
 	}
 }
 
+// anyInstance is the condition of flows and changes that mean every instance.
+func anyInstance(*instance) bool { return true }
+
 func deref(s *string) string {
 	if s == nil {
 		return ""

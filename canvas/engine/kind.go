@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -48,7 +49,7 @@ func (k *kind) permitUpdate(d *channels.Dispatch, st canvas.CanvasState, i *inst
 		return errors.New("only the canvas's provider may update it")
 	case st.Availability != session.Ready && !i.reopening:
 		return errors.New("this canvas is stale: its provider has not opened it again")
-	case a.Availability.Present:
+	case a.Availability != nil:
 		return errors.New("/availability: only the host sets it")
 	case a.Input.Present:
 		return errors.New("/input: only the host sets it")
@@ -75,6 +76,9 @@ func (k *kind) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st canva
 	}
 	if provides {
 		return nil
+	}
+	if d.From.Rights.Of(a.ActionType()) == access.Greeting && !canvas.IsGreeting(a.Payload) {
+		return d.From.Rights.Deny(a.ActionType())
 	}
 	d.Audience = channels.Sender(d.From)
 	if id := st.Provider.ClientID; st.Provider.Kind == session.SourceClient {

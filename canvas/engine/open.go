@@ -68,8 +68,9 @@ func (p *plannedOpen) run(ctx context.Context) (open canvas.OpenCanvas, err erro
 	if err := p.engine.limits.Input(p.decl.Input, p.input); err != nil {
 		return open, err
 	}
-	c, err := p.engine.begin(ctx, p.reg, p.engine.timeouts.Open)
-	if err != nil {
+	c := newCall(ctx, p.reg, p.engine.timeouts.Open)
+	c.reopen = p.inst != nil && p.live == nil
+	if _, err = p.engine.beginCall(c); err != nil {
 		return open, err
 	}
 	defer c.end()
@@ -80,7 +81,7 @@ func (p *plannedOpen) run(ctx context.Context) (open canvas.OpenCanvas, err erro
 	}
 	if a.opened, err = p.ask(c, a.handle); err == nil {
 		if open, err = a.accept(); err != nil {
-			p.engine.tasks.start(func() { p.discard(a.opened) })
+			p.engine.tasks.start(func() { p.discard(c, a.opened) })
 		}
 	}
 	if err != nil && p.live == nil {
@@ -118,13 +119,13 @@ func (p *plannedOpen) ask(c *call, h *handle) (canvas.Opened, error) {
 		req.Current = p.inst.current
 	}
 	open := func(ctx context.Context) (canvas.Opened, error) { return p.reg.provider.Open(ctx, req, &h.Handle) }
-	return ask(c, open, p.discard)
+	return ask(c, open, func(late canvas.Opened) { p.discard(c, late) })
 }
 
 // discard closes an instance whose answer does not count, unless it is the one that
-// is open.
-func (p *plannedOpen) discard(opened canvas.Opened) {
-	if opened.Instance == nil {
+// is open, or the provider was asked to open it again.
+func (p *plannedOpen) discard(c *call, opened canvas.Opened) {
+	if opened.Instance == nil || c.lost.Load() == errSuperseded {
 		return
 	}
 	e, inUse := p.engine, false
@@ -239,8 +240,8 @@ func (p *preparedOpen) reopen(tx *channels.Tx) {
 	if p.live == nil {
 		shown = shown.Over(p.handle.pending)
 	}
-	u, ready := shown.Action(), session.Ready
-	u.Availability.Present, u.Availability.Value = true, &ready
+	u := shown.Action()
+	u.Availability = new(session.Ready)
 	u.Input = ahp.Clear[ahp.Value]()
 	if p.opened.Input != nil {
 		u.Input = ahp.Set(p.opened.Input)

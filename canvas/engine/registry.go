@@ -146,7 +146,7 @@ func (r *Registration) withdraw(tx *channels.Tx) {
 // instances stale.
 func (r *Registration) disconnect(tx *channels.Tx) {
 	r.failCalls(errUnavailable)
-	r.markStale(tx, func(*instance) bool { return true })
+	r.markStale(tx, anyInstance)
 }
 
 func (r *Registration) failCalls(why *canvas.Error) {
@@ -180,10 +180,7 @@ func (i *instance) markStale(e *Engine, tx *channels.Tx) {
 	}
 	i.handle.life.end()
 	i.box.close()
-	var u canvas.Updated
-	stale := session.Stale
-	u.Availability.Present, u.Availability.Value = true, &stale
-	e.publish(tx, i.channel, u)
+	e.publish(tx, i.channel, canvas.Updated{Availability: new(session.Stale)})
 }
 
 // publish brings SessionState.canvases of every session up to date. A session in which

@@ -16,7 +16,7 @@ import (
 // reopenAll reopens the stale instances of a provider, side by side, each with the
 // input that it had.
 func (r *Registration) reopenAll() {
-	r.reopenIf(func(*instance) bool { return true })
+	r.reopenIf(anyInstance)
 }
 
 // reopenUnanswered reopens those whose provider was asked and did not answer.

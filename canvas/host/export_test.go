@@ -1,6 +1,9 @@
 package host
 
 import (
+	"slices"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -18,3 +21,16 @@ func (h *Host) Exhaust() {
 
 // Tools returns the host's MCP server.
 func (h *Host) Tools() *mcp.Server { return h.tools }
+
+// MethodNames returns the methods that h serves or refuses by name.
+func (h *Host) MethodNames() (names []string) {
+	for _, m := range methods(h.sessions, h.canvases) {
+		names = append(names, m.Info.Name)
+	}
+	for _, m := range ahp.Methods {
+		if m.Direction&ahp.ClientToHost != 0 && !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}

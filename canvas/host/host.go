@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -18,12 +21,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// The roles of tokens (canvas/PROTOCOL.md section 9).
+// The roles of tokens (canvas/PROTOCOL.md section 9.2). All open the page and AHP.
 const (
-	// RoleView is the role of people: the page and AHP.
-	RoleView = "view"
-	// RoleAgent is the role of agents: what RoleView may do, and MCP.
-	RoleAgent = "agent"
+	// RoleRead sees everything and changes nothing.
+	RoleRead = access.Read
+	// RoleLook is RoleRead for a program that makes pictures of canvases.
+	RoleLook = access.Look
+	// RoleView is the role of people: they use canvases and can ask for a close.
+	RoleView = access.View
+	// RoleClient is the role of editors: they also declare canvases, and create sessions.
+	RoleClient = access.Client
+	// RoleAgent is the role of agents: they may do everything, and use MCP.
+	RoleAgent = access.Agent
 )
 
 // Host is a host of canvases: an http.Handler that serves the page, AHP and MCP. Make
@@ -40,6 +49,12 @@ type Host struct {
 	tools    *mcp.Server
 	logger   *slog.Logger
 
+	keys      *keys
+	invited   invitations
+	audit     *audit
+	expiring  sync.WaitGroup // the goroutine of expire
+	closed    chan struct{}  // ends it
+	rotating  sync.Mutex     // held while a token is replaced
 	sites     *sites
 	endpoints *http.ServeMux // the host's own paths
 	extra     *http.ServeMux // patterns of Handle
@@ -63,11 +78,14 @@ func New(opts Options) (*Host, error) {
 	}
 	opts = opts.withDefaults()
 	h := &Host{opts: opts, logger: opts.Logger, conns: web.ConnLimiter{Max: opts.MaxHTTP}}
-	h.sites = newSites(&h.opts, http.HandlerFunc(h.serveApp))
+	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
+	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
+	h.closed = make(chan struct{})
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}
+	h.expiring.Go(func() { h.expire(h.closed) })
 	return h, nil
 }
 
@@ -115,6 +133,7 @@ func (h *Host) assemble() {
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
+		Files: canvasFiles(),
 	})
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store,
@@ -123,12 +142,20 @@ func (h *Host) assemble() {
 	})
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods = methods(h.sessions, h.canvases)
+	so.Methods, so.Roles, so.ValidToken, so.Owner, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.owner, h.audit.act
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
-		Session: DefaultSession, Link: h.Link, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
+}
+
+// canvasFiles returns the files that are content of every instance: the module that
+// pages import, for renderers that do not have it.
+func canvasFiles() map[string]canvas.Content {
+	script := web.CanvasScript("canvas.js")
+	etag := fmt.Sprintf("%x", sha256.Sum256(script))
+	return map[string]canvas.Content{".ahp/canvas.js": {Data: script, ContentType: "text/javascript; charset=utf-8", ETag: etag}}
 }
 
 // EnsureSession makes a session with a title, unless the session exists. Clients make
@@ -141,7 +168,7 @@ func (h *Host) EnsureSession(uri, title string) error {
 }
 
 // Tokens returns the view token and the agent token.
-func (h *Host) Tokens() (view, agent string) { return h.opts.ViewToken, h.opts.AgentToken }
+func (h *Host) Tokens() (view, agent string) { return h.keys.base() }
 
 // caller calls clients through the server, which is made after the services that call.
 type caller struct{ h *Host }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"cmp"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
@@ -27,9 +29,10 @@ func (h *Host) Load() Load {
 
 // ServeSocket serves AHP on a WebSocket that the program has accepted itself, for
 // example through a relay, and returns at once. It checks no token: the caller has
-// decided who can connect. grant has the connection's role, which providers see, and the
-// only client id that it can have; "" permits any. The host closes the connection when it is closed, or at once with
-// [ws.CodeTryLater] at Options.MaxConnections.
+// decided who can connect. grant has the connection's role, which is RoleView if it is
+// empty, and the only client id that it can have; "" permits any. The host closes the
+// connection when it is closed, or at once with [ws.CodeTryLater] at
+// Options.MaxConnections.
 func (h *Host) ServeSocket(socket *ws.Conn, grant ws.Grant) {
 	h.entering.Lock() // two connections must not both be the last one below the limit
 	defer h.entering.Unlock()
@@ -39,5 +42,6 @@ func (h *Host) ServeSocket(socket *ws.Conn, grant ws.Grant) {
 		socket.Close(ws.CodeTryLater, "the host is at its connection limit")
 		return
 	}
+	grant.Role = cmp.Or(grant.Role, RoleView)
 	h.server.Serve(socket, grant)
 }

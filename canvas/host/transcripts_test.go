@@ -48,6 +48,8 @@ const (
 	address    = "127.0.0.1:8080"
 	viewToken  = "view-token"
 	agentToken = "agent-token"
+
+	readToken, lookToken, clientToken = "read-token", "look-token", "client-token"
 )
 
 // env implements testcases.Env with a host.
@@ -72,7 +74,10 @@ func newEnv(t *testing.T) *env {
 	ids := 0
 	e.host, err = host.New(host.Options{
 		ViewToken: viewToken, AgentToken: agentToken, Version: "test",
-		Tokens: []ws.Token{{Secret: "token-of-c-b", Role: host.RoleView, ClientID: "c-b"}},
+		Tokens: []ws.Token{
+			{Secret: "token-of-c-b", Role: host.RoleView, ClientID: "c-b"},
+			{Secret: readToken, Role: host.RoleRead}, {Secret: lookToken, Role: host.RoleLook}, {Secret: clientToken, Role: host.RoleClient},
+		},
 		NewID: func() string {
 			mu.Lock()
 			defer mu.Unlock()
@@ -168,7 +173,7 @@ func (e *env) Host(_ context.Context, what string) error {
 }
 
 func (e *env) Dial(ctx context.Context, args map[string]string) (testcases.Conn, error) {
-	token := map[string]string{"": viewToken, "view": viewToken, "agent": agentToken, "wrong": "wrong", "none": ""}[args["token"]]
+	token := map[string]string{"": agentToken, "read": readToken, "look": lookToken, "client": clientToken, "view": viewToken, "agent": agentToken, "wrong": "wrong", "none": ""}[args["token"]]
 	if client := args["client"]; client != "" {
 		token = "token-of-" + client
 	}

@@ -188,8 +188,8 @@ func (p *Pages) Message(ctx context.Context, from canvas.View, payload ahp.Value
 func (p *Pages) hello(from canvas.View) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || slices.ContainsFunc(p.views, same(from)) {
-		return // a repeated hello changes nothing
+	if p.closed || from.ReadOnly() || slices.ContainsFunc(p.views, same(from)) {
+		return // it cannot answer, or said hello before
 	}
 	p.views = append(p.views, from)
 	if len(p.views) == 1 {

@@ -71,7 +71,7 @@ func TestAxe(t *testing.T) {
 	p.Click(t, "#timeline summary")
 	p.Click(t, "#registry summary")
 	look("open", p)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale), Status: ahp.Set("3 of 5 cards done")})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale), Status: ahp.Set("3 of 5 cards done")})
 	p.Wait(t, `document.querySelector(".words.veil")`)
 	look("stale", p)
 	focus(t, p, "Hello two", ".maximize")

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -16,11 +15,11 @@ func TestLoadedWhileUnreachable(t *testing.T) {
 	a := newApp(t)
 	a.page("/second", `<title>Second</title>`)
 	e := start(t, nil, appSite("one", a))
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale)})
 	p := webtest.Start(t).Open(t, e.link)
 	frame := p.Frames(t, 1, webtest.ContentFrame)[0]
 	frame.Wait(t, document+`.body?.innerText.includes("Status 503")`)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Ready)})
 	frame.Wait(t, document+`.title === "App"`)
 
 	e.gone()
@@ -32,9 +31,9 @@ func TestLoadedWhileUnreachable(t *testing.T) {
 
 	// A page that has loaded is kept.
 	webtest.Eval[any](t, frame, `void(`+document+`.mark = 1)`)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale)})
 	p.Wait(t, `document.querySelector("iframe").inert`)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Ready)})
 	p.Wait(t, `!document.querySelector("iframe").inert`)
 	inCanvas[any](t, frame, `await fetch("/echo")`)
 	if webtest.Eval[int](t, frame, `(`+document+`.mark ?? 0)`) != 1 {

@@ -101,6 +101,7 @@ func TestStatuses(t *testing.T) {
 
 // TestUpload: 2 MiB are sent in chunks and arrive as one body of known length.
 func TestUpload(t *testing.T) {
+	webtest.InShort(t)
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
 	const fill = `const bytes = new Uint8Array(2 * 1024 * 1024).map((_, i) => i * 7);

@@ -70,6 +70,7 @@ func TestHostIsSilent(t *testing.T) {
 
 // TestAbort: aborting a request ends it at the app at once.
 func TestAbort(t *testing.T) {
+	webtest.InShort(t)
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
 	inCanvas[any](t, frame, `const c = new AbortController(); const r = await fetch("/flood", { signal: c.signal }); await r.body.getReader().read(); c.abort();`)
@@ -83,6 +84,7 @@ func TestAbort(t *testing.T) {
 
 // TestCloseEndsRequests: closing a canvas ends its requests.
 func TestCloseEndsRequests(t *testing.T) {
+	webtest.InShort(t)
 	a := liveApp(t)
 	_, p, _ := showLive(t, a)
 	p.Click(t, ".close")

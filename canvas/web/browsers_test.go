@@ -8,9 +8,6 @@ import (
 
 // TestInOtherBrowsers runs the main paths through the page in the other browsers.
 func TestInOtherBrowsers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("browsers take their time")
-	}
 	webtest.Each(t, func(t *testing.T) {
 		t.Run("canvas", TestCanvas)
 		t.Run("actions", TestActions)

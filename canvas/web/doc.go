@@ -27,6 +27,7 @@
 //	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas with its title, messages and buttons
+//	cardtext.js the markup of a card, and its longer texts
 //	mount.js    the frame of a canvas, its ports and its limits
 //	view.js     view/1: connects a canvas's page to its provider
 //	offer.js    the bar with a link that a canvas offers
@@ -36,6 +37,7 @@
 //	headers.js  filters the headers of an app's response
 //	content.js  canvasReadResource, a few reads at a time; cache.js stores validated reads
 //	base64.js
+//	base.js     the path of the page, "/" unless a proxy has it under a prefix
 //	policy.js   decides which urls are shown, and how
 //	proof.js    verifies the host before the token is sent again
 //	key.js      moves the link's token from the address bar into this tab's storage
@@ -66,6 +68,11 @@
 // The provider chooses the id, any JSON scalar; the page echoes it. If the page is closed
 // before it answers, the answer is canvas_provider_unavailable. After a lost connection
 // a page is a new View, and says hello again.
+//
+// A document can do the same without canvas.js: {type: "canvas/message", payload} to and
+// from its parent window (canvas/PROTOCOL.md section 4.8). The frames pass such messages on
+// from the canvas's own document only, and the app page treats them like those of a port.
+// In another renderer canvas.js, which is content of every instance, uses them.
 //
 // # http/1
 //
@@ -111,6 +118,9 @@
 // the browser. The canvas has no storage, cannot fetch and cannot have frames. The card
 // shows the mode and what could not be loaded. Module specifiers are found by a pattern,
 // so a computed import() does not work.
+//
+// Plain http beyond loopback is such a case: browsers then have no service workers and no
+// crypto.subtle. The page states that the connection is not private.
 //
 // # Browsers
 //

@@ -145,6 +145,7 @@ func TestWorkerEnds(t *testing.T) {
 // TestEventStreamEnds: the browser reopens a stream that the app ends, but not one that
 // it refuses.
 func TestEventStreamEnds(t *testing.T) {
+	webtest.InShort(t)
 	a := newApp(t)
 	var asked atomic.Int32
 	a.HandleFunc("/some", func(w http.ResponseWriter, r *http.Request) {
@@ -170,6 +171,7 @@ func TestEventStreamEnds(t *testing.T) {
 // TestQuiet: after its head a response can be silent for any time, whether it is an
 // event stream or not.
 func TestQuiet(t *testing.T) {
+	webtest.InShort(t)
 	a := liveApp(t)
 	more := make(chan bool)
 	a.HandleFunc("/quiet", func(w http.ResponseWriter, r *http.Request) {
@@ -205,13 +207,13 @@ func TestQuiet(t *testing.T) {
 func TestStaleAndReady(t *testing.T) {
 	a := liveApp(t)
 	e, p, frame := showLive(t, a)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale)})
 	p.Wait(t, `document.querySelector(".words.veil h3").textContent === "Not up to date" && document.querySelector("iframe").inert`)
 	frame.Wait(t, win+`.log.at(-1) === "error 0"`)
 	if got := inCanvas[string](t, frame, `const r = await fetch("/echo"); return r.status + " " + await r.text()`); got != "503 This canvas's provider is not running. Try again when it is back.\n" {
 		t.Errorf("a request to what is gone: %q", got)
 	}
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Ready)})
 	back := time.Now()
 	frame.Wait(t, win+`.log.at(-1) === 'from ""'`)
 	t.Logf("alive again after %d ms", time.Since(back).Milliseconds())
@@ -234,6 +236,7 @@ func TestOtherURL(t *testing.T) {
 // TestReconnect: when the page loses its host for a moment, active requests
 // fail and the event stream reconnects.
 func TestReconnect(t *testing.T) {
+	webtest.InShort(t)
 	a := liveApp(t)
 	e, p, frame := showLive(t, a)
 	inCanvas[any](t, frame, `window.under = fetch("/hang", { method: "POST" }).then(async (r) => r.status + " " + await r.text());

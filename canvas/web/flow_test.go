@@ -15,6 +15,7 @@ import (
 // TestFlood: a body that is not read stops its sender, and a fast one does not delay a
 // neighbor's events.
 func TestFlood(t *testing.T) {
+	webtest.InShort(t)
 	bad, good := newApp(t), liveApp(t)
 	e := start(t, nil, appSite("bad", bad), appSite("good", good))
 	p := webtest.Start(t).Open(t, e.link)
@@ -64,6 +65,7 @@ func TestFlood(t *testing.T) {
 
 // TestParallel: many requests run concurrently.
 func TestParallel(t *testing.T) {
+	webtest.InShort(t)
 	a := newApp(t)
 	_, _, frame := showApp(t, a)
 	inCanvas[any](t, frame, `for (let i = 0; i < 20; i++) fetch("/hang").catch(() => {}); fetch("/flood").then((r) => { window.r = r; });`)
@@ -78,6 +80,7 @@ func TestParallel(t *testing.T) {
 
 // TestTenCanvases: ten apps side by side, each with its page and event stream.
 func TestTenCanvases(t *testing.T) {
+	webtest.InShort(t)
 	const n = 10
 	apps, sites := make([]*app, n), make([]site, n)
 	for i := range n {

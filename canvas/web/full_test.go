@@ -13,6 +13,7 @@ import (
 
 // A page shows that the host is at its limit, and connects when a connection is free.
 func TestHostAtItsLimit(t *testing.T) {
+	webtest.InShort(t)
 	b := webtest.Start(t)
 	h, err := host.New(host.Options{MaxConnections: 1})
 	if err != nil {

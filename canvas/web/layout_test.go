@@ -131,7 +131,7 @@ func TestTimeline(t *testing.T) {
 	said("You sent something in “Hello one”")
 	e.send(t, "one", object{"x-ahp": "view/1", "type": "invoke", "id": "7", "action": "add", "input": object{"n": 41}})
 	said("Agent used “add” in “Hello one”")
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale), Title: ahp.Set("New"), Status: ahp.Set("3 left")})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale), Title: ahp.Set("New"), Status: ahp.Set("3 left")})
 	said("Agent renamed “Hello one” to “New”")
 	said("Agent “Hello one”: 3 left")
 	said("Host “Hello one” is not up to date: its provider is not running")

@@ -111,9 +111,6 @@ func (a attack) judge(t *testing.T, kind webtest.Kind, c *canary, settled time.T
 // TestAttacksInOtherBrowsers: no row reaches its canary in the other browsers except
 // the known ones.
 func TestAttacksInOtherBrowsers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("browsers take their time")
-	}
 	webtest.Each(t, func(t *testing.T) {
 		t.Run("reach nothing", TestAttacksReachNothing)
 		if long {

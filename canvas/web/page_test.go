@@ -86,6 +86,7 @@ func TestActions(t *testing.T) {
 
 // TestMessageLimits: the page checks a canvas's messages, canvas.js does not matter.
 func TestMessageLimits(t *testing.T) {
+	webtest.InShort(t)
 	s := helloSite("one")
 	s.files["main.js"] = `
 		const { port1: port, port2 } = new MessageChannel(); // like canvas.js, but without its checks
@@ -156,9 +157,9 @@ func TestStaleKeepsTheFrame(t *testing.T) {
 	p := webtest.Start(t).Open(t, e.link)
 	frame := shown(t, p, 1)[0]
 	webtest.Eval[any](t, frame, `void(`+document+`.getElementById("name").value = "typed")`)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Stale)})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Stale)})
 	p.Wait(t, `document.querySelector(".words.veil h3").textContent === "Not up to date" && document.querySelector("iframe").inert`)
-	e.update(t, "one", canvas.Updated{Availability: ahp.Set(session.Ready), Title: ahp.Set("Back")})
+	e.update(t, "one", canvas.Updated{Availability: new(session.Ready), Title: ahp.Set("Back")})
 	p.Wait(t, `document.querySelector(".words").hidden && !document.querySelector("iframe").inert && document.querySelector(".card h2").textContent === "Back"`)
 	if got := webtest.Eval[string](t, frame, document+`.getElementById("name").value`); got != "typed" {
 		t.Errorf("the page lost what was typed: %q", got)
@@ -195,6 +196,7 @@ func TestTokenLeavesTheAddressBar(t *testing.T) {
 // TestHostRestarted: the page initializes again on the same socket if a restarted host
 // knows neither it nor its canvases.
 func TestHostRestarted(t *testing.T) {
+	webtest.InShort(t)
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 1)
@@ -208,6 +210,7 @@ func TestHostRestarted(t *testing.T) {
 }
 
 func TestPageReconnects(t *testing.T) {
+	webtest.InShort(t)
 	e := start(t, nil, helloSite("one"))
 	p := webtest.Start(t).Open(t, e.link)
 	frame := shown(t, p, 1)[0]

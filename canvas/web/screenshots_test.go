@@ -36,7 +36,7 @@ func TestScreenshots(t *testing.T) {
 	p.Click(t, "#theme")
 	p.Click(t, "#theme")
 	p.Click(t, "summary")
-	e.update(t, "two", canvas.Updated{Availability: ahp.Set(session.Stale), Status: ahp.Set("3 of 5 cards done")})
+	e.update(t, "two", canvas.Updated{Availability: new(session.Stale), Status: ahp.Set("3 of 5 cards done")})
 	p.Wait(t, `document.querySelector(".words.veil")`)
 	p.Resize(t, 1280, 1000)
 	save(t, "dark-stale", p)

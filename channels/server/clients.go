@@ -37,6 +37,9 @@ type Connectivity interface {
 // client is the state of a client id.
 type client struct {
 	id string
+	// token identifies the token that may use the id, and secret proves to be the same
+	// client. They are "" for a client from before a restart.
+	token, secret string
 	// version and caps are what a reconnect resumes: those of the newest connection,
 	// or of the one that ended last. A client from before a restart has no version.
 	version ahp.Version
@@ -65,12 +68,18 @@ type clients struct {
 	known  map[string]*client
 	absent *list.List // of *client, longest absent first
 	closed bool
+	ends   chan struct{} // closed when a connection ends; nil if no handshake waits
 }
 
 // joined records a new connection, and stops the timers of its client.
 func (t *clients) joined(c *conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.add(c)
+}
+
+// add is joined under the mutex.
+func (t *clients) add(c *conn) {
 	cl := t.known[c.sub.ClientID]
 	if cl == nil {
 		cl = &client{id: c.sub.ClientID}
@@ -94,22 +103,48 @@ func (t *clients) expect(id string, caps ahp.Capabilities) {
 }
 
 // left records that a connection has ended. If it was the client's last, the grace
-// period begins.
-func (t *clients) left(c *conn, mark channels.Bookmark) {
+// period begins. It reports whether there is none, because the token has ended: the
+// client is gone now.
+func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cl := t.known[c.sub.ClientID]
 	if cl == nil {
-		return
+		return false
 	}
 	newest := slices.Index(cl.conns, c) == len(cl.conns)-1
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
+	if t.ends != nil {
+		close(t.ends)
+		t.ends = nil
+	}
 	if newest && !cl.ended || len(cl.conns) == 0 {
 		cl.version, cl.caps, cl.ended, cl.bookmark = c.sub.Version, c.sub.Caps, true, mark
 	}
-	if len(cl.conns) == 0 && !t.closed {
-		t.leave(cl)
+	switch {
+	case len(cl.conns) > 0 || t.closed:
+		return false
+	case c.tokenEnded.Load():
+		delete(t.known, cl.id)
+		return true
 	}
+	t.leave(cl)
+	return false
+}
+
+// endToken forgets the absent clients of a token and returns their ids. They are gone,
+// whatever is left of their grace periods.
+func (t *clients) endToken(token string) (gone []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, cl := range t.known {
+		if cl.token == token && cl.absent != nil {
+			cl.grace.Stop()
+			t.forgetClient(cl)
+			gone = append(gone, id)
+		}
+	}
+	return gone
 }
 
 // leave starts the timers of a client without a connection.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -17,9 +18,12 @@ type conn struct {
 	server *Server
 	id     channels.ConnID
 	grant  ws.Grant
+	rights *access.Rights // of the grant's role
 	peer   *peer.Peer
 
 	waiting pending // messages that are being handled
+
+	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
 
 	// opening closes the connection if its handshake does not come in time. It is nil
 	// after the handshake, to free the timer.
@@ -52,6 +56,10 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 		c.mismatched(m, req)
 	case c.sub == nil && !opensConnection(m.Info.Name):
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the handshake: send initialize or reconnect first", m.Info.Name))
+	case c.rights.Of(m.Info.Name) == access.Denied:
+		err := c.rights.Deny(m.Info.Name)
+		c.record(m.Info.Name, "", err)
+		req.Fail(err)
 	case c.server.closed.Load():
 		req.Fail(ahp.Errorf(ahp.CodeInternal, shuttingDown))
 	case m.Order != InOrder:
@@ -104,8 +112,11 @@ func (c *conn) Closed(error) {
 		c.opening.Stop()
 		return
 	}
-	s.clients.left(c, s.log.Leave(c.sub))
+	gone := s.clients.left(c, s.log.Leave(c.sub))
 	s.report(c.sub.ClientID)
+	if gone {
+		s.clients.onGone(c.sub.ClientID)
+	}
 }
 
 // neverOpened closes a connection whose handshake did not come in time.

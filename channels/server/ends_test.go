@@ -10,13 +10,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
 
-// TestReconnectResumesTheNewest: a client has two connections and the newer one ends.
-// A reconnect resumes the newer one. It has no snapshot of a channel to which only
-// the older one is subscribed, so the answer for that channel is a snapshot.
+// TestReconnectResumesTheNewest: a second connection replaces a client's first one, and
+// ends. A reconnect resumes the second one. It has no snapshot of a channel to which only
+// the first one was subscribed, so the answer for that channel is a snapshot.
 func TestReconnectResumesTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := toys(t, "ahp-toy:/a", "ahp-toy:/b")
-		_, dial := serve(t, server.Options{Log: log})
+		_, dialWith := serveGrants(t, server.Options{Log: log})
+		dial := func() *ws.Conn { return dialWith(ws.Grant{ClientID: "c"}) } // it needs no resume secret
 		open := func(uris string) *ws.Conn {
 			c := dial()
 			sendText(t, c, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c","initialSubscriptions":[%s]}}`, uris)

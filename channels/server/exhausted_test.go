@@ -36,7 +36,7 @@ func TestSequenceExhausted(t *testing.T) {
 		log := toysOn(t, channels.New(channels.Options{Sequence: sequence}), "ahp-toy:/a", "ahp-toy:/b")
 		s, dial := serve(t, server.Options{Log: log})
 		open := dial()
-		sendText(t, open, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"c","initialSubscriptions":["ahp-toy:/a"]}}`)
+		sendText(t, open, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.6.0"],"clientId":"first","initialSubscriptions":["ahp-toy:/a"]}}`)
 		expect(t, open, `"result"`)
 		err = log.Update(func(tx *channels.Tx) (err error) {
 			for range 1<<20 - 1<<16 { // less would leave enough for another transaction

@@ -30,7 +30,7 @@ func ping(_ context.Context, _ *conn, req *peer.Request) { req.Reply(ahp.None{})
 
 // initialize opens the connection (ahp/PROTOCOL.md section 2a). The initial
 // subscriptions, their snapshots and the answer are one transaction.
-func initialize(_ context.Context, c *conn, req *peer.Request) {
+func initialize(ctx context.Context, c *conn, req *peer.Request) {
 	var p ahp.InitializeParams
 	if err := c.handshake(ahp.Initialize.MethodInfo, req, &p); err != nil {
 		req.Fail(err)
@@ -51,19 +51,25 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	c.open(p.ClientID, version, caps)
-	if err := c.subscribeInitially(req, exact, p.InitialSubscriptions); err != nil {
+	secret, old, err := c.open(ctx, ahp.Initialize.Name, p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
+	if err != nil {
+		req.Fail(err)
+		return
+	}
+	if err := c.subscribeInitially(req, exact, secret, p.InitialSubscriptions); err != nil {
 		c.abort(req, err)
 		return
 	}
+	c.answered.Store(true)
+	c.server.replace(old)
 	c.reachable()
 }
 
 // subscribeInitially subscribes the connection to the existing channels of uris, and
 // queues the answer to initialize.
-func (c *conn) subscribeInitially(req *peer.Request, version string, uris []string) error {
+func (c *conn) subscribeInitially(req *peer.Request, version, secret string, uris []string) error {
 	return c.server.log.Update(func(tx *channels.Tx) error {
-		result := ahp.InitializeResult{ProtocolVersion: version, ServerSeq: tx.Seq(), ServerInfo: c.server.info}
+		result := ahp.InitializeResult{ProtocolVersion: version, ServerSeq: tx.Seq(), ServerInfo: c.server.info, Meta: ahp.ResumeMeta(secret)}
 		var snaps []*channels.Snapshot
 		for _, uri := range uris {
 			if tx.Subscribed(c.sub, uri) {
@@ -112,7 +118,7 @@ func (s *Server) report(clientID string) {
 }
 
 // reconnect resumes a client on a new connection (ahp/PROTOCOL.md section 2f).
-func reconnect(_ context.Context, c *conn, req *peer.Request) {
+func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 	var p ahp.ReconnectParams
 	if err := c.handshake(ahp.Reconnect.MethodInfo, req, &p); err != nil {
 		req.Fail(err)
@@ -127,8 +133,12 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
 		return
 	}
-	c.open(p.ClientID, known.version, known.caps)
-	err := c.server.log.Update(func(tx *channels.Tx) error {
+	_, old, err := c.open(ctx, ahp.Reconnect.Name, p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
+	if err != nil {
+		req.Fail(err)
+		return
+	}
+	err = c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {
 			mark = tx.Bookmark(known.conns[len(known.conns)-1].sub)
@@ -141,6 +151,8 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		c.abort(req, err)
 		return
 	}
+	c.answered.Store(true)
+	c.server.replace(old)
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
 	c.reachable()
 }
@@ -175,19 +187,35 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	if c.grant.ClientID != "" && c.grant.ClientID != clientID {
 		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
 	}
+	if c.server.owner != nil && c.grant.ClientID == "" && c.server.owner(clientID) != "" {
+		return errOtherToken
+	}
 	if subscriptions > c.server.maxSubs {
 		return ahp.Errorf(ahp.CodeInvalidParams, "more than %d subscriptions", c.server.maxSubs)
 	}
 	return nil
 }
 
-// open makes the connection one of the client's.
-func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities) {
-	c.sub = &channels.Subscriber{ID: c.id, ClientID: clientID, Role: c.grant.Role, Version: version, Caps: caps, Sink: c}
+// open makes the connection that of a client, and returns the client's resume secret and
+// the connections that this one replaces. After an error the handshake can be repeated.
+func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
+	c.sub = &channels.Subscriber{
+		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
+		Version: version, Caps: caps, Sink: c,
+	}
+	if c.server.audit != nil {
+		c.sub.Audit = func(channel, action string, refused error) { c.record(action, channel, refused) }
+	}
+	secret, old, err = c.server.clients.claimSoon(ctx, c, shown, fresh)
+	c.record(method, "", err)
+	if err != nil {
+		c.sub = nil
+		return "", nil, err
+	}
 	c.opening.Stop()
 	c.opening = nil
 	c.peer.SetReadLimit(ws.MessageReadLimit)
-	c.server.clients.joined(c)
+	return secret, old, nil
 }
 
 func encodeAll(snaps []*channels.Snapshot) []ahp.Snapshot {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +18,15 @@ import (
 
 func TestMain(m *testing.M) { ahptest.VerifyNoLeaks(m) }
 
-// serve serves a host until the test ends; dial connects to it.
+// serve serves a host until the test ends; dial connects to it, without a token.
 func serve(t *testing.T, opts server.Options) (s *server.Server, dial func() *ws.Conn) {
+	t.Helper()
+	s, dialWith := serveGrants(t, opts)
+	return s, func() *ws.Conn { t.Helper(); return dialWith(ws.Grant{}) }
+}
+
+// serveGrants is serve with what the token of each connection grants.
+func serveGrants(t *testing.T, opts server.Options) (s *server.Server, dial func(ws.Grant) *ws.Conn) {
 	t.Helper()
 	var n ahptest.Net
 	l, err := n.Listen("host.test:80")
@@ -31,13 +39,15 @@ func serve(t *testing.T, opts server.Options) (s *server.Server, dial func() *ws
 	s = server.New(opts)
 	ahptest.Serve(t, l, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := ws.Upgrade(w, r, ws.Options{}); err == nil {
-			s.Serve(c, ws.Grant{})
+			q := r.URL.Query()
+			s.Serve(c, ws.Grant{Role: q.Get("role"), Token: q.Get("token"), ClientID: q.Get("client")})
 		}
 	})})
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	return s, func() *ws.Conn {
+	return s, func(g ws.Grant) *ws.Conn {
 		t.Helper()
-		c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp", ws.DialOptions{NetDial: n.Dial})
+		q := url.Values{"role": {g.Role}, "token": {g.Token}, "client": {g.ClientID}}
+		c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp?"+q.Encode(), ws.DialOptions{NetDial: n.Dial})
 		if err != nil {
 			t.Fatal(err)
 		}

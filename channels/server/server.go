@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -28,6 +29,19 @@ type Options struct {
 	Presence Presence
 	// Connectivity is notified whether clients can be reached. It may be nil.
 	Connectivity Connectivity
+	// Roles restricts each connection to what the role of its token permits (package
+	// access). Without it, every connection may do everything.
+	Roles bool
+	// ValidToken reports whether a token still grants what it did when its connection was
+	// accepted, by ws.Grant's Token. It is called when a connection begins, so that
+	// EndToken misses none. nil means that no token ends.
+	ValidToken func(token string) bool
+	// Owner returns the only token that may use a client id, or "" for any. It may be
+	// nil.
+	Owner func(clientID string) (token string)
+	// Audit is called for each handshake, each action, each request that changes something
+	// and each that the role does not permit. It must return at once. It may be nil.
+	Audit func(Act)
 	// Info names the host in the answer to initialize. It may be nil.
 	Info *ahp.ServerInfo
 
@@ -61,6 +75,10 @@ type Server struct {
 	methods      map[string]Method
 	presence     Presence
 	connectivity Connectivity
+	roles        bool
+	validToken   func(string) bool
+	owner        func(string) string
+	audit        func(Act)
 	info         *ahp.ServerInfo
 	maxSubs      int
 	handshake    time.Duration
@@ -85,6 +103,10 @@ func New(opts Options) *Server {
 		methods:      map[string]Method{},
 		presence:     opts.Presence,
 		connectivity: opts.Connectivity,
+		roles:        opts.Roles,
+		validToken:   opts.ValidToken,
+		owner:        opts.Owner,
+		audit:        opts.Audit,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
 		handshake:    or(opts.Handshake, 30*time.Second),
@@ -127,11 +149,18 @@ func or[T comparable](v, def T) T {
 // only client id that the connection may have, or "" if it may have any.
 func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) {
 	c := &conn{server: s, grant: grant, id: channels.ConnID(s.nextID.Add(1))}
+	if s.roles {
+		c.rights = access.For(grant.Role)
+	}
 	c.peer = s.peers.New(socket, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed.Load() {
 		socket.Close(ws.CodeGoingAway, shuttingDown)
+		return
+	}
+	if s.validToken != nil && !s.validToken(grant.Token) {
+		socket.Close(ws.CodeTokenEnded, tokenEnded)
 		return
 	}
 	s.live[c] = struct{}{}
@@ -144,6 +173,29 @@ func (s *Server) ended(c *conn) {
 	defer s.mu.Unlock()
 	delete(s.live, c)
 }
+
+// EndToken closes the connections of a token with ws.CodeTokenEnded. Their clients, and
+// absent ones of the token, leave their channels without a grace period, with everything
+// that they declared. Options.ValidToken must report false for the token already.
+func (s *Server) EndToken(token string) {
+	s.mu.Lock()
+	var ending []*conn
+	for c := range s.live {
+		if c.grant.Token == token {
+			c.tokenEnded.Store(true)
+			ending = append(ending, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range ending {
+		c.peer.Close(ws.CodeTokenEnded, tokenEnded)
+	}
+	for _, id := range s.clients.endToken(token) {
+		s.clients.onGone(id)
+	}
+}
+
+const tokenEnded = "the token was revoked, replaced or has expired"
 
 const shuttingDown = "the host is shutting down"
 

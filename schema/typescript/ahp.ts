@@ -2,7 +2,7 @@
 // https://github.com/ahp-canvas/ahp-canvas/schema/0.6.0/bundle.json
 
 /**
- * The id of a request, chosen by its sender and repeated in the response.
+ * The id of a request, chosen by its sender and repeated in the response as it was written: 1.0 stays 1.0. A string or number of at most 256 bytes.
  */
 export type RequestId = string | number;
 export type BridgeAmount = number;
@@ -400,9 +400,9 @@ export interface CanvasUpdatedAction {
    */
   url?: string | null;
   /**
-   * availability is ready or stale. It cannot be cleared.
+   * availability is ready or stale. It cannot be cleared: null is absence.
    */
-  availability?: "ready" | "stale";
+  availability?: ("ready" | "stale") | null;
   /**
    * input replaces the retained input as a whole.
    */

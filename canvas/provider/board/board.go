@@ -24,6 +24,7 @@ func New() *sample.Provider {
 		Open:        open,
 		Agent:       actions,
 		Person:      personActions(),
+		Decisions:   []string{"remove_list"},
 		Show:        func(b board) any { return b.State },
 		Title:       func(b board) string { return b.Title },
 		Status:      board.status,

@@ -89,7 +89,7 @@ func (b *bench) awaitAvailability(v *canvastest.View, want session.CanvasAvailab
 	b.t.Helper()
 	v.Await(string(want), func(e ahp.ActionEnvelope) bool {
 		var u canvas.Updated
-		return ahp.Unmarshal(e.Action, &u) == nil && u.Availability.Value != nil && *u.Availability.Value == want
+		return ahp.Unmarshal(e.Action, &u) == nil && u.Availability != nil && *u.Availability == want
 	})
 }
 

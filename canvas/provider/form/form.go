@@ -23,6 +23,7 @@ func New() *sample.Provider {
 		Asks:        true,
 		Agent:       agent,
 		Person:      person,
+		Decisions:   []string{"edit", "decide"},
 		Title:       func(s State) string { return s.Title },
 		Status:      State.status,
 	})

@@ -37,6 +37,7 @@ type toPage struct {
 	By        string               `json:"by,omitzero"`
 	What      string               `json:"what,omitzero"`
 	Tools     bool                 `json:"tools,omitzero"`
+	ReadOnly  bool                 `json:"readOnly,omitzero"`
 	Values    map[string]ahp.Value `json:"values,omitzero"`
 	Delete    []string             `json:"delete,omitzero"`
 	Message   string               `json:"message,omitzero"`
@@ -153,9 +154,6 @@ func (i *instance) raise(payload ahp.Value) {
 	}
 }
 
-// isPerson reports whether a View is a page in front of a person.
-func isPerson(v canvas.View) bool { return v.Role != "agent" && v.Role != "look" }
-
 // welcome answers a page's first message with the revision and the shared state. It holds
 // mu, so that no change comes in between.
 func (i *instance) welcome(from canvas.View) {
@@ -165,12 +163,12 @@ func (i *instance) welcome(from canvas.View) {
 		i.viewers[from] = &viewer{}
 	}
 	i.viewers[from].asked = false
-	i.answer(from, toPage{Kind: "welcome", Revision: i.rec.head().N, Tools: isPerson(from)})
+	i.answer(from, toPage{Kind: "welcome", Revision: i.rec.head().N, Tools: from.Person(), ReadOnly: from.ReadOnly()})
 	for part := range i.stateParts() {
 		i.answer(from, toPage{Kind: "state", Values: part})
 	}
 	i.answer(from, toPage{Kind: "ready"})
-	if i.offer != nil && i.offer.Revision == i.rec.head().N && isPerson(from) {
+	if i.offer != nil && i.offer.Revision == i.rec.head().N && from.Person() {
 		i.answer(from, offering{"export", *i.offer})
 	}
 }
@@ -185,7 +183,7 @@ func (i *instance) announce() error {
 	head := i.rec.head()
 	for v, state := range i.viewers {
 		state.asked = true
-		if readOnly(v) { // it cannot answer
+		if v.ReadOnly() { // it cannot answer
 			i.reload(v)
 		}
 	}
@@ -197,8 +195,6 @@ func (i *instance) announce() error {
 	}
 	return i.post(toPage{Kind: "changed", Revision: head.N, By: head.By, What: head.What})
 }
-
-func readOnly(v canvas.View) bool { return v.Role == "read" || v.Role == "look" }
 
 // reload loads a View's page again. mu is held.
 func (i *instance) reload(v canvas.View) {
@@ -248,7 +244,7 @@ type reverted struct {
 }
 
 func (i *instance) personReverts(ctx context.Context, from canvas.View, m fromPage) {
-	if !isPerson(from) {
+	if !from.Person() {
 		i.refuse(from, m, errors.New("only a person can go back here; an agent has the action revert"))
 		return
 	}

@@ -25,6 +25,9 @@ type Definition[S any] struct {
 	Agent map[string]Action[S]
 	// Person holds the actions that pages may request.
 	Person map[string]Action[S]
+	// Decisions are the names in Person that only a person can decide. A View of an
+	// agent's connection is refused ([canvas.ErrNotAPerson]).
+	Decisions []string
 	// Show returns what Views receive of the value, at most 60 KiB of JSON. If it is
 	// nil, they receive the whole value.
 	Show func(S) any

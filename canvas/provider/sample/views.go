@@ -3,6 +3,7 @@ package sample
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -45,13 +46,21 @@ func (i *instance[S]) Message(_ context.Context, from canvas.View, payload ahp.V
 	case "hello":
 		i.sendState(from)
 	case "do":
-		value, err := i.run(i.Person, r.Action, r.Input)
+		value, err := i.do(from, r)
 		if err != nil {
 			i.refuse(from, r, err)
 			return
 		}
 		i.send(from, ahp.MustMarshal(reply{Sample: "done", Ref: r.Ref, Value: value}))
 	}
+}
+
+// do runs an action of a View. A decision needs a View that can be a person's.
+func (i *instance[S]) do(from canvas.View, r request) (any, error) {
+	if slices.Contains(i.Decisions, r.Action) && !from.Person() {
+		return nil, canvas.ErrNotAPerson
+	}
+	return i.run(i.Person, r.Action, r.Input)
 }
 
 // sendState sends the state to one View. It holds mu, so that the View receives its
@@ -76,11 +85,7 @@ func (i *instance[S]) refuse(to canvas.View, r request, err error) {
 // send sends a message to one View, or to all if the provider's side cannot address
 // one. It ignores errors: a View that has left needs no answer.
 func (i *instance[S]) send(to canvas.View, payload ahp.Value) {
-	err := canvas.ErrUnsupported
-	if to.Conn != 0 { // a client does not know the connections of Views
-		err = i.h.PostTo(i.h.Context(), to, payload)
-	}
-	if errors.Is(err, errors.ErrUnsupported) {
+	if err := i.h.PostTo(i.h.Context(), to, payload); errors.Is(err, canvas.ErrUnsupported) {
 		_ = i.h.Post(i.h.Context(), payload)
 	}
 }

@@ -1,6 +1,9 @@
 // @ts-check
 /**
- * How a page without a server takes part in its canvas (view/1).
+ * How a page without a server takes part in its canvas (view/1). It works in any
+ * renderer: in one that is not this host's, messages go to the parent window
+ * (canvas/PROTOCOL.md section 4.8). There input is undefined, onTheme is never called,
+ * send does not report refusals, and offerLink rejects.
  *
  *     import { onAction, send, onMessage, input } from "/.ahp/canvas.js";
  *     onAction("add_card", ({ title }) => board.add(title));   // the agent acts; the value returned is its answer
@@ -179,9 +182,52 @@ const handlers = {
   },
 };
 
+/** Whether the parent is the frame of this host's page, which takes a port. */
+function inOwnFrame() {
+  if (/** @type {any} */ (globalThis).ahpSingle) return true; // set by singleshim.js
+  try {
+    return parent !== self && parent.location.pathname === "/.ahp/frame.html";
+  } catch {
+    return false; // the parent has another origin
+  }
+}
+
+/**
+ * Connects this page in another renderer: {type: "canvas/message", payload} to and from
+ * the parent window. The origin of the parent is not known, so any may receive it.
+ * @param {MessagePort} other end of the port
+ */
+function connectParent(other) {
+  /** @param {any} payload */
+  const post = (payload) => parent.postMessage({ type: "canvas/message", payload }, "*");
+  /** @param {any} m */
+  const postView = (m) => post({ "x-ahp": "view/1", ...m });
+  other.onmessage = ({ data: { t, id, value, code, message } }) => {
+    switch (t) {
+      case "hello": return postView({ type: t });
+      case "result": return postView({ type: t, id, value });
+      case "error": return postView({ type: t, id, error: { code, message } });
+      case "send":
+        post(value);
+        return other.postMessage({ t: "taken", id });
+      case "offer": return other.postMessage({ t: "refused", id, reason: "this renderer opens no links" });
+    }
+  };
+  addEventListener("message", ({ source, data }) => {
+    if (source !== parent || data?.type !== "canvas/message") return;
+    const { payload } = data;
+    const tag = payload?.["x-ahp"];
+    if (tag === undefined) return other.postMessage({ t: "message", value: payload });
+    if (tag === "view/1" && payload.type === "invoke") other.postMessage({ t: "invoke", id: payload.id, action: payload.action, input: payload.input });
+  });
+  addEventListener("pagehide", () => { if (saidHello) postView({ type: "bye" }); });
+  other.postMessage({ t: "state" });
+}
+
 port.onmessage = (/** @type {MessageEvent} */ { data }) => handlers[data.t]?.(data);
 const outside = /** @type {any} */ (globalThis).ahpOutside;
 if (outside) outside(port2); // shown by canvas/local, without an app page
 // In single-document mode the origin is opaque, and the parent is always the host's page.
-else parent.postMessage({ "x-ahp": "view" }, origin === "null" ? "*" : location.origin, [port2]);
+else if (inOwnFrame()) parent.postMessage({ "x-ahp": "view" }, origin === "null" ? "*" : location.origin, [port2]);
+else if (parent !== self) connectParent(port2);
 addEventListener("pagehide", () => port.postMessage({ t: "bye" }));

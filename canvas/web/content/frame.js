@@ -15,6 +15,8 @@
   let inner;
   /** @type {ServiceWorkerRegistration | undefined} */
   let registration;
+  /** @type {Document | null | undefined} The document whose end is reported because it sent a message */
+  let sender;
 
   /** @param {unknown} message @param {Transferable[]} [transfer] */
   const post = (message, transfer = []) => app?.postMessage(message, transfer);
@@ -104,6 +106,16 @@
     }
   }
 
+  /** Passes on a message that the canvas's document posted to its parent. @param {unknown} payload */
+  function fromDocument(payload) {
+    const view = inner?.contentWindow;
+    if (view && sender !== view.document) {
+      sender = view.document;
+      view.addEventListener("pagehide", () => post({ t: "bye" }), { once: true });
+    }
+    post({ t: "message", payload });
+  }
+
   /** @param {{ path: string, title: string, theme: Theme }} order */
   async function mount(order) {
     post({ t: "here" });
@@ -124,14 +136,17 @@
       app.onmessage = ({ data }) => {
         if (data.t === "ping") return post({ t: "pong" });
         if (data.t === "reload") return reload();
+        if (data.t === "message") return inner?.contentWindow?.postMessage({ type: "canvas/message", payload: data.payload }, location.origin);
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();
       };
       mount(event.data);
-    } else if (kind === "view" && event.source === inner?.contentWindow && event.ports[0]) {
-      post({ t: "view" }, [event.ports[0]]);
+      return;
     }
+    if (!inner || event.source !== inner.contentWindow || event.origin !== location.origin) return;
+    if (kind === "view" && event.ports[0]) post({ t: "view" }, [event.ports[0]]);
+    if (event.data?.type === "canvas/message") fromDocument(event.data.payload);
   });
 
   // This origin is never used again, so the registration would only occupy disk space.

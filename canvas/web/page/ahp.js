@@ -6,6 +6,7 @@ import { provable, proven } from "./proof.js";
 import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
+const RESUME = "x-ahp-canvas/resume";
 const VERSIONS = ["0.6.0", "0.5.1"];
 const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between attempts to connect, the same as in the Go client
 const STABLE = 2_000; // ms after which a connection resets the backoff
@@ -35,8 +36,8 @@ export class RPCError extends Error {
  *   status: (s: Status) => void,
  *   snapshot: (channel: string, state: any) => void,
  *   action: (e: Envelope) => void,
- *   missing: (channel: string) => void,
- * }} Listener missing: the host does not have a subscribed channel, or no longer has it
+ *   missing: (channel: string, reason: string) => void,
+ * }} Listener missing: the page is not subscribed to a channel that it asked for; subscribe asks again
  */
 
 export class Client {
@@ -51,6 +52,7 @@ export class Client {
   #lastId = 0;
   #clientSeq = 0;
   #lastSeq = 0;
+  /** Shows a host that a new connection is this client; see MetaResume in ahp/messages.go. @type {Record<string, string> | undefined} */ #meta;
   #tries = 0;
   #since = Infinity; // time at which the connection became ready
   #retry = 0;
@@ -92,7 +94,7 @@ export class Client {
     if (!this.#ready) return; // the handshake subscribes to all channels
     this.request("subscribe", { channel }).then(
       ({ snapshot }) => { if (snapshot && this.#channels.has(channel)) this.#applySnapshot(snapshot); },
-      (err) => { if (err instanceof RPCError && this.#channels.delete(channel)) this.#listener.missing(channel); },
+      (err) => { if (this.#ready) this.#drop(channel, err.message); }, // otherwise the next handshake subscribes
     );
   }
 
@@ -158,7 +160,7 @@ export class Client {
   async #resume(asked) {
     let r;
     try {
-      r = await this.request("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked });
+      r = await this.request("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked, _meta: this.#meta });
     } catch (err) {
       if (err instanceof RPCError) return false;
       throw err;
@@ -180,7 +182,10 @@ export class Client {
       initialSubscriptions: asked,
       locale: navigator.language,
       capabilities: { canvas: {} },
+      _meta: this.#meta,
     });
+    const secret = r._meta?.[RESUME];
+    if (typeof secret === "string") this.#meta = { [RESUME]: secret };
     this.#lastSeq = r.serverSeq;
     this.#applySnapshots(r.snapshots, asked);
   }
@@ -197,9 +202,9 @@ export class Client {
     this.#listener.snapshot(s.resource, s.state);
   }
 
-  /** @param {string} channel */
-  #drop(channel) {
-    if (this.#channels.delete(channel)) this.#listener.missing(channel);
+  /** @param {string} channel @param {string} [reason] */
+  #drop(channel, reason = "it no longer has this canvas") {
+    if (this.#channels.delete(channel)) this.#listener.missing(channel, reason);
   }
 
   /** @param {Envelope} envelope */

@@ -1,12 +1,13 @@
 // @ts-check
-// Reads content over the channel (canvasReadResource), a few files at a time.
-// Further reads are queued here, so that a canvas with many files does not delay
-// other canvases' messages.
+// Reads content over the channel (canvasReadResource), a few files of each canvas at
+// a time. Further reads are queued here, so that a canvas with many files, or one whose
+// provider does not answer, does not delay other canvases.
 import { RPCError } from "./ahp.js";
 import { decode } from "./base64.js";
 import { contentURI } from "./policy.js";
 
-const MAX_ACTIVE = 6;
+const MAX_EACH = 4; // active reads of one canvas
+const MAX_ACTIVE = 512; // of all; the host closes a connection on which more than 1,024 wait
 const ETAG = "x-ahp-canvas/etag";
 const TEXTUAL = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+(json|xml))|image\/svg\+xml)/i;
 
@@ -15,7 +16,8 @@ const TEXTUAL = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+(json|xml))
 export class Reader {
   #client;
   #active = 0;
-  /** @type {Array<() => void>} */ #queued = [];
+  /** @type {Map<string, number>} Active reads by channel */ #each = new Map();
+  /** @type {Array<{ channel: string, go: () => void }>} */ #queued = [];
 
   /** @param {import("./ahp.js").Client} client */
   constructor(client) {
@@ -24,8 +26,7 @@ export class Reader {
 
   /** @param {string} channel @param {string} instanceId @param {string} path @param {import("./cache.js").Cache} cache of the canvas @returns {Promise<Content>} never rejects: a failure is Content too */
   async read(channel, instanceId, path, cache) {
-    if (this.#active >= MAX_ACTIVE) await new Promise((go) => this.#queued.push(() => go(undefined)));
-    this.#active++;
+    await this.#place(channel);
     try {
       const cached = cache.get(path);
       const { contents, _meta: meta } = await this.#client.request("canvasReadResource", {
@@ -39,9 +40,38 @@ export class Reader {
     } catch (err) {
       return explain(err);
     } finally {
-      this.#active--;
-      this.#queued.shift()?.();
+      this.#count(channel, -1);
+      const i = this.#queued.findIndex((next) => this.#mayRead(next.channel));
+      if (i >= 0) this.#start(this.#queued.splice(i, 1)[0]);
     }
+  }
+
+  /** Waits until a read of this canvas may begin. @param {string} channel @returns {Promise<void>} */
+  #place(channel) {
+    return new Promise((resolve) => {
+      const read = { channel, go: resolve };
+      if (this.#mayRead(channel)) this.#start(read);
+      else this.#queued.push(read);
+    });
+  }
+
+  /** @param {string} channel */
+  #mayRead(channel) {
+    return this.#active < MAX_ACTIVE && (this.#each.get(channel) ?? 0) < MAX_EACH;
+  }
+
+  /** @param {{ channel: string, go: () => void }} read */
+  #start({ channel, go }) {
+    this.#count(channel, 1);
+    go();
+  }
+
+  /** @param {string} channel @param {number} change */
+  #count(channel, change) {
+    this.#active += change;
+    const left = (this.#each.get(channel) ?? 0) + change;
+    if (left) this.#each.set(channel, left);
+    else this.#each.delete(channel);
   }
 }
 

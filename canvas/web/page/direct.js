@@ -13,8 +13,8 @@ function say(word) {
   document.body.replaceChildren(p);
 }
 
-/** @param {string} url */
-function show(url) {
+/** @param {string} url @param {MessagePort | undefined} app */
+function show(url, app) {
   const verdict = judge(url, "");
   if (verdict.kind !== "direct") return say(verdict.kind === "refused" ? verdict.why : "This address is not shown directly.");
   const frame = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
@@ -29,9 +29,15 @@ function show(url) {
   frame.title = document.title;
   frame.src = verdict.url;
   document.body.replaceChildren(frame);
+  // Only the url's own documents take part, not those to which the frame navigates.
+  const expected = own ? new URL(verdict.url).origin : "null";
+  addEventListener("message", ({ data, source, origin }) => {
+    if (source === frame.contentWindow && origin === expected && data?.type === "canvas/message") app?.postMessage(data.payload);
+  });
+  if (app) app.onmessage = ({ data }) => frame.contentWindow?.postMessage({ type: "canvas/message", payload: data }, own ? expected : "*");
 }
 
 // Accepts the url only from the app page.
-addEventListener("message", ({ data, source, origin }) => {
-  if (source === parent && parent !== self && origin === location.origin && data?.["x-ahp"] === "direct") show(String(data.url));
+addEventListener("message", ({ data, source, origin, ports: [port] }) => {
+  if (source === parent && parent !== self && origin === location.origin && data?.["x-ahp"] === "direct") show(String(data.url), port);
 });

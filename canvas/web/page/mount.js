@@ -3,6 +3,8 @@
 // to it. The canvas can control the frame and its service worker, so every rule
 // is enforced on this side.
 
+import { BASE } from "./base.js";
+
 const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
 const MAX_MISSING = 32; // resources listed that single-document mode could not load
 const LOAD_TIMEOUT = 15_000; // ms for the frame, then for the canvas, to load
@@ -14,10 +16,13 @@ const PING_INTERVAL = 3_000; // ms
  * @typedef {{
  *   worker: (port: MessagePort | undefined) => void,
  *   view: (port: MessagePort) => void,
+ *   message: (payload: unknown) => void,
+ *   bye: () => void,
  *   phase: (phase: "starting" | "live" | "failed", word?: string) => void,
  *   missing: (what: string[]) => void,
  *   unworkable: () => void,
- * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; missing: what
+ * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; message: what the
+ *   document posted to its parent, without canvas.js; bye: that document ended; missing: what
  *   single-document mode could not load; unworkable: there is no service worker
  */
 
@@ -66,6 +71,11 @@ export class Mount {
     this.#port?.postMessage({ t: "reload" });
   }
 
+  /** Posts a message to the canvas's document, as from its parent. @param {unknown} payload */
+  post(payload) {
+    this.#port?.postMessage({ t: "message", payload });
+  }
+
   remove() {
     clearTimeout(this.#timer);
     clearInterval(this.#pinger);
@@ -104,6 +114,10 @@ export class Mount {
       case "view":
         if (port) this.#owner.view(port);
         return;
+      case "message":
+        return this.#owner.message(data.payload);
+      case "bye":
+        return this.#owner.bye();
       case "live":
         return this.#phase("live");
       case "pong":
@@ -134,19 +148,22 @@ export class Mount {
  * The frame of a direct url: direct.html, which has its own policy. The url is sent
  * by message and not in the address, because a canvas can navigate its outer frame
  * to any page of this origin and would reach any address through this one.
- * @param {string} url @param {string} title
+ * @param {string} url @param {string} title @param {(payload: unknown) => void} receive a message that the document posted to its parent
+ * @returns {{ element: HTMLIFrameElement, post: (payload: unknown) => void }}
  */
-export function directFrame(url, title) {
-  const f = frame("/direct.html", title);
-  f.addEventListener("load", () => f.contentWindow?.postMessage({ "x-ahp": "direct", url }, location.origin));
-  f.removeAttribute("sandbox"); // direct.html is trusted; the frame inside it is sandboxed
-  f.credentialless = false;
-  return f;
+export function directFrame(url, title, receive) {
+  const element = frame(`${BASE}direct.html`, title);
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => receive(data);
+  element.addEventListener("load", () => element.contentWindow?.postMessage({ "x-ahp": "direct", url }, location.origin, [port2]), { once: true });
+  element.removeAttribute("sandbox"); // direct.html is trusted; the frame inside it is sandboxed
+  element.credentialless = false;
+  return { element, post: (payload) => port1.postMessage(payload) };
 }
 
 /** The frame of single-document mode. Its origin is opaque, so it has no storage and no cookies. @param {string} title */
 function singleFrame(title) {
-  const f = frame("/single.html", title);
+  const f = frame(`${BASE}single.html`, title);
   f.setAttribute("sandbox", "allow-scripts");
   f.credentialless = false; // single.html is trusted, and carries no embedder policy
   return f;

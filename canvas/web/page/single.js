@@ -184,6 +184,7 @@
   async function show(path) {
     const srcdoc = await assemble(path.replace(/#.*/s, ""));
     if (srcdoc === undefined) return post({ t: "failed", reason: "no-document" });
+    if (inner) post({ t: "bye" });
     inner?.remove();
     inner = document.createElement("iframe");
     inner.setAttribute("sandbox", "allow-scripts");
@@ -216,6 +217,7 @@
       app = ports[0];
       app.onmessage = ({ data }) => {
         if (data.t === "ping") return post({ t: "pong" });
+        if (data.t === "message") return inner?.contentWindow?.postMessage({ type: "canvas/message", payload: data.payload }, "*");
         if (data.t !== "theme") return;
         theme = data.theme;
         inner?.contentWindow?.postMessage({ "x-ahp": "theme", theme }, "*");
@@ -228,6 +230,8 @@
       post({ t: "live" });
     }
     if (kind === "view" && ports[0]) post({ t: "view" }, [ports[0]]);
+    if (kind === "bye") post({ t: "bye" });
+    if (data?.type === "canvas/message") post({ t: "message", payload: data.payload });
     if (kind === "lack") reportMissing(String(data.what));
     if (kind === "go" && typeof data.path === "string" && data.path.startsWith("/")) show(data.path).catch(() => {});
   });

@@ -21,6 +21,8 @@ function prepareDocument(given) {
     [given.scheme + path, URL.createObjectURL(new Blob([code], { type: "text/javascript" }))])) });
   own?.after(map);
   own?.remove();
+  Object.defineProperty(globalThis, "ahpSingle", { value: true }); // read by canvas.js
+  addEventListener("pagehide", () => parent.postMessage({ "x-ahp": "bye" }, "*"));
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Reflect.deleteProperty(globalThis, name);
 
   addEventListener("message", (event) => {

@@ -25,7 +25,7 @@ export function reduceSession(state, a) {
 export function reduceCanvas(state, a) {
   if (a.type !== "canvas/updated") return state;
   const { title, status, url, availability, input } = a;
-  return merge(state, { title, status, url, availability, input });
+  return merge(state, { title, status, url, availability: availability ?? undefined, input }); // an availability cannot be cleared
 }
 
 /** Absent keeps, null clears, a value sets. @param {any} state @param {Record<string, any>} changes */

@@ -13,12 +13,29 @@ const TOO_LONG = " "; // a marker that cannot be a JSON text
 /** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
 /** Shows links to the person; offer rejects with a reason. @typedef {{ offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void }} Links */
 
+/**
+ * What a View needs of a page's port. A document without canvas.js has none: it posts
+ * view/1 messages to its parent itself, and receives them as posted.
+ * @typedef {{ onmessage: any, postMessage: (m: any) => void, close: () => void }} Port
+ */
+
+/** A document without canvas.js, as a port. @param {(payload: any) => void} post @returns {Port} */
+const documentPort = (post) => ({
+  onmessage: undefined,
+  postMessage({ t, value, ...call }) {
+    if (t === "message") post(value);
+    if (t === "invoke") post({ [TAG]: VIEW, type: t, ...call });
+  },
+  close() {},
+});
+
 /** The Links of a renderer that has no place for them. @type {Links} */
 const NO_LINKS = { offer: () => Promise.reject(new Error("links cannot be opened here")), withdraw() {} };
 
 export class View {
   #dispatch; #reload; #links;
-  /** @type {MessagePort | undefined} */ #port;
+  /** @type {Port | undefined} */ #port;
+  /** @type {Port} */ #document;
   #hello = false;
   /** @type {Set<unknown>} Ids of actions that the page has not answered yet */ #calls = new Set();
   /** @type {Map<number, number>} The page's id of each sent message, by clientSeq */ #sent = new Map();
@@ -26,18 +43,19 @@ export class View {
   #filled = performance.now();
   /** @type {{ input: any, theme: any }} */ #state = { input: undefined, theme: undefined };
 
-  /** @param {Dispatch} dispatch @param {() => void} reload reloads the page and keeps its scroll position @param {Links} [links] */
-  constructor(dispatch, reload, links = NO_LINKS) {
+  /** @param {Dispatch} dispatch @param {() => void} reload reloads the page and keeps its scroll position @param {Links} [links] @param {(payload: any) => void} [post] posts to a document without canvas.js */
+  constructor(dispatch, reload, links = NO_LINKS, post = () => {}) {
     this.#dispatch = dispatch;
     this.#reload = reload;
     this.#links = links;
+    this.#document = documentPort(post);
   }
 
-  /** Attaches the port of a page that was loaded, in place of the previous page. @param {MessagePort} port */
+  /** Attaches the port of a page that was loaded, in place of the previous page. @param {Port} port */
   connect(port) {
     this.disconnect();
     this.#port = port;
-    port.onmessage = ({ data }) => { if (this.#port === port) this.#fromPage(data); };
+    port.onmessage = (/** @type {{ data: any }} */ { data }) => { if (this.#port === port) this.#fromPage(data); };
     port.postMessage({ t: "state", ...this.#state });
   }
 
@@ -52,6 +70,19 @@ export class View {
     this.#links.withdraw();
     this.#port.close();
     this.#port = undefined;
+  }
+
+  /** Handles a payload that a document posted to its parent: its own, or of view/1. @param {any} payload untrusted */
+  fromDocument(payload) {
+    if (!this.#port) this.connect(this.#document);
+    if (payload?.[TAG] !== VIEW) return this.#fromPage({ t: "send", value: payload });
+    const { type, id, value, error } = payload;
+    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, code: error?.code, message: error?.message });
+  }
+
+  /** Handles the end of a document that posted to its parent. */
+  documentEnded() {
+    if (this.#port === this.#document) this.disconnect();
   }
 
   /** Handles a new connection to the host. It is a new View, so the old one's actions are dropped. */
@@ -73,7 +104,7 @@ export class View {
     const tag = payload?.[TAG];
     // A page that is not connected, perhaps because it hangs, cannot ask to be loaded again.
     if (payload?.["x-ahp-page"] === "changed" && !this.#port) return this.#reload();
-    if (tag === undefined) return this.#port?.postMessage({ t: "message", value: payload });
+    if (tag === undefined) return (this.#port ?? this.#document).postMessage({ t: "message", value: payload });
     if (tag !== VIEW) return;
     if (payload.type === "reload") return this.#reload();
     if (payload.type !== "invoke") return;

@@ -52,9 +52,10 @@ type Browser struct {
 // Start returns a browser that lasts as long as the test or, under [Main], as the
 // package's tests. It is Chromium, or the current kind of [Each]. more are further
 // flags of Chromium without dashes, such as "proxy-server=http://127.0.0.1:1"; each set
-// of flags needs a separate browser.
+// of flags needs a separate browser. In -short it skips the test; see [InShort].
 func Start(t testing.TB, more ...string) *Browser {
 	t.Helper()
+	skipShort(t)
 	kind := shared.kind
 	exe := find(t, kind)
 	if kind != Chromium {
@@ -81,6 +82,7 @@ func Each(t *testing.T, test func(*testing.T), of ...Kind) {
 	if len(of) == 0 {
 		t.Fatal("Each needs at least one kind of browser")
 	}
+	skipShort(t)
 	for _, kind := range of {
 		t.Run(string(kind), func(t *testing.T) {
 			before := shared.kind
@@ -89,6 +91,22 @@ func Each(t *testing.T, test func(*testing.T), of ...Kind) {
 			find(t, kind) // skip or fail for a missing browser first
 			test(t)
 		})
+	}
+}
+
+// InShort lets a test use browsers in -short too. It is for the tests whose traffic runs
+// concurrent Go code, so that the race detector sees it; the others only exercise the
+// browser. The test must not run in parallel with others.
+func InShort(t testing.TB) {
+	before := shared.inShort
+	shared.inShort = true
+	t.Cleanup(func() { shared.inShort = before })
+}
+
+func skipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !shared.inShort {
+		t.Skip("needs a browser: not in -short")
 	}
 }
 

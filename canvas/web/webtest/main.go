@@ -20,8 +20,9 @@ func Main(m *testing.M) int {
 var shared = browsers{kind: Chromium}
 
 type browsers struct {
-	on   bool // set by Main before the tests
-	kind Kind // the kind that Start returns
+	on      bool // set by Main before the tests
+	kind    Kind // the kind that Start returns
+	inShort bool // the test runs in -short too
 
 	mu      sync.Mutex
 	byFlags map[string]*Browser

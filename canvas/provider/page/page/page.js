@@ -10,6 +10,7 @@ const LOAD_TIMEOUT = 1500; // ms until the page loads itself, in a renderer that
 
 const own = Number(/** @type {HTMLElement | null} */ (document.querySelector("script[data-ahp-page]"))?.dataset.ahpPage ?? NaN);
 let typed = false; // the person has changed something since the page was loaded
+let readOnly = false; // this viewer may not send; the provider loads its page again
 let lastRef = 0;
 /** @type {Map<number, { resolve: (m: any) => void, reject: (err: Error) => void }>} requests by ref */
 const pending = new Map();
@@ -39,13 +40,13 @@ const tools = new Tools({
 
 /** Asks to be loaded again; the renderer keeps the scroll position. */
 function load() {
-  post({ "x-ahp-page": "load" }).catch(() => location.reload()); // a viewer that may not send
+  post({ "x-ahp-page": "load" }).catch(() => location.reload());
   setTimeout(() => location.reload(), LOAD_TIMEOUT);
 }
 
 /** Handles another revision than this page's. @param {{ revision: number, by?: string }} m */
 function changed({ revision, by }) {
-  if (!(revision > own)) return;
+  if (!(revision > own) || readOnly) return;
   if (!typed) return load();
   post({ "x-ahp-page": "asking" }).catch(() => {});
   tools.ask(by === "person" ? "Somebody went back to an earlier revision of this page." : "The agent has changed this page.");
@@ -56,7 +57,9 @@ const receivers = {
   welcome(m) {
     store.restart();
     tools.show(m.tools && m.revision > 1);
-    changed(m);
+    if (m.readOnly && m.revision > own) location.reload(); // it cannot ask for it
+    else if (!m.readOnly) changed(m);
+    readOnly = m.readOnly;
   },
   state: (m) => store.receive(m),
   ready: () => store.begun(),
