@@ -105,7 +105,7 @@ func (s *stage) view(b *webtest.Browser) *viewer {
 }
 
 // prelude defines w and d, the page's window and document, tool, which finds an element
-// of the host's own, and at, which returns where it is in the frame.
+// that the host added.
 const prelude = `(() => { const f = document.querySelector("iframe"), w = f.contentWindow, d = w.document;
 	const tool = (s) => d.querySelector("ahp-page-tools").shadowRoot.querySelector(s);
 	return `
@@ -204,8 +204,8 @@ func TestEdits(t *testing.T) {
 	})
 }
 
-// TestGoBack: the person sees who changed what, and goes back by mouse or keyboard; the
-// agent hears it.
+// TestGoBack: the person sees who changed what, and goes back by mouse or keyboard; the agent
+// receives it as an event.
 func TestGoBack(t *testing.T) {
 	browsers(t, func(t *testing.T) {
 		s := newStage(t, string(ahp.MustMarshal(map[string]string{"html": app})))

@@ -248,7 +248,7 @@ func blobsIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestRestart: everything is there after a restart of the host. What a killed process left
+// TestRestart: a restart of the host loses nothing. What a killed process left
 // behind and what belongs to closed canvases is removed.
 func TestRestart(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "store")
@@ -361,7 +361,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // TestViews: all pages hear of a change; the shared state has one order; a person goes
-// back, and the agent hears it.
+// back, and the agent receives
+// that as an event.
 func TestViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "", engine.Options{})
@@ -426,7 +427,7 @@ func TestViews(t *testing.T) {
 		heard(one, `{"x-ahp":"view/1","type":"reload"}`)
 		synctest.Wait()
 		if got := strings.Join(two.Brief(), "\n"); strings.Contains(got, "reload") {
-			t.Errorf("a page in which somebody typed was loaded again: %s", got)
+			t.Errorf("a page with typed text was loaded again: %s", got)
 		}
 		b.refused("call", `{"name":"add"}`, page.CodeNoActions, "onAction(\"add\"")
 	})

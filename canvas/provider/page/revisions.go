@@ -18,7 +18,7 @@ const (
 	byPerson = "person"
 )
 
-// revision is one change of an instance's files, as it is saved.
+// revision is the saved form of one change of an instance's files.
 type revision struct {
 	N    int64     `json:"revision"`
 	Time time.Time `json:"time"`

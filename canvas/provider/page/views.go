@@ -15,7 +15,7 @@ import (
 
 // viewer is a page that said hello.
 type viewer struct {
-	asked  bool // it was told of a change and has not answered yet
+	asked  bool // a change was announced to it, and it has not answered yet
 	speaks bool // it takes actions (view/1)
 }
 
@@ -177,7 +177,7 @@ func (i *instance) welcome(from canvas.View) {
 // without being asked: its script hangs, or failed.
 const patience = 3 * time.Second
 
-// announce tells all pages of the current revision. A page in which nobody typed then
+// announce announces the current revision to all pages. A page without typed text then
 // asks to be loaded again. mu is held.
 func (i *instance) announce() error {
 	head := i.rec.head()

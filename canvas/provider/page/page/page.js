@@ -49,7 +49,7 @@ function changed({ revision, by }) {
   if (!(revision > own) || readOnly) return;
   if (!typed) return load();
   post({ "x-ahp-page": "asking" }).catch(() => {});
-  tools.ask(by === "person" ? "Somebody went back to an earlier revision of this page." : "The agent has changed this page.");
+  tools.ask(by === "person" ? "A person went back to an earlier revision of this page." : "The agent has changed this page.");
 }
 
 /** @type {Record<string, (m: any) => void>} */

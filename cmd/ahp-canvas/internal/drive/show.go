@@ -82,7 +82,7 @@ func (s *shower) run(ctx context.Context, to reach.Target) error {
 	return s.follow(ctx, source)
 }
 
-// open opens the canvas with the files as they are.
+// open opens the canvas with the current files.
 func (s *shower) open(ctx context.Context, from *source) error {
 	stamps, err := from.scan()
 	if err != nil {

@@ -107,8 +107,8 @@ func callUntil(t *testing.T, door *mcp.Client, args any) (value ahp.Value, err e
 	return value, err
 }
 
-// TestKillPage kills a host while an agent writes files of a page. What was answered is
-// there afterwards, and nothing else is left on the disk.
+// TestKillPage kills a host while an agent writes files of a page. What was answered
+// survives, and nothing else is left on the disk.
 func TestKillPage(t *testing.T) {
 	m, l := newMachine(t), &pageLedger{files: map[string]string{}}
 	n := runs(5, 100)
