@@ -28,6 +28,7 @@ type options struct {
 	content       string   // reach.ContentChannel or reach.ContentDirect
 	limits        listener.Limits
 	logLevel      slog.Level
+	aap           aapOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 }
 
@@ -46,6 +47,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
 	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
+	o.aap.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
@@ -72,6 +74,9 @@ func (o *options) check() error {
 		return term.Usagef("--content %q: want channel or direct", o.content)
 	}
 	if err := o.checkName(); err != nil {
+		return err
+	}
+	if err := o.aap.check(); err != nil {
 		return err
 	}
 	return o.limits.Check()

@@ -29,6 +29,7 @@ type hosted struct {
 	folders  folders
 	pages    *page.Provider // nil with --no-page
 	apps     apps
+	aap      *aapAgents
 	unlist   func() // removes the endpoint file
 
 	publishing sync.Mutex // guards unlist and published while tokens are replaced
@@ -130,6 +131,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
 		return err
 	}
+	if h.aap, err = startAAP(h.host, s.aap, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.aap.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -183,6 +188,7 @@ func (h *hosted) abandon(err error) error {
 	err = errors.Join(err, h.host.Close(), h.ln.Close())
 	h.closeCanvases()
 	h.apps.close()
+	h.aap.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -193,6 +199,7 @@ func (h *hosted) end() error {
 	h.publishing.Unlock()
 	h.closeCanvases()
 	h.apps.close()
+	h.aap.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
