@@ -1,8 +1,12 @@
 package page_test
 
 import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,11 +39,17 @@ type stage struct {
 
 func newStage(t testing.TB, input string) *stage {
 	t.Helper()
+	return newStageOn(t, input, func(h *host.Host) { hosttest.Serve(t, h) })
+}
+
+// newStageOn is newStage on a server of the test.
+func newStageOn(t testing.TB, input string, serve func(h *host.Host)) *stage {
+	t.Helper()
 	h, err := host.New(host.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosttest.Serve(t, h)
+	serve(h)
 	p := page.New(page.Options{Dir: t.TempDir(), ListOpen: h.Canvases().ListOpen})
 	t.Cleanup(p.Close)
 	if _, err := h.Add(p); err != nil {
@@ -137,7 +147,7 @@ func (v *viewer) keys(keys string) {
 func (v *viewer) save(name string) {
 	v.t.Helper()
 	if dir := os.Getenv("SCREENSHOTS"); dir != "" {
-		v.wait(`d.getAnimations().every((a) => a.playState !== "running")`)
+		v.wait(`[...d.getAnimations(), ...d.querySelector("ahp-page-tools")?.shadowRoot.getAnimations() ?? []].every((a) => a.playState !== "running")`)
 		if err := os.WriteFile(filepath.Join(dir, "page-"+name+".png"), v.tab.Screenshot(v.t), 0o644); err != nil {
 			v.t.Fatal(err)
 		}
@@ -275,6 +285,51 @@ func TestBlocked(t *testing.T) {
 		if got, want := v.eval(`w.found.join("; ")`), `console odd {"a":1} :; error Uncaught TypeError: Cannot read properties of undefined (reading 'f') /:1; read /no.png could not be read :`; got != want {
 			t.Errorf("problems: %s\nwant %s", got, want)
 		}
+	})
+}
+
+// TestSingleDocument: without content origins the page is shown too, with its own and our
+// files in one document, and an edit is shown.
+func TestSingleDocument(t *testing.T) {
+	browsers(t, func(t *testing.T) {
+		s := newStageOn(t, string(ahp.MustMarshal(map[string]string{"html": groceries(t)})), func(h *host.Host) { serveWithoutOrigins(t, h) })
+		tab := webtest.Start(t).Open(t, s.host.Link(host.DefaultSession))
+		tab.Wait(t, `document.querySelector(".note:not([hidden])")?.textContent.startsWith("Single-document mode")`)
+		if got := s.invoke("call", `{"name":"add","input":{"text":"Milk"}}`); got != `{"items":["Milk"]}` {
+			t.Errorf("the page answered %s", got)
+		}
+		s.edit("Groceries", "Shopping")
+		tab.Wait(t, `document.querySelector(".card h2").textContent === "Shopping"`)
+		if got := s.invoke("call", `{"name":"add","input":{"text":"Bread"}}`); got != `{"items":["Milk","Bread"]}` {
+			t.Errorf("after an edit the page answered %s", got)
+		}
+	})
+}
+
+// serveWithoutOrigins serves a host whose page knows no content origins.
+func serveWithoutOrigins(t *testing.T, h *host.Host) {
+	t.Helper()
+	origins := regexp.MustCompile(`http://\*[^"]*`)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		maps.Copy(w.Header(), rec.Header())
+		w.Header().Del("Content-Length")
+		_, _ = w.Write(origins.ReplaceAll(rec.Body.Bytes(), nil))
+	}))
+	if err := h.SetAddr(srv.Listener.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		srv.Close()
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
@@ -415,6 +416,14 @@ func TestViews(t *testing.T) {
 		if diff := cmp.Diff(want, b.events()); diff != "" {
 			t.Errorf("events (-want +got)\n%s", diff)
 		}
+		reader := b.Connect("reader")
+		reader.Sub.Role = access.Read
+		reader.Subscribe(o.Channel)
+		reader.Say(o.Channel, `{"x-ahp-page":"hello"}`)
+		heard(reader, `{"x-ahp-page":"welcome","revision":3,"readOnly":true}`, `{"x-ahp-page":"ready"}`)
+		reader.Say(o.Channel, `{"x-ahp-page":"revert","ref":1,"revision":2}`)
+		b.do("write_files", `{"files":{"c":"d"}}`)
+		heard(reader, `"revision":4,"by":"agent"`, `{"x-ahp":"view/1","type":"reload"}`)
 		// A page that does not answer a change is loaded again; one that asks its person is not.
 		one.Say(o.Channel, `{"x-ahp-page":"hello"}`)
 		two.Say(o.Channel, `{"x-ahp-page":"hello"}`)

@@ -22,11 +22,11 @@ button.main { background: var(--ink); border-color: var(--ink); color: var(--gro
 button.plain { border-color: transparent; background: none; color: var(--soft) }
 button.plain:hover { color: var(--ink) }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
-.open { pointer-events: auto; position: absolute; inset: auto .625rem .625rem auto; width: 2rem; height: 2rem; min-height: 0; padding: 0; border-radius: 50%; display: grid; place-items: center;
+.open { pointer-events: auto; position: absolute; inset: auto 1rem 1rem auto; width: 2rem; height: 2rem; min-height: 0; padding: 0; border-radius: 50%; display: grid; place-items: center;
   color: var(--soft); box-shadow: 0 1px 4px light-dark(rgb(20 30 50 / .14), rgb(0 0 0 / .5)); opacity: .72 }
 .open:hover, .open:focus-visible, .open[aria-expanded="true"] { opacity: 1; color: var(--ink) }
 svg { width: 1.125rem; height: 1.125rem; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round }
-.panel { pointer-events: auto; position: absolute; inset: auto .625rem 3.125rem auto; width: min(23rem, calc(100vw - 1.25rem)); max-height: min(26rem, calc(100vh - 4rem)); display: grid; grid-template-rows: auto minmax(0, 1fr);
+.panel { pointer-events: auto; position: absolute; inset: auto 1rem 3.5rem auto; width: min(23rem, calc(100vw - 2rem)); max-height: min(26rem, calc(100vh - 4.5rem)); display: grid; grid-template-rows: auto minmax(0, 1fr);
   background: var(--ground); border: 1px solid var(--line); border-radius: .75rem; box-shadow: 0 12px 32px light-dark(rgb(20 30 50 / .2), rgb(0 0 0 / .6)); overflow: hidden }
 .panel header { display: flex; align-items: center; justify-content: space-between; padding: .625rem .625rem .5rem 1rem; border-block-end: 1px solid var(--line) }
 h2 { font-size: .9375rem; font-weight: 650; letter-spacing: -.01em }
