@@ -62,6 +62,10 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var limiting sync.WaitGroup
+	defer limiting.Wait()
+	defer stop()
+	limiting.Go(func() { limitMemory(ctx, h.host) })
 	served := make(chan error, 1)
 	go func() { served <- h.host.Serve(ctx, h.ln) }()
 	wait, err := o.uplink.start(ctx, stop, h.host, env.Logger(o.logLevel))
