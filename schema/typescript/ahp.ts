@@ -496,6 +496,10 @@ export interface CanvasInvokeActionParams {
    * fits the action's schema
    */
   input?: unknown;
+  /**
+   * has the instance's channel under MetaChannel
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
@@ -551,6 +555,10 @@ export interface CanvasOpenParams {
    * fits the declared schema
    */
   input?: unknown;
+  /**
+   * has the instance's channel under MetaChannel
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
