@@ -28,9 +28,9 @@ type Sink interface {
 // Meter is a Sink that learns what its connection's dispatches cost.
 type Meter interface {
 	// Dispatched is called without locks after a dispatch: with the channel or, if another
-	// one owns it, the owner; the number of deliveries; and how long decoding and checking
-	// the action took.
-	Dispatched(owner string, recipients int, checked time.Duration)
+	// one owns it, the owner; the number of deliveries, of 4 KiB each; and how long
+	// decoding and checking the action took.
+	Dispatched(owner string, deliveries int, checked time.Duration)
 }
 
 // Subscriber is a connection as the log sees it. Its exported fields are set

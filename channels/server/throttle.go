@@ -17,24 +17,24 @@ import (
 type Rates struct {
 	// Connection is the rate of one connection; default 2,000 a second.
 	Connection float64
-	// Session is the rate of all connections in one session; default 4,000 a second.
+	// Session is the rate of all connections in one session; default 2,000 a second.
 	Session float64
 	// Token is the rate of all connections with one token; default 10,000 a second.
 	Token float64
 }
 
 func (r Rates) withDefaults() Rates {
-	return Rates{or(r.Connection, 2000), or(r.Session, 4000), or(r.Token, 10_000)}
+	return Rates{or(r.Connection, 2000), or(r.Session, 2000), or(r.Token, 10_000)}
 }
 
 const (
-	// bytesPerUnit, largePerUnit and recipientsPerUnit are what costs as much as a short
+	// bytesPerUnit, largePerUnit and deliveriesPerUnit are what costs as much as a short
 	// action. The part of a message above largeFrom costs more: it is decoded, checked,
 	// stored and encoded again.
 	bytesPerUnit      = 8 << 10
 	largePerUnit      = 2 << 10
 	largeFrom         = 64 << 10
-	recipientsPerUnit = 16
+	deliveriesPerUnit = 16
 	// checkPerUnit is how long decoding and checking an action may take for a unit.
 	checkPerUnit = 100 * time.Microsecond
 	// mostForCheck limits what a check costs, because it might wait for others.
@@ -246,9 +246,9 @@ func (t *throttled) debt() time.Duration {
 	return t.session.spend(0)
 }
 
-// Dispatched charges a dispatch for its recipients and for the time of its check. It
+// Dispatched charges a dispatch for its deliveries and for the time of its check. It
 // implements [channels.Meter].
-func (c *conn) Dispatched(uri string, recipients int, took time.Duration) {
+func (c *conn) Dispatched(uri string, deliveries int, took time.Duration) {
 	t := c.throttled.Load()
 	if t == nil {
 		return
@@ -257,7 +257,7 @@ func (c *conn) Dispatched(uri string, recipients int, took time.Duration) {
 	t.mu.Lock()
 	t.session = session
 	t.mu.Unlock()
-	more := float64(recipients) / recipientsPerUnit
+	more := float64(deliveries) / deliveriesPerUnit
 	session.spend(1 + more)
 	t.token.spend(more)
 	t.own.spend(more + min(float64(took/checkPerUnit), mostForCheck))
