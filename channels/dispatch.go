@@ -41,7 +41,7 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 		return nil
 	})
 	if m, ok := from.Sink.(Meter); ok && owner != "" {
-		m.Dispatched(owner, deliveries, took)
+		m.Dispatched(Cost{Owner: owner, Deliveries: deliveries, Checked: took, Message: err == nil && enc.Row.Retain == ahp.RetainMessage})
 	}
 	return updated
 }

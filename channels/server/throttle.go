@@ -8,6 +8,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // Rates limit what clients make the host do. The unit is a dispatch of a short action;
@@ -46,10 +47,11 @@ const (
 
 var errTooFast = ahp.Errorf(ahp.CodePermissionDenied, "too many actions: this connection, its token or the session is above its rate; wait and send fewer")
 
-// costs are the costs of requests that work for all of the host. Others are limited by
-// the number of messages.
+// costs are the costs of what makes the host work for others. The rest is limited by the
+// number of messages. A dispatch costs a unit unless its action is a message, such as
+// canvas/message: what it costs in addition is charged once that is known.
 var costs = map[string]float64{
-	ahp.DispatchAction.Name: 1, ahp.Subscribe.Name: 1, "createSession": 8, "disposeSession": 8, "listSessions": 8,
+	ahp.DispatchAction.Name: 0.1, ahp.Subscribe.Name: 1, "createSession": 8, "disposeSession": 8, "listSessions": 8,
 	ahp.Initialize.Name: 4, ahp.Reconnect.Name: 4,
 }
 
@@ -248,19 +250,22 @@ func (t *throttled) debt() time.Duration {
 
 // Dispatched charges a dispatch for its deliveries and for the time of its check. It
 // implements [channels.Meter].
-func (c *conn) Dispatched(uri string, deliveries int, took time.Duration) {
+func (c *conn) Dispatched(d channels.Cost) {
 	t := c.throttled.Load()
 	if t == nil {
 		return
 	}
-	session := c.server.sessions.of(uri)
+	session := c.server.sessions.of(d.Owner)
 	t.mu.Lock()
 	t.session = session
 	t.mu.Unlock()
-	more := float64(deliveries) / deliveriesPerUnit
-	session.spend(1 + more)
+	more := float64(d.Deliveries) / deliveriesPerUnit
+	if !d.Message {
+		more += 1 - costs[ahp.DispatchAction.Name]
+	}
+	session.spend(costs[ahp.DispatchAction.Name] + more)
 	t.token.spend(more)
-	t.own.spend(more + min(float64(took/checkPerUnit), mostForCheck))
+	t.own.spend(more + min(float64(d.Checked/checkPerUnit), mostForCheck))
 }
 
 // pause waits for a time or until ctx ends.
