@@ -211,31 +211,31 @@ func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
 		return nil
 	}
 	cost += float64(min(req.Size(), largeFrom)/bytesPerUnit + max(req.Size()-largeFrom, 0)/largePerUnit)
+	if opensConnection(req.Method) { // most connections send nothing else that costs
+		pause(ctx, min(c.server.tokens.of(tokenName(c.grant)).spend(cost), longestWait))
+		return nil
+	}
 	t := c.throttle()
 	wait, owed := t.own.spend(cost), t.token.spend(cost)
-	opens := opensConnection(req.Method)
-	if opens || !t.fairly(cost) {
+	if !t.fairly(cost) {
 		wait = max(wait, owed, t.debt())
 	}
 	switch {
 	case wait <= 0:
 		return nil
-	case wait > longestWait && !opens:
+	case wait > longestWait:
 		t.own.spend(-cost)
 		t.token.spend(-cost)
 		pause(ctx, longestWait)
 		return errTooFast
 	}
-	pause(ctx, min(wait, longestWait))
+	pause(ctx, wait)
 	return nil
 }
 
 // subscribed charges a handshake for its subscriptions.
 func (c *conn) subscribed(n int) {
-	if t := c.throttled.Load(); t != nil {
-		t.own.spend(float64(n) / subscriptionsPerUnit)
-		t.token.spend(float64(n) / subscriptionsPerUnit)
-	}
+	c.server.tokens.of(tokenName(c.grant)).spend(float64(n) / subscriptionsPerUnit)
 }
 
 // debt returns how long the session of the last dispatch makes its senders wait.
@@ -270,6 +270,9 @@ func (c *conn) Dispatched(d channels.Cost) {
 
 // pause waits for a time or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
