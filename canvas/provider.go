@@ -32,6 +32,7 @@ type OpenRequest struct {
 	ExtensionID string    // the extension that declared the canvas
 	CanvasID    string    // the declared canvas
 	InstanceID  string    // names the instance in its session
+	Channel     string    // the URI of the instance's channel, which exists once Open has succeeded; "" in a client of a host that does not send it
 	Input       ahp.Value // validated against the declaration's schema; nil if absent
 	Saved       []byte    // the data that Handle.Save kept for the instance; nil if none
 	// Current is the Instance that is open now, if it is opened with another input; the

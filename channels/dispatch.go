@@ -39,7 +39,7 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 		enc, err = kind.Actions.Encode(d.Action)
 	}
 	if err == nil {
-		err = tx.publish(c, &enc, &origin, d.Audience)
+		err = tx.publish(c, &enc, &origin, d.Audience, d.From, d.Also)
 	}
 	if from.Audit != nil && enc.Row != nil {
 		from.Audit(p.Channel, enc.Row.Type, err)
@@ -57,7 +57,7 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 // permit checks what the action's row demands of its sender, and then calls the
 // kind's Permit.
 func (tx *Tx) permit(c *channel, d *Dispatch, row *ahp.ActionRow) error {
-	if _, ok := d.From.subs[c]; !ok {
+	if !tx.Subscribed(d.From, d.Channel) && (c.kind.PermitUnsubscribed == nil || !c.kind.PermitUnsubscribed(&tx.ReadTx, d.From, d.Channel)) {
 		return fmt.Errorf("not subscribed to this channel: subscribe first")
 	}
 	if row.From&(ahp.FromClient|ahp.FromProvider) == 0 {

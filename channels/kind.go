@@ -46,6 +46,11 @@ type Kind struct {
 	// permitted.
 	Permit func(tx *ReadTx, d *Dispatch) error
 
+	// PermitUnsubscribed decides whether a connection may dispatch to a channel to which
+	// it is not subscribed. It is called under the lock, before Permit. If it is nil, no
+	// connection may.
+	PermitUnsubscribed func(tx *ReadTx, from *Subscriber, uri string) bool
+
 	// After is called under the lock when an action of the kind has been reduced. It
 	// may append to other channels, in the same transaction.
 	After func(tx *Tx, uri string, before, after State, a ahp.Action)
@@ -83,6 +88,9 @@ type Dispatch struct {
 	// Audience says which subscribers receive the action; the zero value is all of
 	// them. It must include the sender.
 	Audience Audience
+	// Also is a connection that receives the action, although it is not subscribed. It
+	// is not in the audience: the action is not replayed for it.
+	Also *Subscriber
 
 	replaced bool
 }

@@ -93,8 +93,9 @@ func (tx *Tx) AppendTo(uri string, a ahp.Action, to Audience) error {
 }
 
 // publish reduces an action, assigns its sequence number, retains and delivers the
-// entry, and calls the kind's After.
-func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to Audience) error {
+// entry, and calls the kind's After. Connections in also receive the entry too, if they
+// are not subscribed; nil is none.
+func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to Audience, also ...*Subscriber) error {
 	before := c.state
 	after, outcome, err := c.kind.Reduce(before, enc.Action)
 	if err != nil {
@@ -108,6 +109,7 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 	e.of = c
 	tx.retain(e)
 	tx.deliver(c, e)
+	tx.deliverUnsubscribed(c, e, also)
 	if c.kind.After != nil {
 		c.kind.After(tx, c.uri, before, c.state, enc.Action)
 	}
@@ -133,6 +135,19 @@ func (tx *Tx) deliver(c *channel, e *Entry) {
 	}
 	for s := range c.subs.in(&e.Audience) {
 		if s.sees(e.row) {
+			s.Sink.Deliver(e.frame)
+		}
+	}
+}
+
+// deliverUnsubscribed delivers an entry to connections that are not subscribed.
+func (tx *Tx) deliverUnsubscribed(c *channel, e *Entry, to []*Subscriber) {
+	for n, s := range to {
+		if s == nil || slices.Contains(to[:n], s) || !s.sees(e.row) {
+			continue
+		}
+		if _, subscribed := s.subs[c]; !subscribed {
+			tx.l.fanout.flush()
 			s.Sink.Deliver(e.frame)
 		}
 	}

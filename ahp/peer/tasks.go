@@ -11,7 +11,7 @@ import (
 var errUnanswered = errors.New("the handler gave no answer")
 
 // taskQueue runs a limited number of functions at once, and a smaller number of those
-// that have the same owner, so that slow ones do not hold up everyone's. The others
+// that have the same owner, so that slow ones delay only their owner. The others
 // wait in their order. The bytes of their requests are limited, too.
 type taskQueue struct {
 	mu      sync.Mutex

@@ -182,6 +182,14 @@ func (r *Registration) capable() bool {
 	return c != nil && c.Capable(r.ext.ClientID, ahp.CapabilityCanvas)
 }
 
+// connection returns the connection on which a client is called, or nil.
+func (cs *Clients) connection(clientID string) *channels.Subscriber {
+	if cs.caller == nil {
+		return nil
+	}
+	return cs.caller.Connection(clientID)
+}
+
 // ClientLost reports that a client's last connection ended: in one transaction its
 // instances become stale and its calls fail. What it declared stays listed.
 func (cs *Clients) ClientLost(clientID string) {

@@ -36,6 +36,7 @@ type instance struct {
 
 	reopening  bool // its provider is being asked to open it again
 	unanswered bool // it was asked, and became unreachable before it answered
+	cut        bool // a person waits for its close: no call of an earlier flow lasts longer
 
 	saving sync.Mutex // held during a commit of saved: one at a time
 }

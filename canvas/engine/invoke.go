@@ -29,8 +29,9 @@ func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value,
 	if err := e.limits.Input(schema, args.Input); err != nil {
 		return nil, err
 	}
-	c, err := e.begin(ctx, i.reg, e.timeouts.Invoke)
-	if err != nil {
+	c := newCall(ctx, i.reg, e.timeouts.Invoke)
+	c.inst = i
+	if _, err := e.beginCall(c); err != nil {
 		return nil, err
 	}
 	defer c.end()

@@ -55,6 +55,7 @@ type plannedOpen struct {
 	decl   *check.Declared
 	place  *reservation // of a new instance
 	inst   *instance    // nil for a new instance
+	uri    string       // of the instance's channel
 	live   *handle      // of a ready instance, which keeps it; nil if the open makes a handle
 	input  ahp.Value    // what the canvas is opened with
 	saved  []byte       // what the instance's provider saved before
@@ -68,8 +69,13 @@ func (p *plannedOpen) run(ctx context.Context) (open canvas.OpenCanvas, err erro
 	if err := p.engine.limits.Input(p.decl.Input, p.input); err != nil {
 		return open, err
 	}
+	if p.inst != nil {
+		p.uri = p.inst.channel
+	} else {
+		p.uri = ahp.SchemeCanvas + ":/" + p.engine.newID()
+	}
 	c := newCall(ctx, p.reg, p.engine.timeouts.Open)
-	c.reopen = p.inst != nil && p.live == nil
+	c.inst, c.reopen = p.inst, p.inst != nil && p.live == nil
 	if _, err = p.engine.beginCall(c); err != nil {
 		return open, err
 	}
@@ -113,7 +119,7 @@ func (p *plannedOpen) releasePlace() {
 func (p *plannedOpen) ask(c *call, h *handle) (canvas.Opened, error) {
 	req := canvas.OpenRequest{
 		Session: p.key.session, ExtensionID: p.ext.ID, CanvasID: p.decl.CanvasID, InstanceID: p.key.instance,
-		Input: p.input, Saved: bytes.Clone(p.saved),
+		Channel: p.uri, Input: p.input, Saved: bytes.Clone(p.saved),
 	}
 	if p.live != nil {
 		req.Current = p.inst.current
@@ -217,7 +223,7 @@ func (p *preparedOpen) create(tx *channels.Tx, changes *catalogChanges) (*instan
 	// The provider may have updated the state after it was prepared; the answer wins.
 	u, _ := shownBy(p.opened).Over(p.handle.pending).Action().Without(p.state)
 	st := p.state.Apply(u)
-	i := &instance{key: p.key, channel: p.channel, ext: p.ext, canvasID: p.decl.CanvasID, opened: p.at}
+	i := &instance{key: p.key, channel: p.uri, ext: p.ext, canvasID: p.decl.CanvasID, opened: p.at}
 	if err := tx.Create(i.channel, p.key.session, st); err != nil {
 		return nil, err
 	}

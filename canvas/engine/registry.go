@@ -155,6 +155,15 @@ func (r *Registration) failCalls(why *canvas.Error) {
 	}
 }
 
+// failCallsOf fails the calls of an instance's opens and invokes.
+func (r *Registration) failCallsOf(i *instance, why *canvas.Error) {
+	for c := range r.calls {
+		if c.inst == i {
+			c.fail(why)
+		}
+	}
+}
+
 func (r *Registration) noLongerDeclared(i *instance) bool { return r.find(i.canvasID) == nil }
 
 // markStale marks the ready instances of the provider for which match is true.

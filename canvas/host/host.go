@@ -142,7 +142,7 @@ func (h *Host) assemble() {
 	})
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles, so.ValidToken, so.Owner, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.owner, h.audit.act
+	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.mayUse, h.audit.act
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
@@ -175,6 +175,10 @@ type caller struct{ h *Host }
 
 func (c caller) Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error) {
 	return c.h.server.Call(ctx, clientID, within, method, params)
+}
+
+func (c caller) Connection(clientID string) *channels.Subscriber {
+	return c.h.server.Connection(clientID)
 }
 
 func (c caller) Capable(clientID, capability string) bool {

@@ -23,6 +23,7 @@ type Limits struct {
 type Schema struct {
 	compiled  *santhosh.Schema // nil if it cannot be enforced
 	unchecked error            // why not
+	unmatched error            // why a pattern is not enforced
 
 	mu   sync.Mutex // held during a check: the schema counts the work for one input at a time
 	left int        // visits that the check may still make
@@ -90,7 +91,7 @@ func (s *Set) compile(schema *Schema, raw ahp.Value, depth int) error {
 	}
 	compiler := santhosh.NewCompiler()
 	compiler.UseLoader(noRemote{})
-	compiler.UseRegexpEngine(s.patterns(schema))
+	compiler.UseRegexpEngine(s.patterns(schema, monotone(doc)))
 	if err := compiler.AddResource(baseURL, doc); err != nil {
 		return err
 	}
@@ -107,6 +108,15 @@ func (s *Schema) Unchecked() error {
 		return nil
 	}
 	return s.unchecked
+}
+
+// Partial returns why a part of the schema is not enforced, although the rest is: a
+// pattern that RE2 cannot express, such as one with a lookahead in its middle.
+func (s *Schema) Partial() error {
+	if s == nil || s.unchecked != nil {
+		return nil
+	}
+	return s.unmatched
 }
 
 // Check holds an input, a JSON text, against the schema. It returns nil if the input

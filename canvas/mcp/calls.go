@@ -46,7 +46,7 @@ type panel struct {
 // audience says in a result who sees a session.
 type audience struct {
 	People *int   `json:"people,omitzero"` // how many people look; absent if it is not known
-	Link   string `json:"link,omitzero"`   // for the person, if nobody looks
+	Link   string `json:"link,omitzero"`   // for the person, if no person looks
 }
 
 func (s *Server) audience(session string) (a audience) {

@@ -187,7 +187,7 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	if c.grant.ClientID != "" && c.grant.ClientID != clientID {
 		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
 	}
-	if c.server.owner != nil && c.grant.ClientID == "" && c.server.owner(clientID) != "" {
+	if c.server.mayUse != nil && !c.server.mayUse(clientID, c.grant.Token) {
 		return errOtherToken
 	}
 	if subscriptions > c.server.maxSubs {

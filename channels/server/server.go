@@ -36,9 +36,9 @@ type Options struct {
 	// accepted, by ws.Grant's Token. It is called when a connection begins, so that
 	// EndToken misses none. nil means that no token ends.
 	ValidToken func(token string) bool
-	// Owner returns the only token that may use a client id, or "" for any. It may be
-	// nil.
-	Owner func(clientID string) (token string)
+	// MayUse reports whether a token may use a client id: false if other tokens name it
+	// and this one does not. nil permits all.
+	MayUse func(clientID, token string) bool
 	// Audit is called for each handshake, each action, each request that changes something
 	// and each that the role does not permit. It must return at once. It may be nil.
 	Audit func(Act)
@@ -77,7 +77,7 @@ type Server struct {
 	connectivity Connectivity
 	roles        bool
 	validToken   func(string) bool
-	owner        func(string) string
+	mayUse       func(clientID, token string) bool
 	audit        func(Act)
 	info         *ahp.ServerInfo
 	maxSubs      int
@@ -105,7 +105,7 @@ func New(opts Options) *Server {
 		connectivity: opts.Connectivity,
 		roles:        opts.Roles,
 		validToken:   opts.ValidToken,
-		owner:        opts.Owner,
+		mayUse:       opts.MayUse,
 		audit:        opts.Audit,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),

@@ -555,15 +555,20 @@ data class CanvasInvokeActionParams(override val json: JsonObject) : View {
      * fits the action's schema
      */
     val input: JsonElement? get() = json.get("input")
+    /**
+     * has the instance's channel under MetaChannel
+     */
+    val meta: JsonElement? get() = json.get("_meta")
 
     companion object {
-        fun of(channel: String, instanceId: String, canvasId: String, extensionId: String, actionName: String, input: JsonElement? = null) = CanvasInvokeActionParams(buildJsonObject {
+        fun of(channel: String, instanceId: String, canvasId: String, extensionId: String, actionName: String, input: JsonElement? = null, meta: JsonElement? = null) = CanvasInvokeActionParams(buildJsonObject {
             put("channel", JsonPrimitive(channel))
             put("instanceId", JsonPrimitive(instanceId))
             put("canvasId", JsonPrimitive(canvasId))
             put("extensionId", JsonPrimitive(extensionId))
             put("actionName", JsonPrimitive(actionName))
             input?.let { put("input", it) }
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -661,14 +666,19 @@ data class CanvasOpenParams(override val json: JsonObject) : View {
      * fits the declared schema
      */
     val input: JsonElement? get() = json.get("input")
+    /**
+     * has the instance's channel under MetaChannel
+     */
+    val meta: JsonElement? get() = json.get("_meta")
 
     companion object {
-        fun of(channel: String, canvasId: String, extensionId: String, instanceId: String, input: JsonElement? = null) = CanvasOpenParams(buildJsonObject {
+        fun of(channel: String, canvasId: String, extensionId: String, instanceId: String, input: JsonElement? = null, meta: JsonElement? = null) = CanvasOpenParams(buildJsonObject {
             put("channel", JsonPrimitive(channel))
             put("canvasId", JsonPrimitive(canvasId))
             put("extensionId", JsonPrimitive(extensionId))
             put("instanceId", JsonPrimitive(instanceId))
             input?.let { put("input", it) }
+            meta?.let { put("_meta", it) }
         })
     }
 }

@@ -710,6 +710,8 @@ pub struct CanvasInvokeActionParams {
     pub action_name: String,
     /// fits the action's schema
     pub input: Option<Value>,
+    /// has the instance's channel under MetaChannel
+    pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -720,6 +722,7 @@ object!(CanvasInvokeActionParams {
     required extension_id "extensionId",
     required action_name "actionName",
     nullable input "input",
+    nullable meta "_meta",
 });
 
 /// canvasInvokeAction, both ways. Asks a client provider to run an action.
@@ -796,6 +799,8 @@ pub struct CanvasOpenParams {
     pub instance_id: String,
     /// fits the declared schema
     pub input: Option<Value>,
+    /// has the instance's channel under MetaChannel
+    pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -805,6 +810,7 @@ object!(CanvasOpenParams {
     required extension_id "extensionId",
     required instance_id "instanceId",
     nullable input "input",
+    nullable meta "_meta",
 });
 
 /// canvasOpen, both ways. Asks a client provider to open a canvas (the Canvas proposal

@@ -698,6 +698,12 @@ public struct CanvasInvokeActionParams: AHPView {
         get { members["input"].flatMap { Optional($0) } }
         set { members["input"] = newValue.map { $0 } }
     }
+
+    /// has the instance's channel under MetaChannel
+    public var meta: JSON? {
+        get { members["_meta"].flatMap { Optional($0) } }
+        set { members["_meta"] = newValue.map { $0 } }
+    }
 }
 
 /// canvasInvokeAction, both ways. Asks a client provider to run an action.
@@ -792,6 +798,12 @@ public struct CanvasOpenParams: AHPView {
     public var input: JSON? {
         get { members["input"].flatMap { Optional($0) } }
         set { members["input"] = newValue.map { $0 } }
+    }
+
+    /// has the instance's channel under MetaChannel
+    public var meta: JSON? {
+        get { members["_meta"].flatMap { Optional($0) } }
+        set { members["_meta"] = newValue.map { $0 } }
     }
 }
 

@@ -496,6 +496,10 @@ export interface CanvasInvokeActionParams {
    * fits the action's schema
    */
   input?: unknown;
+  /**
+   * has the instance's channel under MetaChannel
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
@@ -551,6 +555,10 @@ export interface CanvasOpenParams {
    * fits the declared schema
    */
   input?: unknown;
+  /**
+   * has the instance's channel under MetaChannel
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
@@ -907,6 +915,12 @@ export interface InitializeParams {
    */
   locale?: string;
   capabilities?: ClientCapabilities;
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
@@ -959,6 +973,12 @@ export interface ReconnectParams {
    * subscriptions are the channels that the client still wants.
    */
   subscriptions: string[];
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
@@ -1601,6 +1621,12 @@ export interface InitializeResult {
    */
   snapshots: Snapshot[];
   serverInfo?: ServerInfo;
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**

@@ -157,7 +157,7 @@ async function invoke({ id, action, input }) {
     if (!fn) throw Object.assign(new Error(`this page has no handler for "${action}"`), { code: "canvas_action_no_handler" });
     const value = await fn(input);
     const text = JSON.stringify(value);
-    if (text && new TextEncoder().encode(text).length > MAX_BYTES) throw new Error("the answer has more than 64 KiB");
+    if (text && new TextEncoder().encode(text).length > MAX_BYTES) throw Object.assign(new Error("the action ran; its value was dropped: it has more than 64 KiB"), { code: "canvas_limit_exceeded" });
     port.postMessage({ t: "result", id, value: text === undefined ? undefined : JSON.parse(text) });
   } catch (err) {
     const e = /** @type {any} */ (err);

@@ -185,8 +185,9 @@ export class View {
   /** @param {unknown} id @param {any} message */
   #answer(id, message) {
     const text = json({ [TAG]: VIEW, ...message });
-    if (text !== undefined && text !== TOO_LONG) return this.#post(message);
-    this.#post({ type: "error", id, error: { code: "canvas_handler_error", message: "the answer is not JSON, or has more than 64 KiB" } });
+    if (text === TOO_LONG) return this.#post({ type: "error", id, error: { code: "canvas_limit_exceeded", message: "the action ran; its value was dropped: it has more than 64 KiB" } });
+    if (text !== undefined) return this.#post(message);
+    this.#post({ type: "error", id, error: { code: "canvas_handler_error", message: "the answer is not JSON" } });
   }
 
   /** @param {any} message */

@@ -30,6 +30,7 @@ type options struct {
 	logLevel      slog.Level
 	aap           aapOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
+	browse        bool    // open the person's browser
 }
 
 // hostFlags adds the flags of any host.
