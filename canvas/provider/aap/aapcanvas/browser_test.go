@@ -37,7 +37,7 @@ func TestApprove(t *testing.T) {
 	if want := `{"id":"pr-42","title":"Add OAuth support","author":"alice","files":8,"additions":340}`; string(rec.Data) != want || rec.Element != "approve" || rec.Action != "click" || rec.CanvasFile != "approval-cards.html" {
 		t.Errorf("the record is %+v", rec)
 	}
-	one.wait(`w.heard.some((m) => m.type === "aap:stored" && m.id === "` + rec.ID + `" && m.summary.startsWith("User click 'approve'"))`)
+	one.wait(`w.received.some((m) => m.type === "aap:stored" && m.id === "` + rec.ID + `" && m.summary.startsWith("User click 'approve'"))`)
 	events := e.events(host.DefaultSession)
 	if len(events) != 1 || events[0].InstanceID != "p" || !strings.Contains(string(events[0].Event), `"line":"[CANVAS] approval-cards.html: User click 'approve' on approval-cards.html with data: {`) {
 		t.Errorf("events %+v", events)
@@ -49,9 +49,9 @@ func TestApprove(t *testing.T) {
 	e.invoke("p", "acknowledge", `{"id":"`+rec.ID+`","note":"Merged."}`)
 	one.hasBar(true)
 	e.invoke("p", "push", `{"data":{"done":["pr-42"]}}`)
-	other.wait(`w.heard.some((m) => m.type === "canvas:push")`)
-	if got := other.eval(`JSON.stringify(w.heard.map((m) => m.type))`); got != `["aap:acknowledged","canvas:push"]` {
-		t.Errorf("the other View heard %s", got)
+	other.wait(`w.received.some((m) => m.type === "canvas:push")`)
+	if got := other.eval(`JSON.stringify(w.received.map((m) => m.type))`); got != `["aap:acknowledged","canvas:push"]` {
+		t.Errorf("the other View received %s", got)
 	}
 	other.hasBar(false)
 }
@@ -115,7 +115,7 @@ func TestForeignFrame(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = fmt.Fprintf(w, `<!doctype html><script>window.heard = []; addEventListener("message", (e) => heard.push(e.data));</script>
+		_, _ = fmt.Fprintf(w, `<!doctype html><script>window.received = []; addEventListener("message", (e) => heard.push(e.data));</script>
 			<iframe sandbox="allow-scripts" width="500" height="300" srcdoc="%s"></iframe>`, html.EscapeString(page))
 	}))
 	t.Cleanup(srv.Close)
@@ -137,7 +137,7 @@ func TestForeignFrame(t *testing.T) {
 }
 
 // TestRewritten: rule 9 and rule 2: standards mode stays; what a person typed is not taken
-// away; a page that nobody touched is loaded again.
+// away; an untouched page is loaded again.
 func TestRewritten(t *testing.T) {
 	skipShort(t)
 	e := start(t).serve()
@@ -188,7 +188,7 @@ var variants = map[string]string{
 	"shadow form":      `<div id=h></div><script>const r = h.attachShadow({mode:"open"}); r.innerHTML = "<form action='/x'><button></button></form>"; r.querySelector("button").click(); setTimeout(() => maestro.send("a","E"), 100)</script>`,
 }
 
-// TestVariants: one instance shows each variant in turn: a page that nobody touched is
+// TestVariants: one instance shows each variant in turn: an untouched page is
 // loaded again when its file changes.
 func TestVariants(t *testing.T) {
 	skipShort(t)
@@ -223,7 +223,7 @@ func TestNotStoredYet(t *testing.T) {
 	v := e.view(webtest.Start(t))
 	v.listen()
 	v.click("button")
-	v.wait(`w.heard.some((m) => m.type === "aap:refused" && m.error === "unavailable")`)
+	v.wait(`w.received.some((m) => m.type === "aap:refused" && m.error === "unavailable")`)
 	if shown := v.eval(`Boolean(at("aap-bar"))`); shown != "false" {
 		t.Error("the bar comes at once")
 	}

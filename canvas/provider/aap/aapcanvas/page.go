@@ -143,7 +143,7 @@ func (p *Provider) forget(i *page) {
 	p.refreshLists()
 }
 
-// Close ends the instance: somebody closed the canvas, so it is not opened automatically
+// Close ends the instance: the canvas was closed on purpose, so it is not opened automatically
 // again.
 func (i *page) Close(ctx context.Context) error {
 	key := i.key()
