@@ -41,6 +41,9 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 	if err == nil {
 		err = tx.publish(c, &enc, &origin, d.Audience)
 	}
+	if from.Audit != nil && enc.Row != nil {
+		from.Audit(p.Channel, enc.Row.Type, err)
+	}
 	if err != nil {
 		enc.Raw = p.Action // the envelope of a refusal repeats the alias that the client sent
 		tx.Refuse(from, p.Channel, &enc, &origin, err.Error())

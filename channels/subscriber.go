@@ -43,6 +43,10 @@ type Subscriber struct {
 	Caps ahp.Capabilities
 	// Sink receives the connection's frames.
 	Sink Sink
+	// Audit is called for each action that the connection dispatched to a channel, with
+	// the reason if it was refused. It is called under the log's lock and must return at
+	// once. It may be nil.
+	Audit func(channel, action string, refused error)
 
 	// Guarded by the log's mutex.
 	subs map[*channel]subscription

@@ -1,7 +1,8 @@
 // Package schema generates descriptions of the protocol for other languages: JSON
 // Schema 2020-12 files and a reference. It generates them from the tables that the
 // host itself uses (methods, actions, errors, states). README.md explains how to
-// use the files; cmd/ahp-schema writes them.
+// use the files; cmd/ahp-schema writes them. Package codegen writes the definitions as
+// Rust, Kotlin and Swift types; TypeScript comes from the bundle (proof/typescript.mjs).
 //
 // # Guarantees
 //

@@ -25,7 +25,10 @@ func ExampleGenerate() {
 	// bundle.json
 	// commands.json
 	// errors.json
+	// kotlin/Ahp.kt
 	// notifications.json
+	// rust/ahp.rs
 	// state.json
+	// swift/AHP.swift
 	// https://github.com/ahp-canvas/ahp-canvas/schema/0.6.0/bundle.json
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/schema/internal/codegen"
 )
 
 // ID returns the $id of a file. It is an identifier and need not resolve. Its
@@ -47,8 +48,17 @@ func Generate(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	out["bundle.json"], err = g.render("", "AHP with Canvas: everything in one file")
-	return out, err
+	if out["bundle.json"], err = g.render("", "AHP with Canvas: everything in one file"); err != nil {
+		return nil, err
+	}
+	for name, write := range map[string]func(map[string]*node) ([]byte, error){
+		"rust/ahp.rs": codegen.Rust, "kotlin/Ahp.kt": codegen.Kotlin, "swift/AHP.swift": codegen.Swift,
+	} {
+		if out[name], err = write(g.defs); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
 }
 
 func collect(root string) (*generator, error) {

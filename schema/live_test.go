@@ -25,7 +25,7 @@ func TestLive(t *testing.T) {
 	tools(t)
 	seen := &watcher{methods: map[string]string{}, frames: map[string]check{}}
 	url, door := startHost(t)
-	proxy := &conform.Proxy{To: url, Token: "view-token", Watcher: seen}
+	proxy := &conform.Proxy{To: url, Token: "agent-token", Watcher: seen}
 	front := httptest.NewServer(proxy)
 	opts := conform.Options{URL: "ws" + strings.TrimPrefix(front.URL, "http"), Agent: door, Demo: true, Ours: true, Only: []string{"canvas/", "content/", "provider/o", "reconnect/re", "root/", "session/c"}}
 	if os.Getenv("AHP_LONG") == "1" {

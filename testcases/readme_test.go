@@ -52,6 +52,48 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+var (
+	shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+	ownFolder  = regexp.MustCompile(` (\./[\w-]+)`)
+	fixedPort  = regexp.MustCompile(`wss?://(?:localhost|127\.0\.0\.1):(\d+)`)
+)
+
+// TestReadmeNeedsNothing checks that the README's commands work in a fresh clone: a folder
+// that one names was made by an earlier one, and at a WebSocket's port an earlier one
+// listens. Package programtest runs them.
+func TestReadmeNeedsNothing(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, listens := map[string]bool{}, map[string]bool{}
+	lines := 0
+	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		for line := range strings.Lines(block[1]) {
+			lines++
+			if strings.HasPrefix(line, "ahp-canvas relay --") {
+				listens["8443"] = true // its default
+			}
+			for _, m := range ownFolder.FindAllStringSubmatch(line, -1) {
+				switch {
+				case strings.HasPrefix(line, "ahp-canvas new "):
+					made[m[1]] = true
+				case !made[m[1]] && !strings.HasPrefix(line, "go install "):
+					t.Errorf("no earlier command makes the folder of %s", line)
+				}
+			}
+			for _, m := range fixedPort.FindAllStringSubmatch(line, -1) {
+				if !listens[m[1]] {
+					t.Errorf("no earlier command listens at the port of %s", line)
+				}
+			}
+		}
+	}
+	if lines < 15 {
+		t.Errorf("the README has %d commands", lines)
+	}
+}
+
 // TestWhereToChange finds each folder and file in the table of CONTRIBUTING. A file
 // without a folder is in the folder that its row names before it.
 func TestWhereToChange(t *testing.T) {

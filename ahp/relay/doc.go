@@ -44,6 +44,8 @@
 //   - A client of a host that is not registered is refused at once
 //     ([CodeHostOffline]), except by an edge that has just started (see
 //     Reconnecting).
+//   - A client that disconnects while it waits for its host frees its place at once,
+//     unless it sent more than 4 KiB before.
 //   - A registration with a newer generation ends the older one and its lanes
 //     ([CodeSuperseded]). One with the same generation replaces the control
 //     connection and keeps the lanes, which do not depend on it.

@@ -110,6 +110,7 @@ func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
 // not registered but might return (see startup.go), connectHost waits for it
 // first.
 func (e *Edge) connectHost(l *lane) (Reason, *ws.CloseError) {
+	defer l.watchClient()()
 	mayReturn := e.mayReturn(l.host) // before offerLane: a host that registers in between closes hostReturned
 	reason, refusal := e.offerLane(l)
 	switch {
@@ -121,6 +122,24 @@ func (e *Edge) connectHost(l *lane) (Reason, *ws.CloseError) {
 		return l.refused()
 	}
 	return reason, refusal
+}
+
+// watchClient ends the lane if its client disconnects while it waits for the host, so
+// that it does not keep a place that nobody uses. The caller must call stop before the
+// lane is joined.
+func (l *lane) watchClient() (stop func()) {
+	ctx, cancel := context.WithCancel(l.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := l.client.ReadAhead(ctx); err != nil {
+			l.end(clientGone)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // offerLane offers the lane to a registered host and waits until it dials back.
@@ -153,11 +172,14 @@ func (e *Edge) offerLane(l *lane) (Reason, *ws.CloseError) {
 
 // refused returns the refusal of a client whose lane was ended before it opened.
 func (l *lane) refused() (Reason, *ws.CloseError) {
-	cause := l.cause()
-	if cause.Code == ws.CodeGoingAway {
+	switch cause := l.cause(); cause.Code {
+	case ws.CodeGoingAway:
 		return RefusedClosing, cause
+	case CodePeerLost:
+		return RefusedLeft, cause
+	default:
+		return RefusedNoAnswer, cause
 	}
-	return RefusedNoAnswer, cause
 }
 
 // cause returns why the edge ended the lane.

@@ -18,6 +18,7 @@ const (
 	RefusedUpgrade   Reason = "upgrade"    // no WebSocket handshake or registration, or none in time
 	RefusedOffline   Reason = "offline"    // the host is not registered
 	RefusedNoAnswer  Reason = "no_answer"  // the host did not accept the lane
+	RefusedLeft      Reason = "left"       // the client disconnected before the host answered
 	RefusedHostFull  Reason = "host_full"  // the limit on a host's lanes or control connections
 	RefusedClient    Reason = "client"     // the limit on a client's lanes
 	RefusedRate      Reason = "rate"       // the limit on new lanes per second
@@ -29,7 +30,7 @@ const (
 
 var reasons = []Reason{
 	RefusedAddress, RefusedOrigin, RefusedToken, RefusedForbidden, RefusedQuery, RefusedSecret, RefusedPath, RefusedUpgrade,
-	RefusedOffline, RefusedNoAnswer, RefusedHostFull, RefusedClient, RefusedRate, RefusedEdgeFull, RefusedOlder, RefusedClosing, RefusedInternal,
+	RefusedOffline, RefusedNoAnswer, RefusedLeft, RefusedHostFull, RefusedClient, RefusedRate, RefusedEdgeFull, RefusedOlder, RefusedClosing, RefusedInternal,
 }
 
 // Stats are counts of an edge. Hosts, Waiting and Lanes are current; the others

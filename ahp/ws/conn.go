@@ -53,6 +53,7 @@ type Conn struct {
 	readLimit atomic.Int64
 	reading   chan struct{} // a lock, a channel like writer.writing
 	message   Message       // the message being read; guarded by reading
+	ahead     []byte        // what ReadAhead read; guarded by reading
 }
 
 func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Conn {

@@ -20,6 +20,8 @@
 //   - Forward copies from one accepted connection to another, with a separate
 //     frame reader and bounded memory. It never completes a message that was cut. A
 //     direction that waits for a message holds no buffer.
+//   - ReadAhead sees the end of an accepted connection that nothing reads yet, and
+//     Forward writes what it read.
 //   - An idle connection holds 512 bytes of buffer, a timer, and no goroutine except
 //     its reader.
 //   - Compression is never negotiated. The size of a message is limited while it is
@@ -27,7 +29,7 @@
 //
 // # Concurrency
 //
-// One goroutine at a time may call ReadMessage, NextMessage or Forward. One at a time
+// One goroutine at a time may call ReadMessage, NextMessage, ReadAhead or Forward. One at a time
 // may write, with WriteBatch, TryWriteBatch, WriteFramed, TryWriteFramed, WriteParts or
 // Stream. If a try begins a frame that the socket does not take, a goroutine that Wait
 // waits for completes it before any other write. Close, SetReadLimit and Err may be

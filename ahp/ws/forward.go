@@ -42,8 +42,11 @@ func Forward(dst, src *Conn, forwarded func(bytes int)) error {
 	}
 	f.buf = f.idle
 	defer f.release()
-	for {
-		lost := f.fill()
+	for begun := f.takeAhead(); ; begun = false {
+		var lost error
+		if !begun {
+			lost = f.fill()
+		}
 		out, payload, bad := f.translate()
 		if err := f.write(out, payload); err != nil {
 			return err
@@ -72,6 +75,18 @@ type forwarder struct {
 
 	// read reads into the free space, and waits for at least one byte.
 	read func() (int, error)
+}
+
+// takeAhead begins with what ReadAhead has read, if anything.
+func (f *forwarder) takeAhead() bool {
+	if len(f.src.ahead) == 0 {
+		return false
+	}
+	f.held = middles.Get().(*[]byte)
+	f.buf = *f.held
+	f.end += copy(f.buf[headerSpace:], f.src.ahead)
+	f.src.ahead = nil
+	return true
 }
 
 // fill reads what has arrived, behind the bytes that were not taken.

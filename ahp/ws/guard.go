@@ -108,7 +108,7 @@ func (g *Guard) Check(r *http.Request, roles ...string) (Grant, *Refusal) {
 	if ref := g.CheckAddress(r); ref != nil {
 		return Grant{}, ref
 	}
-	grant, ok := g.match(g.RequestToken(r))
+	grant, ok := g.Match(g.RequestToken(r))
 	if !ok {
 		return Grant{}, &Refusal{http.StatusUnauthorized, "a valid token is needed"}
 	}
@@ -170,9 +170,9 @@ func offered(r *http.Request) []string {
 	return all
 }
 
-// match returns the grant of a token. It compares with every token of the guard, in a
+// Match returns the grant of a token. It compares with every token of the guard, in a
 // time that does not depend on their texts.
-func (g *Guard) match(token string) (Grant, bool) {
+func (g *Guard) Match(token string) (Grant, bool) {
 	var grant Grant
 	found := false
 	have := sha256.Sum256([]byte(token))

@@ -68,6 +68,9 @@ func TestGuard(t *testing.T) {
 			if refusal != nil {
 				status = refusal.Status
 			}
+			if refusal == nil {
+				c.grant.Token = TokenID(c.guard.RequestToken(r))
+			}
 			if status != c.status || grant != c.grant {
 				t.Errorf("have %d %+v (%v), want %d %+v", status, grant, refusal, c.status, c.grant)
 			}

@@ -30,7 +30,7 @@ func ExampleClient_Provide() {
 	h, wait := runHost(ctx)
 	defer wait()
 	defer cancel()
-	view, _ := h.Tokens()
+	_, agent := h.Tokens()
 
 	lamps := newLamps()
 	if _, err := h.Add(lamps); err != nil {
@@ -38,7 +38,7 @@ func ExampleClient_Provide() {
 	}
 	switchOn(ctx, h, "lamp", "hall")
 
-	c, err := client.Dial(ctx, h.Endpoints().AHP, client.Options{ClientID: "desk", Token: view, Backoff: client.NewBackoff()})
+	c, err := client.Dial(ctx, h.Endpoints().AHP, client.Options{ClientID: "desk", Token: agent, Backoff: client.NewBackoff()})
 	if err != nil {
 		log.Fatal(err)
 	}

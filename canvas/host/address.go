@@ -3,6 +3,7 @@ package host
 import (
 	"net"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -10,15 +11,32 @@ import (
 
 // addresses are the names under which the host is reached.
 type addresses struct {
+	base    string   // the address of the page that links name, if it has a path
 	origins []string // web origins of the page; links name the first
 	hosts   []string // exact Host headers of the page's hosts
 }
 
 // addOrigins adds the configured origins.
 func (a *addresses) addOrigins(origins []string) {
-	for _, o := range origins {
-		a.add(strings.TrimSuffix(strings.ToLower(o), "/"))
+	for i, o := range origins {
+		origin, prefix := cutPrefix(strings.TrimSuffix(o, "/"))
+		origin = strings.ToLower(origin)
+		if i == 0 && prefix != "" {
+			a.base = origin + prefix
+		}
+		a.add(origin)
 	}
+}
+
+// cutPrefix cuts the path from the address of a page behind a proxy. What is not such an
+// address remains whole, and is refused as an origin.
+func cutPrefix(address string) (origin, prefix string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(address, "?#") || u.Path == "" || path.Clean(u.Path) != u.Path {
+		return address, ""
+	}
+	prefix = u.EscapedPath()
+	return strings.TrimSuffix(address, prefix), prefix
 }
 
 // addListener adds the names of a listener's address. On loopback the first is
@@ -106,11 +124,17 @@ func (h *Host) Endpoints() Endpoints {
 // token: show it to the person, and do not log it. It is empty while no address is
 // known; see [Host.Endpoints].
 func (h *Host) Link(session string) string {
+	view, _ := h.keys.base()
+	return h.linkWith(view, session)
+}
+
+// linkWith returns the link of a session with a token.
+func (h *Host) linkWith(secret, session string) string {
 	base := h.sites.base()
 	if base == "" {
 		return ""
 	}
-	return web.Link(base, h.opts.ViewToken, session)
+	return web.Link(base, secret, session)
 }
 
 // SetAddr makes the host known under the names of a listener's address, in addition to

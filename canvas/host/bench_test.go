@@ -49,8 +49,8 @@ func fanOutHost(b *testing.B, title string) float64 {
 	got := &counters{}
 	for i := range fanOut {
 		var raw net.Conn
-		view, _ := h.Tokens()
-		c, err := ws.Dial(b.Context(), h.Endpoints().AHP, ws.DialOptions{Token: view, NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		_, agent := h.Tokens()
+		c, err := ws.Dial(b.Context(), h.Endpoints().AHP, ws.DialOptions{Token: agent, NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 			raw = conn
 			return conn, err
@@ -285,8 +285,8 @@ func readCanvas(b *testing.B, data []byte, contentType string, cached bool) floa
 	if err != nil {
 		b.Fatal(err)
 	}
-	view, _ := h.Tokens()
-	c, err := client.Dial(b.Context(), h.Endpoints().AHP, client.Options{Token: view, ClientID: "c1", Capabilities: ahp.ClientCapabilities{"canvas": ahp.Value("{}")}, Subscriptions: []string{open.Channel}})
+	_, agent := h.Tokens()
+	c, err := client.Dial(b.Context(), h.Endpoints().AHP, client.Options{Token: agent, ClientID: "c1", Capabilities: ahp.ClientCapabilities{"canvas": ahp.Value("{}")}, Subscriptions: []string{open.Channel}})
 	if err != nil {
 		b.Fatal(err)
 	}

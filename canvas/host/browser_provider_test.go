@@ -23,7 +23,7 @@ func TestPageFollowsAClientThatProvides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := host.New(host.Options{ViewToken: viewToken})
+	h, err := host.New(host.Options{ViewToken: viewToken, AgentToken: agentToken})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ type native struct {
 
 func nativeProvider(t *testing.T, address string) *native {
 	t.Helper()
-	socket, err := ws.Dial(t.Context(), "ws://"+address+"/ahp", ws.DialOptions{Token: viewToken})
+	socket, err := ws.Dial(t.Context(), "ws://"+address+"/ahp", ws.DialOptions{Token: agentToken})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,26 +8,29 @@ import (
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// A provider in another process: it dials the host with the view token, and provides the
-// same canvas that a program would add to its own host.
+// editorToken would be random; "ahp-canvas token create" makes one for a running host.
+const editorToken = "editor-secret"
+
+// A provider in another process: it dials the host with a token of the role client, and
+// provides the same canvas that a program would add to its own host.
 func Example_providerInAnotherProcess() {
-	h, err := host.New(host.Options{})
+	h, err := host.New(host.Options{Tokens: []ws.Token{{Secret: editorToken, Role: host.RoleClient, ClientID: "desk"}}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer h.Close()
-	view, _ := h.Tokens()
 
 	// In the other process.
 	ctx := context.Background()
-	c, err := client.Dial(ctx, strings.Replace(server.URL, "http", "ws", 1)+"/ahp", client.Options{ClientID: "desk", Token: view})
+	c, err := client.Dial(ctx, strings.Replace(server.URL, "http", "ws", 1)+"/ahp", client.Options{ClientID: "desk", Token: editorToken})
 	if err != nil {
 		log.Fatal(err)
 	}

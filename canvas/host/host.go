@@ -49,6 +49,12 @@ type Host struct {
 	tools    *mcp.Server
 	logger   *slog.Logger
 
+	keys      *keys
+	invited   invitations
+	audit     *audit
+	expiring  sync.WaitGroup // the goroutine of expire
+	closed    chan struct{}  // ends it
+	rotating  sync.Mutex     // held while a token is replaced
 	sites     *sites
 	endpoints *http.ServeMux // the host's own paths
 	extra     *http.ServeMux // patterns of Handle
@@ -72,11 +78,14 @@ func New(opts Options) (*Host, error) {
 	}
 	opts = opts.withDefaults()
 	h := &Host{opts: opts, logger: opts.Logger, conns: web.ConnLimiter{Max: opts.MaxHTTP}}
-	h.sites = newSites(&h.opts, http.HandlerFunc(h.serveApp))
+	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
+	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
+	h.closed = make(chan struct{})
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}
+	h.expiring.Go(func() { h.expire(h.closed) })
 	return h, nil
 }
 
@@ -133,11 +142,11 @@ func (h *Host) assemble() {
 	})
 	so := h.opts.Server
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles = methods(h.sessions, h.canvases), true
+	so.Methods, so.Roles, so.ValidToken, so.Owner, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.owner, h.audit.act
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
-		Session: DefaultSession, Link: h.Link, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
 }
 
@@ -159,7 +168,7 @@ func (h *Host) EnsureSession(uri, title string) error {
 }
 
 // Tokens returns the view token and the agent token.
-func (h *Host) Tokens() (view, agent string) { return h.opts.ViewToken, h.opts.AgentToken }
+func (h *Host) Tokens() (view, agent string) { return h.keys.base() }
 
 // caller calls clients through the server, which is made after the services that call.
 type caller struct{ h *Host }

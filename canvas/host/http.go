@@ -29,11 +29,12 @@ func (h *Host) route() {
 	h.endpoints.Handle(mcpPath, h.sites.guarded(mcp.Handler(h.tools), []string{RoleAgent}))
 	h.endpoints.HandleFunc("GET "+proof.Path, h.sites.serveProof)
 	h.endpoints.HandleFunc("GET "+healthPath, h.serveHealth)
+	h.routeAccess()
 }
 
 // owned reports whether the host serves a path itself.
 func owned(path string) bool {
-	return slices.Contains([]string{ahpPath, mcpPath, proof.Path, healthPath}, path)
+	return slices.Contains([]string{ahpPath, mcpPath, proof.Path, healthPath}, path) || strings.HasPrefix(path, accessPath+"/")
 }
 
 // ServeHTTP serves the page, AHP, MCP, the patterns of [Host.Handle], and the content
@@ -96,7 +97,7 @@ func (h *Host) serveHealth(w http.ResponseWriter, _ *http.Request) {
 // Serve no HTML from a source that you do not trust.
 //
 // Handle panics, as ServeMux does, if the pattern is invalid or taken, or if its path
-// belongs to the host: "/", /ahp, /mcp, /proof, /healthz, below these, below /.ahp, and
+// belongs to the host: "/", /ahp, /mcp, /proof, /healthz, /access, below these, below /.ahp, and
 // the page's files. A wildcard does not match the host's own paths.
 func (h *Host) Handle(pattern string, handler http.Handler, roles ...string) {
 	if reserved(patternPath(pattern)) {
@@ -121,7 +122,7 @@ func reserved(path string) bool {
 	if path == "/" || web.IsPageFile(path) {
 		return true
 	}
-	for _, own := range []string{ahpPath, mcpPath, proof.Path, healthPath, "/.ahp"} {
+	for _, own := range []string{ahpPath, mcpPath, proof.Path, healthPath, accessPath, "/.ahp"} {
 		if path == own || strings.HasPrefix(path, own+"/") {
 			return true
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"net"
 	"slices"
+
 	"testing/synctest"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
@@ -24,7 +26,7 @@ func (r *modelRun) dropWatcher() {
 func (r *modelRun) socket(c *provider) *wireConn {
 	conn := &wireConn{client: c, live: true, nextID: 0, answers: map[string]frame{}, asked: map[string]bool{}}
 	socket, err := ws.Dial(context.Background(), "ws://"+address+"/ahp", ws.DialOptions{
-		Token: viewToken,
+		Token: agentToken,
 		NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			raw, err := r.net.Dial(ctx, network, addr)
 			conn.raw = raw
@@ -59,12 +61,29 @@ func (r *modelRun) causeRevival(c *provider) {
 }
 
 func (r *modelRun) connect(c *provider) {
-	if len(c.conns) == 2 {
-		return
-	}
 	conn := r.socket(c)
 	r.joins(c, conn)
 	r.initialize(c, conn, []string{host.DefaultSession})
+	r.replaces(c, conn)
+}
+
+// replaces updates the model when the host has closed the client's older connection.
+func (r *modelRun) replaces(c *provider, conn *wireConn) {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(c.conns) > 1 {
+		r.causeRevival(c) // of the requests that the older connection had received
+	}
+	c.conns = []*wireConn{conn}
+}
+
+// meta shows the host that a connection is the client.
+func (c *provider) meta() object {
+	if c.secret == "" {
+		return object{}
+	}
+	return object{ahp.MetaResume: c.secret}
 }
 
 func (r *modelRun) initialize(c *provider, conn *wireConn, uris []string) {
@@ -74,32 +93,35 @@ func (r *modelRun) initialize(c *provider, conn *wireConn, uris []string) {
 	}
 	conn.subscribed = len(uris) > 0
 	c.known = r.lives
-	conn.call("initialize", object{"channel": "ahp-root://", "clientId": c.id, "protocolVersions": []string{"0.6.0"},
-		"initialSubscriptions": uris, "capabilities": caps})
+	answer := conn.call("initialize", object{"channel": "ahp-root://", "clientId": c.id, "protocolVersions": []string{"0.6.0"},
+		"initialSubscriptions": uris, "capabilities": caps, "_meta": c.meta()})
+	var result ahp.InitializeResult
+	if err := ahp.Unmarshal(ahp.Value(answer.Result), &result); err != nil {
+		r.t.Fatalf("initialize: %v %+v", err, answer.Error)
+	}
+	c.secret = ahp.ResumeSecret(result.Meta)
 }
 
 // reconnect resumes a client, with or without its subscription to the session.
 func (r *modelRun) reconnect(c *provider, with bool) {
-	if len(c.conns) == 2 {
-		return
-	}
 	uris := []string{}
 	if with {
 		uris = append(uris, host.DefaultSession)
 	}
 	conn := r.socket(c)
 	r.mu.Lock()
-	leaves := !with && !c.subscribed() && c.known == r.lives // an unknown client initializes, and keeps its declarations
+	leaves := !with && c.known == r.lives // an unknown client initializes, and keeps its declarations
 	r.mu.Unlock()
 	if leaves {
 		r.leaves(c)
 	}
 	r.joins(c, conn)
 	conn.subscribed = with
-	answer := conn.call("reconnect", object{"channel": "ahp-root://", "clientId": c.id, "lastSeenServerSeq": 0, "subscriptions": uris})
+	answer := conn.call("reconnect", object{"channel": "ahp-root://", "clientId": c.id, "lastSeenServerSeq": 0, "subscriptions": uris, "_meta": c.meta()})
 	if answer.Error != nil {
 		r.initialize(c, conn, uris)
 	}
+	r.replaces(c, conn)
 }
 
 func (c *provider) subscribed() bool {

@@ -16,6 +16,7 @@ type provider struct {
 	id      string
 	capable bool
 	conns   []*wireConn // live, oldest first
+	secret  string      // shows the host that a connection is this client
 	seq     int         // of dispatches
 	known   int         // the run of the host in which it initialized last
 

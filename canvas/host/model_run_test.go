@@ -102,7 +102,7 @@ func (r *modelRun) start() {
 		r.t.Fatal(err)
 	}
 	r.ends.Listener = ln
-	if r.host, err = host.New(host.Options{ViewToken: viewToken, Store: r.store}); err != nil {
+	if r.host, err = host.New(host.Options{ViewToken: viewToken, AgentToken: agentToken, Store: r.store}); err != nil {
 		r.t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(context.Background())

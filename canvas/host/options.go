@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -27,7 +28,9 @@ type Options struct {
 	// Origins are web origins under which people reach the page, for example
 	// https://canvas.example; links name the first. They are needed behind a proxy, or
 	// if the program's own server is reached by another name than localhost. The
-	// address of [Host.Serve]'s listener is known without them.
+	// address of [Host.Serve]'s listener is known without them. One can have a path,
+	// which a proxy removes before it forwards a request: the page then works under
+	// it, and links name it. Other pages of that origin can read the page's token.
 	Origins []string
 	// ContentOrigin is the pattern of the origins that canvases get, for example
 	// https://*.canvas.example, with wildcard DNS and certificate. On loopback it is
@@ -46,6 +49,13 @@ type Options struct {
 	// another client that provides canvases needs one of RoleClient. A role that is none
 	// of the host's opens only patterns of [Host.Handle].
 	Tokens []ws.Token
+	// AccessTokens are tokens that can be listed and revoked, and that expire, also those
+	// of browsers that opened an invitation. Nil keeps them in memory; [token.Open] keeps
+	// them in a file.
+	AccessTokens *token.Store
+	// Rotated stores a new view or agent token, before [Host.RotateToken] uses it. Nil
+	// means that the program keeps its tokens elsewhere.
+	Rotated func(role, secret string) error
 
 	// Store keeps sessions, open canvases and their saved data over a restart; nil
 	// keeps nothing. The caller closes it after the host.
@@ -98,6 +108,9 @@ func (o Options) withDefaults() Options {
 	o.AgentToken = cmp.Or(o.AgentToken, rand.Text())
 	o.Drain = cmp.Or(o.Drain, 10*time.Second)
 	o.MaxConnections = cmp.Or(o.MaxConnections, DefaultMaxConnections)
+	if o.AccessTokens == nil {
+		o.AccessTokens = token.New()
+	}
 	if o.Store == nil {
 		o.Store = channels.NoStore
 	}

@@ -34,7 +34,10 @@ func (l *sites) serveProof(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	for _, t := range s.guard.Tokens {
+	for _, t := range *l.keys.fixed.Load() {
 		fmt.Fprintln(w, proof.Of(t.Secret, at, n))
+	}
+	if hash := l.keys.store.Hash(r.URL.Query().Get("id")); hash != "" {
+		fmt.Fprintln(w, proof.Of(hash, at, n))
 	}
 }

@@ -23,7 +23,7 @@ func TestRoleOfAView(t *testing.T) {
 		t.Fatal(err)
 	}
 	for token, want := range map[string]string{viewToken: host.RoleView, agentToken: host.RoleAgent} {
-		view, err := client.Dial(t.Context(), h.Endpoints().AHP, client.Options{Token: token, ClientID: "viewer"})
+		view, err := client.Dial(t.Context(), h.Endpoints().AHP, client.Options{Token: token, ClientID: "viewer-" + want})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestRoleOfAView(t *testing.T) {
 		if err := view.Message(t.Context(), open.Channel, "hello"); err != nil {
 			t.Fatal(err)
 		}
-		if from := <-seen; from.Role != want || from.ClientID != "viewer" {
+		if from := <-seen; from.Role != want || from.ClientID != "viewer-"+want {
 			t.Errorf("the provider saw %+v, want the role %q", from, want)
 		}
 		view.Close()

@@ -102,6 +102,7 @@ func (h *Host) Close() error { return h.drained() }
 func (h *Host) drain() error {
 	h.mu.Lock()
 	h.closing.Store(true)
+	close(h.closed)
 	srv := h.srv
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), h.opts.Drain)
@@ -119,6 +120,7 @@ func (h *Host) drain() error {
 		err = errors.Join(err, srv.Close())
 	}
 	h.sequence.Close()
+	h.expiring.Wait()
 	return err
 }
 

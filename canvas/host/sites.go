@@ -1,12 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -18,7 +18,7 @@ import (
 type sites struct {
 	origins       []string
 	contentOrigin string
-	tokens        []ws.Token
+	keys          *keys
 	app           http.Handler // everything on the page's origin that is not a file of the page
 	logger        *slog.Logger
 
@@ -30,14 +30,8 @@ type sites struct {
 	loopback map[loopbackKey]*site
 }
 
-func newSites(opts *Options, app http.Handler) *sites {
-	return &sites{
-		origins: opts.Origins, contentOrigin: opts.ContentOrigin, app: app, logger: opts.Logger,
-		tokens: append([]ws.Token{
-			{Secret: opts.ViewToken, Role: RoleView},
-			{Secret: opts.AgentToken, Role: RoleAgent},
-		}, opts.Tokens...),
-	}
+func newSites(opts *Options, k *keys, app http.Handler) *sites {
+	return &sites{origins: opts.Origins, contentOrigin: opts.ContentOrigin, app: app, logger: opts.Logger, keys: k}
 }
 
 // setAddr makes the site of a listener's address and the origins.
@@ -115,7 +109,7 @@ func (l *sites) loopbackSite(k loopbackKey) (*site, error) {
 // log: it is only for a loopback listener that the host serves itself.
 func (l *sites) newSite(a addresses, queryToken bool, hint string) (*site, error) {
 	s := &site{addresses: a, hint: hint, guard: &ws.Guard{
-		Hosts: a.hosts, Origins: a.origins, QueryToken: queryToken, Tokens: slices.Clone(l.tokens),
+		Hosts: a.hosts, Origins: a.origins, QueryToken: queryToken, Lookup: l.keys.find,
 	}}
 	unknown := ""
 	if hint != "" {
@@ -128,10 +122,11 @@ func (l *sites) newSite(a addresses, queryToken bool, hint string) (*site, error
 	return s, err
 }
 
-// base returns the origin that links name, "" if no address is known.
+// base returns the address of the page that links name, without the last slash; "" if no
+// address is known.
 func (l *sites) base() string {
 	if s := l.named.Load(); s != nil {
-		return s.origins[0]
+		return cmp.Or(s.addresses.base, s.origins[0])
 	}
 	return ""
 }
@@ -151,7 +146,9 @@ func (l *sites) guarded(next http.Handler, roles []string) http.Handler {
 				l.refuse(w, refusal)
 				return
 			}
-			r = r.Clone(context.WithValue(r.Context(), grantKey{}, grant))
+			ctx, done := l.keys.enter(r.Context(), grant.Token)
+			defer done()
+			r = r.Clone(context.WithValue(ctx, grantKey{}, grant))
 			s.guard.RemoveToken(r)
 		}
 		next.ServeHTTP(w, r)

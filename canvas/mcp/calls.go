@@ -39,7 +39,34 @@ type panel struct {
 	Availability session.CanvasAvailability `json:"availability"`
 	Title        string                     `json:"title,omitzero"`
 	Status       string                     `json:"status,omitzero"`
-	Link         string                     `json:"link,omitzero"` // for the person; only in the result of open_canvas
+	audience
+}
+
+// audience says in a result who sees a session.
+type audience struct {
+	People *int   `json:"people,omitzero"` // how many people look; absent if it is not known
+	Link   string `json:"link,omitzero"`   // for the person, if nobody looks
+}
+
+func (s *Server) audience(session string) (a audience) {
+	if s.opts.People != nil {
+		a.People = new(s.opts.People(session))
+	}
+	if a.People == nil || *a.People == 0 {
+		a.Link = s.opts.Link(session)
+	}
+	return a
+}
+
+// text ends the sentence of a result.
+func (a audience) text() string {
+	switch {
+	case a.Link != "":
+		return " Nobody has the page open: give the person this link, which is good once, for ten minutes: " + a.Link
+	case a.People != nil:
+		return fmt.Sprintf(" People who look at the page now: %d.", *a.People)
+	}
+	return ""
 }
 
 func panelOf(o canvas.OpenCanvas) panel {
@@ -74,7 +101,8 @@ func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {
 	if err := decode(raw, &args, &args.Unknown); err != nil {
 		return answer{}, err
 	}
-	all, err := s.service.ListOpen(s.session(args.Session))
+	target := s.session(args.Session)
+	all, err := s.service.ListOpen(target)
 	if err != nil {
 		return answer{}, err
 	}
@@ -87,9 +115,14 @@ func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {
 	if len(all) > 0 {
 		text = "Open: " + strings.Join(names, ", ") + "."
 	}
-	return answer{text, struct {
+	var who audience
+	if len(all) > 0 {
+		who = s.audience(target)
+	}
+	return answer{text + who.text(), struct {
 		OpenCanvases []panel `json:"openCanvases"`
-	}{panels}}, nil
+		audience
+	}{panels, who}}, nil
 }
 
 func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {
@@ -110,12 +143,9 @@ func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {
 		return answer{}, err
 	}
 	a := panelOf(o)
-	a.Link = s.opts.Link(target)
+	a.audience = s.audience(target)
 	text := fmt.Sprintf("Canvas %s is open as instance %s (%s).", a.CanvasID, a.InstanceID, a.Availability)
-	if a.Link != "" {
-		text += " The person sees it at " + a.Link + " : give them this link if they might not have the page open."
-	}
-	return answer{text, a}, nil
+	return answer{text + a.text(), a}, nil
 }
 
 func (s *Server) invoke(ctx context.Context, raw ahp.Value) (answer, error) {

@@ -15,25 +15,42 @@ import (
 // calls and cancellations are passed on, with the exact digits of numbers. The client
 // must stay open as long as the server.
 func (c *Client) Proxy(ctx context.Context, opts Options) (*Server, error) {
-	session, err := c.enter(ctx, nil)
+	session, tools, err := c.listTools(ctx)
 	if err != nil {
 		return nil, err
-	}
-	tools, err := session.ListTools(ctx, nil)
-	if err != nil {
-		return nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + cause(err).Error()}
 	}
 	host := session.InitializeResult()
 	if host.ServerInfo == nil {
 		return nil, errNoHost
 	}
 	s := newServer(opts, host.ServerInfo, host.Instructions)
-	for _, t := range tools.Tools {
+	for _, t := range tools {
 		if err := c.addTool(s, t); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// Tools returns the names of the host's tools. Its errors are *[canvas.Error].
+func (c *Client) Tools(ctx context.Context) (names []string, err error) {
+	_, tools, err := c.listTools(ctx)
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return names, err
+}
+
+func (c *Client) listTools(ctx context.Context) (*sdk.ClientSession, []*sdk.Tool, error) {
+	session, err := c.enter(ctx, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	tools, err := session.ListTools(ctx, nil)
+	if err != nil {
+		return nil, nil, &canvas.Error{Code: CodeUnreachable, Message: "the host did not answer: " + cause(err).Error()}
+	}
+	return session, tools.Tools, nil
 }
 
 // addTool adds a tool of the host. The MCP library panics if the tool is invalid, which

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -33,10 +34,16 @@ const (
 type Options struct {
 	// Session is the URI of the default session, "ahp-session:/default" if empty.
 	Session string
-	// Link returns the address at which a person sees a session. It contains a
-	// token, so it appears in results and never in a log. If Link is nil, results
-	// have no link.
+	// Link returns the address at which a person can see a session, or "" if a person
+	// sees it already. It should be an invitation, which is good once, because the agent
+	// keeps it in its context; it appears in results and never in a log. If Link is nil,
+	// results have no link.
 	Link func(session string) string
+	// People returns how many people look at a session. If it is nil, results do not say.
+	People func(session string) int
+	// Called is called after each call of a tool, with the instance or the canvas that it
+	// named. It must return at once. It may be nil.
+	Called func(ctx context.Context, tool, target string, err error)
 	// Version is the host's version for clients.
 	Version string
 	// SessionTimeout is how long an MCP session can be without requests before it ends.
@@ -79,6 +86,7 @@ func New(service Service, opts Options) *Server {
 	for _, t := range tools {
 		s.add(t.describe(s.opts), func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
 			a, err := t.run(s, ctx, args)
+			s.called(ctx, t.name, args, err)
 			if err != nil {
 				return s.failure(ctx, t.name, err), nil
 			}
@@ -86,6 +94,19 @@ func New(service Service, opts Options) *Server {
 		})
 	}
 	return s
+}
+
+// called reports a call that is not read-only to Options.Called.
+func (s *Server) called(ctx context.Context, tool string, args ahp.Value, err error) {
+	if s.opts.Called == nil || tool == ToolList || tool == ToolListOpen || tool == ToolWait {
+		return
+	}
+	var what struct {
+		InstanceID string `json:"instanceId,omitzero"`
+		CanvasID   string `json:"canvasId,omitzero"`
+	}
+	_ = ahp.Unmarshal(args, &what) // arguments that cannot be read were refused
+	s.opts.Called(ctx, tool, cmp.Or(what.InstanceID, what.CanvasID), err)
 }
 
 // newServer returns a Server without tools.

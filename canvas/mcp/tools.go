@@ -31,7 +31,7 @@ const (
 // instructions are the server's instructions for a client's model.
 const instructions = `A canvas is an interactive panel that the person sees beside the conversation: a board, a form, a viewer, an app.
 1. list_canvas_capabilities lists the canvases, their inputs and their actions.
-2. open_canvas shows one. Give the person the link in its result if they do not have the page open.
+2. open_canvas shows one. If its result has a link, nobody has the page open: give the link to the person. It is good once.
 3. invoke_canvas_action fills, reads or changes it. The person can change it too, so read before you overwrite.
 4. wait_for_canvas_events returns what the person does: a message, an approval, a close. Open, then wait; each result has the cursor for the next call.
 5. close_canvas closes a canvas that is no longer needed. list_open_canvases lists the open ones.`
@@ -74,7 +74,7 @@ var tools = []tool{
 	{
 		name: ToolOpen, title: "Open a canvas", openWorld: true, // not idempotent: without an instanceId, each call opens another panel
 		description: "Show a canvas to the person, or update one that is open. Use a canvasId from list_canvas_capabilities and an input that matches its inputSchema. " +
-			"The result has the instanceId for invoke_canvas_action and close_canvas, and a link: give the link to the person if they might not have the page open. " +
+			"The result has the instanceId for invoke_canvas_action and close_canvas, people (how many look at the page now), and if nobody does, a link that is good once, for ten minutes: give it to the person. " +
 			"Opening the same canvas again with the same instanceId is safe: the same input changes nothing, a different input updates the panel in place.",
 		arguments: []argument{
 			{name: "canvasId", kind: "string", required: true, description: "The canvas: a canvasId from list_canvas_capabilities."},
@@ -100,7 +100,7 @@ var tools = []tool{
 	{
 		name: ToolListOpen, title: "List open canvases", readOnly: true, idempotent: true,
 		description: "List the open canvases, with the instanceId for invoke_canvas_action and close_canvas, their titles, " +
-			"and their availability: ready, or stale while the provider is not running.",
+			"and their availability: ready, or stale while the provider is not running. people is how many people look at the page now; if nobody does, link is for the person.",
 		arguments: []argument{argSession},
 		run:       (*Server).listOpen,
 	},

@@ -26,7 +26,7 @@ func TestDrive(t *testing.T) {
 				{mcp.ToolListOpen, `{}`, `{"openCanvases":[]}`},
 				{mcp.ToolOpen, `{"canvasId":"counter","instanceId":"c1","input":{"from":9007199254740993}}`,
 					`{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready","title":"Count","link":"http://page/#ahp-session:/default"}`},
-				{mcp.ToolListOpen, `{"session":null}`, `{"openCanvases":[{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready"}]}`},
+				{mcp.ToolListOpen, `{"session":null}`, `{"openCanvases":[{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready"}],"link":"http://page/#ahp-session:/default"}`},
 				{mcp.ToolInvoke, `{"instanceId":"c1","actionName":"add","input":{"by":9007199254740993,"exact":0.10000000000000000001}}`, `{"value":{"by":9007199254740993,"exact":0.10000000000000000001}}`},
 				{mcp.ToolInvoke, `{"instanceId":"c1","actionName":"add","input":null}`, `{}`},
 				{mcp.ToolClose, `{"instanceId":"c1"}`, `{"instanceId":"c1","closed":true}`},

@@ -27,6 +27,7 @@
 //	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas with its title, messages and buttons
+//	cardtext.js the markup of a card, and its longer texts
 //	mount.js    the frame of a canvas, its ports and its limits
 //	view.js     view/1: connects a canvas's page to its provider
 //	offer.js    the bar with a link that a canvas offers
@@ -36,6 +37,7 @@
 //	headers.js  filters the headers of an app's response
 //	content.js  canvasReadResource, a few reads at a time; cache.js stores validated reads
 //	base64.js
+//	base.js     the path of the page, "/" unless a proxy has it under a prefix
 //	policy.js   decides which urls are shown, and how
 //	proof.js    verifies the host before the token is sent again
 //	key.js      moves the link's token from the address bar into this tab's storage

@@ -20,6 +20,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
 
 const viewToken = "view-secret"
@@ -47,11 +48,13 @@ type message struct {
 // env is a running host behind a front that tests can change and stop.
 type env struct {
 	origin string // of the page
+	prefix string // of the page's path
 	link   string
 	bare   string // the same without the front: the host's own address
 	addr   string
 	front  http.Handler
 	host   *host.Host
+	server server.Options
 
 	mu        sync.Mutex
 	ln        *cutListener
@@ -68,11 +71,19 @@ type env struct {
 // responses.
 func start(t testing.TB, wrap func(http.Handler) http.Handler, sites ...site) *env {
 	t.Helper()
-	return startAt(t, "localhost", wrap, sites...)
+	return startWith(t, setup{name: "localhost", wrap: wrap}, sites...)
 }
 
-// startAt is start with another name of the page's host.
-func startAt(t testing.TB, name string, wrap func(http.Handler) http.Handler, sites ...site) *env {
+// setup is what start can vary.
+type setup struct {
+	name   string                          // of the page's host
+	wrap   func(http.Handler) http.Handler // may be nil
+	prefix string                          // the path under which wrap has the page
+	server server.Options
+}
+
+// startWith is start with any setup.
+func startWith(t testing.TB, with setup, sites ...site) *env {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,14 +91,14 @@ func startAt(t testing.TB, name string, wrap func(http.Handler) http.Handler, si
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://" + net.JoinHostPort(name, port), addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)
 	e.link = e.host.Link(host.DefaultSession)
 	e.front = http.HandlerFunc(e.forward)
-	if wrap != nil {
-		e.front = wrap(e.front)
+	if with.wrap != nil {
+		e.front = with.wrap(e.front)
 	}
 	e.serve(t, ln)
 	for _, s := range sites {
@@ -101,7 +112,7 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin}, ViewToken: viewToken})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,9 @@ const hostileKit = `
 	Object.defineProperty(mount.element, "contentWindow", { value: frame.contentWindow });
 	mount.element.dispatchEvent(new Event("load"));
 	seen.length = 0;
-	const turn = () => new Promise((r) => setTimeout(r, 50));
+	const pause = (ms) => new Promise((r) => setTimeout(r, ms));
+	const until = async (done) => { for (const end = performance.now() + 10_000; !done() && performance.now() < end;) await pause(5); };
+	const turn = async () => { await until(() => heard.length || sent.length || seen.length); await pause(50); }; // the rest, if anything more comes
 	const say = (value) => canvas.postMessage({ t: "send", id: 1, value });
 	const holes = Object.assign([], { length: 2 ** 32 - 1 });
 	const levels = (x) => Array.from({ length: 30 }).reduce((a) => [a, a], x);
@@ -47,17 +49,23 @@ func TestHostileMessages(t *testing.T) {
 		{"no JSON", `say(1n)`, "refused only a JSON value can be sent", "", ""},
 		{"names that every object has", `say(JSON.parse('{"__proto__":{"x-ahp":"http/1"},"constructor":1}'))`, "", `{"__proto__":{"x-ahp":"http/1"},"constructor":1}`, ""},
 		{"as much as may be", `say(new Array(32_767).fill(1)); await turn(); sent[0] = String(sent[0].length)`, "", "65535", ""},
-		{"an answer of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "result", id: 7, value: holes }); await turn(); heard.length = 0`, "",
+		{"an answer of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "result", id: 7, value: holes }); await until(() => heard.length && sent.length); heard.length = 0`, "",
 			`{"x-ahp":"view/1","type":"error","id":7,"error":{"code":"canvas_handler_error","message":"the answer is not JSON, or has more than 64 KiB"}}`, ""},
-		{"an error of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "error", id: 7, code: holes, message: { toString: 1 } }); await turn(); heard.length = 0`, "",
+		{"an error of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "error", id: 7, code: holes, message: { toString: 1 } }); await until(() => heard.length && sent.length); heard.length = 0`, "",
 			`{"x-ahp":"view/1","type":"error","id":7,"error":{"code":"canvas_handler_error","message":"the page gave no reason"}}`, ""},
 		{"a reason that every object has", `frame.port.postMessage({ t: "failed", reason: "constructor" })`, "", "", "failed The frame of this canvas could not be set up."},
 		{"a reason that is none", `frame.port.postMessage({ t: "failed", reason: { toString: 1 } })`, "", "", "failed The frame of this canvas could not be set up."},
 		{"lacks of holes", `frame.port.postMessage({ t: "lacks", what: [holes, "a", { toString: 1 }, "b".repeat(1000)] })`, "", "", "lacks 1,200"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := webtest.Eval[[]string](t, p, fmt.Sprintf(`(async () => { %s; const began = performance.now(); %s; await turn(); const took = performance.now() - began;
-				mount.remove(); return [heard.join(), sent.join(), seen.join(), took < 1000 ? "" : "took " + took]; })()`, hostileKit, tt.does))
+			var got []string
+			for range 3 { // a busy machine can stop the page for a second, but slow code is slow each time
+				got = webtest.Eval[[]string](t, p, fmt.Sprintf(`(async () => { %s; const began = performance.now(); %s; await turn(); const took = performance.now() - began;
+					mount.remove(); return [heard.join(), sent.join(), seen.join(), took < 1000 ? "" : "took " + took]; })()`, hostileKit, tt.does))
+				if got[3] == "" {
+					break
+				}
+			}
 			if diff := cmp.Diff([]string{tt.heard, tt.sent, tt.seen, ""}, got); diff != "" {
 				t.Errorf("what the canvas received, the host received and a person saw (-want +got):\n%s", diff)
 			}

@@ -13,7 +13,7 @@ const insecureNote = `document.getElementById("insecure")`
 // workers and fewer APIs, the page shows canvases as single documents and states that
 // the connection is not private. A wrong token is reported as usual.
 func TestPlainHTTP(t *testing.T) {
-	e := startAt(t, "canvas.test", nil, helloSite("one"))
+	e := startWith(t, setup{name: "canvas.test"}, helloSite("one"))
 	b := webtest.Start(t, "host-resolver-rules=MAP canvas.test 127.0.0.1")
 	p := b.Open(t, e.link)
 	if webtest.Eval[bool](t, p, "isSecureContext") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
@@ -49,6 +50,32 @@ func TestAnotherLink(t *testing.T) {
 	if got := webtest.Eval[string](t, p, `location.href`); strings.Contains(got, viewToken) {
 		t.Errorf("the address bar still has the token: %s", got)
 	}
+}
+
+// TestInvitationLink: the page exchanges an invitation for a token of the browser, which
+// a new tab has too, and takes it out of the address. A second browser learns when the link
+// was used.
+func TestInvitationLink(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	link, err := e.host.Invite(host.DefaultSession, host.RoleView, "a person")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(link, "#")
+	b := webtest.Start(t)
+	p := b.Open(t, e.origin+"/#"+code)
+	shown(t, p, 1)
+	if got := webtest.Eval[string](t, p, `location.href`); strings.Contains(got, "invite") {
+		t.Errorf("the address bar still has the invitation: %s", got)
+	}
+	webtest.Eval[any](t, p, `sessionStorage.clear()`) // a new tab has none
+	p.Reload(t)
+	shown(t, p, 1)
+	if tokens := e.host.AccessTokens().List(); len(tokens) != 2 {
+		t.Errorf("tokens %+v, want the used invitation and the browser's", tokens)
+	}
+	stranger := b.Open(t, e.origin+"/#"+code)
+	stranger.Wait(t, fmt.Sprintf("(%s + document.body.innerText).includes(%q)", words, "This link was used already, at "))
 }
 
 // TestSkip: the skip link keeps host and session in the address, which a reload needs.

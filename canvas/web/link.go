@@ -9,11 +9,19 @@ import (
 // with the view token and the session in the fragment, which browsers do not send.
 // The page removes the token from the address bar at once. An empty session means
 // the default one.
-func Link(base, token, session string) string {
+func Link(base, token, session string) string { return link(base, "tkn", token, session) }
+
+// InvitationLink is Link with an invitation instead of a token. The page exchanges it, at
+// /access/redeem, for a token of that browser.
+func InvitationLink(base, invitation, session string) string {
+	return link(base, "invite", invitation, session)
+}
+
+func link(base, member, secret, session string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSuffix(base, "/"))
-	b.WriteString("/#tkn=")
-	b.WriteString(url.QueryEscape(token))
+	b.WriteString("/#" + member + "=")
+	b.WriteString(url.QueryEscape(secret))
 	if session != "" {
 		b.WriteString("&session=")
 		b.WriteString(url.QueryEscape(session))

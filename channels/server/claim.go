@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
@@ -26,6 +28,44 @@ var (
 	errOtherToken = ahp.Errorf(ahp.CodePermissionDenied, "this clientId belongs to another token: choose another one, or use that token").
 			With(claimData{codeOtherToken})
 )
+
+// endingTime is how long a handshake waits for another connection of its client that is
+// about to end: a client that closes one and opens the next is not refused because the
+// host reads the close a moment later.
+const endingTime = 250 * time.Millisecond
+
+// claimSoon is claim, which it repeats while another connection of the client ends.
+func (t *clients) claimSoon(ctx context.Context, c *conn, shown string, fresh bool) (secret string, replaced []*conn, err error) {
+	var late <-chan time.Time
+	for {
+		ended := t.nextEnd()
+		if secret, replaced, err = t.claim(c, shown, fresh); err != error(errInUse) {
+			return secret, replaced, err
+		}
+		if late == nil {
+			timer := time.NewTimer(endingTime)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-ended:
+		case <-late:
+			return "", nil, err
+		case <-ctx.Done():
+			return "", nil, ctx.Err()
+		}
+	}
+}
+
+// nextEnd returns a channel that is closed when a connection has ended.
+func (t *clients) nextEnd() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ends == nil {
+		t.ends = make(chan struct{})
+	}
+	return t.ends
+}
 
 // claim makes a connection that of its client, unless the client id belongs to another
 // token or connection (ahp/PROTOCOL.md section 2g). It returns the client's resume
@@ -70,9 +110,11 @@ func (cl *client) admits(c *conn, proven bool) error {
 	return nil
 }
 
-// replace closes the connections that a newer one of the same client replaces.
-func replace(old []*conn) {
+// replace closes the connections that a newer one of the same client replaces. They have
+// left their channels when it returns.
+func (s *Server) replace(old []*conn) {
 	for _, c := range old {
 		c.peer.Close(ws.CodeReplaced, "another connection of this client took over")
+		s.log.Leave(c.sub)
 	}
 }

@@ -68,6 +68,7 @@ type clients struct {
 	known  map[string]*client
 	absent *list.List // of *client, longest absent first
 	closed bool
+	ends   chan struct{} // closed when a connection ends; nil if no handshake waits
 }
 
 // joined records a new connection, and stops the timers of its client.
@@ -113,6 +114,10 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 	}
 	newest := slices.Index(cl.conns, c) == len(cl.conns)-1
 	cl.conns = slices.DeleteFunc(cl.conns, func(o *conn) bool { return o == c })
+	if t.ends != nil {
+		close(t.ends)
+		t.ends = nil
+	}
 	if newest && !cl.ended || len(cl.conns) == 0 {
 		cl.version, cl.caps, cl.ended, cl.bookmark = c.sub.Version, c.sub.Caps, true, mark
 	}

@@ -57,7 +57,9 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	case c.sub == nil && !opensConnection(m.Info.Name):
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s before the handshake: send initialize or reconnect first", m.Info.Name))
 	case c.rights.Of(m.Info.Name) == access.Denied:
-		req.Fail(c.rights.Deny(m.Info.Name))
+		err := c.rights.Deny(m.Info.Name)
+		c.record(m.Info.Name, "", err)
+		req.Fail(err)
 	case c.server.closed.Load():
 		req.Fail(ahp.Errorf(ahp.CodeInternal, shuttingDown))
 	case m.Order != InOrder:

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
@@ -31,7 +30,7 @@ func ping(_ context.Context, _ *conn, req *peer.Request) { req.Reply(ahp.None{})
 
 // initialize opens the connection (ahp/PROTOCOL.md section 2a). The initial
 // subscriptions, their snapshots and the answer are one transaction.
-func initialize(_ context.Context, c *conn, req *peer.Request) {
+func initialize(ctx context.Context, c *conn, req *peer.Request) {
 	var p ahp.InitializeParams
 	if err := c.handshake(ahp.Initialize.MethodInfo, req, &p); err != nil {
 		req.Fail(err)
@@ -52,16 +51,17 @@ func initialize(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	secret, old, err := c.open(p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
+	secret, old, err := c.open(ctx, ahp.Initialize.Name, p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
 	if err != nil {
 		req.Fail(err)
 		return
 	}
-	defer replace(old)
 	if err := c.subscribeInitially(req, exact, secret, p.InitialSubscriptions); err != nil {
 		c.abort(req, err)
 		return
 	}
+	c.answered.Store(true)
+	c.server.replace(old)
 	c.reachable()
 }
 
@@ -118,7 +118,7 @@ func (s *Server) report(clientID string) {
 }
 
 // reconnect resumes a client on a new connection (ahp/PROTOCOL.md section 2f).
-func reconnect(_ context.Context, c *conn, req *peer.Request) {
+func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 	var p ahp.ReconnectParams
 	if err := c.handshake(ahp.Reconnect.MethodInfo, req, &p); err != nil {
 		req.Fail(err)
@@ -133,12 +133,11 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		req.Fail(ahp.Errorf(ahp.CodeNotFound, "this host does not know the client: initialize instead"))
 		return
 	}
-	_, old, err := c.open(p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
+	_, old, err := c.open(ctx, ahp.Reconnect.Name, p.ClientID, known.version, known.caps, ahp.ResumeSecret(p.Meta), false)
 	if err != nil {
 		req.Fail(err)
 		return
 	}
-	defer replace(old)
 	err = c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {
@@ -152,21 +151,20 @@ func reconnect(_ context.Context, c *conn, req *peer.Request) {
 		c.abort(req, err)
 		return
 	}
-	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID, old))
+	c.answered.Store(true)
+	c.server.replace(old)
+	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
 	c.reachable()
 }
 
 // clientSubscribed returns a function that reports whether any connection of the
-// client, without those that are about to close, is subscribed to a channel now. The
-// client has left the channels that its reconnect did not list.
-func (s *Server) clientSubscribed(clientID string, closing []*conn) func(uri string) bool {
+// client is subscribed to a channel now. The client has left the channels that its
+// reconnect did not list.
+func (s *Server) clientSubscribed(clientID string) func(uri string) bool {
 	kept := map[string]bool{}
 	if cl, ok := s.clients.recall(clientID); ok {
 		s.log.View(func(tx *channels.ReadTx) {
 			for _, c := range cl.conns {
-				if slices.Contains(closing, c) {
-					continue
-				}
 				for _, uri := range tx.Subscriptions(c.sub) {
 					kept[uri] = true
 				}
@@ -189,6 +187,9 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	if c.grant.ClientID != "" && c.grant.ClientID != clientID {
 		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
 	}
+	if c.server.owner != nil && c.grant.ClientID == "" && c.server.owner(clientID) != "" {
+		return errOtherToken
+	}
 	if subscriptions > c.server.maxSubs {
 		return ahp.Errorf(ahp.CodeInvalidParams, "more than %d subscriptions", c.server.maxSubs)
 	}
@@ -197,12 +198,17 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 
 // open makes the connection that of a client, and returns the client's resume secret and
 // the connections that this one replaces. After an error the handshake can be repeated.
-func (c *conn) open(clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
+func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
 	c.sub = &channels.Subscriber{
 		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
 		Version: version, Caps: caps, Sink: c,
 	}
-	if secret, old, err = c.server.clients.claim(c, shown, fresh); err != nil {
+	if c.server.audit != nil {
+		c.sub.Audit = func(channel, action string, refused error) { c.record(action, channel, refused) }
+	}
+	secret, old, err = c.server.clients.claimSoon(ctx, c, shown, fresh)
+	c.record(method, "", err)
+	if err != nil {
 		c.sub = nil
 		return "", nil, err
 	}

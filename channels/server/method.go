@@ -55,6 +55,7 @@ func row[P, R any](m ahp.Method[P, R], order Order, do func(ctx context.Context,
 		if err == nil {
 			err = do(ctx, c, req, p)
 		}
+		c.recordRequest(m.MethodInfo, req, err)
 		if err != nil {
 			req.Fail(err)
 		}

@@ -36,6 +36,12 @@ type Options struct {
 	// accepted, by ws.Grant's Token. It is called when a connection begins, so that
 	// EndToken misses none. nil means that no token ends.
 	ValidToken func(token string) bool
+	// Owner returns the only token that may use a client id, or "" for any. It may be
+	// nil.
+	Owner func(clientID string) (token string)
+	// Audit is called for each handshake, each action, each request that changes something
+	// and each that the role does not permit. It must return at once. It may be nil.
+	Audit func(Act)
 	// Info names the host in the answer to initialize. It may be nil.
 	Info *ahp.ServerInfo
 
@@ -71,6 +77,8 @@ type Server struct {
 	connectivity Connectivity
 	roles        bool
 	validToken   func(string) bool
+	owner        func(string) string
+	audit        func(Act)
 	info         *ahp.ServerInfo
 	maxSubs      int
 	handshake    time.Duration
@@ -97,6 +105,8 @@ func New(opts Options) *Server {
 		connectivity: opts.Connectivity,
 		roles:        opts.Roles,
 		validToken:   opts.ValidToken,
+		owner:        opts.Owner,
+		audit:        opts.Audit,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
 		handshake:    or(opts.Handshake, 30*time.Second),

@@ -16,6 +16,7 @@
 //	ahp-canvas invoke     run an action of an open canvas
 //	ahp-canvas close      close an open canvas
 //	ahp-canvas events     print what people did in canvases
+//	ahp-canvas hosts      list the running hosts
 //	ahp-canvas link       print the link of a running host
 //	ahp-canvas view       show a host's canvases at local URLs, or a file as a canvas
 //	ahp-canvas extension  inspect the extensions of a running host
@@ -43,7 +44,9 @@
 // runtime folder: $XDG_RUNTIME_DIR/ahp-canvas, or else ahp-canvas-UID in the folder for
 // temporary files. The folder must belong to the user and be closed to others. The file is
 // removed with its host; if the host was killed, the next command that looks removes it.
-// Without --host, a command means the host that started last. For a host of another user or
+// Without --host, a command means the host that started last; if several run, it says on a
+// terminal which one it took. --host chooses one by its name (--name of serve, or else that of
+// its first canvas or its state folder), process id, port or URL. For a host of another user or
 // machine, --token-file or AHP_CANVAS_TOKEN gives the token. No command uses the proxy that
 // the environment names, because tokens are only for the host. A client that stays connected
 // sends its token only to that same host when it reconnects (package ahp/proof).

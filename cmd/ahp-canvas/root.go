@@ -12,6 +12,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/conform"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/doctor"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/drive"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/people"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relay"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/serve"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/state"
@@ -58,10 +60,11 @@ From another terminal:
 	root.SuggestionsMinimumDistance = 2
 	addGroup(root, "Run a host:", serve.Command(env), drive.MCPCommand(env, &serve.Stdio{}), relay.Command(env),
 		doctor.Command(env), state.Command(env))
-	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env))...)
+	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env), people.TokenCommand(env), people.PeopleCommand(env), people.AuditCommand(env))...)
 	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env), authoring.AAPCommand(env))
 	addGroup(root, "Test and record AHP, the Agent Host Protocol:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
 	root.AddCommand(versionCommand(env))
+	reach.CompleteHost(env, root)
 	return root
 }
 

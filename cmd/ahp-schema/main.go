@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -25,9 +27,19 @@ func write(root string) error {
 		return err
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(root, "schema", name), text, 0o644); err != nil {
+		if err := writeFile(filepath.Join(root, "schema"), name, text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeFile writes a file of the schema folder, or of a language's folder in it.
+func writeFile(schema, name string, text []byte) error {
+	if dir := filepath.Dir(name); dir != "." {
+		if err := os.Mkdir(filepath.Join(schema, dir), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(schema, name), text, 0o644)
 }

@@ -22,6 +22,13 @@ type Agent interface {
 	Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error)
 }
 
+// Toolbox is implemented by an [Agent] that knows which tools it can call. Cases that
+// need another tool are skipped.
+type Toolbox interface {
+	// Tools returns the names of the tools.
+	Tools() []string
+}
+
 // Options configures a [Run]. Only URL is required.
 type Options struct {
 	// URL is the host's AHP endpoint: ws or wss.
@@ -30,6 +37,9 @@ type Options struct {
 	Token string
 	// Agent acts as the agent. If it is nil, cases that need one are skipped.
 	Agent Agent
+	// NoAgent is the reason for skipping them, if there is more to say than that Agent is
+	// nil.
+	NoAgent string
 	// Demo declares that the host has the extensions "demo" and "other" that
 	// testcases/README.md describes.
 	Demo bool
@@ -143,6 +153,7 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 	if err == nil && e.ns.standIn {
 		e.standIn, err = newStandIn(ctx, e)
 	}
+	e.stage = prep
 	if err == nil {
 		err = t.Run(ctx, e)
 	}
@@ -169,6 +180,7 @@ func (r *runner) namespace(t *testcases.Transcript) namespace {
 	if r.host.Provider != "canvas" {
 		n.agent = r.host.Provider
 	}
+	n.hand = slices.ContainsFunc(t.Steps, isTitleStep)
 	n.standIn = !r.opts.Demo && slices.Contains(t.Needs(), testcases.NeedsDemo)
 	return n
 }

@@ -17,7 +17,7 @@ var raceDetector bool
 // settings are the options of the tests. Cases that wait are played only with
 // AHP_LONG=1.
 func settings(h *ourHost) conform.Options {
-	opts := conform.Options{URL: h.url, Token: viewToken, Agent: h.agent, Ours: true, Timeout: 20 * time.Second, Quiet: 40 * time.Millisecond, SlowAfter: time.Second}
+	opts := conform.Options{URL: h.url, Token: agentToken, Agent: h.agent, Ours: true, Timeout: 20 * time.Second, Quiet: 40 * time.Millisecond, SlowAfter: time.Second}
 	if os.Getenv("AHP_LONG") == "1" {
 		opts.SlowAfter = 5 * time.Second
 	}
@@ -82,7 +82,7 @@ func TestSkips(t *testing.T) {
 		{conform.Options{Ours: true}, "dispatch/not-subscribed", conform.Passed},
 		{conform.Options{Ours: true}, "reconnect/forgotten", conform.Skipped},
 	} {
-		tt.opts.URL, tt.opts.Token, tt.opts.Only = h.url, viewToken, []string{tt.only}
+		tt.opts.URL, tt.opts.Token, tt.opts.Only = h.url, agentToken, []string{tt.only}
 		report, err := conform.Run(t.Context(), tt.opts)
 		if err != nil || len(report.Results) == 0 {
 			t.Fatalf("%s: %v", tt.only, err)

@@ -3,6 +3,7 @@ package conform
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +17,8 @@ type env struct {
 	ns           namespace
 	conns        []*conn
 	readers      sync.WaitGroup
-	ignoresPings bool     // the host has not answered a ping
+	ignoresPings bool // the host has not answered a ping
+	stage        *setup
 	standIn      *standIn // nil if the host has the demo extensions, or the case needs none
 
 	agentMu sync.Mutex
@@ -84,8 +86,12 @@ func (e *env) WaitAgent(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, e.opts.Timeout)
 }
 
-// Host performs a step inside the host, as far as the stand-in can.
+// Host performs a step inside the host, as far as clients can stand in for it.
 func (e *env) Host(ctx context.Context, what string) error {
+	if title, ok := strings.CutPrefix(what, titleStep); ok {
+		uri, text, _ := strings.Cut(title, " ")
+		return e.stage.title(ctx, uri, text)
+	}
 	if e.standIn != nil {
 		return e.standIn.host(ctx, what)
 	}

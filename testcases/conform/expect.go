@@ -92,6 +92,8 @@ func (s *transcriber) expectObject(v ahp.Value) ahp.Value {
 		switch {
 		case volatile[name]:
 			members[name] = anything
+		case name == ahp.MetaResume && sub.Kind() == '"':
+			members[name] = s.expectSecret(read[string](sub))
 		case name == "state" && (resource == ahp.RootURI || s.before[resource]):
 			members[name] = anything
 		default:
@@ -99,6 +101,14 @@ func (s *transcriber) expectObject(v ahp.Value) ahp.Value {
 		}
 	}
 	return ahp.MustMarshal(members)
+}
+
+// expectSecret binds a client's resume secret, which is never written.
+func (s *transcriber) expectSecret(secret string) ahp.Value {
+	if s.resume[secret] == "" {
+		s.resume[secret] = fmt.Sprintf("$secret%d", len(s.resume)+1)
+	}
+	return ahp.MustMarshal(s.resume[secret])
 }
 
 // expectSeq binds a sequence number that a client uses later.

@@ -14,6 +14,7 @@ type namespace struct {
 	prefix  string
 	version string // offered instead of 0.6.0 if the host speaks only older versions; "" keeps 0.6.0
 	agent   string // the host's provider of sessions, "canvas" in transcripts; "" keeps "canvas"
+	hand    bool   // a client stands in for the host that changes a title
 	standIn bool   // clients stand in for the demo extensions, which the transcript must not see
 }
 

@@ -24,9 +24,11 @@ type request struct {
 	client string
 }
 
-// by reports whether one of the runner's own clients sent it, such as "probe"
-// and "stage".
-func (m request) by(client string) bool { return strings.HasSuffix(m.client, client) }
+// by reports whether one of the runner's own clients sent it, such as "probe", "stage1"
+// and "stage2".
+func (m request) by(client string) bool {
+	return strings.HasSuffix(strings.TrimRight(m.client, "0123456789"), client)
+}
 
 // oddHost answers just enough for cases to be played on it, except for the
 // messages that odd handles.

@@ -18,7 +18,7 @@ import (
 func TestNoTokenForWebPages(t *testing.T) {
 	h := startHost(t, false)
 	r := &conform.Recorder{}
-	proxy := &conform.Proxy{To: h.url, Token: viewToken, Watcher: r}
+	proxy := &conform.Proxy{To: h.url, Token: agentToken, Watcher: r}
 	server := httptest.NewServer(proxy)
 	defer server.Close()
 	defer proxy.Close()
@@ -31,7 +31,7 @@ func TestNoTokenForWebPages(t *testing.T) {
 		{"a page", "", "http://evil.example", 403},
 		{"a page without an origin", "", "null", 403},
 		{"a page of the recorder's own address", "", server.URL, 403},
-		{"a page with a token", viewToken, "http://evil.example", 0},
+		{"a page with a token", agentToken, "http://evil.example", 0},
 		{"a page with a wrong token", "wrong", "http://evil.example", 401},
 	} {
 		header := http.Header{}
@@ -65,13 +65,13 @@ func TestNoTokenForStrangers(t *testing.T) {
 		switch q := r.URL.Query(); {
 		case gone.Load():
 		case r.URL.Path == proof.Path:
-			fmt.Fprintln(w, proof.Of(viewToken, q.Get("at"), q.Get("nonce")))
+			fmt.Fprintln(w, proof.Of(agentToken, q.Get("at"), q.Get("nonce")))
 		default:
 			http.Error(w, "", http.StatusTeapot) // a response that is forwarded
 		}
 	}))
 	defer host.Close()
-	proxy := &conform.Proxy{To: "ws" + strings.TrimPrefix(host.URL, "http") + "/ahp", Token: viewToken, Watcher: &conform.Recorder{}}
+	proxy := &conform.Proxy{To: "ws" + strings.TrimPrefix(host.URL, "http") + "/ahp", Token: agentToken, Watcher: &conform.Recorder{}}
 	server := httptest.NewServer(proxy)
 	defer server.Close()
 	defer proxy.Close()
@@ -81,7 +81,7 @@ func TestNoTokenForStrangers(t *testing.T) {
 		if e, ok := err.(*ws.HandshakeError); !ok || e.Status != want {
 			t.Errorf("the client got %v, want %d", err, want)
 		}
-		if lent := strings.Contains(seen.Load().(string), viewToken); lent == gone.Load() {
+		if lent := strings.Contains(seen.Load().(string), agentToken); lent == gone.Load() {
 			t.Errorf("lent: %t", lent)
 		}
 	}
@@ -91,7 +91,7 @@ func TestNoTokenForStrangers(t *testing.T) {
 // behind.
 func TestEndedConnectionsAreForgotten(t *testing.T) {
 	h := startHost(t, false)
-	proxy := &conform.Proxy{To: h.url, Token: viewToken, Watcher: &conform.Recorder{}}
+	proxy := &conform.Proxy{To: h.url, Token: agentToken, Watcher: &conform.Recorder{}}
 	server := httptest.NewServer(proxy)
 	defer server.Close()
 	defer proxy.Close()

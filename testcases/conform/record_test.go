@@ -32,14 +32,14 @@ func TestRecordAndPlay(t *testing.T) {
 	for _, c := range recordable(t) {
 		r := &conform.Recorder{Title: "recorded: " + c.Meta["title"]}
 		url, stop := listen(t, h, r)
-		first, err := conform.Run(t.Context(), conform.Options{URL: url, Token: viewToken, Cases: []*testcases.Transcript{c}, Ours: true})
+		first, err := conform.Run(t.Context(), conform.Options{URL: url, Token: agentToken, Cases: []*testcases.Transcript{c}, Ours: true})
 		stop()
 		if err != nil || first.Count().Passed != 1 {
 			t.Errorf("%s: %v, %+v", c.Name, err, first)
 			continue
 		}
 		again := parse(t, c.Name, r)
-		second, err := conform.Run(t.Context(), conform.Options{URL: h.url, Token: viewToken, Cases: []*testcases.Transcript{again}, Ours: true})
+		second, err := conform.Run(t.Context(), conform.Options{URL: h.url, Token: agentToken, Cases: []*testcases.Transcript{again}, Ours: true})
 		if err != nil || second.Count().Passed != 1 {
 			t.Errorf("%s: the recording: %v, %+v", c.Name, err, second.Results)
 		}
@@ -66,7 +66,7 @@ func parse(t *testing.T, name string, r *conform.Recorder) *testcases.Transcript
 	if _, err := r.WriteTo(&b); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(b.String(), viewToken) {
+	if strings.Contains(b.String(), agentToken) {
 		t.Errorf("%s: the recording holds the token", name)
 	}
 	again, err := testcases.ParseTranscript(name, b.String())

@@ -49,7 +49,7 @@ func playSpoiled(t *testing.T, h *ourHost, f fault) []conform.Result {
 	defer server.Close()
 	defer proxy.Close()
 	opts := conform.Options{
-		URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/ahp", Token: viewToken, Agent: h.agent, Demo: true, Ours: true,
+		URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/ahp", Token: agentToken, Agent: h.agent, Demo: true, Ours: true,
 		Cases: allCases(t), Timeout: timeout, SlowAfter: time.Millisecond,
 	}
 	if os.Getenv("AHP_LONG") != "1" {

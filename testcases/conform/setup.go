@@ -18,6 +18,7 @@ type setup struct {
 	env      *env
 	provider string // of new sessions; "" lets the host choose
 	sessions []string
+	connects int
 }
 
 // given is the session that transcripts assume.
@@ -71,6 +72,37 @@ func (s *setup) dispose(ctx context.Context) {
 	}
 }
 
+// titleStep begins a host step in which the host changes a session's title.
+const titleStep = "title "
+
+func isTitleStep(s testcases.Step) bool {
+	return s.Op == testcases.OpHost && strings.HasPrefix(s.Text, titleStep)
+}
+
+// hand is the id of the client that changes a title in the host's place. Its origin is
+// removed from the frames of the case.
+const hand = "hand"
+
+// title changes a session's title as the hand, and returns when the host has done so.
+func (s *setup) title(ctx context.Context, uri, title string) error {
+	c, err := s.connectAs(ctx, hand)
+	if err != nil {
+		return err
+	}
+	defer c.leave()
+	if _, err := c.call("subscribe", map[string]any{"channel": uri}); err != nil {
+		return err // hosts refuse actions of clients that are not subscribed
+	}
+	frame := ahp.MustMarshal(map[string]any{"jsonrpc": "2.0", "method": "dispatchAction", "params": map[string]any{
+		"channel": uri, "clientSeq": 1, "action": map[string]any{"type": "session/titleChanged", "title": title},
+	}})
+	if err := c.conn.Send(frame); err != nil {
+		return err
+	}
+	_, err = c.call("ping", map[string]any{"channel": ahp.RootURI}) // answered in order
+	return err
+}
+
 // caller is a connection that sends requests and waits for the responses.
 type caller struct {
 	env  *env
@@ -78,15 +110,22 @@ type caller struct {
 	id   int
 }
 
+// connect makes a new connection as a client that has no other one: a host might not have
+// noticed yet that an earlier one ended.
 func (s *setup) connect(ctx context.Context) (*caller, error) {
+	s.connects++
+	return s.connectAs(ctx, fmt.Sprintf("stage%d", s.connects))
+}
+
+func (s *setup) connectAs(ctx context.Context, id string) (*caller, error) {
 	e := &env{opts: s.env.opts, ns: s.env.ns}
-	conn, err := e.dial(ctx, "stage", e.opts.Token)
+	conn, err := e.dial(ctx, id, e.opts.Token)
 	if err != nil {
 		return nil, err
 	}
 	c := &caller{env: e, conn: conn}
 	if _, err := c.call("initialize", map[string]any{
-		"channel": ahp.RootURI, "clientId": "stage", "protocolVersions": []string{ahp.V0_6_0.String()},
+		"channel": ahp.RootURI, "clientId": id, "protocolVersions": []string{ahp.V0_6_0.String()},
 		"capabilities": map[string]any{ahp.CapabilityCanvas: map[string]any{}},
 	}); err != nil {
 		c.leave()

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"regexp"
@@ -17,9 +18,11 @@ const (
 	reasonInterrupted = "interrupted"
 	reasonOurs        = "tests a choice of ahp-canvas that the protocol leaves open; use --ours to play it"
 	reasonCanvas      = "the host's sessions have no Canvas surface"
-	reasonAgent       = "needs to act as the agent; use --mcp URL or --open-cmd CMD"
+	reasonAgent       = "the agent has to open a canvas, which no client can; offer the tools at an MCP endpoint (--mcp URL) or by a command (--open-cmd CMD)"
+	reasonTools       = "the agent needs a tool that the host's MCP endpoint does not have: "
 	reasonDemo        = "needs the demo extensions of testcases/README.md inside the host; use --demo if it has them"
 	reasonTokens      = "needs tokens that only a host built for tests has"
+	reasonOrigin      = "the host itself has to change a session's title; only a host built for tests can be told to"
 	reasonSlow        = "waits for more than a few seconds; use --slow to play it"
 	reasonHost        = "needs an event inside the host that only a host built for tests can cause"
 	reasonUnreachable = "the host no longer lets cases create sessions; see the failures before it"
@@ -44,12 +47,16 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 		return reasonOurs
 	case has(testcases.NeedsCanvas) && !r.host.Canvas:
 		return reasonCanvas
-	case has(testcases.NeedsHost) && (r.opts.Demo || !has(testcases.NeedsDemo) || dispatchesTitle(t)):
+	case testsOwnAction(t):
+		return reasonOrigin
+	case has(testcases.NeedsHost) && !r.canPlayHostSteps(t):
 		return reasonHost
 	case has(testcases.NeedsTokens):
 		return reasonTokens
 	case has(testcases.NeedsAgent) && r.opts.Agent == nil:
-		return reasonAgent
+		return cmp.Or(r.opts.NoAgent, reasonAgent)
+	case has(testcases.NeedsAgent) && r.lacksTool(t) != "":
+		return reasonTools + r.lacksTool(t)
 	case has(testcases.NeedsDemo) && !r.opts.Demo && insideOnly(t):
 		return reasonDemo
 	case waits(t) > r.opts.SlowAfter && !r.opts.Slow:
@@ -76,19 +83,56 @@ func hideQuery(raw string) string {
 	return u.String()
 }
 
-// dispatchesTitle reports whether a step of the case makes the host itself
-// dispatch.
-func dispatchesTitle(t *testcases.Transcript) bool {
-	return slices.ContainsFunc(t.Steps, func(s testcases.Step) bool {
-		return s.Op == testcases.OpHost && strings.HasPrefix(s.Text, "title ")
-	})
+// testsOwnAction reports whether a case tests that the host's own actions have no
+// origin, for which no client can stand in.
+func testsOwnAction(t *testcases.Transcript) bool {
+	return t.Name == "session/host-title" || t.Name == "reconnect/replay-host"
+}
+
+// canPlayHostSteps reports whether clients can stand in for every host step of a case:
+// for the demo extensions ("gone", "back") and for the host's titles.
+func (r *runner) canPlayHostSteps(t *testcases.Transcript) bool {
+	for _, s := range t.Steps {
+		if s.Op == testcases.OpHost && !strings.HasPrefix(s.Text, titleStep) && (r.opts.Demo || !slices.Contains(t.Needs(), testcases.NeedsDemo)) {
+			return false
+		}
+	}
+	return true
+}
+
+// lacksTool returns a tool that the case calls and the agent does not have, or "". An
+// agent that does not list its tools is assumed to have all.
+func (r *runner) lacksTool(t *testcases.Transcript) string {
+	lister, ok := r.opts.Agent.(Toolbox)
+	if !ok {
+		return ""
+	}
+	for _, tool := range Tools(t) {
+		if !slices.Contains(lister.Tools(), tool) {
+			return tool
+		}
+	}
+	return ""
+}
+
+// Tools returns the tools that the agent calls in a case, in order and each once.
+func Tools(t *testcases.Transcript) (tools []string) {
+	for _, s := range t.Steps {
+		if tool, _, _ := strings.Cut(s.Text, " "); s.Op == testcases.OpAgentCall && !slices.Contains(tools, tool) {
+			tools = append(tools, tool)
+		}
+	}
+	return tools
 }
 
 // inside matches steps that need what a client standing in for the demo
-// extensions cannot do: exchange messages with a single View, raise events,
-// have validators, belong to several sessions, or serve content while it is
-// disconnected.
-var inside = regexp.MustCompile(`^\{.*"type":"canvas/message"|"actionName":"raise"|x-ahp-canvas/etag|"session":"ahp-session:/[^n]`)
+// extensions cannot do: raise events, have validators, belong to several sessions, or
+// serve content while it is disconnected.
+var inside = regexp.MustCompile(`"actionName":"raise"|x-ahp-canvas/etag|"session":"ahp-session:/[^n]`)
+
+// toOneView is part of the demo canvas's answer to a single View, which no client can
+// give.
+const toOneView = `"echoed"`
 
 // insideOnly reports whether only extensions inside the host can play the case.
 func insideOnly(t *testcases.Transcript) bool {
@@ -99,6 +143,10 @@ func insideOnly(t *testcases.Transcript) bool {
 	for _, s := range t.Steps {
 		gone = gone || s.Op == testcases.OpHost
 		switch s.Op {
+		case testcases.OpExpect:
+			if strings.Contains(s.Text, toOneView) {
+				return true
+			}
 		case testcases.OpSend, testcases.OpAgentCall:
 			if inside.MatchString(s.Text) || gone && strings.Contains(s.Text, `"canvasReadResource"`) {
 				return true

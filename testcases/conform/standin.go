@@ -134,7 +134,8 @@ func ready(s session.State, of *client.Client) bool {
 // asServer rewrites a frame as if the stand-in's clients were extensions of the
 // host. It returns false for frames that concern only these clients.
 func (n *namespace) asServer(frame []byte) ([]byte, bool) {
-	if !n.standIn || !bytes.Contains(frame, []byte(n.prefix+"demo")) && !bytes.Contains(frame, []byte(n.prefix+"other")) {
+	names := func(id string) bool { return bytes.Contains(frame, []byte(n.prefix+id)) }
+	if !(n.standIn && (names("demo") || names("other"))) && !(n.hand && names(hand)) {
 		return frame, true
 	}
 	action := read[struct {
@@ -160,7 +161,9 @@ func (n *namespace) asServer(frame []byte) ([]byte, bool) {
 	return frame, true
 }
 
-func (n *namespace) isStandIn(id string) bool { return id == n.prefix+"demo" || id == n.prefix+"other" }
+func (n *namespace) isStandIn(id string) bool {
+	return id == n.prefix+"demo" || id == n.prefix+"other" || id == n.prefix+hand
+}
 
 // hideStandIn removes the stand-in's clients from a value.
 func (n *namespace) hideStandIn(v ahp.Value) ahp.Value {

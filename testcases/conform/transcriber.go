@@ -21,6 +21,7 @@ type transcriber struct {
 	before  map[string]bool // sessions that existed before the recording
 
 	channels map[string]string // canvas channel -> "$canvas1"
+	resume   map[string]string // resume secret of a client -> "$secret1"
 	asks     map[string]string // by link and id of a request from the host, such as "$ask1"
 }
 
@@ -37,7 +38,7 @@ var (
 func newTranscriber(entries []entry, secrets []string) *transcriber {
 	s := &transcriber{
 		secrets: secrets, seqs: map[string]bool{}, created: map[string]bool{}, before: map[string]bool{},
-		channels: map[string]string{}, asks: map[string]string{},
+		channels: map[string]string{}, asks: map[string]string{}, resume: map[string]string{},
 	}
 	asked := map[string]message{}
 	var text strings.Builder
@@ -138,6 +139,9 @@ func (s *transcriber) sent(e entry) string {
 		}
 		return uri
 	})
+	for secret, name := range s.resume {
+		text = strings.ReplaceAll(text, `"`+secret+`"`, `"`+name+`"`)
+	}
 	text = seenSeq.ReplaceAllStringFunc(text, func(m string) string {
 		parts := seenSeq.FindStringSubmatch(m)
 		if s.seqs["bound "+parts[2]] {

@@ -45,7 +45,8 @@ func TestRecorder(t *testing.T) {
 		`>{"jsonrpc":"2.0","result":null,"id":9}`,
 		`>{"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"token":"of another session"}}`,
 		`<{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"no such resource"}}`,
-		`>{"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":8}}`,
+		`<{"_meta":{"x-ahp-canvas/resume":"R-secret"}}`,
+		`>{"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":8,"_meta":{"x-ahp-canvas/resume":"R-secret"}}}`,
 		`<{"jsonrpc":"2.0","id":4,"result":{"x":"$name","y":{"$...":true}}}`,
 		`>{"x":"\u0053-secret-token"}`, `<{"x":"\u0053-secret-token"}`, ">{\"no\":\n\xff", `>{"price":"$five"}`,
 	)
@@ -66,7 +67,8 @@ a< {"id":"$ask2","jsonrpc":"2.0","method":"canvasClose","params":{"channel":"$ca
 a> {"jsonrpc":"2.0","result":null,"id":$ask2}
 a> {"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"token":"token"}}
 a< {"error":{"code":-32602,"message":"$*"},"id":3,"jsonrpc":"2.0"}
-a> {"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":$s8}}
+a< {"_meta":{"x-ahp-canvas/resume":"$secret1"}}
+a> {"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":$s8,"_meta":{"x-ahp-canvas/resume":"$secret1"}}}
 a< {"id":4,"jsonrpc":"2.0","result":{"x":"$*","y":"$*"}}
 a> {"x":"token"}
 a< {"x":"token"}

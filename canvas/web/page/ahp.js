@@ -36,8 +36,8 @@ export class RPCError extends Error {
  *   status: (s: Status) => void,
  *   snapshot: (channel: string, state: any) => void,
  *   action: (e: Envelope) => void,
- *   missing: (channel: string) => void,
- * }} Listener missing: the host does not have a subscribed channel, or no longer has it
+ *   missing: (channel: string, reason: string) => void,
+ * }} Listener missing: the page is not subscribed to a channel that it asked for; subscribe asks again
  */
 
 export class Client {
@@ -94,7 +94,7 @@ export class Client {
     if (!this.#ready) return; // the handshake subscribes to all channels
     this.request("subscribe", { channel }).then(
       ({ snapshot }) => { if (snapshot && this.#channels.has(channel)) this.#applySnapshot(snapshot); },
-      (err) => { if (err instanceof RPCError && this.#channels.delete(channel)) this.#listener.missing(channel); },
+      (err) => { if (this.#ready) this.#drop(channel, err.message); }, // otherwise the next handshake subscribes
     );
   }
 
@@ -202,9 +202,9 @@ export class Client {
     this.#listener.snapshot(s.resource, s.state);
   }
 
-  /** @param {string} channel */
-  #drop(channel) {
-    if (this.#channels.delete(channel)) this.#listener.missing(channel);
+  /** @param {string} channel @param {string} [reason] */
+  #drop(channel, reason = "it no longer has this canvas") {
+    if (this.#channels.delete(channel)) this.#listener.missing(channel, reason);
   }
 
   /** @param {Envelope} envelope */

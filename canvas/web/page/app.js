@@ -4,14 +4,18 @@
 import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
-import { dropKey, takeKey } from "./key.js";
+import { BASE } from "./base.js";
+import { dropKey, redeem, takeKey } from "./key.js";
 import { Layout } from "./layout.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
 
-const { token, session, host } = takeKey();
+const { token: kept, invitation, session, host } = takeKey();
+if (invitation) document.body.dataset.connection = "connecting"; // first.js: the page runs
+const redeemed = invitation ? await redeem(invitation) : undefined;
+const token = redeemed && "token" in redeemed ? redeemed.token : kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
 /** @type {any} SessionState; undefined until the first snapshot */
@@ -24,7 +28,7 @@ const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
-const socket = new URL(host ? `/ahp/${encodeURIComponent(host)}` : "/ahp", location.href);
+const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, token, { status, snapshot, action, missing });
 const reader = new Reader(client);
@@ -51,7 +55,7 @@ function status(s) {
       return showWaiting(s.retryAt, s.code);
     case "refused":
       showConnection("refused", "Refused");
-      if (s.why === "token") dropKey();
+      if (s.why === "token") dropKey(token);
       return setProblem(s.why === "token"
         ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last." }
         : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases." });
@@ -65,6 +69,7 @@ const CLOSE_TITLES = {
   4006: "The host has too many connections.",
   [UNVERIFIED]: "Another program answers at the host's address.",
   4007: "This link was revoked or has expired.",
+  4008: "This page is open elsewhere.",
 };
 
 /** @param {number} retryAt @param {number} code of the close */
@@ -140,11 +145,13 @@ function action(e) {
   card.update(next);
 }
 
-/** @param {string} channel */
-function missing(channel) {
+/** @param {string} channel @param {string} reason */
+function missing(channel, reason) {
   if (channel === session) {
     setSession(undefined);
     setProblem(noSession());
+  } else if (state?.openCanvases?.some((/** @type {any} */ ref) => ref.channel === channel)) {
+    cards.get(channel)?.refused(reason); // it is open, so its card stays
   } else {
     drop(channel);
   }
@@ -178,7 +185,7 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), retitled });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -226,8 +233,17 @@ byId("skip").addEventListener("click", (event) => {
 addEventListener("hashchange", () => location.reload()); // a link with another token was opened
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
+const usedAt = redeemed && "used" in redeemed ? new Date(redeemed.used).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
+const suspicion = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
 if (token) {
   client.start([session]);
+  if (usedAt) notice(`This link was used already, at ${usedAt}. ${suspicion}`);
+} else if (usedAt) {
+  showConnection("refused", "Used link");
+  setProblem({ title: `This link was used already, at ${usedAt}.`, text: `It is good once. ${suspicion}` });
+} else if (redeemed) {
+  showConnection("refused", "No link");
+  setProblem({ title: "This invitation is not valid any more.", text: "An invitation is good once, for ten minutes. Ask for a new link." });
 } else {
   showConnection("refused", "No link");
   setProblem({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs." });

@@ -4,9 +4,10 @@
 // because a frame that is moved reloads.
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
+import { CARD, messageText, singleText } from "./cardtext.js";
 import { HTTPConn } from "./http.js";
 import { Mount, directFrame } from "./mount.js";
-import { LinkOffers, OFFER_BAR } from "./offer.js";
+import { LinkOffers } from "./offer.js";
 import { judge } from "./policy.js";
 import { setText } from "./ui.js";
 import { View } from "./view.js";
@@ -17,6 +18,7 @@ import { View } from "./view.js";
  *   theme: () => any,
  *   read: (channel: string, instanceId: string, path: string, cache: Cache) => Promise<import("./mount.js").Content>,
  *   dispatch: (channel: string, action: any) => number | undefined,
+ *   subscribe: (channel: string) => void,
  *   retitled: () => void,
  * }} Surroundings
  */
@@ -30,6 +32,7 @@ export class Card {
   /** @type {Mount | undefined} */ #mount;
   /** @type {string | undefined} The url in the frame */ #shown;
   /** @type {{ title: string, text: string, retry?: boolean } | undefined} */ #failure;
+  /** @type {string | undefined} Why the host did not let the page subscribe */ #refusal;
   #starting = false;
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ #missing;
   #closing = 0;
@@ -47,23 +50,13 @@ export class Card {
     this.httpConn = new HTTPConn((action) => around.dispatch(ref.channel, action));
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
-    template.innerHTML = `<article class="card" aria-labelledby="${id}">
-      <header><div class="names"><h2 id="${id}"></h2><p class="status"></p></div>
-      <span class="badge" hidden>Stale</span>
-      <button class="tool earlier" id="${id}-earlier" aria-label="Move earlier" aria-labelledby="${id}-earlier ${id}" type="button"><span aria-hidden="true">‹</span></button>
-      <button class="tool later" id="${id}-later" aria-label="Move later" aria-labelledby="${id}-later ${id}" type="button"><span aria-hidden="true">›</span></button>
-      <button class="tool maximize" id="${id}-maximize" aria-label="Maximize" aria-labelledby="${id}-maximize ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>
-      <button class="tool close" type="button"><span aria-hidden="true">✕</span></button></header>
-      <p class="note" role="note" hidden></p>
-      <div class="offer" role="status" hidden>${OFFER_BAR(id)}</div>
-      <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
-      <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Resize with the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
-    </article>`;
+    template.innerHTML = CARD(id);
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
     this.view = this.#newView();
     this.#on(".close", () => this.#requestClose());
     this.#on(".retry", () => {
-      this.reload();
+      if (this.#refusal === undefined) this.reload();
+      else this.#subscribe();
       this.#focusFrame(); // the button is removed
     });
     this.render();
@@ -92,6 +85,7 @@ export class Card {
   /** Applies a new state; the frame reloads only if the url changed. @param {any} state */
   update(state) {
     this.state = state;
+    this.#refusal = undefined;
     this.view.update({ input: state.input });
     const back = this.#refreshConn();
     if (state.url !== undefined && state.url !== this.#shown) this.reload();
@@ -103,6 +97,7 @@ export class Card {
   connected(up) {
     if (up) this.view.reconnected();
     this.#connected = up;
+    if (up && this.#refusal !== undefined) this.#subscribe();
     if (this.#refreshConn()) this.#reloadMissed();
     if (up && this.#closing) this.#close(); // it might not have arrived; repeating it is harmless
   }
@@ -144,6 +139,18 @@ export class Card {
     const theme = this.around.theme();
     this.view.update({ theme });
     this.#mount?.setTheme(theme);
+  }
+
+  /** Handles a subscription that failed. @param {string} reason */
+  refused(reason) {
+    this.#refusal = reason;
+    this.render();
+  }
+
+  #subscribe() {
+    this.#refusal = undefined;
+    this.around.subscribe(this.ref.channel);
+    this.render();
   }
 
   /** Handles a close that the host refused. */
@@ -247,10 +254,10 @@ export class Card {
     const frame = this.#find(".stage").querySelector("iframe");
     if (frame) {
       frame.title = this.title;
-      frame.inert = stale || this.#failure !== undefined;
+      frame.inert = stale || this.#failure !== undefined || this.#refusal !== undefined;
     }
     this.#note();
-    this.#showMessage(this.#message(stale));
+    this.#showMessage(messageText({ stale, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting }));
     this.around.retitled();
   }
 
@@ -259,24 +266,10 @@ export class Card {
     const note = this.#find(".note");
     note.hidden = this.#missing === undefined;
     if (!this.#missing) return;
-    const why = !isSecureContext ? "without https, browsers allow no service workers" : this.around.contentOrigin ? "this browser does not allow service workers here" : "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
-    const text = `Single-document mode: ${why}. The canvas cannot store data${this.#missing.length ? `. Not available: ${this.#missing.join(", ")}` : ""}.`;
-    setText(note, text);
+    setText(note, singleText(this.#missing, this.around.contentOrigin));
   }
 
-  /** The message over the frame, if any. @param {boolean} stale @returns {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} */
-  #message(stale) {
-    if (stale && this.state?.url === undefined) {
-      return { title: "Waiting for the provider", text: "This canvas's provider is not running. The canvas appears when the provider is back." };
-    }
-    if (this.#failure) return this.#failure;
-    if (stale) return { title: "Not up to date", text: "This canvas's provider is not running. The canvas resumes when the provider is back.", veil: true };
-    if (!this.state || this.#starting) return { title: "Opening…", text: "" };
-    if (this.state.url === undefined) return { title: "Nothing to show", text: "This canvas is open, but its provider has not given it an address." };
-    return undefined;
-  }
-
-  /** @param {{ title: string, text: string, retry?: boolean, veil?: boolean } | undefined} word */
+  /** @param {import("./cardtext.js").Message | undefined} word */
   #showMessage(word) {
     const box = this.#find(".words");
     box.hidden = !word;
@@ -285,6 +278,7 @@ export class Card {
     setText(this.#find(".words h3"), word.title);
     setText(this.#find(".words p"), word.text);
     this.#find(".retry").hidden = !word.retry;
+    setText(this.#find(".retry"), this.#refusal === undefined ? "Reload" : "Try again");
   }
 
   /** @param {string} selector @returns {HTMLElement} */

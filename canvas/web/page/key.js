@@ -8,37 +8,63 @@
 // reload ask for the link; localStorage and cookies would outlive the tab, and
 // browsers send cookies automatically. If storage is not allowed, the token is in
 // the variable only.
+//
+// A link can hold an invitation instead, which is good once. The page exchanges it for a
+// token of this browser, which is stored in localStorage: it can be revoked by itself, and
+// the link cannot be opened again.
+
+import { BASE } from "./base.js";
 
 const TOKEN = "tkn";
+const INVITATION = "invite";
 const DEFAULT_SESSION = "ahp-session:/default";
 
 /**
  * Reads the link of the page. host is the host's name at a relay, and "" if the host
  * itself serves the page; it stays in the address, so that a reload finds it.
- * @returns {{ token: string, session: string, host: string }} token is "" if no link was opened in this tab
+ * @returns {{ token: string, invitation: string, session: string, host: string }} token and invitation are "" if no link was opened in this browser
  */
 export function takeKey() {
   const given = new URLSearchParams(location.hash.slice(1));
   const token = given.get(TOKEN);
+  const invitation = given.get(INVITATION) ?? "";
   const session = given.get("session") ?? DEFAULT_SESSION;
   const host = given.get("host") ?? "";
-  if (token !== null) {
+  if (token !== null || invitation) {
     const rest = new URLSearchParams();
     if (host) rest.set("host", host);
     if (session !== DEFAULT_SESSION) rest.set("session", session);
     history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
-    withStorage((tab) => tab.setItem(TOKEN, token));
+    if (token !== null) withStorage((tab) => tab.setItem(TOKEN, token));
   }
-  return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? "", session, host };
+  return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? withStorage((all) => all.getItem(TOKEN), "local") ?? "", invitation, session, host };
 }
 
-/** Forgets a token that the host did not accept. */
-export const dropKey = () => withStorage((tab) => tab.removeItem(TOKEN));
+/** Forgets a token that the host did not accept. @param {string} token */
+export const dropKey = (token) => ["tab", "local"].forEach((which) => withStorage((s) => s.getItem(TOKEN) === token && s.removeItem(TOKEN), which));
 
-/** @template T @param {(tab: Storage) => T} use @returns {T | undefined} undefined if the browser does not allow storage */
-function withStorage(use) {
+/**
+ * Exchanges an invitation for a token of this browser, and stores it.
+ * @param {string} invitation
+ * @returns {Promise<{ token: string } | { used: string } | { failed: true }>} used is when the invitation was used before
+ */
+export async function redeem(invitation) {
   try {
-    return use(sessionStorage);
+    const r = await fetch(`${BASE}access/redeem`, { method: "POST", body: JSON.stringify({ invitation }), cache: "no-store", signal: AbortSignal.timeout(10_000) });
+    const answer = await r.json();
+    if (answer.code === "invitation_used") return { used: answer.at };
+    if (!r.ok || typeof answer.token !== "string") return { failed: true };
+    withStorage((all) => all.setItem(TOKEN, answer.token), "local");
+    return { token: answer.token };
+  } catch {
+    return { failed: true };
+  }
+}
+
+/** @template T @param {(s: Storage) => T} use @param {string} [which] "local" for all tabs @returns {T | undefined} undefined if the browser does not allow storage */
+function withStorage(use, which = "tab") {
+  try {
+    return use(which === "local" ? localStorage : sessionStorage);
   } catch {
     return undefined;
   }

@@ -3,6 +3,8 @@
 // to it. The canvas can control the frame and its service worker, so every rule
 // is enforced on this side.
 
+import { BASE } from "./base.js";
+
 const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
 const MAX_MISSING = 32; // resources listed that single-document mode could not load
 const LOAD_TIMEOUT = 15_000; // ms for the frame, then for the canvas, to load
@@ -150,7 +152,7 @@ export class Mount {
  * @returns {{ element: HTMLIFrameElement, post: (payload: unknown) => void }}
  */
 export function directFrame(url, title, receive) {
-  const element = frame("/direct.html", title);
+  const element = frame(`${BASE}direct.html`, title);
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = ({ data }) => receive(data);
   element.addEventListener("load", () => element.contentWindow?.postMessage({ "x-ahp": "direct", url }, location.origin, [port2]), { once: true });
@@ -161,7 +163,7 @@ export function directFrame(url, title, receive) {
 
 /** The frame of single-document mode. Its origin is opaque, so it has no storage and no cookies. @param {string} title */
 function singleFrame(title) {
-  const f = frame("/single.html", title);
+  const f = frame(`${BASE}single.html`, title);
   f.setAttribute("sandbox", "allow-scripts");
   f.credentialless = false; // single.html is trusted, and carries no embedder policy
   return f;

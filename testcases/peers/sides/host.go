@@ -49,9 +49,9 @@ func hostSide(durable bool) (*proc.Side, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- o.host.Serve(ctx, ln) }()
-	view, _ := o.host.Tokens()
+	_, agent := o.host.Tokens()
 	return &proc.Side{
-		Hello: proc.Response{Addr: o.host.Endpoints().AHP, Token: view, Channel: host.DefaultSession},
+		Hello: proc.Response{Addr: o.host.Endpoints().AHP, Token: agent, Channel: host.DefaultSession},
 		Do: map[string]func(proc.Request) (proc.Response, error){
 			"publish":     o.publish,
 			"pace":        o.pace,

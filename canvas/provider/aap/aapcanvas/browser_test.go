@@ -119,6 +119,20 @@ func TestSandboxed(t *testing.T) {
 	}
 }
 
+// TestSingleReload: rule 9 in single-document mode.
+func TestSingleReload(t *testing.T) {
+	skipShort(t)
+	e := start(t).serveSingle()
+	e.write("p.html", `<script>maestro.send("load", "one")</script>`)
+	e.open("p.html")
+	webtest.Start(t).Open(t, e.link)
+	e.wait(1)
+	e.write("p.html", `<script>maestro.send("load", "second")</script>`)
+	if rec := e.wait(2); rec.Element != "second" {
+		t.Errorf("the second load gave %+v", rec)
+	}
+}
+
 // wantMessages are the messages of what act does.
 var wantMessages = map[string]string{
 	"approval-cards.html": `[{"type":"canvas:interaction","action":"click","element":"approve","data":{"id":"pr-42","title":"Add OAuth support","author":"alice","files":8,"additions":340}},` +

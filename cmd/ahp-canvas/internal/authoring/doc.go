@@ -6,5 +6,5 @@
 //   - new overwrites no file, and what it makes passes lint.
 //   - lint reads a folder and runs nothing of it.
 //
-// It imports the folder provider, canvas/provider/aap/skill and package term.
+// It imports the folder and extension providers, canvas/provider/aap/skill and package term.
 package authoring

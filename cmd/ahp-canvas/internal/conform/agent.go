@@ -23,15 +23,7 @@ const codeNotTestable = "not_testable"
 // runError says what to do about a host on which no case can be played.
 func runError(url string, err error) error {
 	if e, ok := errors.AsType[*ws.HandshakeError](err); ok {
-		switch e.Status {
-		case 401, 403:
-			return term.Failf(codeNotTestable, "the host refuses the token (HTTP %d); give another one with --token-file or in AHP_CANVAS_TOKEN", e.Status)
-		case 404, 405, 400, 426:
-			return term.Failf(codeNotTestable, "there is no AHP endpoint at this path (HTTP %d); hosts of this project have it at /ahp", e.Status)
-		case 421:
-			return term.Failf(codeNotTestable, "the host does not accept this host name (HTTP 421); use the one in the link that it prints")
-		}
-		return term.Failf(codeNotTestable, "the host refuses a WebSocket with HTTP %d", e.Status)
+		return term.Failf(codeNotTestable, "%s", handshakeText(e))
 	}
 	if _, ok := errors.AsType[*ahp.Error](err); ok {
 		return term.Failf(codeNotTestable, "no case can be played: %v; each needs a host that supports initialize, createSession, subscribe and disposeSession", err)
@@ -39,8 +31,30 @@ func runError(url string, err error) error {
 	return term.Failf(codeNotTestable, "no case can be played: %v; check that a host listens there and speaks AHP", err)
 }
 
+// handshakeText says what to do about a host that refuses a WebSocket.
+func handshakeText(e *ws.HandshakeError) string {
+	switch e.Status {
+	case 401, 403:
+		return fmt.Sprintf("the host refuses the token (HTTP %d); give another one with --token-file or in AHP_CANVAS_TOKEN", e.Status)
+	case 404, 405, 400, 426:
+		return fmt.Sprintf("there is no AHP endpoint at this path (HTTP %d); hosts of this project have it at /ahp", e.Status)
+	case 421:
+		return "the host does not accept this host name (HTTP 421); use the one in the link that it prints"
+	}
+	return fmt.Sprintf("the host refuses a WebSocket with HTTP %d", e.Status)
+}
+
+// dialTimeout limits the first connection to a host.
+const dialTimeout = 10 * time.Second
+
 // mcpAgent calls tools at a host's MCP endpoint.
-type mcpAgent struct{ client *mcp.Client }
+type mcpAgent struct {
+	client *mcp.Client
+	tools  []string
+}
+
+// Tools implements conform.Toolbox.
+func (a mcpAgent) Tools() []string { return a.tools }
 
 // Call implements conform.Agent.
 func (a mcpAgent) Call(ctx context.Context, tool string, args ahp.Value) (ahp.Value, error) {

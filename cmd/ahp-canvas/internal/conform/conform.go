@@ -1,10 +1,8 @@
 package conform
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,35 +11,33 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 	"github.com/ahp-canvas/ahp-canvas/testcases/conform"
 )
 
-// options are the flags of conform.
+// options are the flags of conform, and its argument.
 type options struct {
-	to                       reach.Target // --token-file
-	url                      string
+	to                       reach.Target // --host and --token-file
+	url                      string       // "" means the running host
 	mcp, agentToken, openCmd string
 	slow, ours, strict, demo bool
+	needs                    bool
 	without, only, files     []string
 	patience                 time.Duration
 	report                   reportOptions
 }
 
-// tokens are for the WebSocket, and for the agent's endpoint.
-type tokens struct{ view, agent string }
-
 // Command returns conform.
 func Command(env *term.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "conform WS-URL",
+		Use:   "conform [WS-URL]",
 		Short: "Test an AHP host against the published transcripts",
 		Long: `Play the transcripts of this project against an AHP host, over its WebSocket and
-in real time, and report where the host does not follow them.
+in real time, and report where the host does not follow them. Without WS-URL,
+the host is the running one, or that of --host.
 
 Each case tests one rule and names the section of the document that states it.
 It runs in sessions that it creates with createSession, so the host's other
@@ -50,29 +46,43 @@ broken MUST rule is a failure. A broken SHOULD rule is a deviation, which counts
 as a failure only with --strict. Cases that need something that the host lacks,
 or that the command line does not give, are skipped, and the reasons counted.
 
-Cases in which an agent opens canvases need one of these:
-  --mcp URL       the host's MCP endpoint, with the tools that ahp-canvas has
+What a host must offer to be tested: initialize, createSession, subscribe and
+disposeSession over a WebSocket. Clients of this command declare the canvases,
+so the host needs none. But no client can open a canvas: for these cases the
+command acts as the agent. It calls the tools open_canvas, close_canvas,
+invoke_canvas_action and list_open_canvases through one of these:
+  an MCP endpoint beside the WebSocket (/ahp and /mcp), if it accepts the token
+  --mcp URL       another MCP endpoint; "none" uses none
   --open-cmd CMD  a command that calls a tool. It gets the tool's name in
                   AHP_TOOL and the arguments as JSON on standard input. It
                   prints the result as JSON and exits with 0; if the tool fails,
                   it prints {"code","message"} and exits with 1
+--needs lists what each part of the cases needs, and contacts no host.
 
-Tokens come from --token-file and --agent-token-file. For a host that you run on
-this machine, they are found automatically.
+Tokens come from --token-file and --agent-token-file; the first one must be
+allowed to create sessions. For a host that you run on this machine, they are
+found automatically.
 
 With --json each line is one object: a case, or at the end {"summary"}. The exit
 status is 0 if no case failed, 1 if one did or the command was interrupted, and
 2 for wrong usage.`,
-		Example: `  ahp-canvas conform ws://localhost:8080/ahp --mcp http://localhost:8080/mcp
+		Example: `  ahp-canvas conform
+  ahp-canvas conform --needs
   ahp-canvas conform wss://host.example/ahp --token-file token --only reconnect/
   ahp-canvas conform ws://localhost:9000/ --junit report.xml --without canvas`,
-		Args: term.Args("WS-URL"),
+		Args: cobra.MaximumNArgs(1),
 		RunE: term.Run(func(ctx context.Context, args []string) error {
-			o.url = args[0]
+			if len(args) > 0 {
+				o.url = args[0]
+			}
+			if o.needs {
+				return printNeeds(env, o)
+			}
 			return run(ctx, env, o)
 		}),
 	}
 	env.JSONFlag(cmd)
+	o.to.HostFlag(cmd)
 	o.flags(cmd)
 	return cmd
 }
@@ -80,9 +90,10 @@ status is 0 if no case failed, 1 if one did or the command was interrupted, and
 func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.to.TokenFile, "token-file", "", "`file` with the token for the WebSocket (default: $AHP_CANVAS_TOKEN, or the running host's own)")
-	f.StringVar(&o.mcp, "mcp", "", "`URL` of the host's MCP endpoint")
+	f.StringVar(&o.mcp, "mcp", "", "`URL` of the host's MCP endpoint, or \"none\" (default: the one beside the WebSocket, if it accepts the token)")
 	f.StringVar(&o.agentToken, "agent-token-file", "", "`file` with the token for --mcp (default: the running host's own, or the token for the WebSocket)")
 	f.StringVar(&o.openCmd, "open-cmd", "", "`command` that calls one of the tools of the MCP endpoint")
+	f.BoolVar(&o.needs, "needs", false, "list what the cases need instead of playing them")
 	f.BoolVar(&o.slow, "slow", false, "also play cases that wait longer than 5 seconds; they take up to an hour")
 	f.BoolVar(&o.ours, "ours", false, "also play cases about choices that ahp-canvas makes and AHP does not require")
 	f.BoolVar(&o.strict, "strict", false, "count a broken SHOULD rule as a failure")
@@ -101,12 +112,12 @@ func run(ctx context.Context, env *term.Env, o options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	with, err := o.tokens(env)
+	at, err := o.tested(env)
 	if err != nil {
 		return err
 	}
 	opts := conform.Options{
-		URL: o.url, Token: with.view, Demo: o.demo, Ours: o.ours, Slow: o.slow, Strict: o.strict,
+		URL: at.url, Token: at.client, Demo: o.demo, Ours: o.ours, Slow: o.slow, Strict: o.strict,
 		Without: o.without, Only: o.only, Timeout: o.patience,
 	}
 	cases, err := readCases(o.files)
@@ -116,12 +127,11 @@ func run(ctx context.Context, env *term.Env, o options) error {
 	if cases != nil {
 		opts.Cases, opts.Ours = cases, true
 	}
-	agent, leave, err := o.agent(ctx, with.agent, env.Version)
+	leave, err := o.agent(ctx, env, at, &opts)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	opts.Agent = agent
 	return play(ctx, env, o, opts)
 }
 
@@ -135,7 +145,7 @@ func play(ctx context.Context, env *term.Env, o options, opts conform.Options) e
 	report, err := conform.Run(ctx, opts)
 	if err != nil {
 		out.abandon()
-		return runError(o.url, err)
+		return runError(opts.URL, err)
 	}
 	err = out.finish(report)
 	if ctx.Err() != nil {
@@ -146,9 +156,11 @@ func play(ctx context.Context, env *term.Env, o options, opts conform.Options) e
 
 // check rejects wrong usage.
 func (o options) check() error {
-	u, err := url.Parse(o.url)
-	if err != nil || u.Host == "" || (u.Scheme != "ws" && u.Scheme != "wss") {
-		return term.Usagef("want the WebSocket URL of the host, as in ws://localhost:8080/ahp")
+	if o.url != "" && !isWebSocket(o.url) {
+		return term.Usagef("%q: want the WebSocket URL of the host, as in ws://localhost:8080/ahp, or none for the running host", term.Printable(o.url))
+	}
+	if o.url != "" && o.to.Host != "" {
+		return term.Usagef("WS-URL and --host are two ways to name the host; give one of them")
 	}
 	if o.mcp != "" && o.openCmd != "" {
 		return term.Usagef("--mcp and --open-cmd are two ways to do the same; give one of them")
@@ -160,26 +172,6 @@ func (o options) check() error {
 		}
 	}
 	return nil
-}
-
-// tokens returns the tokens that the user gave. For a running host of this user, it fills in
-// the host's own.
-func (o options) tokens(env *term.Env) (with tokens, err error) {
-	if with.view, err = o.to.Token(env); err != nil {
-		return with, err
-	}
-	if o.agentToken != "" {
-		if with.agent, err = reach.ReadToken("--agent-token-file", o.agentToken); err != nil {
-			return with, err
-		}
-	}
-	local, _, err := reach.FindAHP(env, o.url)
-	if err != nil {
-		return with, err
-	}
-	with.view = cmp.Or(with.view, local.ViewToken)
-	with.agent = cmp.Or(with.agent, local.AgentToken, with.view)
-	return with, nil
 }
 
 // maxCase is the largest transcript file, in bytes.
@@ -207,20 +199,4 @@ func readCases(names []string) ([]*testcases.Transcript, error) {
 		all = append(all, t)
 	}
 	return all, nil
-}
-
-// agent returns what plays the agent's part, or nil. The caller calls leave when it has
-// played.
-func (o options) agent(ctx context.Context, token, version string) (_ conform.Agent, leave func(), err error) {
-	switch {
-	case o.mcp != "":
-		c, err := mcp.Dial(ctx, mcp.ClientOptions{URL: o.mcp, Token: token, Version: version})
-		if err != nil {
-			return nil, nil, term.About("--mcp (whose token --agent-token-file gives)", err)
-		}
-		return mcpAgent{c}, c.Close, nil
-	case o.openCmd != "":
-		return commandAgent{o.openCmd}, func() {}, nil
-	}
-	return nil, func() {}, nil
 }

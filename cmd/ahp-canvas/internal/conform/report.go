@@ -76,8 +76,11 @@ func (p *report) add(r conform.Result) {
 		p.printErr = p.env.PrintJSON(caseLine{r, r.Took.Seconds()})
 	case p.all:
 		p.env.ShowCount("")
-		line := fmt.Sprintf("%s  %s", term.Pad(string(r.Status), 8), r.Case)
-		_, p.printErr = fmt.Fprintln(p.env.Out, term.Cut(term.Printable(line), p.width))
+		line := term.Cut(term.Printable(fmt.Sprintf("%s  %s", term.Pad(string(r.Status), 8), r.Case)), p.width)
+		if r.Reason != "" {
+			line += ": " + term.Printable(r.Reason)
+		}
+		_, p.printErr = fmt.Fprintln(p.env.Out, line)
 	}
 	p.env.ShowCount(fmt.Sprintf("  %d cases, now %s", p.ended, term.Cut(term.Printable(r.Case), 40)))
 }

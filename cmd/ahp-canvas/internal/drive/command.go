@@ -11,7 +11,7 @@ import (
 func Commands(env *term.Env) []*cobra.Command {
 	return []*cobra.Command{
 		lsCommand(env), openCommand(env), invokeCommand(env), closeCommand(env), eventsCommand(env),
-		linkCommand(env), extensionCommand(env),
+		hostsCommand(env), linkCommand(env), extensionCommand(env),
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package drive holds the commands that work with a running host: ls, open, invoke, close,
-// events, link, mcp and extension.
+// events, hosts, link, mcp and extension.
 //
 // # What it promises
 //

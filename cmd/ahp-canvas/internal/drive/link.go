@@ -36,7 +36,7 @@ func link(env *term.Env, to reach.Target) error {
 		return err
 	}
 	if h.Link == "" {
-		return term.Failf(term.CodeNoHost, "%q is not a host that you run on this machine, so its link is unknown here", to.URL)
+		return term.Failf(term.CodeNoHost, "%q is not a host that you run on this machine, so its link is unknown here", to.Host)
 	}
 	if env.JSON {
 		return env.PrintJSON(linkLine{h.Link})

@@ -59,7 +59,7 @@ func serveMCP(ctx context.Context, env *term.Env, to reach.Target, local LocalHo
 		switch {
 		case err == nil:
 			return proxyMCP(ctx, env, h)
-		case !errors.Is(err, &canvas.Error{Code: term.CodeNoHost}):
+		case to.Host != "" || !errors.Is(err, &canvas.Error{Code: term.CodeNoHost}):
 			return err
 		}
 		err = local.ServeStdio(ctx, env)

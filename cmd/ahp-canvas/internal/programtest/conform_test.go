@@ -35,7 +35,7 @@ func caseLines(t *testing.T, out string) (cases []map[string]any, summary map[st
 func TestConform(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
-	cases, sum := caseLines(t, m.do(0, "conform", s.AHP, "--mcp", s.MCP, "--ours", "--json", "--only", "session/,dispatch/,root/,methods/,canvas/"))
+	cases, sum := caseLines(t, m.do(0, "conform", "--ours", "--json", "--only", "session/,dispatch/,root/,methods/,canvas/"))
 	if sum["failed"] != 0.0 || sum["deviates"] != 0.0 || sum["passed"].(float64) < 70 || int(sum["cases"].(float64)) != len(cases) {
 		t.Errorf("%v", sum)
 	}
@@ -81,12 +81,13 @@ func TestConformErrors(t *testing.T) {
 		status     int
 		args, want string
 	}{
-		{2, "conform", "needs WS-URL"},
+		{2, "conform " + s.AHP + " --host memory", "two ways to name the host"},
+		{1, "conform --host other", "no running host has the name"},
 		{2, "conform http://localhost", "as in ws://"},
 		{2, "conform " + s.AHP + " --mcp x --open-cmd y", "give one of them"},
 		{2, "conform " + s.AHP + " --without chat", "want one of canvas"},
 		{2, "conform " + s.AHP + " --only nothing-like-it", "no case has such a name"},
-		{1, "conform " + s.AHP + " --only canvas/close", "the reasons above"},
+		{1, "conform " + s.AHP + " --only canvas/close --mcp none", "the reasons above"},
 		{1, "conform " + s.AHP + " --token-file " + wrong, "--token-file"},
 		{1, "conform " + strings.TrimSuffix(s.AHP, "/ahp") + "/nothing", "hosts of this project have it at /ahp"},
 		{1, "conform ws://127.0.0.1:" + freePort(t), "check that a host listens there"},
@@ -97,6 +98,9 @@ func TestConformErrors(t *testing.T) {
 		{1, "check " + m.state, "holds no fixtures"},
 		{2, "record --to http://x y", "as in ws://"},
 		{1, "record --to " + s.AHP + " " + failing, "already exists"},
+		{1, "record --to ws://127.0.0.1:" + freePort(t) + "/ahp x", "no host answers at"},
+		{1, "record --to " + s.AHP + "/nothing x", "hosts of this project have it at /ahp"},
+		{1, "record --token-file " + wrong + " x", "the host refuses the token"},
 	} {
 		m.do(tc.status, strings.Fields(tc.args)...)
 		if !strings.Contains(m.err, tc.want) {

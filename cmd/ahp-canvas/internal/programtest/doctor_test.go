@@ -118,7 +118,8 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			return try(m.t, os.WriteFile(filepath.Join(m.run, "ahp-canvas", strconv.Itoa(e.PID)+".json"), ahp.MustMarshal(e), 0o600))
 		}},
 		{"a host that hangs", "health", "failed", "hangs", func(m *machine, s *server) []string {
-			return try(m.t, exec.Command("kill", "-STOP", strconv.Itoa(s.PID)).Run())
+			suspend(m.t, s.PID)
+			return nil
 		}},
 		{"names without an address", "content origin", "failed", "wildcard DNS", func(m *machine, s *server) []string {
 			s.stop(syscall.SIGTERM)
@@ -139,6 +140,22 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 				t.Errorf("%+v, want %s with %q\n%s%s", f, tc.status, tc.said, m.lastOut, m.err)
 			}
 		})
+	}
+}
+
+// suspend stops a process and waits until it stands still. The signal alone does not wait:
+// on a busy machine the process can still answer a request.
+func suspend(t *testing.T, pid int) {
+	t.Helper()
+	try(t, exec.Command("kill", "-STOP", strconv.Itoa(pid)).Run())
+	for end := time.Now().Add(30 * time.Second); ; {
+		state, err := exec.Command("ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output()
+		if strings.HasPrefix(strings.TrimSpace(string(state)), "T") {
+			return
+		}
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("process %d was not suspended: state %q, %v", pid, state, err)
+		}
 	}
 }
 

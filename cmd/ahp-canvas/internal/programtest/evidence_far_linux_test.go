@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relaykey"
 )
@@ -48,7 +49,7 @@ func newFar(t *testing.T) *far {
 	f := &far{evidence: newEvidence(t, newMachine(t)), net: n, relayM: newMachine(t)}
 	f.m.via, f.relayM.via = via(n.host), via(n.relay)
 	dir := t.TempDir()
-	cert, key := writeCertificate(t, dir, 1, "relay.test", "*.canvas.test")
+	cert, key := ahptest.WriteCertificate(t, dir, 1, "relay.test", "*.canvas.test")
 	f.trust(t, cert)
 	tokens, laptop := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "laptop.json")
 	made := f.relayM.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop")

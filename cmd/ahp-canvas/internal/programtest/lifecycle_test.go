@@ -168,6 +168,18 @@ func TestTwoHosts(t *testing.T) {
 			t.Errorf("link --host %s: %s", name, got)
 		}
 	}
+	for name, want := range map[string]*server{"default": first, "own": second, strconv.Itoa(first.PID): first, strconv.Itoa(second.Port()): second} {
+		if got := m.do(0, "link", "--host", name); got != want.Link+"\n" {
+			t.Errorf("link --host %s: %s", name, got)
+		}
+	}
+	m.do(1, "mcp", "--host", "other") // and starts no host
+	if want := `no running host has the name, process id or port "other"; "ahp-canvas hosts" lists them`; !strings.Contains(m.err, want) {
+		t.Errorf("--host other: %s", m.err)
+	}
+	if got := m.do(0, "hosts", "--json"); !strings.HasPrefix(got, `{"name":"own",`) || strings.Count(got, "\n") != 2 || strings.Contains(got, first.ViewToken) {
+		t.Errorf("hosts: %s", got)
+	}
 	second.stop(syscall.SIGTERM)
 	if first.Page == second.Page {
 		t.Error(second.Page)

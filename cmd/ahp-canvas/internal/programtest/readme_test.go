@@ -2,6 +2,7 @@ package programtest
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,6 +17,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
 )
 
 // root is the repository.
@@ -45,21 +48,19 @@ func blocks(t *testing.T, language string) (found []string) {
 // reader follows the README: it runs its commands in order, in an empty folder.
 type reader struct {
 	*machine
-	dir, app    string   // the folder; the address of a web app
+	dir, app    string   // the folder; the address at which nothing runs yet
 	relay, link string   // of the relay and the host that started last
 	running     []string // commands that were started and not stopped yet
 }
 
 // TestReadmeCommands runs every command in the README, each as it stands, except that
-// ports of this machine are free ones. Those that run until Ctrl-C print what they should
-// and are stopped at the end.
+// ports of this machine are free ones: in an empty folder and with nothing else running, as
+// in a fresh clone. Commands that run until Ctrl-C print what they should and are stopped at
+// the end.
 func TestReadmeCommands(t *testing.T) {
 	needNode(t)
 	r := &reader{machine: newMachine(t), dir: t.TempDir()}
-	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("an app")) }))
-	t.Cleanup(app.Close)
-	r.app = app.Listener.Addr().String()
-	extensionFolder(t, r.dir, "my-extension", tinyExtension)
+	r.app = "127.0.0.1:" + freePort(t)
 	// The rest of a command line is for the shell, which also changes to the folder.
 	r.via = []string{"sh", "-c", `cd "$0" && eval "exec \"\$1\" $2"`, r.dir}
 	for line := range strings.Lines(strings.Join(blocks(t, "sh"), "")) {
@@ -67,7 +68,7 @@ func TestReadmeCommands(t *testing.T) {
 			r.follow(line)
 		}
 	}
-	if want := []string{"serve", "events", "serve", "serve", "serve", "relay", "serve"}; !slices.Equal(r.running, want) {
+	if want := []string{"serve", "events", "serve", "serve", "serve", "relay", "serve", "record"}; !slices.Equal(r.running, want) {
 		t.Errorf("started %v, want %v", r.running, want)
 	}
 }
@@ -85,6 +86,8 @@ func (r *reader) follow(line string) {
 	}
 	args = strings.ReplaceAll(args, "127.0.0.1:3000", r.app)
 	switch {
+	case strings.HasPrefix(args, "record "):
+		r.records(args)
 	case args == "serve" || strings.HasPrefix(args, "serve "):
 		r.serves(strings.ReplaceAll(args, "localhost:8443", r.relay))
 	case strings.HasPrefix(args, "relay --"):
@@ -130,9 +133,48 @@ func (r *reader) serves(args string) {
 	if strings.Contains(args, "--relay ") && !strings.HasPrefix(r.link, "http://"+r.relay+"/") {
 		r.t.Errorf("%q printed %s, which does not lead to the relay %s", args, r.link, r.relay)
 	}
+	if strings.Contains(args, "--canvas-url ") {
+		r.startsApp(p)
+		return
+	}
 	if noise := (&server{errs: p.errs}).noise(); noise != "" {
 		r.t.Errorf("%q complained: %s", args, noise)
 	}
+}
+
+// startsApp starts the web app that a host waits for, whose canvas opens then.
+func (r *reader) startsApp(p *program) {
+	r.t.Helper()
+	p.errs.await(r.t, "nothing answers at http://"+r.app+" yet")
+	ln, err := net.Listen("tcp", r.app)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	app := &httptest.Server{Listener: ln, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("an app")) })}}
+	app.Start()
+	r.t.Cleanup(app.Close)
+	p.errs.await(r.t, `the canvas "app" is open`)
+	c := r.dial()
+	defer c.Close()
+	if s, _ := c.Session(host.DefaultSession); len(s.OpenCanvases) != 1 || s.OpenCanvases[0].InstanceID != "app" {
+		r.t.Errorf("open: %+v", s.OpenCanvases)
+	}
+}
+
+// records starts a recording, through which a client reaches the newest host.
+func (r *reader) records(args string) {
+	r.t.Helper()
+	r.running = append(r.running, "record")
+	address, _, ok := strings.Cut(strings.TrimPrefix(r.start(args).line, "Clients connect to "), ". ")
+	hosts, err := reach.Running(userdir.Runtime(r.getenv))
+	if err != nil || len(hosts) == 0 || !ok {
+		r.t.Fatalf("%q listens at %q, and %d hosts run: %v", args, address, len(hosts), err)
+	}
+	c, err := client.Dial(r.t.Context(), address, client.Options{Token: hosts[0].ViewToken})
+	if err != nil {
+		r.t.Fatalf("%q does not lead to the host: %v", args, err)
+	}
+	c.Close()
 }
 
 // person sends a message to the board of the newest host, as its page does.

@@ -1,55 +1,23 @@
 package programtest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-)
 
-// writeCertificate writes a self-signed certificate for host names.
-func writeCertificate(t *testing.T, dir string, serial int64, names ...string) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), DNSNames: names, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return cert, key
-}
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
+)
 
 // TestRelayWithTLS runs a relay with TLS, a name for itself and a wildcard name for
 // canvases. A host registers over wss, and each name serves only what it is for.
 func TestRelayWithTLS(t *testing.T) {
 	m := newMachine(t)
 	dir := t.TempDir()
-	cert, key := writeCertificate(t, dir, 1, "localhost", "*.canvas.example")
+	cert, key := ahptest.WriteCertificate(t, dir, 1, "localhost", "*.canvas.example")
 	tokens, laptop := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "laptop.json")
 	if err := os.WriteFile(laptop, []byte(m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop")), 0o600); err != nil {
 		t.Fatal(err)

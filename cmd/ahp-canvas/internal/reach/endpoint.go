@@ -39,6 +39,8 @@ type Endpoint struct {
 // Published is the content of an endpoint file.
 type Published struct {
 	Endpoint
+	// Name is what people call the host: --name of serve, or the name of its state folder.
+	Name string `json:"name,omitzero"`
 	// Started is when the host started.
 	Started time.Time `json:"started"`
 	// Content is how pages of extensions and web apps reach people, as --content names

@@ -70,7 +70,8 @@ func (fs folders) close() {
 func (h *hosted) openAll(ctx context.Context, canvases []string) error {
 	for _, id := range canvases {
 		args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: id, InstanceID: id}
-		if _, err := h.host.Canvases().Open(ctx, args); err != nil {
+		_, err := h.host.Canvases().Open(ctx, args)
+		if err != nil && !h.awaits(id, err) {
 			return err
 		}
 	}
@@ -78,10 +79,12 @@ func (h *hosted) openAll(ctx context.Context, canvases []string) error {
 }
 
 // openDefaults opens what is shown if the user names no canvas. An extension or a web app
-// that cannot be opened is a note: the host keeps running.
+// that cannot be opened is a note: the host keeps running, and opens a web app when it
+// runs.
 func (h *hosted) openDefaults(ctx context.Context) (open []string, err error) {
 	for _, args := range append(h.apps.defaults(), h.aap.defaults()...) {
-		if _, err := h.host.Canvases().Open(ctx, args); err != nil {
+		_, err := h.host.Canvases().Open(ctx, args)
+		if err != nil && !h.awaits(args.CanvasID, err) {
 			h.notes = append(h.notes, fmt.Sprintf("canvas %q could not be opened: %s", args.CanvasID, message(err)))
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -19,7 +18,7 @@ import (
 
 // apps are the web apps of --canvas-url and the extensions of --extension.
 type apps struct {
-	web        []*loopback.Provider
+	web        []*webApp
 	runner     *extension.Runner // nil without extensions
 	extensions []*extension.Extension
 	named      []*extension.Extension // those that --extension names one by one
@@ -58,24 +57,6 @@ func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 		}
 	}
 	return a, nil
-}
-
-func (a *apps) addWeb(registry *host.Canvases, arg string, opts loopback.Options) error {
-	name, url, ok := strings.Cut(arg, "=")
-	if !ok || name == "" || strings.Contains(name, ":") {
-		return term.Usagef("--canvas-url %q: want a name and a URL, as in notes=http://127.0.0.1:3000", arg)
-	}
-	p, err := loopback.New(name, url, opts)
-	if err != nil {
-		return term.About("--canvas-url "+name, err)
-	}
-	a.web = append(a.web, p)
-	reg, err := registry.Register(p.Extension(), p, p.Declarations()...)
-	if err != nil {
-		return term.About("--canvas-url "+name, err)
-	}
-	p.Watch(reg)
-	return nil
 }
 
 func (a *apps) addExtensions(dir string) error {

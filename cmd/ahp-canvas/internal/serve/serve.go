@@ -24,7 +24,8 @@ func Command(env *term.Env) *cobra.Command {
 Without --open, the host opens every folder of --canvas, every web app of
 --canvas-url, and the first canvas of each extension that --extension names. If
 there are none of these, it opens the bundled board. Agents connect to the
-printed MCP address, or run "ahp-canvas mcp".
+printed MCP address, or run "ahp-canvas mcp". If a web app does not run yet, its
+canvas opens as soon as it does.
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}
@@ -72,11 +73,14 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 		stop()
 		return errors.Join(err, <-served)
 	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	for _, w := range h.awaited {
+		wg.Go(func() { h.openWhenReachable(ctx, env, w) })
+	}
 	if line != nil {
-		var wg sync.WaitGroup
-		defer wg.Wait()
 		wg.Go(func() { followStatus(ctx, line, h.host, o.uplink.status) })
-		defer stop()
 	}
 	return <-served
 }
@@ -113,10 +117,11 @@ func (h *hosted) greet(env *term.Env, open []string) error {
 
   %s
 
+  name     %s
   showing  %s
   agents   %s  (or: ahp-canvas mcp)
   stop     Ctrl-C
 
-`, h.endpoint.Link, term.Printable(strings.Join(open, ", ")), h.endpoint.MCP)
+`, h.endpoint.Link, h.name, term.Printable(strings.Join(open, ", ")), h.endpoint.MCP)
 	return err
 }

@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
@@ -22,13 +24,20 @@ type hosted struct {
 	host     *host.Host
 	ln       net.Listener
 	endpoint reach.Endpoint
+	name     string // for --host of other commands
 	folders  folders
 	apps     apps
 	aap      *aapAgents
 	unlist   func() // removes the endpoint file
-	state    *statedir.State
-	store    channels.Store
-	notes    []string // for the person who started it
+
+	publishing sync.Mutex // guards unlist and published while tokens are replaced
+	published  reach.Published
+	runtimeDir string
+
+	state   *statedir.State
+	store   channels.Store
+	awaited []*webApp // to open when they run
+	notes   []string  // for the person who started it
 }
 
 // starting is what a host needs before it exists.
@@ -85,7 +94,12 @@ func (s *starting) start() (_ *hosted, err error) {
 	if h.store, err = statedir.OpenStore(s.dir, s.logger); err != nil {
 		return nil, errors.Join(err, s.ln.Close())
 	}
+	tokens, err := s.state.Tokens()
+	if err != nil {
+		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
+	}
 	h.host, err = host.New(host.Options{
+		AccessTokens: tokens, Rotated: h.rotated,
 		Origins: s.origins, ContentOrigin: s.contentOrigin,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		AllowSchemes: s.schemes,
@@ -120,6 +134,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.endpoint = endpointOf(h.host)
+	if h.name, err = s.hostName(); err != nil {
+		return err
+	}
 	if !listener.IsLoopback(s.ln.Addr()) && !s.behindTLS() {
 		h.notes = append(h.notes, "other machines can reach this host, and their connections are not encrypted; unless you trust the network, put a TLS proxy in front of it or use a relay")
 	}
@@ -130,8 +147,35 @@ func (s *starting) furnish(h *hosted) (err error) {
 		h.notes = append(h.notes, s.uplink.notes()...)
 		h.endpoint.Link = cmp.Or(s.uplink.link(host.DefaultSession), h.endpoint.Link)
 	}
-	h.unlist, err = reach.Publish(s.runtimeDir, reach.Published{Endpoint: h.endpoint, Started: time.Now(), Content: s.publishedContent()})
+	h.runtimeDir = s.runtimeDir
+	h.published = reach.Published{Endpoint: h.endpoint, Name: h.name, Started: time.Now(), Content: s.publishedContent()}
+	h.unlist, err = reach.Publish(s.runtimeDir, h.published)
 	return err
+}
+
+// rotated keeps a new token for the next start, and tells the commands on this machine.
+func (h *hosted) rotated(role, secret string) error {
+	h.publishing.Lock()
+	defer h.publishing.Unlock()
+	if err := h.state.SetToken(role, secret); err != nil {
+		return err
+	}
+	e := &h.published.Endpoint
+	if role == host.RoleAgent {
+		e.AgentToken = secret
+	} else {
+		if e.Link == web.Link(e.Page, e.ViewToken, e.Session) { // not that of a relay
+			e.Link = web.Link(e.Page, secret, e.Session)
+		}
+		e.ViewToken = secret
+	}
+	h.unlist()
+	unlist, err := reach.Publish(h.runtimeDir, h.published)
+	if err != nil {
+		unlist = func() {} // the commands do not find this host; it is served nevertheless
+	}
+	h.unlist = unlist
+	return nil
 }
 
 // abandon ends a host that will not serve.
@@ -145,7 +189,9 @@ func (h *hosted) abandon(err error) error {
 
 // end cleans up after a host that has served. It returns once everything is on disk.
 func (h *hosted) end() error {
+	h.publishing.Lock()
 	h.unlist()
+	h.publishing.Unlock()
 	h.folders.close()
 	h.apps.close()
 	h.aap.close()

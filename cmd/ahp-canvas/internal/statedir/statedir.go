@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
@@ -161,6 +162,32 @@ func (s *State) save() error {
 		return fmt.Errorf("state folder: %w", err)
 	}
 	return nil
+}
+
+// SetToken keeps a new view or agent token, whose role it names.
+func (s *State) SetToken(role, secret string) error {
+	now := *s
+	switch role {
+	case "view":
+		now.ViewToken = secret
+	case "agent":
+		now.AgentToken = secret
+	default:
+		return fmt.Errorf("state folder: it keeps no token of the role %q", role)
+	}
+	if err := now.save(); err != nil {
+		return err
+	}
+	*s = now
+	return nil
+}
+
+// Tokens opens the tokens that were created for others; those of Memory are not kept.
+func (s *State) Tokens() (*token.Store, error) {
+	if s.file == "" {
+		return token.New(), nil
+	}
+	return token.Open(filepath.Join(filepath.Dir(s.file), "tokens.json"))
 }
 
 // SetPort keeps the port for the next run.

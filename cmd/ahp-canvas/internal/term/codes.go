@@ -11,6 +11,7 @@ import (
 // canvas/mcp.
 const (
 	CodeNoHost          = "host_not_found"
+	CodeAmbiguousHost   = "host_ambiguous"
 	CodeNotStarted      = "host_not_started"
 	CodeRelayNotStarted = "relay_not_started"
 	CodeRelayRefused    = "relay_refused"
@@ -35,6 +36,7 @@ var hints = map[string]string{
 	CodeChecksFailed:               "The lines above say what to do.",
 	CodeOffline:                    `Start the host on its own machine with "ahp-canvas serve --relay …". The link stays the same.`,
 	CodeLinkRefused:                "Use the link that serve prints now, or ask for a new one.",
+	CodeAmbiguousHost:              "Choose one by its process id with --host: {candidates}.",
 	CodeNoHost:                     "Start one with: ahp-canvas serve",
 	mcp.CodeUnreachable:            "Check that it is still running, or start one with: ahp-canvas serve",
 	mcp.CodeRefused:                "It might have another version than this command. Restart it with the same version.",

@@ -35,7 +35,7 @@ func parseLink(text string) (link, error) {
 	if err != nil || values.Get("tkn") == "" {
 		return link{}, term.Usagef("the link has no token; give the whole link that serve prints, with the part after the #")
 	}
-	at := url.URL{Scheme: "ws" + strings.TrimPrefix(u.Scheme, "http"), Host: u.Host, Path: "/ahp"}
+	at := url.URL{Scheme: "ws" + strings.TrimPrefix(u.Scheme, "http"), Host: u.Host, Path: strings.TrimSuffix(u.Path, "/") + "/ahp"}
 	if name := values.Get("host"); name != "" { // a host behind a relay
 		at = *at.JoinPath(url.PathEscape(name))
 	}
@@ -82,7 +82,7 @@ func (l link) explain(err error) error {
 		return fmt.Errorf("view: %w", err)
 	}
 	at := "http" + strings.TrimPrefix(u.Scheme, "ws") + "://" + u.Host
-	name := strings.TrimPrefix(strings.TrimPrefix(u.Path, "/ahp"), "/") // of a host behind a relay
+	_, name, _ := strings.Cut(u.Path, "/ahp/") // of a host behind a relay
 	refused, _ := errors.AsType[*ws.HandshakeError](err)
 	failed, unreachable := errors.AsType[*net.OpError](err)
 	switch {

@@ -45,7 +45,7 @@ func viewNative(ctx context.Context, env *term.Env, to reach.Target, name string
 
 // declare connects to a host and declares the editor in a session.
 func (v *nativeView) declare(ctx context.Context, h reach.Host, session string) (*client.Client, error) {
-	c, err := client.Dial(ctx, h.AHP(), client.Options{Token: cmp.Or(h.ViewToken, h.Token), Backoff: client.NewBackoff()})
+	c, err := client.Dial(ctx, h.AHP(), client.Options{Token: h.Token, Backoff: client.NewBackoff()})
 	if err != nil {
 		return nil, err
 	}

@@ -87,6 +87,22 @@ func TestLinkOnStandardInput(t *testing.T) {
 	}
 }
 
+// TestLinkUnderAPrefix checks the links of a host or a relay that a proxy has under a path.
+func TestLinkUnderAPrefix(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://a.example/team/#tkn=s":             "wss://a.example/team/ahp",
+		"https://a.example/team/#tkn=s&host=laptop": "wss://a.example/team/ahp/laptop",
+	} {
+		if got, err := parseLink(text); err != nil || got.ahp != want {
+			t.Errorf("%s: %s, %v, want %s", text, got.ahp, err, want)
+		}
+	}
+	err := (link{ahp: "wss://a.example/team/ahp/laptop"}).explain(&ws.HandshakeError{Status: 403})
+	if !strings.Contains(err.Error(), `for the host "laptop"`) {
+		t.Error(err)
+	}
+}
+
 // TestCutLink checks the errors for a link of a relay that a shell cut at its &: it still
 // has the token, but names no host.
 func TestCutLink(t *testing.T) {

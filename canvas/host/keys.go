@@ -1,0 +1,147 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/token"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+// keys are the tokens of a host: its view and agent token, those of Options.Tokens, and
+// those of its store.
+type keys struct {
+	fixed atomic.Pointer[[]ws.Token] // the view token, the agent token, and Options.Tokens
+	store *token.Store
+
+	mu     sync.Mutex
+	active map[string]map[*context.CancelFunc]struct{} // requests over HTTP, by token
+}
+
+func newKeys(o *Options) *keys {
+	k := &keys{store: o.AccessTokens, active: map[string]map[*context.CancelFunc]struct{}{}}
+	fixed := append([]ws.Token{
+		{Secret: o.ViewToken, Role: RoleView, Name: RoleView},
+		{Secret: o.AgentToken, Role: RoleAgent, Name: RoleAgent},
+	}, o.Tokens...)
+	k.fixed.Store(&fixed)
+	return k
+}
+
+// find returns what a token grants.
+func (k *keys) find(secret string) (ws.Grant, bool) {
+	g := ws.Guard{Tokens: *k.fixed.Load()}
+	if grant, ok := g.Match(secret); ok {
+		return grant, true
+	}
+	e, ok := k.store.Find(secret)
+	return ws.Grant{Role: e.Role, ClientID: e.ClientID, Token: e.ID, Name: e.Name}, ok
+}
+
+// valid reports whether a token grants what it did. A connection that the program has
+// accepted itself has none.
+func (k *keys) valid(id string) bool {
+	return id == "" || k.store.Opens(id) || slices.ContainsFunc(*k.fixed.Load(), func(t ws.Token) bool { return ws.TokenID(t.Secret) == id })
+}
+
+// owner returns the token that names a client id, or "".
+func (k *keys) owner(clientID string) string {
+	for _, t := range *k.fixed.Load() {
+		if t.ClientID == clientID {
+			return ws.TokenID(t.Secret)
+		}
+	}
+	return k.store.Owner(clientID)
+}
+
+// base returns the view token and the agent token.
+func (k *keys) base() (view, agent string) {
+	fixed := *k.fixed.Load()
+	return fixed[0].Secret, fixed[1].Secret
+}
+
+// replace replaces the view token or the agent token and returns the id of the old one.
+func (k *keys) replace(role, secret string) (old string) {
+	fixed := slices.Clone(*k.fixed.Load())
+	at := slices.Index([]string{RoleView, RoleAgent}, role)
+	old = ws.TokenID(fixed[at].Secret)
+	fixed[at].Secret = secret
+	k.fixed.Store(&fixed)
+	return old
+}
+
+// enter returns a context that ends with the token, and a function that the request calls
+// when it is done.
+func (k *keys) enter(ctx context.Context, id string) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.active[id] == nil {
+		k.active[id] = map[*context.CancelFunc]struct{}{}
+	}
+	k.active[id][&cancel] = struct{}{}
+	if !k.valid(id) {
+		cancel() // it ended between the check and now
+	}
+	return ctx, func() {
+		cancel()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.active[id], &cancel)
+		if len(k.active[id]) == 0 {
+			delete(k.active, id)
+		}
+	}
+}
+
+// end cancels the requests of a token.
+func (k *keys) end(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for cancel := range k.active[id] {
+		(*cancel)()
+	}
+}
+
+// RotateToken replaces the view token or the agent token, whose role it names, and
+// returns the new one. [Options.Rotated] has stored it by then. What the old token opened
+// is closed.
+func (h *Host) RotateToken(role string) (string, error) {
+	if role != RoleView && role != RoleAgent {
+		return "", fmt.Errorf("host: role %q: only the tokens %q and %q are replaced; revoke others", role, RoleView, RoleAgent)
+	}
+	h.rotating.Lock()
+	defer h.rotating.Unlock()
+	secret := token.NewSecret()
+	if h.opts.Rotated != nil {
+		if err := h.opts.Rotated(role, secret); err != nil {
+			return "", fmt.Errorf("host: the new token was not stored: %w", err)
+		}
+	}
+	h.endToken(h.keys.replace(role, secret))
+	return secret, nil
+}
+
+// RevokeToken revokes a token of Options.AccessTokens by its id. What it opened is closed,
+// and what its clients declared leaves their sessions.
+func (h *Host) RevokeToken(id string) (token.Entry, error) {
+	e, err := h.keys.store.Revoke(id)
+	if err != nil {
+		return e, fmt.Errorf("host: %w", err)
+	}
+	h.endToken(id)
+	return e, nil
+}
+
+// endToken closes what a token opened, which opens nothing any more.
+func (h *Host) endToken(id string) {
+	h.server.EndToken(id)
+	h.keys.end(id)
+}
+
+// AccessTokens returns the store of tokens that can be listed, revoked and that expire.
+// Revoke with [Host.RevokeToken], which closes their connections.
+func (h *Host) AccessTokens() *token.Store { return h.keys.store }

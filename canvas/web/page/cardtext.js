@@ -1,0 +1,46 @@
+// @ts-check
+// The markup of a card, and its longer texts.
+import { OFFER_BAR } from "./offer.js";
+
+/** The markup of a card. @param {string} id unique in the document */
+export const CARD = (id) => `<article class="card" aria-labelledby="${id}">
+  <header><div class="names"><h2 id="${id}"></h2><p class="status"></p></div>
+  <span class="badge" hidden>Stale</span>
+  <button class="tool earlier" id="${id}-earlier" aria-label="Move earlier" aria-labelledby="${id}-earlier ${id}" type="button"><span aria-hidden="true">‹</span></button>
+  <button class="tool later" id="${id}-later" aria-label="Move later" aria-labelledby="${id}-later ${id}" type="button"><span aria-hidden="true">›</span></button>
+  <button class="tool maximize" id="${id}-maximize" aria-label="Maximize" aria-labelledby="${id}-maximize ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>
+  <button class="tool close" type="button"><span aria-hidden="true">✕</span></button></header>
+  <p class="note" role="note" hidden></p>
+  <div class="offer" role="status" hidden>${OFFER_BAR(id)}</div>
+  <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
+  <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Resize with the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
+</article>`;
+
+/** States that a canvas is shown in single-document mode, why, and what is missing. @param {string[]} missing @param {string} contentOrigin "" if there is none */
+export function singleText(missing, contentOrigin) {
+  let why = "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
+  if (contentOrigin) why = "this browser does not allow service workers here";
+  if (!isSecureContext) why = "without https, browsers allow no service workers";
+  return `Single-document mode: ${why}. The canvas cannot store data${missing.length ? `. Not available: ${missing.join(", ")}` : ""}.`;
+}
+
+/** Shown over the frame; veil: the frame stays visible. @typedef {{ title: string, text: string, retry?: boolean, veil?: boolean }} Message */
+
+/**
+ * The message over the frame, if any.
+ * @param {{ stale: boolean, state: any, refusal: string | undefined, failure: Message | undefined, starting: boolean }} card
+ * @returns {Message | undefined}
+ */
+export function messageText({ stale, state, refusal, failure, starting }) {
+  if (refusal !== undefined) {
+    return { title: "This canvas cannot be shown", text: `The host did not let this page see the canvas: ${refusal}.`, retry: true };
+  }
+  if (stale && state?.url === undefined) {
+    return { title: "Waiting for the provider", text: "This canvas's provider is not running. The canvas appears when the provider is back." };
+  }
+  if (failure) return failure;
+  if (stale) return { title: "Not up to date", text: "This canvas's provider is not running. The canvas resumes when the provider is back.", veil: true };
+  if (!state || starting) return { title: "Opening…", text: "" };
+  if (state.url === undefined) return { title: "Nothing to show", text: "This canvas is open, but its provider has not given it an address." };
+  return undefined;
+}
