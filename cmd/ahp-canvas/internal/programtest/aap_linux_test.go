@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
@@ -19,7 +20,7 @@ func TestAAPFar(t *testing.T) {
 	f := &far{evidence: &evidence{m: newMachine(t)}, net: n, relayM: newMachine(t)}
 	f.m.via, f.relayM.via = via(n.host), via(n.relay)
 	dir := t.TempDir()
-	cert, key := writeCertificate(t, dir, 1, "relay.test", "*.canvas.test")
+	cert, key := ahptest.WriteCertificate(t, dir, 1, "relay.test", "*.canvas.test")
 	f.trust(t, cert)
 	tokens, laptop := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "laptop.json")
 	made := f.relayM.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop")
