@@ -19,10 +19,11 @@ const (
 
 // submission is an interaction on its way to the disk.
 type submission struct {
-	in   Interaction
-	rec  Record
-	err  error
-	done chan struct{} // closed when rec or err is set
+	agent Agent
+	in    Interaction
+	rec   Record
+	err   error
+	done  chan struct{} // closed when rec or err is set
 
 	data   []byte // of the record's file
 	temp   string // its temporary name
@@ -42,7 +43,7 @@ func (s *Store) Submit(ctx context.Context, agent string, in Interaction) (Recor
 	if err := in.validate(true); err != nil {
 		return Record{}, err
 	}
-	sh, sub := s.shelf(a), &submission{in: in, done: make(chan struct{})}
+	sh, sub := s.shelf(a), &submission{agent: a, in: in, done: make(chan struct{})}
 	if earlier := sh.enter(sub); earlier != nil {
 		select {
 		case <-earlier.done:
@@ -104,7 +105,7 @@ func (s *Store) lead(sh *shelf) {
 
 // commit stores a group and reports it, in the order of the records' timestamps.
 func (s *Store) commit(sh *shelf, group []*submission) {
-	root, err := s.openShelf(sh)
+	root, err := s.openShelf(sh, group[0].agent)
 	if err != nil {
 		err = s.failed("storing an interaction", err)
 	} else {
@@ -118,7 +119,7 @@ func (s *Store) commit(sh *shelf, group []*submission) {
 		}
 		if sub.err == nil {
 			sh.count++
-			s.watch.report(Change{Kind: RecordStored, Agent: sh.agent, File: sub.rec.CanvasFile, Record: sub.rec, Source: sub.in.Source})
+			s.watch.report(Change{Kind: RecordStored, Agent: sub.agent, File: sub.rec.CanvasFile, Record: sub.rec, Source: sub.in.Source})
 		}
 		sub.data = nil
 		sub.close(sh)
@@ -126,13 +127,13 @@ func (s *Store) commit(sh *shelf, group []*submission) {
 }
 
 // openShelf opens the agent's canvas folder, with a folder for records in it.
-func (s *Store) openShelf(sh *shelf) (*os.Root, error) {
-	root, err := s.openRoot(sh.agent, true)
+func (s *Store) openShelf(sh *shelf, a Agent) (*os.Root, error) {
+	root, err := s.openRoot(a, true)
 	if err != nil {
 		return nil, err
 	}
 	if err = root.Mkdir(folder, 0o700); err == nil {
-		err = syncNew(root, sh.agent.dir)
+		err = syncNew(root, sh.dir)
 	} else if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
@@ -170,7 +171,7 @@ func (s *Store) write(root *os.Root, sh *shelf, group []*submission) {
 	for _, sub := range group {
 		if sh.count+taken >= s.limits.Records {
 			sub.err = errorf(CodeStorageFull, "", "Agent '%s' has %d records, which is the limit; move files out of %s",
-				sh.agent.Name, s.limits.Records, filepath.Join(sh.agent.dir, folder))
+				sub.agent.Name, s.limits.Records, filepath.Join(sh.dir, folder))
 			continue
 		}
 		taken++
