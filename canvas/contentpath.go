@@ -23,7 +23,8 @@ const MaxContentPath = 2048
 
 const contentPrefix = ahp.SchemeContent + ":/"
 
-// ParseContentURI parses ahp-canvas-content:/<instanceId>/<path>[?query]. A URI without
+// ParseContentURI parses ahp-canvas-content:/<instanceId>/<path>[?query]. The instance id
+// is percent-encoded, and returned decoded. A URI without
 // a path means the root.
 func ParseContentURI(uri string) (instanceID string, p ContentPath, err error) {
 	rest, ok := strings.CutPrefix(uri, contentPrefix)
@@ -34,8 +35,9 @@ func ParseContentURI(uri string) (instanceID string, p ContentPath, err error) {
 	if end < 0 {
 		end = len(rest)
 	}
-	instanceID, rest = rest[:end], rest[end:]
-	if !isInstanceID(instanceID) {
+	instanceID, ok = parseInstanceID(rest[:end])
+	rest = rest[end:]
+	if !ok {
 		return "", p, errors.New("the instance id is invalid")
 	}
 	if !strings.HasPrefix(rest, "/") {
@@ -86,6 +88,23 @@ func decodeSegment(s string) (string, error) {
 	if !strings.Contains(s, "%") {
 		return s, nil
 	}
+	b, ok := unescape(s)
+	if !ok {
+		return "", errors.New("the path holds a percent sign without two hex digits")
+	}
+	for _, code := range []string{"%2f", "%5c", "%2e", "%00"} {
+		if strings.Contains(strings.ToLower(s), code) {
+			return "", errors.New("the path holds an encoded slash, backslash, dot or NUL")
+		}
+	}
+	if !utf8.Valid(b) {
+		return "", errors.New("the decoded path is not valid UTF-8")
+	}
+	return string(b), nil
+}
+
+// unescape decodes every %XX. It returns false for a percent sign without two hex digits.
+func unescape(s string) ([]byte, bool) {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {
@@ -93,19 +112,12 @@ func decodeSegment(s string) (string, error) {
 			continue
 		}
 		if i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0 {
-			return "", errors.New("the path holds a percent sign without two hex digits")
+			return nil, false
 		}
-		c := byte(unhex(s[i+1])<<4 | unhex(s[i+2]))
-		if strings.IndexByte("/\\.\x00", c) >= 0 {
-			return "", errors.New("the path holds an encoded slash, backslash, dot or NUL")
-		}
-		b = append(b, c)
+		b = append(b, byte(unhex(s[i+1])<<4|unhex(s[i+2])))
 		i += 2
 	}
-	if !utf8.Valid(b) {
-		return "", errors.New("the decoded path is not valid UTF-8")
-	}
-	return string(b), nil
+	return b, true
 }
 
 func unhex(c byte) int {
@@ -178,7 +190,7 @@ func ContentURL(instanceID, path string) string {
 	for i, s := range segments {
 		segments[i] = escapeSegment(s)
 	}
-	uri := contentPrefix + instanceID + strings.Join(segments, "/")
+	uri := contentPrefix + escapeInstanceID(instanceID) + strings.Join(segments, "/")
 	if found {
 		uri += "?" + query
 	}
@@ -186,4 +198,6 @@ func ContentURL(instanceID, path string) string {
 }
 
 // URI returns the content URI of the path inside an instance.
-func (p ContentPath) URI(instanceID string) string { return contentPrefix + instanceID + p.String() }
+func (p ContentPath) URI(instanceID string) string {
+	return contentPrefix + escapeInstanceID(instanceID) + p.String()
+}

@@ -44,7 +44,7 @@ func TestParseContentURIRefuses(t *testing.T) {
 			t.Errorf("%q is %+v", path, p)
 		}
 	}
-	for _, uri := range []string{"", "ahp-canvas-content:", "ahp-canvas-content:/", "ahp-canvas-content://i1/x", "ahp-canvas-content:i1/x", "AHP-CANVAS-CONTENT:/i1/x", "file:///etc/passwd", "ahp-canvas-content:/-i/x", "ahp-canvas-content:/i%31/x"} {
+	for _, uri := range []string{"", "ahp-canvas-content:", "ahp-canvas-content:/", "ahp-canvas-content://i1/x", "ahp-canvas-content:i1/x", "AHP-CANVAS-CONTENT:/i1/x", "file:///etc/passwd", "ahp-canvas-content:/i%3/x", "ahp-canvas-content:/i%0a/x", "ahp-canvas-content:/%ff/x"} {
 		if _, _, err := canvas.ParseContentURI(uri); err == nil {
 			t.Errorf("%q was read", uri)
 		}

@@ -1,10 +1,15 @@
 package canvas
 
-// instancePattern matches instance ids (canvas/PROTOCOL.md section 2), for schemas.
-// isInstanceID does the same faster.
-const instancePattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
-const maxInstanceID = 128
+// instancePattern matches instance ids (canvas/PROTOCOL.md section 2), for schemas.
+const instancePattern = `^[^\x00-\x1f\x7f-\x9f]{1,128}$`
+
+const maxInstanceID = 128 // code points
 
 // CheckInstanceID returns an *[Error] if id is not an instance id (canvas/PROTOCOL.md
 // section 2).
@@ -13,20 +18,26 @@ func CheckInstanceID(id string) error {
 		return nil
 	}
 	return &Error{Code: CodeInputInvalid, Path: "/instanceId", Rule: "pattern",
-		Message: "an instanceId has 1 to 128 letters, digits, '.', '_' and '-', and begins with a letter or digit"}
+		Message: "an instanceId has 1 to 128 characters, without control characters"}
 }
 
 func isInstanceID(id string) bool {
-	if id == "" || len(id) > maxInstanceID {
-		return false
+	return id != "" && len(id) <= maxInstanceID*utf8.UTFMax && utf8.ValidString(id) &&
+		utf8.RuneCountInString(id) <= maxInstanceID && !strings.ContainsFunc(id, unicode.IsControl)
+}
+
+// escapeInstanceID encodes an instance id as one segment of a content URI.
+func escapeInstanceID(id string) string {
+	if id == "." || id == ".." {
+		return strings.ReplaceAll(id, ".", "%2E")
 	}
-	for i := range len(id) {
-		switch c := id[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case i > 0 && (c == '.' || c == '_' || c == '-'):
-		default:
-			return false
-		}
-	}
-	return true
+	return escapeSegment(id)
+}
+
+// parseInstanceID decodes the segment of a content URI that names the instance. Unlike in
+// a path, any character may be encoded: the id is one name, whatever it contains.
+func parseInstanceID(segment string) (id string, ok bool) {
+	b, ok := unescape(segment)
+	id = string(b)
+	return id, ok && isInstanceID(id)
 }

@@ -6,6 +6,13 @@ import "github.com/ahp-canvas/ahp-canvas/ahp"
 // responses (canvas/PROTOCOL.md section 6).
 const MetaETag = "x-ahp-canvas/etag"
 
+// MetaChannel is the _meta member of canvasOpen and canvasInvokeAction that has the URI of
+// the instance's channel. The provider may dispatch there without a subscription.
+const MetaChannel = "x-ahp-canvas/channel"
+
+// ChannelMeta returns a _meta that has [MetaChannel].
+func ChannelMeta(uri string) ahp.Value { return ahp.MustMarshal(map[string]string{MetaChannel: uri}) }
+
 // CanvasReadResourceParams asks for one resource of an open canvas.
 type CanvasReadResourceParams struct {
 	Channel string               `json:"channel"`        // the instance's ahp-canvas: channel
@@ -45,6 +52,7 @@ type CanvasOpenParams struct {
 	ExtensionID string    `json:"extensionId"`    // the client's extension
 	InstanceID  string    `json:"instanceId"`     // names the instance in the session
 	Input       ahp.Value `json:"input,omitzero"` // fits the declared schema
+	Meta        ahp.Value `json:"_meta,omitzero"` // has the instance's channel under [MetaChannel]
 }
 
 // CanvasOpenResult is what people see of the canvas.
@@ -62,6 +70,7 @@ type CanvasInvokeActionParams struct {
 	ExtensionID string    `json:"extensionId"`    // the client's extension
 	ActionName  string    `json:"actionName"`     // a declared action
 	Input       ahp.Value `json:"input,omitzero"` // fits the action's schema
+	Meta        ahp.Value `json:"_meta,omitzero"` // has the instance's channel under [MetaChannel]
 }
 
 // CanvasInvokeActionResult is the result of an action.

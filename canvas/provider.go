@@ -32,6 +32,7 @@ type OpenRequest struct {
 	ExtensionID string    // the extension that declared the canvas
 	CanvasID    string    // the declared canvas
 	InstanceID  string    // names the instance in its session
+	Channel     string    // the URI of the instance's channel, which exists once Open has succeeded; "" in a client of a host that does not send it
 	Input       ahp.Value // validated against the declaration's schema; nil if absent
 	Saved       []byte    // the data that Handle.Save kept for the instance; nil if none
 	// Current is the Instance that is open now, if it is opened with another input; the
@@ -57,6 +58,11 @@ type Opened struct {
 	// agrees. Renderers learn it from the state's _meta. Only a host's own providers
 	// have it. Like HTTP, it is fixed when the instance is opened first.
 	Links bool
+	// Input is what the host keeps and shows as the instance's input, in place of the
+	// call's: a provider that keeps a large input itself can leave it out. It is a JSON
+	// object, and the input of the next Open after a restart; nil keeps the call's. Only
+	// a host's own providers have it.
+	Input ahp.Value
 }
 
 // Instance is one open canvas. Invoke and Close are called one at a time, in

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // Batch is a sequence of frames for many connections. It is safe for concurrent
@@ -16,10 +17,12 @@ type Batch struct {
 
 	once   sync.Once
 	framed []byte
+	budget.Shared
 }
 
-func newBatch(entries []*Entry, size int) *Batch {
+func newBatch(l *budget.Ledger, entries []*Entry, size int) *Batch {
 	b := &Batch{messages: make([][]byte, 0, len(entries)), size: size}
+	b.Init(l, budget.Queues, 2*int64(size)) // the messages and their frames
 	for _, e := range entries {
 		b.messages = append(b.messages, e.frame.Bytes())
 		if !slices.Contains(b.rows, e.row) {

@@ -2,8 +2,10 @@ package channels
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // Dispatch handles a client's dispatchAction (ahp/PROTOCOL.md section 2e): it
@@ -16,12 +18,66 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	if kind == nil || !from.Caps.Has(kind.Capability) {
 		return nil
 	}
+	begun := time.Now()
 	enc, err := kind.Actions.Decode(p.Action)
+	if len(p.Action) > maxAction {
+		err = fmt.Errorf("the action has %d bytes, at most %d are allowed", len(p.Action), maxAction)
+	}
+	if err == nil && kind.Clean != nil {
+		if cleaned, changed := kind.Clean(enc.Action); changed {
+			if enc, err = kind.Actions.Encode(cleaned); err == nil {
+				enc.Raw = enc.Bytes()
+			}
+		}
+	}
 	if err == nil && kind.Check != nil {
 		err = kind.Check(from, enc.Action)
 	}
-	return l.Update(func(tx *Tx) error { tx.dispatch(from, kind, p, enc, err); return nil })
+	took, owner, recipients := time.Since(begun), "", 0
+	updated := l.Update(func(tx *Tx) error {
+		tx.recipients = 0
+		tx.dispatch(from, kind, p, enc, err)
+		recipients, owner = tx.recipients, tx.owner(p.Channel)
+		return nil
+	})
+	if m, ok := from.Sink.(Meter); ok && owner != "" {
+		m.Dispatched(owner, recipients, took)
+	}
+	return updated
 }
+
+// owner returns the channel that owns uri, or uri if none does, or "" if there is no such
+// channel.
+func (tx *Tx) owner(uri string) string {
+	c := tx.l.channels[uri]
+	switch {
+	case c == nil:
+		return ""
+	case c.parent != "":
+		return c.parent
+	}
+	return uri
+}
+
+// RefuseDispatch refuses a client's dispatchAction with a reason, without decoding the
+// action. It ignores the dispatch if Dispatch would.
+func (l *Log) RefuseDispatch(from *Subscriber, p ahp.DispatchActionParams, reason string) error {
+	kind := l.Kind(p.Channel)
+	if kind == nil || !from.Caps.Has(kind.Capability) {
+		return nil
+	}
+	return l.Update(func(tx *Tx) error {
+		if tx.l.channels[p.Channel] != nil {
+			origin := ahp.Origin{ClientID: from.ClientID, ClientSeq: p.ClientSeq}
+			tx.Refuse(from, p.Channel, &ahp.EncodedAction{Raw: p.Action}, &origin, reason)
+		}
+		return nil
+	})
+}
+
+// maxAction limits a client's action in bytes: every subscriber of its channel receives
+// it, and the queue of each is limited.
+const maxAction = 5 << 18
 
 // dispatch publishes a decoded action, or refuses it if err is not nil.
 func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams, enc ahp.EncodedAction, err error) {
@@ -39,7 +95,7 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 		enc, err = kind.Actions.Encode(d.Action)
 	}
 	if err == nil {
-		err = tx.publish(c, &enc, &origin, d.Audience)
+		err = tx.publish(c, &enc, &origin, d.Audience, d.From, d.Also)
 	}
 	if from.Audit != nil && enc.Row != nil {
 		from.Audit(p.Channel, enc.Row.Type, err)
@@ -57,7 +113,7 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 // permit checks what the action's row demands of its sender, and then calls the
 // kind's Permit.
 func (tx *Tx) permit(c *channel, d *Dispatch, row *ahp.ActionRow) error {
-	if _, ok := d.From.subs[c]; !ok {
+	if !tx.Subscribed(d.From, d.Channel) && (c.kind.PermitUnsubscribed == nil || !c.kind.PermitUnsubscribed(&tx.ReadTx, d.From, d.Channel)) {
 		return fmt.Errorf("not subscribed to this channel: subscribe first")
 	}
 	if row.From&(ahp.FromClient|ahp.FromProvider) == 0 {
@@ -91,6 +147,7 @@ func (tx *Tx) Refuse(from *Subscriber, uri string, enc *ahp.EncodedAction, origi
 	tx.l.seq++
 	e := newEntry(tx.l.seq, uri, enc, origin, reason, Sender(from))
 	e.of = tx.l.channels[uri]
+	e.frame.Init(tx.l.memory, budget.Queues, int64(e.frame.Size()))
 	// A refused message is retained with the state changes, because it answers a
 	// dispatch: a flood of messages must not evict it.
 	tx.l.states.add(e)

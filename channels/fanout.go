@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // fanout delivers the entries of a channel with many subscribers in batches. The
@@ -23,6 +24,7 @@ type fanout struct {
 	entries   []*Entry
 	bytes     int
 	scheduled bool // a goroutine is about to deliver
+	memory    *budget.Ledger
 }
 
 // batchBytes limits a batch to what a connection writes at once.
@@ -70,7 +72,7 @@ func (f *fanout) deliver() {
 	if f.of == nil {
 		return
 	}
-	batch := newBatch(f.entries, f.bytes)
+	batch := newBatch(f.memory, f.entries, f.bytes)
 	for _, s := range f.of.subs.all {
 		if s.seesAll(batch.rows) {
 			s.Sink.DeliverAll(batch)

@@ -1,12 +1,19 @@
 package channels
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+)
 
 // Frame is one complete JSON text, encoded once and shared by all connections
 // that receive it. It is safe for concurrent use.
+//
+// Connections whose queues are long count it with Hold and Release: once for all of them.
 type Frame struct {
 	bytes  []byte
 	buffer *[]byte // the pooled memory of bytes; nil if it is not pooled
+	budget.Shared
 }
 
 // NewFrame returns a frame of an encoded JSON text. The caller must not change b

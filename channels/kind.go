@@ -40,11 +40,21 @@ type Kind struct {
 	// error's text.
 	Check func(from *Subscriber, a ahp.Action) error
 
+	// Clean returns a client's action with its texts bounded, and whether that changed it.
+	// Then the action that is published is encoded again. It is called without the lock,
+	// before Check.
+	Clean func(a ahp.Action) (ahp.Action, bool)
+
 	// Permit decides whether a client may dispatch an action to a channel, and who
 	// receives it (d.Audience). It is called under the lock, before Reduce. An error
 	// refuses the action with the error's text. If Permit is nil, every dispatch is
 	// permitted.
 	Permit func(tx *ReadTx, d *Dispatch) error
+
+	// PermitUnsubscribed decides whether a connection may dispatch to a channel to which
+	// it is not subscribed. It is called under the lock, before Permit. If it is nil, no
+	// connection may.
+	PermitUnsubscribed func(tx *ReadTx, from *Subscriber, uri string) bool
 
 	// After is called under the lock when an action of the kind has been reduced. It
 	// may append to other channels, in the same transaction.
@@ -55,6 +65,10 @@ type Kind struct {
 	Redact func(State) State
 	// RedactCapability is the capability with which a connection sees whole states.
 	RedactCapability string
+
+	// Size estimates how many bytes a state takes when it is encoded. It is called
+	// without the lock or under it. If it is nil, the kind's states are short.
+	Size func(State) int
 
 	// Effect is called for each client dispatch that was accepted: after the lock is
 	// released, in the order of the log. It must not block.
@@ -83,6 +97,9 @@ type Dispatch struct {
 	// Audience says which subscribers receive the action; the zero value is all of
 	// them. It must include the sender.
 	Audience Audience
+	// Also is a connection that receives the action, although it is not subscribed. It
+	// is not in the audience: the action is not replayed for it.
+	Also *Subscriber
 
 	replaced bool
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // Options configures a Log. The zero value works.
@@ -22,6 +23,8 @@ type Options struct {
 	// MessageEntries and MessageBytes limit the replay buffer for messages; the
 	// defaults are 1,024 and 4 MiB.
 	MessageEntries, MessageBytes int
+	// Memory counts what entries and snapshots hold; nil counts nothing.
+	Memory *budget.Ledger
 	// ReplayBytes is the size of the largest replay; a client that has missed more
 	// gets snapshots. The default is 8 MiB.
 	ReplayBytes int
@@ -32,6 +35,7 @@ type Log struct {
 	kinds       map[string]*Kind
 	replayBytes int
 	sequence    *Sequence // nil if numbers are not reserved
+	memory      *budget.Ledger
 	fanout      fanout
 
 	mu       sync.Mutex
@@ -68,7 +72,10 @@ func New(opts Options) *Log {
 		messages:    ring{maxEntries: or(opts.MessageEntries, 1024), maxBytes: or(opts.MessageBytes, 4<<20)},
 		replayBytes: or(opts.ReplayBytes, 8<<20),
 		sequence:    opts.Sequence,
+		memory:      opts.Memory,
+		fanout:      fanout{memory: opts.Memory},
 	}
+	l.states.memory, l.messages.memory = opts.Memory, opts.Memory
 	if l.sequence != nil {
 		l.seq = l.sequence.first()
 	}

@@ -3,6 +3,8 @@ package channels
 import (
 	"maps"
 	"slices"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // Bookmark is a client's position to resume from: the channels that a connection
@@ -28,6 +30,20 @@ type Resumption struct {
 	Missing []string
 	// Snapshots are, without a replay, the listed channels that exist.
 	Snapshots []*Snapshot
+}
+
+// Hold counts the entries of a replay in an account until Release: they wait to be sent.
+func (r *Resumption) Hold(a *budget.Account) {
+	for _, e := range r.Entries {
+		e.frame.Hold(a)
+	}
+}
+
+// Release ends a Hold of the same account.
+func (r *Resumption) Release(a *budget.Account) {
+	for _, e := range r.Entries {
+		e.frame.Release(a)
+	}
 }
 
 // Resume subscribes s to the listed channels and returns what it has missed since

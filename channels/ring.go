@@ -1,6 +1,10 @@
 package channels
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+)
 
 // ring holds the newest entries, limited in number and bytes. It records the last
 // dropped entry of each channel, so that Resume knows whether a replay is complete.
@@ -9,10 +13,12 @@ type ring struct {
 
 	entries []*Entry // ascending by Seq
 	bytes   int
+	memory  *budget.Ledger
 }
 
 func (r *ring) add(e *Entry) {
 	r.entries = append(r.entries, e)
+	before := r.bytes
 	r.bytes += e.size()
 	for len(r.entries) > r.maxEntries || r.bytes > r.maxBytes {
 		old := r.entries[0]
@@ -23,6 +29,7 @@ func (r *ring) add(e *Entry) {
 			old.of.lost = max(old.of.lost, old.Seq)
 		}
 	}
+	r.memory.Add(budget.Replay, int64(r.bytes-before))
 }
 
 // after returns the entries with sequence numbers above seq.

@@ -4,38 +4,91 @@ import (
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
-// encodedState encodes one state, at most once per variant.
+// encodedState encodes one state. While a snapshot waits to be sent, it is encoded at most
+// once per variant; afterwards only short encodings are kept.
 type encodedState struct {
 	state          State
 	kind           *Kind
+	memory         *budget.Ledger
 	full, redacted encodedVariant
 }
 
 type encodedVariant struct {
-	once  sync.Once
-	bytes ahp.Value
+	mu      sync.Mutex
+	bytes   ahp.Value
+	holders int
+	counted int64
+}
+
+// keepEncoded is the length up to which an encoding is kept for later snapshots.
+const keepEncoded = 16 << 10
+
+func (e *encodedState) variant(redact bool) *encodedVariant {
+	if redact {
+		return &e.redacted
+	}
+	return &e.full
 }
 
 func (e *encodedState) encode(redact bool) ahp.Value {
-	v := &e.full
-	if redact {
-		v = &e.redacted
+	v := e.variant(redact)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.bytes != nil {
+		return v.bytes
 	}
-	v.once.Do(func() {
-		state := e.state
-		if redact {
-			state = e.kind.Redact(state)
-		}
-		v.bytes = ahp.MustMarshal(state)
-	})
-	return v.bytes
+	state := e.state
+	if redact {
+		state = e.kind.Redact(state)
+	}
+	b := ahp.MustMarshal(state)
+	if v.holders > 0 || len(b) <= keepEncoded {
+		v.bytes = b
+	}
+	return b
 }
 
-func (c *channel) setState(s State) {
+func (c *channel) setState(s State, memory *budget.Ledger) {
 	c.state = s
-	c.full = &encodedState{state: s, kind: c.kind}
+	c.full = &encodedState{state: s, kind: c.kind, memory: memory}
+}
+
+// size estimates the length of the encoded state, and so what the state itself takes.
+func (e *encodedState) size() int64 {
+	if e.kind.Size == nil {
+		return 1 << 10
+	}
+	return int64(e.kind.Size(e.state))
+}
+
+// hold counts a snapshot that waits to be sent: the state and its encoding, once for all
+// that wait.
+func (e *encodedState) hold(redact bool) (size int64) {
+	v := e.variant(redact)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.holders == 0 {
+		v.counted = 2 * e.size()
+		e.memory.Add(budget.Replies, v.counted)
+	}
+	v.holders++
+	return v.counted
+}
+
+func (e *encodedState) release(redact bool) {
+	v := e.variant(redact)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.holders--; v.holders > 0 {
+		return
+	}
+	e.memory.Add(budget.Replies, -v.counted)
+	if len(v.bytes) > keepEncoded {
+		v.bytes = nil
+	}
 }
 
 // Snapshot is a channel's state at a sequence number. [Snapshot.Encode] encodes it
@@ -47,6 +100,19 @@ type Snapshot struct {
 	FromSeq int64
 	of      *encodedState
 	redact  bool
+	counted int64 // while it is held
+}
+
+// Hold counts the snapshot in an account until Release: it waits to be sent.
+func (s *Snapshot) Hold(a *budget.Account) {
+	s.counted = s.of.hold(s.redact)
+	a.Share(s.counted)
+}
+
+// Release ends a Hold of the same account.
+func (s *Snapshot) Release(a *budget.Account) {
+	a.Share(-s.counted)
+	s.of.release(s.redact)
 }
 
 // Encode returns the wire form of the snapshot.

@@ -2,9 +2,11 @@ package channels
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // ConnID identifies a connection during the lifetime of the process. 0 means no
@@ -21,6 +23,14 @@ type Sink interface {
 	Deliver(*Frame)
 	// DeliverAll queues several frames that many sinks share.
 	DeliverAll(*Batch)
+}
+
+// Meter is a Sink that learns what its connection's dispatches cost.
+type Meter interface {
+	// Dispatched is called without locks after a dispatch: with the channel or, if another
+	// one owns it, the owner; the number of deliveries; and how long decoding and checking
+	// the action took.
+	Dispatched(owner string, recipients int, checked time.Duration)
 }
 
 // Subscriber is a connection as the log sees it. Its exported fields are set
@@ -43,6 +53,8 @@ type Subscriber struct {
 	Caps ahp.Capabilities
 	// Sink receives the connection's frames.
 	Sink Sink
+	// Account counts what the connection holds; nil counts nothing.
+	Account *budget.Account
 	// Audit is called for each action that the connection dispatched to a channel, with
 	// the reason if it was refused. It is called under the log's lock and must return at
 	// once. It may be nil.

@@ -7,11 +7,15 @@ import (
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // Tx is a writing transaction: the log while Update holds its lock. It is valid
 // only until the function that received it returns.
-type Tx struct{ ReadTx }
+type Tx struct {
+	ReadTx
+	recipients int // to which the dispatch in progress has been delivered
+}
 
 // ErrExists is returned by Create if the channel exists.
 var ErrExists = errors.New("channel exists")
@@ -31,7 +35,7 @@ func (tx *Tx) Create(uri, parent string, state State) error {
 		return fmt.Errorf("channels: the parent %q of %q does not exist", parent, uri)
 	}
 	c := &channel{uri: uri, parent: parent, kind: kind}
-	c.setState(state)
+	c.setState(state, tx.l.memory)
 	tx.l.channels[uri] = c
 	if owner != nil {
 		owner.own(c)
@@ -93,21 +97,24 @@ func (tx *Tx) AppendTo(uri string, a ahp.Action, to Audience) error {
 }
 
 // publish reduces an action, assigns its sequence number, retains and delivers the
-// entry, and calls the kind's After.
-func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to Audience) error {
+// entry, and calls the kind's After. Connections in also receive the entry too, if they
+// are not subscribed; nil is none.
+func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to Audience, also ...*Subscriber) error {
 	before := c.state
 	after, outcome, err := c.kind.Reduce(before, enc.Action)
 	if err != nil {
 		return err
 	}
 	if outcome == Applied {
-		c.setState(after)
+		c.setState(after, tx.l.memory)
 	}
 	tx.l.seq++
 	e := newEntry(tx.l.seq, c.uri, enc, origin, "", to)
 	e.of = c
+	e.frame.Init(tx.l.memory, budget.Queues, int64(e.frame.Size()))
 	tx.retain(e)
 	tx.deliver(c, e)
+	tx.deliverUnsubscribed(c, e, also)
 	if c.kind.After != nil {
 		c.kind.After(tx, c.uri, before, c.state, enc.Action)
 	}
@@ -118,6 +125,9 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 // all of many subscribers.
 func (tx *Tx) deliver(c *channel, e *Entry) {
 	all := e.Audience.all()
+	if all {
+		tx.recipients += len(c.subs.all)
+	}
 	if all && len(c.subs.all) >= many {
 		tx.l.fanout.add(c, e)
 		return
@@ -133,6 +143,19 @@ func (tx *Tx) deliver(c *channel, e *Entry) {
 	}
 	for s := range c.subs.in(&e.Audience) {
 		if s.sees(e.row) {
+			s.Sink.Deliver(e.frame)
+		}
+	}
+}
+
+// deliverUnsubscribed delivers an entry to connections that are not subscribed.
+func (tx *Tx) deliverUnsubscribed(c *channel, e *Entry, to []*Subscriber) {
+	for n, s := range to {
+		if s == nil || slices.Contains(to[:n], s) || !s.sees(e.row) {
+			continue
+		}
+		if _, subscribed := s.subs[c]; !subscribed {
+			tx.l.fanout.flush()
 			s.Sink.Deliver(e.frame)
 		}
 	}
@@ -161,10 +184,12 @@ func (tx *Tx) Notify(uri, method string, params any) {
 		Method  string `json:"method"`
 		Params  any    `json:"params"`
 	}{"2.0", method, params}))
+	frame.Init(tx.l.memory, budget.Queues, int64(frame.Size()))
 	tx.l.fanout.flush()
 	for _, s := range c.subs.all {
 		s.Sink.Deliver(frame)
 	}
+	tx.recipients += len(c.subs.all)
 }
 
 // Later makes fn an effect: it runs after the lock is released, in the order of the

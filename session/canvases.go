@@ -14,6 +14,8 @@ type SessionCanvasDeclaration struct {
 	Actions       []SessionCanvasAction `json:"actions,omitzero"`       // actions of the canvas
 	Source        CanvasProviderSource  `json:"source"`                 // where the declaration comes from
 	Extra         ahp.Value             `json:",embed"`                 // unknown members
+
+	encoded *encodedDeclaration // see Encoded
 }
 
 // SessionCanvasAction is an action that a canvas offers.

@@ -1,27 +1,28 @@
 package session
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // catalog lists the sessions of a host. The log's mutex guards it, so it is used in
 // transactions only.
 type catalog struct {
-	now   func() time.Time
-	limit int
+	now    func() time.Time
+	limit  int
+	memory *budget.Ledger
 
 	sessions map[string]*entry // by URI
 	making   map[string]bool   // URIs of sessions that are being committed
 }
 
-func newCatalog(now func() time.Time, limit int) *catalog {
-	return &catalog{now: now, limit: limit, sessions: map[string]*entry{}, making: map[string]bool{}}
+func newCatalog(now func() time.Time, limit int, memory *budget.Ledger) *catalog {
+	return &catalog{now: now, limit: limit, memory: memory, sessions: map[string]*entry{}, making: map[string]bool{}}
 }
 
 // entry is a session in the catalog.
@@ -83,12 +84,6 @@ func (c *catalog) rows(tx *channels.ReadTx) []row {
 		rows = append(rows, row{c.summary(uri, state.(State)), *e})
 	}
 	return rows
-}
-
-// newestFirst orders sessions by their last modification.
-func newestFirst(a, b row) int {
-	return cmp.Or(b.entry.modified.Compare(a.entry.modified), cmp.Compare(b.entry.order, a.entry.order),
-		cmp.Compare(a.summary.Resource, b.summary.Resource))
 }
 
 func (c *catalog) summary(uri string, st State) SessionSummary {

@@ -1,6 +1,10 @@
 package session
 
-import "github.com/ahp-canvas/ahp-canvas/ahp"
+import (
+	"errors"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
 
 // CreateSessionParams creates a session with a URI that the client has chosen.
 type CreateSessionParams struct {
@@ -14,15 +18,25 @@ type CreateSessionParams struct {
 }
 
 // ListSessionsParams requests the catalog of sessions. A filter has no defined meaning
-// and is ignored, and so are limit and cursor of later versions: the result has all
-// sessions.
+// and is ignored.
 type ListSessionsParams struct {
-	Channel string `json:"channel,omitzero"` // ahp-root://
+	Channel string  `json:"channel,omitzero"` // ahp-root://
+	Limit   *int    `json:"limit,omitzero"`   // most sessions of the result; default is as many as fit
+	Cursor  *string `json:"cursor,omitzero"`  // nextCursor of the result before
+}
+
+// Validate returns an error if the limit is not above 0.
+func (p ListSessionsParams) Validate() error {
+	if p.Limit != nil && *p.Limit < 1 {
+		return errors.New("/limit: want a number above 0")
+	}
+	return nil
 }
 
 // ListSessionsResult is the catalog of sessions, the most recently modified first.
 type ListSessionsResult struct {
-	Items []SessionSummary `json:"items"` // all sessions
+	Items      []SessionSummary `json:"items"`               // the sessions, at most about 1 MiB of them
+	NextCursor *string          `json:"nextCursor,omitzero"` // present if there are more sessions
 }
 
 // ResolveSessionConfigParams asks which config a session would have.

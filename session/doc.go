@@ -31,5 +31,5 @@
 // A member of a summary that was cleared (activity) is null in
 // root/sessionSummaryChanged, because an absent member means that it has not changed.
 //
-// The package imports channels and ahp.
+// The package imports channels, ahp/budget and ahp.
 package session

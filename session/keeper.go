@@ -136,40 +136,58 @@ func (k *keeper) markChanged(uri string, a ahp.Action) {
 }
 
 // collect returns the changes that bring the marked records up to date.
-func (k *keeper) collect(marks []string) (changes []channels.Change) {
+//
+// They are collected under the log's lock and encoded without it.
+func (k *keeper) collect(marks []string) []channels.Change {
+	var found []record
 	k.log.View(func(tx *channels.ReadTx) {
 		for _, mark := range marks {
 			if rest, ok := strings.CutPrefix(mark, clientKey); ok {
 				uri, id, _ := strings.Cut(rest, "\x00")
-				changes = k.collectClient(tx, changes, uri, id)
+				found = k.collectClient(tx, found, uri, id)
 				continue
 			}
-			changes = k.collectState(tx, changes, strings.TrimPrefix(mark, stateKey))
+			found = k.collectState(tx, found, strings.TrimPrefix(mark, stateKey))
 		}
 	})
+	changes := make([]channels.Change, 0, len(found))
+	for _, r := range found {
+		c := channels.Change{Key: r.key, Delete: r.value == nil}
+		if r.value != nil {
+			c.Value = ahp.MustMarshal(r.value)
+		}
+		changes = append(changes, c)
+	}
 	return changes
 }
 
-func (k *keeper) collectState(tx *channels.ReadTx, changes []channels.Change, uri string) []channels.Change {
+// record is a record that is not encoded yet; a nil value deletes it.
+type record struct {
+	key   string
+	value any
+}
+
+func (k *keeper) collectState(tx *channels.ReadTx, found []record, uri string) []record {
 	e, state := k.catalog.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
-		return changes
+		return found
 	}
 	st := *state
 	st.Canvases, st.OpenCanvases, st.ActiveClients = nil, nil, []SessionActiveClient{}
-	return append(changes, channels.Change{Key: stateKey + e.id, Value: ahp.MustMarshal(stateRecord{e.modified, st})})
+	return append(found, record{stateKey + e.id, stateRecord{e.modified, st}})
 }
 
-func (k *keeper) collectClient(tx *channels.ReadTx, changes []channels.Change, uri, id string) []channels.Change {
+func (k *keeper) collectClient(tx *channels.ReadTx, found []record, uri, id string) []record {
 	e, state := k.catalog.sessions[uri], stateOf(tx, uri)
 	if e == nil || state == nil {
-		return changes
+		return found
 	}
 	at := slices.IndexFunc(state.ActiveClients, func(c SessionActiveClient) bool { return c.ClientID == id })
 	if at < 0 {
-		return append(changes, channels.Change{Key: clientKey + e.id + "/" + id, Delete: true})
+		return append(found, record{clientKey + e.id + "/" + id, nil})
 	}
-	return append(changes, k.clientChange(e, state.ActiveClients[at]))
+	c := state.ActiveClients[at]
+	return append(found, record{clientKey + e.id + "/" + c.ClientID, clientRecord{c, k.caps(c.ClientID)}})
 }
 
 func stateOf(tx *channels.ReadTx, uri string) *State {

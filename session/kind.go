@@ -8,6 +8,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -20,6 +21,8 @@ func kind(permit func(*channels.ReadTx, *channels.Dispatch) error, check func(*c
 		Reduce:           Reduce,
 		Check:            check,
 		Permit:           permit,
+		Clean:            clean,
+		Size:             stateSize,
 		Redact:           redact,
 		RedactCapability: ahp.CapabilityCanvas,
 		After: func(tx *channels.Tx, uri string, before, now channels.State, a ahp.Action) {
@@ -42,7 +45,7 @@ func (c *catalog) permitOwned(tx *channels.ReadTx, d *channels.Dispatch) error {
 	if name := d.Action.ActionType(); d.From.Rights.Of(name) == access.Own && !c.owns(d.From, d.Channel) {
 		return d.From.Rights.Deny(name)
 	}
-	return permit(tx, d)
+	return permit(tx, d, c.memory)
 }
 
 // owns reports whether the token of a connection created a session.
@@ -62,10 +65,15 @@ func (c *catalog) mayDispose(from *channels.Subscriber, uri string) error {
 
 // permit checks a client's action against the rules of ahp/PROTOCOL.md section 3c: a
 // client changes only its own entry, and only config values that the schema allows.
-func permit(tx *channels.ReadTx, d *channels.Dispatch) error {
+func permit(tx *channels.ReadTx, d *channels.Dispatch, memory *budget.Ledger) error {
 	switch a := d.Action.(type) {
 	case ActiveClientSet:
-		return ownEntry(d, a.ActiveClient.ClientID)
+		if err := ownEntry(d, a.ActiveClient.ClientID); err != nil {
+			return err
+		}
+		state, _ := tx.State(d.Channel)
+		now := state.(State)
+		return now.admits(&a.ActiveClient, memory)
 	case ActiveClientRemoved:
 		if a.ClientID == "" { // null in the older spelling: the sender's own entry
 			d.Replace(ActiveClientRemoved{ClientID: d.From.ClientID})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	// with the client. It is called under the log's lock and must not block. It may be
 	// nil.
 	Capabilities func(clientID string) ahp.Capabilities
+	// Memory counts what clients keep in sessions; nil counts nothing.
+	Memory *budget.Ledger
 	// NewID returns an id for a session's records, which must be unique forever. The
 	// default is random.
 	NewID func() string

@@ -82,6 +82,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, orp
 			return nil, nil, err
 		}
 		r.state, r.entry.modified = kept.State, kept.Modified
+		r.state.Title = ahp.Line(r.state.Title, MaxTitle) // earlier versions had no limit
 	}
 	for _, rec := range records.Under(clientKey) {
 		id, _, _ := strings.Cut(rec.Key, "/")

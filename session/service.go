@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -24,6 +24,7 @@ type Service struct {
 	vet     func(c SessionActiveClient) error
 	after   func(tx *channels.Tx, uri string, before, now State)
 
+	memory  *budget.Ledger
 	catalog *catalog
 	keeper  *keeper
 }
@@ -41,7 +42,8 @@ func New(opts Options) *Service {
 		vet:     opts.Vet,
 		after:   opts.After,
 		newID:   opts.NewID,
-		catalog: newCatalog(opts.Now, opts.MaxSessions),
+		memory:  opts.Memory,
+		catalog: newCatalog(opts.Now, opts.MaxSessions, opts.Memory),
 	}
 	s.keeper = newKeeper(opts, s.catalog)
 	s.log.AddKind(rootKind())
@@ -69,6 +71,11 @@ func (s *Service) Ensure(uri, title string) error {
 func (s *Service) CreateSession(ctx context.Context, from *channels.Subscriber, p CreateSessionParams) (ahp.None, error) {
 	if err := s.validate(from, p); err != nil {
 		return ahp.None{}, err
+	}
+	if p.ActiveClient != nil {
+		cleaned, _ := clean(ActiveClientSet{ActiveClient: *p.ActiveClient})
+		set := cleaned.(ActiveClientSet)
+		p.ActiveClient = &set.ActiveClient
 	}
 	return ahp.None{}, s.make(ctx, p.Channel, s.newState("New Session", p.WorkingDirectory), p.ActiveClient, from.Token)
 }
@@ -138,7 +145,14 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 		return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /activeClient/clientId: must be the connection's own")
 	}
 	if p.ActiveClient != nil {
-		if err := s.vet(*p.ActiveClient); err != nil {
+		err := p.ActiveClient.fits()
+		if err == nil && !s.memory.Fits(budget.State, int64(p.ActiveClient.size())) {
+			return ahp.Errorf(ahp.CodePermissionDenied, "createSession: %v", budget.ErrFull)
+		}
+		if err == nil {
+			err = s.vet(*p.ActiveClient)
+		}
+		if err != nil {
 			return ahp.Errorf(ahp.CodeInvalidParams, "createSession: /activeClient: %v", err)
 		}
 	}
@@ -148,6 +162,9 @@ func (s *Service) validate(from *channels.Subscriber, p CreateSessionParams) err
 // check calls Options.Vet for the declarations of an active client.
 func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
 	if set, ok := a.(ActiveClientSet); ok {
+		if err := set.ActiveClient.fits(); err != nil {
+			return err
+		}
 		return s.vet(set.ActiveClient)
 	}
 	return nil
@@ -155,6 +172,9 @@ func (s *Service) check(_ *channels.Subscriber, a ahp.Action) error {
 
 // changed is called for every change of a session's state, in its transaction.
 func (s *Service) changed(tx *channels.Tx, uri string, before, now State, a ahp.Action) {
+	if !sameEntries(before.ActiveClients, now.ActiveClients) {
+		s.memory.Add(budget.State, clientsSize(now.ActiveClients)-clientsSize(before.ActiveClients))
+	}
 	if s.after != nil {
 		s.after(tx, uri, before, now)
 	}
@@ -200,6 +220,9 @@ func (s *Service) DisposeSession(ctx context.Context, from *channels.Subscriber,
 		if ended != nil {
 			return ended
 		}
+		if now := stateOf(&tx.ReadTx, p.Channel); now != nil {
+			s.memory.Add(budget.State, -clientsSize(now.ActiveClients))
+		}
 		tx.Remove(p.Channel)
 		return s.catalog.remove(tx, p.Channel)
 	})
@@ -225,18 +248,6 @@ func (s *Service) end(ctx context.Context, uri string, e *entry) (after func(tx 
 
 // Shutdown commits the records that are still marked. No session may change after it.
 func (s *Service) Shutdown(ctx context.Context) error { return s.keeper.records.Flush(ctx) }
-
-// ListSessions handles the request of that name.
-func (s *Service) ListSessions(context.Context, *channels.Subscriber, ListSessionsParams) (ListSessionsResult, error) {
-	var rows []row
-	s.log.View(func(tx *channels.ReadTx) { rows = s.catalog.rows(tx) })
-	slices.SortFunc(rows, newestFirst)
-	items := make([]SessionSummary, 0, len(rows))
-	for _, r := range rows {
-		items = append(items, r.summary)
-	}
-	return ListSessionsResult{Items: items}, nil
-}
 
 // ResolveSessionConfig handles the request of that name. Sessions of this host have no
 // config.

@@ -71,7 +71,7 @@ func (r *Rule) Of(role string) string {
 	return map[string]string{Read: r.Read, Look: r.Look, View: r.View, Client: r.Client, Agent: r.Agent}[role]
 }
 
-// Data returns matrix.json as it is published.
+// Data returns the published matrix.json.
 func Data() []byte { return slices.Clone(matrix) }
 
 // table is the decoded matrix.

@@ -59,6 +59,14 @@
 // and unanswered calls (CodePolicy). A peer that exceeds one of them is closed.
 // Calls above the number in flight wait, and then fail with [ErrBusy].
 //
+// # Memory
+//
+// A peer with an account (package budget) counts messages above 4 KiB while they arrive
+// and until they are handled, and its queue from 64 KiB on. If the budget is used up, a
+// message waits in the socket for up to 10 s, and then the connection is closed with
+// CodeTryLater. While many answers to initialize, reconnect and subscribe wait to be
+// written, nothing is read.
+//
 // # Handling on the reader
 //
 // The Go client sets Options.HandleOnReader. It needs one order of all messages,
@@ -89,6 +97,6 @@
 // stream), and it decodes only a connection's first answer (see answerCopier). It
 // would handle requests on its read loop, so they bypass it, too.
 //
-// The package imports ahp, ahp/scan, ahp/ws, sourcegraph/jsonrpc2, and segmentio/asm
+// The package imports ahp, ahp/budget, ahp/scan, ahp/ws, sourcegraph/jsonrpc2, and segmentio/asm
 // for base64.
 package peer

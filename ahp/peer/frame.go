@@ -73,13 +73,37 @@ func (j partsFrame) Bytes() []byte {
 
 func (j partsFrame) Size() int { return 0 }
 
-// asParts returns the partsFrame inside f.
+// asParts returns the partsFrame inside f. It makes a lazy one.
 func asParts(f Frame) (j partsFrame, ok bool) {
 	if e, is := f.(exempt); is {
-		j, ok = e.Frame.(partsFrame)
+		switch parts := e.Frame.(type) {
+		case partsFrame:
+			return parts, true
+		case lazyParts:
+			return parts(), true
+		}
 	}
-	return j, ok
+	return j, false
 }
+
+// inParts reports whether f is a partsFrame, or will be.
+func inParts(f Frame) bool {
+	e, ok := f.(exempt)
+	if !ok {
+		return false
+	}
+	switch e.Frame.(type) {
+	case partsFrame, lazyParts:
+		return true
+	}
+	return false
+}
+
+// lazyParts is a partsFrame that the writer makes when its turn comes.
+type lazyParts func() partsFrame
+
+func (f lazyParts) Bytes() []byte { return f().Bytes() }
+func (f lazyParts) Size() int     { return 0 }
 
 // text is an encoded frame.
 type text []byte

@@ -24,6 +24,7 @@ type inbox struct {
 func (p *Peer) receive(req *Request) {
 	switch {
 	case !p.in.rate.take():
+		req.uncount()
 		p.out.abort(ws.CodePolicy, "too many messages a second")
 	case p.opts.HandleOnReader:
 		p.handle(req)
@@ -44,6 +45,7 @@ func (in *inbox) add(p *Peer, req *Request) {
 	}
 	in.mu.Unlock()
 	if full {
+		req.uncount()
 		p.out.abort(ws.CodePolicy, "too many messages wait to be handled")
 	}
 }
@@ -113,13 +115,28 @@ func (in *inbox) handled(size int) (waiting bool) {
 
 // handle calls the handler with a request, and answers it if the handler did not.
 func (p *Peer) handle(req *Request) {
-	if req.refusal != nil {
+	switch {
+	case req.refusal != nil:
 		req.Fail(req.refusal)
-		return
+	case req.limited != nil && !req.Notification:
+		req.Fail(req.limited)
+	default:
+		p.h.Handle(p.ctx, req)
 	}
-	p.h.Handle(p.ctx, req)
 	if !req.detached {
 		req.ensureAnswered()
+		req.uncount()
+	}
+}
+
+// admit waits until the other side may go on: until it has read enough answers, and until
+// the handler admits the message. Meanwhile nothing is read, so the other side waits too.
+func (p *Peer) admit(req *Request) {
+	if req.refusal == nil {
+		p.out.awaitReplies(p.ctx)
+		if g, ok := p.h.(AdmitHandler); ok {
+			req.limited = g.Admit(p.ctx, req)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // fields. The behavior at each limit is tested with smaller ones.
 func TestDefaults(t *testing.T) {
 	want := Options{
-		QueueBytes: 8 << 20, InboxMessages: 4096, InboxBytes: 16 << 20, MessageBurst: 1,
+		QueueBytes: 8 << 20, Replies: 16, InboxMessages: 4096, InboxBytes: 16 << 20, MessageBurst: 1,
 		MaxValues: 16384, MaxDepth: 64, CallTimeout: 30 * time.Second, Calls: 32, CallQueue: 4096, Abandoned: 64,
 		Tasks: 32, Contents: 2, AllContents: 8, TaskQueue: 1024, FlushTimeout: 5 * time.Second,
 	}

@@ -206,7 +206,7 @@ func TestBudget(t *testing.T) {
 	}{
 		"eager":  {func(p *Peer) { p.Push(text(big)) }, ws.CodeSlow},
 		"lazy":   {func(p *Peer) { p.Push(lazy(func() []byte { return []byte(big) })) }, ws.CodeSlow},
-		"exempt": {func(p *Peer) { p.out.pushOwn(exempt{text(big)}) }, 0},
+		"exempt": {func(p *Peer) { p.out.pushOwn(exempt{Frame: text(big)}) }, 0},
 		"answer": {func(p *Peer) {
 			(&Request{peer: p, id: []byte("1")}).ReplyLazy(func() (ahp.Value, error) { return ahp.Value(`"` + big + `"`), nil })
 		}, 0},

@@ -25,6 +25,9 @@ type outbox struct {
 	written int      // bytes that have been written but are still in bytes; belongs to the writer role
 	bulk    []bulk
 	drained func() // called once the queue has been written
+
+	holding holding
+	replies replies
 }
 
 // bulk is a large content result.
@@ -35,7 +38,10 @@ type bulk struct {
 
 // exempt is a frame outside the limit on queued bytes: an answer to a request that
 // a client sends once and waits for (initialize, reconnect, subscribe).
-type exempt struct{ Frame }
+type exempt struct {
+	Frame
+	held []Held // what the answer keeps in memory until it is written
+}
 
 func isExempt(f Frame) bool {
 	_, ok := f.(exempt)
@@ -108,11 +114,16 @@ func (o *outbox) enqueue(f Frame, wanted bool) (begin, ok bool) {
 	}
 	if o.bytes+size > o.opts.QueueBytes {
 		o.closed, o.stopped, o.queue, o.pooled = true, true, nil, nil
+		o.dropHeld()
 		o.mu.Unlock()
 		o.tooSlow()
 		return false, false
 	}
 	o.bytes += size
+	o.holding.add(f, size, o.bytes)
+	if isExempt(f) {
+		o.replies.queued++
+	}
 	if o.pooled == nil {
 		o.pooled = queues.Get().(*[]Frame)
 		o.queue = *o.pooled
@@ -165,6 +176,12 @@ func (o *outbox) pushBulk(b bulk) bool {
 	return true
 }
 
+// dropHeld counts the queue as dropped. The caller holds the outbox's lock.
+func (o *outbox) dropHeld() {
+	o.holding.drop()
+	o.replies.shrink(true)
+}
+
 // drain closes the outbox for new frames, and calls then once the queued ones have
 // been written. It returns false, without a call, if none are queued.
 func (o *outbox) drain(then func()) bool {
@@ -184,6 +201,7 @@ func (o *outbox) stop() {
 	results := o.bulk
 	o.closed, o.stopped = true, true
 	o.queue, o.pooled, o.bulk = nil, nil, nil
+	o.dropHeld()
 	o.mu.Unlock()
 	for _, b := range results {
 		b.after()
@@ -198,6 +216,8 @@ func (o *outbox) take() (queue *[]Frame, result *bulk, drained func()) {
 	defer o.mu.Unlock()
 	o.bytes -= o.written
 	o.written = 0
+	o.holding.release()
+	o.replies.shrink(o.stopped)
 	switch {
 	case o.stopped:
 	case o.pooled != nil:
@@ -219,7 +239,10 @@ func (o *outbox) take() (queue *[]Frame, result *bulk, drained func()) {
 
 // wrote counts a written frame and notifies it. The caller has the writer role.
 func (o *outbox) wrote(f Frame, b []byte) {
-	if !isExempt(f) {
+	o.holding.wrote++
+	if isExempt(f) {
+		o.replies.wrote++
+	} else {
 		o.written += cmp.Or(f.Size(), len(b))
 	}
 	notifyWritten(f, len(b))

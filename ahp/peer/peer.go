@@ -11,6 +11,8 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -30,6 +32,15 @@ type HandlerFunc func(ctx context.Context, req *Request)
 
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, req *Request) { f(ctx, req) }
+
+// AdmitHandler is a Handler that decides how fast the other side may send.
+type AdmitHandler interface {
+	Handler
+	// Admit is called on the reader with each message before it is queued. While Admit
+	// waits, nothing is read. An error refuses the message: it is the answer of a
+	// request, and [Request.Limited] of a notification. ctx ends with the connection.
+	Admit(ctx context.Context, req *Request) *ahp.Error
+}
 
 // EndHandler is a Handler that is notified of the connection's end.
 type EndHandler interface {
@@ -61,6 +72,9 @@ type Options struct {
 	// QueueBytes limits the bytes that wait to be written, except answers to
 	// initialize, reconnect and subscribe (8 MiB).
 	QueueBytes int
+	// Replies limits the answers to initialize, reconnect and subscribe that wait to be
+	// written: the reader waits while there are more (16).
+	Replies int
 	// InboxMessages limits the messages that wait to be handled (4,096).
 	InboxMessages int
 	// InboxBytes limits the bytes of messages that wait to be handled, and also those
@@ -115,6 +129,7 @@ func (o Options) withDefaults() Options {
 		o.FlushShared = func() {}
 	}
 	o.QueueBytes = cmp.Or(o.QueueBytes, 8<<20)
+	o.Replies = cmp.Or(o.Replies, 16)
 	o.InboxMessages = cmp.Or(o.InboxMessages, 4096)
 	o.InboxBytes = min(cmp.Or(o.InboxBytes, 16<<20), math.MaxInt32)
 	o.MessageBurst = cmp.Or(o.MessageBurst, int(4*o.MessageRate), 1)
@@ -169,7 +184,7 @@ type stats struct{ unreadable, late atomic.Uint32 }
 
 // New returns a peer that owns conn. It reads nothing before Start, so that the
 // handler can be given the Peer first. Push works at once.
-func New(conn *ws.Conn, h Handler, opts Options) *Peer { return opts.Limits().New(conn, h) }
+func New(conn *ws.Conn, h Handler, opts Options) *Peer { return opts.Limits().New(conn, h, nil) }
 
 // Limits are Options with their defaults filled in. Peers share them, so that an idle
 // connection holds no copy.
@@ -178,9 +193,10 @@ type Limits struct{ opts Options }
 // Limits returns o with its defaults filled in.
 func (o Options) Limits() *Limits { return &Limits{o.withDefaults()} }
 
-// New returns a peer that owns conn, as the package's New does.
-func (l *Limits) New(conn *ws.Conn, h Handler) *Peer {
-	p := &Peer{conn: conn, h: h, opts: &l.opts, out: outbox{conn: conn, opts: &l.opts}}
+// New returns a peer that owns conn, as the package's New does. What the connection holds
+// is counted in account, which may be nil.
+func (l *Limits) New(conn *ws.Conn, h Handler, account *budget.Account) *Peer {
+	p := &Peer{conn: conn, h: h, opts: &l.opts, out: outbox{conn: conn, opts: &l.opts, holding: holding{account: account}}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.in.rate = newBucket(l.opts.MessageRate, l.opts.MessageBurst)
 	return p
@@ -210,6 +226,10 @@ func (p *Peer) Close(code ws.CloseCode, reason string) {
 	}
 	p.conn.Close(code, reason)
 }
+
+// Abort ends the connection at once and drops the queued frames. It may be called under
+// the caller's locks.
+func (p *Peer) Abort(code ws.CloseCode, reason string) { p.out.abort(code, reason) }
 
 // Done returns a channel that is closed when the connection has ended and Handle
 // will not be called again.

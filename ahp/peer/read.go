@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"io"
 	"sync"
+	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -30,11 +32,35 @@ func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal,
 	if at, g := s.payloadIn(head[:]); g != nil {
 		return s.readPayload(head[:], at, m, g, env)
 	}
-	msg, err := m.Rest(head[:])
+	msg, err := m.RestWithin(head[:], s.countFrame)
 	if err != nil {
 		return 0, nil, err
 	}
 	return len(msg), parse(msg, s.p.opts, env), nil
+}
+
+// frameWait is how long a message waits for space in the budget before the connection is
+// closed. Meanwhile nothing is read from it.
+const frameWait = 10 * time.Second
+
+// countFrame counts n bytes of a long message twice: they are collected and then decoded.
+func (s *stream) countFrame(n int) error {
+	p := s.p
+	if p.out.holding.account == nil {
+		return nil
+	}
+	if err := p.out.holding.account.Wait(p.ctx, frameWait, budget.Frames, int64(2*n)); err != nil {
+		p.out.abort(ws.CodeTryLater, budget.ErrFull.Error())
+		return p.whyClosed()
+	}
+	s.counted += 2 * n
+	return nil
+}
+
+// uncount gives back what the last message counts, unless a request has it.
+func (s *stream) uncount() {
+	s.p.out.holding.account.Give(budget.Frames, int64(s.counted))
+	s.counted = 0
 }
 
 // payloadIn reports whether head, the beginning of a message, ends inside the payload
@@ -74,6 +100,9 @@ func (s *stream) readPayload(head []byte, at int, m *ws.Message, g *gatherer, en
 			_, lost := io.Copy(io.Discard, m)
 			return 0, env.judge('{', err), lost
 		}
+		if err := s.countFrame(taken); err != nil {
+			return 0, nil, err
+		}
 		have = copy(piece, piece[taken:have])
 		if closed {
 			break
@@ -87,7 +116,7 @@ func (s *stream) readPayload(head []byte, at int, m *ws.Message, g *gatherer, en
 		}
 	}
 	shell := bytes.Join([][]byte{head[:at], piece[:have]}, []byte(`""`))
-	msg, err := m.Rest(shell)
+	msg, err := m.RestWithin(shell, s.countFrame)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // Request is one request or notification of the other side. A request gets one
@@ -24,11 +25,26 @@ type Request struct {
 	peer     *Peer
 	id       []byte     // as it was sent
 	size     int        // of the message, in bytes
+	counted  int        // bytes that the message counts in the budget
+	limited  *ahp.Error // not nil if the message came too early or costs too much
 	refusal  *ahp.Error // not nil if the message cannot be handled
 	detached bool       // Go or GoContent was called; written by the handler only
 	answered atomic.Bool
 	slot     *slot // of a GoContent function, or nil
 }
+
+// uncount gives back what the message counts in the budget. It is called once.
+func (r *Request) uncount() { r.peer.out.holding.account.Give(budget.Frames, int64(r.counted)) }
+
+// Limited returns why [AdmitHandler] refused the message, or nil. Handle receives only
+// notifications that were refused.
+func (r *Request) Limited() *ahp.Error { return r.limited }
+
+// Size returns the size of the message in bytes.
+func (r *Request) Size() int { return r.size }
+
+// Account returns the connection's account, or nil.
+func (r *Request) Account() *budget.Account { return r.peer.out.holding.account }
 
 // Peer returns the peer that received the request.
 func (r *Request) Peer() *Peer { return r.peer }
@@ -69,13 +85,23 @@ func (r *Request) ReplyLazy(encode func() (ahp.Value, error)) {
 	if !r.claim() {
 		return
 	}
-	r.answer(exempt{lazy(func() []byte {
+	r.answer(exempt{Frame: lazy(func() []byte {
 		raw, err := encode()
 		if err != nil {
 			return r.failure(err)
 		}
 		return resultFrame(r.id, raw)
 	})})
+}
+
+// ReplyLazyParts is ReplyParts whose parts are made when their turn comes. held counts
+// what the answer keeps in memory until it has been written. produce is called once,
+// without locks.
+func (r *Request) ReplyLazyParts(held []Held, produce func() (size int, parts iter.Seq[[]byte])) {
+	if !r.claim() {
+		return
+	}
+	r.answer(exempt{held: held, Frame: lazyParts(func() partsFrame { return r.inParts(produce()) })})
 }
 
 // ReplyParts is ReplyLazy for a large result in encoded parts, of size bytes in all.
@@ -85,8 +111,13 @@ func (r *Request) ReplyParts(size int, parts iter.Seq[[]byte]) {
 	if !r.claim() {
 		return
 	}
+	r.answer(exempt{Frame: r.inParts(size, parts)})
+}
+
+// inParts returns the response whose result has the given parts.
+func (r *Request) inParts(size int, parts iter.Seq[[]byte]) partsFrame {
 	head, tail := appendResultHead(nil, r.id), []byte{'}'}
-	r.answer(exempt{partsFrame{len(head) + size + len(tail), func(yield func([]byte) bool) {
+	return partsFrame{len(head) + size + len(tail), func(yield func([]byte) bool) {
 		if !yield(head) {
 			return
 		}
@@ -96,20 +127,25 @@ func (r *Request) ReplyParts(size int, parts iter.Seq[[]byte]) {
 			}
 		}
 		yield(tail)
-	}}})
+	}}
 }
 
 // ReplyContent answers with a content result. A result above 32 KiB is written when
 // the queue is empty, so that it delays no other frame.
-func (r *Request) ReplyContent(result ahp.Value) {
+func (r *Request) ReplyContent(result ahp.Value) { r.ReplyContentThen(result, func() {}) }
+
+// ReplyContentThen is ReplyContent that calls then once a result above 32 KiB has been
+// written or dropped, and at once for a shorter one, which is copied.
+func (r *Request) ReplyContentThen(result ahp.Value, then func()) {
 	if len(result) <= bulkSize {
 		r.Reply(result)
+		then()
 		return
 	}
-	r.ReplyStream(func(w io.Writer) error {
+	r.ReplyStreamThen(func(w io.Writer) error {
 		_, err := w.Write(result)
 		return err
-	})
+	}, then)
 }
 
 const bulkSize = 32 << 10 // bytes; larger content results wait behind the queue
@@ -117,11 +153,17 @@ const bulkSize = 32 << 10 // bytes; larger content results wait behind the queue
 // ReplyStream answers with a content result that write produces when its turn comes,
 // as for a large result of ReplyContent. The bytes must be one valid JSON value. An
 // error of write closes the connection, because part of the answer has been sent.
-func (r *Request) ReplyStream(write func(io.Writer) error) {
+func (r *Request) ReplyStream(write func(io.Writer) error) { r.ReplyStreamThen(write, func() {}) }
+
+// ReplyStreamThen is ReplyStream that calls then once the result has been written or
+// dropped.
+func (r *Request) ReplyStreamThen(write func(io.Writer) error, then func()) {
 	if !r.claim() {
+		then()
 		return
 	}
-	release := r.slot.hold()
+	free := r.slot.hold()
+	release := func() { then(); free() }
 	queued := r.peer.out.pushBulk(bulk{after: release, stream: func(w io.Writer) error {
 		if _, err := w.Write(appendResultHead(nil, r.id)); err != nil {
 			return err
@@ -183,7 +225,8 @@ func (r *Request) ensureAnswered() {
 // must be called inside Handle, at most once.
 func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, limit: r.peer.opts.Tasks, run: func() {
+	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, limit: r.peer.opts.Tasks, drop: r.uncount, run: func() {
+		defer r.uncount()
 		fn(r.peer.ctx)
 		r.ensureAnswered()
 	}})
@@ -194,7 +237,8 @@ func (r *Request) Go(fn func(ctx context.Context)) {
 // holds up only its own canvas. Each counts until its result has been written.
 func (r *Request) GoContent(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.contents.launch(r.peer, max(r.peer.opts.AllContents, r.peer.opts.Contents), task{size: r.size, owner: contentOwner(r.Params), limit: r.peer.opts.Contents, run: func() {
+	r.peer.contents.launch(r.peer, max(r.peer.opts.AllContents, r.peer.opts.Contents), task{size: r.size, owner: contentOwner(r.Params), limit: r.peer.opts.Contents, drop: r.uncount, run: func() {
+		defer r.uncount()
 		r.slot = &slot{}
 		written := r.slot.hold()
 		fn(r.peer.ctx)

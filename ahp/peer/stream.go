@@ -30,6 +30,7 @@ type stream struct {
 	err     *ahp.Error    // result and err are valid between ReadObject and onRecv, on the reader
 	answers *answerCopier // nil before the first answer
 	payload *payload      // of the last message, or nil; the same holds
+	counted int           // bytes that the message being read counts in the budget
 }
 
 // callField is the name of the request's field that carries the call through the
@@ -73,9 +74,11 @@ func (s *stream) ReadObject(v any) error {
 		var env envelope // declared here, so that an idle connection holds none
 		size, refused, err := s.read(m, &env)
 		if err != nil {
+			s.uncount()
 			return err
 		}
 		if s.isAnswer(&env, refused) {
+			s.uncount()
 			if id, ok := s.takeAnswer(&env); ok {
 				return s.fill(v, id)
 			}
@@ -101,7 +104,8 @@ func (s *stream) isAnswer(env *envelope, refused *refusal) bool {
 // deliver passes a request to the inbox, or the refusal of one, so that answers have
 // the order of the requests.
 func (s *stream) deliver(env *envelope, refused *refusal, size int) {
-	req := &Request{peer: s.p, size: size, id: env.id}
+	req := &Request{peer: s.p, size: size, id: env.id, counted: s.counted}
+	s.counted = 0
 	switch {
 	case refused != nil && refused.silent:
 		s.p.stats.unreadable.Add(1)
@@ -114,6 +118,7 @@ func (s *stream) deliver(env *envelope, refused *refusal, size int) {
 	default:
 		req.Method, req.Params, req.Notification = textOf(env.method), env.params, env.id == nil
 	}
+	s.p.admit(req)
 	s.p.receive(req)
 }
 

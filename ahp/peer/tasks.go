@@ -11,7 +11,7 @@ import (
 var errUnanswered = errors.New("the handler gave no answer")
 
 // taskQueue runs a limited number of functions at once, and a smaller number of those
-// that have the same owner, so that slow ones do not hold up everyone's. The others
+// that have the same owner, so that slow ones delay only their owner. The others
 // wait in their order. The bytes of their requests are limited, too.
 type taskQueue struct {
 	mu      sync.Mutex
@@ -24,6 +24,7 @@ type taskQueue struct {
 // task is a function with the size of its request.
 type task struct {
 	run   func()
+	drop  func() // called instead of run if the connection ends before
 	size  int
 	owner string
 	limit int // of running tasks with this owner
@@ -54,6 +55,7 @@ func (q *taskQueue) launch(p *Peer, limit int, t task) {
 	full := int(q.bytes)+t.size > p.opts.InboxBytes
 	switch {
 	case p.ctx.Err() != nil, full:
+		t.drop()
 	case int(q.running) < limit && q.mayRun(t):
 		q.running++
 		q.bytes += int32(t.size)
@@ -65,6 +67,7 @@ func (q *taskQueue) launch(p *Peer, limit int, t task) {
 		q.waiting = append(q.waiting, t)
 	default:
 		full = true
+		t.drop()
 	}
 	q.mu.Unlock()
 	if full {
@@ -108,6 +111,9 @@ func (q *taskQueue) next(done task) (t task, ok bool) {
 func (q *taskQueue) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for _, t := range q.waiting {
+		t.drop()
+	}
 	q.waiting = nil
 }
 

@@ -155,10 +155,12 @@ func (o *outbox) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	for len(frames) > 0 {
-		if j, ok := asParts(frames[0]); ok && !o.conn.Masks() {
+		if inParts(frames[0]) && !o.conn.Masks() {
+			j, _ := asParts(frames[0])
 			if err := o.conn.WriteParts(j.size, j.parts); err != nil {
 				return err
 			}
+			o.wrote(frames[0], nil)
 			frames = frames[1:]
 			continue
 		}
@@ -182,7 +184,7 @@ func (o *outbox) fill(batch *[][]byte, frames []Frame) (int, error) {
 	*batch = (*batch)[:0]
 	size, framed := 0, isFramed(frames[0])
 	for n, f := range frames {
-		if _, parts := asParts(f); size >= batchSize || isFramed(f) != framed || n > 0 && parts {
+		if size >= batchSize || isFramed(f) != framed || n > 0 && inParts(f) {
 			return n, nil
 		}
 		b := f.Bytes()

@@ -124,8 +124,8 @@ func (e *Edge) connectHost(l *lane) (Reason, *ws.CloseError) {
 	return reason, refusal
 }
 
-// watchClient ends the lane if its client disconnects while it waits for the host, so
-// that it does not keep a place that nobody uses. The caller must call stop before the
+// watchClient ends the lane if its client disconnects while it waits for the host: an
+// unused lane would count until the handshake timeout. The caller must call stop before the
 // lane is joined.
 func (l *lane) watchClient() (stop func()) {
 	ctx, cancel := context.WithCancel(l.ctx)

@@ -1,8 +1,8 @@
 // Package token keeps the tokens of a host that can be listed, revoked and that expire.
 //
 // A host's own view and agent tokens are texts that its program keeps. This package keeps
-// the tokens that were minted for somebody: for an editor, for a browser that opened an
-// invitation. It stores their SHA-256 only, so that the file opens nothing.
+// the tokens that were minted for others: an editor, a browser that opened an invitation.
+// It stores their SHA-256 only, so that the file opens nothing.
 //
 // # What it promises
 //

@@ -15,7 +15,7 @@ import (
 type Kind string
 
 const (
-	// Minted is a token that somebody created by name, for example for an editor.
+	// Minted is a token that was created by name, for example for an editor.
 	Minted Kind = "token"
 	// Invitation is good once; [Store.Redeem] exchanges it.
 	Invitation Kind = "invitation"

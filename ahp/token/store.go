@@ -107,14 +107,14 @@ func (s *Store) Hash(id string) string {
 	return ""
 }
 
-// Owner returns the id of a token that names a client id, or "".
-func (s *Store) Owner(clientID string) string {
+// Owners returns the ids of the tokens that name a client id.
+func (s *Store) Owners(clientID string) (ids []string) {
 	for id, r := range *s.tokens.Load() {
 		if r.ClientID == clientID && clientID != "" && r.opens(s.now()) {
-			return id
+			ids = append(ids, id)
 		}
 	}
-	return ""
+	return ids
 }
 
 // List returns the tokens that are good, and invitations that were used in the last day,

@@ -81,6 +81,12 @@ func (m *Message) read(p []byte) (int, error) {
 // size. It collects them in pooled pieces first, because growing one slice clears and
 // copies several times as many bytes.
 func (m *Message) Rest(head []byte) ([]byte, error) {
+	return m.RestWithin(head, func(int) error { return nil })
+}
+
+// RestWithin is Rest that calls take with the number of bytes before it collects more. It
+// ends with the error of take.
+func (m *Message) RestWithin(head []byte, take func(n int) error) ([]byte, error) {
 	parts := [][]byte{head}
 	defer func() {
 		for _, p := range parts[1:] {
@@ -88,6 +94,9 @@ func (m *Message) Rest(head []byte) ([]byte, error) {
 		}
 	}()
 	for {
+		if err := take(pieceSize); err != nil {
+			return nil, err
+		}
 		piece := getPiece()
 		n, over, err := m.Fill(piece)
 		parts = append(parts, piece[:n])

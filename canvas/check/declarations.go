@@ -30,6 +30,19 @@ func (d *Declared) Unchecked() error {
 	return nil
 }
 
+// partial reports whether a pattern of a schema is not enforced.
+func (d *Declared) partial() bool {
+	if d.Input.Partial() != nil {
+		return true
+	}
+	for _, schema := range d.ActionInput {
+		if schema.Partial() != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Declarations checks a set of declarations as a whole and compiles their schemas:
 // one bad declaration rejects the set. Its errors are *canvas.Error.
 func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
@@ -38,7 +51,7 @@ func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
 	}
 	out := make([]*Declared, 0, len(set))
 	seen := map[string]bool{}
-	var schemas jsonschema.Set
+	schemas := jsonschema.Set{Memory: l.Schemas}
 	for _, d := range set {
 		if d.CanvasID == "" || len(d.CanvasID) > canvas.MaxName || seen[d.CanvasID] {
 			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas id %q: want 1 to %d bytes, and each id once", d.CanvasID, canvas.MaxName)
@@ -63,6 +76,9 @@ func (l *Limits) Declarations(set []canvas.Declaration) ([]*Declared, error) {
 }
 
 func (l *Limits) declare(d canvas.Declaration, schemas *jsonschema.Set) (*Declared, error) {
+	if err := l.texts(&d); err != nil {
+		return nil, err
+	}
 	if len(d.Actions) > l.Actions {
 		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "canvas %q declares %d actions, at most %d are allowed", d.CanvasID, len(d.Actions), l.Actions)
 	}
@@ -86,8 +102,38 @@ func (l *Limits) declare(d canvas.Declaration, schemas *jsonschema.Set) (*Declar
 			return nil, canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: action %q: its input schema %v", d.CanvasID, a.Name, err)
 		}
 	}
-	dd.Extra = registryMembers(d.Extra, dd.Unchecked() != nil)
+	checked := ""
+	switch {
+	case dd.Unchecked() != nil:
+		checked = "unchecked"
+	case dd.partial():
+		checked = "partial"
+	}
+	dd.Extra = registryMembers(d.Extra, checked)
 	return dd, nil
+}
+
+// maxDescription limits the description of a canvas or an action, in bytes. An agent
+// reads all of them.
+const maxDescription = 16 << 10
+
+// texts checks the sizes of a declaration's texts and unknown members.
+func (l *Limits) texts(d *canvas.Declaration) error {
+	if n := len(d.Description); n > maxDescription {
+		return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its description has %d bytes, at most %d are allowed", d.CanvasID, n, maxDescription)
+	}
+	if n := len(d.Extra); n > l.SchemaBytes {
+		return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: its other members have %d bytes, at most %d are allowed", d.CanvasID, n, l.SchemaBytes)
+	}
+	for _, a := range d.Actions {
+		if n := len(a.Description); n > maxDescription {
+			return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: the description of action %q has %d bytes, at most %d are allowed", d.CanvasID, a.Name, n, maxDescription)
+		}
+		if n := len(a.Extra); n > l.SchemaBytes {
+			return canvas.Errorf(canvas.CodeInputInvalid, "canvas %q: the other members of action %q have %d bytes, at most %d are allowed", d.CanvasID, a.Name, n, l.SchemaBytes)
+		}
+	}
+	return nil
 }
 
 // orAbsent returns a schema, nil for null: null is absence.
@@ -99,18 +145,18 @@ func orAbsent(schema ahp.Value) ahp.Value {
 }
 
 // schemaMeta is the member of a declaration's _meta that says whether the host checks
-// inputs (canvas/PROTOCOL.md section 8.2).
+// inputs (canvas/PROTOCOL.md section 8.2): "unchecked", or "partial" if a pattern is not enforced.
 const schemaMeta = "x-ahp-canvas/schema"
 
 // registryMembers returns a declaration's unknown members as the registry has them: a
 // provider cannot set those that the registry adds itself (canvas/PROTOCOL.md section
-// 2). The members of a declaration that needs no change are returned as they came.
-func registryMembers(extra ahp.Value, unchecked bool) ahp.Value {
+// 2). checked is the value of schemaMeta, or "". The members of a declaration that needs no change are returned as they came.
+func registryMembers(extra ahp.Value, checked string) ahp.Value {
 	members, meta := map[string]ahp.Value{}, map[string]ahp.Value{}
 	if len(extra) > 0 && ahp.Unmarshal(extra, &members) != nil {
 		return nil
 	}
-	changed := unchecked
+	changed := checked != ""
 	drop := func(from map[string]ahp.Value, name string) {
 		_, present := from[name]
 		delete(from, name)
@@ -126,8 +172,8 @@ func registryMembers(extra ahp.Value, unchecked bool) ahp.Value {
 	if !changed {
 		return extra
 	}
-	if unchecked {
-		meta[schemaMeta] = ahp.Value(`"unchecked"`)
+	if checked != "" {
+		meta[schemaMeta] = ahp.MustMarshal(checked)
 	}
 	if delete(members, "_meta"); len(meta) > 0 {
 		members["_meta"] = ahp.MustMarshal(meta)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -18,6 +19,8 @@ type Limits struct {
 	// AllowSchemes are URL schemes that canvases may point to in addition to the
 	// policy's own, in lower case and without the colon.
 	AllowSchemes []string
+	// Schemas bounds the memory of compiled schemas; nil keeps all.
+	Schemas *jsonschema.Memory
 }
 
 // Text checks a display name: it is bounded and holds no control

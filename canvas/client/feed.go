@@ -35,8 +35,8 @@ func (f *feed) apply(e envelope) error {
 	}
 	if ok {
 		f.publish(ev)
-		f.provided.deliver(e)
 	}
+	f.provided.deliver(e) // also on a channel to which the client is not subscribed
 	f.dispatches.echoed(e)
 	return nil
 }

@@ -157,6 +157,10 @@ func (c caller) Call(ctx context.Context, clientID string, within time.Duration,
 	return c.h.server.Call(ctx, clientID, within, method, params)
 }
 
+func (c caller) Connection(clientID string) *channels.Subscriber {
+	return c.h.server.Connection(clientID)
+}
+
 func (c caller) Capable(clientID, capability string) bool {
 	return c.h.server.Capabilities(clientID).Has(capability)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -70,7 +71,7 @@ func (i *instance) open(ctx context.Context, p canvas.Provider, q canvas.CanvasO
 	i.opening = true
 	req := canvas.OpenRequest{
 		Session: q.Channel, ExtensionID: q.ExtensionID, CanvasID: q.CanvasID, InstanceID: q.InstanceID,
-		Input: q.Input, Current: i.current,
+		Channel: channelOf(q.Meta), Input: q.Input, Current: i.current,
 	}
 	i.mu.Unlock()
 	opened, err := p.Open(ctx, req, &i.handle)
@@ -89,6 +90,16 @@ func (i *instance) open(ctx context.Context, p canvas.Provider, q canvas.CanvasO
 	opened.URL = cmp.Or(opened.URL, text(i.pending.URL))
 	i.pending = canvas.Update{}
 	return opened, nil
+}
+
+// channelOf returns the instance's channel that a host named, or "".
+func channelOf(meta ahp.Value) string {
+	var m map[string]ahp.Value
+	var uri string
+	if ahp.Unmarshal(meta, &m) != nil || ahp.Unmarshal(m[canvas.MetaChannel], &uri) != nil {
+		return ""
+	}
+	return uri
 }
 
 // Context implements [canvas.Backend].

@@ -25,7 +25,8 @@ type call struct {
 	cancel context.CancelFunc
 	lost   atomic.Pointer[canvas.Error] // why it failed early
 	noted  bool                         // in its registration's calls; changed in transactions of its flow
-	reopen bool                         // opens a stale instance again; set in the transaction that notes the call
+	inst   *instance                    // that a person's close cuts the call of; nil for a new instance and for a close
+	reopen bool                         // opens a stale instance again
 }
 
 func newCall(ctx context.Context, r *Registration, timeout time.Duration) *call {
@@ -51,6 +52,7 @@ func (e *Engine) begin(ctx context.Context, r *Registration, timeout time.Durati
 	return e.beginCall(newCall(ctx, r, timeout))
 }
 
+// beginCall is begin for a call with more than a timeout.
 func (e *Engine) beginCall(c *call) (*call, error) {
 	r := c.reg
 	err := e.locked(func(*channels.ReadTx) error {
@@ -59,6 +61,9 @@ func (e *Engine) beginCall(c *call) (*call, error) {
 		}
 		if r.unreachable() {
 			return errUnavailable
+		}
+		if c.inst != nil && c.inst.cut {
+			return errClosing
 		}
 		r.calls[c], c.noted = struct{}{}, true
 		return nil
@@ -123,6 +128,7 @@ var (
 	errTimeout      = canvas.Errorf(canvas.CodeTimeout, "the canvas's provider did not answer in time")
 	errSuperseded   = canvas.Errorf(canvas.CodeProviderUnavailable, "the canvas's provider declared its canvases again: the host is opening this one again")
 	errUnavailable  = canvas.Errorf(canvas.CodeProviderUnavailable, "the canvas's provider cannot be reached now")
+	errClosing      = canvas.Errorf(canvas.CodeTimeout, "a person closed the canvas, and its provider did not answer soon after that")
 	errShuttingDown = canvas.Errorf(canvas.CodeProviderUnavailable, "the host is shutting down")
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // Caller calls clients.
@@ -20,6 +21,9 @@ type Caller interface {
 	// Capable reports whether the client's current connection declared a capability. It
 	// is called under the log's lock and must not wait.
 	Capable(clientID, capability string) bool
+	// Connection returns the connection on which Call would send, or nil. It is called
+	// like Capable.
+	Connection(clientID string) *channels.Subscriber
 }
 
 // clientProvider is a client that provides canvases: a Provider over a Caller (the Canvas
@@ -37,11 +41,12 @@ type clientProvider struct {
 func (p *clientProvider) Open(ctx context.Context, req canvas.OpenRequest, _ *canvas.Handle) (canvas.Opened, error) {
 	i, live := req.Current.(*clientInstance)
 	if !live {
-		i = &clientInstance{provider: p, canvasID: req.CanvasID, extensionID: req.ExtensionID, instanceID: req.InstanceID}
+		i = &clientInstance{provider: p, canvasID: req.CanvasID, extensionID: req.ExtensionID, instanceID: req.InstanceID, channel: req.Channel}
 	}
 	var answer canvas.CanvasOpenResult
 	err := p.call(ctx, canvas.CanvasOpen.Name, canvas.CanvasOpenParams{
 		Channel: p.session, CanvasID: req.CanvasID, ExtensionID: req.ExtensionID, InstanceID: req.InstanceID, Input: req.Input,
+		Meta: canvas.ChannelMeta(req.Channel),
 	}, p.within.Open, p.limit, &answer)
 	if err != nil {
 		return canvas.Opened{}, err
@@ -103,6 +108,7 @@ func unread(c ahp.Code) bool {
 type clientInstance struct {
 	provider                          *clientProvider
 	canvasID, extensionID, instanceID string
+	channel                           string
 }
 
 // Invoke calls canvasInvokeAction.
@@ -110,7 +116,7 @@ func (i *clientInstance) Invoke(ctx context.Context, action string, input ahp.Va
 	var answer canvas.CanvasInvokeActionResult
 	err := i.provider.call(ctx, canvas.CanvasInvokeAction.Name, canvas.CanvasInvokeActionParams{
 		Channel: i.provider.session, InstanceID: i.instanceID, CanvasID: i.canvasID, ExtensionID: i.extensionID,
-		ActionName: action, Input: input,
+		ActionName: action, Input: input, Meta: canvas.ChannelMeta(i.channel),
 	}, i.provider.within.Invoke, i.provider.limit, &answer)
 	return answer.Value, err
 }
@@ -130,7 +136,7 @@ const maxClientFrame = 4 << 20
 // Read calls resourceRead, so that another client can render what this one serves.
 func (i *clientInstance) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	var answer ahp.ResourceReadResult
-	uri := ahp.SchemeContent + ":/" + i.instanceID + req.Path.String()
+	uri := req.Path.URI(i.instanceID)
 	err := i.provider.call(ctx, ahp.ResourceRead.Name, ahp.ResourceReadParams{Channel: ahp.RootURI, URI: uri}, i.provider.within.Read, maxClientFrame, &answer)
 	if err != nil {
 		return canvas.Content{}, err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -30,10 +31,58 @@ func (cs *Clients) Vet(c session.SessionActiveClient) error {
 	if err := cs.engine.limits.Text("displayName", c.DisplayName); err != nil {
 		return canvas.Errorf(canvas.CodeInputInvalid, "the client's %v", err)
 	}
-	cs.vetted.compiling.Lock()
-	defer cs.vetted.compiling.Unlock()
-	_, err := cs.vetted.compile(&cs.engine.limits, c.CanvasProviders)
-	return err
+	return cs.vetted.vet(&cs.engine.limits, c.CanvasProviders)
+}
+
+// A set of up to smallSet bytes is compiled at once. Larger ones take turns, and after one
+// that took time the next waits restFactor times as long: however many clients declare,
+// they take a fifth of one processor.
+const (
+	smallSet    = 16 << 10
+	restFactor  = 4
+	longestRest = time.Second
+)
+
+// vet compiles a set for the Fold that follows.
+func (v *vetted) vet(l *check.Limits, set []canvas.Declaration) error {
+	key := string(ahp.MustMarshal(set))
+	if len(key) > smallSet {
+		v.compiling.Lock()
+		defer v.compiling.Unlock()
+	}
+	begun := time.Now()
+	decls, err := v.compileKey(l, key, set)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	v.fresh[v.next%len(v.fresh)] = freshSet{&set[0], decls}
+	v.next++
+	v.mu.Unlock()
+	if took := time.Since(begun); len(key) > smallSet && took > time.Millisecond {
+		time.Sleep(min(restFactor*took, longestRest))
+	}
+	return nil
+}
+
+// freshSet is a set that was vetted and probably not folded yet, found by its place in
+// memory: encoding it for a key would take too long under the log's lock.
+type freshSet struct {
+	first *canvas.Declaration
+	decls []*check.Declared
+}
+
+// takeFresh returns a vetted set, once.
+func (v *vetted) takeFresh(set []canvas.Declaration) []*check.Declared {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i, f := range v.fresh {
+		if f.first == &set[0] {
+			v.fresh[i] = freshSet{}
+			return f.decls
+		}
+	}
+	return nil
 }
 
 // vetted caches the newest compiled sets by their JSON, so that Fold, which runs
@@ -45,6 +94,8 @@ type vetted struct {
 	sets  map[string][]*check.Declared
 	order []string // oldest first
 	bytes int
+	fresh [16]freshSet
+	next  int // the index of the next fresh set, modulo its length
 }
 
 // The limits of the cache. A compiled set takes up to three hundred times its size. A
@@ -55,7 +106,13 @@ const (
 )
 
 func (v *vetted) compile(l *check.Limits, set []canvas.Declaration) ([]*check.Declared, error) {
-	key := string(ahp.MustMarshal(set))
+	if fresh := v.takeFresh(set); fresh != nil {
+		return fresh, nil
+	}
+	return v.compileKey(l, string(ahp.MustMarshal(set)), set)
+}
+
+func (v *vetted) compileKey(l *check.Limits, key string, set []canvas.Declaration) ([]*check.Declared, error) {
 	v.mu.Lock()
 	known, ok := v.sets[key]
 	v.mu.Unlock()
@@ -180,6 +237,14 @@ func (cs *Clients) clientRegistration(uri, clientID string) *Registration {
 func (r *Registration) capable() bool {
 	c := r.engine.Clients.caller
 	return c != nil && c.Capable(r.ext.ClientID, ahp.CapabilityCanvas)
+}
+
+// connection returns the connection on which a client is called, or nil.
+func (cs *Clients) connection(clientID string) *channels.Subscriber {
+	if cs.caller == nil {
+		return nil
+	}
+	return cs.caller.Connection(clientID)
 }
 
 // ClientLost reports that a client's last connection ended: in one transaction its

@@ -27,6 +27,8 @@ type clients struct {
 	answer func(ctx context.Context, method string) (ahp.Value, error)
 }
 
+func (*clients) Connection(string) *channels.Subscriber { return nil }
+
 func (c *clients) Capable(clientID, capability string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,6 +43,14 @@ func (c *clients) onlyPlain(clientID string) {
 }
 
 func (c *clients) Call(ctx context.Context, clientID string, _ time.Duration, method string, params any) (ahp.Value, error) {
+	switch p := params.(type) { // the transcripts have _meta
+	case canvas.CanvasOpenParams:
+		p.Meta = nil
+		params = p
+	case canvas.CanvasInvokeActionParams:
+		p.Meta = nil
+		params = p
+	}
 	c.mu.Lock()
 	c.asked = append(c.asked, fmt.Sprintf("%s %s %s", clientID, method, ahp.MustMarshal(params)))
 	answer := c.answer

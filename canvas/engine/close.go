@@ -89,6 +89,27 @@ func (e *Engine) close(ctx context.Context, k key, limit int, meant func(*instan
 	return p.commit(ctx)
 }
 
+// cutCalls gives the flows that run and wait at an instance the time of a close: a
+// person waits for the canvas to disappear. After that their calls fail. The returned
+// function ends it; the instance may exist then, if the store rejected the close.
+func (e *Engine) cutCalls(i *instance) (stop func()) {
+	stopped := false // guarded by the log's mutex
+	timer := e.tasks.after(e.timeouts.Close, func() {
+		e.log.View(func(*channels.ReadTx) {
+			if i.cut = !stopped; stopped {
+				return
+			}
+			for _, r := range e.registry {
+				r.failCallsOf(i, errClosing)
+			}
+		})
+	})
+	return func() {
+		timer.Stop()
+		e.log.View(func(*channels.ReadTx) { stopped, i.cut = true, false })
+	}
+}
+
 // plannedClose is a close of an instance that exists.
 type plannedClose struct {
 	engine *Engine

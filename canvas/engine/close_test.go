@@ -14,6 +14,59 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
+// TestCloseByAPersonCutsCalls: what runs and waits at the instance has 5 s more when a
+// person asks for its close.
+func TestCloseByAPersonCutsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		f.invoke = func(ctx context.Context, _ *canvas.Handle, _ string, _ ahp.Value) (ahp.Value, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		v := h.Connect("view")
+		v.Subscribe(o.Channel)
+		begun := time.Now()
+		errs := make(chan error, 2)
+		for range cap(errs) {
+			go func() { _, err := invoke(h, "one", "slow", ""); errs <- err }()
+			synctest.Wait()
+		}
+		v.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+		for range cap(errs) {
+			wantCode(t, <-errs, canvas.CodeTimeout)
+		}
+		synctest.Wait()
+		equal(t, 5*time.Second, time.Since(begun))
+		wantCode(t, closeCanvas(h, "one"), canvas.CodeInstanceNotFound)
+		equal(t, []string{"open one ", "invoke one slow", "close one"}, f.took())
+	})
+}
+
+// TestCloseByAPersonLeavesQuickCalls: a call that ends within the 5 s counts, and a
+// canvas whose close was rejected works as before.
+func TestCloseByAPersonLeavesQuickCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		f.invoke = func(context.Context, *canvas.Handle, string, ahp.Value) (ahp.Value, error) {
+			time.Sleep(4 * time.Second)
+			return ahp.Value(`1`), nil
+		}
+		v := h.Connect("view")
+		v.Subscribe(o.Channel)
+		errs := make(chan error, 1)
+		go func() { _, err := invoke(h, "one", "slow", ""); errs <- err }()
+		synctest.Wait()
+		v.Dispatch(o.Channel, `{"type":"canvas/closeRequested"}`)
+		ok(t, <-errs)
+		synctest.Wait()
+		wantCode(t, closeCanvas(h, "one"), canvas.CodeInstanceNotFound)
+	})
+}
+
 func TestClose(t *testing.T) {
 	h, f, _ := newFake(t, engine.Options{})
 	o, err := open(h, "one", "")
@@ -204,7 +257,7 @@ func TestEventForAPersonsClose(t *testing.T) {
 		})
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, time.Hour)
 		ok(t, err)
-		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:01Z", Event: ahp.Value(`{"type":"canvas/closeRequested"}`)}}, page.Events)
+		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:01Z", Event: ahp.Value(`{"type":"canvas/closeRequested"}`), Cursor: 1}}, page.Events)
 		equal(t, 0, len(h.SessionState().OpenCanvases)) // the event follows the close
 		synctest.Wait()
 		page, err = h.Canvases.Events(t.Context(), canvastest.Session, page.Next, time.Minute)

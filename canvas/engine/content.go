@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine/contentjson"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -19,6 +20,7 @@ import (
 type Content struct {
 	engine *Engine
 	cache  contentjson.Cache
+	pins   *contentjson.Pins
 	files  map[string]canvas.Content // of every instance, by path
 }
 
@@ -27,9 +29,13 @@ type Content struct {
 // encoded and must not be changed. Content that is absent, closed, of another canvas or
 // forbidden has one answer, -32008.
 func (c *Content) CanvasReadResource(ctx context.Context, from *channels.Subscriber, p canvas.CanvasReadResourceParams) (ahp.Value, error) {
-	v, write, err := c.StreamResource(ctx, from, p)
-	if err != nil || write == nil {
-		return v, err
+	v, write, done, err := c.StreamResource(ctx, from, p)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if write == nil {
+		return v, nil
 	}
 	var b bytes.Buffer
 	err = write(&b)
@@ -39,19 +45,26 @@ func (c *Content) CanvasReadResource(ctx context.Context, from *channels.Subscri
 // StreamResource is CanvasReadResource for content of any size. Content of 1 MiB and more
 // is encoded piece by piece when the result is sent, so it is never in memory twice. If it
 // has a validator and is read again, it is encoded whole and cached, one at a time. Exactly
-// one of v, write and err is set.
-func (c *Content) StreamResource(ctx context.Context, from *channels.Subscriber, p canvas.CanvasReadResourceParams) (v ahp.Value, write func(io.Writer) error, err error) {
+// one of v, write and err is set. Without err, the caller calls done once the result is not
+// needed any more: until then it counts in the host's memory.
+func (c *Content) StreamResource(ctx context.Context, from *channels.Subscriber, p canvas.CanvasReadResourceParams) (v ahp.Value, write func(io.Writer) error, done func(), err error) {
 	id, path, err := canvas.ParseContentURI(p.URI)
 	if err != nil {
-		return nil, nil, ahp.ErrNotFound
+		return nil, nil, nil, ahp.ErrNotFound
 	}
 	target, err := c.readable(func(tx *channels.ReadTx) (*instance, bool) {
 		i := c.engine.instances.byChannel[p.Channel]
 		return i, i != nil && i.key.instance == id && tx.Subscribed(from, p.Channel)
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	key := contentjson.Key{Channel: target.channel, Path: path.String(), Form: "read"}
+	end, err := c.begin(ctx, from, key)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer end()
 	have := p.ETag()
 	var large *contentjson.Resource
 	v, etag, err := c.read(ctx, target, path, have, "read", func(r *contentjson.Resource, again bool) ahp.Value {
@@ -67,13 +80,23 @@ func (c *Content) StreamResource(ctx context.Context, from *channels.Subscriber,
 	})
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, nil, nil, err
 	case large != nil:
-		return nil, large.WriteRead, nil
+		large.Data = c.pins.Share(key, large.Data)
+		return nil, large.WriteRead, c.pins.Hold(from.Account, key, large.Data), nil
 	case v == nil:
-		return contentjson.NotModified(etag), nil, nil
+		return contentjson.NotModified(etag), nil, func() {}, nil
 	}
-	return v, nil, nil
+	return v, nil, c.pins.Hold(from.Account, key, v), nil
+}
+
+// begin waits until content can be read. Above the host's memory it is refused.
+func (c *Content) begin(ctx context.Context, from *channels.Subscriber, k contentjson.Key) (end func(), err error) {
+	end, err = c.pins.Begin(ctx, c.engine.timeouts.Read, from.Account, k)
+	if err != nil { // or the connection ended, and no answer is read
+		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%v", budget.ErrFull).Wire()
+	}
+	return end, nil
 }
 
 // ResourceRead answers the request of that name for content URIs, which it resolves among
@@ -87,6 +110,11 @@ func (c *Content) ResourceRead(ctx context.Context, from *channels.Subscriber, p
 	if p.Encoding == ahp.EncodingBase64 {
 		form = ahp.EncodingBase64
 	}
+	end, err := c.begin(ctx, from, contentjson.Key{Channel: target.channel, Path: path.String(), Form: form})
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	v, _, err := c.read(ctx, target, path, "", form, func(r *contentjson.Resource, _ bool) ahp.Value {
 		r.Text = r.Text && form == ahp.EncodingUTF8
 		return r.ResourceRead()
@@ -103,6 +131,11 @@ func (c *Content) ResourceResolve(ctx context.Context, from *channels.Subscriber
 	if err != nil {
 		return ahp.ResourceResolveResult{}, err
 	}
+	end, err := c.begin(ctx, from, contentjson.Key{Channel: target.channel, Path: path.String(), Form: "resolve"})
+	if err != nil {
+		return ahp.ResourceResolveResult{}, err
+	}
+	defer end()
 	r, err := c.fetch(ctx, target, canvas.ReadRequest{Path: path})
 	if err != nil {
 		return ahp.ResourceResolveResult{}, err

@@ -289,8 +289,9 @@ func TestLargeContent(t *testing.T) {
 		v := h.Connect("v")
 		v.Subscribe(o.Channel)
 		uri := canvas.ContentURL("one", "/"+name)
-		got, write, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
+		got, write, done, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
 		ok(t, err)
+		defer done()
 		if got != nil || write == nil {
 			t.Fatalf("%s of %d bytes was encoded whole", name, len(data))
 		}
@@ -306,8 +307,9 @@ func TestLargeContent(t *testing.T) {
 			t.Errorf("%d bytes of it are kept", n)
 		}
 		for range 2 { // the second read fills the cache, the third is served from it
-			again, write, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
+			again, write, done, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
 			ok(t, err)
+			done()
 			if write != nil || !bytes.Equal(again, out.Bytes()) {
 				t.Errorf("%s: read again, it has %d bytes, want %d", name, len(again), out.Len())
 			}

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine/contentjson"
+	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -41,6 +43,8 @@ type Options struct {
 	// AllowSchemes are URL schemes that canvases may point to in addition to the
 	// policy's own (canvas/PROTOCOL.md section 6), without the colon: "file", "data".
 	AllowSchemes []string
+	// Memory counts compiled schemas and content; nil counts nothing.
+	Memory *budget.Ledger
 	// Files are part of the content of every instance, by path without the leading
 	// slash. Providers are not asked for them.
 	Files map[string]canvas.Content
@@ -86,7 +90,7 @@ func New(opts Options) *Engine {
 	e := &Engine{
 		log: opts.Log, newID: opts.NewID, now: opts.Now,
 		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		limits:   check.Limits{Limits: opts.Limits.WithDefaults()},
+		limits:   check.Limits{Limits: opts.Limits.WithDefaults(), Schemas: jsonschema.NewMemory(opts.Memory)},
 		timeouts: opts.Timeouts.WithDefaults(),
 		tasks:    newTasks(), instances: newInstances(),
 	}
@@ -109,7 +113,7 @@ func New(opts Options) *Engine {
 	e.shown = channels.NewWriteBehind(store, e.collectShown, e.logger)
 	e.records = records{engine: e, extensions: map[string]*extensionRecords{}}
 	e.turns = newTurns(e.limits.Waiting)
-	e.Content = &Content{engine: e, cache: contentjson.Cache{Limit: e.limits.CacheBytes}, files: opts.Files}
+	e.Content = &Content{engine: e, pins: contentjson.NewPins(opts.Memory), cache: contentjson.Cache{Limit: e.limits.CacheBytes}, files: opts.Files}
 	e.Clients = &Clients{engine: e, caller: opts.Caller}
 	e.events = events{maxCount: e.limits.Events, maxBytes: e.limits.EventBytes, now: e.now, rings: map[string]*eventRing{}}
 	e.log.AddKind((&kind{e}).describe())
@@ -162,7 +166,7 @@ func (e *Engine) ListOpen(uri string) ([]canvas.OpenCanvas, error) {
 		}
 		for _, ref := range st.OpenCanvases {
 			if state, ok := tx.State(ref.Channel); ok {
-				list = append(list, openCanvas(ref.Channel, state.(canvas.CanvasState)))
+				list = append(list, e.instances.byChannel[ref.Channel].asOpen(state.(canvas.CanvasState)))
 			}
 		}
 		return nil

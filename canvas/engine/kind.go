@@ -19,12 +19,21 @@ func (k *kind) describe() *channels.Kind {
 	row := canvas.ChannelKindNamed("canvas")
 	return &channels.Kind{
 		Scheme: row.Scheme, Capability: row.Capability, Actions: row.Actions, Reduce: row.Reduce,
-		Permit: k.permit, After: k.after, Effect: k.effect, Absent: absent, Left: k.left,
+		Permit: k.permit, PermitUnsubscribed: k.permitProvider, After: k.after, Effect: k.effect, Absent: absent, Left: k.left,
 	}
 }
 
+// permitProvider lets the client that provides an instance dispatch without being
+// subscribed.
+func (k *kind) permitProvider(tx *channels.ReadTx, from *channels.Subscriber, uri string) bool {
+	state, _ := tx.State(uri)
+	st, ok := state.(canvas.CanvasState)
+	return ok && st.Provider.Kind == session.SourceClient && st.Provider.ClientID == from.ClientID
+}
+
 // permit checks a client's action against the rules of the Canvas proposal (#297),
-// section 8. The log has checked that the sender is subscribed and has the capability.
+// section 8. The log has checked that the sender is subscribed, or provides the instance, and has the
+// capability.
 func (k *kind) permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	state, _ := tx.State(d.Channel)
 	st, i := state.(canvas.CanvasState), k.engine.instances.byChannel[d.Channel]
@@ -82,10 +91,12 @@ func (k *kind) permitMessage(tx *channels.ReadTx, d *channels.Dispatch, st canva
 	}
 	d.Audience = channels.Sender(d.From)
 	if id := st.Provider.ClientID; st.Provider.Kind == session.SourceClient {
-		if !tx.ClientSubscribed(id, d.Channel) {
-			return errors.New("the canvas's provider is not subscribed to this channel")
-		}
 		d.Audience.Clients = []string{id}
+		if !tx.ClientSubscribed(id, d.Channel) {
+			if d.Also = k.engine.Clients.connection(id); d.Also == nil {
+				return errors.New("the canvas's provider cannot be reached now")
+			}
+		}
 		return nil
 	}
 	if !i.box.reserve(a.Payload) {
@@ -132,6 +143,8 @@ func (k *kind) closeRequested(channel string) {
 	}
 	e.tasks.start(func() {
 		defer i.closing.Store(false)
+		stop := e.cutCalls(i)
+		defer stop()
 		closed := false
 		err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
 			closed = now == i

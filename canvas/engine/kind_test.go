@@ -153,7 +153,7 @@ func TestMessagesOfAClientCanvas(t *testing.T) {
 	}
 	owner.Leave()
 	view.Say(ch, `1`)
-	equal(t, "the canvas's provider is not subscribed to this channel", view.Take()[0].RejectionReason)
+	equal(t, "the canvas's provider cannot be reached now", view.Take()[0].RejectionReason)
 	reg.SetReachable(false)
 	view.Take()
 	view.Say(ch, `2`)

@@ -42,6 +42,7 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 	if err != nil || p == nil {
 		return open, err
 	}
+	p.byAgent = true
 	return p.run(ctx)
 }
 
@@ -54,9 +55,12 @@ type plannedOpen struct {
 	decl   *check.Declared
 	place  *reservation // of a new instance
 	inst   *instance    // nil for a new instance
+	uri    string       // of the instance's channel
 	live   *handle      // of a ready instance, which keeps it; nil if the open makes a handle
 	input  ahp.Value    // what the canvas is opened with
 	saved  []byte       // what the instance's provider saved before
+
+	byAgent bool // and not because the provider is reachable again
 }
 
 // run asks the provider, and commits and publishes its answer.
@@ -65,8 +69,13 @@ func (p *plannedOpen) run(ctx context.Context) (open canvas.OpenCanvas, err erro
 	if err := p.engine.limits.Input(p.decl.Input, p.input); err != nil {
 		return open, err
 	}
+	if p.inst != nil {
+		p.uri = p.inst.channel
+	} else {
+		p.uri = ahp.SchemeCanvas + ":/" + p.engine.newID()
+	}
 	c := newCall(ctx, p.reg, p.engine.timeouts.Open)
-	c.reopen = p.inst != nil && p.live == nil
+	c.inst, c.reopen = p.inst, p.inst != nil && p.live == nil
 	if _, err = p.engine.beginCall(c); err != nil {
 		return open, err
 	}
@@ -110,7 +119,7 @@ func (p *plannedOpen) releasePlace() {
 func (p *plannedOpen) ask(c *call, h *handle) (canvas.Opened, error) {
 	req := canvas.OpenRequest{
 		Session: p.key.session, ExtensionID: p.ext.ID, CanvasID: p.decl.CanvasID, InstanceID: p.key.instance,
-		Input: p.input, Saved: bytes.Clone(p.saved),
+		Channel: p.uri, Input: p.input, Saved: bytes.Clone(p.saved),
 	}
 	if p.live != nil {
 		req.Current = p.inst.current
@@ -151,6 +160,11 @@ type answeredOpen struct {
 func (a *answeredOpen) accept() (canvas.OpenCanvas, error) {
 	if a.opened.Instance == nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider opened nothing")
+	}
+	if a.opened.Input == nil {
+		a.opened.Input = a.input
+	} else if err := a.engine.limits.Input(a.decl.Input, a.opened.Input); err != nil {
+		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the input that the provider keeps was refused: %v", err)
 	}
 	a.opened.Title, a.opened.Status = a.engine.limits.Line(a.opened.Title), a.engine.limits.Line(a.opened.Status)
 	if err := a.engine.limits.Update(a.key.instance, shownBy(a.opened), a.ext.Source()); err != nil {
@@ -197,8 +211,11 @@ func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas
 		p.reopen(tx)
 	}
 	p.call.forget()
+	if p.byAgent {
+		i.cursor = e.events.opened(p.key.session)
+	}
 	st, _ := i.state(tx)
-	return openCanvas(i.channel, st), nil
+	return i.asOpen(st), nil
 }
 
 // create adds the new instance with its channel.
@@ -206,7 +223,7 @@ func (p *preparedOpen) create(tx *channels.Tx, changes *catalogChanges) (*instan
 	// The provider may have updated the state after it was prepared; the answer wins.
 	u, _ := shownBy(p.opened).Over(p.handle.pending).Action().Without(p.state)
 	st := p.state.Apply(u)
-	i := &instance{key: p.key, channel: p.channel, ext: p.ext, canvasID: p.decl.CanvasID, opened: p.at}
+	i := &instance{key: p.key, channel: p.uri, ext: p.ext, canvasID: p.decl.CanvasID, opened: p.at}
 	if err := tx.Create(i.channel, p.key.session, st); err != nil {
 		return nil, err
 	}
@@ -232,8 +249,8 @@ func (p *preparedOpen) reopen(tx *channels.Tx) {
 	u := shown.Action()
 	u.Availability = new(session.Ready)
 	u.Input = ahp.Clear[ahp.Value]()
-	if p.input != nil {
-		u.Input = ahp.Set(p.input)
+	if p.opened.Input != nil {
+		u.Input = ahp.Set(p.opened.Input)
 	}
 	p.adopt(p.inst)
 	if u, changed := u.Without(st); changed {

@@ -112,7 +112,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"ambiguous", canvas.OpenArgs{CanvasID: "fake"}, canvas.Error{Code: canvas.CodeAmbiguous, Candidates: []string{"ext", "other"}}},
 		{"other canvas", canvas.OpenArgs{CanvasID: "second", InstanceID: "live"}, canvas.Error{Code: canvas.CodeAlreadyOpen}},
 		{"other extension", canvas.OpenArgs{CanvasID: "fake", ExtensionID: "other", InstanceID: "live"}, canvas.Error{Code: canvas.CodeAlreadyOpen}},
-		{"instance id", canvas.OpenArgs{CanvasID: "second", InstanceID: "-x"}, canvas.Error{Code: canvas.CodeInputInvalid, Path: "/instanceId", Rule: "pattern"}},
+		{"instance id", canvas.OpenArgs{CanvasID: "second", InstanceID: "a\nb"}, canvas.Error{Code: canvas.CodeInputInvalid, Path: "/instanceId", Rule: "pattern"}},
 		{"long instance id", canvas.OpenArgs{CanvasID: "second", InstanceID: strings.Repeat("x", 129)}, canvas.Error{Code: canvas.CodeInputInvalid, Path: "/instanceId", Rule: "pattern"}},
 		{"input type", canvas.OpenArgs{CanvasID: "fake", ExtensionID: "ext", InstanceID: "a", Input: ahp.Value(`{"n":"one"}`)}, canvas.Error{Code: canvas.CodeInputInvalid, Path: "/input/n", Rule: "type"}},
 		{"input required", canvas.OpenArgs{CanvasID: "fake", ExtensionID: "ext", InstanceID: "a", Input: ahp.Value(`{"who":{}}`)}, canvas.Error{Code: canvas.CodeInputInvalid, Path: "/input/who", Rule: "required"}},

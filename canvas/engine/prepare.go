@@ -13,10 +13,9 @@ import (
 // preparedOpen is an open whose answer was accepted, with what it commits.
 type preparedOpen struct {
 	*answeredOpen
-	channel string                // of the instance
-	at      time.Time             // when a new instance was opened
-	state   canvas.CanvasState    // of a new instance, or of the open one before this open
-	entry   session.OpenCanvasRef // of a new instance in its session's catalog
+	at    time.Time             // when a new instance was opened
+	state canvas.CanvasState    // of a new instance, or of the open one before this open
+	entry session.OpenCanvasRef // of a new instance in its session's catalog
 
 	records []channels.Change // to commit
 	undo    []channels.Change // what restores the records of an open instance
@@ -27,9 +26,9 @@ type preparedOpen struct {
 func (a *answeredOpen) prepare() *preparedOpen {
 	p := &preparedOpen{answeredOpen: a}
 	if a.inst == nil {
-		p.channel, p.at = ahp.SchemeCanvas+":/"+a.engine.newID(), a.engine.now()
+		p.at = a.engine.now()
 	} else {
-		p.channel, p.at = a.inst.channel, a.inst.opened
+		p.at = a.inst.opened
 	}
 	var save, before []byte // the provider's data, new and old
 	a.engine.log.View(func(tx *channels.ReadTx) {
@@ -51,7 +50,7 @@ func (a *answeredOpen) prepare() *preparedOpen {
 func (a *answeredOpen) firstState() canvas.CanvasState {
 	st := canvas.CanvasState{
 		InstanceID: a.key.instance, CanvasID: a.decl.CanvasID, ExtensionID: a.ext.ID, ExtensionName: a.ext.Name,
-		DisplayName: a.decl.DisplayName, Input: a.input, Availability: session.Ready, Provider: a.ext.Source(),
+		DisplayName: a.decl.DisplayName, Input: a.opened.Input, Availability: session.Ready, Provider: a.ext.Source(),
 	}.Apply(shownBy(a.opened).Over(a.handle.pending).Action())
 	st.Meta = metaOf(a.opened.HTTP, a.opened.Links)
 	return st
@@ -60,15 +59,15 @@ func (a *answeredOpen) firstState() canvas.CanvasState {
 // changes computes the records of the open, and those that undo a reopen. It encodes, so it
 // runs without the lock.
 func (p *preparedOpen) changes(save, before []byte) {
-	id, data := instanceKey+p.channel, savedKey+p.channel
+	id, data := instanceKey+p.uri, savedKey+p.uri
 	rec := recordOf(p.state, p.key.session, p.at)
 	switch {
 	case p.inst == nil:
 		p.records = append(p.records, channels.Change{Key: id, Value: rec.encode()})
-		p.entry = entryOf(p.channel, p.state)
-	case !ahp.Equal(p.state.Input, p.input):
+		p.entry = entryOf(p.uri, p.state)
+	case !ahp.Equal(p.state.Input, p.opened.Input):
 		p.undo = append(p.undo, channels.Change{Key: id, Value: rec.encode()})
-		rec.Input = p.input
+		rec.Input = p.opened.Input
 		p.records = append(p.records, channels.Change{Key: id, Value: rec.encode()})
 	}
 	if save == nil {
@@ -101,7 +100,7 @@ func (p *preparedOpen) commit() (open canvas.OpenCanvas, err error) {
 func (p *preparedOpen) rollBack() {
 	undo := p.undo
 	if p.inst == nil {
-		undo = forget(p.channel)
+		undo = forget(p.uri)
 	}
 	if len(undo) == 0 {
 		return
@@ -110,7 +109,7 @@ func (p *preparedOpen) rollBack() {
 	if err != nil {
 		p.engine.logger.Error("the store keeps an open that failed", "id", p.key.instance, "err", err)
 		if p.inst == nil {
-			p.engine.shown.Mark(instanceKey + p.channel)
+			p.engine.shown.Mark(instanceKey + p.uri)
 		}
 	}
 }

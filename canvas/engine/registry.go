@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -24,9 +23,12 @@ type Registration struct {
 
 	// Guarded by the log's mutex.
 	decls    []*check.Declared
-	lost     bool // it cannot be reached
-	closed   bool // it was removed
-	withheld bool // a client whose current connection lacks the capability: it declares nothing
+	entries  []session.SessionCanvasDeclaration // of decls, for entriesOf; made when needed
+	entryOf  []*check.Declared                  // the decls of entries
+	entryExt canvas.Extension                   // the extension of entries
+	lost     bool                               // it cannot be reached
+	closed   bool                               // it was removed
+	withheld bool                               // a client whose current connection lacks the capability: it declares nothing
 	calls    map[*call]struct{}
 }
 
@@ -155,6 +157,15 @@ func (r *Registration) failCalls(why *canvas.Error) {
 	}
 }
 
+// failCallsOf fails the calls of an instance's opens and invokes.
+func (r *Registration) failCallsOf(i *instance, why *canvas.Error) {
+	for c := range r.calls {
+		if c.inst == i {
+			c.fail(why)
+		}
+	}
+}
+
 func (r *Registration) noLongerDeclared(i *instance) bool { return r.find(i.canvasID) == nil }
 
 // markStale marks the ready instances of the provider for which match is true.
@@ -195,7 +206,8 @@ func (reg registry) publish(e *Engine, tx *channels.Tx) {
 func (reg registry) publishTo(e *Engine, tx *channels.Tx, uri string) {
 	st, ok := sessionState(tx, uri)
 	list := reg.declared(uri)
-	if ok && !bytes.Equal(ahp.MustMarshal(list), ahp.MustMarshal(append([]session.SessionCanvasDeclaration{}, st.Canvases...))) {
+	same := func(a, b session.SessionCanvasDeclaration) bool { return a.Same(&b) }
+	if ok && !slices.EqualFunc(list, st.Canvases, same) {
 		e.publish(tx, uri, session.CanvasesChanged{Canvases: list})
 	}
 }
@@ -208,15 +220,29 @@ func (reg registry) declared(uri string) []session.SessionCanvasDeclaration {
 		if !r.serves(uri) {
 			continue
 		}
-		for _, d := range r.declared() {
-			list = append(list, session.SessionCanvasDeclaration{
-				ExtensionID: r.ext.ID, ExtensionName: r.ext.Name, CanvasID: d.CanvasID,
-				DisplayName: d.DisplayName, Description: d.Description,
-				InputSchema: d.InputSchema, Actions: d.Actions, Source: r.ext.Source(), Extra: d.Extra,
-			})
-		}
+		list = append(list, r.listed()...)
 	}
 	return list
+}
+
+// listed returns the entries of what the provider offers now. They are encoded once.
+func (r *Registration) listed() []session.SessionCanvasDeclaration {
+	decls := r.declared()
+	if len(decls) == 0 {
+		return nil
+	}
+	if len(decls) == len(r.entryOf) && &decls[0] == &r.entryOf[0] && r.ext == r.entryExt {
+		return r.entries
+	}
+	r.entries, r.entryOf, r.entryExt = nil, decls, r.ext
+	for _, d := range decls {
+		r.entries = append(r.entries, session.SessionCanvasDeclaration{
+			ExtensionID: r.ext.ID, ExtensionName: r.ext.Name, CanvasID: d.CanvasID,
+			DisplayName: d.DisplayName, Description: d.Description,
+			InputSchema: d.InputSchema, Actions: d.Actions, Source: r.ext.Source(), Extra: d.Extra,
+		}.Encoded())
+	}
+	return r.entries
 }
 
 // clients returns the client providers of a session.

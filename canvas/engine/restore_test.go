@@ -363,6 +363,8 @@ type restoredCaller struct{ capable bool }
 func (*restoredCaller) Call(context.Context, string, time.Duration, string, any) (ahp.Value, error) {
 	return ahp.Value(`{}`), nil
 }
+func (*restoredCaller) Connection(string) *channels.Subscriber { return nil }
+
 func (c *restoredCaller) Capable(string, string) bool { return c.capable }
 
 // TestContentOfARestored: reading content of a canvas that its provider has not

@@ -104,11 +104,12 @@ func TestSchemasOfManyParts(t *testing.T) {
 	}
 }
 
-// uncheckedIn returns the canvases of which the registry says that their schemas are not
-// enforced.
-func uncheckedIn(h *canvastest.Host) (ids []string) {
+// uncheckedIn returns the canvases whose schemas are not enforced, as the registry says.
+func uncheckedIn(h *canvastest.Host) (ids []string) { return markedIn(h, "unchecked") }
+
+func markedIn(h *canvastest.Host, mark string) (ids []string) {
 	for _, d := range h.SessionState().Canvases {
-		if strings.Contains(string(d.Extra), `"_meta":{"x-ahp-canvas/schema":"unchecked"}`) {
+		if strings.Contains(string(d.Extra), `"_meta":{"x-ahp-canvas/schema":"`+mark+`"}`) {
 			ids = append(ids, d.CanvasID)
 		}
 	}
@@ -124,23 +125,24 @@ func TestSchemasAreEnforcedOrMarked(t *testing.T) {
 	depth := func(n int) string { return strings.Repeat(`{"not":`, n-1) + `{}` + strings.Repeat(`}`, n-1) }
 	for name, tc := range map[string]struct {
 		schema, fits, misfit string
-		unchecked            bool
+		mark                 string
 	}{
-		"nested objects":   {nested, `{"a":{"a":{"a":"x"}}}`, `{"a":{"a":{"a":1}}}`, false},
-		"a lookahead":      {`{"properties":{"p":{"pattern":"^(?!/)"}}}`, `{"p":"/a"}`, ``, true},
-		"a unicode escape": {`{"properties":{"p":{"pattern":"^\\u00e4(?=.)"}}}`, `{"p":"ä"}`, ``, true},
-		"a back reference": {`{"properties":{"p":{"pattern":"^(a|b)\\1$"}}}`, `{"p":"ab"}`, ``, true},
-		"names that look":  {`{"patternProperties":{"^(?!x)":{"type":"string"}}}`, `{"y":1}`, ``, true},
-		"32 levels":        {depth(32), ``, `{"x":1}`, false},
-		"33 levels":        {depth(33), `{"x":1}`, ``, true},
-		"remote":           {`{"$ref":"https://example.com/schema"}`, `{}`, ``, true},
-		"a file":           {`{"properties":{"a":{"$ref":"file://` + file + `"}}}`, `{"a":1}`, ``, true},
-		"relative":         {`{"$ref":"other.json"}`, `{}`, ``, true},
-		"foreign dialect":  {`{"$schema":"https://evil.example/meta"}`, `{}`, ``, true},
-		"dynamic":          {`{"$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`, `{}`, ``, true},
-		"not a schema":     {`{"type":"strnig"}`, `{}`, ``, true},
-		"not a pattern":    {`{"pattern":"("}`, `{}`, ``, true},
-		"null":             {`null`, `{}`, ``, false},
+		"nested objects":   {nested, `{"a":{"a":{"a":"x"}}}`, `{"a":{"a":{"a":1}}}`, ""},
+		"a lookahead":      {`{"properties":{"p":{"pattern":"^(?!/)"}}}`, `{"p":"a"}`, `{"p":"/a"}`, ""},
+		"a unicode escape": {`{"properties":{"p":{"pattern":"^\\u00e4(?=.)"},"n":{"type":"integer"}}}`, `{"p":"b"}`, `{"p":"ä","n":"x"}`, "partial"},
+		"a back reference": {`{"properties":{"p":{"pattern":"^(a|b)\\1$"}}}`, `{"p":"ab"}`, ``, "partial"},
+		"names that look":  {`{"patternProperties":{"^(?!x)":{"type":"string"}}}`, `{"y":"s","x":1}`, `{"y":1}`, ""},
+		"names looked at":  {`{"patternProperties":{"(?<!x)y":{"type":"string"}}}`, `{"y":1}`, ``, "unchecked"},
+		"32 levels":        {depth(32), ``, `{"x":1}`, ""},
+		"33 levels":        {depth(33), `{"x":1}`, ``, "unchecked"},
+		"remote":           {`{"$ref":"https://example.com/schema"}`, `{}`, ``, "unchecked"},
+		"a file":           {`{"properties":{"a":{"$ref":"file://` + file + `"}}}`, `{"a":1}`, ``, "unchecked"},
+		"relative":         {`{"$ref":"other.json"}`, `{}`, ``, "unchecked"},
+		"foreign dialect":  {`{"$schema":"https://evil.example/meta"}`, `{}`, ``, "unchecked"},
+		"dynamic":          {`{"$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`, `{}`, ``, "unchecked"},
+		"not a schema":     {`{"type":"strnig"}`, `{}`, ``, "unchecked"},
+		"not a pattern":    {`{"pattern":"("}`, `{}`, ``, "partial"},
+		"null":             {`null`, `{}`, ``, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := canvastest.New(t, engine.Options{})
@@ -150,7 +152,9 @@ func TestSchemasAreEnforcedOrMarked(t *testing.T) {
 			} {
 				h.Register(canvas.Extension{ID: d.CanvasID}, &fake{}, d)
 			}
-			equal(t, tc.unchecked, len(uncheckedIn(h)) == 2)
+			for _, mark := range []string{"unchecked", "partial"} {
+				equal(t, mark == tc.mark, len(markedIn(h, mark)) == 2)
+			}
 			for _, d := range h.SessionState().Canvases {
 				if d.CanvasID == "held" && tc.schema != "null" {
 					equal(t, tc.schema, string(d.InputSchema))

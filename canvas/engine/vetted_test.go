@@ -15,7 +15,16 @@ func TestVettedAreBounded(t *testing.T) {
 	var v vetted
 	l := check.Limits{Limits: canvas.Limits{}.WithDefaults()}
 	keep := func(name string, size int) {
-		set := []canvas.Declaration{{CanvasID: name, DisplayName: "x", Description: strings.Repeat("x", size)}}
+		set := []canvas.Declaration{{CanvasID: name, DisplayName: "x"}}
+		for n := 0; size > 0; n++ { // descriptions have a limit
+			d := canvas.Declaration{CanvasID: fmt.Sprint(n), DisplayName: "x"}
+			for a := 0; size > 0 && a < 64; a++ {
+				part := min(size, 16<<10)
+				d.Actions = append(d.Actions, canvas.Action{Name: fmt.Sprint(a), Description: strings.Repeat("x", part)})
+				size -= part
+			}
+			set = append(set, d)
+		}
 		if _, err := v.compile(&l, set); err != nil {
 			t.Fatal(err)
 		}

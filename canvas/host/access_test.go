@@ -32,7 +32,7 @@ var payloads = map[string]string{
 }
 
 // TestMatrix: a host refuses exactly what the published matrix does not permit, with the
-// code role_required. What a role may do only in sessions of its own it may not do in the
+// code role_required. What a role may do only in sessions that its token created it may not do in the
 // default session, and a View that may only say hello sends nothing else.
 func TestMatrix(t *testing.T) {
 	published, err := os.ReadFile("../../testcases/roles/matrix.json")

@@ -17,9 +17,10 @@
 // # Endpoints
 //
 //	/          the page                        no token; the page holds no secret
-//	/ahp       WebSocket of AHP                view or agent token
+//	/ahp       WebSocket of AHP                a token of any role
 //	/mcp       MCP over HTTP                   agent token
 //	/healthz   200 while the host works        no token
+//	/access/   tokens, invitations and audit   agent token; /access/redeem takes an invitation
 //	/proof     proof that it knows its tokens  no token; discloses none (ahp/proof)
 //
 // [Host.Handle] adds patterns of the program. Content hosts, under which canvases run,
@@ -33,6 +34,10 @@
 // the token. It has the names of Options.Origins and of the address that [Host.Serve] or
 // [Host.SetAddr] is given. With none of these, as a plain handler, it answers connections
 // on loopback only, as localhost or the loopback address, with the connection's port.
+//
+// The role of a token says what its holder may do (package access): people have RoleView,
+// an editor needs RoleClient. [Host.AccessTokens] can be listed and revoked; an agent gets
+// invitations ([Host.Invite]) and never the view token. [Host.Audit] says who did what.
 //
 // [Host.Link] holds the view token. Show it to the person and write it to no log; the
 // host itself logs no token.
@@ -52,6 +57,6 @@
 // written. Serve does the same when its context is canceled.
 //
 // The package imports canvas, canvas/engine, canvas/host/internal/wiring, canvas/web, canvas/mcp, session, channels,
-// channels/server, ahp/proof, ahp/ws, ahp and google/uuid. The program chooses the
+// channels/server, ahp/proof, ahp/access, ahp/token, ahp/ws, ahp and google/uuid. The program chooses the
 // providers.
 package host

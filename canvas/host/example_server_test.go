@@ -15,7 +15,7 @@ import (
 // A host as a handler in a program's own server, beside other handlers. Their patterns
 // name a host, so that they do not answer on the names below localhost that canvases get.
 // Under a prefix, the host needs http.StripPrefix, a path in Options.Origins, and "/.ahp/"
-// without the prefix: canvases have their frames there, on names of their own.
+// without the prefix: canvases have their frames there, on separate names.
 func ExampleHost_ServeHTTP() {
 	h, err := host.New(host.Options{})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
@@ -48,6 +49,7 @@ type Host struct {
 	server   *server.Server
 	tools    *mcp.Server
 	logger   *slog.Logger
+	memory   *budget.Ledger
 
 	keys      *keys
 	invited   invitations
@@ -77,7 +79,7 @@ func New(opts Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	opts = opts.withDefaults()
-	h := &Host{opts: opts, logger: opts.Logger, conns: web.ConnLimiter{Max: opts.MaxHTTP}}
+	h := &Host{opts: opts, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP}}
 	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
 	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
 	h.closed = make(chan struct{})
@@ -128,21 +130,22 @@ func (h *Host) restore(ctx context.Context, records channels.Records) error {
 // assemble makes the services, from the log upwards.
 func (h *Host) assemble() {
 	lo := h.opts.Log
-	lo.Sequence = h.sequence
+	lo.Sequence, lo.Memory = h.sequence, h.memory
 	h.log = channels.New(lo)
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
-		Files: canvasFiles(),
+		Memory: h.memory, Files: canvasFiles(),
 	})
 	h.sessions = session.New(session.Options{
-		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store,
+		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store, Memory: h.memory,
 		Capabilities: func(id string) ahp.Capabilities { return h.server.Capabilities(id) },
 		Prepare:      h.canvases.Prepare, Vet: h.canvases.Clients.Vet, After: h.canvases.Clients.Fold, BeforeDispose: h.canvases.CloseSession,
 	})
 	so := h.opts.Server
+	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles, so.ValidToken, so.Owner, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.owner, h.audit.act
+	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.mayUse, h.audit.act
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
@@ -175,6 +178,10 @@ type caller struct{ h *Host }
 
 func (c caller) Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error) {
 	return c.h.server.Call(ctx, clientID, within, method, params)
+}
+
+func (c caller) Connection(clientID string) *channels.Subscriber {
+	return c.h.server.Connection(clientID)
 }
 
 func (c caller) Capable(clientID, capability string) bool {

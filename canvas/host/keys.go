@@ -47,14 +47,20 @@ func (k *keys) valid(id string) bool {
 	return id == "" || k.store.Opens(id) || slices.ContainsFunc(*k.fixed.Load(), func(t ws.Token) bool { return ws.TokenID(t.Secret) == id })
 }
 
-// owner returns the token that names a client id, or "".
-func (k *keys) owner(clientID string) string {
+// mayUse reports whether a token may use a client id: false if other tokens name it and
+// this one does not.
+func (k *keys) mayUse(clientID, id string) bool {
+	named := false
 	for _, t := range *k.fixed.Load() {
 		if t.ClientID == clientID {
-			return ws.TokenID(t.Secret)
+			if ws.TokenID(t.Secret) == id {
+				return true
+			}
+			named = true
 		}
 	}
-	return k.store.Owner(clientID)
+	owners := k.store.Owners(clientID)
+	return slices.Contains(owners, id) || !named && len(owners) == 0
 }
 
 // base returns the view token and the agent token.

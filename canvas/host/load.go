@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
@@ -17,13 +18,43 @@ type Load struct {
 	Refused uint64
 	// HTTP counts the other connections of Serve's listener.
 	HTTP web.ConnStats
+	// Memory is what clients make the host hold.
+	Memory Memory
+}
+
+// Memory is what clients make a host hold, in bytes.
+type Memory struct {
+	// Limit is Options.Memory.
+	Limit int64
+	// Used is how much is held now.
+	Used int64
+	// ByKind is how much for each purpose: frames, queues, replies, content, schemas,
+	// clients, state and replay.
+	ByKind map[string]int64
+	// Closed counts connections that were closed because of what they held.
+	Closed uint64
+	// Refused counts work that was refused or delayed because too much was held.
+	Refused uint64
+}
+
+// memoryLoad returns what the ledger says.
+func (h *Host) memoryLoad() Memory {
+	stats := h.memory.Stats()
+	m := Memory{
+		Limit: h.memory.Limit(), Used: h.memory.Total(), ByKind: map[string]int64{},
+		Closed: stats.Closed, Refused: stats.Refused,
+	}
+	for _, k := range budget.Kinds() {
+		m.ByKind[k.String()] = h.memory.Used(k)
+	}
+	return m
 }
 
 // Load returns the current counts.
 func (h *Host) Load() Load {
 	return Load{
 		Connections: h.server.Stats().Connections, MaxConnections: h.opts.MaxConnections,
-		Refused: h.full.Load(), HTTP: h.conns.Stats(),
+		Refused: h.full.Load(), HTTP: h.conns.Stats(), Memory: h.memoryLoad(),
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -61,6 +63,13 @@ type Options struct {
 	// keeps nothing. The caller closes it after the host.
 	Store channels.Store
 
+	// Memory is how many bytes clients can make the host hold: messages that are being
+	// read or sent, content, compiled schemas, remembered clients, what they keep in
+	// sessions. Above half of it the connections that hold most are closed, and above
+	// three quarters new work is refused. The default is a quarter of the machine's memory
+	// or of the process's control group, at most 2 GiB; the least is 64 MiB. It is not a
+	// limit of the process, see [runtime/debug.SetMemoryLimit].
+	Memory int64
 	// MaxConnections limits AHP connections, those through a relay included. The
 	// default is [DefaultMaxConnections].
 	MaxConnections int
@@ -97,6 +106,10 @@ func (o *Options) check() error {
 	switch {
 	case o.Log.FirstSeq != 0 || o.Log.Sequence != nil:
 		return errors.New("the host sets FirstSeq and Sequence of Options.Log: leave them empty")
+	case o.Memory < 0 || o.Memory > 0 && o.Memory < budget.Least:
+		return fmt.Errorf("Options.Memory is %d bytes: the host needs at least %d", o.Memory, budget.Least)
+	case s.Memory != nil || o.Log.Memory != nil:
+		return errors.New("the host sets Memory of Options.Log and Options.Server: set Options.Memory")
 	case s.Log != nil || s.Methods != nil || s.Presence != nil || s.Connectivity != nil || s.Info != nil || s.Logger != nil:
 		return errors.New("the host sets Log, Methods, Presence, Connectivity, Info and Logger of Options.Server: leave them empty")
 	}
@@ -107,6 +120,7 @@ func (o Options) withDefaults() Options {
 	o.ViewToken = cmp.Or(o.ViewToken, rand.Text())
 	o.AgentToken = cmp.Or(o.AgentToken, rand.Text())
 	o.Drain = cmp.Or(o.Drain, 10*time.Second)
+	o.Memory = cmp.Or(o.Memory, budget.OfMachine())
 	o.MaxConnections = cmp.Or(o.MaxConnections, DefaultMaxConnections)
 	if o.AccessTokens == nil {
 		o.AccessTokens = token.New()

@@ -56,8 +56,8 @@ func (h *Host) Invite(session, role, name string) (string, error) {
 	return web.InvitationLink(base, code, session), nil
 }
 
-// inviteFor returns the invitation for a session whose page nobody has open, for an agent
-// to give to the person. It is "" if people look, or none can be made.
+// inviteFor returns the invitation for a session whose page no person has open, for an
+// agent to give to the person. It is "" if people look, or none can be made.
 func (h *Host) inviteFor(session string) string {
 	if h.People(session) > 0 {
 		return ""

@@ -119,6 +119,7 @@ func (h *Host) drain() error {
 	if srv != nil {
 		err = errors.Join(err, srv.Close())
 	}
+	h.memory.Close()
 	h.sequence.Close()
 	h.expiring.Wait()
 	return err

@@ -123,7 +123,7 @@ func TestRotate(t *testing.T) {
 	}
 }
 
-// TestInvitation: an agent gets an invitation while nobody looks, and never the view
+// TestInvitation: an agent gets an invitation while no person looks, and never the view
 // token. It is exchanged once; the second use says when the first was, and is an event.
 func TestInvitation(t *testing.T) {
 	h, _ := serve(t, host.Options{ViewToken: viewToken, AgentToken: agentToken})

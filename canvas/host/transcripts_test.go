@@ -75,7 +75,7 @@ func newEnv(t *testing.T) *env {
 	e.host, err = host.New(host.Options{
 		ViewToken: viewToken, AgentToken: agentToken, Version: "test",
 		Tokens: []ws.Token{
-			{Secret: "token-of-c-b", Role: host.RoleView, ClientID: "c-b"},
+			{Secret: "token-of-c-bound", Role: host.RoleView, ClientID: "c-bound"},
 			{Secret: readToken, Role: host.RoleRead}, {Secret: lookToken, Role: host.RoleLook}, {Secret: clientToken, Role: host.RoleClient},
 		},
 		NewID: func() string {

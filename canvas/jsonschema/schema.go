@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"bytes"
+	"container/list"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,6 +24,13 @@ type Limits struct {
 type Schema struct {
 	compiled  *santhosh.Schema // nil if it cannot be enforced
 	unchecked error            // why not
+	unmatched error            // why a pattern is not enforced
+
+	raw    ahp.Value
+	depth  int
+	cost   int64 // of the compiled schema, in bytes
+	memory *Memory
+	place  *list.Element // in memory; guarded by memory.mu
 
 	mu   sync.Mutex // held during a check: the schema counts the work for one input at a time
 	left int        // visits that the check may still make
@@ -31,6 +39,9 @@ type Schema struct {
 // Set compiles schemas that are declared together: they share one budget. The zero
 // value is ready to use.
 type Set struct {
+	// Memory bounds what compiled schemas take; nil keeps all.
+	Memory *Memory
+
 	parts, steps int
 	known        map[string]pattern // by text
 }
@@ -69,10 +80,15 @@ func (s *Set) Compile(raw ahp.Value, limits Limits) (*Schema, error) {
 	if !raw.IsValid() || raw.Kind() != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	schema := &Schema{}
+	schema := &Schema{raw: raw, depth: limits.Depth, memory: s.Memory}
+	parts, steps := s.parts, s.steps
+	schema.mu.Lock()
+	defer schema.mu.Unlock()
 	if err := s.compile(schema, raw, limits.Depth); err != nil {
 		return &Schema{unchecked: err}, nil
 	}
+	schema.cost = int64(len(raw) + (s.parts-parts)*bytesPerPart + (s.steps-steps)*bytesPerStep)
+	s.Memory.used(schema)
 	return schema, nil
 }
 
@@ -90,7 +106,7 @@ func (s *Set) compile(schema *Schema, raw ahp.Value, depth int) error {
 	}
 	compiler := santhosh.NewCompiler()
 	compiler.UseLoader(noRemote{})
-	compiler.UseRegexpEngine(s.patterns(schema))
+	compiler.UseRegexpEngine(s.patterns(schema, monotone(doc)))
 	if err := compiler.AddResource(baseURL, doc); err != nil {
 		return err
 	}
@@ -109,6 +125,15 @@ func (s *Schema) Unchecked() error {
 	return s.unchecked
 }
 
+// Partial returns why a part of the schema is not enforced, although the rest is: a
+// pattern that RE2 cannot express, such as one with a lookahead in its middle.
+func (s *Schema) Partial() error {
+	if s == nil || s.unchecked != nil {
+		return nil
+	}
+	return s.unmatched
+}
+
 // Check holds an input, a JSON text, against the schema. It returns nil if the input
 // fits.
 func (s *Schema) Check(input ahp.Value) *Violation {
@@ -121,12 +146,26 @@ func (s *Schema) Check(input ahp.Value) *Violation {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.ready(); err != nil {
+		return &Violation{Message: "the schema cannot be applied: " + oneLine(err.Error())}
+	}
 	s.left = maxVisits
 	err = s.compiled.Validate(doc)
 	if s.left < 0 {
 		return &Violation{Rule: "limit", Message: errTooExpensive.Error()}
 	}
 	return violation(err)
+}
+
+// ready compiles a schema that was dropped again. The caller holds its lock.
+func (s *Schema) ready() error {
+	if s.compiled == nil {
+		if err := new(Set).compile(s, s.raw, s.depth); err != nil {
+			return err
+		}
+	}
+	s.memory.used(s)
+	return nil
 }
 
 // violation returns the first leaf of a validation error: the one that says most.

@@ -99,7 +99,7 @@ func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 		failure(w, r, http.StatusNotImplemented, "This canvas has no server, so it can only serve files.")
 		return
 	}
-	params := canvas.CanvasReadResourceParams{Channel: p.channel, URI: ahp.SchemeContent + ":/" + p.instanceID + r.URL.EscapedPath()}
+	params := canvas.CanvasReadResourceParams{Channel: p.channel, URI: canvas.ContentPath{}.URI(p.instanceID) + r.URL.EscapedPath()}
 	if have := r.Header.Get("If-None-Match"); have != "" {
 		params.Meta = map[string]ahp.Value{canvas.MetaETag: ahp.MustMarshal(have)}
 	}

@@ -62,7 +62,7 @@ type answer struct {
 func (m *fromPage) answer() answer {
 	switch {
 	case m.Type == "result" && len(m.Value) > maxValue:
-		return answer{err: canvas.Errorf(canvas.CodeHandlerError, "the page's answer has %d bytes; the limit is %d", len(m.Value), maxValue)}
+		return answer{err: canvas.Errorf(canvas.CodeLimitExceeded, "the action ran; its value was dropped: it has %d bytes, at most %d are allowed", len(m.Value), maxValue)}
 	case m.Type == "result":
 		return answer{value: m.Value}
 	case m.Error == nil:

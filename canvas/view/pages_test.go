@@ -194,7 +194,7 @@ func TestTooBig(t *testing.T) {
 		b.says(v, `"type":"hello"`)
 		got := b.invoke("")
 		b.says(v, `"type":"result","id":"call-1","value":"`+strings.Repeat("x", 64<<10)+`"`)
-		want(t, got, "", canvas.CodeHandlerError, "the limit is 65536")
+		want(t, got, "", canvas.CodeLimitExceeded, "the action ran; its value was dropped: it has 65538 bytes, at most 65536 are allowed")
 	})
 }
 

@@ -25,6 +25,8 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("app away", TestReconnect)
 		t.Run("app silent", TestHostIsSilent)
 		t.Run("single document", TestSingleDocument)
+		t.Run("messages to the parent", TestPlainDocument)
+		t.Run("under a prefix", TestUnderAPrefix)
 		t.Run("no content origins", TestNoContentOrigin)
 		t.Run("does not run", TestPageThatDoesNotRun)
 	}, webtest.Firefox, webtest.WebKit)

@@ -50,7 +50,7 @@ func TestHostileMessages(t *testing.T) {
 		{"names that every object has", `say(JSON.parse('{"__proto__":{"x-ahp":"http/1"},"constructor":1}'))`, "", `{"__proto__":{"x-ahp":"http/1"},"constructor":1}`, ""},
 		{"as much as may be", `say(new Array(32_767).fill(1)); await turn(); sent[0] = String(sent[0].length)`, "", "65535", ""},
 		{"an answer of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "result", id: 7, value: holes }); await until(() => heard.length && sent.length); heard.length = 0`, "",
-			`{"x-ahp":"view/1","type":"error","id":7,"error":{"code":"canvas_handler_error","message":"the answer is not JSON, or has more than 64 KiB"}}`, ""},
+			`{"x-ahp":"view/1","type":"error","id":7,"error":{"code":"canvas_limit_exceeded","message":"the action ran; its value was dropped: it has more than 64 KiB"}}`, ""},
 		{"an error of holes", `view.receive({ "x-ahp": "view/1", type: "invoke", id: 7, action: "a" }); canvas.postMessage({ t: "error", id: 7, code: holes, message: { toString: 1 } }); await until(() => heard.length && sent.length); heard.length = 0`, "",
 			`{"x-ahp":"view/1","type":"error","id":7,"error":{"code":"canvas_handler_error","message":"the page gave no reason"}}`, ""},
 		{"a reason that every object has", `frame.port.postMessage({ t: "failed", reason: "constructor" })`, "", "", "failed The frame of this canvas could not be set up."},

@@ -47,12 +47,12 @@ func startRenderer(t *testing.T) *env {
 	})
 }
 
-// render opens the renderer and returns the frame of the canvas.
-func (e *env) render(t *testing.T, b *webtest.Browser) *webtest.Page {
+// render opens the renderer and returns it with the frame of the canvas.
+func (e *env) render(t *testing.T, b *webtest.Browser) (p, frame *webtest.Page) {
 	t.Helper()
 	fragment := url.Values{"host": {strings.Replace(e.origin, "http", "ws", 1)}, "token": {viewToken}, "session": {host.DefaultSession}}
-	p := b.Open(t, e.origin+"/renderer.html#"+fragment.Encode())
-	return p.Frames(t, 1, func(u *url.URL) bool { return u.String() == "about:srcdoc" })[0]
+	p = b.Open(t, e.origin+"/renderer.html#"+fragment.Encode())
+	return p, p.Frames(t, 1, func(u *url.URL) bool { return u.String() == "about:srcdoc" })[0]
 }
 
 // add registers a provider and opens one of its canvases.
@@ -86,7 +86,7 @@ func TestRendererBoard(t *testing.T) {
 	p := board.New()
 	e.add(t, "board", p, p.Declarations()[0], `{"title":"Release"}`)
 	e.invoke(t, "add_card", `{"list":"todo","title":"Write notes"}`)
-	frame := e.render(t, webtest.Start(t))
+	page, frame := e.render(t, webtest.Start(t))
 	frame.Wait(t, `document.querySelector(".card .name")?.textContent === "Write notes"`)
 	frame.Click(t, ".card input[type=checkbox]")
 	frame.Wait(t, `document.querySelector(".card.done") !== null`)
@@ -95,6 +95,7 @@ func TestRendererBoard(t *testing.T) {
 	}
 	e.invoke(t, "add_card", `{"list":"todo","title":"Tag"}`)
 	frame.Wait(t, `document.querySelectorAll(".card").length === 2`)
+	save(t, "renderer", page)
 }
 
 // TestRendererFolder: in such a renderer the page of a starter folder runs the agent's
@@ -111,7 +112,7 @@ func TestRendererFolder(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = app.Close() })
 	e.add(t, app.ID(), app, app.Declarations()[0], "")
-	frame := e.render(t, webtest.Start(t))
+	_, frame := e.render(t, webtest.Start(t))
 	if got := e.invoke(t, "add_note", `{"text":"first"}`); got != `{"notes":1}` {
 		t.Errorf("the action's value is %s", got)
 	}

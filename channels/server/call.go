@@ -7,6 +7,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // Call sends a request to a client on its newest connection and returns the
@@ -20,6 +21,15 @@ func (s *Server) Call(ctx context.Context, clientID string, within time.Duration
 		return nil, fmt.Errorf("call %s: %w", method, &ws.CloseError{Code: ws.CodeLost, Reason: "the client is not connected"})
 	}
 	return c.peer.CallWithin(ctx, within, method, params)
+}
+
+// Connection returns the connection on which Call sends, or nil if the client is not
+// connected.
+func (s *Server) Connection(clientID string) *channels.Subscriber {
+	if c := s.clients.newest(clientID); c != nil {
+		return c.sub
+	}
+	return nil
 }
 
 // Capabilities returns what a client declared on its newest open connection. If it

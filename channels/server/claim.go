@@ -102,8 +102,8 @@ func (cl *client) admits(c *conn, proven bool) error {
 		if c.rights.Of("session/activeClientSet") == access.Denied {
 			return errOtherToken
 		}
-	case cl.token != c.grant.Token:
-		return errOtherToken
+	case cl.token != c.grant.Token && (c.grant.ClientID == "" || c.grant.Token == ""):
+		return errOtherToken // unless the token names the client
 	case len(cl.conns) > 0 && !proven && c.grant.ClientID == "":
 		return errInUse // a token that names the client needs no secret
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
@@ -49,6 +50,7 @@ type client struct {
 	// subscriptions. Older connections might still be open.
 	ended    bool
 	bookmark channels.Bookmark
+	counted  int64 // bytes of the bookmark in the budget
 
 	// All nil while a connection is open.
 	absent *list.Element // in clients.absent
@@ -63,6 +65,7 @@ type clients struct {
 	remember time.Duration
 	limit    int
 	onGone   func(clientID string)
+	memory   *budget.Ledger
 
 	mu     sync.Mutex
 	known  map[string]*client
@@ -87,6 +90,7 @@ func (t *clients) add(c *conn) {
 	}
 	t.present(cl)
 	cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, false
+	t.mark(cl, nil)
 	cl.conns = append(cl.conns, c)
 }
 
@@ -119,13 +123,15 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 		t.ends = nil
 	}
 	if newest && !cl.ended || len(cl.conns) == 0 {
-		cl.version, cl.caps, cl.ended, cl.bookmark = c.sub.Version, c.sub.Caps, true, mark
+		cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, true
+		t.mark(cl, mark)
 	}
 	switch {
 	case len(cl.conns) > 0 || t.closed:
 		return false
 	case c.tokenEnded.Load():
 		delete(t.known, cl.id)
+		t.mark(cl, nil)
 		return true
 	}
 	t.leave(cl)
@@ -152,7 +158,7 @@ func (t *clients) leave(cl *client) {
 	cl.absent = t.absent.PushBack(cl)
 	cl.grace = time.AfterFunc(t.grace, func() { t.graceOver(cl) })
 	cl.forget = time.AfterFunc(t.remember, func() { t.drop(cl) })
-	if t.absent.Len() > t.limit {
+	for t.absent.Len() > t.limit || t.absent.Len() > 1 && !t.memory.Fits(budget.Clients, 0) {
 		// The grace timer still runs: the client leaves its channels when it fires.
 		t.forgetClient(t.absent.Front().Value.(*client))
 	}
@@ -211,7 +217,21 @@ func (t *clients) forgetClient(cl *client) {
 	cl.absent = nil
 	cl.forget.Stop()
 	delete(t.known, cl.id)
+	t.mark(cl, nil) // the grace timer still refers to the client
 }
+
+// mark sets the bookmark of a client, and counts it.
+func (t *clients) mark(cl *client, mark channels.Bookmark) {
+	size := int64(0)
+	if mark != nil {
+		size = int64(len(cl.id) + 512 + len(mark)*perBookmark)
+	}
+	t.memory.Add(budget.Clients, size-cl.counted)
+	cl.bookmark, cl.counted = mark, size
+}
+
+// perBookmark is about what a channel in a bookmark takes, in bytes.
+const perBookmark = 80
 
 // present stops the timers of a client.
 func (t *clients) present(cl *client) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -34,7 +36,26 @@ type conn struct {
 	sub *channels.Subscriber
 
 	answered atomic.Bool // the answer to the handshake is queued
+
+	account   *budget.Account
+	counted   int // subscriptions that the account counts; guarded by the log's mutex
+	throttled atomic.Pointer[throttled]
 }
+
+// perSubscription is about what a subscription takes, in bytes.
+const perSubscription = 160
+
+var errMemory = ahp.Errorf(ahp.CodePermissionDenied, "%s", budget.ErrFull)
+
+// countSubscriptions counts the connection's subscriptions in its account.
+func (c *conn) countSubscriptions(tx *channels.ReadTx) {
+	n := tx.SubscriptionCount(c.sub)
+	c.account.Add(budget.Clients, int64(n-c.counted)*perSubscription)
+	c.counted = n
+}
+
+// tokenName names the token of a connection in the budget and in the rates.
+func tokenName(g ws.Grant) string { return cmp.Or(g.Token, g.Role+"/"+g.ClientID) }
 
 // Deliver queues an envelope for the connection.
 func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }
@@ -108,11 +129,14 @@ func (c *conn) mismatched(m Method, req *peer.Request) {
 func (c *conn) Closed(error) {
 	s := c.server
 	defer s.ended(c)
+	defer c.account.Close(tokenName(c.grant))
 	if c.sub == nil {
 		c.opening.Stop()
 		return
 	}
-	gone := s.clients.left(c, s.log.Leave(c.sub))
+	mark := s.log.Leave(c.sub)
+	c.account.Give(budget.Clients, int64(c.counted)*perSubscription)
+	gone := s.clients.left(c, mark)
 	s.report(c.sub.ClientID)
 	if gone {
 		s.clients.onGone(c.sub.ClientID)

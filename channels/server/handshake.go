@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"iter"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -56,6 +58,7 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
+	c.subscribed(len(p.InitialSubscriptions))
 	if err := c.subscribeInitially(req, exact, secret, p.InitialSubscriptions); err != nil {
 		c.abort(req, err)
 		return
@@ -80,10 +83,10 @@ func (c *conn) subscribeInitially(req *peer.Request, version, secret string, uri
 				snaps = append(snaps, snap)
 			}
 		}
-		req.ReplyLazy(func() (ahp.Value, error) {
-			result.Snapshots = encodeAll(snaps)
-			return ahp.Marshal(result)
-		})
+		result.Snapshots = []ahp.Snapshot{}
+		head, tail := aroundSnapshots(ahp.MustMarshal(result))
+		replySnapshots(req, head, snaps, tail)
+		c.countSubscriptions(&tx.ReadTx)
 		return nil
 	})
 }
@@ -138,13 +141,15 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
+	c.subscribed(len(p.Subscriptions))
 	err = c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {
 			mark = tx.Bookmark(known.conns[len(known.conns)-1].sub)
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
-		replyResumption(req, r)
+		replyResumption(req, &r)
+		c.countSubscriptions(&tx.ReadTx)
 		return nil
 	})
 	if err != nil {
@@ -187,11 +192,14 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 	if c.grant.ClientID != "" && c.grant.ClientID != clientID {
 		return ahp.Errorf(ahp.CodePermissionDenied, "the token is not good for this clientId")
 	}
-	if c.server.owner != nil && c.grant.ClientID == "" && c.server.owner(clientID) != "" {
+	if c.server.mayUse != nil && !c.server.mayUse(clientID, c.grant.Token) {
 		return errOtherToken
 	}
 	if subscriptions > c.server.maxSubs {
 		return ahp.Errorf(ahp.CodeInvalidParams, "more than %d subscriptions", c.server.maxSubs)
+	}
+	if !c.server.memory.Fits(budget.Clients, int64(subscriptions)*perSubscription) {
+		return errMemory
 	}
 	return nil
 }
@@ -201,7 +209,7 @@ func (c *conn) admit(clientID string, subscriptions int) error {
 func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Version, caps ahp.Capabilities, shown string, fresh bool) (secret string, old []*conn, err error) {
 	c.sub = &channels.Subscriber{
 		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
-		Version: version, Caps: caps, Sink: c,
+		Version: version, Caps: caps, Sink: c, Account: c.account,
 	}
 	if c.server.audit != nil {
 		c.sub.Audit = func(channel, action string, refused error) { c.record(action, channel, refused) }
@@ -218,14 +226,6 @@ func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Ve
 	return secret, old, nil
 }
 
-func encodeAll(snaps []*channels.Snapshot) []ahp.Snapshot {
-	out := make([]ahp.Snapshot, 0, len(snaps))
-	for _, s := range snaps {
-		out = append(out, s.Encode())
-	}
-	return out
-}
-
 // snapshotResult has its array even if it is empty.
 type snapshotResult struct {
 	Type      string         `json:"type"`
@@ -235,11 +235,10 @@ type snapshotResult struct {
 // replyResumption answers a reconnect with one of the two variants. Each has its own
 // arrays, even if they are empty. The envelopes of a replay are already encoded and
 // are sent without decoding them.
-func replyResumption(req *peer.Request, r channels.Resumption) {
+func replyResumption(req *peer.Request, r *channels.Resumption) {
 	if !r.Replay {
-		req.ReplyLazy(func() (ahp.Value, error) {
-			return ahp.Marshal(snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: encodeAll(r.Snapshots)})
-		})
+		head, tail := aroundSnapshots(ahp.MustMarshal(snapshotResult{Type: ahp.ReconnectSnapshot, Snapshots: []ahp.Snapshot{}}))
+		replySnapshots(req, head, r.Snapshots, tail)
 		return
 	}
 	missing := ahp.MustMarshal(append([]string{}, r.Missing...))
@@ -247,16 +246,18 @@ func replyResumption(req *peer.Request, r channels.Resumption) {
 	for _, e := range r.Entries {
 		size += len(e.Envelope())
 	}
-	req.ReplyParts(size, func(yield func([]byte) bool) {
-		if !yield(replayHead) {
-			return
-		}
-		for i, e := range r.Entries {
-			if i > 0 && !yield(comma) || !yield(e.Envelope()) {
+	req.ReplyLazyParts([]peer.Held{r}, func() (int, iter.Seq[[]byte]) {
+		return size, func(yield func([]byte) bool) {
+			if !yield(replayHead) {
 				return
 			}
+			for i, e := range r.Entries {
+				if i > 0 && !yield(comma) || !yield(e.Envelope()) {
+					return
+				}
+			}
+			_ = yield(replayMissing) && yield(missing) && yield(replayEnd)
 		}
-		_ = yield(replayMissing) && yield(missing) && yield(replayEnd)
 	})
 }
 

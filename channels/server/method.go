@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -68,23 +69,26 @@ func HandleContent[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, fr
 	return row(m, Content, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
 		result, err := fn(ctx, c.sub, p)
 		if err == nil {
-			req.ReplyContent(result)
+			// Read with resourceRead, content is encoded for one connection.
+			c.account.Add(budget.Content, int64(len(result)))
+			req.ReplyContentThen(result, func() { c.account.Give(budget.Content, int64(len(result))) })
 		}
 		return err
 	})
 }
 
 // HandleStream returns the row of a method that reads content. Its handler returns
-// either the encoded result, or a function that writes the result when it is sent.
-func HandleStream[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (ahp.Value, func(io.Writer) error, error)) Method {
+// either the encoded result, or a function that writes the result when it is sent. done is
+// called once the result has been sent or dropped.
+func HandleStream[P, R any](m ahp.Method[P, R], fn func(ctx context.Context, from *channels.Subscriber, p P) (value ahp.Value, write func(io.Writer) error, done func(), err error)) Method {
 	return row(m, Content, func(ctx context.Context, c *conn, req *peer.Request, p P) error {
-		value, write, err := fn(ctx, c.sub, p)
+		value, write, done, err := fn(ctx, c.sub, p)
 		switch {
 		case err != nil:
 		case write != nil:
-			req.ReplyStream(write)
+			req.ReplyStreamThen(write, done)
 		default:
-			req.ReplyContent(value)
+			req.ReplyContentThen(value, done)
 		}
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -36,9 +37,9 @@ type Options struct {
 	// accepted, by ws.Grant's Token. It is called when a connection begins, so that
 	// EndToken misses none. nil means that no token ends.
 	ValidToken func(token string) bool
-	// Owner returns the only token that may use a client id, or "" for any. It may be
-	// nil.
-	Owner func(clientID string) (token string)
+	// MayUse reports whether a token may use a client id: false if other tokens name it
+	// and this one does not. nil permits all.
+	MayUse func(clientID, token string) bool
 	// Audit is called for each handshake, each action, each request that changes something
 	// and each that the role does not permit. It must return at once. It may be nil.
 	Audit func(Act)
@@ -61,6 +62,11 @@ type Options struct {
 	// MaxSubs limits the subscriptions of a connection; default 4,096.
 	MaxSubs int
 
+	// Memory counts what clients make the host hold; nil counts nothing.
+	Memory *budget.Ledger
+	// Rates limit what clients make the host do.
+	Rates Rates
+
 	// Peer has the limits of a connection. If its MessageRate is 0, it is 20,000
 	// messages a second with a burst of 40,000: more than any page sends, and few
 	// enough to protect the host from a flood.
@@ -77,7 +83,7 @@ type Server struct {
 	connectivity Connectivity
 	roles        bool
 	validToken   func(string) bool
-	owner        func(string) string
+	mayUse       func(clientID, token string) bool
 	audit        func(Act)
 	info         *ahp.ServerInfo
 	maxSubs      int
@@ -86,6 +92,10 @@ type Server struct {
 	logger       *slog.Logger
 	clients      clients
 	nextID       atomic.Uint64
+	memory       *budget.Ledger
+	rates        Rates
+	sessions     paces // by URI
+	tokens       paces // by tokenName
 
 	unreadable atomic.Uint64
 	closed     atomic.Bool // set under mu
@@ -105,14 +115,17 @@ func New(opts Options) *Server {
 		connectivity: opts.Connectivity,
 		roles:        opts.Roles,
 		validToken:   opts.ValidToken,
-		owner:        opts.Owner,
+		mayUse:       opts.MayUse,
 		audit:        opts.Audit,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
 		handshake:    or(opts.Handshake, 30*time.Second),
 		logger:       or(opts.Logger, slog.New(slog.DiscardHandler)),
 		live:         map[*conn]struct{}{},
+		memory:       opts.Memory,
+		rates:        opts.Rates.withDefaults(),
 	}
+	s.sessions.rate, s.tokens.rate = s.rates.Session, s.rates.Token
 	limits := opts.Peer
 	limits.Logger = s.logger
 	limits.FlushShared = opts.Log.Flush
@@ -125,6 +138,7 @@ func New(opts Options) *Server {
 		remember: or(opts.Remember, 10*time.Minute),
 		limit:    or(opts.MaxClients, 4096),
 		onGone:   func(id string) { s.clientGone(id, func(string) bool { return false }) },
+		memory:   opts.Memory,
 		known:    map[string]*client{},
 		absent:   list.New(),
 	}
@@ -152,10 +166,12 @@ func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) {
 	if s.roles {
 		c.rights = access.For(grant.Role)
 	}
-	c.peer = s.peers.New(socket, c)
+	c.account = s.memory.Open(tokenName(grant), func(reason string) { c.peer.Abort(ws.CodeTryLater, reason) })
+	c.peer = s.peers.New(socket, c, c.account)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed.Load() {
+		c.account.Close(tokenName(grant))
 		socket.Close(ws.CodeGoingAway, shuttingDown)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -17,21 +18,23 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	err := c.server.log.Update(func(tx *channels.Tx) error {
-		if tx.SubscriptionCount(c.sub) >= c.server.maxSubs && !tx.Subscribed(c.sub, p.Channel) {
+		switch again := tx.Subscribed(c.sub, p.Channel); {
+		case again:
+		case !c.server.memory.Fits(budget.Clients, perSubscription):
+			return errMemory
+		case tx.SubscriptionCount(c.sub) >= c.server.maxSubs:
 			return ahp.Errorf(ahp.CodePermissionDenied, "more than %d subscriptions on one connection", c.server.maxSubs)
 		}
 		snap, err := tx.Subscribe(c.sub, p.Channel)
 		if err != nil {
 			return err
 		}
-		req.ReplyLazy(func() (ahp.Value, error) {
-			var result ahp.SubscribeResult
-			if snap != nil {
-				encoded := snap.Encode()
-				result.Snapshot = &encoded
-			}
-			return ahp.Marshal(result)
-		})
+		if snap == nil {
+			req.Reply(ahp.SubscribeResult{})
+		} else {
+			replySnapshots(req, []byte(`{"snapshot":`), []*channels.Snapshot{snap}, []byte(`}`))
+		}
+		c.countSubscriptions(&tx.ReadTx)
 		return nil
 	})
 	if err != nil {
@@ -48,6 +51,7 @@ func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	last := c.server.log.Unsubscribe(c.sub, p.Channel)
+	c.server.log.View(c.countSubscriptions)
 	if last && c.server.presence != nil {
 		c.server.presence.ClientLeft(c.sub.ClientID, p.Channel)
 	}
@@ -59,6 +63,12 @@ func dispatch(_ context.Context, c *conn, req *peer.Request) {
 	var p ahp.DispatchActionParams
 	if decodeParams(ahp.DispatchAction.MethodInfo, req.Params, &p) != nil {
 		c.server.unreadable.Add(1)
+		return
+	}
+	if limited := req.Limited(); limited != nil {
+		if c.server.log.RefuseDispatch(c.sub, p, limited.Message) != nil {
+			c.server.unreadable.Add(1)
+		}
 		return
 	}
 	if c.server.log.Dispatch(c.sub, p) != nil { // the sequence is exhausted; the host stops

@@ -555,15 +555,20 @@ data class CanvasInvokeActionParams(override val json: JsonObject) : View {
      * fits the action's schema
      */
     val input: JsonElement? get() = json.get("input")
+    /**
+     * has the instance's channel under MetaChannel
+     */
+    val meta: JsonElement? get() = json.get("_meta")
 
     companion object {
-        fun of(channel: String, instanceId: String, canvasId: String, extensionId: String, actionName: String, input: JsonElement? = null) = CanvasInvokeActionParams(buildJsonObject {
+        fun of(channel: String, instanceId: String, canvasId: String, extensionId: String, actionName: String, input: JsonElement? = null, meta: JsonElement? = null) = CanvasInvokeActionParams(buildJsonObject {
             put("channel", JsonPrimitive(channel))
             put("instanceId", JsonPrimitive(instanceId))
             put("canvasId", JsonPrimitive(canvasId))
             put("extensionId", JsonPrimitive(extensionId))
             put("actionName", JsonPrimitive(actionName))
             input?.let { put("input", it) }
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -661,14 +666,19 @@ data class CanvasOpenParams(override val json: JsonObject) : View {
      * fits the declared schema
      */
     val input: JsonElement? get() = json.get("input")
+    /**
+     * has the instance's channel under MetaChannel
+     */
+    val meta: JsonElement? get() = json.get("_meta")
 
     companion object {
-        fun of(channel: String, canvasId: String, extensionId: String, instanceId: String, input: JsonElement? = null) = CanvasOpenParams(buildJsonObject {
+        fun of(channel: String, canvasId: String, extensionId: String, instanceId: String, input: JsonElement? = null, meta: JsonElement? = null) = CanvasOpenParams(buildJsonObject {
             put("channel", JsonPrimitive(channel))
             put("canvasId", JsonPrimitive(canvasId))
             put("extensionId", JsonPrimitive(extensionId))
             put("instanceId", JsonPrimitive(instanceId))
             input?.let { put("input", it) }
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -1666,25 +1676,34 @@ data class JsonRpcError(override val json: JsonObject) : View {
 
 /**
  * ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and
- * is ignored, and so are limit and cursor of later versions: the result has all sessions.
+ * is ignored.
  */
 data class ListSessionsParams(override val json: JsonObject) : View {
     /**
      * ahp-root://
      */
     val channel: String? get() = json.known("channel")?.let { it.jsonPrimitive.content }
+    /**
+     * most sessions of the result; default is as many as fit
+     */
+    val limit: Long? get() = json.known("limit")?.let { it.jsonPrimitive.long }
+    /**
+     * nextCursor of the result before
+     */
+    val cursor: String? get() = json.known("cursor")?.let { it.jsonPrimitive.content }
 
     companion object {
-        fun of(channel: String? = null) = ListSessionsParams(buildJsonObject {
+        fun of(channel: String? = null, limit: Long? = null, cursor: String? = null) = ListSessionsParams(buildJsonObject {
             channel?.let { put("channel", JsonPrimitive(it)) }
+            limit?.let { put("limit", JsonPrimitive(it)) }
+            cursor?.let { put("cursor", JsonPrimitive(it)) }
         })
     }
 }
 
 /**
  * listSessions, client to host. Requests the catalog of sessions. A filter has no defined
- * meaning and is ignored, and so are limit and cursor of later versions: the result has all
- * sessions.
+ * meaning and is ignored.
  */
 data class ListSessionsRequest(override val json: JsonObject) : View, ClientRequest {
     val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
@@ -1721,13 +1740,18 @@ data class ListSessionsResponse(override val json: JsonObject) : View {
  */
 data class ListSessionsResult(override val json: JsonObject) : View {
     /**
-     * all sessions
+     * the sessions, at most about 1 MiB of them
      */
     val items: List<SessionSummary> get() = json.getValue("items").let { it.jsonArray.map { SessionSummary(it.jsonObject) } }
+    /**
+     * present if there are more sessions
+     */
+    val nextCursor: String? get() = json.known("nextCursor")?.let { it.jsonPrimitive.content }
 
     companion object {
-        fun of(items: List<SessionSummary>) = ListSessionsResult(buildJsonObject {
+        fun of(items: List<SessionSummary>, nextCursor: String? = null) = ListSessionsResult(buildJsonObject {
             put("items", JsonArray(items.map { it.json }))
+            nextCursor?.let { put("nextCursor", JsonPrimitive(it)) }
         })
     }
 }

@@ -710,6 +710,8 @@ pub struct CanvasInvokeActionParams {
     pub action_name: String,
     /// fits the action's schema
     pub input: Option<Value>,
+    /// has the instance's channel under MetaChannel
+    pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -720,6 +722,7 @@ object!(CanvasInvokeActionParams {
     required extension_id "extensionId",
     required action_name "actionName",
     nullable input "input",
+    nullable meta "_meta",
 });
 
 /// canvasInvokeAction, both ways. Asks a client provider to run an action.
@@ -796,6 +799,8 @@ pub struct CanvasOpenParams {
     pub instance_id: String,
     /// fits the declared schema
     pub input: Option<Value>,
+    /// has the instance's channel under MetaChannel
+    pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -805,6 +810,7 @@ object!(CanvasOpenParams {
     required extension_id "extensionId",
     required instance_id "instanceId",
     nullable input "input",
+    nullable meta "_meta",
 });
 
 /// canvasOpen, both ways. Asks a client provider to open a canvas (the Canvas proposal
@@ -1585,21 +1591,26 @@ object!(JsonRpcError {
 });
 
 /// ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and
-/// is ignored, and so are limit and cursor of later versions: the result has all sessions.
+/// is ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListSessionsParams {
     /// ahp-root://
     pub channel: Option<String>,
+    /// most sessions of the result; default is as many as fit
+    pub limit: Option<i64>,
+    /// nextCursor of the result before
+    pub cursor: Option<String>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
 object!(ListSessionsParams {
     optional channel "channel",
+    optional limit "limit",
+    optional cursor "cursor",
 });
 
 /// listSessions, client to host. Requests the catalog of sessions. A filter has no defined
-/// meaning and is ignored, and so are limit and cursor of later versions: the result has all
-/// sessions.
+/// meaning and is ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListSessionsRequest {
     pub jsonrpc: Is20,
@@ -1634,13 +1645,16 @@ object!(ListSessionsResponse {
 /// ListSessionsResult is the catalog of sessions, the most recently modified first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListSessionsResult {
-    /// all sessions
+    /// the sessions, at most about 1 MiB of them
     pub items: Vec<SessionSummary>,
+    /// present if there are more sessions
+    pub next_cursor: Option<String>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
 object!(ListSessionsResult {
     required items "items",
+    optional next_cursor "nextCursor",
 });
 
 /// MethodNotFound (-32601)

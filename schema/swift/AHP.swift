@@ -698,6 +698,12 @@ public struct CanvasInvokeActionParams: AHPView {
         get { members["input"].flatMap { Optional($0) } }
         set { members["input"] = newValue.map { $0 } }
     }
+
+    /// has the instance's channel under MetaChannel
+    public var meta: JSON? {
+        get { members["_meta"].flatMap { Optional($0) } }
+        set { members["_meta"] = newValue.map { $0 } }
+    }
 }
 
 /// canvasInvokeAction, both ways. Asks a client provider to run an action.
@@ -792,6 +798,12 @@ public struct CanvasOpenParams: AHPView {
     public var input: JSON? {
         get { members["input"].flatMap { Optional($0) } }
         set { members["input"] = newValue.map { $0 } }
+    }
+
+    /// has the instance's channel under MetaChannel
+    public var meta: JSON? {
+        get { members["_meta"].flatMap { Optional($0) } }
+        set { members["_meta"] = newValue.map { $0 } }
     }
 }
 
@@ -1885,7 +1897,7 @@ public struct JsonRpcError: AHPView {
 }
 
 /// ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and
-/// is ignored, and so are limit and cursor of later versions: the result has all sessions.
+/// is ignored.
 public struct ListSessionsParams: AHPView {
     public var members: [String: JSON]
     public init(members: [String: JSON] = [:]) { self.members = members }
@@ -1895,11 +1907,22 @@ public struct ListSessionsParams: AHPView {
         get { members["channel"].flatMap { $0.text } }
         set { members["channel"] = newValue.map { JSON.string($0) } }
     }
+
+    /// most sessions of the result; default is as many as fit
+    public var limit: Int64? {
+        get { members["limit"].flatMap { $0.integer } }
+        set { members["limit"] = newValue.map { JSON.number(Decimal($0)) } }
+    }
+
+    /// nextCursor of the result before
+    public var cursor: String? {
+        get { members["cursor"].flatMap { $0.text } }
+        set { members["cursor"] = newValue.map { JSON.string($0) } }
+    }
 }
 
 /// listSessions, client to host. Requests the catalog of sessions. A filter has no defined
-/// meaning and is ignored, and so are limit and cursor of later versions: the result has all
-/// sessions.
+/// meaning and is ignored.
 public struct ListSessionsRequest: AHPView {
     public var members: [String: JSON]
     public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("listSessions")]) { self.members = members }
@@ -1936,10 +1959,16 @@ public struct ListSessionsResult: AHPView {
     public var members: [String: JSON]
     public init(members: [String: JSON] = [:]) { self.members = members }
 
-    /// all sessions
+    /// the sessions, at most about 1 MiB of them
     public var items: [SessionSummary]? {
         get { members["items"].flatMap { $0.array?.compactMap { $0.object.map(SessionSummary.init(members:)) } } }
         set { members["items"] = newValue.map { JSON.array($0.map { JSON.object($0.members) }) } }
+    }
+
+    /// present if there are more sessions
+    public var nextCursor: String? {
+        get { members["nextCursor"].flatMap { $0.text } }
+        set { members["nextCursor"] = newValue.map { JSON.string($0) } }
     }
 }
 

@@ -496,6 +496,10 @@ export interface CanvasInvokeActionParams {
    * fits the action's schema
    */
   input?: unknown;
+  /**
+   * has the instance's channel under MetaChannel
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
@@ -551,6 +555,10 @@ export interface CanvasOpenParams {
    * fits the declared schema
    */
   input?: unknown;
+  /**
+   * has the instance's channel under MetaChannel
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
@@ -907,6 +915,12 @@ export interface InitializeParams {
    */
   locale?: string;
   capabilities?: ClientCapabilities;
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
@@ -959,6 +973,12 @@ export interface ReconnectParams {
    * subscriptions are the channels that the client still wants.
    */
   subscriptions: string[];
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
@@ -1133,7 +1153,7 @@ export interface DisposeSessionRequest {
   [k: string]: unknown;
 }
 /**
- * listSessions, client to host. Requests the catalog of sessions. A filter has no defined meaning and is ignored, and so are limit and cursor of later versions: the result has all sessions.
+ * listSessions, client to host. Requests the catalog of sessions. A filter has no defined meaning and is ignored.
  */
 export interface ListSessionsRequest {
   jsonrpc: "2.0";
@@ -1143,13 +1163,21 @@ export interface ListSessionsRequest {
   [k: string]: unknown;
 }
 /**
- * ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and is ignored, and so are limit and cursor of later versions: the result has all sessions.
+ * ListSessionsParams requests the catalog of sessions. A filter has no defined meaning and is ignored.
  */
 export interface ListSessionsParams {
   /**
    * ahp-root://
    */
   channel?: string;
+  /**
+   * most sessions of the result; default is as many as fit
+   */
+  limit?: number;
+  /**
+   * nextCursor of the result before
+   */
+  cursor?: string;
   [k: string]: unknown;
 }
 /**
@@ -1601,6 +1629,12 @@ export interface InitializeResult {
    */
   snapshots: Snapshot[];
   serverInfo?: ServerInfo;
+  /**
+   * _meta has extensions; see MetaResume.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**
@@ -1653,9 +1687,13 @@ export interface ListSessionsResponse {
  */
 export interface ListSessionsResult {
   /**
-   * all sessions
+   * the sessions, at most about 1 MiB of them
    */
   items: SessionSummary[];
+  /**
+   * present if there are more sessions
+   */
+  nextCursor?: string;
   [k: string]: unknown;
 }
 /**

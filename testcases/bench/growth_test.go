@@ -126,7 +126,8 @@ type reachable struct{}
 func (reachable) Call(context.Context, string, time.Duration, string, any) (ahp.Value, error) {
 	return ahp.Value(`{}`), nil
 }
-func (reachable) Capable(string, string) bool { return true }
+func (reachable) Capable(string, string) bool            { return true }
+func (reachable) Connection(string) *channels.Subscriber { return nil }
 
 func busyHost(b *testing.B, n int) *canvastest.Host {
 	h := hostWith(b, engine.Options{Caller: reachable{}, Limits: canvas.Limits{Instances: 2 * n}})

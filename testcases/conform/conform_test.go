@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +90,44 @@ func TestSkips(t *testing.T) {
 		}
 		if r := report.Results[0]; r.Status != tt.status || (r.Reason != "") != (r.Status == conform.Skipped) {
 			t.Errorf("%s: %+v, want %s", tt.only, r, tt.status)
+		}
+	}
+}
+
+// fewTools is an agent that can only open canvases.
+type fewTools struct{ conform.Agent }
+
+func (fewTools) Tools() []string { return []string{"open_canvas"} }
+
+// TestReasons checks that a skipped case says what it needs: the agent, with what the
+// caller knows about it, a tool that the agent does not have, or the host itself.
+func TestReasons(t *testing.T) {
+	h := startHost(t, false)
+	for _, tt := range []struct {
+		name, only, want string
+		opts             conform.Options
+	}{
+		{"no agent", "canvas/close-one", "--open-cmd CMD", conform.Options{}},
+		{"why there is none", "canvas/close-one", "nothing at /mcp", conform.Options{NoAgent: "nothing at /mcp"}},
+		{"a tool", "canvas/close-one", "MCP endpoint does not have: close_canvas", conform.Options{Agent: fewTools{h.agent}}},
+		{"the host's own action", "session/host-title", "the host itself", conform.Options{Agent: h.agent}},
+		{"an answer to one View", "canvas/message-opaque", "--demo", conform.Options{Agent: h.agent}},
+	} {
+		tt.opts.URL, tt.opts.Token, tt.opts.Only = h.url, agentToken, []string{tt.only}
+		report, err := conform.Run(t.Context(), tt.opts)
+		if err != nil || len(report.Results) != 1 {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if r := report.Results[0]; !strings.Contains(r.Reason, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, r.Reason, tt.want)
+		}
+	}
+	// A client changes a title in the host's place, and View messages reach the stand-in.
+	for _, only := range []string{"reconnect/states-gone", "reconnect/no-capability", "canvas/message-malformed", "limits/message"} {
+		opts := conform.Options{URL: h.url, Token: agentToken, Agent: h.agent, Only: []string{only}}
+		report, err := conform.Run(t.Context(), opts)
+		if c := report.Count(); err != nil || c.Passed == 0 || c.Passed != c.Cases {
+			t.Errorf("%s: %v, %+v", only, err, report)
 		}
 	}
 }

@@ -26,8 +26,14 @@
 // Many cases use the extensions demo and other. Only a host built for these tests
 // has them ([Options.Demo]). For every other host two clients provide the same
 // canvases ([standIn]), and frames about these clients are rewritten as if they
-// were about extensions of the host. Cases that need what only an extension inside
-// the host can do are skipped (skip.go).
+// were about extensions of the host. Another client changes titles in the host's place.
+// Cases that need what only an extension inside the host, or the host itself, can do are
+// skipped (skip.go).
+//
+// # The agent
+//
+// No client can open a canvas, so cases in which one is open need an [Agent]. A case
+// whose agent lacks a tool is skipped, and the reason names the tool.
 //
 // # Limits of the namespace
 //

@@ -68,6 +68,9 @@ func (e *env) Agent(ctx context.Context, tool string, args ahp.Value) (ahp.Value
 	if err != nil {
 		return nil, err
 	}
+	if e.standIn != nil && tool == "open_canvas" {
+		e.standIn.attend(ctx, value)
+	}
 	back, _ := e.ns.in(value)
 	return back, nil
 }

@@ -37,7 +37,7 @@ func startHost(t *testing.T, demos bool) *ourHost {
 	}
 	h, err := host.New(host.Options{
 		ViewToken: viewToken, AgentToken: agentToken, Version: "test",
-		Tokens: []ws.Token{{Secret: "token-of-c-b", Role: host.RoleView, ClientID: "c-b"}},
+		Tokens: []ws.Token{{Secret: "token-of-c-bound", Role: host.RoleView, ClientID: "c-bound"}},
 	})
 	if err != nil {
 		t.Fatal(err)

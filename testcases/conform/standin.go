@@ -98,6 +98,21 @@ func (s *standIn) host(ctx context.Context, what string) error {
 	return fmt.Errorf("cannot perform host step %q from outside the host", what)
 }
 
+// attend subscribes the client that provides an instance to its channel, as it does itself
+// after it has answered the host. Until then a host refuses the messages of Views, which an
+// extension inside the host would receive at once.
+func (s *standIn) attend(ctx context.Context, opened ahp.Value) {
+	at := read[struct {
+		Channel     string `json:"channel,omitzero"`
+		ExtensionID string `json:"extensionId,omitzero"`
+	}](opened)
+	for _, c := range s.clients {
+		if at.ExtensionID == "client:"+c.ID() {
+			_, _ = c.Subscribe(ctx, at.Channel) // the case decides what a failure means
+		}
+	}
+}
+
 // cutTimeout limits how long the runner waits for the host to notice a cut
 // connection.
 const cutTimeout = 2 * time.Second

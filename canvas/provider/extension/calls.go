@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -13,11 +14,13 @@ import (
 
 const (
 	maxCalls    = 32 // unanswered requests to one process (canvas/PROTOCOL.md section 8)
-	maxTimeouts = 3  // consecutive timeouts after which a process counts as hung
+	maxTimeouts = 3  // consecutive timeouts after which a process is probed
+
+	probeTimeout = 5 * time.Second
 )
 
 // errHung is why the host ends a process that does not answer.
-var errHung = errors.New("it did not answer its last 3 requests in time")
+var errHung = errors.New("it did not answer its last 3 requests in time, nor a ping")
 
 // The parameters of the requests to an extension (canvas/PROTOCOL.md section 12).
 type (
@@ -87,7 +90,11 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 		p.countTimeout(ctx)
 		go func() { // ends with the response or the connection; slots limits these goroutines to 32
 			defer func() { <-p.slots }()
-			if err := waiter.Wait(context.Background(), nil); late != nil {
+			err := waiter.Wait(context.Background(), nil)
+			if !errors.Is(err, jsonrpc2.ErrClosed) {
+				p.timeouts.Store(0) // slow, but alive
+			}
+			if late != nil {
 				late(err)
 			}
 		}()
@@ -101,12 +108,30 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 	return ahp.Value(result), failure(err)
 }
 
-// countTimeout counts a request that timed out, and marks a hung process lost. A request
-// that its caller canceled does not count.
+// countTimeout counts a request that timed out, and probes a process that might hang. A
+// request that its caller canceled does not count.
 func (p *process) countTimeout(ctx context.Context) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && p.timeouts.Add(1) >= maxTimeouts {
-		p.markLost(errHung)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && p.timeouts.Add(1) == maxTimeouts {
+		go p.probe() // ends with the answer, the connection or the timeout
 	}
+}
+
+// probe marks a process lost that answers nothing at all. A process whose handlers are
+// slow still answers a request that it does not know, with an error.
+func (p *process) probe() {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	waiter, err := p.conn.DispatchCall(ctx, "ping", nil)
+	if err != nil {
+		return // the connection has ended
+	}
+	if err = waiter.Wait(ctx, nil); errors.Is(err, context.DeadlineExceeded) {
+		if p.timeouts.Load() >= maxTimeouts {
+			p.markLost(errHung)
+		}
+		return
+	}
+	p.timeouts.Store(0)
 }
 
 // errLost is the result of a request whose process ended before it answered. Only the

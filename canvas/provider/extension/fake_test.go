@@ -160,7 +160,7 @@ func (f *fakeExtension) ask(method string, params any) fakeMessage {
 func (f *fakeExtension) serve(ids []string) {
 	f.ask("connect", map[string]any{"supportedTaskKinds": []string{}})
 	actions := []map[string]any{}
-	for _, name := range []string{"echo", "crash", "fail", "error", "silent", "pid", "env", "ask", "shout", "words", "flood"} {
+	for _, name := range []string{"echo", "crash", "fail", "error", "silent", "slow", "pid", "env", "ask", "shout", "words", "flood"} {
 		actions = append(actions, map[string]any{"name": name})
 	}
 	canvases := []map[string]any{}
@@ -225,6 +225,10 @@ func (f *fakeExtension) invoke(action string, input json.RawMessage, id any, ans
 		f.write(map[string]any{"id": id, "error": map[string]any{"code": -32000, "message": "plain"}})
 	case "pid":
 		answer(os.Getpid())
+	case "slow": // respond when the host's next request has arrived
+		next := f.read()
+		answer(nil)
+		f.handle(next)
 	case "env":
 		answer(map[string]any{"session": os.Getenv("SESSION_ID"), "token": os.Getenv("AHP_CANVAS_TOKEN")})
 	case "ask":

@@ -90,6 +90,23 @@ func TestLateOpenIsClosed(t *testing.T) {
 	eventually(t, "canvas.close", func() bool { return strings.Contains(requestsOf(x), "canvas.close late\n") })
 }
 
+// TestSlowProcessStays: late answers are dropped, and show that the process is alive.
+func TestSlowProcessStays(t *testing.T) {
+	h := canvastest.New(t, engine.Options{Timeouts: canvas.Timeouts{Invoke: 300 * time.Millisecond}})
+	b := newBenchOn(t, h, nil)
+	b.serving("kanban", "serve board")
+	b.Open("board", "one", nil)
+	pid := b.number(b.invoke("one", "pid", ""))
+	for range maxTimeouts + 1 {
+		if _, err := b.invoke("one", "slow", ""); code(err) != canvas.CodeTimeout {
+			t.Fatalf("a late answer: %v", err)
+		}
+	}
+	if now := b.number(b.invoke("one", "pid", "")); now != pid {
+		t.Errorf("process %d was replaced by %d", pid, now)
+	}
+}
+
 func TestChildrenEndWithTheProcess(t *testing.T) {
 	b := newBench(t, nil)
 	x := b.serving("kanban", "deaf\nchild\nserve board")

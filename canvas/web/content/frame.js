@@ -106,6 +106,12 @@
     }
   }
 
+  /** Posts a message to the canvas's document. @param {unknown} payload */
+  function postToDocument(payload) {
+    // This window's function: with the other window's, WebKit names that window as the source.
+    if (inner?.contentWindow) Reflect.apply(postMessage, inner.contentWindow, [{ type: "canvas/message", payload }, location.origin]);
+  }
+
   /** Passes on a message that the canvas's document posted to its parent. @param {unknown} payload */
   function fromDocument(payload) {
     const view = inner?.contentWindow;
@@ -136,7 +142,7 @@
       app.onmessage = ({ data }) => {
         if (data.t === "ping") return post({ t: "pong" });
         if (data.t === "reload") return reload();
-        if (data.t === "message") return inner?.contentWindow?.postMessage({ type: "canvas/message", payload: data.payload }, location.origin);
+        if (data.t === "message") return postToDocument(data.payload);
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();

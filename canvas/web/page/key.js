@@ -10,7 +10,7 @@
 // the variable only.
 //
 // A link can hold an invitation instead, which is good once. The page exchanges it for a
-// token of this browser, which is stored in localStorage: it can be revoked by itself, and
+// token of this browser, which is stored in localStorage: it can be revoked alone, and
 // the link cannot be opened again.
 
 import { BASE } from "./base.js";

@@ -153,12 +153,18 @@ export class Mount {
  */
 export function directFrame(url, title, receive) {
   const element = frame(`${BASE}direct.html`, title);
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = ({ data }) => receive(data);
-  element.addEventListener("load", () => element.contentWindow?.postMessage({ "x-ahp": "direct", url }, location.origin, [port2]), { once: true });
+  /** @type {MessagePort | undefined} */
+  let port;
+  element.addEventListener("load", () => { // WebKit also loads about:blank first
+    port?.close();
+    const { port1, port2 } = new MessageChannel();
+    port = port1;
+    port.onmessage = ({ data }) => receive(data);
+    element.contentWindow?.postMessage({ "x-ahp": "direct", url }, location.origin, [port2]);
+  });
   element.removeAttribute("sandbox"); // direct.html is trusted; the frame inside it is sandboxed
   element.credentialless = false;
-  return { element, post: (payload) => port1.postMessage(payload) };
+  return { element, post: (payload) => port?.postMessage(payload) };
 }
 
 /** The frame of single-document mode. Its origin is opaque, so it has no storage and no cookies. @param {string} title */

@@ -19,7 +19,7 @@ export function judge(url, instanceId) {
   const content = CONTENT.exec(url);
   if (content) {
     const [, owner, path = "/", query = "", fragment = ""] = content;
-    if (owner !== instanceId) return refused("The address of this canvas belongs to another canvas.");
+    if (decoded(owner) !== instanceId) return refused("The address of this canvas belongs to another canvas.");
     return { kind: "content", path: path + query + fragment };
   }
   const direct = URL.canParse(url) ? new URL(url) : undefined;
@@ -56,7 +56,16 @@ const MAX_LINK = 2048; // bytes
 const refused = (why) => ({ kind: "refused", why });
 
 /** The content uri of a path in an instance. @param {string} instanceId @param {string} path begins with "/" */
-export const contentURI = (instanceId, path) => `ahp-canvas-content:/${instanceId}${path}`;
+export const contentURI = (instanceId, path) => `ahp-canvas-content:/${encodeURIComponent(instanceId)}${path}`;
+
+/** @param {string} segment @returns {string | undefined} undefined if it is not percent-encoded */
+function decoded(segment) {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Whether a direct url may keep its origin in its frame. Not if that is the page's

@@ -102,6 +102,8 @@ export class View {
   /** Handles a canvas/message of the provider. @param {any} payload */
   receive(payload) {
     const tag = payload?.[TAG];
+    // A page that is not connected, perhaps because it hangs, cannot ask to be loaded again.
+    if (payload?.["x-ahp-page"] === "changed" && !this.#port) return this.#reload();
     if (tag === undefined) return (this.#port ?? this.#document).postMessage({ t: "message", value: payload });
     if (tag !== VIEW) return;
     if (payload.type === "reload") return this.#reload();
@@ -183,8 +185,9 @@ export class View {
   /** @param {unknown} id @param {any} message */
   #answer(id, message) {
     const text = json({ [TAG]: VIEW, ...message });
-    if (text !== undefined && text !== TOO_LONG) return this.#post(message);
-    this.#post({ type: "error", id, error: { code: "canvas_handler_error", message: "the answer is not JSON, or has more than 64 KiB" } });
+    if (text === TOO_LONG) return this.#post({ type: "error", id, error: { code: "canvas_limit_exceeded", message: "the action ran; its value was dropped: it has more than 64 KiB" } });
+    if (text !== undefined) return this.#post(message);
+    this.#post({ type: "error", id, error: { code: "canvas_handler_error", message: "the answer is not JSON" } });
   }
 
   /** @param {any} message */

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -12,16 +13,29 @@ import (
 
 func linkCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
+	var readOnly, invite bool
 	cmd := &cobra.Command{
 		Use:   "link",
 		Short: "Print the link of a running host",
 		Long: `Print the link that opens the page of a running host. It holds a token: people
-who have the link can see and use the canvases.`,
+who have the link can see and use the canvases.
+
+With --read-only, print a new link with which people see the canvases and
+change nothing; "ahp-canvas token" lists and revokes it. With --invite, the link
+is good once, for ten minutes; "ahp-canvas people" lists the browser that opened
+it.`,
 		Args: term.Args(),
-		RunE: term.Run(func(context.Context, []string) error { return link(env, to) }),
+		RunE: term.Run(func(ctx context.Context, _ []string) error {
+			if readOnly || invite {
+				return newLink(ctx, env, to, readOnly, invite)
+			}
+			return link(env, to)
+		}),
 	}
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "make a link with which people only see")
+	cmd.Flags().BoolVar(&invite, "invite", false, "make a link that is good once")
 	env.JSONFlag(cmd)
-	to.HostFlag(cmd)
+	to.Flags(cmd)
 	return cmd
 }
 
@@ -42,5 +56,29 @@ func link(env *term.Env, to reach.Target) error {
 		return env.PrintJSON(linkLine{h.Link})
 	}
 	_, err = fmt.Fprintln(env.Out, h.Link)
+	return err
+}
+
+// newLink asks the host for a link with a new token.
+func newLink(ctx context.Context, env *term.Env, to reach.Target, readOnly, invite bool) error {
+	in := struct {
+		Name   string `json:"name"`
+		Role   string `json:"role"`
+		Invite bool   `json:"invite,omitzero"`
+	}{"invitation", "view", invite}
+	if readOnly {
+		in.Role = "read"
+		if !invite {
+			in.Name = "read-only link"
+		}
+	}
+	var made linkLine
+	if err := to.Access(ctx, env, http.MethodPost, "/access/tokens", in, &made); err != nil {
+		return err
+	}
+	if env.JSON {
+		return env.PrintJSON(made)
+	}
+	_, err := fmt.Fprintln(env.Out, made.Link)
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
-// Metric is one number without labels.
+// Metric is one number.
 type Metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -21,6 +21,11 @@ func Gauge(name, help string, value func() float64) Metric {
 // Counter returns a metric that only grows.
 func Counter(name, help string, value func() float64) Metric {
 	return newMetric(prometheus.CounterValue, name, help, value)
+}
+
+// Labeled returns a Gauge with a label. Metrics of one name differ in its value.
+func Labeled(name, help, label, is string, value func() float64) Metric {
+	return Metric{prometheus.NewDesc(name, help, nil, prometheus.Labels{label: is}), prometheus.GaugeValue, value}
 }
 
 func newMetric(kind prometheus.ValueType, name, help string, value func() float64) Metric {

@@ -36,8 +36,8 @@ The role of a token says what its holder may do:
 // PeopleCommand returns people.
 func PeopleCommand(env *term.Env) *cobra.Command {
 	cmd := listCommand(env, "people", "List the browsers that opened an invitation", func(e token.Entry) bool { return e.Kind != token.Minted })
-	cmd.Long = `List the browsers that opened an invitation, and the invitations. Each browser has
-a token that can be revoked. People with the link that serve prints are not
+	cmd.Long = `List the browsers that opened an invitation, and the invitations. Each browser
+has a token that can be revoked. People with the link that serve prints are not
 listed: "ahp-canvas token rotate view" ends that link.`
 	cmd.AddCommand(revokeCommand(env, "BROWSER", "Revoke the token of a browser, and close its page's connection"))
 	return cmd
@@ -127,8 +127,9 @@ func createCommand(env *term.Env) *cobra.Command {
 printed again.
 
 A token with --client is the only one that may use that client id.`,
-		Example: `  ahp-canvas token create --role client --client my-editor --name "My editor" --expires 30d`,
-		Args:    term.Args(),
+		Example: `  ahp-canvas token create --name Editor --role client --client editor \
+    --expires 30d`,
+		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error {
 			life, err := lifetime(expires)
 			if err != nil {
@@ -178,8 +179,7 @@ func revokeCommand(env *term.Env, what, short string) *cobra.Command {
 	var to reach.Target
 	cmd := &cobra.Command{
 		Use: "revoke " + what, Short: short, Args: term.Args(what),
-		Long: short + ". " + what + ` is an id of the list. What its
-clients provide leaves their sessions.`,
+		Long: short + ".\n\n" + what + ` is an id of the list. What its clients provide leaves their sessions.`,
 		RunE: term.Run(func(ctx context.Context, args []string) error {
 			var e token.Entry
 			if err := to.Access(ctx, env, http.MethodDelete, "/access/tokens/"+pathEscape(args[0]), nil, &e); err != nil {

@@ -71,7 +71,8 @@ func (a *relayed) serve(t *testing.T) {
 	up, err := relay.NewUplink(relay.UplinkOptions{
 		URL: a.url(), Token: a.key.HostToken, Host: a.key.Host,
 		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
-			a.host.ServeSocket(socket, ws.Grant{Role: host.RoleView, ClientID: lane.ClientID})
+			// The clients of this test create sessions and provide canvases.
+			a.host.ServeSocket(socket, ws.Grant{Role: host.RoleAgent, ClientID: lane.ClientID})
 		},
 		Progress: func(p relay.Progress) { a.uplinks <- p },
 	})

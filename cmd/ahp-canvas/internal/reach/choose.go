@@ -120,7 +120,7 @@ func noteChoice(env *term.Env, hosts []Published) {
 	if !term.IsTerminal(env.Err) {
 		return
 	}
-	env.Note(fmt.Sprintf("%s; this is %s, which started last. Choose another one with --host; \"ahp-canvas hosts\" lists them.",
+	env.Note(fmt.Sprintf("%s; using %s, which started last. \"ahp-canvas hosts\" lists them, and --host chooses one.",
 		term.Count(len(hosts), "host runs", "hosts run"), hosts[0].Describe()))
 }
 

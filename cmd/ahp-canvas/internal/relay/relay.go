@@ -32,7 +32,10 @@ Beyond loopback, the relay requires TLS and the address that people use
 wildcard name that resolves to the relay and is in its certificate
 (--content-origin).
 
-The operator of a relay can read everything that passes through it.
+The operator of a relay can read everything that passes through it, and can act:
+it sees the tokens of the people who connect, and can open connections to the
+host with them. At the host these have the role view: they use canvases, and
+neither create sessions nor provide canvases.
 
 With --json the first line is one object: {"page","relay","pid"}`,
 		Example: `  ahp-canvas relay --tokens tokens.json

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
@@ -19,6 +20,7 @@ type options struct {
 	state         string
 	name          string   // "" derives one
 	canvases      []string // folders
+	noPage        bool
 	origins       []string
 	contentOrigin string
 	schemes       []string
@@ -26,9 +28,11 @@ type options struct {
 	urls          []string // name=url
 	content       string   // reach.ContentChannel or reach.ContentDirect
 	limits        listener.Limits
+	memory        byteSize
 	logLevel      slog.Level
 	aap           aapOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
+	browse        bool    // open the person's browser
 }
 
 // hostFlags adds the flags of any host.
@@ -38,6 +42,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringVar(&o.state, "state", "", "`folder` for sessions, open canvases, tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
 	f.StringVar(&o.name, "name", "", "`name` by which --host of other commands chooses this host (default: that of its first canvas or state folder)")
 	f.StringArrayVar(&o.canvases, "canvas", nil, "`folder` to offer as a canvas; it holds a canvas.json, or only an index.html (repeatable)")
+	f.BoolVar(&o.noPage, "no-page", false, "do not offer the canvas \"page\", with which agents show pages that they write")
 	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first; with a path if a proxy has it under one)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
 	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "additional `scheme` that the URL of a canvas can have, as in file (repeatable)")
@@ -47,6 +52,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
 	o.aap.flags(cmd)
 	o.limits.HTTPFlag(cmd)
+	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
 	for _, name := range []string{"state", "canvas", "extension"} {
@@ -71,6 +77,9 @@ func (o *options) check() error {
 	if o.content != reach.ContentChannel && o.content != reach.ContentDirect {
 		return term.Usagef("--content %q: want channel or direct", o.content)
 	}
+	if o.memory != 0 && o.memory < leastMemory {
+		return term.Usagef("--memory %s: want at least %s", o.memory, leastMemory)
+	}
 	if err := o.checkName(); err != nil {
 		return err
 	}
@@ -79,6 +88,9 @@ func (o *options) check() error {
 	}
 	return o.limits.Check()
 }
+
+// leastMemory is the smallest value of --memory.
+const leastMemory byteSize = budget.Least
 
 // behindTLS reports whether people reach the host at an address that a proxy encrypts.
 func (o *options) behindTLS() bool {

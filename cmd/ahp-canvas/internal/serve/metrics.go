@@ -3,6 +3,7 @@ package serve
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
@@ -10,7 +11,7 @@ import (
 
 // hostMetrics are a host's own numbers.
 func hostMetrics(h *host.Host) prometheus.Collector {
-	return append(listener.HTTPMetrics("ahp_canvas_", func() web.ConnStats { return h.Load().HTTP }), listener.Metrics{
+	own := append(listener.HTTPMetrics("ahp_canvas_", func() web.ConnStats { return h.Load().HTTP }), listener.Metrics{
 		listener.Gauge("ahp_canvas_connections", "Open AHP connections, including those through a relay.", func() float64 { return float64(h.Load().Connections) }),
 		listener.Gauge("ahp_canvas_connections_max", "Limit of AHP connections (--max-connections).", func() float64 { return float64(h.Load().MaxConnections) }),
 		listener.Counter("ahp_canvas_connections_refused_total", "AHP connections refused because the limit was reached.", func() float64 { return float64(h.Load().Refused) }),
@@ -21,5 +22,19 @@ func hostMetrics(h *host.Host) prometheus.Collector {
 			}
 			return float64(len(open))
 		}),
+		listener.Gauge("ahp_canvas_memory_limit_bytes", "Memory that clients can make the host hold (--memory).", func() float64 { return float64(h.Load().Memory.Limit) }),
+		listener.Counter("ahp_canvas_memory_closed_total", "AHP connections closed because they held too much memory.", func() float64 { return float64(h.Load().Memory.Closed) }),
+		listener.Counter("ahp_canvas_memory_refused_total", "Work that was refused or delayed because clients held too much memory.", func() float64 { return float64(h.Load().Memory.Refused) }),
 	}...)
+	return append(own, memoryMetrics(h)...)
+}
+
+// memoryMetrics are what clients make the host hold, by kind.
+func memoryMetrics(h *host.Host) (all listener.Metrics) {
+	for _, kind := range budget.Kinds() {
+		name := kind.String()
+		all = append(all, listener.Labeled("ahp_canvas_memory_bytes", "Memory that clients make the host hold, by kind.", "kind", name,
+			func() float64 { return float64(h.Load().Memory.ByKind[name]) }))
+	}
+	return all
 }

@@ -39,6 +39,7 @@ that it accepted. A second one stops it immediately.`,
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return serve(ctx, env, o, open) }),
 	}
 	o.hostFlags(cmd)
+	cmd.Flags().BoolVar(&o.browse, "browse", false, "open the browser when the first canvas opens")
 	o.uplinkFlags(cmd)
 	cmd.Flags().StringArrayVar(&open, "open", nil, "`canvas` to open at start, as an instance of the same name (repeatable)")
 	env.JSONFlag(cmd)
@@ -61,6 +62,10 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var limiting sync.WaitGroup
+	defer limiting.Wait()
+	defer stop()
+	limiting.Go(func() { limitMemory(ctx, h.host) })
 	served := make(chan error, 1)
 	go func() { served <- h.host.Serve(ctx, h.ln) }()
 	wait, err := o.uplink.start(ctx, stop, h.host, env.Logger(o.logLevel))
@@ -76,6 +81,9 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
+	if o.browse {
+		wg.Go(func() { browse(ctx, env, h.host) })
+	}
 	for _, w := range h.awaited {
 		wg.Go(func() { h.openWhenReachable(ctx, env, w) })
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,10 +14,16 @@ import (
 
 // Stdio is a host in this process whose agent speaks MCP on standard streams. It
 // implements drive.LocalHost.
-type Stdio struct{ options options }
+type Stdio struct {
+	options  options
+	noBrowse bool
+}
 
 // Flags adds the host's flags to a command.
-func (s *Stdio) Flags(cmd *cobra.Command) { s.options.hostFlags(cmd) }
+func (s *Stdio) Flags(cmd *cobra.Command) {
+	s.options.hostFlags(cmd)
+	cmd.Flags().BoolVar(&s.noBrowse, "no-browse", false, "do not open the browser when the first canvas opens")
+}
 
 // extensionTimeout is how long an agent waits for extensions before it is served.
 const extensionTimeout = 5 * time.Second
@@ -40,6 +47,13 @@ func (s *Stdio) ServeStdio(ctx context.Context, env *term.Env) (err error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go func() { served <- h.host.Serve(serving, h.ln) }()
+	if !s.noBrowse {
+		browsing, done := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer done()
+		wg.Go(func() { browse(browsing, env, h.host) })
+	}
 	err = h.host.ServeStdio(ctx, env.In, term.NopCloser(env.Out))
 	stop() // the agent has left, or its last call is answered
 	return errors.Join(err, <-served)

@@ -1,0 +1,149 @@
+package peer
+
+import (
+	"context"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+)
+
+// Held is memory that an answer or a frame keeps until it has been written or dropped,
+// and that others might hold too.
+type Held interface {
+	// Hold counts the memory for the connection. It is called under a leaf lock.
+	Hold(*budget.Account)
+	// Release ends a Hold.
+	Release(*budget.Account)
+}
+
+// countFrom is how many bytes a queue has before its frames are counted in the budget.
+// A connection that keeps up never has so many, so counting costs it nothing.
+const countFrom = 64 << 10
+
+// holding is what a queue holds according to the budget. Frames are numbered in the order
+// of the queue. The outbox's lock guards it, except wrote.
+type holding struct {
+	account *budget.Account // nil if nothing is counted
+	queued  int             // number of the frame that was queued last
+	done    int             // number of the last frame that has been written
+	wrote   int             // frames that have been written but are not in done; belongs to the writer role
+	frames  []heldFrame     // in order; nil unless the queue is long
+}
+
+// heldFrame is a frame that counts, or several in a row that only this connection holds.
+type heldFrame struct {
+	number int // of the last frame
+	shared Held
+	own    int // bytes, if shared is nil
+}
+
+// add counts a frame of size bytes that is being queued. waiting is the size of the queue
+// with it.
+func (h *holding) add(f Frame, size, waiting int) {
+	h.queued++
+	e, answer := f.(exempt)
+	if h.account == nil || waiting <= countFrom && len(e.held) == 0 {
+		return
+	}
+	if answer {
+		for _, one := range e.held {
+			h.hold(one)
+		}
+		return
+	}
+	if framed, ok := f.(framedShared); ok {
+		if one, ok := framed.Shared.(Held); ok {
+			h.hold(one)
+			return
+		}
+	} else if one, ok := f.(Held); ok {
+		h.hold(one)
+		return
+	}
+	h.account.Add(budget.Queues, int64(size))
+	if n := len(h.frames); n > 0 && h.frames[n-1].shared == nil {
+		h.frames[n-1].number = h.queued
+		h.frames[n-1].own += size
+		return
+	}
+	h.frames = append(h.frames, heldFrame{number: h.queued, own: size})
+}
+
+func (h *holding) hold(one Held) {
+	one.Hold(h.account)
+	h.frames = append(h.frames, heldFrame{number: h.queued, shared: one})
+}
+
+// release gives back the frames that have been written. The caller has the writer role.
+func (h *holding) release() {
+	h.done += h.wrote
+	h.wrote = 0
+	n := 0
+	for n < len(h.frames) && h.frames[n].number <= h.done {
+		h.frames[n].release(h.account)
+		n++
+	}
+	if h.frames = h.frames[n:]; len(h.frames) == 0 {
+		h.frames = nil
+	}
+}
+
+// drop gives everything back.
+func (h *holding) drop() {
+	for _, f := range h.frames {
+		f.release(h.account)
+	}
+	h.frames = nil
+}
+
+func (f *heldFrame) release(a *budget.Account) {
+	if f.shared != nil {
+		f.shared.Release(a)
+		return
+	}
+	a.Give(budget.Queues, int64(f.own))
+}
+
+// replies counts the answers to initialize, reconnect and subscribe in a queue. They are
+// outside its limit on bytes, so the reader waits while there are many.
+type replies struct {
+	queued int           // and not yet written
+	wrote  int           // written but still in queued; belongs to the writer role
+	fewer  chan struct{} // closed when queued shrinks; nil if no goroutine waits
+}
+
+// shrink lowers the count by those that were written, or to 0.
+func (r *replies) shrink(all bool) {
+	n := r.wrote
+	if all {
+		n = r.queued
+	} else {
+		r.wrote = 0
+	}
+	r.queued -= n
+	if n > 0 && r.fewer != nil {
+		close(r.fewer)
+		r.fewer = nil
+	}
+}
+
+// awaitReplies waits until fewer than Options.Replies answers of that kind are queued, or
+// the outbox drops frames. Only the reader calls it.
+func (o *outbox) awaitReplies(ctx context.Context) {
+	for {
+		o.mu.Lock()
+		if o.replies.queued < o.opts.Replies || o.stopped {
+			o.mu.Unlock()
+			return
+		}
+		if o.replies.fewer == nil {
+			o.replies.fewer = make(chan struct{})
+		}
+		fewer := o.replies.fewer
+		o.mu.Unlock()
+		select {
+		case <-fewer:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+)
+
+// Rates limit what clients make the host do. The unit is a dispatch of a short action;
+// long ones, and those with many recipients, cost more (ahp/PROTOCOL.md section 13.2). A
+// sender above a rate waits: the host does not read from its connection. A negative rate
+// is no limit.
+type Rates struct {
+	// Connection is the rate of one connection; default 2,000 a second.
+	Connection float64
+	// Session is the rate of all connections in one session; default 4,000 a second.
+	Session float64
+	// Token is the rate of all connections with one token; default 10,000 a second.
+	Token float64
+}
+
+func (r Rates) withDefaults() Rates {
+	return Rates{or(r.Connection, 2000), or(r.Session, 4000), or(r.Token, 10_000)}
+}
+
+const (
+	// bytesPerUnit, largePerUnit and recipientsPerUnit are what costs as much as a short
+	// action. The part of a message above largeFrom costs more: it is decoded, checked,
+	// stored and encoded again.
+	bytesPerUnit      = 8 << 10
+	largePerUnit      = 2 << 10
+	largeFrom         = 64 << 10
+	recipientsPerUnit = 16
+	// checkPerUnit is how long decoding and checking an action may take for a unit.
+	checkPerUnit = 100 * time.Microsecond
+	// mostForCheck limits what a check costs, because it might wait for others.
+	mostForCheck = 500
+	// longestWait is how long a message may wait for its turn; one that would wait longer
+	// is refused.
+	longestWait = 2 * time.Second
+)
+
+var errTooFast = ahp.Errorf(ahp.CodePermissionDenied, "too many actions: this connection, its token or the session is above its rate; wait and send fewer")
+
+// costs are the costs of requests that work for all of the host. Others are limited by
+// the number of messages.
+var costs = map[string]float64{
+	ahp.DispatchAction.Name: 1, ahp.Subscribe.Name: 1, "createSession": 8, "disposeSession": 8, "listSessions": 8,
+	ahp.Initialize.Name: 4, ahp.Reconnect.Name: 4,
+}
+
+// subscriptionsPerUnit is how many subscriptions of a handshake cost a unit.
+const subscriptionsPerUnit = 2
+
+// pace is a token bucket that lends: a spender that leaves it in debt waits. The zero
+// value has no limit.
+type pace struct {
+	mu     sync.Mutex
+	rate   float64 // units a second
+	burst  float64
+	has    float64
+	filled time.Time
+
+	// The connections that spend: those of the last second, and so far in this one.
+	second       int64
+	before, here int
+}
+
+// newPace returns a pace that has a fraction of a second's units at once.
+func newPace(rate, seconds float64) *pace {
+	if rate < 0 {
+		return &pace{}
+	}
+	burst := max(rate*seconds, 1)
+	return &pace{rate: rate, burst: burst, has: burst}
+}
+
+// spend takes units and returns how long the spender must wait.
+func (p *pace) spend(units float64) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rate <= 0 {
+		return 0
+	}
+	now := time.Now()
+	if !p.filled.IsZero() {
+		p.has = min(p.burst, p.has+p.rate*now.Sub(p.filled).Seconds())
+	}
+	p.filled = now
+	p.has -= units
+	if p.has >= 0 {
+		return 0
+	}
+	return time.Duration(-p.has / p.rate * float64(time.Second))
+}
+
+// spenders counts a connection that spends, once a second, and returns how
+// many do.
+func (p *pace) spenders(last *int64) int {
+	second := time.Now().Unix()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if second != p.second {
+		if p.before = 0; second == p.second+1 {
+			p.before = p.here
+		}
+		p.second, p.here = second, 0
+	}
+	if *last != second {
+		*last = second
+		p.here++
+	}
+	return max(p.before, p.here)
+}
+
+// full reports whether nothing has been spent for a while.
+func (p *pace) full() bool {
+	p.spend(0)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.has >= p.burst
+}
+
+// paces are paces by name: of sessions, or of tokens.
+type paces struct {
+	rate float64
+
+	mu     sync.Mutex
+	byName map[string]*pace
+}
+
+// mostPaces is how many names are kept before those that spend nothing are dropped.
+const mostPaces = 4096
+
+func (ps *paces) of(name string) *pace {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	p := ps.byName[name]
+	if p == nil {
+		if len(ps.byName) >= mostPaces {
+			maps.DeleteFunc(ps.byName, func(_ string, p *pace) bool { return p.full() })
+		}
+		if ps.byName == nil {
+			ps.byName = map[string]*pace{}
+		}
+		p = newPace(ps.rate, 0.2)
+		ps.byName[name] = p
+	}
+	return p
+}
+
+// throttled is what a connection may send. It exists from the first message that costs.
+type throttled struct {
+	own, token *pace
+
+	// What the connection may spend although its token or session spends too much: an
+	// equal part. Only the reader uses it.
+	fair   float64
+	filled time.Time
+	second int64 // in which it was counted among the token's spenders
+
+	mu      sync.Mutex
+	session *pace // of the last dispatch
+}
+
+// The part of a token's rate that a connection has at least and at most, in units a second.
+const (
+	leastPart = 20
+	mostPart  = 500
+)
+
+// fairly takes units from the connection's part of the token's rate, and reports whether
+// there were enough. A
+// connection that spends little does not wait for those that spend much.
+func (t *throttled) fairly(units float64) bool {
+	part := min(max(t.token.rate/float64(t.token.spenders(&t.second)), leastPart), mostPart)
+	now := time.Now()
+	if t.filled.IsZero() {
+		t.fair = part
+	}
+	t.fair = min(part, t.fair+part*now.Sub(t.filled).Seconds())
+	t.filled = now
+	if t.fair < units {
+		return false
+	}
+	t.fair -= units
+	return true
+}
+
+// throttle returns the connection's limits. Only the reader makes them.
+func (c *conn) throttle() *throttled {
+	t := c.throttled.Load()
+	if t == nil {
+		t = &throttled{own: newPace(c.server.rates.Connection, 0.5), token: c.server.tokens.of(tokenName(c.grant))}
+		c.throttled.Store(t)
+	}
+	return t
+}
+
+// Admit delays the connection's messages above the rates, and refuses them if they would
+// wait too long.
+func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
+	cost := costs[req.Method]
+	if cost == 0 {
+		return nil
+	}
+	cost += float64(min(req.Size(), largeFrom)/bytesPerUnit + max(req.Size()-largeFrom, 0)/largePerUnit)
+	t := c.throttle()
+	wait, owed := t.own.spend(cost), t.token.spend(cost)
+	opens := opensConnection(req.Method)
+	if opens || !t.fairly(cost) {
+		wait = max(wait, owed, t.debt())
+	}
+	switch {
+	case wait <= 0:
+		return nil
+	case wait > longestWait && !opens:
+		t.own.spend(-cost)
+		t.token.spend(-cost)
+		pause(ctx, longestWait)
+		return errTooFast
+	}
+	pause(ctx, min(wait, longestWait))
+	return nil
+}
+
+// subscribed charges a handshake for its subscriptions.
+func (c *conn) subscribed(n int) {
+	if t := c.throttled.Load(); t != nil {
+		t.own.spend(float64(n) / subscriptionsPerUnit)
+		t.token.spend(float64(n) / subscriptionsPerUnit)
+	}
+}
+
+// debt returns how long the session of the last dispatch makes its senders wait.
+func (t *throttled) debt() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.session == nil {
+		return 0
+	}
+	return t.session.spend(0)
+}
+
+// Dispatched charges a dispatch for its recipients and for the time of its check. It
+// implements [channels.Meter].
+func (c *conn) Dispatched(uri string, recipients int, took time.Duration) {
+	t := c.throttled.Load()
+	if t == nil {
+		return
+	}
+	session := c.server.sessions.of(uri)
+	t.mu.Lock()
+	t.session = session
+	t.mu.Unlock()
+	more := float64(recipients) / recipientsPerUnit
+	session.spend(1 + more)
+	t.token.spend(more)
+	t.own.spend(more + min(float64(took/checkPerUnit), mostForCheck))
+}
+
+// pause waits for a time or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

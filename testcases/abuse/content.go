@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// content reads large files of an open canvas, and hardly takes the answers.
+var content = attack{"content", func(ctx context.Context, t *target, s scale) error {
+	canvas, err := t.largeCanvas(ctx)
+	if err != nil {
+		return err
+	}
+	crowd(ctx, s.of(100), func(ctx context.Context, n int) error { return readSlowly(ctx, t, canvas, n) })
+	return nil
+}}
+
+// openCanvas is an entry of a session's catalog.
+type openCanvas struct{ InstanceID, Channel string }
+
+// largeCanvas returns the open canvas of the host that was started here.
+func (t *target) largeCanvas(ctx context.Context) (found openCanvas, err error) {
+	const session = "ahp-session:/default"
+	c, err := t.join(ctx, "abuse-content", false)
+	if err != nil {
+		return found, err
+	}
+	defer c.close()
+	raw, err := c.call("subscribe", map[string]any{"channel": session})
+	if err != nil {
+		return found, err
+	}
+	var result struct {
+		Snapshot struct {
+			State struct{ OpenCanvases []openCanvas }
+		}
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return found, err
+	}
+	if len(result.Snapshot.State.OpenCanvases) == 0 {
+		return found, errors.New("no canvas is open")
+	}
+	return result.Snapshot.State.OpenCanvases[0], nil
+}
+
+func readSlowly(ctx context.Context, t *target, canvas openCanvas, n int) error {
+	c, err := t.join(ctx, fmt.Sprint("abuse-content-", n), true, canvas.Channel)
+	if err != nil {
+		return err
+	}
+	defer c.closeWith(ctx)()
+	for k := range 2 {
+		_, err := c.request("canvasReadResource", map[string]any{
+			"channel": canvas.Channel, "uri": fmt.Sprintf("ahp-canvas-content:/%s/%d.bin", canvas.InstanceID, (n+k)%largeCount),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.trickle(ctx)
+	return errors.New("the connection ended")
+}

@@ -1,0 +1,126 @@
+// Abuse attacks a host as a client with a token can, and measures what the host and
+// a client that behaves suffer: memory before, during and after each attack, and the
+// latency of the client's dispatches.
+//
+//	go run ./testcases/abuse                                   starts a host for each attack
+//	go run ./testcases/abuse --url ws://127.0.0.1:7000/ahp --token TOKEN --pid 4711
+//
+// An attack is one file. Attacks send only what the protocol allows, so a host may
+// refuse, delay or disconnect them, but it must serve the client that behaves
+// throughout. That client is a process of its own: the attacks' work in this process
+// does not delay it.
+//
+// The verdict of an attack is "ok" if
+//
+//   - the host's memory stayed below the budget and a quarter (--memory), and was
+//     back within ten seconds after the attack: at most a quarter of the budget above
+//     what it was before;
+//   - the client that behaves was neither disconnected nor refused anything;
+//   - its p99 beside the attack was at most twice its p99 without it, or at most 20 ms.
+//
+// Attack only hosts that you run for this purpose.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+)
+
+// errVerdict is returned if an attack did harm.
+var errVerdict = errors.New("the host did not withstand every attack")
+
+func main() {
+	if os.Getenv(behaveEnv) != "" {
+		os.Exit(behaveMain())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := command(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "abuse:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags of the program.
+type options struct {
+	url, token string
+	pid        int
+	binary     string
+	memory     int64 // MiB
+	only       string
+	short      bool
+	noFlag     bool
+}
+
+func (o options) scale() scale {
+	if o.short {
+		return scale{lasts: time.Second, quiet: 500 * time.Millisecond, after: 10 * time.Second, part: 0.1}
+	}
+	return scale{lasts: 20 * time.Second, quiet: 4 * time.Second, after: 10 * time.Second, part: 1}
+}
+
+// command runs the attacks that the arguments name.
+func command(ctx context.Context, args []string) error {
+	var o options
+	f := flag.NewFlagSet("abuse", flag.ContinueOnError)
+	f.StringVar(&o.url, "url", "", "`address` of the host, as in ws://127.0.0.1:7000/ahp; without it, each attack has a new host")
+	f.StringVar(&o.token, "token", "", "`token` of the host at --url, which may create sessions")
+	f.IntVar(&o.pid, "pid", 0, "process `id` of the host at --url, to measure its memory")
+	f.StringVar(&o.binary, "binary", "", "ahp-canvas `program` to start; without it, the program is built from this module")
+	f.Int64Var(&o.memory, "memory", 512, "budget of the host in `MiB`")
+	f.BoolVar(&o.noFlag, "no-memory-flag", false, "start the host without --memory, for a program that does not have the flag")
+	f.StringVar(&o.only, "attack", "", "`names` of attacks, separated by commas (default: all)")
+	f.BoolVar(&o.short, "short", false, "the form of the tests: one second and a tenth of the clients for each attack")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	chosen, err := choose(o.only)
+	if err != nil {
+		return err
+	}
+	if o.url == "" && o.binary == "" {
+		path, remove, err := build(ctx)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		o.binary = path
+	}
+	harmed := false
+	fmt.Println(header)
+	for _, a := range chosen {
+		r, err := measure(ctx, a, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		fmt.Println(r)
+		harmed = harmed || len(r.harm) > 0
+	}
+	if harmed {
+		return errVerdict
+	}
+	return nil
+}
+
+// choose returns the attacks with the given names, or all.
+func choose(names string) ([]attack, error) {
+	if names == "" {
+		return attacks, nil
+	}
+	var chosen []attack
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(attacks, func(a attack) bool { return a.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no attack is named %q", name)
+		}
+		chosen = append(chosen, attacks[i])
+	}
+	return chosen, nil
+}
