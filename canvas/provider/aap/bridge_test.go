@@ -27,7 +27,7 @@ func TestInject(t *testing.T) {
 	}
 }
 
-// FuzzInject: what was there is there, and twice is once.
+// FuzzInject: the rest of the page stays, and twice is once.
 func FuzzInject(f *testing.F) {
 	f.Add([]byte("<head><p>"))
 	f.Add([]byte("<!doctype html><HTML><script data-aap-bridge></script>"))

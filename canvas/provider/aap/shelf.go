@@ -12,6 +12,7 @@ const maxRefs = 4096
 
 // shelf is where the records of one agent are put.
 type shelf struct {
+	store *Store
 	dir   string // the agent's canvas folder
 	queue groupcommit.Queue[*submission]
 	index index
@@ -34,7 +35,7 @@ func (s *Store) shelf(a Agent) *shelf {
 	defer s.mu.Unlock()
 	sh := s.shelves[a.ID]
 	if sh == nil || sh.dir != a.dir {
-		sh = &shelf{dir: a.dir, refs: map[string]*submission{}, tokens: float64(s.limits.Burst)}
+		sh = &shelf{store: s, dir: a.dir, refs: map[string]*submission{}, tokens: float64(s.limits.Burst)}
 		s.shelves[a.ID] = sh
 	}
 	return sh
