@@ -34,6 +34,10 @@ type OpenCanvas struct {
 	Status        string                     `json:"status,omitzero"`        // likewise
 	URL           string                     `json:"url,omitzero"`           // of the content; "" if there is none
 	Availability  session.CanvasAvailability `json:"availability"`           // ready, or stale while its provider is unreachable
+	// Cursor is where the session's events were when the agent opened the canvas last:
+	// the events after it are later than that open. 0 if no agent opened it in this run
+	// of the host.
+	Cursor int64 `json:"cursor,omitzero"`
 }
 
 // Event is something that happened in a canvas, for the agent to read.
@@ -41,7 +45,13 @@ type Event struct {
 	InstanceID string    `json:"instanceId,omitzero"` // "" if it belongs to no canvas in particular
 	Time       string    `json:"time"`                // RFC 3339, UTC
 	Event      ahp.Value `json:"event"`               // what the provider raised
+	Cursor     int64     `json:"cursor,omitzero"`     // after this event
 }
+
+// SinceOpen is the cursor of a session's last open by an agent: the events after it are
+// those of the canvas that was opened, and whatever came later. Events that a provider
+// raised before are not among them. Without such an open it is the beginning.
+const SinceOpen = -1
 
 // EventPage holds the events after a cursor.
 type EventPage struct {

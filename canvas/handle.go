@@ -21,8 +21,8 @@ import (
 // The same provider runs in a host and in a client that dials one. In a host, only
 // Save and the methods of Records wait: for the disk. In a client, Update and Post
 // wait for the host's echo and fail while the client has no connection, which does
-// not end the handle. PostTo, PostEncoded, Raise, Save, MarkStale, Reopen and changes
-// of Records return [ErrUnsupported] there: AHP has no message for them.
+// not end the handle. PostTo, PostEncoded, Raise, WithdrawEvents, Save, MarkStale, Reopen
+// and changes of Records return [ErrUnsupported] there: AHP has no message for them.
 type Handle struct {
 	backend           Backend
 	session, instance string
@@ -55,6 +55,12 @@ type Keeper interface {
 type RecordKeeper interface {
 	// Records returns the records of the handle's extension.
 	Records() Records
+}
+
+// Withdrawer is a Backend whose events can be withdrawn; see [Handle.WithdrawEvents].
+type Withdrawer interface {
+	// WithdrawEvents withdraws the instance's earlier events.
+	WithdrawEvents() error
 }
 
 // Post is a message of a provider to its Views.
@@ -158,6 +164,16 @@ func (h *Handle) Raise(event ahp.Value) error {
 		return err
 	}
 	return k.Raise(event)
+}
+
+// WithdrawEvents withdraws the events that the instance has raised so far: an agent that
+// has not read them does not receive them any more. A provider calls it when they would
+// be misread from now on, such as an answer to a question that was replaced.
+func (h *Handle) WithdrawEvents() error {
+	if k, ok := h.backend.(Withdrawer); ok {
+		return k.WithdrawEvents()
+	}
+	return ErrUnsupported
 }
 
 // Save keeps data of the provider for this instance until it is closed. The next

@@ -58,6 +58,11 @@ type Opened struct {
 	// agrees. Renderers learn it from the state's _meta. Only a host's own providers
 	// have it. Like HTTP, it is fixed when the instance is opened first.
 	Links bool
+	// Input is what the host keeps and shows as the instance's input, in place of the
+	// call's: a provider that keeps a large input itself can leave it out. It is a JSON
+	// object, and the input of the next Open after a restart; nil keeps the call's. Only
+	// a host's own providers have it.
+	Input ahp.Value
 }
 
 // Instance is one open canvas. Invoke and Close are called one at a time, in

@@ -21,6 +21,8 @@ type Config struct {
 	Declaration canvas.Declaration // a canvas that it opens
 	// Input and Other are two different inputs of the canvas; nil if it takes none.
 	Input, Other ahp.Value
+	// Kept is the input that the host keeps after Other (canvas.Opened); nil is Other.
+	Kept ahp.Value
 	// Action is a declared action that succeeds with ActionInput, any number of
 	// times; "" if the canvas has none.
 	Action      string
@@ -107,7 +109,11 @@ func (s *suite) opensAgain() {
 	if second.Channel != first.Channel {
 		s.t.Errorf("another input opened channel %s, was %s", second.Channel, first.Channel)
 	}
-	if st := s.State(first.Channel); !ahp.Equal(st.Input, s.Other) {
+	want := s.Other
+	if s.Kept != nil {
+		want = s.Kept
+	}
+	if st := s.State(first.Channel); !ahp.Equal(st.Input, want) {
 		s.t.Errorf("the state's input is %s", st.Input)
 	}
 	s.act("one")

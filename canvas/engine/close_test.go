@@ -257,7 +257,7 @@ func TestEventForAPersonsClose(t *testing.T) {
 		})
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, time.Hour)
 		ok(t, err)
-		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:01Z", Event: ahp.Value(`{"type":"canvas/closeRequested"}`)}}, page.Events)
+		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:01Z", Event: ahp.Value(`{"type":"canvas/closeRequested"}`), Cursor: 1}}, page.Events)
 		equal(t, 0, len(h.SessionState().OpenCanvases)) // the event follows the close
 		synctest.Wait()
 		page, err = h.Canvases.Events(t.Context(), canvastest.Session, page.Next, time.Minute)

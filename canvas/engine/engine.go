@@ -166,7 +166,7 @@ func (e *Engine) ListOpen(uri string) ([]canvas.OpenCanvas, error) {
 		}
 		for _, ref := range st.OpenCanvases {
 			if state, ok := tx.State(ref.Channel); ok {
-				list = append(list, openCanvas(ref.Channel, state.(canvas.CanvasState)))
+				list = append(list, e.instances.byChannel[ref.Channel].asOpen(state.(canvas.CanvasState)))
 			}
 		}
 		return nil

@@ -20,11 +20,14 @@ type events struct {
 }
 
 type eventRing struct {
-	first int64 // cursor before the oldest event
-	list  []canvas.Event
-	bytes int
-	more  chan struct{} // closed when an event comes; nil unless a caller waits
+	first  int64 // cursor before the oldest event
+	list   []canvas.Event
+	bytes  int
+	opened int64         // cursor of the last open by an agent
+	more   chan struct{} // closed when an event comes; nil unless a caller waits
 }
+
+func (r *eventRing) last() int64 { return r.first + int64(len(r.list)) }
 
 // eventOverhead is what an event counts in addition to its JSON, in bytes.
 const eventOverhead = 256
@@ -46,7 +49,7 @@ func (e *events) add(k key, event ahp.Value) bool {
 	if r == nil {
 		return false
 	}
-	r.list = append(r.list, canvas.Event{InstanceID: k.instance, Time: at, Event: event.Clone()})
+	r.list = append(r.list, canvas.Event{InstanceID: k.instance, Time: at, Event: event.Clone(), Cursor: r.last() + 1})
 	r.bytes += len(event) + eventOverhead
 	for len(r.list) > e.maxCount || r.bytes > e.maxBytes {
 		r.bytes -= len(r.list[0].Event) + eventOverhead
@@ -58,6 +61,34 @@ func (e *events) add(k key, event ahp.Value) bool {
 		r.more = nil
 	}
 	return true
+}
+
+// withdraw takes an instance's events out of the list. Their cursors stay.
+func (e *events) withdraw(k key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.rings[k.session]
+	if r == nil {
+		return
+	}
+	for n, ev := range r.list {
+		if ev.InstanceID == k.instance && ev.Event != nil {
+			r.bytes -= len(ev.Event)
+			r.list[n].Event = nil
+		}
+	}
+}
+
+// opened records that an agent opened a canvas, and returns the cursor of that moment.
+func (e *events) opened(session string) int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.rings[session]
+	if r == nil {
+		return 0
+	}
+	r.opened = r.last()
+	return r.opened
 }
 
 // Raise adds an event that belongs to no canvas in particular, such as an extension
@@ -91,7 +122,10 @@ func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan s
 	if r == nil {
 		return canvas.EventPage{}, nil
 	}
-	last := r.first + int64(len(r.list))
+	last := r.last()
+	if cursor == canvas.SinceOpen {
+		cursor = r.opened
+	}
 	if cursor < 0 || cursor > last {
 		cursor = 0 // from an earlier run of the host: all events are new
 	}
@@ -99,14 +133,19 @@ func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan s
 	if cursor < r.first {
 		page.Dropped, cursor = r.first-cursor, r.first
 	}
-	page.Events = append(page.Events, r.list[cursor-r.first:]...)
+	for _, ev := range r.list[cursor-r.first:] {
+		if ev.Event != nil { // not withdrawn
+			page.Events = append(page.Events, ev)
+		}
+	}
 	if r.more == nil {
 		r.more = make(chan struct{})
 	}
 	return page, r.more
 }
 
-// Events returns the events of a session after a cursor; 0 is the beginning. If there are
+// Events returns the events of a session after a cursor; 0 is the beginning, and
+// [canvas.SinceOpen] the last open by an agent. If there are
 // none, it waits up to timeout for the first. Events are in memory only: a restart loses
 // them, and a cursor from before it means the beginning.
 func (e *Engine) Events(ctx context.Context, uri string, after int64, timeout time.Duration) (canvas.EventPage, error) {

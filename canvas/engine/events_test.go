@@ -29,7 +29,7 @@ func TestEvents(t *testing.T) {
 		begun := time.Now()
 		page := read(0, time.Minute)
 		equal(t, 2*time.Second, time.Since(begun))
-		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:02Z", Event: ahp.Value(`1`)}}, page.Events)
+		equal(t, []canvas.Event{{InstanceID: "one", Time: "2000-01-01T00:00:02Z", Event: ahp.Value(`1`), Cursor: 1}}, page.Events)
 		for n := 2; n < 7; n++ {
 			ok(t, f.latest().h.Raise(ahp.MustMarshal(n)))
 		}
@@ -86,4 +86,41 @@ func TestRaiseOfNoCanvas(t *testing.T) {
 	equal(t, 1, len(page.Events))
 	equal(t, "", page.Events[0].InstanceID)
 	equal(t, `{"prompt":"hello"}`, string(page.Events[0].Event))
+}
+
+// TestEventsSinceOpen: an open begins a new stretch of events, and a withdrawn event is
+// not delivered, also to a caller that waits for it with a cursor. An open that changes
+// nothing begins none.
+func TestEventsSinceOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		_, err := open(h, "one", "")
+		ok(t, err)
+		read := func(after int64) (got []string) {
+			p, err := h.Canvases.Events(context.Background(), canvastest.Session, after, 0)
+			ok(t, err)
+			for _, e := range p.Events {
+				got = append(got, fmt.Sprintf("%s@%d", e.Event, e.Cursor))
+			}
+			return got
+		}
+		handle := f.latest().h
+		ok(t, handle.Raise(ahp.Value(`1`)))
+		equal(t, []string{"1@1"}, read(canvas.SinceOpen))
+		again, err := open(h, "one", "")
+		ok(t, err)
+		equal(t, int64(0), again.Cursor) // it was open already
+		equal(t, []string{"1@1"}, read(canvas.SinceOpen))
+		two, err := open(h, "two", "")
+		ok(t, err)
+		equal(t, int64(1), two.Cursor)
+		equal(t, []string(nil), read(canvas.SinceOpen))
+		equal(t, []string{"1@1"}, read(0))
+		ok(t, f.latest().h.Raise(ahp.Value(`2`)))
+		ok(t, handle.Raise(ahp.Value(`3`)))
+		ok(t, handle.WithdrawEvents())
+		ok(t, handle.Raise(ahp.Value(`4`)))
+		equal(t, []string{"2@2", "4@4"}, read(0))
+		equal(t, []string{"4@4"}, read(2))
+	})
 }

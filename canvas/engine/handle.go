@@ -105,6 +105,15 @@ func (h *handle) Raise(event ahp.Value) error {
 	return nil
 }
 
+// WithdrawEvents implements [canvas.Withdrawer].
+func (h *handle) WithdrawEvents() error {
+	if h.life.over() {
+		return canvas.ErrHandleClosed
+	}
+	h.engine.events.withdraw(h.key)
+	return nil
+}
+
 // Save implements [canvas.Keeper].
 func (h *handle) Save(ctx context.Context, data []byte) error {
 	if limit := h.engine.limits.SaveBytes; len(data) > limit {

@@ -32,6 +32,7 @@ type instance struct {
 	box     *mailbox        // to current; closed while stale
 	saved   []byte          // the provider's data
 	titles  titlePace       // of its title in the catalog
+	cursor  int64           // of the session's events when an agent opened it last
 
 	reopening  bool // its provider is being asked to open it again
 	unanswered bool // it was asked, and became unreachable before it answered
@@ -70,10 +71,10 @@ func byKey(a, b *instance) int {
 	return strings.Compare(a.key.instance, b.key.instance)
 }
 
-// openCanvas returns an instance as agents see it.
-func openCanvas(channel string, st canvas.CanvasState) canvas.OpenCanvas {
+// asOpen returns an instance as agents see it.
+func (i *instance) asOpen(st canvas.CanvasState) canvas.OpenCanvas {
 	return canvas.OpenCanvas{
-		InstanceID: st.InstanceID, Channel: channel, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
+		InstanceID: st.InstanceID, Channel: i.channel, Cursor: i.cursor, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
 		CanvasID: st.CanvasID, DisplayName: st.DisplayName,
 		Title: deref(st.Title), Status: deref(st.Status), URL: deref(st.URL), Availability: st.Availability,
 	}

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -60,11 +62,23 @@ func (e *Engine) planInvoke(k key, action string) (i *instance, schema *jsonsche
 		}
 		var declared bool
 		if schema, declared = d.ActionInput[action]; !declared {
-			return canvas.Errorf(canvas.CodeNoHandler, "canvas %q has no action %q", i.canvasID, action)
+			return noAction(i.canvasID, action, d)
 		}
 		return nil
 	})
 	return i, schema, err
+}
+
+// noAction names the actions that there are, so that an agent need not ask for them.
+func noAction(canvasID, action string, d *check.Declared) error {
+	if len(d.Actions) == 0 {
+		return canvas.Errorf(canvas.CodeNoHandler, "canvas %q has no action %q; it has no actions", canvasID, action)
+	}
+	var names []string
+	for _, a := range d.Actions {
+		names = append(names, a.Name)
+	}
+	return canvas.Errorf(canvas.CodeNoHandler, "canvas %q has no action %q; it has %s", canvasID, action, strings.Join(names, ", "))
 }
 
 // find returns an open instance.

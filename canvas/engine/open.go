@@ -42,6 +42,7 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 	if err != nil || p == nil {
 		return open, err
 	}
+	p.byAgent = true
 	return p.run(ctx)
 }
 
@@ -58,6 +59,8 @@ type plannedOpen struct {
 	live   *handle      // of a ready instance, which keeps it; nil if the open makes a handle
 	input  ahp.Value    // what the canvas is opened with
 	saved  []byte       // what the instance's provider saved before
+
+	byAgent bool // and not because the provider is reachable again
 }
 
 // run asks the provider, and commits and publishes its answer.
@@ -158,6 +161,11 @@ func (a *answeredOpen) accept() (canvas.OpenCanvas, error) {
 	if a.opened.Instance == nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider opened nothing")
 	}
+	if a.opened.Input == nil {
+		a.opened.Input = a.input
+	} else if err := a.engine.limits.Input(a.decl.Input, a.opened.Input); err != nil {
+		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the input that the provider keeps was refused: %v", err)
+	}
 	a.opened.Title, a.opened.Status = a.engine.limits.Line(a.opened.Title), a.engine.limits.Line(a.opened.Status)
 	if err := a.engine.limits.Update(a.key.instance, shownBy(a.opened), a.ext.Source()); err != nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
@@ -203,8 +211,11 @@ func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas
 		p.reopen(tx)
 	}
 	p.call.forget()
+	if p.byAgent {
+		i.cursor = e.events.opened(p.key.session)
+	}
 	st, _ := i.state(tx)
-	return openCanvas(i.channel, st), nil
+	return i.asOpen(st), nil
 }
 
 // create adds the new instance with its channel.
@@ -238,8 +249,8 @@ func (p *preparedOpen) reopen(tx *channels.Tx) {
 	u := shown.Action()
 	u.Availability = new(session.Ready)
 	u.Input = ahp.Clear[ahp.Value]()
-	if p.input != nil {
-		u.Input = ahp.Set(p.input)
+	if p.opened.Input != nil {
+		u.Input = ahp.Set(p.opened.Input)
 	}
 	p.adopt(p.inst)
 	if u, changed := u.Without(st); changed {

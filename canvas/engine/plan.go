@@ -35,7 +35,7 @@ func (e *Engine) planOpen(k key, args canvas.OpenArgs) (p *plannedOpen, open can
 		if inst == nil {
 			plan.place, err = e.admission.reserve(tx, k.session, sess.OpenCanvases)
 		} else if st, _ := inst.state(tx); !plan.again(st) {
-			open = openCanvas(inst.channel, st)
+			open = inst.asOpen(st)
 			return nil
 		}
 		p = plan

@@ -50,7 +50,7 @@ func (a *answeredOpen) prepare() *preparedOpen {
 func (a *answeredOpen) firstState() canvas.CanvasState {
 	st := canvas.CanvasState{
 		InstanceID: a.key.instance, CanvasID: a.decl.CanvasID, ExtensionID: a.ext.ID, ExtensionName: a.ext.Name,
-		DisplayName: a.decl.DisplayName, Input: a.input, Availability: session.Ready, Provider: a.ext.Source(),
+		DisplayName: a.decl.DisplayName, Input: a.opened.Input, Availability: session.Ready, Provider: a.ext.Source(),
 	}.Apply(shownBy(a.opened).Over(a.handle.pending).Action())
 	st.Meta = metaOf(a.opened.HTTP, a.opened.Links)
 	return st
@@ -65,9 +65,9 @@ func (p *preparedOpen) changes(save, before []byte) {
 	case p.inst == nil:
 		p.records = append(p.records, channels.Change{Key: id, Value: rec.encode()})
 		p.entry = entryOf(p.uri, p.state)
-	case !ahp.Equal(p.state.Input, p.input):
+	case !ahp.Equal(p.state.Input, p.opened.Input):
 		p.undo = append(p.undo, channels.Change{Key: id, Value: rec.encode()})
-		rec.Input = p.input
+		rec.Input = p.opened.Input
 		p.records = append(p.records, channels.Change{Key: id, Value: rec.encode()})
 	}
 	if save == nil {

@@ -8,7 +8,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
-// listArgs are the arguments of the two listing tools.
+// capabilitiesArgs are the arguments of list_canvas_capabilities.
+type capabilitiesArgs struct {
+	Session  string    `json:"session,omitzero"`
+	Describe string    `json:"describe,omitzero"`
+	Unknown  ahp.Value `json:",embed"`
+}
+
+// listArgs are the arguments of list_open_canvases.
 type listArgs struct {
 	Session string    `json:"session,omitzero"`
 	Unknown ahp.Value `json:",embed"`
@@ -52,7 +59,7 @@ type closeArgs struct {
 // waitArgs are the arguments of wait_for_canvas_events.
 type waitArgs struct {
 	Session string    `json:"session,omitzero"`
-	After   int64     `json:"after,omitzero"`
+	After   *int64    `json:"after,omitzero"`
 	Timeout *float64  `json:"timeout,omitzero"` // in seconds
 	Unknown ahp.Value `json:",embed"`
 }
@@ -60,12 +67,20 @@ type waitArgs struct {
 // check validates what the decoder does not.
 func (a waitArgs) check() error {
 	switch {
-	case a.After < 0:
+	case a.After != nil && *a.After < 0:
 		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/after", Rule: "minimum", Message: "the cursor cannot be negative"}
 	case a.Timeout != nil && *a.Timeout < 0:
 		return &canvas.Error{Code: canvas.CodeInputInvalid, Path: "/timeout", Rule: "minimum", Message: "the timeout cannot be negative"}
 	}
 	return nil
+}
+
+// cursor returns the cursor at which the wait begins.
+func (a waitArgs) cursor() int64 {
+	if a.After == nil {
+		return canvas.SinceOpen
+	}
+	return *a.After
 }
 
 // decode reads a tool's arguments into args; absent arguments are an empty object.

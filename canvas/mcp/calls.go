@@ -39,6 +39,7 @@ type panel struct {
 	Availability session.CanvasAvailability `json:"availability"`
 	Title        string                     `json:"title,omitzero"`
 	Status       string                     `json:"status,omitzero"`
+	Cursor       *int64                     `json:"cursor,omitzero"` // of the events; only in the result of open_canvas
 	audience
 }
 
@@ -72,28 +73,6 @@ func (a audience) text() string {
 func panelOf(o canvas.OpenCanvas) panel {
 	return panel{InstanceID: o.InstanceID, Channel: o.Channel, CanvasID: o.CanvasID, ExtensionID: o.ExtensionID,
 		Availability: o.Availability, Title: o.Title, Status: o.Status}
-}
-
-func (s *Server) list(_ context.Context, raw ahp.Value) (answer, error) {
-	var args listArgs
-	if err := decode(raw, &args, &args.Unknown); err != nil {
-		return answer{}, err
-	}
-	all, err := s.service.List(s.session(args.Session))
-	if err != nil {
-		return answer{}, err
-	}
-	names := []string{}
-	for _, d := range all {
-		names = append(names, fmt.Sprintf("%s (%s)", d.CanvasID, d.DisplayName))
-	}
-	text := "This session has no canvases."
-	if len(all) > 0 {
-		text = "Canvases that " + ToolOpen + " can show: " + strings.Join(names, ", ") + ". Their schemas and actions follow."
-	}
-	return answer{text, struct {
-		Canvases []session.SessionCanvasDeclaration `json:"canvases"`
-	}{append([]session.SessionCanvasDeclaration{}, all...)}}, nil // never null
 }
 
 func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {
@@ -143,8 +122,8 @@ func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {
 		return answer{}, err
 	}
 	a := panelOf(o)
-	a.audience = s.audience(target)
-	text := fmt.Sprintf("Canvas %s is open as instance %s (%s).", a.CanvasID, a.InstanceID, a.Availability)
+	a.audience, a.Cursor = s.audience(target), &o.Cursor
+	text := fmt.Sprintf("Canvas %s is open as instance %s (%s). Pass cursor %d to %s as after to get what the person does from here on.", a.CanvasID, a.InstanceID, a.Availability, o.Cursor, ToolWait)
 	return answer{text + a.text(), a}, nil
 }
 

@@ -7,12 +7,15 @@
 // The tools are list_canvas_capabilities, open_canvas, invoke_canvas_action,
 // list_open_canvases, close_canvas and wait_for_canvas_events. A canvas's actions are
 // data in the result of the first one and not tools, so the set stays the same when
-// providers come and go.
+// providers come and go. That result is short: names, one line each, actions by name.
+// Its argument describe asks for the schemas and examples of one canvas.
 //
 // wait_for_canvas_events is a long poll with a cursor and not a notification, because a
 // model acts only when it calls. Its timeout is in seconds, and limited by
-// Options.MaxWait; canceling the call ends the wait. Events are in memory only: after a
-// restart the host has none, and the cursor begins at 0.
+// Options.MaxWait; canceling the call ends the wait. Without a
+// cursor it begins at the last open_canvas, so that an agent that asks a new question
+// does not receive the answer to an old one. Events are in memory only: after a restart
+// the host has none, and the cursor begins at 0.
 //
 // # Results
 //

@@ -25,6 +25,7 @@ type fake struct {
 	fail    error                           // what every call answers
 	block   func(ctx context.Context) error // runs inside invoke and a wait for events
 	events  []canvas.Event
+	opened  int64         // cursor of the last open
 	timeout time.Duration // of the last wait
 	mu      sync.Mutex
 	open    map[string]ahp.Value // by instance id: the input
@@ -116,6 +117,9 @@ func (f *fake) Close(_ context.Context, target, instanceID string) error {
 
 // Events returns the available events, and waits only for block.
 func (f *fake) Events(ctx context.Context, target string, after int64, timeout time.Duration) (canvas.EventPage, error) {
+	if after == canvas.SinceOpen {
+		after = f.opened
+	}
 	if err := f.note(target, nil); err != nil {
 		return canvas.EventPage{}, err
 	}

@@ -14,7 +14,7 @@ var hints = map[string]string{
 	canvas.CodeAmbiguous:           "Call again with extensionId, one of: {candidates}.",
 	canvas.CodeAlreadyOpen:         "Choose another instanceId, or call " + ToolClose + " on this one first.",
 	canvas.CodeInputInvalid:        "Correct {place} and call again; see {schemas}.",
-	canvas.CodeNoHandler:           "Call " + ToolList + " to see the actions of this canvas.",
+	canvas.CodeNoHandler:           "Call " + ToolList + " with describe to see the actions of this canvas.",
 	canvas.CodeProviderUnavailable: "This canvas's provider is not running. Try again later, or call " + ToolClose + ".",
 	canvas.CodeTimeout:             "The action may have been done anyway: look at the canvas before you repeat it.",
 	canvas.CodeLimitExceeded:       "If too many canvases are open, call " + ToolClose + " for those that are no longer needed (" + ToolListOpen + ").",
@@ -39,7 +39,7 @@ func hintFor(e *canvas.Error) string {
 // inputs, the tool everything else.
 func schemasOf(path string) string {
 	if path == "/input" || strings.HasPrefix(path, "/input/") {
-		return "the schemas in the result of " + ToolList
+		return "the schemas in the result of " + ToolList + " with describe"
 	}
 	return "the schema of this tool"
 }

@@ -22,10 +22,11 @@ func TestDrive(t *testing.T) {
 			service := newFake()
 			c := connect(t, mcp.New(service, mcp.Options{Link: func(s string) string { return "http://page/#" + s }}))
 			steps := []struct{ tool, args, want string }{
-				{mcp.ToolList, ``, `{"canvases":[{"extensionId":"acme","canvasId":"counter","displayName":"Counter","description":"Counts.","inputSchema":{"type":"object","maxProperties":9007199254740993},"actions":[{"name":"add"}],"source":{"kind":"server"}}]}`},
+				{mcp.ToolList, ``, `{"canvases":[{"canvasId":"counter","extensionId":"acme","displayName":"Counter","description":"Counts.","actions":[{"name":"add"}]}]}`},
+				{mcp.ToolList, `{"describe":"counter"}`, `{"canvases":[{"extensionId":"acme","canvasId":"counter","displayName":"Counter","description":"Counts.","inputSchema":{"type":"object","maxProperties":9007199254740993},"actions":[{"name":"add"}],"source":{"kind":"server"}}]}`},
 				{mcp.ToolListOpen, `{}`, `{"openCanvases":[]}`},
 				{mcp.ToolOpen, `{"canvasId":"counter","instanceId":"c1","input":{"from":9007199254740993}}`,
-					`{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready","title":"Count","link":"http://page/#ahp-session:/default"}`},
+					`{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready","title":"Count","cursor":0,"link":"http://page/#ahp-session:/default"}`},
 				{mcp.ToolListOpen, `{"session":null}`, `{"openCanvases":[{"instanceId":"c1","channel":"ahp-canvas:/1","canvasId":"counter","extensionId":"acme","availability":"ready"}],"link":"http://page/#ahp-session:/default"}`},
 				{mcp.ToolInvoke, `{"instanceId":"c1","actionName":"add","input":{"by":9007199254740993,"exact":0.10000000000000000001}}`, `{"value":{"by":9007199254740993,"exact":0.10000000000000000001}}`},
 				{mcp.ToolInvoke, `{"instanceId":"c1","actionName":"add","input":null}`, `{}`},

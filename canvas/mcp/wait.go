@@ -19,7 +19,7 @@ func (s *Server) wait(ctx context.Context, raw ahp.Value) (answer, error) {
 	if err := args.check(); err != nil {
 		return answer{}, err
 	}
-	page, err := s.events(ctx, s.session(args.Session), args.After, s.waitTime(args.Timeout))
+	page, err := s.events(ctx, s.session(args.Session), args.cursor(), s.waitTime(args.Timeout))
 	if err != nil {
 		return answer{}, err
 	}

@@ -26,12 +26,14 @@ func TestWait(t *testing.T) {
 				service.events = append(service.events, canvas.Event{InstanceID: "c1", Time: "2026-01-02T03:04:05Z", Event: ahp.Value(event)})
 			}
 			c := connect(t, mcp.New(service, mcp.Options{}))
+			service.opened = 1 // the first event is older than the last open
 			const first = `{"instanceId":"c1","time":"2026-01-02T03:04:05Z","event":{"n":9007199254740993}}`
 			const second = `{"instanceId":"c1","time":"2026-01-02T03:04:05Z","event":"done"}`
 			for _, step := range []struct{ args, want, text string }{
-				{``, `{"events":[` + first + `,` + second + `],"next":2,"dropped":0}`, "2 in c1. Call again with after 2"},
+				{``, `{"events":[` + second + `],"next":2,"dropped":0}`, "1 in c1. Call again with after 2"},
 				{`{"after":1,"timeout":null}`, `{"events":[` + second + `],"next":2,"dropped":0}`, "1 in c1"},
 				{`{"after":2,"timeout":0}`, `{"events":[],"next":2,"dropped":0}`, "Nothing happened"},
+				{`{"after":0}`, `{"events":[` + first + `,` + second + `],"next":2,"dropped":0}`, "2 in c1"},
 				{`{"after":5}`, `{"events":[],"next":2,"dropped":3}`, "3 earlier events are lost"},
 			} {
 				r := call(t, c, mcp.ToolWait, step.args)

@@ -158,6 +158,18 @@
 //
 // If content hosts cannot be resolved or there is no service worker, the card says so.
 //
+// # Problems
+//
+// content/problems.js is the first script of each document of a canvas. It collects
+// uncaught errors with file and line, console errors, blocked addresses and files that
+// could not be read: at most 50, the same problem once with a count. The app page asks for
+// them on the port of canvas.js with {t: "problems", id}, and canvas.js answers
+//
+//	{t: "problems", id, problems: [{kind, text, file?, line?, column?, time, count}], dropped}
+//
+// with those since the last answer. kind is "error", "console", "blocked" or "read". All
+// of it is untrusted: the canvas can change it. Nothing asks yet.
+//
 // # Limits
 //
 // A Handler limits how long a body can stall ([BodyTimeout]) and how long a client can

@@ -29,10 +29,12 @@ type (
 	}
 	removedList struct {
 		Removed string `json:"removed"`
+		Title   string `json:"title"`
 		Cards   int    `json:"cards"`
 	}
 	removedCard struct {
 		Removed string `json:"removed"`
+		Title   string `json:"title"`
 	}
 )
 
@@ -124,11 +126,15 @@ func action[P any](fn func(*board, P) (any, error)) sample.Action[board] {
 	})
 }
 
-// changedEvent tells the agent what a person did.
+// changedEvent tells the agent what a person did. An id in the input says little once the
+// board has changed again, so the event has the action's value too, which names the card
+// and its list, and the revision of the board that it was.
 type changedEvent struct {
-	Type   string    `json:"type"`
-	Action string    `json:"action"`
-	Input  ahp.Value `json:"input"`
+	Type     string    `json:"type"`
+	Action   string    `json:"action"`
+	Input    ahp.Value `json:"input"`
+	Value    any       `json:"value"`
+	Revision int64     `json:"revision"`
 }
 
 // personActions returns the same actions for people, with an event for the agent.
@@ -137,7 +143,7 @@ func personActions() map[string]sample.Action[board] {
 	for name, do := range actions {
 		all[name] = func(b board, call sample.Call) (board, sample.Result, error) {
 			after, result, err := do(b, call)
-			result.Event = changedEvent{"board.changed", call.Action, call.Input}
+			result.Event = changedEvent{"board.changed", call.Action, call.Input, result.Value, after.Revision}
 			return after, result, err
 		}
 	}
@@ -206,7 +212,7 @@ func (b *board) removeList(in listRef) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	value := removedList{b.Lists[i].ID, len(b.Lists[i].Cards)}
+	value := removedList{b.Lists[i].ID, b.Lists[i].Title, len(b.Lists[i].Cards)}
 	b.Lists = slices.Delete(b.Lists, i, i+1)
 	return value, nil
 }
@@ -272,8 +278,9 @@ func (b *board) removeCard(in cardRef) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	removed := b.Lists[i].Cards[at]
 	b.Lists[i].Cards = slices.Delete(b.Lists[i].Cards, at, at+1)
-	return removedCard{in.Card}, nil
+	return removedCard{removed.ID, removed.Title}, nil
 }
 
 // insert puts a card into a list and returns its place.

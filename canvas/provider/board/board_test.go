@@ -81,7 +81,7 @@ func TestTwoViews(t *testing.T) {
 		one.Say(o.Channel, `{"sample":"do","ref":7,"action":"remove_card","input":{"card":"c4"}}`)
 		two.Say(o.Channel, `{"sample":"do","ref":"x","action":"check_card","input":{"card":"c4"}}`)
 		synctest.Wait()
-		want(t, "the first request", received(one), `"revision":3`, `{"sample":"done","ref":7,"value":{"removed":"c4"}}`)
+		want(t, "the first request", received(one), `"revision":3`, `{"sample":"done","ref":7,"value":{"removed":"c4","title":"Pack"}}`)
 		want(t, "the second request", received(two), `"revision":3`, `{"sample":"refused","ref":"x","code":"board_card_not_found"`, `"revision":3`)
 
 		one.Say(o.Channel, `{"sample":"do","ref":8,"action":"explode"}`)
@@ -90,7 +90,7 @@ func TestTwoViews(t *testing.T) {
 		one.Say(o.Channel, `{"sample":"do","action":"get_board"}`) // changes nothing, so it is no event
 		synctest.Wait()
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
-		if err != nil || len(page.Events) != 1 || string(page.Events[0].Event) != `{"type":"board.changed","action":"remove_card","input":{"card":"c4"}}` {
+		if err != nil || len(page.Events) != 1 || string(page.Events[0].Event) != `{"type":"board.changed","action":"remove_card","input":{"card":"c4"},"value":{"removed":"c4","title":"Pack"},"revision":3}` {
 			t.Errorf("events: %+v, %v", page, err)
 		}
 	})

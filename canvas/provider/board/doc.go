@@ -6,7 +6,10 @@
 // can, with the same inputs (declaration.json). A person's change is an event for the
 // agent:
 //
-//	{"type":"board.changed","action":"check_card","input":{…}}
+//	{"type":"board.changed","action":"check_card","input":{…},"value":{…},"revision":12}
+//
+// The value is what the action returned: it names the card and its list. The revision is
+// that of get_board, so an agent sees whether the board changed after it looked.
 //
 // # Limits
 //

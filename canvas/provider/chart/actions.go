@@ -34,7 +34,10 @@ var agent = map[string]sample.Action[State]{
 var person = map[string]sample.Action[State]{
 	"set_query": sample.With(CodeInvalid, func(s State, _ sample.Call, c change) (State, sample.Result, error) {
 		after, err := s.changeQuery(c)
-		return after, sample.Result{Event: changedEvent{"chart.changed", after.Query}}, err
+		if err != nil {
+			return s, sample.Result{}, err
+		}
+		return after, sample.Result{Event: changedEvent{"chart.changed", after.Title, after.Source, after.Query, after.result()}}, nil
 	}),
 }
 
@@ -76,10 +79,14 @@ type (
 		queryInfo
 		Result Result `json:"result"`
 	}
-	// changedEvent tells the agent that a person changed the query.
+	// changedEvent tells the agent that a person changed the query, and which numbers
+	// they see now: the agent's own may be of another query, or of a table before.
 	changedEvent struct {
-		Type  string `json:"type"`
-		Query Query  `json:"query"`
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Source string `json:"source,omitzero"`
+		Query  Query  `json:"query"`
+		Result Result `json:"result"`
 	}
 )
 

@@ -13,7 +13,8 @@
 //
 // A chart that is opened without data draws the package's sample data, which its title
 // and source name as such: twelve months of an invented shop. A person's change of the
-// query is an event for the agent: {"type":"chart.changed","query":{…}}.
+// query is an event for the agent: {"type":"chart.changed","title":…,"source":…,"query":{…},"result":{…}}
+// has the numbers that the person sees from then on.
 //
 // # Limits
 //

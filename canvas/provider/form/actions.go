@@ -32,14 +32,16 @@ type question struct {
 
 // answer is a form's answer; it is not final while the decision is pending.
 type answer struct {
-	Form     string           `json:"form"` // the instance id
+	Form     string           `json:"form"`     // the instance id
+	Question string           `json:"question"` // the title that the person saw
+	Revision int64            `json:"revision"` // of the question: State.Version
 	Decision string           `json:"decision"`
 	Values   map[string]Value `json:"values"`
 	Reason   string           `json:"reason,omitzero"`
 }
 
 func (s State) answer(id string) sample.Result {
-	return sample.Result{Value: answer{id, s.Decision, s.Values, s.Reason}}
+	return sample.Result{Value: answer{id, s.Title, s.Version, s.Decision, s.Values, s.Reason}}
 }
 
 // open asks a new question. It drops values and decision, which belong to the previous
@@ -98,7 +100,9 @@ func setFields(s State, c sample.Call, in question) (State, sample.Result, error
 	if err != nil {
 		return s, sample.Result{}, err
 	}
-	return after, after.answer(c.InstanceID), nil
+	result := after.answer(c.InstanceID)
+	result.Withdraw = true
+	return after, result, nil
 }
 
 // reset drops the decision and restores the fields' initial values.
@@ -110,7 +114,9 @@ func reset(s State, c sample.Call, _ struct{}) (State, sample.Result, error) {
 		}
 	}
 	s.Version++
-	return s, s.answer(c.InstanceID), nil
+	result := s.answer(c.InstanceID)
+	result.Withdraw = true
+	return s, result, nil
 }
 
 // checkPending returns an error if the form is decided.
@@ -156,6 +162,7 @@ func edit(s State, _ sample.Call, in edited) (State, sample.Result, error) {
 
 // decided is the input of decide: a decision on what the page showed.
 type decided struct {
+	Question *string          `json:"question,omitzero"` // its title; pages of older releases leave it out
 	Version  int64            `json:"version"`
 	Decision string           `json:"decision"`
 	Values   map[string]Value `json:"values"`
@@ -174,6 +181,9 @@ func decide(s State, c sample.Call, in decided) (State, sample.Result, error) {
 func (s State) decide(in decided) (State, error) {
 	if err := s.checkVersion(in.Version); err != nil {
 		return s, err
+	}
+	if in.Question != nil && *in.Question != s.Title {
+		return s, canvas.Errorf(CodeChanged, "the agent has changed the question; check it again")
 	}
 	if in.Decision != Approved && in.Decision != Declined {
 		return s, canvas.Errorf(CodeInvalid, "the decision %q is neither %q nor %q", in.Decision, Approved, Declined)

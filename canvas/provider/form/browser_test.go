@@ -98,7 +98,7 @@ func inTheBrowser(t *testing.T) {
 		p.Shows(`at("field-0-input").value`, "Ada Lovelace")
 	}
 	one.Wait(`d.activeElement === at("decision")`)
-	want := []string{`{"form":"b","decision":"approved","values":{"from":"2026-03-04","nights":12,"terms":true,"who":"Ada Lovelace"},"reason":"Quiet room, please"}`}
+	want := []string{`{"form":"b","question":"Book the trip","revision":2,"decision":"approved","values":{"from":"2026-03-04","nights":12,"terms":true,"who":"Ada Lovelace"},"reason":"Quiet room, please"}`}
 	if diff := cmp.Diff(want, b.Events()); diff != "" {
 		t.Errorf("events (-want +got)\n%s", diff)
 	}
@@ -133,7 +133,7 @@ func TestNamesOfObjectProperties(t *testing.T) {
 	p.Shows(`all("#fields input").map((i) => i.type === "text" || i.type === "number" ? i.value : String(i.checked)).join()`, ",false,false,true,,false")
 	p.Eval(`at("approve").click()`)
 	p.Shows(`at("decided").textContent`, "Approved")
-	want := []string{`{"form":"b","decision":"approved","values":{"hasOwnProperty":false}}`}
+	want := []string{`{"form":"b","question":"Race","revision":1,"decision":"approved","values":{"hasOwnProperty":false}}`}
 	if diff := cmp.Diff(want, b.Events()); diff != "" {
 		t.Errorf("events (-want +got)\n%s", diff)
 	}

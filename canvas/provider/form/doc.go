@@ -7,13 +7,17 @@
 //   - Only a person decides. The agent asks (open, set_fields), asks again (reset) and
 //     reads (get_answer). The actions edit and decide are in another table, which an
 //     agent cannot reach.
-//   - A person decides on what they saw. A decision carries the version of the form
+//   - A person decides on what they saw. A decision carries the question, its revision
 //     and the values that the page showed. If the agent changed the form meanwhile,
 //     the decision fails and the page shows the new form.
+//   - An agent never takes an old decision for one on a new question: a decision names
+//     its question and revision, and a new question (open, set_fields, reset) withdraws
+//     an earlier decision that the agent has not read.
 //   - A decided form is read-only until the agent resets it or opens it with another
 //     input.
 //   - The agent receives the decision once as an event,
-//     {"form":"<instance>","decision":"approved"|"declined","values":{…},"reason":"…"},
+//     {"form":"<instance>","question":"…","revision":2,"decision":"approved"|"declined",
+//     "values":{…},"reason":"…"},
 //     and can read it with get_answer, which returns the decision "pending" before.
 //
 // The host receives what the person enters while they type, so all Views show the same

@@ -20,6 +20,7 @@ func New() *sample.Provider {
 		Declaration: sample.MustDeclaration(files),
 		Page:        sample.MustPage(files),
 		Open:        open,
+		Asks:        true,
 		Agent:       agent,
 		Person:      person,
 		Decisions:   []string{"edit", "decide"},

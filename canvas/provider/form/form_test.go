@@ -67,7 +67,7 @@ func TestAnswer(t *testing.T) {
 		if received := strings.Join(two.Brief(), "\n"); !strings.Contains(received, `"sample":"refused","ref":2,"code":"form_decided"`) {
 			t.Errorf("the second decision was answered with %s", received)
 		}
-		want := `{"form":"f","decision":"approved","values":{"tag":"v3"},"reason":"go"}`
+		want := `{"form":"f","question":"Ship it?","revision":1,"decision":"approved","values":{"tag":"v3"},"reason":"go"}`
 		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
 		if err != nil || len(page.Events) != 1 || string(page.Events[0].Event) != want {
 			t.Errorf("events: %+v, %v", page, err)
@@ -86,8 +86,24 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("opened with the same input: %s", got)
 		}
 		h.Open(form.CanvasID, "f", ahp.Value(strings.Replace(ask, "Ship", "Really ship", 1)))
-		if got := answer(t, h); got != `{"form":"f","decision":"pending","values":{"tag":"v2"}}` {
+		if got := answer(t, h); got != `{"form":"f","question":"Really ship it?","revision":2,"decision":"pending","values":{"tag":"v2"}}` {
 			t.Errorf("opened with another input: %s", got)
+		}
+		if page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0); err != nil || len(page.Events) != 0 {
+			t.Errorf("the decision on the question before is still delivered: %+v, %v", page, err)
+		}
+		one.Say(o.Channel, `{"sample":"do","ref":3,"action":"decide","input":{"question":"Ship it?","version":2,"decision":"approved","values":{"tag":"v3"}}}`)
+		synctest.Wait()
+		if received := strings.Join(one.Brief(), "\n"); !strings.Contains(received, `"sample":"refused","ref":3,"code":"form_changed"`) {
+			t.Errorf("a decision on another question was answered with %s", received)
+		}
+		one.Say(o.Channel, `{"sample":"do","ref":4,"action":"decide","input":{"question":"Really ship it?","version":2,"decision":"declined","values":{}}}`)
+		synctest.Wait()
+		if _, err := invoke(t, h, "reset", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		if page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0); err != nil || len(page.Events) != 0 {
+			t.Errorf("a decision from before the reset is still delivered: %+v, %v", page, err)
 		}
 	})
 }
@@ -106,7 +122,7 @@ func TestAgentsDoNotDecide(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.action, err, c.code)
 		}
 	}
-	if diff := cmp.Diff(`{"form":"f","decision":"pending","values":{"tag":"v2"}}`, answer(t, h)); diff != "" {
+	if diff := cmp.Diff(`{"form":"f","question":"Ship it?","revision":1,"decision":"pending","values":{"tag":"v2"}}`, answer(t, h)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -47,10 +47,14 @@ func (i *instance[S]) apply(req canvas.OpenRequest) error {
 		return err
 	}
 	next := record[S]{after, i.Revision + 1, req.Input}
+	save := i.commit
 	if req.Current == nil { // no View has the instance yet, and Opened has its title and status
-		return i.save(next)
+		save = i.save
 	}
-	return i.commit(next)
+	if err := save(next); err != nil || !i.Asks {
+		return err
+	}
+	return supported(i.h.WithdrawEvents())
 }
 
 // Invoke runs an action of the agent.
@@ -83,6 +87,11 @@ func (i *instance[S]) run(actions map[string]Action[S], name string, input ahp.V
 	}
 	if err := i.commit(record[S]{after, i.Revision + 1, i.Input}); err != nil {
 		return nil, err
+	}
+	if result.Withdraw {
+		if err := supported(i.h.WithdrawEvents()); err != nil {
+			return nil, err
+		}
 	}
 	if result.Event == nil {
 		return result.Value, nil

@@ -35,6 +35,10 @@ type Definition[S any] struct {
 	Title func(S) string
 	// Status returns the status that people see above the canvas.
 	Status func(S) string
+	// Asks says that the canvas asks a question: an open with another input withdraws
+	// the instance's earlier events, so that an answer to the question before is not
+	// taken for one to the new question. Actions withdraw them by Result.Withdraw.
+	Asks bool
 	// Links lets the page offer links to the person; see [canvas.Opened].
 	Links bool
 }
@@ -59,6 +63,8 @@ type Result struct {
 	// Event is an event for the session's agent; nil is none. It is raised only if
 	// the value changed.
 	Event any
+	// Withdraw withdraws the instance's earlier events if the value changed.
+	Withdraw bool
 }
 
 // With makes an Action of a function that takes a decoded input. An input that

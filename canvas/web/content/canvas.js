@@ -10,6 +10,7 @@
  *     onMessage((value) => draw(value));                       // a message of the provider
  *     await send({ moved: 3 });                                // to the provider
  *     const { start } = await input;                           // the input with which the agent opened the canvas
+ *     await state.set("todos", ["Milk"]);                      // what all viewers share, in the canvas "page"
  */
 
 /** Limit of a message and of an action's answer, in bytes of JSON. */
@@ -27,6 +28,8 @@ const inputListeners = new Set();
 const themeListeners = new Set();
 /** @type {Map<number, { resolve: (value?: any) => void, reject: (err: Error) => void }>} */
 const sent = new Map();
+/** @type {Set<(value: any) => void>} of the script of the canvas "page" */
+const pageListeners = new Set();
 let lastId = 0;
 let saidHello = false;
 /** @type {{ input: any, theme: any } | undefined} */
@@ -101,6 +104,46 @@ export function onTheme(fn) {
   return listen(themeListeners, fn);
 }
 
+/**
+ * A small store that all viewers of the canvas share and that survives restarts: any
+ * JSON by key, 64 KiB in all; the last writer of a key wins. Only the canvas "page" has it.
+ * @typedef {{
+ *   ready: Promise<void>,
+ *   get: (key: string) => any,
+ *   all: () => Record<string, any>,
+ *   set: (key: string, value: any) => Promise<void>,
+ *   delete: (key: string) => Promise<void>,
+ *   onChange: (fn: (keys: string[]) => void) => () => void,
+ * }} State
+ */
+
+const NO_STATE = "this canvas has no shared state; only the canvas \"page\" has it";
+/** @type {State} */
+let shared = {
+  get ready() { return Promise.reject(new Error(NO_STATE)); },
+  get: () => undefined,
+  all: () => ({}),
+  set: () => Promise.reject(new Error(NO_STATE)),
+  delete: () => Promise.reject(new Error(NO_STATE)),
+  onChange: () => () => {},
+};
+
+/** ready resolves when get has values; set and delete when the host has stored the change. @type {State} */
+export const state = {
+  get ready() { return shared.ready; },
+  get: (key) => shared.get(key),
+  all: () => shared.all(),
+  set: (key, value) => shared.set(key, value),
+  delete: (key) => shared.delete(key),
+  onChange: (fn) => shared.onChange(fn),
+};
+
+/** For the script of the canvas "page" alone: its store, and the messages {"x-ahp-page": …} of its provider. @param {State} store @param {(value: any) => void} receive */
+export function attachPage(store, receive) {
+  shared = store;
+  pageListeners.add(receive);
+}
+
 /** @param {Set<(value: any) => void>} set @param {(value: any) => void} fn */
 function listen(set, fn) {
   set.add(fn);
@@ -125,7 +168,8 @@ async function invoke({ id, action, input }) {
 /** @type {Record<string, (m: any) => void>} */
 const handlers = {
   invoke,
-  message: (m) => listeners.forEach((fn) => fn(m.value)),
+  message: (m) => (m.value?.["x-ahp-page"] === undefined ? listeners : pageListeners).forEach((fn) => fn(m.value)),
+  problems: (m) => port.postMessage({ t: "problems", id: m.id, .../** @type {any} */ (globalThis).ahpProblems?.take() }),
   taken: (m) => { sent.get(m.id)?.resolve(); sent.delete(m.id); },
   offered: (m) => { sent.get(m.id)?.resolve(m.outcome); sent.delete(m.id); },
   refused: (m) => { sent.get(m.id)?.reject(new Error(m.reason)); sent.delete(m.id); },

@@ -102,6 +102,8 @@ export class View {
   /** Handles a canvas/message of the provider. @param {any} payload */
   receive(payload) {
     const tag = payload?.[TAG];
+    // A page that is not connected, perhaps because it hangs, cannot ask to be loaded again.
+    if (payload?.["x-ahp-page"] === "changed" && !this.#port) return this.#reload();
     if (tag === undefined) return (this.#port ?? this.#document).postMessage({ t: "message", value: payload });
     if (tag !== VIEW) return;
     if (payload.type === "reload") return this.#reload();

@@ -119,7 +119,7 @@ async function decide(decision) {
   const values = Object.fromEntries([...controls].map(([name, c]) => [name, decision === "declined" && c.problem() ? null : c.value()]));
   for (const b of buttons) b.setAttribute("aria-disabled", "true");
   try {
-    await ask("decide", { version: state.version, decision, values, reason: byId("reason").value });
+    await ask("decide", { question: state.title, version: state.version, decision, values, reason: byId("reason").value });
   } catch (err) {
     toast(/** @type {Error} */ (err).message);
   }

@@ -20,7 +20,7 @@ const pollTime = 25 * time.Second
 // waitArgs are the arguments of wait_for_canvas_events.
 type waitArgs struct {
 	Session string  `json:"session,omitzero"`
-	After   int64   `json:"after,omitzero"`
+	After   int64   `json:"after"`   // 0 is the beginning; without it the host would leave old events out
 	Timeout float64 `json:"timeout"` // in seconds
 }
 
@@ -132,7 +132,11 @@ func printEvents(env *term.Env, page canvas.EventPage) error {
 	}
 	first := page.Next - int64(len(page.Events))
 	for i, e := range page.Events {
-		if err := printEvent(env, first+int64(i)+1, e); err != nil {
+		cursor := first + int64(i) + 1 // as older hosts count, whose events have no cursor
+		if e.Cursor > 0 {
+			cursor = e.Cursor
+		}
+		if err := printEvent(env, cursor, e); err != nil {
 			return err
 		}
 	}

@@ -2,12 +2,14 @@ package drive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -64,16 +66,25 @@ func ls(ctx context.Context, env *term.Env, to reach.Target) error {
 	return printContent(env, h.Content)
 }
 
-// listArgs are the arguments of the listing tools.
+// listArgs are the arguments of list_open_canvases.
 type listArgs struct {
 	Session string `json:"session,omitzero"`
+}
+
+// capabilitiesArgs are the arguments of list_canvas_capabilities.
+type capabilitiesArgs struct {
+	Session  string `json:"session,omitzero"`
+	Describe string `json:"describe"`
 }
 
 func listDeclared(ctx context.Context, c *mcp.Client, uri string) ([]session.SessionCanvasDeclaration, error) {
 	var result struct {
 		Canvases []session.SessionCanvasDeclaration `json:"canvases"`
 	}
-	err := reach.CallInto(ctx, c, mcp.ToolList, listArgs{uri}, &result)
+	err := reach.CallInto(ctx, c, mcp.ToolList, capabilitiesArgs{uri, mcp.DescribeAll}, &result)
+	if e, ok := errors.AsType[*canvas.Error](err); ok && e.Path == "/describe" { // an older host, which always describes all
+		err = reach.CallInto(ctx, c, mcp.ToolList, listArgs{uri}, &result)
+	}
 	return result.Canvases, err
 }
 

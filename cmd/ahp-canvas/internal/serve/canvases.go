@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -10,6 +11,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/chart"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/form"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
@@ -19,10 +22,29 @@ func bundled() []canvas.Declarer { return []canvas.Declarer{board.New(), form.Ne
 // folders are the canvases of --canvas, in its order.
 type folders []*folder.Folder
 
+// addPages adds the canvas "page", whose files are in the state folder.
+func (s *starting) addPages(h *host.Host) (*page.Provider, error) {
+	if s.noPage {
+		return nil, nil
+	}
+	opts := page.Options{ListOpen: h.Canvases().ListOpen}
+	if s.dir != statedir.Memory {
+		opts.Dir = filepath.Join(s.dir, "pages")
+	}
+	p := page.New(opts)
+	if _, err := h.Add(p); err != nil {
+		return nil, err
+	}
+	if err := p.Collect(); err != nil {
+		s.logger.Warn("files of closed pages not removed", "err", err)
+	}
+	return p, nil
+}
+
 // registerFolders registers the bundled canvases and a canvas for each folder. On error it
 // also returns the folders that it has opened; the caller closes them.
 func registerFolders(h *host.Host, dirs []string) (opened folders, err error) {
-	ids := map[string]bool{}
+	ids := map[string]bool{page.CanvasID: true}
 	for _, p := range bundled() {
 		ids[p.Extension().ID] = true
 		if _, err := h.Add(p); err != nil {

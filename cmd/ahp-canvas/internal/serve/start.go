@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
@@ -26,6 +27,7 @@ type hosted struct {
 	endpoint reach.Endpoint
 	name     string // for --host of other commands
 	folders  folders
+	pages    *page.Provider // nil with --no-page
 	apps     apps
 	aap      *aapAgents
 	unlist   func() // removes the endpoint file
@@ -124,6 +126,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.folders, err = registerFolders(h.host, s.canvases); err != nil {
 		return err
 	}
+	if h.pages, err = s.addPages(h.host); err != nil {
+		return err
+	}
 	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
 		return err
 	}
@@ -182,7 +187,7 @@ func (h *hosted) rotated(role, secret string) error {
 // abandon ends a host that will not serve.
 func (h *hosted) abandon(err error) error {
 	err = errors.Join(err, h.host.Close(), h.ln.Close())
-	h.folders.close()
+	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
 	return errors.Join(err, h.store.Close())
@@ -193,12 +198,20 @@ func (h *hosted) end() error {
 	h.publishing.Lock()
 	h.unlist()
 	h.publishing.Unlock()
-	h.folders.close()
+	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
+}
+
+// closeCanvases closes the providers that have something open.
+func (h *hosted) closeCanvases() {
+	h.folders.close()
+	if h.pages != nil {
+		h.pages.Close()
+	}
 }
 
 func endpointOf(h *host.Host) reach.Endpoint {
