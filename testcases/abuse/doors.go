@@ -23,7 +23,7 @@ var strangers = attack{"strangers", func(ctx context.Context, t *target, _ scale
 	var opened atomic.Int64
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		crowd(ctx, 1500, func(ctx context.Context, n int) error { return stay(ctx, page.Host, n%2 == 1, &opened) })
+		repeat(ctx, 1500, func(ctx context.Context, n int) error { return stay(ctx, page.Host, n%2 == 1, &opened) })
 	})
 	for opened.Load() < 1500 && ctx.Err() == nil {
 		pause(ctx)
@@ -85,7 +85,7 @@ var polls = attack{"polls", func(ctx context.Context, t *target, _ scale) error 
 	var began atomic.Int64
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		crowd(ctx, 1200, func(ctx context.Context, _ int) error {
+		repeat(ctx, 1200, func(ctx context.Context, _ int) error {
 			began.Add(1)
 			_, err := t.mcp(ctx, page, "2026-07-28", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_canvas_events","arguments":{"timeout":50},`+
 				`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"abuse","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
