@@ -9,4 +9,4 @@
 // It imports package term.
 package licenses
 
-//go:generate go run ./generate third_party.txt
+//go:generate go run ./generate third_party.licenses

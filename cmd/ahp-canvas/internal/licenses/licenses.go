@@ -10,7 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
-//go:embed third_party.txt
+//go:embed third_party.licenses
 var text string
 
 // Command returns licenses.

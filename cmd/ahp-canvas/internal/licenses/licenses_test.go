@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestUpToDate checks that third_party.txt has the modules of today.
+// TestUpToDate checks that third_party.licenses has the modules of today.
 func TestUpToDate(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "third_party.txt")
+	file := filepath.Join(t.TempDir(), "third_party.licenses")
 	if out, err := exec.CommandContext(t.Context(), "go", "run", "./generate", file).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -18,6 +18,6 @@ func TestUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(now) != text {
-		t.Error("third_party.txt is stale; run go generate ./cmd/ahp-canvas/internal/licenses")
+		t.Error("third_party.licenses is stale; run go generate ./cmd/ahp-canvas/internal/licenses")
 	}
 }

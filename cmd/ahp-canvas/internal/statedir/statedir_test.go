@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestADamagedHostFile checks that a host does not start with tokens or a port that nobody
+// TestADamagedHostFile checks that a host does not start with tokens or a port that it never
 // wrote, and that a file without a checksum is accepted.
 func TestADamagedHostFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
