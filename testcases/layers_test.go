@@ -64,6 +64,7 @@ var layers = []layer{
 	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk", "the agent's door"},
 	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/segmentio/asm", "the Go client"},
 	{"canvas/local", "canvas canvas/bridge canvas/client canvas/web session ahp", "", "a renderer without a page"},
+	{"canvas/look", "canvas session", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "pictures of canvases, from a browser of this machine"},
 	{"canvas/host", "canvas canvas/engine canvas/host/internal/wiring canvas/web canvas/mcp session channels channels/server ahp/proof ahp/ws ahp/access ahp/token ahp ahp/budget", "github.com/google/uuid", "the assembly"},
 	{"canvas/host/internal/wiring", "channels", "", "lends the inside of a host to its test kit"},
 	{"canvas/host/hosttest", "canvas/host canvas/host/internal/wiring channels", "", "serves a host for the length of a test"},

@@ -26,7 +26,7 @@ func newKeys(o *Options) *keys {
 	fixed := append([]ws.Token{
 		{Secret: o.ViewToken, Role: RoleView, Name: RoleView},
 		{Secret: o.AgentToken, Role: RoleAgent, Name: RoleAgent},
-	}, o.Tokens...)
+	}, append(o.Tokens[:len(o.Tokens):len(o.Tokens)], ws.Token{Secret: o.lookToken, Role: RoleLook, Name: "pictures of this host"})...)
 	k.fixed.Store(&fixed)
 	return k
 }
