@@ -39,6 +39,7 @@ var (
 // Browser renders canvases. Its methods may be called concurrently.
 type Browser struct {
 	program string
+	limit   time.Duration                                               // LookTime, or a test's
 	places  chan struct{}                                               // holds one value for each look that runs
 	start   func(ctx context.Context, address *url.URL) (engine, error) // launch, or a test's
 
@@ -67,7 +68,7 @@ type run struct {
 
 // New returns a Browser of a program, which [Find] returns. It starts nothing.
 func New(program string) *Browser {
-	b := &Browser{program: program, places: make(chan struct{}, atOnce)}
+	b := &Browser{program: program, limit: LookTime, places: make(chan struct{}, atOnce)}
 	b.start = b.launch
 	return b
 }
@@ -93,7 +94,7 @@ func (b *Browser) Shoot(ctx context.Context, args canvas.ShotArgs) (canvas.Shot,
 	if err != nil {
 		return canvas.Shot{}, err
 	}
-	looking, cancel := context.WithTimeout(ctx, LookTime)
+	looking, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
 	shot, err := r.engine.shoot(looking, args)
 	late := err != nil && looking.Err() != nil
