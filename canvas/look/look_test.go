@@ -271,7 +271,8 @@ func TestWithView(t *testing.T) {
 
 func BenchmarkLook(b *testing.B) {
 	t := browser(b)
-	h, err := host.New(host.Options{Browser: t})
+	ready := make(chan struct{})
+	h, err := host.New(host.Options{Browser: t, Ready: func(string) { close(ready) }})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -287,6 +288,7 @@ func BenchmarkLook(b *testing.B) {
 	}
 	go func() { served <- h.Serve(ctx, ln) }()
 	defer func() { stop(); <-served; pages.Close() }()
+	<-ready
 	args := canvas.LookArgs{Session: host.DefaultSession, InstanceID: "one"}
 	if _, err := h.Canvases().Open(ctx, canvas.OpenArgs{Session: args.Session, CanvasID: "page", InstanceID: "one", Input: ahp.Value(`{"html":"<h1>Hi</h1>"}`)}); err != nil {
 		b.Fatal(err)

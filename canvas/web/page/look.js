@@ -1,5 +1,5 @@
 // @ts-check
-// What an agent is told about a canvas that this page shows (canvas/PROTOCOL.md section 7.2).
+// What this page answers an agent that looks at a canvas (canvas/PROTOCOL.md section 7.2).
 
 const MAX_PROBLEMS = 50;
 const MAX_OUTLINE = 8 * 1024; // characters
@@ -28,7 +28,7 @@ export function cleaned(seen) {
 
 /** Lets the browser that makes a picture wait for the one canvas. @param {() => import("./card.js").Card | undefined} find @param {() => string} problem what the page shows in its place */
 export function startLook(find, problem) {
-  const READY = 6_000; // ms for the canvas to load; then it is shown as it is
+  const READY = 6_000; // ms for the canvas to load; a canvas that takes longer is not waited for
   document.body.dataset.look = "true";
   /** @param {number} ms */
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
