@@ -33,15 +33,15 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	if err == nil && kind.Check != nil {
 		err = kind.Check(from, enc.Action)
 	}
-	took, owner, recipients := time.Since(begun), "", 0
+	took, owner, deliveries := time.Since(begun), "", 0
 	updated := l.Update(func(tx *Tx) error {
-		tx.recipients = 0
+		tx.deliveries = 0
 		tx.dispatch(from, kind, p, enc, err)
-		recipients, owner = tx.recipients, tx.owner(p.Channel)
+		deliveries, owner = tx.deliveries, tx.owner(p.Channel)
 		return nil
 	})
 	if m, ok := from.Sink.(Meter); ok && owner != "" {
-		m.Dispatched(owner, recipients, took)
+		m.Dispatched(Cost{Owner: owner, Deliveries: deliveries, Checked: took, Message: err == nil && enc.Row.Retain == ahp.RetainMessage})
 	}
 	return updated
 }

@@ -27,10 +27,20 @@ type Sink interface {
 
 // Meter is a Sink that learns what its connection's dispatches cost.
 type Meter interface {
-	// Dispatched is called without locks after a dispatch: with the channel or, if another
-	// one owns it, the owner; the number of deliveries; and how long decoding and checking
-	// the action took.
-	Dispatched(owner string, recipients int, checked time.Duration)
+	// Dispatched is called without locks after a dispatch.
+	Dispatched(Cost)
+}
+
+// Cost is what a dispatch cost.
+type Cost struct {
+	// Owner is the channel or, if another one owns it, the owner.
+	Owner string
+	// Deliveries is the number of deliveries to all subscribers, of 4 KiB each.
+	Deliveries int
+	// Checked is how long decoding and checking the action took.
+	Checked time.Duration
+	// Message reports that the action is a message, which changes no state.
+	Message bool
 }
 
 // Subscriber is a connection as the log sees it. Its exported fields are set

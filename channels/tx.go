@@ -14,7 +14,7 @@ import (
 // only until the function that received it returns.
 type Tx struct {
 	ReadTx
-	recipients int // to which the dispatch in progress has been delivered
+	deliveries int // of the dispatch in progress; a long entry counts as several
 }
 
 // ErrExists is returned by Create if the channel exists.
@@ -121,12 +121,15 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 	return nil
 }
 
+// deliveryBytes is how many bytes of a delivery count as one.
+const deliveryBytes = 4 << 10
+
 // deliver delivers an entry to its audience: at once, or in a batch if it is for
 // all of many subscribers.
 func (tx *Tx) deliver(c *channel, e *Entry) {
 	all := e.Audience.all()
 	if all {
-		tx.recipients += len(c.subs.all)
+		tx.deliveries += len(c.subs.all) * (1 + e.frame.Size()/deliveryBytes)
 	}
 	if all && len(c.subs.all) >= many {
 		tx.l.fanout.add(c, e)
@@ -189,7 +192,7 @@ func (tx *Tx) Notify(uri, method string, params any) {
 	for _, s := range c.subs.all {
 		s.Sink.Deliver(frame)
 	}
-	tx.recipients += len(c.subs.all)
+	tx.deliveries += len(c.subs.all) * (1 + frame.Size()/deliveryBytes)
 }
 
 // Later makes fn an effect: it runs after the lock is released, in the order of the

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -105,10 +106,13 @@ func (k *keeper) discard(ctx context.Context, uri string) {
 	}
 }
 
-// refused is the error of a request that has changed nothing.
+// refused is the error of a request that has changed nothing, or nothing that is known.
 func refused(err error) error {
 	if err == nil {
 		return nil
+	}
+	if errors.Is(err, channels.ErrStoreBroken) {
+		return ahp.Errorf(ahp.CodeInternal, "it is not known whether this was changed, because the host could not store it: %v", err)
 	}
 	return ahp.Errorf(ahp.CodeInternal, "nothing was changed, because the host could not store it: %v", err)
 }

@@ -129,7 +129,7 @@ func (p *Peer) handle(req *Request) {
 	}
 }
 
-// admit waits until the other side may go on: until it has read enough answers, and until
+// admit waits until the other side may continue: until it has read enough answers, and until
 // the handler admits the message. Meanwhile nothing is read, so the other side waits too.
 func (p *Peer) admit(req *Request) {
 	if req.refusal == nil {

@@ -52,7 +52,7 @@ func TestFloods(t *testing.T) {
 		for _, name := range []string{"cat", "dan"} {
 			tokens[name] = TokenEntry{Audience: ForClient, Subject: name, Hosts: []string{AnyHost}}
 		}
-		e := startEdge(t, n, EdgeOptions{Authorizer: tokens, LanesPerHost: 20, ClientBurst: 10, HostBurst: 1000})
+		e := startEdge(t, n, EdgeOptions{Authorizer: tokens, LanesPerHost: 20, LanesPerClient: 8, ClientRate: 4, ClientBurst: 10, HostBurst: 1000})
 		u := startUplink(t, n, UplinkOptions{})
 		u.await(t, Registered)
 		for range 8 {

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 )
@@ -16,9 +17,11 @@ const (
 
 // Grant is what a token allows.
 type Grant struct {
-	// Subject names the holder. The edge sends it to the host and counts a
-	// client's lanes by it.
+	// Subject names the holder. The edge sends it to the host.
 	Subject string
+	// Token tells the tokens of one subject apart: the edge counts a client's lanes by
+	// it, or by the subject if it is "". It discloses nothing.
+	Token string
 	// ClientID is the only client id that the client may use; "" allows any.
 	ClientID string
 	// Lanes is how many lanes the client may have at once; 0 is the edge's own
@@ -28,6 +31,9 @@ type Grant struct {
 	// ends the connections that the token opened. Nil means never.
 	Valid context.Context
 }
+
+// counted returns what a client's lanes are counted by.
+func (g Grant) counted() string { return cmp.Or(g.Token, g.Subject) }
 
 // Authorizer checks tokens. The edge calls it for each connection, concurrently;
 // the context ends with the time for a handshake.

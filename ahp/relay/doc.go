@@ -50,7 +50,10 @@
 //     ([CodeSuperseded]). One with the same generation replaces the control
 //     connection and keeps the lanes, which do not depend on it.
 //   - A secret opens one lane, once, and expires with the time to dial back.
-//   - Lanes are limited per host and per client, and so is the rate of new ones.
+//   - Lanes are limited per host, per token and per address, and so is the rate of new
+//     ones. A link is one token, which a team of 50 can share; one address has at most half
+//     of its lanes. Behind a proxy that EdgeOptions.Proxies does not name, and on loopback,
+//     addresses say nothing and are not limited.
 //   - Withdrawal or expiry of a token ends every connection that it opened.
 //   - Tokens, secrets and payloads never reach a log or a forwarded header.
 //
@@ -81,9 +84,10 @@
 // The http.Server in front of an Edge must limit headers and idle connections
 // (ReadHeaderTimeout, IdleTimeout), request bodies that are announced but never
 // sent (the server reads them although this package does not; package canvas/web
-// has a handler for it), and the connections that have not presented a token yet
-// (canvas/web has a limiter). From there on MaxLanes, MaxHosts and 8 control
-// connections per host are the limits.
+// has a handler for it), and the connections that have not presented a token yet. The
+// limiter of canvas/web does that so that an address that opens many shuts out only
+// itself. From there on MaxLanes, MaxHosts and 8 control connections per host are the
+// limits.
 //
 // # Design choices
 //

@@ -164,5 +164,5 @@ func (a *FileAuthorizer) Authorize(_ context.Context, audience Audience, token, 
 	case t.Audience != audience || !t.validFor(host):
 		return Grant{}, ErrForbidden
 	}
-	return Grant{Subject: t.Subject, ClientID: t.ClientID, Lanes: t.Lanes, Valid: t.ctx}, nil
+	return Grant{Subject: t.Subject, Token: t.SHA256, ClientID: t.ClientID, Lanes: t.Lanes, Valid: t.ctx}, nil
 }

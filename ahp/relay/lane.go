@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -44,7 +45,7 @@ func (e *Edge) serveClient(w http.ResponseWriter, r *http.Request, host string) 
 		e.refused(RefusedUpgrade)
 		return
 	}
-	if !e.start(func() { e.admit(conn, host, grant) }) {
+	if !e.start(func() { e.admit(conn, host, grant, e.opts.Proxies.Client(r)) }) {
 		e.reject(conn, RefusedClosing, goingAway)
 		conn.Wait()
 	}
@@ -57,13 +58,13 @@ func (e *Edge) reject(conn *ws.Conn, why Reason, how *ws.CloseError) {
 }
 
 // admit serves a client until it disconnects.
-func (e *Edge) admit(client *ws.Conn, host string, grant Grant) {
+func (e *Edge) admit(client *ws.Conn, host string, grant Grant, addr netip.Prefix) {
 	defer client.Wait()
-	if why := e.quotas.take(host, grant); why != "" {
+	if why := e.quotas.take(host, grant, addr); why != "" {
 		e.reject(client, why, &ws.CloseError{Code: CodeTooMany, Reason: limitReasons[why]})
 		return
 	}
-	defer e.quotas.release(host, grant)
+	defer e.quotas.release(host, grant, addr)
 	l := e.newLane(client, host, grant)
 	defer e.forget(l)
 	if grant.Valid != nil {
@@ -79,6 +80,7 @@ func (e *Edge) admit(client *ws.Conn, host string, grant Grant) {
 
 var limitReasons = map[Reason]string{
 	RefusedClient:   "too many connections of this client",
+	RefusedNetwork:  "too many connections from this address",
 	RefusedRate:     "too many new connections",
 	RefusedHostFull: "too many connections to this host",
 	RefusedEdgeFull: "the relay is full",

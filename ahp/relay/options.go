@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/remote"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -40,8 +41,15 @@ type EdgeOptions struct {
 
 	// LanesPerHost limits the lanes of one host (256).
 	LanesPerHost int
-	// LanesPerClient limits the lanes of one client (8). A Grant can change it.
+	// LanesPerClient limits the lanes of one token (192), which can be a link that a
+	// whole team has. A Grant can change it.
 	LanesPerClient int
+	// LanesPerAddress limits the lanes of one address at a host (96), so that one holder
+	// of a link does not use up what all its holders share. An IPv6 address counts as its
+	// /64 network. Connections without an IP address have no such limit.
+	LanesPerAddress int
+	// Proxies are the proxies in front of the edge whose X-Forwarded-For counts.
+	Proxies remote.Proxies
 	// MaxLanes limits the lanes of all hosts (DefaultMaxLanes). Each lane uses
 	// two sockets.
 	MaxLanes int
@@ -49,11 +57,14 @@ type EdgeOptions struct {
 	MaxHosts int
 	// HostRate limits new lanes per second of a host (64).
 	HostRate float64
-	// ClientRate limits new lanes per second of a client (4).
+	// ClientRate limits new lanes per second of a token (16).
 	ClientRate float64
+	// AddressRate limits new lanes per second of an address at a host (8).
+	AddressRate float64
 	// HostBurst is how many lanes of a host can start at once (LanesPerHost).
 	HostBurst int
-	// ClientBurst is how many lanes of a client can start at once (16).
+	// ClientBurst is how many lanes of a token can start at once (LanesPerClient). For an
+	// address it is LanesPerAddress.
 	ClientBurst int
 
 	// ClientMessage limits the bytes of a client's message (ws.MessageReadLimit,
@@ -85,13 +96,15 @@ type EdgeOptions struct {
 
 func (o EdgeOptions) withDefaults() EdgeOptions {
 	o.LanesPerHost = cmp.Or(o.LanesPerHost, 256)
-	o.LanesPerClient = cmp.Or(o.LanesPerClient, 8)
+	o.LanesPerClient = cmp.Or(o.LanesPerClient, 192)
+	o.LanesPerAddress = cmp.Or(o.LanesPerAddress, 96)
 	o.MaxLanes = cmp.Or(o.MaxLanes, DefaultMaxLanes)
 	o.MaxHosts = cmp.Or(o.MaxHosts, DefaultMaxHosts)
 	o.HostRate = cmp.Or(o.HostRate, 64)
 	o.HostBurst = cmp.Or(o.HostBurst, o.LanesPerHost)
-	o.ClientRate = cmp.Or(o.ClientRate, 4)
-	o.ClientBurst = cmp.Or(o.ClientBurst, 16)
+	o.ClientRate = cmp.Or(o.ClientRate, 16)
+	o.AddressRate = cmp.Or(o.AddressRate, 8)
+	o.ClientBurst = cmp.Or(o.ClientBurst, o.LanesPerClient)
 	o.ClientMessage = cmp.Or(o.ClientMessage, ws.MessageReadLimit)
 	o.HostMessage = cmp.Or(o.HostMessage, ws.ClientReadLimit)
 	o.Handshake = cmp.Or(o.Handshake, 10*time.Second)

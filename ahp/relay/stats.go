@@ -20,7 +20,8 @@ const (
 	RefusedNoAnswer  Reason = "no_answer"  // the host did not accept the lane
 	RefusedLeft      Reason = "left"       // the client disconnected before the host answered
 	RefusedHostFull  Reason = "host_full"  // the limit on a host's lanes or control connections
-	RefusedClient    Reason = "client"     // the limit on a client's lanes
+	RefusedClient    Reason = "client"     // the limit on the lanes of a token
+	RefusedNetwork   Reason = "network"    // the limit on the lanes of an address
 	RefusedRate      Reason = "rate"       // the limit on new lanes per second
 	RefusedEdgeFull  Reason = "edge_full"  // the limit on the edge's lanes or hosts
 	RefusedOlder     Reason = "superseded" // the host has a newer registration
@@ -30,7 +31,7 @@ const (
 
 var reasons = []Reason{
 	RefusedAddress, RefusedOrigin, RefusedToken, RefusedForbidden, RefusedQuery, RefusedSecret, RefusedPath, RefusedUpgrade,
-	RefusedOffline, RefusedNoAnswer, RefusedLeft, RefusedHostFull, RefusedClient, RefusedRate, RefusedEdgeFull, RefusedOlder, RefusedClosing, RefusedInternal,
+	RefusedOffline, RefusedNoAnswer, RefusedLeft, RefusedHostFull, RefusedClient, RefusedNetwork, RefusedRate, RefusedEdgeFull, RefusedOlder, RefusedClosing, RefusedInternal,
 }
 
 // Stats are counts of an edge. Hosts, Waiting and Lanes are current; the others

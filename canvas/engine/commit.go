@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -42,6 +43,7 @@ type change struct {
 // The failures of a commit, for the person who reads the error.
 const (
 	nothingChanged = "nothing was changed, because the host could not store it"
+	notKnown       = "it is not known whether this was changed, because the host could not store it"
 	stillListed    = "the canvas is stale now and still listed, because the host could not store its end"
 )
 
@@ -140,6 +142,9 @@ func (c *committer) write(ctx context.Context, failure string, records []channel
 	if err := c.store.Commit(ctx, records...); err != nil {
 		if ctx.Err() != nil {
 			return ended(ctx)
+		}
+		if failure == nothingChanged && errors.Is(err, channels.ErrStoreBroken) {
+			failure = notKnown // it might be on disk, and appear after a restart
 		}
 		return canvas.Errorf(canvas.CodeStoreFailed, "%s: %v", failure, err)
 	}

@@ -116,7 +116,7 @@ func TestServeWithoutAName(t *testing.T) {
 // Options that the host cannot use are refused, not ignored.
 func TestBadOptions(t *testing.T) {
 	for name, opts := range map[string]host.Options{
-		"an origin with a path":                  {Origins: []string{"https://canvas.example/path"}},
+		"an origin with a query":                 {Origins: []string{"https://canvas.example/?path"}},
 		"an origin without a scheme":             {Origins: []string{"canvas.example"}},
 		"a content origin that is no pattern":    {ContentOrigin: "https://canvas.example"},
 		"a content origin that has the page":     {Origins: []string{"https://c-0123456789abcdef0123456789abcdef.example"}, ContentOrigin: "https://*.example"},

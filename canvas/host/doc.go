@@ -19,7 +19,7 @@
 //	/          the page                        no token; the page holds no secret
 //	/ahp       WebSocket of AHP                a token of any role
 //	/mcp       MCP over HTTP                   agent token
-//	/healthz   200 while the host works        no token
+//	/healthz   200 while it can store          no token
 //	/access/   tokens, invitations and audit   agent token; /access/redeem takes an invitation
 //	/proof     proof that it knows its tokens  no token; discloses none (ahp/proof)
 //

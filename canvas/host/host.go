@@ -80,7 +80,7 @@ func New(opts Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	opts = opts.withDefaults()
-	h := &Host{opts: opts, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP}}
+	h := &Host{opts: opts, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
 	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
 	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
 	h.closed, h.looks = make(chan struct{}), make(chan struct{}, looksAtOnce)

@@ -72,15 +72,14 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 	h.ServeSocket(socket, grant)
 }
 
-// serveHealth answers 503 once the store has refused sequence numbers for so long that
-// the host cannot change anything: it must be restarted.
+// serveHealth answers 503 while the host cannot store changes, and says why. It still shows
+// what it has.
 func (h *Host) serveHealth(w http.ResponseWriter, _ *http.Request) {
-	select {
-	case <-h.stuck:
-		http.Error(w, errExhausted.Error(), http.StatusServiceUnavailable)
-	default:
-		fmt.Fprintln(w, "ok")
+	if err := h.Health(); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
 	}
+	fmt.Fprintln(w, "ok")
 }
 
 // Handle serves a pattern of [http.ServeMux] on the page's origin, behind the host's

@@ -15,7 +15,7 @@ import (
 // those of its store.
 type keys struct {
 	fixed atomic.Pointer[[]ws.Token] // the view token, the agent token, and Options.Tokens
-	own   ws.Token // of the pages for pictures; only the browser of this machine has it, so it needs no proof
+	own   ws.Token                   // of the pages for pictures; only the browser of this machine has it, so it needs no proof
 	store *token.Store
 
 	mu     sync.Mutex

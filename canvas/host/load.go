@@ -2,10 +2,12 @@ package host
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // Load is how many connections a host has.
@@ -16,6 +18,8 @@ type Load struct {
 	MaxConnections int
 	// Refused counts AHP connections that were refused at the limit.
 	Refused uint64
+	// StoreErrors counts the changes that the store refused because of the disk.
+	StoreErrors uint64
 	// HTTP counts the other connections of Serve's listener.
 	HTTP web.ConnStats
 	// Memory is what clients make the host hold.
@@ -54,7 +58,7 @@ func (h *Host) memoryLoad() Memory {
 func (h *Host) Load() Load {
 	return Load{
 		Connections: h.server.Stats().Connections, MaxConnections: h.opts.MaxConnections,
-		Refused: h.full.Load(), HTTP: h.conns.Stats(), Memory: h.memoryLoad(),
+		Refused: h.full.Load(), HTTP: h.conns.Stats(), Memory: h.memoryLoad(), StoreErrors: h.storeHealth().Errors,
 	}
 }
 
@@ -75,4 +79,42 @@ func (h *Host) ServeSocket(socket *ws.Conn, grant ws.Grant) {
 	}
 	grant.Role = cmp.Or(grant.Role, RoleView)
 	h.server.Serve(socket, grant)
+}
+
+// Health returns nil if the host can store changes. Otherwise it returns why not: the store
+// refuses changes, for example because the disk is full, or the host has run out of
+// sequence numbers and must be restarted. The store must be a [channels.WatchedStore] for
+// the former.
+func (h *Host) Health() error {
+	if err := h.exhausted(); err != nil {
+		return err
+	}
+	if err := h.storeHealth().Err; err != nil {
+		return &unhealthyError{err}
+	}
+	return nil
+}
+
+// unhealthyError is the error of Health. Its text has no path, because it is for
+// everyone who reaches the host.
+type unhealthyError struct{ cause error }
+
+func (e *unhealthyError) Unwrap() error { return e.cause }
+
+func (e *unhealthyError) Error() string {
+	why := "the store refuses changes"
+	for _, kind := range []error{channels.ErrStoreFull, channels.ErrStoreReadOnly, channels.ErrStoreBroken} {
+		if errors.Is(e.cause, kind) {
+			why = kind.Error()
+		}
+	}
+	return "host: changes are not stored: " + why
+}
+
+// storeHealth returns the health of the store; the zero value if the store has none.
+func (h *Host) storeHealth() channels.StoreHealth {
+	if s, ok := h.opts.Store.(interface{ Health() channels.StoreHealth }); ok {
+		return s.Health()
+	}
+	return channels.StoreHealth{}
 }

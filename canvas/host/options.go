@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/remote"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -79,6 +80,9 @@ type Options struct {
 	MaxConnections int
 	// MaxHTTP limits the other connections of Serve's listener; default 1,024.
 	MaxHTTP int
+	// Proxies are the proxies whose X-Forwarded-For counts, for limits by address
+	// ([web.ConnLimiter]). Without them all clients of a proxy are one address.
+	Proxies remote.Proxies
 	// Limits limits what providers, agents and Views can use.
 	Limits canvas.Limits
 	// Timeouts limits how long a provider can take.

@@ -168,6 +168,10 @@ func (l *sites) guarded(next http.Handler, roles []string) http.Handler {
 				l.refuse(w, refusal)
 				return
 			}
+			if !web.Proven(r) {
+				web.TooMany(w)
+				return
+			}
 			ctx, done := l.keys.enter(r.Context(), grant.Token)
 			defer done()
 			r = r.Clone(context.WithValue(ctx, grantKey{}, grant))

@@ -61,6 +61,9 @@ func TestRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, _ := serve(t, host.Options{ViewToken: viewToken, AgentToken: agentToken, AccessTokens: store})
+	if _, err := client.Dial(t.Context(), h.Endpoints().AHP, client.Options{Token: agentToken, ClientID: "desk"}); err == nil || !strings.Contains(err.Error(), "belongs to another token") {
+		t.Errorf("another token took the id of a client that has not connected yet: %v", err)
+	}
 	c, err := client.Dial(t.Context(), h.Endpoints().AHP, client.Options{Token: secret, ClientID: "desk"})
 	if err != nil {
 		t.Fatal(err)

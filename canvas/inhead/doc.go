@@ -1,4 +1,4 @@
-// Package inhead inserts a script into an HTML document that somebody else wrote, so
+// Package inhead inserts a script into an HTML document of another author, so
 // that it runs before every script of the document.
 //
 // # Guarantees

@@ -21,10 +21,7 @@ func Insert(doc, script []byte, marker string) []byte {
 	if marked(doc[at:], marker) {
 		return doc
 	}
-	out := make([]byte, 0, len(doc)+len(script))
-	out = append(out, doc[:at]...)
-	out = append(out, script...)
-	return append(out, doc[at:]...)
+	return bytes.Join([][]byte{doc[:at], script, doc[at:]}, nil) // it does not clear what it overwrites
 }
 
 // Offset returns the place in a UTF-8 document at which Insert inserts.

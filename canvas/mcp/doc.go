@@ -38,7 +38,8 @@
 // # Ownership
 //
 // A [Server] owns its MCP sessions. A session ends when its client ends it, after
-// Options.SessionTimeout without a request, or with [Server.Shutdown], which first
+// Options.SessionTimeout without a request, when it has no active call and a new one needs
+// its place (Options.MaxSessions), or with [Server.Shutdown], which first
 // answers the active calls (those that wait for events at once, with the available
 // events). A call's context is canceled if its client cancels it or ends its session, or,
 // from MCP 2026-07-28 on, if its connection is lost. The MCP library's log is discarded,

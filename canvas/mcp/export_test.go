@@ -28,3 +28,11 @@ func DecodeAll(data []byte) []*canvas.Error {
 	}
 	return all
 }
+
+// Sessions returns how many MCP sessions there are.
+func (s *Server) Sessions() (n int) {
+	for range s.mcp.Sessions() {
+		n++
+	}
+	return n
+}

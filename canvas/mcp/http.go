@@ -40,23 +40,44 @@ func Handler(s *Server) http.Handler {
 			defer s.calls.end(1) // the answer is written before ServeHTTP returns
 		}
 		s.sessionCalls.leave(r)
+		defer s.uses.begin(r)()
 		if r.Header.Get(versionHeader) >= perRequest {
 			requests.ServeHTTP(w, r)
 		} else {
-			sessions.ServeHTTP(w, r)
+			sessions.ServeHTTP(&sessionWriter{w, s, r.Header.Get(sessionHeader) == ""}, r)
 		}
 	}))
 }
 
-// full reports whether a request would begin a session beyond the limit. Two requests
-// at the same time can both pass, because sessions are counted without a lock.
-func (s *Server) full(r *http.Request) bool {
-	if r.Header.Get(sessionHeader) != "" {
-		return false
+// sessionWriter learns the id of a new session when its first answer begins.
+type sessionWriter struct {
+	http.ResponseWriter
+	server *Server
+	first  bool
+}
+
+func (w *sessionWriter) WriteHeader(status int) {
+	if w.first {
+		w.first = false
+		w.server.uses.add(w.Header().Get(sessionHeader))
 	}
-	n := 0
-	for range s.mcp.Sessions() {
-		n++
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *sessionWriter) Write(p []byte) (int, error) {
+	if w.first {
+		w.WriteHeader(http.StatusOK)
 	}
-	return n >= s.opts.MaxSessions
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets an http.ResponseController reach the connection.
+func (w *sessionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush implements http.Flusher, which the MCP library asks for.
+func (w *sessionWriter) Flush() {
+	if w.first {
+		w.WriteHeader(http.StatusOK)
+	}
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }

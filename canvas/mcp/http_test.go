@@ -68,8 +68,8 @@ func TestRefusals(t *testing.T) {
 		{"a large body", initialize + strings.Repeat(" ", 1000), nil, http.StatusRequestEntityTooLarge},
 		{"a session that is not there", initialize, []string{"Mcp-Session-Id", "x"}, http.StatusNotFound},
 		{"the first session", initialize, nil, http.StatusOK},
-		{"one session too many", initialize, nil, http.StatusServiceUnavailable},
-		{"a single request", initialize, []string{"Mcp-Protocol-Version", "2026-07-28"}, http.StatusServiceUnavailable},
+		{"one session too many, which replaces the first", initialize, nil, http.StatusOK},
+		{"a single request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, []string{"Mcp-Protocol-Version", "2026-07-28"}, http.StatusBadRequest},
 	} {
 		if got, answer, _ := post(t, url, tc.body, tc.header...); got != tc.want {
 			t.Errorf("%s: status %d, want %d: %s", tc.name, got, tc.want, answer)

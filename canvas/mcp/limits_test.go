@@ -30,17 +30,74 @@ func TestDefaultLimits(t *testing.T) {
 	if status := enters(padded(initialize, 1<<20)); status != http.StatusOK {
 		t.Errorf("a body of 1 MiB: status %d", status)
 	}
-	for n := range 255 {
+	for n := range 600 { // all but 256 are replaced
 		if status := enters(initialize); status != http.StatusOK {
 			t.Fatalf("session %d: status %d", n+2, status)
 		}
 	}
-	if status := enters(initialize); status != http.StatusServiceUnavailable {
-		t.Errorf("the 257th session: status %d", status)
+	if n := server.Sessions(); n != 256 {
+		t.Errorf("%d sessions", n)
 	}
 	if err := server.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// At the limit a new session replaces the one that was used least recently. One with an
+// active call stays, and if all have one, the new session is refused.
+func TestAbandonedSessionsMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := newFake()
+		release := make(chan struct{})
+		service.block = func(ctx context.Context) error {
+			select {
+			case <-release:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		server := mcp.New(service, mcp.Options{MaxSessions: 3})
+		handler := mcp.Handler(server)
+		const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+		const wait = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"invoke_canvas_action","arguments":{"instanceId":"c","actionName":"wait"}}}`
+		enter := func() (id string, status int) {
+			time.Sleep(time.Second)
+			w := ask(t, handler, initialize, "")
+			return w.Header().Get("Mcp-Session-Id"), w.Code
+		}
+		busy, _ := enter()
+		answered := make(chan int, 3)
+		call := func(session string) { go func() { answered <- ask(t, handler, wait, session).Code }(); synctest.Wait() }
+		call(busy)
+		old, _ := enter()
+		used, _ := enter()
+		time.Sleep(time.Second)
+		ask(t, handler, ping, old)
+		third, status := enter() // in place of used
+		if status != http.StatusOK {
+			t.Fatalf("a new session: status %d", status)
+		}
+		for id, want := range map[string]int{old: http.StatusOK, used: http.StatusNotFound, third: http.StatusOK} {
+			if got := ask(t, handler, ping, id).Code; got != want {
+				t.Errorf("session %s: status %d, want %d", id, got, want)
+			}
+		}
+		call(old)
+		call(third)
+		if _, status := enter(); status != http.StatusServiceUnavailable {
+			t.Errorf("beside three active sessions: status %d", status)
+		}
+		close(release)
+		for range 3 {
+			if status := <-answered; status != http.StatusOK {
+				t.Errorf("a call: status %d", status)
+			}
+		}
+		if err := server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A line of standard input is limited to 1 MiB, like a body; a longer one ends the

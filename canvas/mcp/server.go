@@ -51,7 +51,8 @@ type Options struct {
 	Version string
 	// SessionTimeout is how long an MCP session can be without requests before it ends.
 	SessionTimeout time.Duration
-	// MaxSessions is the limit of MCP sessions over HTTP.
+	// MaxSessions is the limit of MCP sessions over HTTP. At the limit a new one replaces
+	// the one without an active call that was used least recently.
 	MaxSessions int
 	// MaxBody is the limit of a request's body, in bytes.
 	MaxBody int64
@@ -76,6 +77,7 @@ type Server struct {
 	mcp          *sdk.Server
 	calls        *inFlight
 	sessionCalls sessionCalls
+	uses         sessionUse
 	base         context.Context // done when Shutdown gives up waiting
 	cancelCalls  context.CancelFunc
 	closing      context.Context // done when Shutdown begins
@@ -118,7 +120,7 @@ func (s *Server) called(ctx context.Context, tool string, args ahp.Value, err er
 // newServer returns a Server without tools.
 func newServer(opts Options, who *sdk.Implementation, words string) *Server {
 	opts.fill()
-	s := &Server{opts: opts, calls: newInFlight(), sessionCalls: sessionCalls{calls: map[string]map[*context.CancelFunc]struct{}{}}}
+	s := &Server{opts: opts, calls: newInFlight(), sessionCalls: sessionCalls{calls: map[string]map[*context.CancelFunc]struct{}{}}, uses: sessionUse{used: map[string]*use{}}}
 	s.base, s.cancelCalls = context.WithCancel(context.Background())
 	s.closing, s.stopWaits = context.WithCancel(context.Background())
 	s.mcp = sdk.NewServer(who, &sdk.ServerOptions{

@@ -310,3 +310,13 @@ func TestLimits(t *testing.T) {
 		}
 	})
 }
+
+// TestReadOnlyView: a View that cannot answer is not asked, although it said hello first.
+func TestReadOnlyView(t *testing.T) {
+	p := New(Options{})
+	p.Message(t.Context(), canvas.View{Conn: 1, Role: "read"}, ahp.Value(`{"x-ahp":"view/1","type":"hello"}`))
+	p.Message(t.Context(), canvas.View{Conn: 2, Role: "view"}, ahp.Value(`{"x-ahp":"view/1","type":"hello"}`))
+	if len(p.views) != 1 || p.views[0].Conn != 2 {
+		t.Errorf("asked: %+v", p.views)
+	}
+}

@@ -1,51 +1,73 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"net"
 	"net/http"
-	"slices"
-	"strings"
+	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/remote"
 )
 
 // DefaultMaxConns is the default limit of a [ConnLimiter]: far above what pages and
 // agents keep open, and far below a process's limit of open files.
 const DefaultMaxConns = 1024
 
-// evictAfter is how long a connection must be idle before a new one can replace it.
-// A client sends its request sooner than that, even over a slow network.
-const evictAfter = time.Second
+const (
+	// evictAfter is how long a connection must be idle before a new one of the same
+	// address can replace it. A client sends its request sooner than that.
+	evictAfter = 100 * time.Millisecond
+	// cutAfter is how long a request without a token is safe from being cut for a new
+	// connection. Files of the page are sent sooner.
+	cutAfter = 2 * time.Second
+)
 
-// ConnLimiter limits the open connections of an http.Server: active ones, idle ones
-// and those that have not sent a request yet. A connection that becomes a WebSocket
-// is no longer counted: its client has shown a token, and its handler has a limit.
+// ConnLimiter limits the open connections of an http.Server. A connection that becomes a
+// WebSocket is no longer counted: its client has shown a token, and its handler has a
+// limit.
 //
-// At the limit, a new connection replaces the one that has been idle for the longest,
-// if that was at least a second. A connection is idle without a request whose headers
-// are complete, so a client that opens connections and sends nothing locks no other
-// client out. If no connection is idle, the new one gets a 503 and is closed (over TLS
-// it is closed without an answer); its request was not read, and can be sent again.
+// At the limit, clients that have shown no token ([Proven]) give way:
+//
+//   - A new connection replaces one of the address that has the most of them, so an address
+//     that opens many connections shuts out only itself. An IPv6 address counts as its /64
+//     network, and one address has at most half of the limit.
+//   - If no address has more than the new one, it replaces the connection without a token
+//     that has been idle for the longest, if that was at least 100 ms, or else one whose
+//     request has been active for 2 s, or else an idle one with a token.
+//   - If there is none, the new one gets a 503 and is closed (over TLS it is closed without
+//     an answer); its request was not read, and can be sent again.
+//
+// A connection that has shown a token is never cut in a request. Such connections have
+// at most three quarters of the limit, so the page can be reached however many agents wait
+// for events.
 //
 // A ConnLimiter is for one server. The zero value is ready to use.
 type ConnLimiter struct {
 	// Max is the limit; 0 means DefaultMaxConns.
 	Max int
+	// Proxies are trusted: a request over a connection of theirs counts for the address in
+	// X-Forwarded-For.
+	Proxies remote.Proxies
 
 	mu               sync.Mutex
 	conns            map[net.Conn]*trackedConn
+	strangers        map[netip.Prefix]int // connections without a token, by address
+	proven           int
 	refused, evicted uint64
 }
 
 // trackedConn is an open connection of a ConnLimiter.
 type trackedConn struct {
-	requests int       // active requests
-	quiet    time.Time // end of the last request, or the time of the accept
+	limiter  *ConnLimiter
+	conn     net.Conn
+	addr     netip.Prefix // whose it is; zero if that is unknown
+	proxy    bool         // it is a trusted proxy's, for many clients
+	proven   bool         // a token was shown
+	requests int          // active requests
+	quiet    time.Time    // when its requests last began or ended, or the time of the accept
 }
 
 // ConnStats are the counts of a ConnLimiter.
@@ -54,9 +76,9 @@ type ConnStats struct {
 	Open int
 	// Max is the limit.
 	Max int
-	// Refused counts new connections that were refused because all others were active.
+	// Refused counts connections and requests that were refused at a limit.
 	Refused uint64
-	// Evicted counts idle connections that were closed for a new one.
+	// Evicted counts connections that were closed for a new one.
 	Evicted uint64
 }
 
@@ -69,11 +91,14 @@ func (c *ConnLimiter) Stats() ConnStats {
 
 func (c *ConnLimiter) max() int { return cmp.Or(c.Max, DefaultMaxConns) }
 
+// perAddress is how many connections without a token an address can have.
+func (c *ConnLimiter) perAddress() int { return max(c.max()/2, 1) }
+
 // Watch limits the connections of srv, which must not serve yet. It wraps
 // srv.Handler and sets srv.ConnState and srv.ConnContext.
 func (c *ConnLimiter) Watch(srv *http.Server) {
 	c.mu.Lock() // for a concurrent Stats
-	c.conns = map[net.Conn]*trackedConn{}
+	c.conns, c.strangers = map[net.Conn]*trackedConn{}, map[netip.Prefix]int{}
 	c.mu.Unlock()
 	srv.Handler = c.countRequests(srv.Handler)
 	srv.ConnState = c.changed
@@ -84,102 +109,94 @@ func (c *ConnLimiter) Watch(srv *http.Server) {
 
 type connKey struct{}
 
-// countRequests wraps a handler to track which connections have an active request.
+// Proven records that a request had a valid token, and reports whether the server has
+// capacity for another connection with one. If not, the caller must answer with
+// [TooMany]. It is true for a server without a ConnLimiter.
+func Proven(r *http.Request) bool {
+	g, _ := r.Context().Value(connKey{}).(*trackedConn)
+	return g == nil || g.limiter.prove(g)
+}
+
+// TooMany answers a request that a limit refuses.
+func TooMany(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "5")
+	w.Header().Set("Connection", "close")
+	http.Error(w, "too many connections: try again in a few seconds", http.StatusServiceUnavailable)
+}
+
+func (c *ConnLimiter) prove(g *trackedConn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g.proven || c.conns[g.conn] != g {
+		return true // a connection that was evicted gets no answer anyway
+	}
+	if c.proven >= max(c.max()*3/4, 1) {
+		idle := c.oldest(func(o *trackedConn) bool { return o.proven && o.requests == 0 })
+		if idle == nil {
+			c.refused++
+			return false
+		}
+		c.evict(idle)
+	}
+	c.uncount(g)
+	g.proven = true
+	c.proven++
+	return true
+}
+
+// countRequests wraps a handler to track which connections have an active request. It
+// refuses requests of an address that has too many through a proxy.
 func (c *ConnLimiter) countRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g, _ := r.Context().Value(connKey{}).(*trackedConn); g != nil {
-			c.count(g, 1)
-			defer c.count(g, -1)
+			if !c.begin(g, r) {
+				TooMany(w)
+				return
+			}
+			defer c.end(g)
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (c *ConnLimiter) count(g *trackedConn, by int) {
+// begin counts a request. A proxy's connection belongs to the client of its first active
+// request.
+func (c *ConnLimiter) begin(g *trackedConn, r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g.requests += by
-	g.quiet = time.Now()
-}
-
-// changed is the server's ConnState hook.
-func (c *ConnLimiter) changed(conn net.Conn, state http.ConnState) {
-	if state == http.StateHijacked || state == http.StateClosed {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.conns, conn)
-	}
-}
-
-// admit runs in the accept loop, before anything is read. It returns nil for a
-// connection that it rejected.
-func (c *ConnLimiter) admit(conn net.Conn) *trackedConn {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	if len(c.conns) >= c.max() && !c.evict(now) {
-		c.refused++
-		reject(conn)
-		return nil
-	}
-	g := &trackedConn{quiet: now}
-	c.conns[conn] = g
-	return g
-}
-
-// evict closes the connection that has been idle for the longest, if any is idle.
-func (c *ConnLimiter) evict(now time.Time) bool {
-	var oldest net.Conn
-	since := now.Add(-evictAfter)
-	for conn, g := range c.conns {
-		if g.requests == 0 && !g.quiet.After(since) {
-			oldest, since = conn, g.quiet
+	if g.proxy && g.requests == 0 && !g.proven {
+		client := c.Proxies.Client(r)
+		if c.strangers[client] >= c.perAddress() {
+			c.refused++
+			return false
 		}
+		c.move(g, client)
 	}
-	if oldest == nil {
-		return false
-	}
-	delete(c.conns, oldest)
-	c.evicted++
-	closeNow(oldest)
+	g.requests++
+	g.quiet = time.Now()
 	return true
 }
 
-// reject answers 503 before reading the request. The write does not block: it is the
-// connection's first, so the socket's buffer is empty.
-func reject(conn net.Conn) {
-	if _, secret := conn.(tlsConn); !secret {
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write(tooMany)
+func (c *ConnLimiter) end(g *trackedConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g.requests--
+	g.quiet = time.Now()
+	if g.proxy && g.requests == 0 {
+		if g.proven && c.conns[g.conn] == g { // the next request can be another client's
+			g.proven = false
+			c.proven--
+			c.strangers[g.addr]++
+		}
+		c.move(g, netip.Prefix{})
 	}
-	closeNow(conn)
 }
 
-// tlsConn is implemented by *tls.Conn.
-type tlsConn interface{ NetConn() net.Conn }
-
-// closeNow closes a connection without TLS's close alert, whose write could block
-// on a client that reads nothing.
-func closeNow(conn net.Conn) {
-	if t, ok := conn.(tlsConn); ok {
-		conn = t.NetConn()
+// move counts a connection without a token for another address.
+func (c *ConnLimiter) move(g *trackedConn, to netip.Prefix) {
+	if c.conns[g.conn] == g && !g.proven {
+		c.uncount(g)
+		c.strangers[to]++
 	}
-	_ = conn.Close()
+	g.addr = to
 }
-
-// tooMany is the response to a rejected connection.
-var tooMany = func() []byte {
-	const words = "too many connections: try again in a few seconds\n"
-	headers := addresses{}.headers(outerFile)
-	headers["Content-Type"] = "text/plain; charset=utf-8"
-	headers["Content-Length"] = fmt.Sprint(len(words))
-	headers["Retry-After"] = "5"
-	headers["Connection"] = "close"
-	var b bytes.Buffer
-	b.WriteString("HTTP/1.1 503 Service Unavailable\r\n")
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		b.WriteString(name + ": " + strings.TrimSpace(headers[name]) + "\r\n")
-	}
-	b.WriteString("\r\n" + words)
-	return b.Bytes()
-}()

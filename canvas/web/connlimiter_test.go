@@ -35,8 +35,14 @@ func newLimitedServer(t *testing.T, size int) *limitedServer {
 	}
 	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/wait":
+		case "/wait": // with a token
+			if !web.Proven(r) {
+				web.TooMany(w)
+				return
+			}
 			<-c.release
+		case "/stall": // without one
+			<-r.Context().Done()
 		case "/hijack":
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -98,8 +104,8 @@ func (c *limitedServer) wants(open int, refused, evicted uint64) {
 	}
 }
 
-// Connections that send nothing delay others for at most a second, however many they
-// are.
+// Connections that send nothing delay others of their address for at most 100 ms, however
+// many they are.
 func TestIdleConnectionsAreEvicted(t *testing.T) {
 	for name, sends := range map[string]string{"nothing": "", "half a header": "GET / HTTP/1.1\r\nHo", "between requests": request("/")} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +113,7 @@ func TestIdleConnectionsAreEvicted(t *testing.T) {
 				c := newLimitedServer(t, 3)
 				first := c.dial(sends)
 				c.status(first) // without an answer it takes 1 ms of the fake clock
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond)
 				second := c.dial(sends)
 				c.status(second)
 				third := c.dial(sends)
@@ -117,9 +123,9 @@ func TestIdleConnectionsAreEvicted(t *testing.T) {
 					t.Errorf("the fourth at once: status %d", got)
 				}
 				c.wants(3, 1, 0)
-				time.Sleep(950 * time.Millisecond)
+				time.Sleep(82 * time.Millisecond)
 				if got := c.status(c.dial(request("/"))); got != http.StatusOK {
-					t.Errorf("the fourth a second later: status %d", got)
+					t.Errorf("the fourth 100 ms later: status %d", got)
 				}
 				c.wants(3, 1, 1)
 				if c.alive(first) || !c.alive(second) || !c.alive(third) {
@@ -130,25 +136,67 @@ func TestIdleConnectionsAreEvicted(t *testing.T) {
 	}
 }
 
-// An active request is not cut, however long it takes.
+// An active request with a token is not cut, however long it takes, and such requests have
+// at most three quarters of the limit.
 func TestActiveConnectionsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newLimitedServer(t, 2)
-		a, b := c.dial(request("/wait")), c.dial(request("/wait"))
+		c := newLimitedServer(t, 4)
+		agents := []net.Conn{c.dial(request("/wait")), c.dial(request("/wait")), c.dial(request("/wait"))}
 		time.Sleep(time.Hour)
+		if got := c.status(c.dial(request("/wait"))); got != http.StatusServiceUnavailable {
+			t.Errorf("the fourth agent: status %d", got)
+		}
+		for range 2 {
+			if got := c.status(c.dial(request("/"))); got != http.StatusOK {
+				t.Errorf("a page beside the agents: status %d", got)
+			}
+			time.Sleep(time.Second)
+		}
+		for range agents {
+			c.release <- struct{}{}
+		}
+		synctest.Wait()
+		for i, a := range agents {
+			if got := c.status(a); got != http.StatusOK {
+				t.Errorf("agent %d was answered with %d", i, got)
+			}
+		}
+	})
+}
+
+// An agent's idle connection gives way to another agent.
+func TestIdleConnectionsOfAgentsAreReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newLimitedServer(t, 4)
+		for range 9 {
+			conn := c.dial(request("/wait"))
+			c.release <- struct{}{}
+			if got := c.status(conn); got != http.StatusOK {
+				t.Fatalf("status %d", got)
+			}
+		}
+		c.wants(3, 0, 6)
+	})
+}
+
+// A request without a token is safe for 2 s, and is then cut for a new connection.
+func TestStalledRequestsAreCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newLimitedServer(t, 2)
+		c.dial(request("/stall"))
+		c.dial(request("/stall"))
+		time.Sleep(2*time.Second - 1)
 		refused := c.dial("")
 		if got := c.status(refused); got != http.StatusServiceUnavailable {
-			t.Errorf("the third: status %d", got)
+			t.Errorf("before 2 s: status %d", got)
 		}
 		if c.alive(refused) {
 			t.Error("it was not closed")
 		}
 		c.wants(2, 1, 0)
-		c.release <- struct{}{}
-		c.release <- struct{}{}
-		synctest.Wait()
-		if x, y := c.status(a), c.status(b); x != http.StatusOK || y != http.StatusOK {
-			t.Errorf("they were answered with %d and %d", x, y)
+		time.Sleep(time.Millisecond)
+		if got := c.status(c.dial(request("/"))); got != http.StatusOK {
+			t.Errorf("after 2 s: status %d", got)
 		}
 	})
 }
@@ -170,7 +218,8 @@ func TestClosedConnectionsAreNotCounted(t *testing.T) {
 func TestRejectionIsReadable(t *testing.T) {
 	c := &web.ConnLimiter{Max: 1}
 	began, end := make(chan struct{}), make(chan struct{})
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		web.Proven(r)
 		close(began)
 		<-end
 	}))
@@ -207,6 +256,7 @@ func TestConnLimiterOverTLS(t *testing.T) {
 	c := &web.ConnLimiter{Max: 1}
 	began, end := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web.Proven(r)
 		fmt.Fprint(w, r.Proto)
 		_ = http.NewResponseController(w).Flush()
 		began <- struct{}{}

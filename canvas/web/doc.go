@@ -175,7 +175,8 @@
 // # Limits
 //
 // A Handler limits how long a body can stall ([BodyTimeout]) and how long a client can
-// take to read a file. A [ConnLimiter] limits the number of connections; the owner of
+// take to read a file. A [ConnLimiter] limits the number of connections, so that clients
+// without a token do not shut out others; the owner of
 // the http.Server installs it.
 //
 // # Ownership
@@ -194,6 +195,6 @@
 // outer frame does not ask for an origin-keyed agent cluster: its service worker would run
 // in another process.
 //
-// The package imports ahp. Its tests use canvas/host, canvas/provider/loopback and
+// The package imports ahp and ahp/remote. Its tests use canvas/host, canvas/provider/loopback and
 // canvas/view, and the browsers of canvas/web/webtest, one of each kind for all tests.
 package web

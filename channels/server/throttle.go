@@ -8,6 +8,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // Rates limit what clients make the host do. The unit is a dispatch of a short action;
@@ -17,24 +18,24 @@ import (
 type Rates struct {
 	// Connection is the rate of one connection; default 2,000 a second.
 	Connection float64
-	// Session is the rate of all connections in one session; default 4,000 a second.
+	// Session is the rate of all connections in one session; default 2,000 a second.
 	Session float64
 	// Token is the rate of all connections with one token; default 10,000 a second.
 	Token float64
 }
 
 func (r Rates) withDefaults() Rates {
-	return Rates{or(r.Connection, 2000), or(r.Session, 4000), or(r.Token, 10_000)}
+	return Rates{or(r.Connection, 2000), or(r.Session, 2000), or(r.Token, 10_000)}
 }
 
 const (
-	// bytesPerUnit, largePerUnit and recipientsPerUnit are what costs as much as a short
+	// bytesPerUnit, largePerUnit and deliveriesPerUnit are what costs as much as a short
 	// action. The part of a message above largeFrom costs more: it is decoded, checked,
 	// stored and encoded again.
 	bytesPerUnit      = 8 << 10
 	largePerUnit      = 2 << 10
 	largeFrom         = 64 << 10
-	recipientsPerUnit = 16
+	deliveriesPerUnit = 16
 	// checkPerUnit is how long decoding and checking an action may take for a unit.
 	checkPerUnit = 100 * time.Microsecond
 	// mostForCheck limits what a check costs, because it might wait for others.
@@ -46,10 +47,11 @@ const (
 
 var errTooFast = ahp.Errorf(ahp.CodePermissionDenied, "too many actions: this connection, its token or the session is above its rate; wait and send fewer")
 
-// costs are the costs of requests that work for all of the host. Others are limited by
-// the number of messages.
+// costs are the costs of what makes the host work for others. The rest is limited by the
+// number of messages. A dispatch costs a unit unless its action is a message, such as
+// canvas/message: what it costs in addition is charged once that is known.
 var costs = map[string]float64{
-	ahp.DispatchAction.Name: 1, ahp.Subscribe.Name: 1, "createSession": 8, "disposeSession": 8, "listSessions": 8,
+	ahp.DispatchAction.Name: 0.1, ahp.Subscribe.Name: 1, "createSession": 8, "disposeSession": 8, "listSessions": 8,
 	ahp.Initialize.Name: 4, ahp.Reconnect.Name: 4,
 }
 
@@ -209,31 +211,31 @@ func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
 		return nil
 	}
 	cost += float64(min(req.Size(), largeFrom)/bytesPerUnit + max(req.Size()-largeFrom, 0)/largePerUnit)
+	if opensConnection(req.Method) { // most connections send nothing else that costs
+		pause(ctx, min(c.server.tokens.of(tokenName(c.grant)).spend(cost), longestWait))
+		return nil
+	}
 	t := c.throttle()
 	wait, owed := t.own.spend(cost), t.token.spend(cost)
-	opens := opensConnection(req.Method)
-	if opens || !t.fairly(cost) {
+	if !t.fairly(cost) {
 		wait = max(wait, owed, t.debt())
 	}
 	switch {
 	case wait <= 0:
 		return nil
-	case wait > longestWait && !opens:
+	case wait > longestWait:
 		t.own.spend(-cost)
 		t.token.spend(-cost)
 		pause(ctx, longestWait)
 		return errTooFast
 	}
-	pause(ctx, min(wait, longestWait))
+	pause(ctx, wait)
 	return nil
 }
 
 // subscribed charges a handshake for its subscriptions.
 func (c *conn) subscribed(n int) {
-	if t := c.throttled.Load(); t != nil {
-		t.own.spend(float64(n) / subscriptionsPerUnit)
-		t.token.spend(float64(n) / subscriptionsPerUnit)
-	}
+	c.server.tokens.of(tokenName(c.grant)).spend(float64(n) / subscriptionsPerUnit)
 }
 
 // debt returns how long the session of the last dispatch makes its senders wait.
@@ -246,25 +248,31 @@ func (t *throttled) debt() time.Duration {
 	return t.session.spend(0)
 }
 
-// Dispatched charges a dispatch for its recipients and for the time of its check. It
+// Dispatched charges a dispatch for its deliveries and for the time of its check. It
 // implements [channels.Meter].
-func (c *conn) Dispatched(uri string, recipients int, took time.Duration) {
+func (c *conn) Dispatched(d channels.Cost) {
 	t := c.throttled.Load()
 	if t == nil {
 		return
 	}
-	session := c.server.sessions.of(uri)
+	session := c.server.sessions.of(d.Owner)
 	t.mu.Lock()
 	t.session = session
 	t.mu.Unlock()
-	more := float64(recipients) / recipientsPerUnit
-	session.spend(1 + more)
+	more := float64(d.Deliveries) / deliveriesPerUnit
+	if !d.Message {
+		more += 1 - costs[ahp.DispatchAction.Name]
+	}
+	session.spend(costs[ahp.DispatchAction.Name] + more)
 	t.token.spend(more)
-	t.own.spend(more + min(float64(took/checkPerUnit), mostForCheck))
+	t.own.spend(more + min(float64(d.Checked/checkPerUnit), mostForCheck))
 }
 
 // pause waits for a time or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

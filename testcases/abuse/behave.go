@@ -94,7 +94,7 @@ func (b *behaving) stop() {
 // quietSession is the session of the client that behaves.
 const quietSession = "ahp-session:/abuse-quiet"
 
-// person is the client that behaves. It has a session of its own, in which it changes
+// person is the client that behaves. It has a separate session, in which it changes
 // the title a hundred times a second, and it lists the sessions every second.
 type person struct {
 	t *target

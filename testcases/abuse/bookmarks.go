@@ -15,7 +15,7 @@ var bookmarks = attack{"bookmarks", func(ctx context.Context, t *target, s scale
 		return err
 	}
 	var clients atomic.Int64
-	crowd(ctx, 4, func(ctx context.Context, _ int) error {
+	repeat(ctx, 4, func(ctx context.Context, _ int) error {
 		c, err := t.join(ctx, fmt.Sprintf("abuse-bookmarks-%d%s", clients.Add(1), strings.Repeat("x", 200)), false, sessions...)
 		if err != nil {
 			return err

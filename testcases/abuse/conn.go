@@ -169,9 +169,9 @@ func (c *conn) drain() {
 	}
 }
 
-// crowd runs n clients at a time until ctx is canceled. A client whose function
+// repeat runs n clients at a time until ctx is canceled. A client whose function
 // returns begins again: an attacker reconnects.
-func crowd(ctx context.Context, n int, client func(ctx context.Context, n int) error) {
+func repeat(ctx context.Context, n int, client func(ctx context.Context, n int) error) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {

@@ -13,7 +13,7 @@ var content = attack{"content", func(ctx context.Context, t *target, s scale) er
 	if err != nil {
 		return err
 	}
-	crowd(ctx, s.of(100), func(ctx context.Context, n int) error { return readSlowly(ctx, t, canvas, n) })
+	repeat(ctx, s.of(100), func(ctx context.Context, n int) error { return readSlowly(ctx, t, canvas, n) })
 	return nil
 }}
 

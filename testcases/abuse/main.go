@@ -7,7 +7,7 @@
 //
 // An attack is one file. Attacks send only what the protocol allows, so a host may
 // refuse, delay or disconnect them, but it must serve the client that behaves
-// throughout. That client is a process of its own: the attacks' work in this process
+// throughout. That client is a separate process: the attacks' work in this process
 // does not delay it.
 //
 // The verdict of an attack is "ok" if

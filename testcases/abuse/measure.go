@@ -98,7 +98,7 @@ func beside(ctx context.Context, a attack, t *target, b *behaving, s scale) (pea
 // slowed is the harm that also other programs on the machine can do.
 const slowed = "client slowed"
 
-// tolerable is a p99 that nobody notices, whatever it is without the attack.
+// tolerable is a p99 that is too short to notice, whatever it is without the attack.
 const tolerable = 20 * time.Millisecond
 
 func (r *result) judge(budget int64) {

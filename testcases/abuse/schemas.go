@@ -7,7 +7,7 @@ import (
 
 // schemas declares canvases whose schemas cost much memory, under many client ids.
 var schemas = attack{"schemas", func(ctx context.Context, t *target, s scale) error {
-	crowd(ctx, s.of(60), func(ctx context.Context, n int) error { return declare(ctx, t, n) })
+	repeat(ctx, s.of(60), func(ctx context.Context, n int) error { return declare(ctx, t, n) })
 	return nil
 }}
 

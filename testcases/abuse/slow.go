@@ -8,7 +8,7 @@ import (
 // pause waits a moment before another try.
 func pause(ctx context.Context) { wait(ctx, 100*time.Millisecond) }
 
-// wait waits for a time or the end of ctx, and reports whether ctx goes on.
+// wait waits for a time or the end of ctx, and reports whether ctx has not ended.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

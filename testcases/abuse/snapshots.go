@@ -10,7 +10,7 @@ import (
 // hardly reads. Between the requests the state changes, so that each snapshot is
 // another one.
 var snapshots = attack{"snapshots", func(ctx context.Context, t *target, s scale) error {
-	crowd(ctx, max(4, s.of(16)), func(ctx context.Context, n int) error { return askForSnapshots(ctx, t, n) })
+	repeat(ctx, max(4, s.of(16)), func(ctx context.Context, n int) error { return askForSnapshots(ctx, t, n) })
 	return nil
 }}
 

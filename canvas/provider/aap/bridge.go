@@ -21,7 +21,7 @@ var bridge = []byte("<script " + bridgeMarker + ">" + strings.TrimSpace(bridgeSo
 	"<script type=\"module\" async " + bridgeMarker + ">" + connector + "</script>")
 
 // connector imports canvas.js by its literal name, because single-document mode rewrites
-// such imports. Where there is no such module, the renderer is another program.
+// such imports. Without such a module, the renderer is another program.
 const connector = `const connect = globalThis[Symbol.for("aap.connect")]; ` +
 	`import("/.ahp/canvas.js").then((canvas) => connect?.(canvas), () => connect?.());`
 

@@ -32,8 +32,8 @@ type Interaction struct {
 	// Ref makes repeating safe: an interaction with the ref of a stored one is answered
 	// with that record. "" if the sender does not repeat.
 	Ref string
-	// Source is passed on to watchers, and is not stored: it tells a watcher which of
-	// its own interactions this is.
+	// Source is passed on to watchers, and is not stored: it tells a watcher which
+	// interactions it submitted itself.
 	Source string
 }
 

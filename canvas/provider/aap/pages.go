@@ -96,6 +96,22 @@ func (s *Store) Page(agent, file string) (html []byte, p Page, err error) {
 	return html, Page{path.Base(file), file, info.Size(), info.ModTime()}, nil
 }
 
+// PageInfo returns what is known about a page without reading it: its size and time.
+func (s *Store) PageInfo(agent, file string) (Page, error) {
+	a, err := s.Agent(agent)
+	if err != nil {
+		return Page{}, err
+	}
+	if err := checkPage(file); err != nil {
+		return Page{}, err
+	}
+	v := s.version(a, file)
+	if !v.ok {
+		return Page{}, unknownPage(file)
+	}
+	return Page{path.Base(file), file, v.size, v.at}, nil
+}
+
 // WritePage writes a page, in one step for readers, and makes its folders. It reports
 // whether the page is new.
 func (s *Store) WritePage(agent, file string, html []byte) (p Page, created bool, err error) {

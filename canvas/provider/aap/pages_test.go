@@ -149,12 +149,23 @@ func TestWatch(t *testing.T) { synctest.Test(t, watches) }
 func watches(t *testing.T) {
 	e := open(t)
 	e.page("old.html", "old")
-	var changes []string
-	e.Watch(func(c aap.Change) { changes = append(changes, fmt.Sprint(c.Kind, " ", c.File)) })
+	var mu sync.Mutex
+	var reported []string
+	e.Watch(func(c aap.Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		reported = append(reported, fmt.Sprint(c.Kind, " ", c.File))
+	})
+	take := func() (changes []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		changes, reported = reported, nil
+		return changes
+	}
 	expect := func(within time.Duration, kind aap.ChangeKind, file string) {
 		t.Helper()
-		changes = nil
-		for end := time.Now().Add(within); len(changes) == 0 && time.Now().Before(end); {
+		var changes []string
+		for end := time.Now().Add(within); len(changes) == 0 && time.Now().Before(end); changes = take() {
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()
 		}
@@ -178,7 +189,7 @@ func watches(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 	}
 	synctest.Wait()
-	if len(changes) != 1 {
+	if changes := take(); len(changes) > 0 {
 		t.Errorf("reported while it changed: %q", changes)
 	}
 	expect(1100*time.Millisecond, aap.PageChanged, "old.html")
@@ -187,9 +198,8 @@ func watches(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(1100*time.Millisecond, aap.PageNew, "w.html") // the store looks at once
-	changes = nil
 	e.submit(click(""))
-	if len(changes) != 1 || changes[0] != fmt.Sprint(aap.RecordStored, " p.html") {
+	if changes := take(); len(changes) != 1 || changes[0] != fmt.Sprint(aap.RecordStored, " p.html") {
 		t.Errorf("a record: %q", changes)
 	}
 	if err := e.Close(); err != nil {

@@ -63,7 +63,7 @@ const maxDataPreview = 200
 // Summary describes an interaction in one line, as in
 // "User submit 'form' on page.html with data: {"rating":5}". Data is compact JSON, cut at
 // 200 code points. Control characters and characters that reorder text become spaces, so
-// a terminal shows the line as it is.
+// the line is safe in a terminal.
 func Summary(in Interaction) string {
 	s := "User " + in.Action
 	if in.Element != "" {

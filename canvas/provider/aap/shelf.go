@@ -12,7 +12,8 @@ const maxRefs = 4096
 
 // shelf is where the records of one agent are put.
 type shelf struct {
-	agent Agent
+	store *Store
+	dir   string // the agent's canvas folder
 	queue groupcommit.Queue[*submission]
 	index index
 
@@ -33,11 +34,10 @@ func (s *Store) shelf(a Agent) *shelf {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sh := s.shelves[a.ID]
-	if sh == nil || sh.agent.dir != a.dir {
-		sh = &shelf{refs: map[string]*submission{}, tokens: float64(s.limits.Burst)}
+	if sh == nil || sh.dir != a.dir {
+		sh = &shelf{store: s, dir: a.dir, refs: map[string]*submission{}, tokens: float64(s.limits.Burst)}
 		s.shelves[a.ID] = sh
 	}
-	sh.agent = a
 	return sh
 }
 

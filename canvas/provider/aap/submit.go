@@ -19,10 +19,11 @@ const (
 
 // submission is an interaction on its way to the disk.
 type submission struct {
-	in   Interaction
-	rec  Record
-	err  error
-	done chan struct{} // closed when rec or err is set
+	agent Agent
+	in    Interaction
+	rec   Record
+	err   error
+	done  chan struct{} // closed when rec or err is set
 
 	data   []byte // of the record's file
 	temp   string // its temporary name
@@ -42,7 +43,7 @@ func (s *Store) Submit(ctx context.Context, agent string, in Interaction) (Recor
 	if err := in.validate(true); err != nil {
 		return Record{}, err
 	}
-	sh, sub := s.shelf(a), &submission{in: in, done: make(chan struct{})}
+	sh, sub := s.shelf(a), &submission{agent: a, in: in, done: make(chan struct{})}
 	if earlier := sh.enter(sub); earlier != nil {
 		select {
 		case <-earlier.done:
@@ -56,7 +57,7 @@ func (s *Store) Submit(ctx context.Context, agent string, in Interaction) (Recor
 		sub.close(sh)
 		return Record{}, sub.err
 	}
-	s.join(ctx, sh, sub)
+	sh.join(ctx, sub)
 	return sub.rec, sub.err
 }
 
@@ -70,19 +71,19 @@ func (sub *submission) close(sh *shelf) {
 }
 
 // join stores a submission, or waits until another caller has.
-func (s *Store) join(ctx context.Context, sh *shelf, sub *submission) {
+func (sh *shelf) join(ctx context.Context, sub *submission) {
 	w := &groupcommit.Waiter[*submission]{Value: sub}
 	switch sh.queue.Join(ctx, nil, w) {
 	case groupcommit.Canceled:
 		sub.err = context.Cause(ctx)
 		sub.close(sh)
 	case groupcommit.Lead:
-		s.lead(sh)
+		sh.lead()
 	}
 }
 
 // lead stores the group of a leader. A panic does not keep the next group from the disk.
-func (s *Store) lead(sh *shelf) {
+func (sh *shelf) lead() {
 	n := 0
 	group := sh.queue.Take(func(*submission) bool { n++; return n < maxGroup })
 	subs := make([]*submission, len(group))
@@ -99,17 +100,18 @@ func (s *Store) lead(sh *shelf) {
 		}
 		sh.queue.Pass()
 	}()
-	s.commit(sh, subs)
+	sh.commit(subs)
 }
 
 // commit stores a group and reports it, in the order of the records' timestamps.
-func (s *Store) commit(sh *shelf, group []*submission) {
-	root, err := s.openShelf(sh)
+func (sh *shelf) commit(group []*submission) {
+	s := sh.store
+	root, err := sh.open(group[0].agent)
 	if err != nil {
 		err = s.failed("storing an interaction", err)
 	} else {
-		s.write(root, sh, group)
-		err = s.publish(root, group)
+		sh.write(root, group)
+		err = sh.publish(root, group)
 		_ = root.Close() // it was synced
 	}
 	for _, sub := range group {
@@ -118,21 +120,22 @@ func (s *Store) commit(sh *shelf, group []*submission) {
 		}
 		if sub.err == nil {
 			sh.count++
-			s.watch.report(Change{Kind: RecordStored, Agent: sh.agent, File: sub.rec.CanvasFile, Record: sub.rec, Source: sub.in.Source})
+			s.watch.report(Change{Kind: RecordStored, Agent: sub.agent, File: sub.rec.CanvasFile, Record: sub.rec, Source: sub.in.Source})
 		}
 		sub.data = nil
 		sub.close(sh)
 	}
 }
 
-// openShelf opens the agent's canvas folder, with a folder for records in it.
-func (s *Store) openShelf(sh *shelf) (*os.Root, error) {
-	root, err := s.openRoot(sh.agent, true)
+// open opens the agent's canvas folder, with a folder for records in it.
+func (sh *shelf) open(a Agent) (*os.Root, error) {
+	s := sh.store
+	root, err := s.openRoot(a, true)
 	if err != nil {
 		return nil, err
 	}
 	if err = root.Mkdir(folder, 0o700); err == nil {
-		err = syncNew(root, sh.agent.dir)
+		err = syncNew(root, sh.dir)
 	} else if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
@@ -165,12 +168,13 @@ func syncNew(root *os.Root, dir string) error {
 
 // write gives each submission of a group its record, and puts that into a synced
 // temporary file.
-func (s *Store) write(root *os.Root, sh *shelf, group []*submission) {
+func (sh *shelf) write(root *os.Root, group []*submission) {
+	s := sh.store
 	taken := 0
 	for _, sub := range group {
 		if sh.count+taken >= s.limits.Records {
 			sub.err = errorf(CodeStorageFull, "", "Agent '%s' has %d records, which is the limit; move files out of %s",
-				sh.agent.Name, s.limits.Records, filepath.Join(sh.agent.dir, folder))
+				sub.agent.Name, s.limits.Records, filepath.Join(sh.dir, folder))
 			continue
 		}
 		taken++
@@ -184,19 +188,19 @@ func (s *Store) write(root *os.Root, sh *shelf, group []*submission) {
 	var wg sync.WaitGroup
 	for _, sub := range group[1:] {
 		if sub.err == nil {
-			wg.Go(func() { s.writeOne(root, sub) })
+			wg.Go(func() { sh.writeOne(root, sub) })
 		}
 	}
 	if group[0].err == nil {
-		s.writeOne(root, group[0])
+		sh.writeOne(root, group[0])
 	}
 	wg.Wait()
 }
 
-func (s *Store) writeOne(root *os.Root, sub *submission) {
+func (sh *shelf) writeOne(root *os.Root, sub *submission) {
 	if err := writeSynced(root, sub.temp, sub.data); err != nil {
 		_ = root.Remove(sub.temp) // it might not exist
-		sub.rec, sub.err = Record{}, s.failed("storing an interaction", err)
+		sub.rec, sub.err = Record{}, sh.store.failed("storing an interaction", err)
 	}
 }
 
@@ -212,7 +216,8 @@ func writeSynced(root *os.Root, name string, data []byte) error {
 
 // publish gives the written files their own names, in order, and syncs the folder. If it
 // fails, none of the group is stored.
-func (s *Store) publish(root *os.Root, group []*submission) error {
+func (sh *shelf) publish(root *os.Root, group []*submission) error {
+	s := sh.store
 	linked := 0
 	for _, sub := range group {
 		if sub.err != nil {

@@ -52,7 +52,7 @@ type watched struct {
 	told, seen fileVersion
 }
 
-// watch looks for changes of pages. It has one goroutine while somebody watches.
+// watch looks for changes of pages. It has one goroutine while there is a watcher.
 type watch struct {
 	store *Store
 
@@ -72,7 +72,7 @@ func newWatch(s *Store) *watch {
 	return &watch{store: s, open: map[pageKey]int{}, pages: map[pageKey]*watched{}, kicked: make(chan struct{}, 1)}
 }
 
-// Watch calls fn for each later change, until stop is called: records as they are stored,
+// Watch calls fn for each later change, until stop is called: records when they are stored,
 // in order for each agent, and pages once they stood still for half a second. fn must not
 // block, and must not call the Store.
 func (s *Store) Watch(fn func(Change)) (stop func()) {

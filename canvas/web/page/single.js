@@ -27,6 +27,7 @@
   /** @type {Set<string>} */ const missing = new Set();
   const REPLY_TIMEOUT = 2_000; // ms after which a silent frame counts as another page
   let lastId = 0, replyTimer = 0;
+  let shown = "/"; // the path of the document
 
   /** @param {unknown} m @param {Transferable[]} [transfer] */
   const post = (m, transfer = []) => app?.postMessage(m, transfer);
@@ -182,6 +183,7 @@
 
   /** @param {string} path */
   async function show(path) {
+    shown = path;
     const srcdoc = await assemble(path.replace(/#.*/s, ""));
     if (srcdoc === undefined) return post({ t: "failed", reason: "no-document" });
     if (inner) post({ t: "bye" });
@@ -217,6 +219,7 @@
       app = ports[0];
       app.onmessage = ({ data }) => {
         if (data.t === "ping") return post({ t: "pong" });
+        if (data.t === "reload") return void show(shown).catch(() => {}); // without its scroll position: the document is opaque
         if (data.t === "message") return inner?.contentWindow?.postMessage({ type: "canvas/message", payload: data.payload }, "*");
         if (data.t !== "theme") return;
         theme = data.theme;

@@ -33,14 +33,14 @@ type input struct {
 }
 
 var actions = map[string]func(p *Provider, a aap.Agent, in input) (any, error){
-	"list_interactions": (*Provider).listInteractions,
-	"get_interaction":   (*Provider).getInteraction,
-	"list_pages":        (*Provider).listPages,
-	"write_page":        (*Provider).writePage,
-	"read_page":         (*Provider).readPage,
-	"delete_page":       (*Provider).deletePage,
-	"push":              (*Provider).push,
-	"acknowledge":       (*Provider).acknowledge,
+	"list_interactions": listInteractions,
+	"get_interaction":   getInteraction,
+	"list_pages":        listPages,
+	"write_page":        writePage,
+	"read_page":         readPage,
+	"delete_page":       deletePage,
+	"push":              push,
+	"acknowledge":       acknowledge,
 }
 
 // Invoke runs an action of the page's own agent and file.
@@ -88,7 +88,7 @@ func (p *Provider) act(action string, agent aap.Agent, in input) (ahp.Value, err
 	return ahp.Marshal(out)
 }
 
-func (p *Provider) listInteractions(a aap.Agent, in input) (any, error) {
+func listInteractions(p *Provider, a aap.Agent, in input) (any, error) {
 	q := aap.Query{Limit: defaultPage, Before: in.Before, File: in.File}
 	if in.Limit > 0 {
 		q.Limit = in.Limit
@@ -119,7 +119,7 @@ func (p *Provider) listInteractions(a aap.Agent, in input) (any, error) {
 	}{list, more || len(list) < len(records), acks}, nil
 }
 
-func (p *Provider) getInteraction(a aap.Agent, in input) (any, error) {
+func getInteraction(p *Provider, a aap.Agent, in input) (any, error) {
 	r, err := p.store.Record(a.ID, in.ID)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ type agentPage struct {
 	ModifiedAt string `json:"modifiedAt"`
 }
 
-func (p *Provider) listPages(a aap.Agent, _ input) (any, error) {
+func listPages(p *Provider, a aap.Agent, _ input) (any, error) {
 	pages, err := p.store.Pages(a.ID)
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (p *Provider) listPages(a aap.Agent, _ input) (any, error) {
 	}{aap.Protocol, a.ID, list, len(list) < len(all)}, nil
 }
 
-func (p *Provider) writePage(a aap.Agent, in input) (any, error) {
+func writePage(p *Provider, a aap.Agent, in input) (any, error) {
 	pg, created, err := p.store.WritePage(a.ID, in.File, []byte(in.HTML))
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ type pageText struct {
 }
 
 // readPage returns a page from an offset on, as much as fits.
-func (p *Provider) readPage(a aap.Agent, in input) (any, error) {
+func readPage(p *Provider, a aap.Agent, in input) (any, error) {
 	html, _, err := p.store.Page(a.ID, in.File)
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (p *Provider) readPage(a aap.Agent, in input) (any, error) {
 	}
 }
 
-func (p *Provider) deletePage(a aap.Agent, in input) (any, error) {
+func deletePage(p *Provider, a aap.Agent, in input) (any, error) {
 	if err := p.store.DeletePage(a.ID, in.File); err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (p *Provider) deletePage(a aap.Agent, in input) (any, error) {
 }
 
 // push sends data to every View of a page.
-func (p *Provider) push(a aap.Agent, in input) (any, error) {
+func push(p *Provider, a aap.Agent, in input) (any, error) {
 	if !aap.ValidPath(in.File) {
 		return nil, &aap.Error{Code: aap.CodeInvalidRequest, Message: "Invalid file path", Field: "file"}
 	}
@@ -283,7 +283,7 @@ func (p *Provider) push(a aap.Agent, in input) (any, error) {
 	}{len(shown)}, nil
 }
 
-func (p *Provider) acknowledge(a aap.Agent, in input) (any, error) {
+func acknowledge(p *Provider, a aap.Agent, in input) (any, error) {
 	return wrap(p.store.Acknowledge(a.ID, in.ID, in.Note))
 }
 

@@ -1,6 +1,7 @@
 package aapcanvas_test
 
 import (
+	"bytes"
 	"fmt"
 	"html"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aap"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
@@ -37,7 +39,7 @@ func TestApprove(t *testing.T) {
 	if want := `{"id":"pr-42","title":"Add OAuth support","author":"alice","files":8,"additions":340}`; string(rec.Data) != want || rec.Element != "approve" || rec.Action != "click" || rec.CanvasFile != "approval-cards.html" {
 		t.Errorf("the record is %+v", rec)
 	}
-	one.wait(`w.heard.some((m) => m.type === "aap:stored" && m.id === "` + rec.ID + `" && m.summary.startsWith("User click 'approve'"))`)
+	one.wait(`w.received.some((m) => m.type === "aap:stored" && m.id === "` + rec.ID + `" && m.summary.startsWith("User click 'approve'"))`)
 	events := e.events(host.DefaultSession)
 	if len(events) != 1 || events[0].InstanceID != "p" || !strings.Contains(string(events[0].Event), `"line":"[CANVAS] approval-cards.html: User click 'approve' on approval-cards.html with data: {`) {
 		t.Errorf("events %+v", events)
@@ -49,9 +51,9 @@ func TestApprove(t *testing.T) {
 	e.invoke("p", "acknowledge", `{"id":"`+rec.ID+`","note":"Merged."}`)
 	one.hasBar(true)
 	e.invoke("p", "push", `{"data":{"done":["pr-42"]}}`)
-	other.wait(`w.heard.some((m) => m.type === "canvas:push")`)
-	if got := other.eval(`JSON.stringify(w.heard.map((m) => m.type))`); got != `["aap:acknowledged","canvas:push"]` {
-		t.Errorf("the other View heard %s", got)
+	other.wait(`w.received.some((m) => m.type === "canvas:push")`)
+	if got := other.eval(`JSON.stringify(w.received.map((m) => m.type))`); got != `["aap:acknowledged","canvas:push"]` {
+		t.Errorf("the other View received %s", got)
 	}
 	other.hasBar(false)
 }
@@ -82,62 +84,113 @@ func TestFeedbackForm(t *testing.T) {
 	v.wait(`w.location.pathname === "/feedback-form.html" && w.location.search === ""`)
 }
 
-// TestSingleDocument: the same in single-document mode, whose sandbox suppresses submit
-// events, by mouse and keyboard alone; and a rewritten file is loaded again.
-func TestSingleDocument(t *testing.T) {
+// TestSandboxed: AAP's three example pages, verbatim, in documents with an opaque origin: in
+// single-document mode, where each action is a record, and in a frame of a program that is
+// not ours, which receives AAP's messages, exactly, and nothing else.
+func TestSandboxed(t *testing.T) {
 	skipShort(t)
-	e := start(t).serveSingle()
-	e.write("feedback-form.html", e.upstream("feedback-form.html"))
-	e.open("feedback-form.html")
-	tab := webtest.Start(t).Open(t, e.link)
-	tab.Wait(t, `document.body.textContent.includes("Single-document mode")`)
-	press := func() {
-		at := webtest.Eval[[2]float64](t, tab, `(({ x, y }) => [x + 40, y + 18])(document.querySelector(".card iframe").getBoundingClientRect())`)
-		tab.ClickAt(t, at[0], at[1])
-	}
-	e.until("a press that arrives", func() bool { press(); return len(e.records()) > 0 })
-	tab.Keys(t, "\t5\tfine\t"+kb.Enter)
-	var last aap.Record
-	e.until("form", func() bool { all := e.records(); last = all[len(all)-1]; return last.Action == "submit" })
-	if string(last.Data) != `{"rating":"5","comment":"fine"}` {
-		t.Errorf("the form gave %+v", last)
+	b := webtest.Start(t)
+	for _, name := range []string{"approval-cards.html", "feedback-form.html", "test-results.html"} {
+		e := start(t).serveSingle()
+		e.write(name, e.upstream(name))
+		e.open(name)
+		single := b.Open(t, e.link)
+		single.Wait(t, `document.body.textContent.includes("Single-document mode") && document.querySelector(".words").hidden`)
+		e.settle(single, `document.querySelector(".card iframe")`)
+		act(t, single, `document.querySelector(".card iframe")`, name)
+		foreign := b.Open(t, foreignRenderer(t, string(aap.Inject([]byte(e.upstream(name))))))
+		e.settle(foreign, `document.querySelector("iframe")`)
+		act(t, foreign, `document.querySelector("iframe")`, name)
+		want := wantMessages[name]
+		foreign.Wait(t, fmt.Sprintf(`heard.length >= %d`, strings.Count(want, "canvas:interaction")))
+		if got := webtest.Eval[string](t, foreign, `JSON.stringify(heard)`); got != want {
+			t.Errorf("%s: the parent received\n%s, want\n%s", name, got, want)
+		}
+		if n := strings.Count(want, "canvas:interaction"); n > 0 {
+			e.wait(n)
+		}
+		var got []map[string]any
+		for _, r := range e.records() {
+			got = append(got, map[string]any{"type": "canvas:interaction", "action": r.Action, "element": r.Element, "data": r.Data})
+		}
+		if !ahp.Equal(ahp.MustMarshal(got), ahp.Value(want)) && len(got) > 0 {
+			t.Errorf("%s: the records are %s, want %s", name, ahp.MustMarshal(got), want)
+		}
 	}
 }
 
-// TestForeignFrame: in a renderer that is not ours, the page sends AAP's messages, exactly,
-// and nothing else.
-func TestForeignFrame(t *testing.T) {
+// TestSingleReload: rule 9 in single-document mode.
+func TestSingleReload(t *testing.T) {
 	skipShort(t)
-	e := start(t)
-	page := string(aap.Inject([]byte(e.upstream("feedback-form.html"))))
+	e := start(t).serveSingle()
+	e.write("p.html", `<script>maestro.send("load", "one")</script>`)
+	e.open("p.html")
+	webtest.Start(t).Open(t, e.link)
+	e.wait(1)
+	e.write("p.html", `<script>maestro.send("load", "second")</script>`)
+	if rec := e.wait(2); rec.Element != "second" {
+		t.Errorf("the second load gave %+v", rec)
+	}
+}
+
+// wantMessages are the messages of what act does.
+var wantMessages = map[string]string{
+	"approval-cards.html": `[{"type":"canvas:interaction","action":"click","element":"approve","data":{"id":"pr-42","title":"Add OAuth support","author":"alice","files":8,"additions":340}},` +
+		`{"type":"canvas:interaction","action":"click","element":"reject","data":{"id":"pr-43","title":"Fix login bug","author":"bob","files":2,"additions":15}}]`,
+	"feedback-form.html": `[{"type":"canvas:interaction","action":"click","element":"approve-btn","data":{"approved":true}},` +
+		`{"type":"canvas:interaction","action":"submit","element":"feedback-form","data":{"rating":"5","comment":"fine"}}]`,
+	"test-results.html": `[]`,
+}
+
+// settle waits until a frame has drawn its document: nothing can be asked in an opaque one.
+func (e *env) settle(tab *webtest.Page, frame string) {
+	e.t.Helper()
+	var before []byte
+	e.until("drawn frame", func() bool {
+		tab.Wait(e.t, frame)
+		webtest.Eval[bool](e.t, tab, `new Promise((r) => setTimeout(() => r(true), 300))`)
+		now := tab.Screenshot(e.t)
+		same := bytes.Equal(before, now)
+		before = now
+		return same
+	})
+}
+
+// act does in an example page what a person does there, by mouse and keyboard alone.
+func act(t *testing.T, tab *webtest.Page, frame, name string) {
+	t.Helper()
+	at := webtest.Eval[[2]float64](t, tab, `(({ x, y, width }) => [x + width - 40, y + 3])(`+frame+`.getBoundingClientRect())`)
+	tab.ClickAt(t, at[0], at[1]) // nothing, at the start of the document
+	switch name {
+	case "approval-cards.html": // Approve of the first card, Reject of the second
+		tab.Keys(t, "\t"+kb.Enter+"\t\t\t"+kb.Enter)
+	case "feedback-form.html": // Approve; then a rating above its maximum is not submitted
+		tab.Keys(t, "\t"+kb.Enter+"\t9\tfine\t"+kb.Enter)
+		webtest.Eval[bool](t, tab, `new Promise((r) => setTimeout(() => r(true), 500))`) // the focus goes to the rating
+		tab.Keys(t, kb.Backspace+"5\t\t"+kb.Enter)
+	case "test-results.html":
+		tab.Keys(t, "\tlogin")
+	}
+}
+
+// foreignRenderer serves a page of a program that is not ours, which shows a document in a
+// sandbox and keeps the messages that it receives.
+func foreignRenderer(t *testing.T, page string) string {
+	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
 			return
 		}
 		_, _ = fmt.Fprintf(w, `<!doctype html><script>window.heard = []; addEventListener("message", (e) => heard.push(e.data));</script>
-			<iframe sandbox="allow-scripts" width="500" height="300" srcdoc="%s"></iframe>`, html.EscapeString(page))
+			<iframe sandbox="allow-scripts" width="700" height="500" srcdoc="%s"></iframe>`, html.EscapeString(page))
 	}))
 	t.Cleanup(srv.Close)
-	tab := webtest.Start(t).Open(t, srv.URL)
-	tab.Wait(t, `document.readyState === "complete"`)
-	at := webtest.Eval[[2]float64](t, tab, `(({ x, y }) => [x + 40, y + 20])(document.querySelector("iframe").getBoundingClientRect())`)
-	e.until("a press that arrives", func() bool {
-		tab.ClickAt(t, at[0], at[1])
-		return webtest.Eval[bool](t, tab, `heard.length > 0`)
-	})
-	webtest.Eval[int](t, tab, `heard.length = 1`)
-	tab.Keys(t, "\t5\tfine\t"+kb.Enter)
-	tab.Wait(t, `heard.length > 1`)
-	want := `[{"type":"canvas:interaction","action":"click","element":"approve-btn","data":{"approved":true}},` +
-		`{"type":"canvas:interaction","action":"submit","element":"feedback-form","data":{"rating":"5","comment":"fine"}}]`
-	if got := webtest.Eval[string](t, tab, `JSON.stringify(heard)`); got != want {
-		t.Errorf("the parent received\n%s, want\n%s", got, want)
-	}
+	return srv.URL
 }
 
 // TestRewritten: rule 9 and rule 2: standards mode stays; what a person typed is not taken
-// away; a page that nobody touched is loaded again.
+// away; an untouched page is loaded again.
 func TestRewritten(t *testing.T) {
 	skipShort(t)
 	e := start(t).serve()
@@ -188,7 +241,7 @@ var variants = map[string]string{
 	"shadow form":      `<div id=h></div><script>const r = h.attachShadow({mode:"open"}); r.innerHTML = "<form action='/x'><button></button></form>"; r.querySelector("button").click(); setTimeout(() => maestro.send("a","E"), 100)</script>`,
 }
 
-// TestVariants: one instance shows each variant in turn: a page that nobody touched is
+// TestVariants: one instance shows each variant in turn: an untouched page is
 // loaded again when its file changes.
 func TestVariants(t *testing.T) {
 	skipShort(t)
@@ -223,7 +276,7 @@ func TestNotStoredYet(t *testing.T) {
 	v := e.view(webtest.Start(t))
 	v.listen()
 	v.click("button")
-	v.wait(`w.heard.some((m) => m.type === "aap:refused" && m.error === "unavailable")`)
+	v.wait(`w.received.some((m) => m.type === "aap:refused" && m.error === "unavailable")`)
 	if shown := v.eval(`Boolean(at("aap-bar"))`); shown != "false" {
 		t.Error("the bar comes at once")
 	}

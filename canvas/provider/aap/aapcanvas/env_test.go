@@ -245,11 +245,11 @@ func (v *view) click(selector string) {
 	v.tab.ClickAt(v.t, outer[0]+at[0], outer[1]+at[1])
 }
 
-// listen collects the provider's messages that this View receives, in w.heard.
+// listen collects the provider's messages that this View receives, in w.received.
 func (v *view) listen() {
 	v.t.Helper()
-	v.eval(`w.eval('import("/.ahp/canvas.js").then((m) => { window.heard = []; m.onMessage((v) => heard.push(v)); })')`)
-	v.wait(`w.heard`)
+	v.eval(`w.eval('import("/.ahp/canvas.js").then((m) => { window.received = []; m.onMessage((v) => received.push(v)); })')`)
+	v.wait(`w.received`)
 }
 
 // bar waits until the page's bar shows a text. The bar is in a closed shadow root, so it

@@ -143,7 +143,7 @@ func (p *Provider) forget(i *page) {
 	p.refreshLists()
 }
 
-// Close ends the instance: somebody closed the canvas, so it is not opened automatically
+// Close ends the instance: the canvas was closed on purpose, so it is not opened automatically
 // again.
 func (i *page) Close(ctx context.Context) error {
 	key := i.key()
@@ -162,6 +162,11 @@ func (i *page) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, 
 	if name := req.Path.Name(); req.Path.Dir && len(req.Path.Segments) > 0 || len(req.Path.Segments) > 0 && name != file {
 		return canvas.Content{}, ahp.ErrNotFound
 	}
+	if req.ETag != "" { // the file need not be read
+		if info, err := i.p.store.PageInfo(agent.ID, file); err == nil && i.p.etag(info) == req.ETag {
+			return canvas.Content{NotModified: true, ETag: req.ETag}, nil
+		}
+	}
 	html, info, err := i.p.store.Page(agent.ID, file)
 	switch {
 	case errors.Is(err, &aap.Error{Code: aap.CodeTooLarge}):
@@ -169,11 +174,7 @@ func (i *page) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, 
 	case err != nil:
 		return canvas.Content{}, ahp.ErrNotFound
 	}
-	etag := i.p.etag(info)
-	if etag != "" && etag == req.ETag {
-		return canvas.Content{NotModified: true, ETag: etag}, nil
-	}
-	return canvas.Content{Data: aap.Inject(html), ContentType: "text/html; charset=utf-8", ETag: etag}, nil
+	return canvas.Content{Data: aap.Inject(html), ContentType: "text/html; charset=utf-8", ETag: i.p.etag(info)}, nil
 }
 
 // etag identifies a page's content by its time, unless that is too recent.

@@ -38,7 +38,7 @@ type Options struct {
 	// Changed opens pages that are new or change after the start.
 	Changed bool
 	// Notify is called for each record, in order for each agent. It must not block. Nil
-	// notifies nobody.
+	// notifies no agent.
 	Notify func(a aap.Agent, r aap.Record, line string)
 	// Logger receives failures. Nil discards them.
 	Logger *slog.Logger

@@ -246,7 +246,7 @@ func TestOpensChanged(t *testing.T) {
 	if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, id); err != nil {
 		t.Fatal(err)
 	}
-	e.write("r/ a č.html", "<p>changed") // somebody closed it
+	e.write("r/ a č.html", "<p>changed") // a person closed it
 	for n := range 14 {
 		e.write(fmt.Sprintf("p%02d.html", n), "<p>")
 	}
@@ -259,7 +259,7 @@ func TestOpensChanged(t *testing.T) {
 	}
 }
 
-// TestRemoved: rule 28: a page that is deleted stays open, says so, and is there again when
+// TestRemoved: rule 28: a page that is deleted stays open, says so, and appears again when
 // the file is; also after a restart of the host, whose first look finds no file.
 func TestRemoved(t *testing.T) {
 	store, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), sqlitestore.FileName), sqlitestore.Options{})
@@ -288,7 +288,7 @@ func TestRemoved(t *testing.T) {
 	again.until("back", func() bool { return status(again) == "Two|No interactions yet" })
 }
 
-// TestDeclarations: section 6: agents are told not to ask for secrets.
+// TestDeclarations: section 6: the descriptions tell agents not to ask for secrets.
 func TestDeclarations(t *testing.T) {
 	var ids []string
 	for _, d := range aapcanvas.Declarations() {

@@ -58,14 +58,14 @@ func (p *peer) say(payload string) error {
 	return p.c.Message(p.t.Context(), p.channel, ahp.Value(payload))
 }
 
-// hears returns the provider's next payload.
-func (p *peer) hears() string {
+// receives returns the provider's next payload.
+func (p *peer) receives() string {
 	p.t.Helper()
 	select {
 	case m := <-p.heard:
 		return m
 	case <-p.t.Context().Done():
-		p.t.Fatal("heard nothing")
+		p.t.Fatal("received nothing")
 		return ""
 	}
 }
@@ -80,7 +80,7 @@ func (e *env) channel(id, canvasID, input string) string {
 	return o.Channel
 }
 
-// TestMessages: what a View says, what it hears, and what is stored: sections 3.2, 4 and 5.
+// TestMessages: what a View says, what it receives, and what is stored: sections 3.2, 4 and 5.
 func TestMessages(t *testing.T) {
 	e := start(t).serve()
 	e.write("p.html", "<p>")
@@ -104,12 +104,12 @@ func TestMessages(t *testing.T) {
 		if err := one.say(c.say); err != nil {
 			t.Fatal(err)
 		}
-		got := one.hears()
+		got := one.receives()
 		if rec := e.records(); len(rec) > 0 {
 			got = strings.Replace(got, rec[0].ID, "…", 1)
 		}
 		if got != c.hear {
-			t.Errorf("%.120s:\nheard %s\nwant  %s", c.say, got, c.hear)
+			t.Errorf("%.120s:\nreceived %s\nwant  %s", c.say, got, c.hear)
 		}
 	}
 	if records := e.records(); len(records) != 1 || records[0].CanvasFile != "p.html" {
@@ -122,7 +122,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("a View wrote the page: %q, %v", html, err)
 	}
 	if len(two.heard) > 0 {
-		t.Errorf("another View heard %s", <-two.heard)
+		t.Errorf("another View received %s", <-two.heard)
 	}
 	// A stale or closed canvas refuses messages, so the bridge keeps them.
 	if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, "p"); err != nil {
@@ -147,8 +147,8 @@ func TestViewErrors(t *testing.T) {
 		if err := p.say(`{"type":"canvas:interaction","action":"click","ref":"a"}`); err != nil {
 			t.Fatal(err)
 		}
-		if got := p.hears(); !strings.Contains(got, want) || !strings.Contains(got, `"aap:refused"`) {
-			t.Errorf("heard %s, want %s", got, want)
+		if got := p.receives(); !strings.Contains(got, want) || !strings.Contains(got, `"aap:refused"`) {
+			t.Errorf("received %s, want %s", got, want)
 		}
 	}
 }
@@ -167,8 +167,8 @@ func TestRolesOfViews(t *testing.T) {
 	if err := p.say(click); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.hears(); !strings.Contains(got, `"aap:refused","ref":"a","error":"person_required"`) {
-		t.Errorf("an agent's View heard %s", got)
+	if got := p.receives(); !strings.Contains(got, `"aap:refused","ref":"a","error":"person_required"`) {
+		t.Errorf("an agent's View received %s", got)
 	}
 	if err := e.connect("reading-token", channel).say(click); err == nil {
 		t.Error("a View that only reads sends an interaction")
@@ -177,15 +177,15 @@ func TestRolesOfViews(t *testing.T) {
 	if err := p.say(click); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.hears(); !strings.Contains(got, `"aap:stored"`) {
-		t.Errorf("an editor's View heard %s", got)
+	if got := p.receives(); !strings.Contains(got, `"aap:stored"`) {
+		t.Errorf("an editor's View received %s", got)
 	}
 	list := e.connect("reading-token", e.channel("l", aapcanvas.PagesID, `{}`))
 	if err := list.say(`{"x-ahp":"view/1","type":"hello"}`); err != nil {
 		t.Fatal(err)
 	}
-	if got := list.hears(); !strings.HasPrefix(got, `{"type":"aap:state","protocol":"aap/1.0","agent":{"id":"backend-auth","name":"backend-auth"}`) || !strings.Contains(got, `"file":"p.html"`) {
-		t.Errorf("a reading View heard %s", got)
+	if got := list.receives(); !strings.HasPrefix(got, `{"type":"aap:state","protocol":"aap/1.0","agent":{"id":"backend-auth","name":"backend-auth"}`) || !strings.Contains(got, `"file":"p.html"`) {
+		t.Errorf("a reading View received %s", got)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestListStates(t *testing.T) {
 	state := func(until func() bool) {
 		t.Helper()
 		for {
-			got := p.hears()
+			got := p.receives()
 			if len(got) > 56<<10 {
 				t.Fatalf("a state has %d bytes", len(got))
 			}

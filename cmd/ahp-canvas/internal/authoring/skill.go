@@ -25,8 +25,8 @@ each action is stored for the agent. "ahp-canvas serve --aap" shows the pages.`,
 		Short: "Print the skill that teaches an agent to write AAP pages",
 		Long: `Print the skill canvas-actions, as one Markdown file with templates: when to
 make a page, how to make it, and how to react to what people do in it.`,
-		Example: `  mkdir -p ~/.claude/skills/canvas-actions
-  ahp-canvas aap skill > ~/.claude/skills/canvas-actions/SKILL.md`,
+		Example: `  mkdir ~/.claude/skills/canvas-actions && cd ~/.claude/skills/canvas-actions
+  ahp-canvas aap skill > SKILL.md`,
 		Args: term.Args(),
 		RunE: term.Run(func(context.Context, []string) error {
 			_, err := fmt.Fprint(env.Out, skill.Text())

@@ -72,6 +72,9 @@ func (d *doctor) checkHealth(ctx context.Context, base *url.URL) (http.Header, b
 	case err != nil:
 		d.fail("health", "no response to /healthz: "+netError(err), "The host hangs. End it and start a new one with: ahp-canvas serve")
 		return nil, false
+	case health.status == http.StatusServiceUnavailable && strings.HasPrefix(health.body, "host: "):
+		d.fail("health", "the host runs, but "+strings.TrimPrefix(strings.TrimSpace(health.body), "host: "), "Free disk space, or make the state folder writable. The host recovers without a restart, unless its message says otherwise.")
+		return nil, false
 	case health.status != http.StatusOK || strings.TrimSpace(health.body) != "ok":
 		d.fail("health", fmt.Sprintf("/healthz responds with %d", health.status), "This is not a canvas host, or a proxy blocks the request. Check --host.")
 		return nil, false

@@ -24,6 +24,9 @@ import (
 type Admin struct {
 	// Listen is the address; "" serves neither.
 	Listen string
+	// Health returns why the program cannot do its work; nil, or no function, means that it
+	// can.
+	Health func() error
 	// Names are host names for that address beside its own.
 	Names []string
 }
@@ -58,13 +61,23 @@ func (a Admin) Start(logger *slog.Logger, own ...prometheus.Collector) (stop fun
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(append(own, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /healthz", a.serveHealth)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	srv := adminServer(mux, adminNames(a.Names, IsLoopback(ln.Addr())), logger)
 	(&web.ConnLimiter{Max: maxAdmin}).Watch(srv)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	return func() { _ = srv.Close(); <-done }, nil
+}
+
+func (a Admin) serveHealth(w http.ResponseWriter, _ *http.Request) {
+	if a.Health != nil {
+		if err := a.Health(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+	}
+	fmt.Fprintln(w, "ok")
 }
 
 // maxAdmin is the connection limit of the admin listener: only those who run the program

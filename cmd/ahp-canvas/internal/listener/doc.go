@@ -9,6 +9,6 @@
 //   - The admin listener has a separate connection limit, so that health and metrics answer
 //     while the main listener is full. Web pages cannot read it.
 //
-// It imports the connection limiter of canvas/web, the Prometheus client, and package
+// It imports ahp/remote, the connection limiter of canvas/web, the Prometheus client, and package
 // term. The metrics of a host and of a relay are in their own packages.
 package listener

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/remote"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
@@ -21,6 +22,8 @@ type Limits struct {
 	Hosts int
 	// Sockets is how many sockets one client takes: 1 at a host, 2 at a relay.
 	Sockets int
+	// Proxies are the addresses and networks of --trusted-proxy.
+	Proxies []string
 	// Given reports whether the user gave a flag.
 	Given func(flag string) bool
 	// Code is the code of the error if the limits do not fit.
@@ -32,7 +35,21 @@ func (l *Limits) HTTPFlag(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&l.HTTP, "max-http", web.DefaultMaxConns, "`limit` of HTTP connections other than WebSockets: pages, agents, and clients without a token; the default is lowered to fit the limit of open files")
 }
 
-// Check rejects numbers below 1.
+// ProxyFlag adds --trusted-proxy.
+func (l *Limits) ProxyFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&l.Proxies, "trusted-proxy", nil, "`address` or network of a proxy, as in 10.0.0.0/8, whose X-Forwarded-For says where requests come from, for limits by address (repeatable)")
+}
+
+// Trusted returns the networks of --trusted-proxy.
+func (l *Limits) Trusted() (remote.Proxies, error) {
+	p, err := remote.Parse(l.Proxies)
+	if err != nil {
+		return nil, term.Usagef("--trusted-proxy %v", err)
+	}
+	return p, nil
+}
+
+// Check rejects numbers below 1, and addresses of proxies that are none.
 func (l Limits) Check() error {
 	if l.AHP < 1 {
 		return tooFew("--max-connections", l.AHP)
@@ -40,7 +57,8 @@ func (l Limits) Check() error {
 	if l.HTTP < 1 {
 		return tooFew("--max-http", l.HTTP)
 	}
-	return nil
+	_, err := l.Trusted()
+	return err
 }
 
 func tooFew(flag string, n int) error { return term.Usagef("%s %d: want a number above 0", flag, n) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,43 +198,62 @@ func TestAAPKill(t *testing.T) {
 	}
 }
 
+// approvals is a page whose button says how often it was pressed.
+const approvals = `<!doctype html><title>Approvals</title><button onclick="maestro.send('click', 'approve-' + ++n, { n })">Approve</button><script>let n = 0</script>`
+
 // TestAAPRelayKilled: a person on the other side of a relay presses a button, and the relay
 // is killed between the press and the answer: each press is one record.
 func TestAAPRelayKilled(t *testing.T) {
 	m, dir := newMachine(t), t.TempDir()
 	tokens, key := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "key.json")
 	made := m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop")
-	page := `<!doctype html><title>Approvals</title><button onclick="maestro.send('click', 'approve-' + ++n, { n })">Approve</button><script>let n = 0</script>`
 	if err := os.WriteFile(key, []byte(made), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	pages := filepath.Join(dir, "canvas")
-	if err := os.Mkdir(pages, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(pages, "approval.html"), []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"relay", "--listen", "127.0.0.1:" + freePort(t), "--tokens", tokens}
 	relay := m.start(args...)
-	s := m.serve("--relay", strings.TrimSpace(relay.line), "--relay-token-file", key, "--aap-agent", "builder="+pages, "--open", "aap-pages")
+	p := approvalsOf(m, dir, "--relay", strings.TrimSpace(relay.line), "--relay-token-file", key)
+	p.pressAndKill(t, webtest.Start(t), runs(3, 50), func() {
+		relay.kill()
+		relay = m.start(args...)
+	})
+}
+
+// pressing is a host with the page of approvals.
+type pressing struct{ pages, link string }
+
+// approvalsOf starts a host that shows the page of approvals.
+func approvalsOf(m *machine, dir string, args ...string) pressing {
+	m.t.Helper()
+	pages := filepath.Join(dir, "canvas")
+	if err := os.Mkdir(pages, 0o755); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(pages, "approval.html"), []byte(approvals), 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+	s := m.serve(append(args, "--aap-agent", "builder="+pages, "--open", "aap-pages")...)
 	m.do(0, "open", "aap-page", "--input", `{"file":"approval.html"}`)
 	m.do(0, "close", "aap-pages")
-	tab := webtest.Start(t).Open(t, s.Link)
-	frame := tab.Frames(t, 1, webtest.ContentFrame)[0]
+	return pressing{pages, s.Link}
+}
+
+// pressAndKill presses the button n times, with an interruption after each press, and once
+// more.
+func (p pressing) pressAndKill(t *testing.T, b *webtest.Browser, n int, interrupt func()) {
+	tab := b.Open(t, p.link)
+	frame := tab.Frames(t, 1, func(u *url.URL) bool { return u.Path == "/.ahp/frame.html" })[0]
 	const button = `document.querySelector("iframe").contentDocument.querySelector("button")`
 	frame.Wait(t, button)
 	records := func() []string {
-		found, _ := filepath.Glob(filepath.Join(pages, "interactions", "*.json"))
+		found, _ := filepath.Glob(filepath.Join(p.pages, "interactions", "*.json"))
 		return found
 	}
 	press := func() { webtest.Eval[bool](t, frame, `(`+button+`.click(), true)`) }
-	n := runs(3, 50)
 	for k := range n {
 		press()
 		after(rand.N(6 * time.Millisecond)) // the press is somewhere on its way
-		relay.kill()
-		relay = m.start(args...)
+		interrupt()
 		untilTrue(t, fmt.Sprint("record ", k+1), func() bool { return len(records()) >= k+1 })
 		frame.Wait(t, `document.querySelector("iframe").contentDocument.querySelector("aap-bar") === null`)
 	}
@@ -248,7 +268,7 @@ func TestAAPRelayKilled(t *testing.T) {
 		}
 		seen[r.Element] = true
 	}
-	t.Logf("%d kills between press and answer: %d records of %d presses", n, len(seen), n+1)
+	t.Logf("%d interruptions between press and answer: %d records of %d presses", n, len(seen), n+1)
 	if len(seen) != n+1 {
 		t.Errorf("%d records of %d presses", len(seen), n+1)
 	}

@@ -46,11 +46,11 @@ func TestDrive(t *testing.T) {
 		t.Error(diff)
 	}
 
-	if out := m.do(0, "open", "board", "--instance", "second"); !strings.Contains(out, "second") || !strings.Contains(out, s.Link) {
+	if out := m.do(0, "open", "board", "--instance", "second"); !strings.Contains(out, "second") || !strings.Contains(out, s.Page+"#invite=") || strings.Contains(out, s.ViewToken) {
 		t.Errorf("open:\n%s", out)
 	}
 	var o openResult
-	if err := json.Unmarshal([]byte(m.do(0, "open", "board", "--instance", "second", "--json")), &o); err != nil || o.InstanceID != "second" || o.Link != s.Link {
+	if err := json.Unmarshal([]byte(m.do(0, "open", "board", "--instance", "second", "--json")), &o); err != nil || o.InstanceID != "second" || !invites(s, o.Link) {
 		t.Errorf("open --json: %+v, %v", o, err)
 	}
 	if out := m.do(0, "close", "second"); out != "Closed second.\n" {

@@ -40,7 +40,8 @@ func (m *machine) fillDisk() string {
 func TestFullDisk(t *testing.T) {
 	m := newMachine(t)
 	m.smallDisk("512k")
-	s := m.serve()
+	admin := "127.0.0.1:" + freePort(t)
+	s := m.serve("--admin", admin)
 	m.do(0, "open", "board", "--instance", "before")
 	ballast := m.fillDisk()
 	input := `{"title":"` + strings.Repeat("x", 100) + `","lists":["` + strings.Repeat("y", 100) + `"]}`
@@ -73,11 +74,22 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	check("on the full disk")
+	if have := numbers(t, admin); have["ahp_canvas_degraded"] != 1 || have["ahp_canvas_store_errors_total"] == 0 {
+		t.Errorf("/metrics of a full disk: %v", have)
+	}
+	if out, err := m.command(t.Context(), "doctor").CombinedOutput(); err == nil || !strings.Contains(string(out), "changes are not stored: the disk is full") {
+		t.Errorf("doctor on a full disk: %v, %s", err, out)
+	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
 	m.do(0, "open", "board", "--instance", "after", "--input", input)
 	opened = append(opened, "after")
+	for numbers(t, admin)["ahp_canvas_degraded"] != 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("the host stays degraded")
+		}
+	}
 	s.stop(syscall.SIGKILL)
 	m.serve()
 	check("after the restart")

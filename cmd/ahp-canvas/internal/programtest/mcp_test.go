@@ -89,13 +89,19 @@ func (a *agent) leave() int {
 	return a.cmd.ProcessState.ExitCode()
 }
 
+// invites reports whether an agent's link is an invitation to a host's page, which does not
+// disclose the view token.
+func invites(s *server, link string) bool {
+	return strings.HasPrefix(link, s.Page+"#invite=") && !strings.Contains(link, s.ViewToken)
+}
+
 // TestMCPProxies checks that an agent uses the running host.
 func TestMCPProxies(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve("--state", "memory")
 	a := m.agent()
 	var o openResult
-	if err := json.Unmarshal(a.tool("open_canvas", `{"canvasId":"board","instanceId":"agents"}`), &o); err != nil || o.Link != s.Link {
+	if err := json.Unmarshal(a.tool("open_canvas", `{"canvasId":"board","instanceId":"agents"}`), &o); err != nil || !invites(s, o.Link) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if !strings.Contains(m.do(0, "ls"), "agents") {
@@ -118,15 +124,14 @@ func TestMCPStartsAHost(t *testing.T) {
 	if err := json.Unmarshal(a.tool("open_canvas", `{"canvasId":"mine"}`), &o); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.do(0, "link"); got != o.Link+"\n" {
-		t.Errorf("link: %s", got)
-	}
+	link := strings.TrimSpace(m.do(0, "link"))
+	page, _, _ := strings.Cut(link, "#")
 	m.do(0, "close", o.InstanceID)
 	if got := a.leave(); got != 0 {
 		t.Errorf("exit status %d: %s", got, a.errs)
 	}
-	if !strings.Contains(o.Link, "#tkn=") || !strings.Contains(a.errs.String(), o.Link) {
-		t.Errorf("link %s, said %s", o.Link, a.errs)
+	if !strings.HasPrefix(o.Link, page+"#invite=") || !strings.Contains(link, "#tkn=") || !strings.Contains(a.errs.String(), link) {
+		t.Errorf("links %s and %s, said %s", o.Link, link, a.errs)
 	}
 	m.do(1, "link")
 }
@@ -145,7 +150,7 @@ func TestMCPWaitsForAHostThatStarts(t *testing.T) {
 	s := m.serve("--state", "memory") // which publishes its endpoint, as the other one would
 	a.hello()
 	var o openResult
-	if err := json.Unmarshal(a.tool("open_canvas", `{"canvasId":"board"}`), &o); err != nil || o.Link != s.Link {
+	if err := json.Unmarshal(a.tool("open_canvas", `{"canvasId":"board"}`), &o); err != nil || !invites(s, o.Link) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if got := a.leave(); got != 0 {

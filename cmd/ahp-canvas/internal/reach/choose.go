@@ -152,7 +152,7 @@ func FindAHP(env *term.Env, address string) (_ Published, ok bool, err error) {
 }
 
 // isURL reports whether --host is a URL, and not a name or a number.
-func isURL(host string) bool { return strings.Contains(host, "/") }
+func isURL(host string) bool { return strings.ContainsAny(host, "/:") }
 
 // mcpURL returns the agent's endpoint for a URL of a host or of its page.
 func mcpURL(host string) (string, error) {

@@ -32,6 +32,7 @@ func (o *options) flags(cmd *cobra.Command) {
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback without TLS)")
 	o.admin.Flags(cmd)
 	o.limits.HTTPFlag(cmd)
+	o.limits.ProxyFlag(cmd)
 	o.limits.AHP, o.limits.Hosts, o.limits.Sockets = relay.DefaultMaxLanes, relay.DefaultMaxHosts, 2
 	o.limits.Given, o.limits.Code = f.Changed, term.CodeRelayNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "lowest `level` to log to standard error: debug, info, warn or error")

@@ -30,7 +30,11 @@ type server struct {
 }
 
 func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err error) {
-	s := &server{ln: ln, limiter: &web.ConnLimiter{Max: o.limits.HTTP}, logger: logger}
+	proxies, err := o.limits.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{ln: ln, limiter: &web.ConnLimiter{Max: o.limits.HTTP, Proxies: proxies}, logger: logger}
 	s.tokens, err = relay.NewFileAuthorizer(o.tokens, logger)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("token file %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
@@ -48,7 +52,7 @@ func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err 
 	}
 	s.edge = relay.New(relay.EdgeOptions{
 		Hosts: s.names.hosts, Origins: s.names.origins, QueryToken: s.names.loopback && len(o.origins) == 0, Authorizer: s.tokens,
-		MaxLanes: o.limits.AHP, MaxHosts: o.limits.Hosts, Logger: logger,
+		MaxLanes: o.limits.AHP, MaxHosts: o.limits.Hosts, Proxies: proxies, Logger: logger,
 	})
 	s.page, err = web.New(web.Options{AppOrigins: s.names.origins, ContentOrigin: o.contentOrigin, App: s.edge})
 	return s, err

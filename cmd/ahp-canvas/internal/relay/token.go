@@ -61,9 +61,9 @@ func (o *tokenOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.file, "tokens", "", "the relay's token `file`; created if it does not exist")
 	f.StringVar(&o.host, "host", "", "`name` of the host: a-z, 0-9, dot, hyphen, underscore (\"*\" with --kind client means every host)")
 	f.StringVar(&o.kind, "kind", "both", "`kind` of tokens to create: host, client or both")
-	f.StringVar(&o.subject, "subject", "", "`name` of the holder of the token, for the host and the log (default: the host's name)")
+	f.StringVar(&o.subject, "subject", "", "`name` of the holder of the token, for the host and the log (default: the host's name; for clients, with the start of the token's hash)")
 	f.StringVar(&o.clientID, "client-id", "", "the only client `id` that the holder can use (default: any)")
-	f.IntVar(&o.lanes, "lanes", 0, "`limit` of connections of a client at a time (default: the relay's limit, 8)")
+	f.IntVar(&o.lanes, "lanes", 0, "`limit` of connections of a client at a time (default: the relay's limit, 192)")
 	f.DurationVar(&o.valid, "valid", 0, "`time` for which the token is valid, as in 720h (default: forever)")
 	f.StringVar(&o.out, "out", "", "`file` to write to, which only you can read (default: standard output)")
 	term.Must(cmd.MarkFlagFilename("tokens"))
@@ -105,6 +105,9 @@ func (o tokenOptions) mint(audiences []relay.Audience) (relaykey.Key, []relay.To
 			entry.ClientID, entry.Lanes = o.clientID, o.lanes
 		}
 		token, entry := relay.Mint(entry)
+		if audience == relay.ForClient && o.subject == "" {
+			entry.Subject += "-" + entry.SHA256[:8] // so that holders of different tokens can be told apart
+		}
 		entries = append(entries, entry)
 		if audience == relay.ForHost {
 			key.HostToken = token

@@ -55,6 +55,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
 	o.aap.flags(cmd)
 	o.limits.HTTPFlag(cmd)
+	o.limits.ProxyFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")

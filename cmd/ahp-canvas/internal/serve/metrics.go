@@ -22,6 +22,13 @@ func hostMetrics(h *host.Host) prometheus.Collector {
 			}
 			return float64(len(open))
 		}),
+		listener.Gauge("ahp_canvas_degraded", "1 while the host cannot store changes, for which /healthz has the reason.", func() float64 {
+			if h.Health() != nil {
+				return 1
+			}
+			return 0
+		}),
+		listener.Counter("ahp_canvas_store_errors_total", "Changes that the store refused because of the disk.", func() float64 { return float64(h.Load().StoreErrors) }),
 		listener.Gauge("ahp_canvas_memory_limit_bytes", "Memory that clients can make the host hold (--memory).", func() float64 { return float64(h.Load().Memory.Limit) }),
 		listener.Counter("ahp_canvas_memory_closed_total", "AHP connections closed because they held too much memory.", func() float64 { return float64(h.Load().Memory.Closed) }),
 		listener.Counter("ahp_canvas_memory_refused_total", "Work that was refused or delayed because clients held too much memory.", func() float64 { return float64(h.Load().Memory.Refused) }),

@@ -98,6 +98,7 @@ func (s *starting) start() (_ *hosted, err error) {
 	if h.store, err = statedir.OpenStore(s.dir, s.logger); err != nil {
 		return nil, errors.Join(err, s.ln.Close())
 	}
+	proxies, _ := s.limits.Trusted() // start has checked them
 	tokens, err := s.state.Tokens()
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
@@ -113,7 +114,7 @@ func (s *starting) start() (_ *hosted, err error) {
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		AllowSchemes: s.schemes,
 		Store:        h.store, Logger: s.logger,
-		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory),
+		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
 	})
 	if err == nil {
 		err = h.host.SetAddr(s.ln.Addr())

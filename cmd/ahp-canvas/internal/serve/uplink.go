@@ -151,6 +151,7 @@ func (u *uplink) run(ctx context.Context, h *host.Host, logger *slog.Logger) err
 // start starts the admin listener and the uplink. If the relay refuses the host, it calls
 // stop. wait returns once both have ended, after ctx is canceled.
 func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *slog.Logger) (wait func() error, err error) {
+	u.admin.Health = h.Health
 	stopAdmin, err := u.admin.Start(logger, hostMetrics(h), u.metrics())
 	if err != nil {
 		return nil, err

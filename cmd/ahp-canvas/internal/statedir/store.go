@@ -13,16 +13,20 @@ import (
 
 const codeReadOnly = "state_read_only"
 
-// OpenStore opens the store in a state folder; that of Memory keeps nothing.
+// OpenStore opens the store in a state folder; that of Memory keeps nothing. The store
+// recovers from errors of the disk without a restart.
 func OpenStore(dir string, logger *slog.Logger) (channels.Store, error) {
 	if dir == Memory {
 		return channels.NoStore, nil
 	}
-	store, err := sqlitestore.Open(context.Background(), StoreFile(dir), sqlitestore.Options{Logger: logger})
+	open := func(ctx context.Context) (channels.Store, error) {
+		return sqlitestore.Open(ctx, StoreFile(dir), sqlitestore.Options{Logger: logger})
+	}
+	store, err := open(context.Background())
 	if err != nil {
 		return nil, StoreError(err)
 	}
-	return store, nil
+	return channels.WatchStore(store, open, logger), nil
 }
 
 // StoreFile returns the name of the store in a state folder.
