@@ -18,9 +18,6 @@ const (
 	MaxLookWait = 5 * time.Second
 )
 
-// CodePrivate is the code of a look at a canvas that a person made private.
-const CodePrivate = "canvas_private"
-
 // MethodLook is the request with which a host asks a View what it shows. Only clients
 // that declare a capability of this name receive it (canvas/PROTOCOL.md section 7.2).
 const MethodLook = "x-ahp-canvas/look"

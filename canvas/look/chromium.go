@@ -29,7 +29,9 @@ type chromium struct {
 
 	process atomic.Pointer[os.Process]
 	ending  sync.Once
-	tabs    sync.WaitGroup // tabs that are being closed
+	tabs    sync.WaitGroup // tabs that are being opened or closed
+	spare   chan tab       // holds the tab of the next look
+	blank   string         // a small file of the page's origin, which a spare tab shows
 	fat     atomic.Bool    // it was killed because of its memory
 }
 
@@ -52,7 +54,7 @@ var flags = map[string]any{
 
 // launch starts the browser of the page at an address.
 func (b *Browser) launch(ctx context.Context, address *url.URL) (engine, error) {
-	c := &chromium{}
+	c := &chromium{spare: make(chan tab, 1), blank: "http://" + address.Host + "/favicon.svg"}
 	var err error
 	if c.profile, err = os.MkdirTemp("", "ahp-canvas-look-"); err != nil {
 		return nil, fmt.Errorf("look: %w", err)
@@ -91,6 +93,57 @@ func (b *Browser) launch(ctx context.Context, address *url.URL) (engine, error) 
 	return c, nil
 }
 
+// tab is an open tab with its own cookies and storage.
+type tab struct {
+	ctx  context.Context
+	stop func()
+}
+
+// open opens a tab. It shows a file of the page's origin, so that its process is there
+// when the page is loaded.
+func (c *chromium) open() (tab, error) {
+	ctx, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
+	if err := chromedp.Do(ctx, chromedp.Navigate(c.blank)); err != nil {
+		stop()
+		return tab{}, err
+	}
+	return tab{ctx, stop}, nil
+}
+
+// prepare opens the tab of the next look, which takes about as long as the look itself.
+func (c *chromium) prepare() {
+	t, err := c.open()
+	if err != nil {
+		return // the browser ends; the next look says why
+	}
+	select {
+	case c.spare <- t:
+	default:
+		t.stop()
+	}
+}
+
+// take returns the prepared tab, or opens one.
+func (c *chromium) take(ctx context.Context) (tab, error) {
+	select {
+	case t := <-c.spare:
+		return t, nil
+	default:
+	}
+	type opened struct {
+		tab
+		err error
+	}
+	done := make(chan opened, 1)
+	c.tabs.Go(func() { t, err := c.open(); done <- opened{t, err} })
+	select {
+	case o := <-done:
+		return o.tab, o.err
+	case <-ctx.Done(): // the browser is ended, and the tab with it
+		return tab{}, ctx.Err()
+	}
+}
+
 // ended reports whether the process has ended or lost its connection.
 func (c *chromium) ended() bool { return c.ctx.Err() != nil }
 
@@ -107,13 +160,16 @@ func (c *chromium) end() {
 
 // shoot renders a page in a tab with its own cookies and storage.
 func (c *chromium) shoot(ctx context.Context, args canvas.ShotArgs) (shot canvas.Shot, err error) {
-	tab, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
-	defer c.tabs.Go(stop)
-	defer context.AfterFunc(ctx, stop)()
+	t, err := c.take(ctx)
+	if err != nil {
+		return canvas.Shot{}, err
+	}
+	defer c.tabs.Go(func() { t.stop(); c.prepare() })
+	defer context.AfterFunc(ctx, t.stop)()
 	watching, done := context.WithCancel(ctx)
 	defer done()
 	c.tabs.Go(func() { c.watch(watching) })
-	shot, err = render(tab, args)
+	shot, err = render(t.ctx, args)
 	if c.fat.Load() {
 		return canvas.Shot{}, ErrMemory
 	}
