@@ -56,6 +56,7 @@ type Host struct {
 	audit     *audit
 	expiring  sync.WaitGroup // the goroutine of expire
 	closed    chan struct{}  // ends it
+	looks     chan struct{}  // holds one value for each Look that runs
 	rotating  sync.Mutex     // held while a token is replaced
 	sites     *sites
 	endpoints *http.ServeMux // the host's own paths
@@ -82,7 +83,7 @@ func New(opts Options) (*Host, error) {
 	h := &Host{opts: opts, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
 	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
 	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
-	h.closed = make(chan struct{})
+	h.closed, h.looks = make(chan struct{}), make(chan struct{}, looksAtOnce)
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
@@ -149,7 +150,7 @@ func (h *Host) assemble() {
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
-		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Look: h.Look, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
 }
 

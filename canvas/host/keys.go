@@ -15,6 +15,7 @@ import (
 // those of its store.
 type keys struct {
 	fixed atomic.Pointer[[]ws.Token] // the view token, the agent token, and Options.Tokens
+	own   ws.Token                   // of the pages for pictures; only the browser of this machine has it, so it needs no proof
 	store *token.Store
 
 	mu     sync.Mutex
@@ -22,7 +23,7 @@ type keys struct {
 }
 
 func newKeys(o *Options) *keys {
-	k := &keys{store: o.AccessTokens, active: map[string]map[*context.CancelFunc]struct{}{}}
+	k := &keys{store: o.AccessTokens, own: ws.Token{Secret: o.lookToken, Role: RoleLook, Name: "pictures of this host"}, active: map[string]map[*context.CancelFunc]struct{}{}}
 	fixed := append([]ws.Token{
 		{Secret: o.ViewToken, Role: RoleView, Name: RoleView},
 		{Secret: o.AgentToken, Role: RoleAgent, Name: RoleAgent},
@@ -33,7 +34,7 @@ func newKeys(o *Options) *keys {
 
 // find returns what a token grants.
 func (k *keys) find(secret string) (ws.Grant, bool) {
-	g := ws.Guard{Tokens: *k.fixed.Load()}
+	g := ws.Guard{Tokens: append(slices.Clone(*k.fixed.Load()), k.own)}
 	if grant, ok := g.Match(secret); ok {
 		return grant, true
 	}
@@ -44,7 +45,7 @@ func (k *keys) find(secret string) (ws.Grant, bool) {
 // valid reports whether a token grants what it did. A connection that the program has
 // accepted itself has none.
 func (k *keys) valid(id string) bool {
-	return id == "" || k.store.Opens(id) || slices.ContainsFunc(*k.fixed.Load(), func(t ws.Token) bool { return ws.TokenID(t.Secret) == id })
+	return id == "" || id == ws.TokenID(k.own.Secret) || k.store.Opens(id) || slices.ContainsFunc(*k.fixed.Load(), func(t ws.Token) bool { return ws.TokenID(t.Secret) == id })
 }
 
 // mayUse reports whether a token may use a client id: false if other tokens name it and

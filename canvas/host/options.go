@@ -60,6 +60,10 @@ type Options struct {
 	// means that the program keeps its tokens elsewhere.
 	Rotated func(role, secret string) error
 
+	// Browser makes the pictures of [Host.Look]; nil makes none. canvas/look has one. The
+	// caller closes it after the host.
+	Browser Browser
+
 	// Store keeps sessions, open canvases and their saved data over a restart; nil
 	// keeps nothing. The caller closes it after the host.
 	Store channels.Store
@@ -102,6 +106,8 @@ type Options struct {
 	NewID func() string
 	// Now is the clock, for tests; the default is time.Now.
 	Now func() time.Time
+
+	lookToken string // for the page of Browser
 }
 
 // check refuses members of nested options that the host sets itself.
@@ -123,6 +129,7 @@ func (o *Options) check() error {
 func (o Options) withDefaults() Options {
 	o.ViewToken = cmp.Or(o.ViewToken, rand.Text())
 	o.AgentToken = cmp.Or(o.AgentToken, rand.Text())
+	o.lookToken = rand.Text()
 	o.Drain = cmp.Or(o.Drain, 10*time.Second)
 	o.Memory = cmp.Or(o.Memory, budget.OfMachine())
 	o.MaxConnections = cmp.Or(o.MaxConnections, DefaultMaxConnections)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 
@@ -129,6 +130,27 @@ func (l *sites) base() string {
 		return cmp.Or(s.addresses.base, s.origins[0])
 	}
 	return ""
+}
+
+// loopbackBase returns an address of the page on this machine, or "". Content hosts are
+// names below localhost, so localhost is the first choice.
+func (l *sites) loopbackBase() string {
+	s := l.named.Load()
+	if s == nil {
+		return ""
+	}
+	found := ""
+	for _, origin := range s.origins {
+		u, err := url.Parse(origin)
+		switch {
+		case err != nil || u.Scheme != "http" || u.Port() == "":
+		case u.Hostname() == "localhost":
+			return origin
+		case net.ParseIP(u.Hostname()).IsLoopback():
+			found = cmp.Or(found, origin)
+		}
+	}
+	return found
 }
 
 // guarded checks Host and Origin, and the token if there are roles, before next is

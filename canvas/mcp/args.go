@@ -56,6 +56,19 @@ type closeArgs struct {
 	Unknown    ahp.Value `json:",embed"`
 }
 
+// lookArgs are the arguments of look_at_canvas.
+type lookArgs struct {
+	Session    string    `json:"session,omitzero"`
+	InstanceID string    `json:"instanceId"`
+	Width      *int      `json:"width,omitzero"`
+	Height     *int      `json:"height,omitzero"`
+	Theme      string    `json:"theme,omitzero"`
+	Full       *bool     `json:"full,omitzero"`
+	Wait       *float64  `json:"wait,omitzero"` // in seconds
+	Picture    *bool     `json:"picture,omitzero"`
+	Unknown    ahp.Value `json:",embed"`
+}
+
 // waitArgs are the arguments of wait_for_canvas_events.
 type waitArgs struct {
 	Session string    `json:"session,omitzero"`

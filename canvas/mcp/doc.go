@@ -5,7 +5,7 @@
 // # The tools
 //
 // The tools are list_canvas_capabilities, open_canvas, invoke_canvas_action,
-// list_open_canvases, close_canvas and wait_for_canvas_events. A canvas's actions are
+// list_open_canvases, close_canvas, wait_for_canvas_events and look_at_canvas. A canvas's actions are
 // data in the result of the first one and not tools, so the set stays the same when
 // providers come and go. That result is short: names, one line each, actions by name.
 // Its argument describe asks for the schemas and examples of one canvas.

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 // The defaults of Options.
@@ -44,6 +45,8 @@ type Options struct {
 	// Called is called after each call of a tool, with the instance or the canvas that it
 	// named. It must return at once. It may be nil.
 	Called func(ctx context.Context, tool, target string, err error)
+	// Look returns what people see of a canvas. If it is nil, there is no tool for it.
+	Look func(ctx context.Context, args canvas.LookArgs) (canvas.Look, error)
 	// Version is the host's version for clients.
 	Version string
 	// SessionTimeout is how long an MCP session can be without requests before it ends.
@@ -86,13 +89,16 @@ func New(service Service, opts Options) *Server {
 	s := newServer(opts, &sdk.Implementation{Name: "ahp-canvas", Title: "Canvases of an Agent Host", Version: opts.Version}, instructions)
 	s.service = service
 	for _, t := range tools {
+		if t.name == ToolLook && opts.Look == nil {
+			continue
+		}
 		s.add(t.describe(s.opts), func(ctx context.Context, args ahp.Value) (*sdk.CallToolResult, error) {
 			a, err := t.run(s, ctx, args)
 			s.called(ctx, t.name, args, err)
 			if err != nil {
 				return s.failure(ctx, t.name, err), nil
 			}
-			return result(a.text, ahp.MustMarshal(a.value), false), nil
+			return withPicture(result(a.text, ahp.MustMarshal(a.value), false), a.value), nil
 		})
 	}
 	return s
@@ -132,7 +138,7 @@ func (s *Server) add(t *sdk.Tool, run func(ctx context.Context, args ahp.Value) 
 		defer cancel()
 		defer context.AfterFunc(s.base, cancel)()
 		defer s.sessionCalls.enter(req.Session.ID(), cancel)()
-		return run(ctx, ahp.Value(req.Params.Arguments))
+		return run(withProgress(ctx, req), ahp.Value(req.Params.Arguments))
 	})
 }
 

@@ -162,13 +162,15 @@
 //
 // content/problems.js is the first script of each document of a canvas. It collects
 // uncaught errors with file and line, console errors, blocked addresses and files that
-// could not be read: at most 50, the same problem once with a count. The app page asks for
-// them on the port of canvas.js with {t: "problems", id}, and canvas.js answers
+// could not be read: at most 50, the same problem once with a count. If an agent looks, the
+// app page asks the frame with {t: "look", id}, and frame.js answers with the problems since
+// the last answer and an outline of the document (content/outline.js):
 //
-//	{t: "problems", id, problems: [{kind, text, file?, line?, column?, time, count}], dropped}
+//	{t: "looked", id, problems: [{kind, text, file?, line?, column?, time, count}], dropped, outline, full, idle, revision}
 //
-// with those since the last answer. kind is "error", "console", "blocked" or "read". All
-// of it is untrusted: the canvas can change it. Nothing asks yet.
+// kind is "error", "console", "blocked" or "read". All of it is untrusted: the canvas can
+// change it, so page/look.js checks it. A browser that makes a picture opens the page with
+// look=INSTANCE in the fragment: it then shows this canvas alone, without dialogs.
 //
 // # Limits
 //

@@ -138,6 +138,8 @@ func contentFiles(a addresses) map[string]*file {
 			headers := a.headers(outerFile)
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers
+		case "frame.js":
+			return []byte(embedded(content, "content/outline.js") + string(body)), a.headers(outerFile)
 		case "shim.js":
 			return []byte(embedded(content, "content/problems.js") + string(body)), a.headers(outerFile)
 		}

@@ -55,6 +55,13 @@ const opened = await tool("open", "open_canvas", {
 const { cursor } = opened.structuredContent;
 assert.equal(typeof cursor, "number");
 
+const seen = await tool("look", "look_at_canvas", { instanceId: "story" });
+const problem = seen.structuredContent.problems.find((/** @type {any} */ p) => p.kind === "error");
+assert.match(problem.text, /documnet is not defined/);
+assert.deepEqual([problem.file, problem.line], ["/app.js", 2]);
+assert.match(seen.structuredContent.outline, /button "0"/);
+assert.ok(seen.content.some((/** @type {any} */ c) => c.type === "image" && c.mimeType === "image/png") || seen.structuredContent.noPicture);
+
 const broken = await invoke("call", "call", { name: "count" });
 assert.equal(broken.structuredContent.code, "page_no_actions");
 const wrong = await invoke("wrong action", "get_files");
@@ -67,6 +74,8 @@ const edited = await invoke("edit", "edit_file", { path: "app.js", edits: [{ old
 assert.equal(edited.structuredContent.value.revision, 2);
 const called = await invoke("call again", "call", { name: "count" });
 assert.deepEqual(called.structuredContent.value, { count: 0 });
+const repaired = await tool("look again", "look_at_canvas", { instanceId: "story", picture: false });
+assert.deepEqual([repaired.structuredContent.problems, repaired.structuredContent.revision], [[], 2]);
 
 say("click");
 const waited = await tool("wait", "wait_for_canvas_events", { after: cursor, timeout: 30 });

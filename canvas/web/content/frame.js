@@ -106,6 +106,22 @@
     }
   }
 
+  /** Answers what the canvas's document shows, and its problems since the last answer. @param {{ id: number }} m */
+  function look({ id }) {
+    const view = /** @type {any} */ (inner?.contentWindow);
+    let seen = {};
+    try {
+      const { problems, dropped } = view.ahpProblems?.take() ?? { problems: [], dropped: 0 };
+      seen = {
+        problems, dropped, idle: view.ahpProblems?.idle?.(),
+        outline: /** @type {any} */ (globalThis).ahpOutline(view.document),
+        full: view.document.documentElement.scrollHeight,
+        revision: Number(view.document.querySelector("script[data-ahp-page]")?.dataset.ahpPage) || 0,
+      };
+    } catch {} // the document is of another origin, or has changed what is read here
+    post({ t: "looked", id, ...seen });
+  }
+
   /** Posts a message to the canvas's document. @param {unknown} payload */
   function postToDocument(payload) {
     // This window's function: with the other window's, WebKit names that window as the source.
@@ -143,6 +159,7 @@
         if (data.t === "ping") return post({ t: "pong" });
         if (data.t === "reload") return reload();
         if (data.t === "message") return postToDocument(data.payload);
+        if (data.t === "look") return look(data);
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();

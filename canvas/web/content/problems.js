@@ -54,6 +54,11 @@
     native.apply(console, values);
   };
 
+  let used = performance.now();
+  for (const type of ["pointerdown", "keydown", "wheel"]) addEventListener(type, (event) => { if (event.isTrusted) used = performance.now(); }, { capture: true, passive: true });
+  /** Returns how many ms ago a person used the document. */
+  const idle = () => performance.now() - used;
+
   /** Returns the problems since the last call. */
   const take = () => {
     const taken = { problems: list, dropped };
@@ -61,5 +66,5 @@
     dropped = 0;
     return taken;
   };
-  Object.defineProperty(globalThis, "ahpProblems", { value: { take, blocked }, configurable: true });
+  Object.defineProperty(globalThis, "ahpProblems", { value: { take, blocked, idle }, configurable: true });
 }

@@ -37,6 +37,7 @@ export class RPCError extends Error {
  *   snapshot: (channel: string, state: any) => void,
  *   action: (e: Envelope) => void,
  *   missing: (channel: string, reason: string) => void,
+ *   request: (method: string, params: any) => Promise<any> | undefined,
  * }} Listener missing: the page is not subscribed to a channel that it asked for; subscribe asks again
  */
 
@@ -181,7 +182,7 @@ export class Client {
       protocolVersions: VERSIONS,
       initialSubscriptions: asked,
       locale: navigator.language,
-      capabilities: { canvas: {} },
+      capabilities: { canvas: {}, "x-ahp-canvas/look": {} },
       _meta: this.#meta,
     });
     const secret = r._meta?.[RESUME];
@@ -218,12 +219,25 @@ export class Client {
   #receive(m) {
     if (m.method === "action") return this.#apply(m.params);
     if (m.method !== undefined) {
-      if (m.id !== undefined) this.#send({ id: m.id, error: { code: -32601, message: "this page provides no canvases" } });
+      if (m.id !== undefined) this.#answer(m);
       return;
     }
     const call = this.#takePending(m.id);
     if (m.error) call?.reject(new RPCError(m.error));
     else call?.resolve(m.result);
+  }
+
+  /** Answers a request of the host. @param {{ id: number, method: string, params: any }} m */
+  async #answer({ id, method, params }) {
+    const socket = this.#socket;
+    let answer;
+    try {
+      const result = await this.#listener.request(method, params);
+      answer = result === undefined ? { error: { code: -32601, message: "this page provides no canvases" } } : { result };
+    } catch (err) {
+      answer = { error: { code: -32603, message: /** @type {Error} */ (err).message } };
+    }
+    if (this.#socket === socket) this.#send({ id, ...answer });
   }
 
   /** @param {number} id */

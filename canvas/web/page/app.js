@@ -5,8 +5,9 @@ import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
-import { dropKey, redeem, takeKey } from "./key.js";
+import { dropKey, LOOKING, redeem, takeKey } from "./key.js";
 import { Layout } from "./layout.js";
+import { startLook } from "./look.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
@@ -30,7 +31,7 @@ let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, token, { status, snapshot, action, missing });
+const client = new Client(socket, token, { status, snapshot, action, missing, request });
 const reader = new Reader(client);
 
 /** @param {import("./ahp.js").Status} s */
@@ -145,6 +146,15 @@ function action(e) {
   card.update(next);
 }
 
+/** Answers a request of the host. @param {string} method @param {any} params @returns {Promise<any> | undefined} undefined if there is no such method */
+function request(method, params) {
+  if (method !== "x-ahp-canvas/look") return undefined;
+  const card = cards.get(params?.channel);
+  if (!card) return Promise.reject(new Error("this page does not show the canvas"));
+  timeline.add("agent", `looked at “${card.title}”`);
+  return card.look().then((seen) => ({ ...seen, theme: currentTheme().mode }));
+}
+
 /** @param {string} channel @param {string} reason */
 function missing(channel, reason) {
   if (channel === session) {
@@ -167,7 +177,7 @@ function setSession(next) {
   document.title = title;
   byId("registry").hidden = !state;
   showRegistry(state?.canvases ?? []);
-  setOpen(state?.openCanvases ?? [], opened);
+  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING), opened);
   problem = sessionProblem(); // a state arrived, so any connection problem is over
   showProblem();
 }
@@ -232,6 +242,7 @@ byId("skip").addEventListener("click", (event) => {
 });
 addEventListener("hashchange", () => location.reload()); // a link with another token was opened
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
+if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
 const usedAt = redeemed && "used" in redeemed ? new Date(redeemed.used).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
 const suspicion = "If that was not you, “ahp-canvas people revoke” locks that browser out.";

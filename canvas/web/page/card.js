@@ -8,6 +8,7 @@ import { CARD, messageText, singleText } from "./cardtext.js";
 import { HTTPConn } from "./http.js";
 import { Mount, directFrame } from "./mount.js";
 import { LinkOffers } from "./offer.js";
+import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
 import { setText } from "./ui.js";
 import { View } from "./view.js";
@@ -157,6 +158,23 @@ export class Card {
   closeRefused() {
     this.#closing = 0;
     this.render();
+  }
+
+  /** Whether the frame shows the canvas, or a message in its place. */
+  get phase() {
+    if (this.#failure || this.#refusal !== undefined || (this.state && this.state.url === undefined)) return "failed";
+    return this.#starting || !this.#shown ? "starting" : "live";
+  }
+
+  /** What people see here, for an agent. @returns {Promise<any>} */
+  async look() {
+    const stage = this.#find(".stage");
+    const seen = (await this.#mount?.look()) ?? {};
+    const words = this.#find(".words");
+    return {
+      phase: this.phase, message: words.hidden ? "" : words.innerText.replace(/\s+/g, " ").trim(),
+      width: stage.clientWidth, height: stage.clientHeight, ...cleaned(seen),
+    };
   }
 
   remove() {

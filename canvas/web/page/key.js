@@ -19,6 +19,9 @@ const TOKEN = "tkn";
 const INVITATION = "invite";
 const DEFAULT_SESSION = "ahp-session:/default";
 
+/** The one instance that this page shows, for a picture of it; "" shows all. */
+export const LOOKING = new URLSearchParams(location.hash.slice(1)).get("look") ?? "";
+
 /**
  * Reads the link of the page. host is the host's name at a relay, and "" if the host
  * itself serves the page; it stays in the address, so that a reload finds it.

@@ -4,11 +4,13 @@
 // is enforced on this side.
 
 import { BASE } from "./base.js";
+import { LOOKING } from "./key.js";
 
 const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
 const MAX_MISSING = 32; // resources listed that single-document mode could not load
 const LOAD_TIMEOUT = 15_000; // ms for the frame, then for the canvas, to load
 const REPLY_TIMEOUT = 3_000; // ms after which a silent loaded frame counts as another page
+const LOOK_TIMEOUT = 1_000; // ms for the frame to say what its document shows
 const PING_INTERVAL = 3_000; // ms
 
 /** @typedef {{ type: string, body: ArrayBuffer } | { status: number, word: string }} Content */
@@ -38,6 +40,8 @@ export class Mount {
   /** @type {MessagePort | undefined} */ #port;
   #timer = 0;
   #live = false;
+  #lastLook = 0;
+  /** @type {Map<unknown, (seen: any) => void>} Looks that the frame has not answered yet */ #looks = new Map();
   #replied = false; // the frame has answered at least once
   #unanswered = 0;
   /** A crashed or hanging frame raises no event, so it is pinged. */
@@ -69,6 +73,16 @@ export class Mount {
   /** Reloads the canvas's page on the same origin, and keeps its scroll position. */
   reload() {
     this.#port?.postMessage({ t: "reload" });
+  }
+
+  /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if the frame does not answer */
+  look() {
+    const id = ++this.#lastLook;
+    return new Promise((resolve) => {
+      this.#looks.set(id, resolve);
+      setTimeout(() => { this.#looks.delete(id); resolve(undefined); }, LOOK_TIMEOUT);
+      this.#port?.postMessage({ t: "look", id });
+    });
   }
 
   /** Posts a message to the canvas's document, as from its parent. @param {unknown} payload */
@@ -116,6 +130,10 @@ export class Mount {
         return;
       case "message":
         return this.#owner.message(data.payload);
+      case "looked":
+        this.#looks.get(data.id)?.(data);
+        this.#looks.delete(data.id);
+        return;
       case "bye":
         return this.#owner.bye();
       case "live":
@@ -177,8 +195,9 @@ function singleFrame(title) {
 
 /** @param {string} src @param {string} title */
 function frame(src, title) {
+  const sandbox = LOOKING ? "allow-scripts allow-same-origin allow-forms" : SANDBOX; // no dialog and no download for a picture
   const f = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
-  f.setAttribute("sandbox", SANDBOX);
+  f.setAttribute("sandbox", sandbox);
   f.setAttribute("allow", "");
   f.credentialless = true;
   f.title = title;

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 )
 
 // browser is a program that can show the page.
@@ -15,9 +17,15 @@ type browser struct {
 	leak     string                        // what a hostile canvas can reach in it; "" if nothing
 }
 
-var browsers = []browser{
-	{"chromium", chromiumArgs, ""}, {"chromium-browser", chromiumArgs, ""}, {"google-chrome", chromiumArgs, ""}, {"google-chrome-stable", chromiumArgs, ""}, {"chrome", chromiumArgs, ""},
-	{"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", chromiumArgs, ""},
+// browsers are those that are looked for, in this order.
+var browsers = func() (all []browser) {
+	for _, name := range look.Programs {
+		all = append(all, browser{name, chromiumArgs, ""})
+	}
+	return append(all, firefoxes...)
+}()
+
+var firefoxes = []browser{
 	{"firefox", firefoxArgs, webRTCLeak}, {"firefox-esr", firefoxArgs, webRTCLeak}, {"/Applications/Firefox.app/Contents/MacOS/firefox", firefoxArgs, webRTCLeak},
 }
 

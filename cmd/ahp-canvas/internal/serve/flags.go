@@ -9,6 +9,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -33,6 +34,7 @@ type options struct {
 	aap           aapOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
+	browser       string  // for pictures: look.Auto, look.None or a path
 }
 
 // hostFlags adds the flags of any host.
@@ -50,6 +52,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
 	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
+	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
 	o.aap.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -30,7 +31,8 @@ type hosted struct {
 	pages    *page.Provider // nil with --no-page
 	apps     apps
 	aap      *aapAgents
-	unlist   func() // removes the endpoint file
+	browser  *look.Browser // nil without one
+	unlist   func()        // removes the endpoint file
 
 	publishing sync.Mutex // guards unlist and published while tokens are replaced
 	published  reach.Published
@@ -101,7 +103,12 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
+	browser, err := s.findBrowser(h)
+	if err != nil {
+		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
+	}
 	h.host, err = host.New(host.Options{
+		Browser:      browser,
 		AccessTokens: tokens, Rotated: h.rotated,
 		Origins: s.origins, ContentOrigin: s.contentOrigin,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
@@ -119,6 +126,19 @@ func (s *starting) start() (_ *hosted, err error) {
 		return nil, h.abandon(err)
 	}
 	return h, nil
+}
+
+// findBrowser finds the browser for pictures. It starts none.
+func (s *starting) findBrowser(h *hosted) (host.Browser, error) {
+	path, err := look.Find(s.browser)
+	if err != nil {
+		return nil, term.Usagef("--browser: %v", err)
+	}
+	if path == "" {
+		return nil, nil
+	}
+	h.browser = look.New(path)
+	return h.browser, nil
 }
 
 // furnish registers what a host offers, and publishes its endpoint file.
@@ -206,8 +226,11 @@ func (h *hosted) end() error {
 	return err
 }
 
-// closeCanvases closes the providers that have something open.
+// closeCanvases closes the providers that have something open, and the browser.
 func (h *hosted) closeCanvases() {
+	if h.browser != nil {
+		_ = h.browser.Close() // nil
+	}
 	h.folders.close()
 	if h.pages != nil {
 		h.pages.Close()

@@ -1,0 +1,21 @@
+// Package look renders a canvas in a headless browser of this machine, for an agent that
+// wants to see what people see (canvas/PROTOCOL.md section 7.2).
+//
+// # What it promises
+//
+//   - One process of Chromium, started for the first look and ended after IdleTime without
+//     one, and by [Browser.Close]. It has its own empty profile, which is removed with it.
+//     Each look has its own cookies and storage in it.
+//   - At most two looks at a time; each ends within LookTime, the time to start apart. After
+//     a look that did not end in time, the process is killed with its children.
+//   - The browser reaches one address: that of the host's listener, at the names of the page
+//     and its canvases. All its connections go through a gate in this process, which
+//     refuses everything else; the browser itself resolves no names.
+//   - A process whose pages take more than MaxMemory of memory is killed (on Linux; on
+//     other systems only the JavaScript heap has a limit).
+//
+// A page cannot tell the browser to show another canvas: it has the page of the host for
+// one canvas, with a token of the role look.
+//
+// The package imports canvas, chromedp and the system calls that end a process group.
+package look
