@@ -238,6 +238,7 @@ func (i *instance) call(ctx context.Context, in struct {
 	Name  string    `json:"name"`
 	Input ahp.Value `json:"input,omitzero"`
 }) (any, error) {
+	i.awaitCurrent(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {

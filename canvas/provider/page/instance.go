@@ -23,6 +23,7 @@ type instance struct {
 	shown   bool                    // Open has returned: from then on a save is durable at once
 	staged  *staging                // files of write_files with more: true; nil if there are none
 	viewers map[canvas.View]*viewer // the pages that said hello
+	moved   chan struct{}           // closed and replaced when one of them answered a change or was loaded
 	blocked map[string]bool         // addresses that were reported to the agent, in this revision
 	offer   *exported               // a download that no person has taken or dismissed yet
 	timer   *time.Timer             // reloads pages that do not answer; nil if none is asked

@@ -100,7 +100,7 @@ func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.H
 // start makes an instance of what was saved.
 func (p *Provider) start(req canvas.OpenRequest, h *canvas.Handle) (*instance, error) {
 	sum := sha256.Sum256([]byte(req.Session + "\x00" + req.InstanceID))
-	i := &instance{provider: p, h: h, folder: hex.EncodeToString(sum[:12]), viewers: map[canvas.View]*viewer{}, blocked: map[string]bool{}}
+	i := &instance{provider: p, h: h, folder: hex.EncodeToString(sum[:12]), viewers: map[canvas.View]*viewer{}, moved: make(chan struct{}), blocked: map[string]bool{}}
 	i.Pages = view.New(view.Options{To: h, OnMessage: i.onMessage})
 	p.mu.Lock()
 	if p.opts.Dir == "" {

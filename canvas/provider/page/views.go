@@ -15,8 +15,9 @@ import (
 
 // viewer is a page that said hello.
 type viewer struct {
-	asked  bool // a change was announced to it, and it has not answered yet
-	speaks bool // it takes actions (view/1)
+	asked   bool // a change was announced to it, and it has not answered yet
+	loading bool // it is being loaded again, and has not said hello yet
+	speaks  bool // it takes actions (view/1)
 }
 
 // fromPage is a message of a page's script (doc.go lists them).
@@ -94,6 +95,45 @@ func (i *instance) ViewGone(from canvas.View) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.viewers, from)
+	i.wake()
+}
+
+// awaitCurrent waits, at most for patience, until all pages show the current revision or
+// ask their person about it. A call that went to a page about to be loaded again would
+// fail with it.
+func (i *instance) awaitCurrent(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		changed := i.changing()
+		if changed == nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// changing returns nil if no page has yet to answer a change or to be loaded again, and
+// otherwise a channel that is closed when a page did.
+func (i *instance) changing() <-chan struct{} {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, v := range i.viewers {
+		if v.asked || v.loading {
+			return i.moved
+		}
+	}
+	return nil
+}
+
+// wake ends the waits for pages. mu is held.
+func (i *instance) wake() {
+	close(i.moved)
+	i.moved = make(chan struct{})
 }
 
 // silent reports whether pages are open of which none takes actions.
@@ -162,7 +202,8 @@ func (i *instance) welcome(from canvas.View) {
 	if i.viewers[from] == nil {
 		i.viewers[from] = &viewer{}
 	}
-	i.viewers[from].asked = false
+	i.viewers[from].asked, i.viewers[from].loading = false, false
+	i.wake()
 	i.answer(from, toPage{Kind: "welcome", Revision: i.rec.head().N, Tools: from.Person(), ReadOnly: from.ReadOnly()})
 	for part := range i.stateParts() {
 		i.answer(from, toPage{Kind: "state", Values: part})
@@ -198,7 +239,7 @@ func (i *instance) announce() error {
 
 // reload loads a View's page again. mu is held.
 func (i *instance) reload(v canvas.View) {
-	i.viewers[v].asked = false
+	i.viewers[v].asked, i.viewers[v].loading = false, true
 	_ = i.Reload(v) // fails only if the canvas was closed
 }
 
@@ -226,6 +267,7 @@ func (i *instance) settled(from canvas.View) {
 	defer i.mu.Unlock()
 	if v := i.viewers[from]; v != nil {
 		v.asked = false
+		i.wake()
 	}
 }
 
