@@ -34,7 +34,7 @@ const (
 
 // WatchedStore is a Store that knows whether it works. Once a commit has failed because of
 // the disk, the store counts as failing until a record of 16 KiB could be set and deleted:
-// on a full disk a small change can succeed beside larger ones that fail. It opens a store anew that returned ErrStoreBroken. What a batch with
+// on a full disk a small change can succeed beside larger ones that fail. It opens a store again that returned ErrStoreBroken. What a batch with
 // that error changed stays unknown: records that it might have set are replaced by the next
 // commit of their keys.
 type WatchedStore struct {

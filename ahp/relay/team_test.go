@@ -10,7 +10,7 @@ import (
 )
 
 // One holder of a link who opens all the lanes that an address can have leaves space for a
-// team of 50 with the same link, over real sockets. A second token has a count of its own.
+// team of 50 with the same link, over real sockets. A second token has a separate count.
 func TestATeamOnOneLink(t *testing.T) {
 	n := kernel()
 	proxies, err := remote.Parse([]string{"127.0.0.1"})

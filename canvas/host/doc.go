@@ -46,8 +46,15 @@
 //
 // The host closes an AHP connection beyond Options.MaxConnections with ws.CodeTryLater;
 // pages and clients retry later. It closes one without a handshake after
-// Options.Server.Handshake. Of other connections, Serve accepts Options.MaxHTTP, and
-// replaces idle ones first (web.ConnLimiter). [Host.Load] has the counts.
+// Options.Server.Handshake. Of other connections, Serve accepts Options.MaxHTTP; at that
+// limit those without a token give way, first of the address that has the most of them
+// (web.ConnLimiter). [Host.Load] has the counts.
+//
+// # A store that fails
+//
+// While the store refuses changes, because of a full disk or a failed sync, the host shows
+// what it has, callers get canvas_store_failed, and /healthz answers 503 with the reason
+// ([Host.Health]). A [channels.WatchedStore] recovers without a restart.
 //
 // # Lifetime
 //

@@ -42,13 +42,12 @@ func (r *modelRun) socket(c *provider) *wireConn {
 	return conn
 }
 
-// joins updates the model for a new connection: the client is reachable.
+// joins updates the model for a new connection: the client is reachable, and gets the
+// requests again that an older connection had received.
 func (r *modelRun) joins(c *provider, conn *wireConn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(c.conns) == 0 {
-		r.causeRevival(c)
-	}
+	r.causeRevival(c)
 	c.conns = append(c.conns, conn)
 }
 
@@ -72,9 +71,6 @@ func (r *modelRun) replaces(c *provider, conn *wireConn) {
 	synctest.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(c.conns) > 1 {
-		r.causeRevival(c) // of the requests that the older connection had received
-	}
 	c.conns = []*wireConn{conn}
 }
 

@@ -113,10 +113,10 @@ func TestStrangersThroughAProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &web.ConnLimiter{Max: 40, Proxies: proxies}
+	c := &web.ConnLimiter{Max: 200, Proxies: proxies}
 	addr := addressed(t, c)
 	var stalled []net.Conn
-	for range 20 { // half of the limit, which stays active
+	for range 100 { // half of the limit, which stays active
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)

@@ -91,8 +91,11 @@ func (c *ConnLimiter) Stats() ConnStats {
 
 func (c *ConnLimiter) max() int { return cmp.Or(c.Max, DefaultMaxConns) }
 
-// perAddress is how many connections without a token an address can have.
-func (c *ConnLimiter) perAddress() int { return max(c.max()/2, 1) }
+// perAddress is how many connections without a token an address can have: half of the
+// limit, or all of a small one.
+func (c *ConnLimiter) perAddress() int { return max(c.max()/2, min(c.max(), smallLimit)) }
+
+const smallLimit = 64
 
 // Watch limits the connections of srv, which must not serve yet. It wraps
 // srv.Handler and sets srv.ConnState and srv.ConnContext.

@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/conform"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/doctor"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/drive"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/licenses"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/people"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relay"
@@ -63,7 +64,7 @@ From another terminal:
 	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env), people.TokenCommand(env), people.PeopleCommand(env), people.AuditCommand(env))...)
 	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env), authoring.AAPCommand(env))
 	addGroup(root, "Test and record AHP, the Agent Host Protocol:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
-	root.AddCommand(versionCommand(env))
+	root.AddCommand(versionCommand(env), licenses.Command(env))
 	reach.CompleteHost(env, root)
 	return root
 }

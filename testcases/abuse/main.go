@@ -16,6 +16,7 @@
 //     back within ten seconds after the attack: at most a quarter of the budget above
 //     what it was before;
 //   - the client that behaves was neither disconnected nor refused anything;
+//   - others who came during the attack got in;
 //   - its p99 beside the attack was at most twice its p99 without it, or at most 20 ms.
 //
 // Attack only hosts that you run for this purpose.

@@ -16,7 +16,7 @@ type attack struct {
 }
 
 // attacks are all attacks, in the order of a run.
-var attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks}
+var attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls}
 
 // scale says how long and how large an attack is.
 type scale struct {
@@ -73,6 +73,9 @@ func measure(ctx context.Context, a attack, o options) (result, error) {
 	}
 	if r.after, err = t.lowest(ctx, s.after, r.before+t.budget/4); err != nil {
 		return r, err
+	}
+	if out := t.shutOut(); out != "" {
+		r.harm = append(r.harm, out)
 	}
 	r.judge(t.budget)
 	return r, nil

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,6 +23,10 @@ type target struct {
 	budget     int64 // bytes
 	dir        string
 	process    *exec.Cmd // nil if the host was not started here
+
+	mu             sync.Mutex
+	who            string // whose attempts are counted
+	asked, entered int
 }
 
 // reach returns the host at the given address, or starts one.

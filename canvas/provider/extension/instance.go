@@ -164,8 +164,8 @@ func (i *instance) ViewGone(from canvas.View) {
 
 // newPage returns a pageMaker that serves pages over the channel or, if direct is set,
 // publishes their own URLs.
-func newPage(direct bool, logger *slog.Logger) pageMaker {
+func newPage(direct bool, dial loopback.DialFunc, logger *slog.Logger) pageMaker {
 	return func(raw string, h *canvas.Handle, unreachable func(error)) (page, error) {
-		return loopback.NewApp(raw, h, loopback.Options{Direct: direct, Unreachable: unreachable, Logger: logger})
+		return loopback.NewApp(raw, h, loopback.Options{Direct: direct, Dial: dial, Unreachable: unreachable, Logger: logger})
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 )
 
 // Service is the part of a host that a Runner uses. host.Host.Canvases returns one.
@@ -72,6 +73,9 @@ type Options struct {
 	Direct bool
 	// NewID returns ids for prompts and log lines; the default is random text.
 	NewID func() string
+	// Dial connects to the extensions' servers, for example within a limit
+	// ([loopback.Sockets]); nil has no limit.
+	Dial loopback.DialFunc
 	// Logger receives the runner's log, but no output of extensions; nil discards it.
 	Logger *slog.Logger
 
@@ -114,7 +118,7 @@ func New(opts Options) (*Runner, error) {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	if opts.newPage == nil {
-		opts.newPage = newPage(opts.Direct, opts.Logger)
+		opts.newPage = newPage(opts.Direct, opts.Dial, opts.Logger)
 	}
 	r := &Runner{opts: opts}
 	if err := r.folders(); err != nil {

@@ -74,14 +74,34 @@ func (l Limits) fit(files uint64, logger *slog.Logger) (Limits, error) {
 		if l.Hosts > 0 {
 			numbers = append(numbers, "max_hosts", fits.Hosts)
 		}
+		numbers = append(numbers, "max_apps", l.apps(files))
 		logger.Warn("connection limits are lower than usual to fit the limit of open files (ulimit -n, or LimitNOFILE in the systemd unit)", numbers...)
 	}
 	return fits, err
 }
 
 // spareFiles are for everything else: the store, listeners, extensions with their pipes,
-// connections to web apps. Of a small limit it is an eighth.
-const spareFiles = 512
+// connections to web apps. Of a small limit it is an eighth, but at least minSpare:
+// baseFiles is what the process itself has open, and the rest is for apps.
+const (
+	spareFiles = 512
+	minSpare   = 32
+	baseFiles  = 24
+)
+
+// spare returns how many of a number of files are not for clients.
+func spare(files int) int { return max(min(spareFiles, files/8), minSpare) }
+
+// Apps returns how many connections to web apps and extensions the limit of open files
+// allows.
+func (l Limits) Apps() int { return l.apps(openFiles()) }
+
+func (l Limits) apps(files uint64) int {
+	if files == 0 || files > 1<<32 {
+		return spareFiles - baseFiles
+	}
+	return spare(int(files)) - baseFiles
+}
 
 // within returns the limits that fit a number of open files; 0 means that the number is
 // unknown. A default is lowered to fit. A number that the user gave and that does not fit
@@ -95,7 +115,7 @@ func (l Limits) within(files uint64) (Limits, error) {
 		l.HTTP = min(l.HTTP, most/8)
 	}
 	l.Hosts = min(l.Hosts, most/8)
-	space := (most - min(spareFiles, most/8) - l.HTTP - l.Hosts) / l.Sockets
+	space := (most - spare(most) - l.HTTP - l.Hosts) / l.Sockets
 	if space < 1 || l.AHP > space && l.Given("max-connections") {
 		return l, term.Failf(l.Code, "%s need %d open files, but the limit is %d; raise it (ulimit -n, or LimitNOFILE in the systemd unit), or use lower numbers",
 			l, uint64(l.AHP)*uint64(l.Sockets)+uint64(l.Hosts)+uint64(l.HTTP)+spareFiles, files)

@@ -42,7 +42,9 @@ func TestConnectionsWithinTheLimitOfFiles(t *testing.T) {
 		{4096, all, 4096, "max-http", [2]int{}},
 		{4096, math.MaxInt, math.MaxInt, "max-connections max-http", [2]int{}},
 		{256, all, http, "", [2]int{192, 32}},
-		{8, all, http, "", [2]int{6, 1}},
+		{64, all, http, "", [2]int{24, 8}},
+		{37, all, http, "", [2]int{1, 4}},
+		{36, all, http, "", [2]int{}},
 	} {
 		asked := Limits{AHP: tc.ahp, HTTP: tc.http, Sockets: 1, Given: func(flag string) bool { return slices.Contains(strings.Fields(tc.given), flag) }}
 		c, said, err := fitLogged(asked, tc.files)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -58,6 +59,21 @@ func extensionFolder(t *testing.T, parent, name, module string) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// TestAHangingExtension checks that the ready line does not wait for an extension that
+// never declares anything, and that a note names it.
+func TestAHangingExtension(t *testing.T) {
+	needNode(t)
+	m := newMachine(t)
+	dir := extensionFolder(t, t.TempDir(), "hangs", "setInterval(() => {}, 1000);")
+	began := time.Now()
+	s := m.serve("--state", "memory", "--extension", dir)
+	took := time.Since(began)
+	s.stop(syscall.SIGTERM)
+	if took > 20*time.Second || !strings.Contains(s.errs.String(), "hangs is still starting") {
+		t.Errorf("ready after %s: %s", took, s.errs)
+	}
 }
 
 func needNode(t *testing.T) {

@@ -106,7 +106,7 @@ func (o tokenOptions) mint(audiences []relay.Audience) (relaykey.Key, []relay.To
 		}
 		token, entry := relay.Mint(entry)
 		if audience == relay.ForClient && o.subject == "" {
-			entry.Subject += "-" + entry.SHA256[:8] // so that holders of different tokens can be told apart
+			entry.Subject += "-" + entry.SHA256[:8] // so that the host can distinguish holders
 		}
 		entries = append(entries, entry)
 		if audience == relay.ForHost {

@@ -2,9 +2,11 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -30,8 +32,9 @@ type apps struct {
 // where "extension logs" finds them.
 func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 	direct := s.content == reach.ContentDirect
+	sockets := loopback.NewSockets(s.limits.Apps())
 	for _, arg := range s.urls {
-		if err := a.addWeb(registry, arg, loopback.Options{Direct: direct, Logger: s.logger}); err != nil {
+		if err := a.addWeb(registry, arg, loopback.Options{Direct: direct, Dial: sockets.Dial, Logger: s.logger}); err != nil {
 			return a, err
 		}
 	}
@@ -43,7 +46,7 @@ func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 	}
 	a.logs = userdir.Logs(s.runtimeDir, os.Getpid())
 	opts := extension.Options{
-		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Logger: s.logger,
+		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Dial: sockets.Dial, Logger: s.logger,
 	}
 	if s.dir != statedir.Memory {
 		opts.WorkspaceDir = filepath.Join(s.dir, "extensions")
@@ -77,11 +80,20 @@ func (a *apps) addExtensions(dir string) error {
 	return nil
 }
 
-// wait waits until all extensions have declared their canvases or have failed, and returns
-// a note for each that failed.
+// startPatience is how long the ready line waits for extensions.
+const startPatience = 5 * time.Second
+
+// wait waits until all extensions have declared their canvases or have failed, for
+// startPatience at most, and returns a note for each that has not started.
 func (a *apps) wait(ctx context.Context) (notes []string) {
+	patience, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
 	for _, x := range a.extensions {
-		if err := x.WaitStarted(ctx); err != nil && ctx.Err() == nil {
+		switch err := x.WaitStarted(patience); {
+		case err == nil || ctx.Err() != nil:
+		case patience.Err() != nil && errors.Is(err, patience.Err()):
+			notes = append(notes, fmt.Sprintf("extension %s is still starting; its canvases appear when it has", x.ID()))
+		default:
 			notes = append(notes, message(err))
 		}
 	}

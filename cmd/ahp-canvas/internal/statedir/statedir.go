@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +36,9 @@ type State struct {
 	// Generation is what the last run registered with at a relay; 0 before the first
 	// registration.
 	Generation int64 `json:"generation,omitzero"`
+
+	// Sum is the checksum of the other members; "" in a file of an earlier version.
+	Sum string `json:"sum,omitzero"`
 
 	file string   // "" keeps nothing
 	lock *os.File // nil if nothing is kept
@@ -70,9 +74,29 @@ func Read(file string) (State, error) {
 	var s State
 	data, err := os.ReadFile(file)
 	if err == nil {
-		err = ahp.Unmarshal(data, &s)
+		err = s.decode(data)
 	}
 	return s, err
+}
+
+var errSum = errors.New("its checksum does not match")
+
+// decode decodes a file and checks its checksum: a changed token would lock everyone out
+// and a changed port move the host, without an error.
+func (s *State) decode(data []byte) error {
+	if err := ahp.Unmarshal(data, s); err != nil {
+		return err
+	}
+	if s.Sum != "" && s.Sum != s.checksum() {
+		return errSum
+	}
+	return nil
+}
+
+// checksum returns the checksum of everything but Sum.
+func (s *State) checksum() string {
+	all := State{ViewToken: s.ViewToken, AgentToken: s.AgentToken, Port: s.Port, Generation: s.Generation}
+	return fmt.Sprintf("%08x", crc32.Checksum(ahp.MustMarshal(&all), crc32.MakeTable(crc32.Castagnoli)))
 }
 
 // ErrInUse matches the error of Open if another host has the folder.
@@ -137,12 +161,19 @@ func (s *State) load(file string) error {
 	case err != nil:
 		return fmt.Errorf("state folder: %w", err)
 	default:
-		if err := ahp.Unmarshal(data, s); err != nil {
+		if err := s.decode(data); err != nil {
 			return fmt.Errorf("%s is damaged (%w); remove it to start with new tokens, after which open pages need the new link", s.file, err)
 		}
 	}
+	complete := s.ViewToken != "" && s.AgentToken != ""
 	s.fill()
-	return s.save()
+	if complete && s.Sum == s.checksum() {
+		return nil // a start does not need space on the disk for it
+	}
+	if err := s.save(); !complete || !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return nil // only the checksum is missing
 }
 
 // fill makes up the tokens that are missing.
@@ -158,6 +189,7 @@ func (s *State) save() error {
 	if s.file == "" {
 		return nil
 	}
+	s.Sum = s.checksum()
 	if err := userdir.WriteFile(s.file, ahp.MustMarshal(s)); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}

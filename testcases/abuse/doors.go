@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// strangers opens 1,500 connections without a token from another address, half of which
+// announce a body that never comes, while 25 people open the page.
+var strangers = attack{"strangers", func(ctx context.Context, t *target, _ scale) error {
+	page, err := t.page()
+	if err != nil {
+		return err
+	}
+	var opened atomic.Int64
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		repeat(ctx, 1500, func(ctx context.Context, n int) error { return stay(ctx, page.Host, n%2 == 1, &opened) })
+	})
+	for opened.Load() < 1500 && ctx.Err() == nil {
+		pause(ctx)
+	}
+	for range 25 {
+		t.openPage(ctx, page)
+	}
+	wg.Wait()
+	return nil
+}}
+
+// stay opens a connection and holds it until the host closes it.
+func stay(ctx context.Context, host string, stalls bool, opened *atomic.Int64) error {
+	d := net.Dialer{}
+	if ip := net.ParseIP("127.0.0.2"); strings.HasPrefix(host, "localhost:") || strings.HasPrefix(host, "127.") {
+		d.LocalAddr = &net.TCPAddr{IP: ip}
+		host = "127.0.0.1" + host[strings.LastIndexByte(host, ':'):]
+	}
+	conn, err := d.DialContext(ctx, "tcp", host)
+	opened.Add(1)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if stalls {
+		fmt.Fprintf(conn, "POST /absent HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000000\r\n\r\n", host)
+	}
+	_, err = io.Copy(io.Discard, conn)
+	pause(ctx)
+	return err
+}
+
+// sessions begins 300 MCP sessions and abandons them, and then another agent comes.
+var sessions = attack{"sessions", func(ctx context.Context, t *target, _ scale) error {
+	page, err := t.page()
+	if err != nil {
+		return err
+	}
+	for range 300 {
+		if _, err := t.enter(ctx, page); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	for range 5 {
+		status, err := t.enter(ctx, page)
+		t.met(ctx, "agents", err == nil && status == http.StatusOK)
+	}
+	<-ctx.Done()
+	return nil
+}}
+
+// polls waits for events in 1,200 calls of an agent, while people open the page.
+var polls = attack{"polls", func(ctx context.Context, t *target, _ scale) error {
+	page, err := t.page()
+	if err != nil {
+		return err
+	}
+	var began atomic.Int64
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		repeat(ctx, 1200, func(ctx context.Context, _ int) error {
+			began.Add(1)
+			_, err := t.mcp(ctx, page, "2026-07-28", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_canvas_events","arguments":{"timeout":50},`+
+				`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"abuse","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
+			pause(ctx)
+			return err
+		})
+	})
+	for began.Load() < 1200 && ctx.Err() == nil {
+		pause(ctx)
+	}
+	for range 25 {
+		t.openPage(ctx, page)
+	}
+	wg.Wait()
+	return nil
+}}
+
+// page returns the address of the host's page.
+func (t *target) page() (*url.URL, error) {
+	u, err := url.Parse(t.url)
+	if err != nil {
+		return nil, err
+	}
+	u.Scheme, u.Path, u.RawQuery = "http"+strings.TrimPrefix(u.Scheme, "ws"), "/", ""
+	return u, nil
+}
+
+// openPage loads the page over a new connection.
+func (t *target) openPage(ctx context.Context, page *url.URL) {
+	patience, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(patience, http.MethodGet, page.String(), nil)
+	if err != nil {
+		return
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	t.met(ctx, "people", err == nil && resp.StatusCode == http.StatusOK)
+}
+
+// enter begins an MCP session and abandons it.
+func (t *target) enter(ctx context.Context, page *url.URL) (status int, err error) {
+	return t.mcp(ctx, page, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"abuse","version":"1"}}}`)
+}
+
+// mcp sends a request to the agent's endpoint over a new connection.
+func (t *target) mcp(ctx context.Context, page *url.URL, version, body string) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, page.JoinPath("mcp").String(), strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+t.token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if version != "" {
+		req.Header.Set("Mcp-Protocol-Version", version)
+		req.Header.Set("Mcp-Method", "tools/call")
+		req.Header.Set("Mcp-Name", "wait_for_canvas_events")
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
+// met records whether someone who behaves got in; after the attack it records nothing.
+func (t *target) met(ctx context.Context, who string, in bool) {
+	if !in && ctx.Err() != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.who = who
+	t.asked++
+	if in {
+		t.entered++
+	}
+}
+
+// shutOut describes who did not get in; "" if everyone did.
+func (t *target) shutOut() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.entered == t.asked {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d %s got in", t.entered, t.asked, t.who)
+}
