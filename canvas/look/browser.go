@@ -26,13 +26,13 @@ const (
 )
 
 var (
-	// ErrClosed is the error of a look after Close.
+	// ErrClosed is the error of a Browser that was closed.
 	ErrClosed = errors.New("look: the browser is closed")
 	// ErrBusy is the error of a look that waited too long for others.
 	ErrBusy = errors.New("look: other looks did not end in time; try again")
 	// ErrMemory is the error of a look whose page took too much memory.
 	ErrMemory = fmt.Errorf("look: the page took more than %d MiB of memory, and the browser was ended", MaxMemory>>20)
-	// ErrTime is the error of a look whose page did not let the browser go on.
+	// ErrTime is the error of a look whose page did not respond.
 	ErrTime = fmt.Errorf("look: the page did not respond within %v, and the browser was ended", LookTime)
 )
 

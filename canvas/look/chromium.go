@@ -47,7 +47,7 @@ var flags = map[string]any{
 	"force-color-profile": "srgb", "disable-features": "Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,DialMediaRouteProvider",
 	"force-webrtc-ip-handling-policy": "disable_non_proxied_udp", "webrtc-ip-handling-policy": "disable_non_proxied_udp",
 	"js-flags": "--max-old-space-size=512",
-	// Names are resolved by nobody: the gate is an address, and it knows the host's.
+	// The browser resolves no names: the gate is an address, and it knows the host's.
 	"host-resolver-rules": "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 	"proxy-bypass-list":   "<-loopback>",
 }
@@ -99,8 +99,8 @@ type tab struct {
 	stop func()
 }
 
-// open opens a tab. It shows a file of the page's origin, so that its process is there
-// when the page is loaded.
+// open opens a tab. It shows a file of the page's origin, so that its process runs
+// before the page is loaded.
 func (c *chromium) open() (tab, error) {
 	ctx, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
 	if err := chromedp.Do(ctx, chromedp.Navigate(c.blank)); err != nil {

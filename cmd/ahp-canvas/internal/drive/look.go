@@ -34,9 +34,9 @@ func lookCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "look INSTANCE",
 		Short: "See an open canvas as people see it",
-		Long: `See an open canvas as people see it: where it is open, an outline of its document,
-and what went wrong in its page since the last look. With --out, a picture too.
-The page shows the person that somebody looked.
+		Long: `See an open canvas as people see it: where it is open, an outline of its
+document, and what went wrong in its page since the last look. With --out, a
+picture too. The activity of an open page lists the look.
 
 With --json the output is the result of look_at_canvas, without the picture.`,
 		Example: `  ahp-canvas look board
