@@ -115,8 +115,8 @@ func (n *nullable) appendObject(b Value, w *scan.Walker) Value {
 	w.Enter()
 	for first := true; w.More('}'); {
 		raw := w.Value()
-		name, null := string(scan.Inside(raw)), w.Peek() == 'n'
-		if null && n.absent[name] {
+		name, null := scan.Inside(raw), w.Peek() == 'n'
+		if null && n.absent[string(name)] {
 			w.Value()
 			continue
 		}
@@ -125,14 +125,14 @@ func (n *nullable) appendObject(b Value, w *scan.Walker) Value {
 		}
 		first = false
 		b = append(append(b, raw...), ':')
-		if null && n.lists[name] {
+		if null && n.lists[string(name)] {
 			w.Value()
 			b = append(b, "[]"...)
 			continue
 		}
 		in := n.elem
 		if n.elem == nil {
-			in = n.members[name]
+			in = n.members[string(name)]
 		}
 		b = in.append(b, w)
 	}

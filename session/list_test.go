@@ -20,7 +20,7 @@ func TestListHasPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, p := range map[string]session.ListSessionsParams{"limit": {Limit: ptr(90)}, "size": {}} {
+	for name, p := range map[string]session.ListSessionsParams{"limit": {Limit: new(90)}, "size": {}} {
 		var all []string
 		pages := 0
 		for {
@@ -49,5 +49,3 @@ func TestListHasPages(t *testing.T) {
 		t.Errorf("a cursor of another host: %v", err)
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -19,12 +19,13 @@ func TestReference(t *testing.T) {
 	}
 	rows := 0
 	for _, rule := range access.Rules() {
-		row := fmt.Sprintf("| `%s` |", rule.Name)
+		var row strings.Builder
+		fmt.Fprintf(&row, "| `%s` |", rule.Name)
 		for _, role := range access.Roles() {
-			row += " " + rule.Of(role) + " |"
+			row.WriteString(" " + rule.Of(role) + " |")
 		}
-		if !strings.Contains(string(doc), "\n"+row+"\n") {
-			t.Errorf("ahp/PROTOCOL.md section 14.3 has no row %s", row)
+		if !strings.Contains(string(doc), "\n"+row.String()+"\n") {
+			t.Errorf("ahp/PROTOCOL.md section 14.3 has no row %s", row.String())
 		}
 		rows++
 	}

@@ -3,6 +3,7 @@ package budget
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -142,9 +143,10 @@ func (l *Ledger) Close() {
 
 // String describes the ledger for people.
 func (l *Ledger) String() string {
-	s := fmt.Sprintf("%d of %d bytes:", l.Total(), l.Limit())
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d of %d bytes:", l.Total(), l.Limit())
 	for _, k := range Kinds() {
-		s += fmt.Sprintf(" %s %d", k, l.Used(k))
+		fmt.Fprintf(&s, " %s %d", k, l.Used(k))
 	}
-	return s
+	return s.String()
 }

@@ -95,7 +95,7 @@ func (e *env) try(role string, rule access.Rule) string {
 // ask sends a message and returns what arrives.
 func (e *env) ask(c testcases.Conn, format string, args ...any) string {
 	e.t.Helper()
-	if err := c.Send([]byte(fmt.Sprintf(format, args...))); err != nil {
+	if err := c.Send(fmt.Appendf(nil, format, args...)); err != nil {
 		e.t.Fatal(err)
 	}
 	frame, err := c.Next()

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,11 +20,12 @@ type hanging struct {
 
 func (h *hanging) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	if req.Path.String() == "/" {
-		page := `<!doctype html><title>Hangs</title>`
+		var page strings.Builder
+		page.WriteString(`<!doctype html><title>Hangs</title>`)
 		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			page += `<script async src="` + name + `.js"></script>`
+			page.WriteString(`<script async src="` + name + `.js"></script>`)
 		}
-		return canvas.Content{Data: []byte(page), ContentType: "text/html"}, nil
+		return canvas.Content{Data: []byte(page.String()), ContentType: "text/html"}, nil
 	}
 	h.reads <- req.Path.String()
 	select {

@@ -68,7 +68,7 @@ func commented(indent, mark, doc string) string {
 		}
 		line = ""
 	}
-	for _, w := range strings.Fields(doc) {
+	for w := range strings.FieldsSeq(doc) {
 		if len(line)+len(w) > 90 {
 			flush()
 		}

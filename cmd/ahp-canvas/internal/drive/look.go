@@ -94,18 +94,19 @@ func callWithPicture(ctx context.Context, env *term.Env, to reach.Target, args l
 
 // lookText is a look for people.
 func lookText(l canvas.Look) string {
-	text := fmt.Sprintf("%s (%s)", l.InstanceID, l.Availability)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s (%s)", l.InstanceID, l.Availability)
 	for _, more := range []string{l.Title, l.Status, l.Message} {
 		if more != "" {
-			text += "  " + term.Printable(more)
+			text.WriteString("  " + term.Printable(more))
 		}
 	}
-	text += fmt.Sprintf("\nopen in %d pages\n", len(l.Views))
+	fmt.Fprintf(&text, "\nopen in %d pages\n", len(l.Views))
 	for _, p := range l.Problems {
-		text += term.Printable(fmt.Sprintf("%s: %s (%s:%d)", p.Kind, p.Text, p.File, p.Line)) + "\n"
+		text.WriteString(term.Printable(fmt.Sprintf("%s: %s (%s:%d)", p.Kind, p.Text, p.File, p.Line)) + "\n")
 	}
 	for line := range strings.Lines(l.Outline) {
-		text += term.Printable(strings.TrimSuffix(line, "\n")) + "\n"
+		text.WriteString(term.Printable(strings.TrimSuffix(line, "\n")) + "\n")
 	}
-	return text
+	return text.String()
 }
