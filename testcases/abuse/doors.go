@@ -35,14 +35,19 @@ var strangers = attack{"strangers", func(ctx context.Context, t *target, _ scale
 	return nil
 }}
 
-// stay opens a connection and holds it until the host closes it.
-func stay(ctx context.Context, host string, stalls bool, opened *atomic.Int64) error {
+// dialElsewhere dials a host on this machine from another address than people do.
+func dialElsewhere(ctx context.Context, network, host string) (net.Conn, error) {
 	d := net.Dialer{}
 	if ip := net.ParseIP("127.0.0.2"); strings.HasPrefix(host, "localhost:") || strings.HasPrefix(host, "127.") {
 		d.LocalAddr = &net.TCPAddr{IP: ip}
 		host = "127.0.0.1" + host[strings.LastIndexByte(host, ':'):]
 	}
-	conn, err := d.DialContext(ctx, "tcp", host)
+	return d.DialContext(ctx, network, host)
+}
+
+// stay opens a connection and holds it until the host closes it.
+func stay(ctx context.Context, host string, stalls bool, opened *atomic.Int64) error {
+	conn, err := dialElsewhere(ctx, "tcp", host)
 	opened.Add(1)
 	if err != nil {
 		return err
@@ -76,7 +81,8 @@ var sessions = attack{"sessions", func(ctx context.Context, t *target, _ scale) 
 	return nil
 }}
 
-// polls waits for events in 1,200 calls of an agent, while people open the page.
+// polls waits for events in 1,200 calls of an agent at another address, while people open
+// the page: clients of one address compete for it.
 var polls = attack{"polls", func(ctx context.Context, t *target, _ scale) error {
 	page, err := t.page()
 	if err != nil {
@@ -87,7 +93,7 @@ var polls = attack{"polls", func(ctx context.Context, t *target, _ scale) error 
 	wg.Go(func() {
 		repeat(ctx, 1200, func(ctx context.Context, _ int) error {
 			began.Add(1)
-			_, err := t.mcp(ctx, page, "2026-07-28", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_canvas_events","arguments":{"timeout":50},`+
+			_, err := t.mcp(ctx, &http.Transport{DisableKeepAlives: true, DialContext: dialElsewhere}, page, "2026-07-28", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_canvas_events","arguments":{"timeout":50},`+
 				`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"abuse","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
 			pause(ctx)
 			return err
@@ -131,11 +137,11 @@ func (t *target) openPage(ctx context.Context, page *url.URL) {
 
 // enter begins an MCP session and abandons it.
 func (t *target) enter(ctx context.Context, page *url.URL) (status int, err error) {
-	return t.mcp(ctx, page, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"abuse","version":"1"}}}`)
+	return t.mcp(ctx, &http.Transport{DisableKeepAlives: true}, page, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"abuse","version":"1"}}}`)
 }
 
 // mcp sends a request to the agent's endpoint over a new connection.
-func (t *target) mcp(ctx context.Context, page *url.URL, version, body string) (status int, err error) {
+func (t *target) mcp(ctx context.Context, transport *http.Transport, page *url.URL, version, body string) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, page.JoinPath("mcp").String(), strings.NewReader(body))
 	if err != nil {
 		return 0, err
@@ -148,7 +154,7 @@ func (t *target) mcp(ctx context.Context, page *url.URL, version, body string) (
 		req.Header.Set("Mcp-Method", "tools/call")
 		req.Header.Set("Mcp-Name", "wait_for_canvas_events")
 	}
-	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		return 0, err
 	}

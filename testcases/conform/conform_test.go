@@ -123,7 +123,7 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	// A client changes a title in the host's place, and View messages reach the stand-in.
-	for _, only := range []string{"reconnect/replay-host", "reconnect/no-capability", "canvas/message-malformed", "limits/message"} {
+	for _, only := range []string{"reconnect/no-capability", "canvas/message-malformed", "limits/message"} {
 		opts := conform.Options{URL: h.url, Token: agentToken, Agent: h.agent, Only: []string{only}}
 		report, err := conform.Run(t.Context(), opts)
 		if c := report.Count(); err != nil || c.Passed == 0 || c.Passed != c.Cases {

@@ -45,10 +45,11 @@ export class Client {
   /** Identifies the echoes of our own actions. */
   clientId = `page-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("")}`;
 
-  #url; #token; #listener;
+  #url; #listener;
   /** @type {WebSocket | undefined} */ #socket;
   /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number }>} */ #pending = new Map();
   /** @type {Set<string>} */ #channels = new Set();
+  #token = "";
   #ready = false;
   #lastId = 0;
   #clientSeq = 0;
@@ -59,10 +60,9 @@ export class Client {
   #retry = 0;
   #dialed = false; // before the first dial, the listener is the host that served this page
 
-  /** @param {URL} url of the WebSocket @param {string} token @param {Listener} listener */
-  constructor(url, token, listener) {
+  /** @param {URL} url of the WebSocket @param {Listener} listener */
+  constructor(url, listener) {
     this.#url = url;
-    this.#token = token;
     this.#listener = listener;
     setInterval(() => this.#ready && this.request("ping", {}, 10_000).catch(() => this.#socket?.close()), PING_INTERVAL);
     addEventListener("online", () => this.#probe());
@@ -70,8 +70,9 @@ export class Client {
     document.addEventListener("visibilitychange", () => document.hidden || this.#probe());
   }
 
-  /** Connects, and reconnects whenever the connection is lost. @param {string[]} channels */
-  start(channels) {
+  /** Connects, and reconnects whenever the connection is lost. @param {string[]} channels @param {string} token */
+  start(channels, token) {
+    this.#token = token;
     for (const c of channels) this.#channels.add(c);
     this.#connect();
   }

@@ -14,9 +14,7 @@ import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
 
 const { token: kept, invitation, session, host } = takeKey();
-if (invitation) document.body.dataset.connection = "connecting"; // first.js: the page runs
-const redeemed = invitation ? await redeem(invitation) : undefined;
-const token = redeemed && "token" in redeemed ? redeemed.token : kept;
+let token = kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
 /** @type {any} SessionState; undefined until the first snapshot */
@@ -31,7 +29,7 @@ let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, token, { status, snapshot, action, missing, request });
+const client = new Client(socket, { status, snapshot, action, missing, request });
 const reader = new Reader(client);
 
 /** @param {import("./ahp.js").Status} s */
@@ -244,18 +242,27 @@ addEventListener("hashchange", () => location.reload()); // a link with another 
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
-const usedAt = redeemed && "used" in redeemed ? new Date(redeemed.used).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
-const suspicion = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
-if (token) {
-  client.start([session]);
-  if (usedAt) notice(`This link was used already, at ${usedAt}. ${suspicion}`);
-} else if (usedAt) {
-  showConnection("refused", "Used link");
-  setProblem({ title: `This link was used already, at ${usedAt}.`, text: `It is good once. ${suspicion}` });
-} else if (redeemed) {
-  showConnection("refused", "No link");
-  setProblem({ title: "This invitation is not valid any more.", text: "An invitation is good once, for ten minutes. Ask for a new link." });
-} else {
-  showConnection("refused", "No link");
-  setProblem({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs." });
+document.body.dataset.connection = "connecting"; // first.js: the page runs
+// No top-level await: WebKit does not report the errors of a module that has one.
+if (invitation) redeem(invitation).then(begin);
+else begin();
+
+/** Connects, or says why it cannot. @param {Awaited<ReturnType<typeof redeem>>} [redeemed] of the link's invitation */
+function begin(redeemed) {
+  if (redeemed && "token" in redeemed) token = redeemed.token;
+  const usedAt = redeemed && "used" in redeemed ? new Date(redeemed.used).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
+  const suspicion = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
+  if (token) {
+    client.start([session], token);
+    if (usedAt) notice(`This link was used already, at ${usedAt}. ${suspicion}`);
+  } else if (usedAt) {
+    showConnection("refused", "Used link");
+    setProblem({ title: `This link was used already, at ${usedAt}.`, text: `It is good once. ${suspicion}` });
+  } else if (redeemed) {
+    showConnection("refused", "No link");
+    setProblem({ title: "This invitation is not valid any more.", text: "An invitation is good once, for ten minutes. Ask for a new link." });
+  } else {
+    showConnection("refused", "No link");
+    setProblem({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs." });
+  }
 }

@@ -42,7 +42,7 @@ func TestDrive(t *testing.T) {
 		}
 		types[row.Type] = append(types[row.Type], row.CanvasID+row.InstanceID)
 	}
-	if diff := cmp.Diff(map[string][]string{"canvas": {"board", "form", "chart"}, "open": {"boardboard"}}, types); diff != "" {
+	if diff := cmp.Diff(map[string][]string{"canvas": {"board", "form", "chart", "page"}, "open": {"boardboard"}}, types); diff != "" {
 		t.Error(diff)
 	}
 
@@ -144,7 +144,7 @@ func TestFailures(t *testing.T) {
 		code string
 	}{
 		{"open nothing", "canvas_not_found"},
-		{"open board --instance -x", "canvas_input_invalid"},
+		{"open board --instance " + strings.Repeat("x", 129), "canvas_input_invalid"},
 		{"open board --extension stranger", "canvas_not_found"},
 		{"open board --session ahp-session:/none", "canvas_session_not_found"},
 		{"invoke nobody act", "canvas_instance_not_found"},

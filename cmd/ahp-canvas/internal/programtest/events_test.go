@@ -149,7 +149,7 @@ func TestMCPWaits(t *testing.T) {
 	told := make(chan string)
 	go func() { told <- string(a.tool("wait_for_canvas_events", `{"timeout":20}`)) }()
 	m.ring("now")
-	if got, want := <-told, `{"events":[{"instanceId":"b","time":"2026-01-02T03:04:05Z","event":{"word":"now"}}],"next":1,"dropped":0}`; got != want {
+	if got, want := <-told, `{"events":[{"instanceId":"b","time":"2026-01-02T03:04:05Z","event":{"word":"now"},"cursor":1}],"next":1,"dropped":0}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := string(a.tool("wait_for_canvas_events", `{"after":1,"timeout":0}`)), `{"events":[],"next":1,"dropped":0}`; got != want {
