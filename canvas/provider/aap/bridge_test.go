@@ -37,8 +37,11 @@ func FuzzInject(f *testing.F) {
 			t.Errorf("%q has two bridges", page)
 		}
 		clean := bytes.ToValidUTF8(page, []byte("\uFFFD"))
+		if bytes.Equal(once, clean) {
+			return // it had a bridge, however its tag is written
+		}
 		start := bytes.Index(once, []byte("<script data-aap-bridge"))
-		if start < 0 || len(once) != len(clean) && (!bytes.HasPrefix(clean, once[:start]) || !bytes.HasSuffix(once, clean[start:])) {
+		if start < 0 || !bytes.HasPrefix(clean, once[:start]) || !bytes.HasSuffix(once, clean[start:]) {
 			t.Errorf("%q became %q", page, once)
 		}
 	})
