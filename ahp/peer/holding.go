@@ -111,13 +111,12 @@ type replies struct {
 	fewer  chan struct{} // closed when queued shrinks; nil if no goroutine waits
 }
 
-// shrink lowers the count by those that were written, or to 0.
+// shrink lowers the count by those that were written, which needs the writer role, or
+// to 0.
 func (r *replies) shrink(all bool) {
-	n := r.wrote
-	if all {
-		n = r.queued
-	} else {
-		r.wrote = 0
+	n := r.queued
+	if !all {
+		n, r.wrote = r.wrote, 0
 	}
 	r.queued -= n
 	if n > 0 && r.fewer != nil {
