@@ -11,8 +11,8 @@
 //     hold most for the longest time ([Ledger.Open] receives the function that closes).
 //     Connections that hold little are never closed.
 //   - Above the hard limit, three quarters of the budget, [Account.Take] returns
-//     [ErrFull]: new work waits ([Account.Wait]) or is refused. The last quarter is for
-//     what is not counted: garbage, stacks and buffers.
+//     [ErrFull]: new work waits ([Account.Wait]) or is refused. The last quarter is
+//     reserved for memory that the ledger does not count: garbage, stacks and buffers.
 //   - A kind has a share too: [Ledger.Share]. The caller compares.
 //
 // # Cost

@@ -28,8 +28,8 @@ func (a *addresses) addOrigins(origins []string) {
 	}
 }
 
-// cutPrefix cuts the path from the address of a page behind a proxy. What is not such an
-// address remains whole, and is refused as an origin.
+// cutPrefix splits the address of a page behind a proxy into its origin and its path. It
+// returns any other address unchanged; the check of origins then refuses it.
 func cutPrefix(address string) (origin, prefix string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(address, "?#") || u.Path == "" || path.Clean(u.Path) != u.Path {

@@ -148,7 +148,8 @@ func (i *instance) silent() bool {
 	return len(i.viewers) > 0
 }
 
-// onMessage receives what is not view/1.
+// onMessage handles the messages of our script, and raises those of the agent's page as
+// events. Messages of view/1 do not reach it.
 func (i *instance) onMessage(ctx context.Context, from canvas.View, payload ahp.Value) {
 	var tag struct {
 		Kind ahp.Value `json:"x-ahp-page,omitzero"`
