@@ -5,6 +5,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 )
 
 // encodedState encodes one state. While a snapshot waits to be sent, it is encoded at most
@@ -17,7 +18,9 @@ type encodedState struct {
 }
 
 type encodedVariant struct {
-	mu      sync.Mutex
+	encoding sync.Mutex // held while the state is encoded, before mu
+
+	mu      sync.Mutex // taken under the log's lock, so never held for long
 	bytes   ahp.Value
 	holders int
 	counted int64
@@ -35,20 +38,36 @@ func (e *encodedState) variant(redact bool) *encodedVariant {
 
 func (e *encodedState) encode(redact bool) ahp.Value {
 	v := e.variant(redact)
+	v.encoding.Lock()
+	defer v.encoding.Unlock()
+	if b := v.encoded(); b != nil {
+		return b
+	}
+	var b ahp.Value
+	heavy.Do(int(e.size()), func() {
+		state := e.state
+		if redact {
+			state = e.kind.Redact(state)
+		}
+		b = ahp.MustMarshal(state)
+	})
+	v.keep(b)
+	return b
+}
+
+func (v *encodedVariant) encoded() ahp.Value {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.bytes != nil {
-		return v.bytes
-	}
-	state := e.state
-	if redact {
-		state = e.kind.Redact(state)
-	}
-	b := ahp.MustMarshal(state)
+	return v.bytes
+}
+
+// keep keeps an encoding that others wait for, or a short one.
+func (v *encodedVariant) keep(b ahp.Value) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.holders > 0 || len(b) <= keepEncoded {
 		v.bytes = b
 	}
-	return b
 }
 
 func (c *channel) setState(s State, memory *budget.Ledger) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -36,7 +37,8 @@ func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal,
 	if err != nil {
 		return 0, nil, err
 	}
-	return len(msg), parse(msg, s.p.opts, env), nil
+	heavy.Do(len(msg), func() { refused = parse(msg, s.p.opts, env) })
+	return len(msg), refused, nil
 }
 
 // frameWait is how long a message waits for space in the budget before the connection is

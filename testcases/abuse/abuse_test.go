@@ -16,10 +16,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// stopped is a p99 beside an attack that other tests on the machine do not explain.
+const stopped = 2 * time.Second
+
 // TestAttacks runs the short form of every attack against the program, and with AHP_LONG
 // the whole form: the host's memory stays below its budget and a quarter, and is free
 // again afterwards; the client that behaves is neither disconnected nor refused. Its
-// latency is only checked in the whole form, because other tests use the processor.
+// latency is only checked against its limit in the whole form, because other tests use
+// the processor.
 func TestAttacks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a program for each attack")
@@ -41,7 +45,7 @@ func TestAttacks(t *testing.T) {
 			}
 			t.Logf("\n%s\n%s", header, r)
 			for _, harm := range r.harm {
-				if harm != slowed || !o.short {
+				if harm != slowed || !o.short || r.beside.p99() > max(20*r.quiet.p99(), stopped) {
 					t.Error(harm)
 				}
 			}
