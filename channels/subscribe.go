@@ -183,10 +183,13 @@ func (l *Log) Unsubscribe(s *Subscriber, uri string) (last bool) {
 	return last
 }
 
-// Leave ends all subscriptions of a connection and returns what they were. It
-// needs no sequence number.
+// Leave ends all subscriptions of a connection and returns what they were; a second
+// Leave returns the same. It needs no sequence number.
 func (l *Log) Leave(s *Subscriber) (mark Bookmark) {
 	l.unsubscribing(func(tx *Tx) {
+		if mark = s.left; mark != nil {
+			return
+		}
 		mark = s.bookmark()
 		for _, uri := range mark.URIs() {
 			tx.end(s, mark[uri].of)

@@ -122,7 +122,7 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 		close(t.ends)
 		t.ends = nil
 	}
-	if newest && !cl.ended || len(cl.conns) == 0 {
+	if newest && !cl.ended || len(cl.conns) == 0 && !c.replaced {
 		cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, true
 		t.mark(cl, mark)
 	}

@@ -25,6 +25,8 @@ type conn struct {
 
 	waiting pending // messages that are being handled
 
+	replaced bool // a newer connection took over the client; guarded by the table of clients
+
 	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
 
 	// opening closes the connection if its handshake does not come in time. It is nil
