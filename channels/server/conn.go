@@ -38,6 +38,7 @@ type conn struct {
 	sub *channels.Subscriber
 
 	answered atomic.Bool // the answer to the handshake is queued
+	then     func()      // called when the connection has ended; nil is nothing
 
 	account   *budget.Account
 	counted   int // subscriptions that the account counts; guarded by the log's mutex
