@@ -149,17 +149,14 @@ func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	if c == nil || !s.Caps.Has(kind.Capability) {
 		return nil, kind.notFound()
 	}
-	sub, again := s.subs[c]
+	sub, again := s.subs.get(c)
 	if !again {
 		tx.l.fanout.flush()
 		sub.at = c.subs.add(s)
 	}
-	if s.subs == nil {
-		s.subs = map[*channel]subscription{}
-	}
 	s.left = nil
 	sub.fromSeq = tx.l.seq
-	s.subs[c] = sub
+	s.subs.set(c, sub)
 	if c.state == nil {
 		return nil, nil
 	}
@@ -210,7 +207,7 @@ func (l *Log) unsubscribing(fn func(*Tx)) {
 
 func (s *Subscriber) bookmark() Bookmark {
 	mark := Bookmark{}
-	for c, sub := range s.subs {
+	for c, sub := range s.subs.all() {
 		mark[c.uri] = position{of: c, fromSeq: sub.fromSeq}
 	}
 	return mark
@@ -219,13 +216,13 @@ func (s *Subscriber) bookmark() Bookmark {
 // end ends the subscription of s to c.
 func (tx *Tx) end(s *Subscriber, c *channel) {
 	tx.l.fanout.flush()
-	at := s.subs[c].at
-	if moved := c.subs.remove(at); moved != nil {
-		sub := moved.subs[c]
-		sub.at = at
-		moved.subs[c] = sub
+	ended, _ := s.subs.get(c)
+	if moved := c.subs.remove(ended.at); moved != nil {
+		sub, _ := moved.subs.get(c)
+		sub.at = ended.at
+		moved.subs.set(c, sub)
 	}
-	delete(s.subs, c)
+	s.subs.remove(c)
 	if c.kind.Left != nil {
 		tx.Later(func() { c.kind.Left(s, c.uri) })
 	}

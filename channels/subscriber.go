@@ -71,7 +71,7 @@ type Subscriber struct {
 	Audit func(channel, action string, refused error)
 
 	// Guarded by the log's mutex.
-	subs map[*channel]subscription
+	subs subTable
 	left Bookmark // the subscriptions that Leave ended; nil after a new one
 }
 

@@ -198,7 +198,6 @@ func (o Options) Limits() *Limits { return &Limits{o.withDefaults()} }
 func (l *Limits) New(conn *ws.Conn, h Handler, account *budget.Account) *Peer {
 	p := &Peer{conn: conn, h: h, opts: &l.opts, out: outbox{conn: conn, opts: &l.opts, holding: holding{account: account}}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.in.rate = newBucket(l.opts.MessageRate, l.opts.MessageBurst)
 	return p
 }
 
