@@ -121,7 +121,7 @@ func (p *Peer) handle(req *Request) {
 	case req.limited != nil && !req.Notification:
 		req.Fail(req.limited)
 	default:
-		p.h.Handle(p.ctx, req)
+		p.h.Handle(&p.ctx, req)
 	}
 	if !req.detached {
 		req.ensureAnswered()
@@ -133,9 +133,9 @@ func (p *Peer) handle(req *Request) {
 // the handler admits the message. Meanwhile nothing is read, so the other side waits too.
 func (p *Peer) admit(req *Request) {
 	if req.refusal == nil {
-		p.out.awaitReplies(p.ctx)
+		p.out.awaitReplies(&p.ctx)
 		if g, ok := p.h.(AdmitHandler); ok {
-			req.limited = g.Admit(p.ctx, req)
+			req.limited = g.Admit(&p.ctx, req)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (s *stream) countFrame(n int) error {
 	if p.out.holding.account == nil {
 		return nil
 	}
-	if err := p.out.holding.account.Wait(p.ctx, frameWait, budget.Frames, int64(2*n)); err != nil {
+	if err := p.out.holding.account.Wait(&p.ctx, frameWait, budget.Frames, int64(2*n)); err != nil {
 		p.out.abort(ws.CodeTryLater, budget.ErrFull.Error())
 		return p.whyClosed()
 	}

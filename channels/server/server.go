@@ -170,7 +170,7 @@ func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
 	if s.roles {
 		c.rights = access.For(grant.Role)
 	}
-	c.account = s.memory.Open(tokenName(grant), func(reason string) { c.peer.Abort(ws.CodeTryLater, reason) })
+	c.account = s.memory.Open(tokenName(grant), c)
 	c.peer = s.peers.New(socket, c, c.account)
 	s.mu.Lock()
 	defer s.mu.Unlock()
