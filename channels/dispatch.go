@@ -109,8 +109,8 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 	if err == nil {
 		err = tx.publish(c, &enc, &origin, d.Audience, d.From, d.Also)
 	}
-	if from.Audit != nil && enc.Row != nil {
-		from.Audit(p.Channel, enc.Row.Type, err)
+	if a, ok := from.Sink.(Auditor); ok && enc.Row != nil {
+		a.Audit(p.Channel, enc.Row.Type, err)
 	}
 	if err != nil {
 		enc.Raw = p.Action // the envelope of a refusal repeats the alias that the client sent
