@@ -14,7 +14,7 @@ type attack struct {
 	// run attacks until ctx is canceled, and calls begun when the attack is complete. It
 	// returns an error only if it could not attack, not if the host defended itself.
 	run func(ctx context.Context, t *target, s scale, begun func()) error
-	// visit comes to the host as others do, once the attack is complete. nil is nobody.
+	// visit comes to the host as others do, once the attack is complete. It may be nil.
 	visit func(ctx context.Context, t *target) error
 }
 
