@@ -50,6 +50,9 @@ type stateRecord struct {
 type clientRecord struct {
 	Client       SessionActiveClient `json:"client"`
 	Capabilities ahp.Capabilities    `json:"capabilities"`
+	// Token identifies the token that the client used, without disclosing it; "" in a
+	// record of an earlier version.
+	Token string `json:"token,omitzero"`
 }
 
 // keeper keeps the sessions of the catalog in the store.
@@ -59,17 +62,18 @@ type keeper struct {
 	store   channels.Store
 	records *channels.WriteBehind
 	caps    func(clientID string) ahp.Capabilities
+	token   func(clientID string) string
 	logger  *slog.Logger
 }
 
 func newKeeper(opts Options, c *catalog) *keeper {
-	k := &keeper{log: opts.Log, catalog: c, store: opts.Store, caps: opts.Capabilities, logger: opts.Logger}
+	k := &keeper{log: opts.Log, catalog: c, store: opts.Store, caps: opts.Capabilities, token: opts.Token, logger: opts.Logger}
 	k.records = channels.NewWriteBehind(k.store, k.collect, k.logger)
 	return k
 }
 
 func (k *keeper) clientChange(e *entry, c SessionActiveClient) channels.Change {
-	return channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Value: ahp.MustMarshal(clientRecord{c, k.caps(c.ClientID)})}
+	return channels.Change{Key: clientKey + e.id + "/" + c.ClientID, Value: ahp.MustMarshal(clientRecord{c, k.caps(c.ClientID), k.token(c.ClientID)})}
 }
 
 // add commits the record of a new session.
@@ -191,7 +195,7 @@ func (k *keeper) collectClient(tx *channels.ReadTx, found []record, uri, id stri
 		return append(found, record{clientKey + e.id + "/" + id, nil})
 	}
 	c := state.ActiveClients[at]
-	return append(found, record{clientKey + e.id + "/" + c.ClientID, clientRecord{c, k.caps(c.ClientID)}})
+	return append(found, record{clientKey + e.id + "/" + c.ClientID, clientRecord{c, k.caps(c.ClientID), k.token(c.ClientID)}})
 }
 
 func stateOf(tx *channels.ReadTx, uri string) *State {

@@ -28,6 +28,10 @@ type Options struct {
 	// with the client. It is called under the log's lock and must not block. It may be
 	// nil.
 	Capabilities func(clientID string) ahp.Capabilities
+	// Token returns the id of the token that a client uses, which is stored with the
+	// client: after a restart another token cannot take its place. It is called under the
+	// log's lock and must not block. It may be nil.
+	Token func(clientID string) string
 	// Memory counts what clients keep in sessions; nil counts nothing.
 	Memory *budget.Ledger
 	// NewID returns an id for a session's records, which must be unique forever. The
@@ -65,6 +69,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Capabilities == nil {
 		o.Capabilities = func(string) ahp.Capabilities { return nil }
+	}
+	if o.Token == nil {
+		o.Token = func(string) string { return "" }
 	}
 	if o.NewID == nil {
 		o.NewID = rand.Text

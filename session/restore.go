@@ -18,17 +18,17 @@ type restored struct {
 }
 
 // Restore restores the sessions of records, before the host serves. It calls expect with
-// each client that took part in one and its capabilities: until the client reconnects or
+// each client that took part in one, its token and its capabilities: until the client reconnects or
 // its grace period is over, it is listed as before (canvas/PROTOCOL.md section 5). expect
 // is called under the log's lock and may be nil. Restore removes orphaned records from
 // the store.
-func (s *Service) Restore(ctx context.Context, records channels.Records, expect func(clientID string, caps ahp.Capabilities)) error {
+func (s *Service) Restore(ctx context.Context, records channels.Records, expect func(clientID, token string, caps ahp.Capabilities)) error {
 	byID, orphans, err := s.read(records)
 	if err != nil {
 		return err
 	}
 	if expect == nil {
-		expect = func(string, ahp.Capabilities) {}
+		expect = func(string, string, ahp.Capabilities) {}
 	}
 	list := make([]*restored, 0, len(byID))
 	for _, r := range byID {
@@ -44,7 +44,7 @@ func (s *Service) Restore(ctx context.Context, records channels.Records, expect 
 		for i, r := range list {
 			r.entry.order = int64(i)
 			for _, c := range r.clients {
-				expect(c.Client.ClientID, c.Capabilities)
+				expect(c.Client.ClientID, c.Token, c.Capabilities)
 			}
 			if err := s.restore(tx, r); err != nil {
 				return err

@@ -26,7 +26,7 @@ func restart(t *testing.T, store channels.Store, opts session.Options) (*bench, 
 		t.Fatal(err)
 	}
 	var clients []string
-	err = b.svc.Restore(t.Context(), records, func(id string, caps ahp.Capabilities) { clients = append(clients, fmt.Sprint(id, caps)) })
+	err = b.svc.Restore(t.Context(), records, func(id, token string, caps ahp.Capabilities) { clients = append(clients, fmt.Sprint(id, token, caps)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,10 @@ func (b *bench) append(uri string, a ahp.Action) {
 func TestSessionsAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := channels.NewMemory()
-		b, _ := restart(t, store, session.Options{Capabilities: func(string) ahp.Capabilities { return ahp.Capabilities{"canvas"} }})
+		b, _ := restart(t, store, session.Options{
+			Capabilities: func(string) ahp.Capabilities { return ahp.Capabilities{"canvas"} },
+			Token:        func(id string) string { return "-token-of-" + id },
+		})
 		from := &channels.Subscriber{ClientID: "c"}
 		dir := "file:///work"
 		for _, uri := range []string{"ahp-session:/a", "ahp-session:/b"} {
@@ -74,7 +77,7 @@ func TestSessionsAfterRestart(t *testing.T) {
 		}
 
 		b, clients := restart(t, store, session.Options{})
-		if diff := cmp.Diff([]string{"late[canvas]"}, clients); diff != "" {
+		if diff := cmp.Diff([]string{"late-token-of-late[canvas]"}, clients); diff != "" {
 			t.Error(diff)
 		}
 		have := b.state("ahp-session:/a")

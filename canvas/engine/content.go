@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -275,6 +276,15 @@ func (c *Content) readError(ctx context.Context, t readTarget, err error) error 
 		}
 		return ended(ctx)
 	}
-	c.engine.logger.Warn("content not read", "channel", t.channel, "id", t.instance, "err", err)
+	c.engine.logger.Warn("content not read", "channel", t.channel, "id", t.instance, "err", withoutPath(err))
 	return canvas.Errorf(canvas.CodeHandlerError, "the canvas could not read this resource").Wire()
+}
+
+// withoutPath returns the cause of an error of the file system: the path is from a client's
+// URI, and the log has none.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", e.Op, e.Err)
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -104,16 +105,12 @@ func (a *audit) list() []AuditEntry {
 
 // act adds what a connection did.
 func (a *audit) act(act server.Act) {
-	name := act.Grant.Name
-	if name == "" {
-		name = act.Grant.Role
-	}
-	a.add(AuditEntry{Token: name, Client: act.ClientID, Method: act.Method, Target: act.Target, Outcome: outcome(act.Err), conn: act.Conn})
+	a.add(AuditEntry{Token: cmp.Or(act.Grant.Name, act.Grant.Role), Client: act.ClientID, Method: act.Method, Target: act.Target, Outcome: outcome(act.Err), conn: act.Conn})
 }
 
 // tool adds what an agent did.
-func (a *audit) tool(_ context.Context, name, target string, err error) {
-	a.add(AuditEntry{Token: RoleAgent, Method: name, Target: target, Outcome: outcome(err)})
+func (a *audit) tool(_ context.Context, caller, name, target string, err error) {
+	a.add(AuditEntry{Token: cmp.Or(caller, RoleAgent), Method: name, Target: target, Outcome: outcome(err)})
 }
 
 // token adds what was done with a token.

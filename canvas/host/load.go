@@ -17,6 +17,8 @@ type Load struct {
 	// Refused counts AHP connections that were refused at the limit, or at that of their
 	// address.
 	Refused uint64
+	// Slow counts AHP connections that were closed because they did not read.
+	Slow uint64
 	// StoreErrors counts the changes that the store refused because of the disk.
 	StoreErrors uint64
 	// HTTP counts the other connections of Serve's listener.
@@ -55,8 +57,9 @@ func (h *Host) memoryLoad() Memory {
 
 // Load returns the current counts.
 func (h *Host) Load() Load {
+	stats := h.server.Stats()
 	return Load{
-		Connections: h.server.Stats().Connections, MaxConnections: h.opts.MaxConnections,
+		Connections: stats.Connections, MaxConnections: h.opts.MaxConnections, Slow: stats.Slow,
 		Refused: h.full.Load(), HTTP: h.conns.Stats(), Memory: h.memoryLoad(), StoreErrors: h.storeHealth().Errors,
 	}
 }

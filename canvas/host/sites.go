@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
@@ -176,6 +177,7 @@ func (l *sites) guarded(next http.Handler, roles []string) http.Handler {
 			defer done()
 			r = r.Clone(context.WithValue(ctx, grantKey{}, grant))
 			s.guard.RemoveToken(r)
+			r.Header.Set(mcp.CallerHeader, cmp.Or(grant.Name, grant.Role))
 		}
 		next.ServeHTTP(w, r)
 	})

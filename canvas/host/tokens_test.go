@@ -254,10 +254,25 @@ func TestAudit(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("audit:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	secret, _, err := h.AccessTokens().Create(token.Request{Role: host.RoleAgent, Name: "nightly"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := mcp.Dial(t.Context(), mcp.ClientOptions{URL: h.Endpoints().MCP, Token: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer named.Close()
+	if _, err := named.Call(t.Context(), "close_canvas", ahp.Value(`{"instanceId":"one"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if all := h.Audit(); all[len(all)-1].Token != "nightly" {
+		t.Errorf("a call with a named token: %+v", all[len(all)-1])
+	}
 	if status, _ := post(t, h, "GET", "/access/audit", viewToken, ""); status != http.StatusForbidden {
 		t.Errorf("the audit with the view token: %d", status)
 	}
-	if status, m := post(t, h, "GET", "/access/audit", agentToken, ""); status != http.StatusOK || len(m["entries"].([]any)) != 4 {
+	if status, m := post(t, h, "GET", "/access/audit", agentToken, ""); status != http.StatusOK || len(m["entries"].([]any)) != 5 {
 		t.Errorf("the audit: %d %v", status, m)
 	}
 }

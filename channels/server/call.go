@@ -41,5 +41,11 @@ func (s *Server) Capabilities(clientID string) ahp.Capabilities {
 
 // Expect records a client that was connected before the host was restarted. Its
 // grace period begins now; during it, the client has these capabilities. The client
-// must initialize again, because there is nothing to resume.
-func (s *Server) Expect(clientID string, caps ahp.Capabilities) { s.clients.expect(clientID, caps) }
+// must initialize again, because there is nothing to resume. token is the id of the token
+// that it used, which it must use again; "" is unknown.
+func (s *Server) Expect(clientID, token string, caps ahp.Capabilities) {
+	s.clients.expect(clientID, token, caps)
+}
+
+// Token returns the id of the token that a client uses or used last, or "".
+func (s *Server) Token(clientID string) string { return s.clients.tokenOf(clientID) }

@@ -102,6 +102,9 @@ func (t *clients) claim(c *conn, shown string, fresh bool) (secret string, repla
 func (cl *client) admits(c *conn, proven bool) error {
 	switch {
 	case cl.secret == "": // from before a restart: only a role that can declare has been listed
+		if cl.token != "" && cl.token != c.grant.Token && c.grant.ClientID == "" && c.server.opens(cl.token) {
+			return errOtherToken // unless the token names the client
+		}
 		if c.rights.Of("session/activeClientSet") == access.Denied {
 			return errOtherToken
 		}

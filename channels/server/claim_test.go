@@ -99,6 +99,32 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// TestExpectedClientsKeepTheirToken: after a restart a listed client id belongs to the
+// token that used it, unless that token has ended.
+func TestExpectedClientsKeepTheirToken(t *testing.T) {
+	for name, tc := range map[string]struct {
+		expected string
+		grant    ws.Grant
+		want     string
+	}{
+		"the same token":            {"a", ws.Grant{Token: "a"}, `"result"`},
+		"another token":             {"a", ws.Grant{Token: "b"}, "client_of_another_token"},
+		"a token that names it":     {"a", ws.Grant{Token: "b", ClientID: "c"}, `"result"`},
+		"another, and it has ended": {"ended", ws.Grant{Token: "b"}, `"result"`},
+		"a record without a token":  {"", ws.Grant{Token: "b"}, `"result"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, dial := serveGrants(t, server.Options{ValidToken: func(token string) bool { return token != "ended" }})
+				s.Expect("c", tc.expected, nil)
+				if answer := begin(t, dial(tc.grant), "initialize", ""); !strings.Contains(answer, tc.want) {
+					t.Errorf("answer %s, want %s", answer, tc.want)
+				}
+			})
+		})
+	}
+}
+
 // TestEndToken: the connections of a token that ends are closed, others are not, and a
 // connection that arrives too late is closed too.
 func TestEndToken(t *testing.T) {

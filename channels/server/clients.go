@@ -39,7 +39,8 @@ type Connectivity interface {
 type client struct {
 	id string
 	// token identifies the token that may use the id, and secret proves to be the same
-	// client. They are "" for a client from before a restart.
+	// client. A client from before a restart has no secret, and no token if that is not
+	// known.
 	token, secret string
 	// version and caps are what a reconnect resumes: those of the newest connection,
 	// or of the one that ended last. A client from before a restart has no version.
@@ -96,11 +97,11 @@ func (t *clients) add(c *conn) {
 
 // expect adds a client from before a restart, and begins its grace period. The
 // client cannot reconnect, because its version and subscriptions are unknown.
-func (t *clients) expect(id string, caps ahp.Capabilities) {
+func (t *clients) expect(id, token string, caps ahp.Capabilities) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known[id] == nil && !t.closed {
-		cl := &client{id: id, caps: caps}
+		cl := &client{id: id, token: token, caps: caps}
 		t.known[id] = cl
 		t.leave(cl)
 	}
@@ -192,6 +193,15 @@ func (t *clients) capabilities(id string) ahp.Capabilities {
 		return cl.conns[len(cl.conns)-1].sub.Caps
 	}
 	return cl.caps
+}
+
+func (t *clients) tokenOf(id string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if cl := t.known[id]; cl != nil {
+		return cl.token
+	}
+	return ""
 }
 
 func (t *clients) graceOver(cl *client) {

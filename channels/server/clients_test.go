@@ -187,8 +187,8 @@ func TestExpected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var gone []string
 		table := newTable(10, &gone)
-		table.expect("back", ahp.Capabilities{"canvas"})
-		table.expect("away", nil)
+		table.expect("back", "", ahp.Capabilities{"canvas"})
+		table.expect("away", "", nil)
 		time.Sleep(29 * time.Second)
 		known, ok := table.recall("back")
 		if !ok || !known.caps.Has("canvas") || known.version != (ahp.Version{}) {

@@ -131,8 +131,11 @@ func (c *conn) mismatched(m Method, req *peer.Request) {
 
 // Closed is called once, when the connection has ended and its last handler has
 // returned. The server's Close waits for it.
-func (c *conn) Closed(error) {
+func (c *conn) Closed(err error) {
 	s := c.server
+	if ws.CodeOf(err) == ws.CodeSlow {
+		s.slow.Add(1)
+	}
 	defer s.ended(c)
 	defer c.account.Close(tokenName(c.grant))
 	if c.sub == nil {

@@ -98,6 +98,7 @@ type Server struct {
 	tokens       paces // by tokenName
 
 	unreadable atomic.Uint64
+	slow       atomic.Uint64
 	closed     atomic.Bool // set under mu
 
 	mu   sync.Mutex
@@ -178,7 +179,7 @@ func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
 	case s.closed.Load():
 		c.refuse(socket, ws.CodeGoingAway, shuttingDown)
 		return
-	case s.validToken != nil && !s.validToken(grant.Token):
+	case !s.opens(grant.Token):
 		c.refuse(socket, ws.CodeTokenEnded, tokenEnded)
 		return
 	}
@@ -186,6 +187,9 @@ func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
 	c.opening = time.AfterFunc(s.handshake, c.neverOpened)
 	c.peer.Start()
 }
+
+// opens reports whether a token still grants what it did.
+func (s *Server) opens(token string) bool { return s.validToken == nil || s.validToken(token) }
 
 // refuse ends a connection that was not started.
 func (c *conn) refuse(socket *ws.Conn, code ws.CloseCode, reason string) {
@@ -237,13 +241,15 @@ type Stats struct {
 	// Unreadable is the number of notifications that were neither handled nor refused,
 	// because a notification has no answer.
 	Unreadable uint64
+	// Slow is the number of connections that were closed because they did not read.
+	Slow uint64
 }
 
 // Stats returns the counters.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Stats{Connections: len(s.live), Unreadable: s.unreadable.Load()}
+	return Stats{Connections: len(s.live), Unreadable: s.unreadable.Load(), Slow: s.slow.Load()}
 }
 
 // Close refuses new requests, waits for the answers to accepted ones, closes every

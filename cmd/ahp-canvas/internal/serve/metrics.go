@@ -28,6 +28,7 @@ func hostMetrics(h *host.Host) prometheus.Collector {
 			}
 			return 0
 		}),
+		listener.Counter("ahp_canvas_connections_slow_total", "AHP connections closed because they did not read.", func() float64 { return float64(h.Load().Slow) }),
 		listener.Counter("ahp_canvas_store_errors_total", "Changes that the store refused because of the disk.", func() float64 { return float64(h.Load().StoreErrors) }),
 		listener.Gauge("ahp_canvas_memory_limit_bytes", "Memory that clients can make the host hold (--memory).", func() float64 { return float64(h.Load().Memory.Limit) }),
 		listener.Counter("ahp_canvas_memory_closed_total", "AHP connections closed because they held too much memory.", func() float64 { return float64(h.Load().Memory.Closed) }),
