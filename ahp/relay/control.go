@@ -133,7 +133,7 @@ func (c *control) openLane(ctx context.Context, offer message) (*ws.Conn, LaneIn
 	if err == nil {
 		var m message
 		if m, err = decode(data); err == nil && m.Type == typeOpen {
-			return conn, LaneInfo{Lane: offer.Lane, Subject: m.Subject, ClientID: m.ClientID}, nil
+			return conn, LaneInfo{Lane: offer.Lane, Subject: m.Subject, ClientID: m.ClientID, Person: m.Person}, nil
 		}
 	}
 	conn.Close(ws.CodePolicy, "no opening message")

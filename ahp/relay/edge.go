@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"strings"
@@ -20,6 +21,7 @@ type Edge struct {
 	machine *ws.Guard // at the other two, which refuse web pages
 	count   counters
 	quotas  quotas
+	key     [32]byte // of the names of people
 
 	ctx    context.Context // canceled when Close begins
 	cancel context.CancelFunc
@@ -53,6 +55,7 @@ func New(opts EdgeOptions) *Edge {
 		returned:  map[string]bool{},
 		graceEnds: time.Now().Add(opts.StartupGrace),
 	}
+	_, _ = rand.Read(e.key[:]) // never fails
 	e.count.init()
 	e.quotas.init(opts)
 	e.ctx, e.cancel = context.WithCancel(context.Background())

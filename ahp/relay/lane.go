@@ -2,7 +2,10 @@ package relay
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -17,6 +20,7 @@ type lane struct {
 	id, secret string
 	host       string
 	grant      Grant
+	person     string
 	client     *ws.Conn
 
 	// ctx ends the lane. Its cause is a *ws.CloseError, which both ends receive.
@@ -65,7 +69,7 @@ func (e *Edge) admit(client *ws.Conn, host string, grant Grant, addr netip.Prefi
 		return
 	}
 	defer e.quotas.release(host, grant, addr)
-	l := e.newLane(client, host, grant)
+	l := e.newLane(client, host, grant, addr)
 	defer e.forget(l)
 	if grant.Valid != nil {
 		defer context.AfterFunc(grant.Valid, func() { l.end(withdrawn) })()
@@ -94,9 +98,9 @@ var (
 	clientGone = &ws.CloseError{Code: CodePeerLost, Reason: "the client disconnected"}
 )
 
-func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
+func (e *Edge) newLane(client *ws.Conn, host string, grant Grant, addr netip.Prefix) *lane {
 	l := &lane{
-		id: e.opts.NewSecret(), secret: e.opts.NewSecret(), host: host, grant: grant, client: client,
+		id: e.opts.NewSecret(), secret: e.opts.NewSecret(), host: host, grant: grant, person: e.person(grant, addr), client: client,
 		hostArrived: make(chan struct{}), hostReturned: make(chan struct{}),
 	}
 	ctx, cancel := context.WithCancelCause(e.ctx)
@@ -106,6 +110,17 @@ func (e *Edge) newLane(client *ws.Conn, host string, grant Grant) *lane {
 	e.lanes[l.id] = l
 	e.waiting++
 	return l
+}
+
+// person names a token and the address from which it is used. The key keeps a host from
+// finding the address by trying all.
+func (e *Edge) person(grant Grant, addr netip.Prefix) string {
+	mac := hmac.New(sha256.New, e.key[:])
+	mac.Write([]byte(grant.counted()))
+	if limited(addr) {
+		mac.Write([]byte(" " + addr.String()))
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
 // connectHost asks the host to dial back and waits until it has. If the host is
@@ -222,7 +237,7 @@ func (e *Edge) serveLane(w http.ResponseWriter, r *http.Request, id string) {
 		l.end(noAnswer) // the secret is used up
 		return
 	}
-	hello := message{Type: typeOpen, Subject: l.grant.Subject, ClientID: l.grant.ClientID}
+	hello := message{Type: typeOpen, Subject: l.grant.Subject, ClientID: l.grant.ClientID, Person: l.person}
 	err = conn.WriteBatch([][]byte{hello.encode()})
 	e.mu.Lock()
 	late := l.forgotten || err != nil

@@ -41,6 +41,8 @@ type message struct {
 	// only client id that the client may use ("" allows any).
 	Subject  string `json:"subject,omitzero"`
 	ClientID string `json:"clientId,omitzero"`
+	// Person of an open tells the people apart who share the client's token.
+	Person string `json:"person,omitzero"`
 }
 
 // decode parses a message and checks that it has the members that its type

@@ -78,6 +78,11 @@ type LaneInfo struct {
 	Subject string
 	// ClientID is the only client id that the client may use; "" allows any.
 	ClientID string
+	// Person tells the people apart who share a client token, such as the link of a team:
+	// it is a name for the token and the address from which it is used, which it does not
+	// disclose. It is "" from an older relay. It is for limits and records, and proves
+	// nothing.
+	Person string
 }
 
 // State is the state of an uplink.

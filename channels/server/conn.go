@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -56,8 +55,14 @@ func (c *conn) countSubscriptions(tx *channels.ReadTx) {
 	c.counted = n
 }
 
-// tokenName names the token of a connection in the budget and in the rates.
-func tokenName(g ws.Grant) string { return cmp.Or(g.Token, g.Role+"/"+g.ClientID) }
+// tokenName names the token of a connection in the budget and in the rates. People who come
+// through a relay have none, but names.
+func tokenName(g ws.Grant) string {
+	if g.Token != "" {
+		return g.Token
+	}
+	return g.Role + "/" + g.ClientID + "/" + g.Name
+}
 
 // CloseHolder implements [budget.Holder].
 func (c *conn) CloseHolder(reason string) { c.peer.Abort(ws.CodeTryLater, reason) }

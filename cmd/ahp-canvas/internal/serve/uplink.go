@@ -98,7 +98,7 @@ func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions 
 	return relay.UplinkOptions{
 		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress,
 		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
-			h.ServeSocket(socket, ws.Grant{Role: host.RoleView, ClientID: lane.ClientID, Name: "relay"})
+			h.ServeSocket(socket, ws.Grant{Role: host.RoleView, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
 		},
 	}
 }
