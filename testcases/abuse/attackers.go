@@ -16,9 +16,9 @@ const attackEnv = "AHP_ABUSE_ATTACK"
 
 // orders are what the process of the attackers does.
 type orders struct {
-	Attack, URL, Token string
-	Lasts              time.Duration
-	Part               float64
+	Attack, URL, Token, Relay string
+	Lasts                     time.Duration
+	Part                      float64
 }
 
 // begun is what that process prints once the attack is complete.
@@ -31,7 +31,7 @@ func attackers(ctx context.Context, a attack, t *target, s scale) (*exec.Cmd, *b
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := json.Marshal(orders{a.name, t.url, t.token, s.lasts, s.part})
+	text, err := json.Marshal(orders{a.name, t.url, t.token, t.relay, s.lasts, s.part})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +82,7 @@ func attackMain() int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), o.Lasts)
 	defer cancel()
-	t := &target{url: o.URL, token: o.Token}
+	t := &target{url: o.URL, token: o.Token, relay: o.Relay}
 	if err := chosen[0].run(ctx, t, scale{part: o.Part}, func() { fmt.Println(begun) }); err != nil {
 		fmt.Fprintln(os.Stderr, "abuse:", err)
 		return 1

@@ -113,6 +113,9 @@ func command(ctx context.Context, args []string) error {
 	harmed := false
 	fmt.Println(header)
 	for _, a := range chosen {
+		if a.relay && o.url != "" {
+			continue // the relay of that host is not known
+		}
 		r, err := measure(ctx, a, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)

@@ -16,13 +16,15 @@ type attack struct {
 	run func(ctx context.Context, t *target, s scale, begun func()) error
 	// visit comes to the host as others do, once the attack is complete. It may be nil.
 	visit func(ctx context.Context, t *target) error
+	// relay says that the attack is on a relay, which is started with a host.
+	relay bool
 }
 
 // attacks are all attacks, in the order of a run.
 var attacks []attack
 
 func init() { // attackMain refers to it
-	attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls}
+	attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls, relayed}
 }
 
 // scale says how long and how large an attack is.
@@ -64,7 +66,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func measure(ctx context.Context, a attack, o options) (result, error) {
 	r := result{name: a.name}
 	s := o.scale()
-	t, err := reach(ctx, o)
+	t, err := reach(ctx, o, a.relay)
 	if err != nil {
 		return r, err
 	}

@@ -24,13 +24,16 @@ type target struct {
 	dir        string
 	process    *exec.Cmd // nil if the host was not started here
 
+	relay, relayToken string // of an attack on a relay
+	others            []*exec.Cmd
+
 	mu             sync.Mutex
 	who            string // whose attempts are counted
 	asked, entered int
 }
 
-// reach returns the host at the given address, or starts one.
-func reach(ctx context.Context, o options) (*target, error) {
+// reach returns the host at the given address, or starts one, perhaps with a relay.
+func reach(ctx context.Context, o options, relay bool) (*target, error) {
 	t := &target{url: o.url, token: o.token, pid: o.pid, budget: o.memory << 20}
 	if o.url != "" {
 		return t, nil
@@ -48,12 +51,23 @@ func reach(ctx context.Context, o options) (*target, error) {
 	if !o.noFlag {
 		args = append(args, "--memory", fmt.Sprintf("%dMiB", o.memory))
 	}
+	if relay {
+		more, err := t.startRelay(ctx, o.binary)
+		if err != nil {
+			t.stop()
+			return nil, err
+		}
+		args = append(args, more...)
+	}
 	t.process = exec.CommandContext(ctx, o.binary, args...)
 	t.process.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir, "XDG_STATE_HOME="+dir, "HOME="+dir)
 	t.process.Stderr = os.Stderr
 	if err := t.start(); err != nil {
 		t.stop()
 		return nil, err
+	}
+	if relay {
+		t.pid = t.others[0].Process.Pid
 	}
 	return t, nil
 }
@@ -81,9 +95,11 @@ func (t *target) start() error {
 
 // stop ends a host that was started here.
 func (t *target) stop() {
-	if t.process != nil && t.process.Process != nil {
-		_ = t.process.Process.Kill()
-		_ = t.process.Wait()
+	for _, p := range append(t.others, t.process) {
+		if p != nil && p.Process != nil {
+			_ = p.Process.Kill()
+			_ = p.Wait()
+		}
 	}
 	if t.dir != "" {
 		_ = os.RemoveAll(t.dir)
