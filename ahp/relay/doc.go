@@ -52,7 +52,8 @@
 //   - A secret opens one lane, once, and expires with the time to dial back.
 //   - Lanes are limited per host, per token and per address, and so is the rate of new
 //     ones. A link is one token, which a team of 50 can share; one address has at most half
-//     of its lanes. Behind a proxy that EdgeOptions.Proxies does not name, and on loopback,
+//     of its lanes. The host gets a name for the token and the address (LaneInfo.Person), to
+//     limit each person too. Behind a proxy that EdgeOptions.Proxies does not name, and on loopback,
 //     addresses say nothing and are not limited.
 //   - Withdrawal or expiry of a token ends every connection that it opened.
 //   - Tokens, secrets and payloads never reach a log or a forwarded header.

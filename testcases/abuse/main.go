@@ -12,7 +12,8 @@
 // Attackers are on other machines. Here they are a process that runs with the lowest
 // priority, so that the host has the processor whenever it has work. The client that
 // behaves is another process with the usual priority, and so are those who come during
-// an attack.
+// an attack. The attack "relay" starts a relay in front of the host; memory and processor
+// time are the relay's then. It is left out with --url.
 //
 // The verdict of an attack is "ok" if
 //
