@@ -39,6 +39,9 @@ var (
 		"dispatchAction": refused, "unsubscribe": refused, "action": refused,
 	}
 	actionRows = map[string]covers{
+		// Those of the later versions.
+		"chat/turnStarted": both, "chat/responsePart": unprompted, "chat/turnComplete": unprompted,
+		"chat/canvasesChanged": unprompted, "canvas/stateChanged": unprompted,
 		"session/titleChanged": both | unprompted, "session/isReadChanged": both, "session/isArchivedChanged": both, "session/activeClientSet": both,
 		"session/activeClientRemoved": both | unprompted, "session/customizationToggled": both,
 		// Accepted as session/activeClientSet and session/activeClientRemoved.
