@@ -86,6 +86,7 @@ var layers = []layer{
 	{"testcases/abuse", "ahp/ws", "", "attacks a host elsewhere"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
+	{"testcases/editors", "", "", "published editors as clients"},
 	{"cmd/ahp-canvas", "cmd/ahp-canvas/internal/authoring cmd/ahp-canvas/internal/conform cmd/ahp-canvas/internal/doctor cmd/ahp-canvas/internal/drive cmd/ahp-canvas/internal/licenses cmd/ahp-canvas/internal/people cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/relay cmd/ahp-canvas/internal/serve cmd/ahp-canvas/internal/state cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/view", "github.com/spf13/cobra", "the commands, put together"},
 	{"cmd/ahp-canvas/internal/authoring", "canvas/provider/aap/skill canvas/provider/extension canvas/provider/folder cmd/ahp-canvas/internal/term", "github.com/spf13/cobra", "verbs: new, lint and aap"},
 	{"cmd/ahp-canvas/internal/conform", "ahp ahp/ws canvas canvas/mcp canvas/web cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/term testcases testcases/conform", "github.com/spf13/cobra", "verbs: conform, check and record"},
