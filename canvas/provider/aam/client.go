@@ -118,13 +118,13 @@ func (c *Client) send(req *http.Request, limit int64) (answer, error) {
 		if !left.Load() {
 			return answer{}, errorf(CodeSiteUnavailable, "", "%s cannot be reached: %s", req.URL.Host, cause(err))
 		}
-		return answer{}, lost(req.URL.Host)
+		return answer{}, lost(req.URL.Host, err)
 	}
 	defer resp.Body.Close()
 	a := answer{status: resp.StatusCode, header: resp.Header}
 	a.body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
-		return answer{}, lost(req.URL.Host)
+		return answer{}, lost(req.URL.Host, err)
 	}
 	if int64(len(a.body)) > limit {
 		a.body, a.large = nil, true
@@ -132,8 +132,8 @@ func (c *Client) send(req *http.Request, limit int64) (answer, error) {
 	return a, nil
 }
 
-func lost(host string) *Error {
-	return errorf(CodeOutcomeUnknown, "", "the answer of %s was lost: whether the action ran is not known; it is not repeated", host)
+func lost(host string, err error) *Error {
+	return errorf(CodeOutcomeUnknown, "", "the answer of %s was lost (%s): whether the action ran is not known; it is not repeated", host, cause(err))
 }
 
 // cause is why a connection failed, without the request's address.
@@ -155,9 +155,12 @@ func (c *Client) Discover(ctx context.Context, site Site) (*Manifest, []Warning,
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("X-Agent-Vendor", c.vendor)
 	a, err := c.send(req, MaxManifest)
+	if isCode(err, CodeOutcomeUnknown) {
+		text, _, _ := strings.Cut(err.Error(), ": whether")
+		return nil, nil, errorf(CodeSiteUnavailable, "", "%s", text)
+	}
 	if err != nil {
-		e, _ := errors.AsType[*Error](err)
-		return nil, nil, errorf(CodeSiteUnavailable, "", "%s", e.Message)
+		return nil, nil, err
 	}
 	switch {
 	case a.status == http.StatusNotFound, a.status == http.StatusGone, a.status == http.StatusOK && isHTML(a):
