@@ -76,8 +76,14 @@ func userHash(user string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newRowID returns an id that sorts by time.
-func newRowID(t time.Time) string {
+// newID returns an id for a row. IDs sort by time, also in the same nanosecond.
+func (a *audit) newID(t time.Time) string {
+	a.mu.Lock()
+	if !t.After(a.last) {
+		t = a.last.Add(1)
+	}
+	a.last = t
+	a.mu.Unlock()
 	return "evt_" + t.UTC().Format("20060102T150405.000000000") + "_" + strings.ToLower(rand.Text()[:6])
 }
 
@@ -90,6 +96,7 @@ type audit struct {
 	known     []Row // the oldest first
 	strangers []Row
 	limit     int
+	last      time.Time // of the newest id
 
 	journal *journal
 	changed func()

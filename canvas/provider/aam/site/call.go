@@ -210,7 +210,7 @@ var runID = regexp.MustCompile(`^run_[A-Za-z0-9_-]{1,64}$`)
 // newRow is the row of a call that has begun. It says what is known if the host ends now.
 func (s *Site) newRow(r *http.Request, c *call) Row {
 	row := Row{
-		ID: newRowID(c.begun), Time: c.begun.UTC(), Tenant: s.config.Site.Domain, Action: c.action.ID, Kind: "free",
+		ID: s.audit.newID(c.begun), Time: c.begun.UTC(), Tenant: s.config.Site.Domain, Action: c.action.ID, Kind: "free",
 		Scopes: []string{}, Result: resultUnknown, RunID: r.Header.Get("X-Agent-Run-Id"),
 	}
 	if v := r.Header.Get("X-Agent-Vendor"); vendorID.MatchString(v) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
 // Config is what a site publishes. [ParseConfig] reads one from a file; a program can also
@@ -61,7 +62,7 @@ type Action struct {
 	// Description replaces that of the executor.
 	Description string `json:"description,omitzero"`
 	// Pricing is the price; the zero value is free.
-	Pricing Pricing `json:"pricing,omitzero"`
+	Pricing aam.Pricing `json:"pricing,omitzero"`
 	// Input is the JSON Schema of the parameters, in place of the executor's.
 	Input ahp.Value `json:"input,omitzero"`
 }
@@ -225,10 +226,10 @@ func (c Config) checkAction(a Action) error {
 	case a.Pricing.Free():
 		return nil
 	}
-	if err := a.Pricing.check(); err != nil {
+	if err := checkPricing(a.Pricing); err != nil {
 		return fmt.Errorf("/pricing%w", err)
 	}
-	if a.Pricing.Type != TypeX402 {
+	if a.Pricing.Type != aam.X402 {
 		return nil
 	}
 	return c.checkSettle()

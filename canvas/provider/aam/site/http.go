@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
 // The paths of a site.
@@ -201,11 +202,11 @@ func (s *Site) answer(w http.ResponseWriter, bad *Refusal) {
 		Settled bool `json:"settled"`
 	}
 	body := struct {
-		OK         bool      `json:"ok"`
-		Error      errorBody `json:"error"`
-		Proofs     []proof   `json:"accepted_identity_proofs,omitzero"`
-		ConsentURL string    `json:"consent_url,omitzero"`
-		Payment    *settled  `json:"payment,omitzero"`
+		OK         bool        `json:"ok"`
+		Error      errorBody   `json:"error"`
+		Proofs     []aam.Proof `json:"accepted_identity_proofs,omitzero"`
+		ConsentURL string      `json:"consent_url,omitzero"`
+		Payment    *settled    `json:"payment,omitzero"`
 	}{Error: errorBody{bad.Code, bad.Message, bad.Path, bad.rule}}
 	h := w.Header()
 	if bad.RetryAfter > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
 // The states of a [Kept] payment.
@@ -70,7 +71,7 @@ var ErrNoFacilitator = errors.New("the site's configuration names no facilitator
 // Collect has the facilitator execute the payments that are signed. One whose outcome is
 // unknown is not sent again: it could be executed twice.
 func (s *Site) Collect(ctx context.Context) (Collected, error) {
-	rail, ok := s.rails[TypeX402].(*x402Rail)
+	rail, ok := s.rails[aam.X402].(*x402Rail)
 	if !ok || rail.facilitator == nil {
 		return Collected{}, ErrNoFacilitator
 	}
@@ -78,7 +79,7 @@ func (s *Site) Collect(ctx context.Context) (Collected, error) {
 	defer s.collecting.Unlock()
 	var sum Collected
 	for _, k := range s.Payments() {
-		if k.State != StateSigned || k.Payment.Scheme != TypeX402 {
+		if k.State != StateSigned || k.Payment.Scheme != aam.X402 {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
 // describe returns what an action is for, and the schema of its parameters.
@@ -85,25 +86,16 @@ func (s *Site) readInput(w http.ResponseWriter, r *http.Request, a Action) (ahp.
 	return raw, nil
 }
 
-// proof is a way to get a credential, as the manifest and a 401 have it.
-type proof struct {
-	Type              string            `json:"type"`
-	Issuer            string            `json:"issuer,omitzero"`
-	JWKSURL           string            `json:"jwks_url,omitzero"`
-	ConnectURLPattern string            `json:"connect_url_pattern,omitzero"`
-	ScopeNames        map[string]string `json:"scope_names,omitzero"`
-	AuthorizeURL      string            `json:"authorize_url,omitzero"`
-	TokenURL          string            `json:"token_url,omitzero"`
-	Flow              string            `json:"flow,omitzero"`
-}
+// flow is what a per-site proof has beside the members that package aam knows.
+var flow = ahp.Value(`{"flow":"out_of_band"}`)
 
 // proofs are the ways to get a credential.
-func (s *Site) proofs() []proof {
-	var all []proof
+func (s *Site) proofs() []aam.Proof {
+	var all []aam.Proof
 	for _, i := range s.config.Identity {
-		all = append(all, proof{Type: "aam_id", Issuer: i.Issuer, JWKSURL: i.JWKSURL, ConnectURLPattern: i.ConnectURLPattern, ScopeNames: i.Scopes})
+		all = append(all, aam.Proof{Type: aam.ProofAAMID, Issuer: i.Issuer, JWKS: i.JWKSURL, ConnectURL: i.ConnectURLPattern, ScopeNames: i.Scopes})
 	}
-	return append(all, proof{Type: "per_site_consent", AuthorizeURL: s.config.Origin + PathAuthorize, TokenURL: s.config.Origin + PathToken, Flow: "out_of_band"})
+	return append(all, aam.Proof{Type: aam.ProofPerSite, AuthorizeURL: s.config.Origin + PathAuthorize, TokenURL: s.config.Origin + PathToken, Extra: flow})
 }
 
 // serveManifest answers with the manifest as it is now.
@@ -131,4 +123,32 @@ func (i Identity) scopesOf(action string) []string {
 
 // Manifest returns the manifest: the actions that can be run now, with the descriptions and
 // schemas of the executor.
-func (s *Site) Manifest() []byte { return nil }
+func (s *Site) Manifest() []byte {
+	m := aam.Manifest{
+		Version: aam.Version,
+		Site:    aam.SiteInfo{Name: s.config.Site.Name, Domain: s.config.Site.Domain, Description: s.config.Site.Description},
+		Auth: aam.Auth{
+			Type: aam.DelegatedOAuth, AuthorizeURL: s.config.Origin + PathAuthorize, TokenURL: s.config.Origin + PathToken,
+			Proofs: s.proofs(),
+		},
+		Actions: []aam.Action{},
+	}
+	for _, a := range s.config.Actions {
+		description, input, ok := s.describe(a)
+		if !ok {
+			continue
+		}
+		out := aam.Action{ID: a.ID, Description: description, Pricing: a.Pricing}
+		if input != nil {
+			var whole bool
+			if out.Params, whole = aam.Params(input); !whole {
+				out.Schema = input
+			}
+		}
+		m.Actions = append(m.Actions, out)
+		if !a.Public {
+			m.Auth.RequiredFor = append(m.Auth.RequiredFor, a.ID)
+		}
+	}
+	return ahp.MustMarshal(m)
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
 // Rail takes payments of one pricing type. x402 is built in; a program adds others by
@@ -31,7 +32,7 @@ type Offer struct {
 	// Resource is the action's URL.
 	Resource string
 	// Pricing is the action's price.
-	Pricing Pricing
+	Pricing aam.Pricing
 }
 
 // Challenge is the answer to a call that was not paid.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
 // Executor runs a site's actions.
@@ -163,8 +164,8 @@ func (s *Site) setUp() error {
 	for name, r := range s.opts.Rails {
 		s.rails[name] = r
 	}
-	if s.rails[TypeX402] == nil && s.config.Settle != nil {
-		s.rails[TypeX402] = newX402(*s.config.Settle, s.opts.HTTP)
+	if s.rails[aam.X402] == nil && s.config.Settle != nil {
+		s.rails[aam.X402] = newX402(*s.config.Settle, s.opts.HTTP)
 	}
 	for n, a := range s.config.Actions {
 		if !a.Pricing.Free() && s.rails[a.Pricing.Type] == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
@@ -294,7 +295,7 @@ func (s *Site) Tokens() []Token {
 func dayOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // tooDear reports whether a price is above what a grant allows for a call.
-func (g Grant) tooDear(p Pricing) bool {
+func (g Grant) tooDear(p aam.Pricing) bool {
 	if g.PerCall == "" || p.Free() {
 		return false
 	}

@@ -8,22 +8,33 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
 // wordUsed is x402's word for a payment that was used before.
 const wordUsed = x402.InvalidState
 
-// checkX402 refuses a price that x402 cannot express.
-func checkX402(p Pricing) error {
-	if p.Currency != "USDC" {
-		return fmt.Errorf("/currency %q: want USDC", p.Currency)
+// checkPricing refuses a price that no agent could pay. The types of other rails are
+// theirs to check.
+func checkPricing(p aam.Pricing) error {
+	if len(p.Extra) > 2 { // more than {}
+		return fmt.Errorf(": unknown member in %s", p.Extra)
 	}
-	if _, ok := x402.NetworkOf(p.Network); !ok {
-		return fmt.Errorf("/network %q: want base or base-sepolia", p.Network)
+	if p.Type == "unreadable" {
+		return fmt.Errorf(": %s", p.Problem())
 	}
-	if _, err := x402.ParseAddress(p.PayTo); err != nil {
-		return fmt.Errorf("/pay_to: %w", err)
+	if p.Type != aam.X402 {
+		return nil
+	}
+	if why := p.Problem(); why != "" {
+		return fmt.Errorf(": %s", why)
+	}
+	if amount, _, _ := p.Amounts(); amount.Zero() {
+		return fmt.Errorf("/amount %q: an action without a price is \"free\"", p.Amount)
+	}
+	if p.PayTo == "" {
+		return errors.New("/pay_to: want the address that is paid")
 	}
 	return nil
 }
@@ -76,7 +87,7 @@ func (r *x402Rail) Verify(ctx context.Context, o Offer, proof string, now time.T
 	}
 	until := p.Data.Authorization.ValidBefore
 	return Payment{
-		Key: p.Nonce().String(), Until: timeOf(until), Scheme: TypeX402, Network: req.Network,
+		Key: p.Nonce().String(), Until: timeOf(until), Scheme: aam.X402, Network: req.Network,
 		Amount: p.Data.Authorization.Value.String(), Payer: p.Data.Authorization.From.String(),
 		Proof: ahp.MustMarshal(x402Proof{proof, o}),
 	}, nil
