@@ -64,7 +64,7 @@ var layers = []layer{
 	{"canvas/provider/aap/aapcanvas", "ahp canvas canvas/inhead canvas/provider/aap canvas/provider/sample canvas/view", "", "its canvases"},
 	{"canvas/provider/aap/notify", "canvas/provider/aap", "", "programs that agents notice"},
 	{"canvas/provider/aap/skill", "", "", "what agents are taught about it"},
-	{"canvas/provider/aam", "ahp canvas/provider/aam/x402", "golang.org/x/net", "a neighboring protocol, the agent's side, usable alone"},
+	{"canvas/provider/aam", "ahp canvas/provider/aam/x402", "github.com/go-json-experiment/json golang.org/x/net", "a neighboring protocol, the agent's side, usable alone"},
 	{"canvas/provider/aam/x402", "ahp", "github.com/decred/dcrd/dcrec/secp256k1/v4 golang.org/x/crypto", "payments: challenges, signatures, their check"},
 	{"canvas/provider/aam/aamid", "ahp", "github.com/go-jose/go-jose/v4", "credentials of AAM ID, checked"},
 	{"canvas/canvastest", "canvas canvas/engine session channels ahp", "", "what every provider must pass"},
