@@ -139,6 +139,9 @@ func (s *Site) Manifest() []byte {
 			continue
 		}
 		out := aam.Action{ID: a.ID, Description: description, Pricing: a.Pricing}
+		if out.Pricing.Free() {
+			out.Pricing.Type = aam.Free // "free", not absent
+		}
 		if input != nil {
 			var whole bool
 			if out.Params, whole = aam.Params(input); !whole {
