@@ -56,7 +56,7 @@ func (s *Site) serveCall(w http.ResponseWriter, r *http.Request) *Refusal {
 func (s *Site) run(w http.ResponseWriter, r *http.Request, c *call) (ahp.Value, *Refusal) {
 	var ok bool
 	if c.action, ok = s.config.action(r.PathValue("id")); !ok {
-		return nil, refuse(http.StatusNotFound, CodeNotFound, "this site has no action %q", shown(r.PathValue("id"), 64))
+		return nil, refuse(http.StatusNotFound, CodeNotFound, "this site has no action %q", ahp.Line(r.PathValue("id"), 64))
 	}
 	c.known = true
 	c.row = s.newRow(r, c)
@@ -167,7 +167,7 @@ const wordUnexpected = "unexpected_settle_error"
 
 func (s *Site) offer(a Action) Offer {
 	description, _, _ := s.describe(a)
-	return Offer{a.ID, shown(description, 200), s.config.Origin + "/api/aam/actions/" + a.ID, a.Pricing}
+	return Offer{a.ID, ahp.Line(description, 200), s.config.Origin + "/api/aam/actions/" + a.ID, a.Pricing}
 }
 
 // execute runs the action. It goes on if the agent leaves: the count is taken.

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
 // Consent serves the sign-in page of a site that has users: GET and POST /agent/authorize.
@@ -59,7 +61,7 @@ type pageData struct {
 type offered struct{ ID, Description string }
 
 func (s *Site) show(w http.ResponseWriter, status int, d pageData) {
-	d.Site = shown(s.config.Site.Name, 80)
+	d.Site = ahp.Line(s.config.Site.Name, 80)
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", pagePolicy)
@@ -106,7 +108,7 @@ func (s *Site) authorize(w http.ResponseWriter, r *http.Request) *Refusal {
 	for _, id := range actions {
 		a, _ := s.config.action(id)
 		description, _, _ := s.describe(a)
-		d.Actions = append(d.Actions, offered{id, shown(description, 200)})
+		d.Actions = append(d.Actions, offered{id, ahp.Line(description, 200)})
 	}
 	s.show(w, http.StatusOK, d)
 	return nil
@@ -153,24 +155,4 @@ func (s *Site) readForm(w http.ResponseWriter, r *http.Request) (url.Values, *Re
 		return nil, refuse(http.StatusBadRequest, CodeBadRequest, "The form cannot be read.")
 	}
 	return r.PostForm, nil
-}
-
-// shown makes a text one line of at most n characters, without control and direction
-// characters.
-func shown(text string, n int) string {
-	runes := []rune{}
-	for _, c := range strings.Join(strings.Fields(text), " ") {
-		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 || isDirection(c) {
-			continue
-		}
-		if runes = append(runes, c); len(runes) > n {
-			return string(runes[:n-1]) + "…"
-		}
-	}
-	return string(runes)
-}
-
-// isDirection reports whether a character changes the direction of the text after it.
-func isDirection(c rune) bool {
-	return c == 0x061c || c >= 0x200e && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069
 }

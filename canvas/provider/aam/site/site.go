@@ -61,9 +61,6 @@ type Options struct {
 	HTTP Doer
 	// Limits replace the defaults.
 	Limits Limits
-	// Changed is called after requests, tokens, the audit or payments have changed. It
-	// must not block or call the site.
-	Changed func()
 	// Logger receives failures, without secrets. Nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
@@ -113,6 +110,9 @@ type Site struct {
 	running  chan struct{} // a place for each call that runs
 
 	collecting sync.Mutex // one batch at a time
+
+	watching sync.Mutex
+	watchers map[*func()]struct{}
 
 	mu       sync.Mutex
 	tokens   map[string]*token // by the hash of the secret
@@ -194,9 +194,27 @@ func (s *Site) now() time.Time {
 	return time.Now()
 }
 
+// Watch has fn called after requests, tokens, the audit or payments have changed, until
+// stop is called. fn must not block or call the site.
+func (s *Site) Watch(fn func()) (stop func()) {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	if s.watchers == nil {
+		s.watchers = map[*func()]struct{}{}
+	}
+	s.watchers[&fn] = struct{}{}
+	return func() {
+		s.watching.Lock()
+		defer s.watching.Unlock()
+		delete(s.watchers, &fn)
+	}
+}
+
 func (s *Site) changed() {
-	if s.opts.Changed != nil {
-		s.opts.Changed()
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	for fn := range s.watchers {
+		(*fn)()
 	}
 }
 
