@@ -46,7 +46,7 @@ type agents struct {
 
 func (b *agentsHub) start(o Options) {
 	b.site, b.pin, b.opened = o.Agents, o.PIN, map[*agents]struct{}{}
-	b.kick = make(chan struct{}, 1)
+	b.kick, b.revision = make(chan struct{}, 1), time.Now().UnixMilli() // a page outlives a restart
 	b.ctx, b.end = context.WithCancel(context.Background())
 	b.watch = b.site.Watch(b.changed)
 	b.done.Go(b.run)

@@ -22,7 +22,11 @@ func TestCheckout(t *testing.T) {
 		c.Actions[1].Pricing = aam.Pricing{Type: site.TypeCheckout, Amount: "12.50", Currency: "EUR"}
 		o.Rails = map[string]site.Rail{site.TypeCheckout: &site.Checkout{
 			Open: func(_ context.Context, _ site.Offer, ref string) (string, error) { return link + ref, nil },
-			Paid: func(_ context.Context, _ site.Offer, ref string) (bool, error) { mu.Lock(); defer mu.Unlock(); return paid[ref], nil },
+			Paid: func(_ context.Context, _ site.Offer, ref string) (bool, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return paid[ref], nil
+			},
 		}}
 	})
 	token := e.token(site.Grant{PerDay: 100})

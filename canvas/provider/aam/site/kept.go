@@ -63,13 +63,20 @@ type Collected struct {
 	Collected int `json:"collected"`
 	Failed    int `json:"failed"`
 	Unknown   int `json:"unknown"`
+	// Left counts payments that a further call can collect.
+	Left int `json:"left"`
 }
+
+const (
+	collectFor  = 10 * time.Second // then no further payment is begun
+	collectEach = 15 * time.Second // for the facilitator's answers to one
+)
 
 // ErrNoFacilitator is returned by [Site.Collect] if the configuration names none.
 var ErrNoFacilitator = errors.New("the site's configuration names no facilitator in /settle, so nothing can be collected")
 
-// Collect has the facilitator execute the payments that are signed. One whose outcome is
-// unknown is not sent again: it could be executed twice.
+// Collect has the facilitator execute payments that are signed, for ten seconds. One whose
+// outcome is unknown is not sent again: it could be executed twice.
 func (s *Site) Collect(ctx context.Context) (Collected, error) {
 	rail, ok := s.rails[aam.X402].(*x402Rail)
 	if !ok || rail.facilitator == nil {
@@ -78,12 +85,14 @@ func (s *Site) Collect(ctx context.Context) (Collected, error) {
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
 	var sum Collected
+	end := time.Now().Add(collectFor)
 	for _, k := range s.Payments() {
 		if k.State != StateSigned || k.Payment.Scheme != aam.X402 {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return sum, err
+		if ctx.Err() != nil || time.Now().After(end) {
+			sum.Left++
+			continue
 		}
 		state, err := s.collect(ctx, rail, k.ID)
 		if err != nil {
@@ -110,6 +119,8 @@ func (s *Site) collect(ctx context.Context, rail *x402Rail, id string) (state st
 	if err := s.setKept(id, StateUnknown, ""); err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectEach)
+	defer cancel()
 	done, err := rail.collect(ctx, payment, s.now())
 	state = StateCollected
 	if _, refused := errors.AsType[*Refusal](err); refused {

@@ -1,0 +1,21 @@
+package aamcmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
+)
+
+// Command returns aam with its commands.
+func Command(env *term.Env) *cobra.Command {
+	return term.Group(&cobra.Command{
+		Use:   "aam",
+		Short: "Let agents use web sites, and agents of others this host",
+		Long: `AAM, the Agent Action Manifest: a site says in a file what agents can do there,
+and a person lets an agent do it, with limits.
+
+"ahp-canvas serve --aam-site site.json" makes this host such a site: agents of
+other people can use the canvas actions that the file names.`,
+		Args: term.UnknownSubcommand,
+	}, initCommand(env), pinCommand(env), settleCommand(env))
+}
