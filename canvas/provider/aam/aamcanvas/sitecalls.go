@@ -72,7 +72,7 @@ func (s *siteCanvas) auth(m *aam.Manifest, id string) string {
 	if !m.NeedsAuth(id) {
 		return "none"
 	}
-	if _, in := s.client.SignedInAt(m, s.at, owner); in {
+	if _, in := s.client.SignedInAt(m, s.at, hostOwner); in {
 		return "signed_in"
 	}
 	return "needed"
@@ -154,7 +154,7 @@ func (s *siteCanvas) exchange(ctx context.Context, code string) (aam.SignedIn, e
 	if err != nil {
 		return aam.SignedIn{}, err
 	}
-	signed, err := s.client.Exchange(ctx, m, s.at, owner, code)
+	signed, err := s.client.Exchange(ctx, m, s.at, hostOwner, code)
 	if err == nil {
 		s.mu.Lock()
 		s.link = ""
@@ -198,7 +198,7 @@ func (s *siteCanvas) actInvoke(ctx context.Context, in siteAction) (any, error) 
 
 // begin starts a call, or asks the person first.
 func (s *siteCanvas) begin(m *aam.Manifest, a aam.Action, in siteAction) (*siteCall, error) {
-	issuer := s.client.Blocked(m, s.at, owner)
+	issuer := s.client.Blocked(m, s.at, hostOwner)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	digest := s.terms(a, in.Params, issuer)
@@ -288,7 +288,7 @@ func (s *siteCanvas) askAgain(m *aam.Manifest, c *siteCall) (bool, error) {
 }
 
 func (s *siteCanvas) call(c *siteCall) aam.Call {
-	return aam.Call{ID: c.id, Action: c.action, Params: c.params, Person: owner}
+	return aam.Call{ID: c.id, Action: c.action, Params: c.params, Person: hostOwner}
 }
 
 // pay pays for a call with the person's approval.

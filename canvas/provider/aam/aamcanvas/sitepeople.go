@@ -153,7 +153,7 @@ func (s *siteCanvas) proceed(c *siteCall, a *ask, always bool) error {
 		s.mu.Lock()
 		manifest := s.manifest
 		s.mu.Unlock()
-		if err := s.client.Allow(manifest, s.at, owner); err != nil {
+		if err := s.client.Allow(manifest, s.at, hostOwner); err != nil {
 			s.finish(c, aam.Outcome{}, err)
 			return err
 		}
@@ -213,7 +213,7 @@ func (s *siteCanvas) forget(canvas.View, fromSite) error {
 	if m == nil {
 		return canvas.Errorf(aam.CodeSiteUnavailable, "the site has not been read since the host started")
 	}
-	return s.client.Forget(m, s.at, owner)
+	return s.client.Forget(m, s.at, hostOwner)
 }
 
 // always withdraws all standing approvals: each call is asked for again.

@@ -13,8 +13,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/view"
 )
 
-// owner is whose tokens are used: a host has one owner.
-const owner = "owner"
+// hostOwner is whose tokens are used: a host has one owner.
+const hostOwner = "hostOwner"
 
 // The times and limits of an open aam-site.
 const (

@@ -154,7 +154,7 @@ func (s *siteCanvas) state() ahp.Value {
 	if m := s.manifest; m != nil {
 		st.Name, st.About = ahp.Line(m.Site.Name, 80), ahp.Line(m.Site.Description, 300)
 		st.CanSign = len(m.Proofs()) > 0
-		if in, ok := s.client.SignedInAt(m, s.at, owner); ok {
+		if in, ok := s.client.SignedInAt(m, s.at, hostOwner); ok {
 			st.SignedIn = &signedIn{Credential: in.Credential, Actions: fit(in.Actions, 1<<10)}
 			if !in.Expires.IsZero() {
 				st.SignedIn.Expires = in.Expires.UTC().Format(time.RFC3339)
@@ -194,7 +194,7 @@ func (s *siteCanvas) label() (title, status string) {
 		return title, "The site cannot be reached"
 	}
 	title = ahp.Line(s.manifest.Site.Name, 60) + " (" + s.at.Host() + ")"
-	_, in := s.client.SignedInAt(s.manifest, s.at, owner)
+	_, in := s.client.SignedInAt(s.manifest, s.at, hostOwner)
 	for _, c := range s.calls {
 		if c.ask != nil {
 			return title, "Waits for you"
