@@ -233,8 +233,8 @@ func (l *Ledger) MarkRead(site string) error {
 	})
 }
 
-// Unknown returns the payments to a site whose outcome is not known, and that nobody has
-// read.
+// Unknown returns the payments to a site whose outcome is not known, and that no person
+// has read.
 func (l *Ledger) Unknown(site string) (list []Intent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -513,7 +513,7 @@ func TestChangedPrice(t *testing.T) {
 	}
 }
 
-// TestExpiry: a question that nobody answers ends, and sends nothing.
+// TestExpiry: an unanswered question ends, and sends nothing.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	e := startSite(t, func(o *SiteOptions) { o.KeepAsk = 50 * time.Millisecond })
@@ -629,7 +629,7 @@ func TestSiteOpens(t *testing.T) {
 	_ = s.Close(t.Context())
 }
 
-// TestHostileText: what a site and an agent say is data, and is shown as it is.
+// TestHostileText: what a site and an agent say is data, and is shown with its control characters.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	e := startSite(t)
