@@ -78,3 +78,14 @@ func isName(host string) bool {
 }
 
 func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" }
+
+// maxVendor is the longest name of a vendor.
+const maxVendor = 128
+
+// ValidVendor reports whether a name can be a vendor's: letters, digits, dots, hyphens and
+// underscores.
+func ValidVendor(name string) bool {
+	return name != "" && len(name) <= maxVendor && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+	})
+}

@@ -16,6 +16,7 @@ const ExtensionID = "aam"
 
 // The canvases of the extension.
 const (
+	SiteID   = "aam-site"   // a web site that the session's agent uses
 	AgentsID = "aam-agents" // agents of other people that use this host
 )
 
@@ -32,6 +33,8 @@ type PIN interface {
 
 // Options configures a Provider. What is absent is not offered.
 type Options struct {
+	// Sites lets agents use web sites, for the canvas aam-site.
+	Sites *SiteOptions
 	// Agents is the host as a site, for the canvas aam-agents. The caller closes it, after
 	// the Provider.
 	Agents *site.Site
@@ -46,6 +49,7 @@ type Provider struct {
 	opts   Options
 	logger *slog.Logger
 	agents agentsHub
+	sites  sitesHub
 }
 
 // New returns a provider that works until Close.
@@ -57,6 +61,10 @@ func New(o Options) *Provider {
 	if o.Agents != nil {
 		p.agents.start(o)
 	}
+	if o.Sites != nil {
+		p.sites.start(o)
+		p.sites.logger = p.logger
+	}
 	return p
 }
 
@@ -65,6 +73,9 @@ func New(o Options) *Provider {
 func (p *Provider) Close() error {
 	if p.opts.Agents != nil {
 		p.agents.stop()
+	}
+	if p.opts.Sites != nil {
+		p.sites.stop()
 	}
 	return nil
 }
@@ -77,7 +88,7 @@ func (p *Provider) Extension() canvas.Extension {
 // Declarations implements canvas.Declarer: the canvases that the options offer.
 func (p *Provider) Declarations() []canvas.Declaration {
 	return slices.DeleteFunc(Declarations(), func(d canvas.Declaration) bool {
-		return d.CanvasID == AgentsID && p.opts.Agents == nil
+		return d.CanvasID == AgentsID && p.opts.Agents == nil || d.CanvasID == SiteID && p.opts.Sites == nil
 	})
 }
 
@@ -98,6 +109,9 @@ func Declarations() []canvas.Declaration {
 func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	if ctx.Err() != nil {
 		return canvas.Opened{}, context.Cause(ctx)
+	}
+	if req.CanvasID == SiteID {
+		return p.sites.open(ctx, req, h)
 	}
 	return p.agents.open(req, h)
 }

@@ -18,22 +18,25 @@ import (
 
 // aamOptions are the flags about AAM.
 type aamOptions struct {
-	site string // --aam-site: the file of the site half
+	site   string // --aam-site: the file of the site half
+	client aamClientOptions
 }
 
 func (o *aamOptions) flags(cmd *cobra.Command) {
+	o.client.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.site, "aam-site", "", "`file` that says which canvas actions agents of other people can use, as \"ahp-canvas aam init\" writes one")
 	term.Must(cmd.MarkFlagFilename("aam-site", "json"))
 }
 
 // enabled reports whether the host has anything of AAM.
-func (o *aamOptions) enabled() bool { return o.site != "" }
+func (o *aamOptions) enabled() bool { return o.site != "" || o.client.on }
 
 // aamParts is what a host has of AAM.
 type aamParts struct {
 	provider *aamcanvas.Provider
-	site     *aamSite // nil without --aam-site
+	site     *aamSite  // nil without --aam-site
+	sites    *aamSites // nil without --aam
 }
 
 // aamDir is the folder of AAM in a state folder; "" keeps nothing.
@@ -56,11 +59,20 @@ func startAAM(h *host.Host, o aamOptions, stateDir string, logger *slog.Logger) 
 	}
 	a := &aamParts{}
 	po := aamcanvas.Options{Logger: logger}
+	var pin *aam.PIN
 	if dir != "" {
-		po.PIN = aam.OpenPIN(filepath.Join(dir, "pin"), nil)
+		pin = aam.OpenPIN(filepath.Join(dir, "pin"), nil)
+		po.PIN = pin
+	}
+	if o.client.on {
+		if a.sites, err = openAAMSites(o.client, dir, pin); err != nil {
+			return nil, err
+		}
+		po.Sites = a.sites.canvas(o.client)
 	}
 	if o.site != "" {
 		if a.site, err = openAAMSite(h, o.site, dir, logger); err != nil {
+			a.sites.close()
 			return nil, err
 		}
 		po.Agents = a.site.site
@@ -75,11 +87,17 @@ func startAAM(h *host.Host, o aamOptions, stateDir string, logger *slog.Logger) 
 }
 
 // notes are remarks for the person who started the host.
-func (a *aamParts) notes() []string {
-	if a == nil || a.site == nil {
+func (a *aamParts) notes() (notes []string) {
+	if a == nil {
 		return nil
 	}
-	return a.site.notes
+	if a.sites != nil {
+		notes = append(notes, a.sites.notes...)
+	}
+	if a.site != nil {
+		notes = append(notes, a.site.notes...)
+	}
+	return notes
 }
 
 // defaults are the canvases that are shown if the user names none.
@@ -100,5 +118,6 @@ func (a *aamParts) close() {
 	if a.provider != nil {
 		err = a.provider.Close()
 	}
+	a.sites.close()
 	_ = errors.Join(err, a.site.close()) // the log has it
 }
