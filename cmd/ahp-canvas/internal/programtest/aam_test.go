@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -124,9 +125,12 @@ func openOwner(t *testing.T, b *webtest.Browser, link string) *owner {
 
 const ownerPrelude = `(() => { const d = ` + ownerDocument + `, at = (s) => d.querySelector(s); return `
 
+// wait waits for an expression in the canvas; d is its document, at finds an element.
 func (o *owner) wait(expression string) {
 	o.t.Helper()
-	o.frame.Wait(o.t, ownerPrelude+expression+`})()`)
+	if !o.frame.WaitAtMost(webtest.Timeout, ownerPrelude+expression+`})()`) {
+		o.t.Fatalf("never true: %s\nthe canvas says: %s", expression, o.eval(`d.body.innerText`))
+	}
 }
 
 func (o *owner) eval(expression string) string {
@@ -206,7 +210,7 @@ func aamStory(t *testing.T, b *webtest.Browser, h *aamHost, s *server) {
 	maria := openOwner(t, b, s.Link)
 	page := b.Open(t, signIn.AuthorizeURL)
 	page.Click(t, "button")
-	page.Wait(t, `document.querySelector("#number")`)
+	untilTrue(t, "the number of the request", func() bool { return page.WaitAtMost(time.Second, `document.querySelector("#number")`) })
 	number := webtest.Eval[string](t, page, `document.querySelector("#number").textContent`)
 	maria.letIn(number, "wrong-1")
 	maria.wait(`at("#r` + number + ` .error").textContent === "the PIN is wrong"`)
