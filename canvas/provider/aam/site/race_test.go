@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/site"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
@@ -45,6 +47,44 @@ func TestLastCounts(t *testing.T) {
 	after := startOn(t, e.store)
 	if got := after.call(token, "add_card", card); got.status != 429 {
 		t.Errorf("after a restart: %d %s", got.status, got.body)
+	}
+}
+
+// together is a rail that lets calls pass only when all of them have been checked, so that
+// they take their counts at the same time.
+type together struct {
+	all  sync.WaitGroup
+	next atomic.Int64
+}
+
+func (r *together) Challenge(context.Context, site.Offer) (site.Challenge, error) {
+	return site.Challenge{}, nil
+}
+
+func (r *together) Verify(context.Context, site.Offer, string, time.Time) (site.Payment, error) {
+	r.all.Done()
+	r.all.Wait()
+	return site.Payment{Key: fmt.Sprint(r.next.Add(1)), Scheme: "test"}, nil
+}
+
+func (r *together) Settle(context.Context, site.Payment) (site.Settlement, error) {
+	return site.Settlement{}, nil
+}
+
+// TestLastCountsTogether: calls that were all told that a count is left share it only once.
+func TestLastCountsTogether(t *testing.T) {
+	t.Parallel()
+	rail := &together{}
+	rail.all.Add(64)
+	e := start(t, func(c *site.Config, o *site.Options) {
+		o.Limits.Calls = 64
+		c.Actions[1].Pricing = aam.Pricing{Type: "test", Amount: "1", Currency: "EUR"}
+		o.Rails = map[string]site.Rail{"test": rail}
+	})
+	token := e.token(site.Grant{PerDay: 5})
+	counts := parallel(64, func(int) got { return e.call(token, "buy", "{}", "X-Payment", "1") })
+	if counts[200] != 5 || counts[429] != 59 || e.ran.Load() != 5 {
+		t.Errorf("answers %v, %d runs", counts, e.ran.Load())
 	}
 }
 
