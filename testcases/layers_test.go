@@ -68,6 +68,7 @@ var layers = []layer{
 	{"canvas/provider/aam", "ahp canvas/provider/aam/x402", "github.com/go-json-experiment/json golang.org/x/net", "a neighboring protocol, the agent's side, usable alone"},
 	{"canvas/provider/aam/x402", "ahp", "github.com/decred/dcrd/dcrec/secp256k1/v4 golang.org/x/crypto", "payments: challenges, signatures, their check"},
 	{"canvas/provider/aam/aamid", "ahp", "github.com/go-jose/go-jose/v4", "credentials of AAM ID, checked"},
+	{"canvas/provider/aam/aamid/issuer", "ahp canvas/provider/aam/aamid", "github.com/go-jose/go-jose/v4", "issues such credentials"},
 	{"canvas/provider/aam/site", "ahp canvas/jsonschema canvas/provider/aam canvas/provider/aam/aamid canvas/provider/aam/x402", "", "a site for agents, usable alone"},
 	{"canvas/provider/a2ui", "ahp", "github.com/santhosh-tekuri/jsonschema/v6", "a neighboring protocol, usable alone"},
 	{"canvas/provider/aam/aamcanvas", "ahp canvas canvas/provider/aam canvas/provider/aam/site canvas/provider/aam/x402 canvas/provider/sample canvas/view session", "", "its canvases"},
