@@ -207,10 +207,8 @@ func (a *agents) decide(from canvas.View, m fromAgents) {
 		err = a.hub.site.Revoke(m.ID)
 	}
 	if err != nil {
-		out = answer{"refused", m.Ref, codeOf(err), err.Error()}
-		if e, ok := errors.AsType[*canvas.Error](err); ok {
-			out.Message = e.Message
-		}
+		code, message := spoken(err)
+		out = answer{"refused", m.Ref, code, message}
 	}
 	_ = a.h.PostTo(a.h.Context(), from, ahp.MustMarshal(out)) // the View has left
 	if m.AAM == "grant" {
@@ -218,15 +216,15 @@ func (a *agents) decide(from canvas.View, m fromAgents) {
 	}
 }
 
-// codeOf returns the code of an error, if it has one.
-func codeOf(err error) string {
+// spoken returns an error's code and its words for a person.
+func spoken(err error) (code, message string) {
 	if e, ok := errors.AsType[*canvas.Error](err); ok {
-		return e.Code
+		return e.Code, e.Message
 	}
 	if e, ok := errors.AsType[*aam.Error](err); ok {
-		return e.Code
+		return e.Code, e.Message
 	}
-	return canvas.CodeHandlerError
+	return canvas.CodeHandlerError, err.Error()
 }
 
 // sendKey gives a View the key for its next secret.

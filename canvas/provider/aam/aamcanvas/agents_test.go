@@ -303,14 +303,14 @@ func TestAgentsInvoke(t *testing.T) {
 		t.Errorf("%s %v", v, err)
 	}
 	for _, action := range []string{"grant", "approve", "code"} {
-		if _, err := e.a.Invoke(t.Context(), action, nil); codeOf(err) != canvas.CodeNoHandler {
+		if _, err := e.a.Invoke(t.Context(), action, nil); code(err) != canvas.CodeNoHandler {
 			t.Errorf("%s: %v", action, err)
 		}
 	}
-	if _, err := e.a.Invoke(t.Context(), "revoke", ahp.Value(`{"id":"tok_x"}`)); codeOf(err) != canvas.CodeInputInvalid {
+	if _, err := e.a.Invoke(t.Context(), "revoke", ahp.Value(`{"id":"tok_x"}`)); code(err) != canvas.CodeInputInvalid {
 		t.Error(err)
 	}
-	if _, err := e.a.Invoke(t.Context(), "collect", nil); codeOf(err) != "aam_no_facilitator" {
+	if _, err := e.a.Invoke(t.Context(), "collect", nil); code(err) != "aam_no_facilitator" {
 		t.Error(err)
 	}
 	for _, d := range Declarations() {
@@ -318,7 +318,7 @@ func TestAgentsInvoke(t *testing.T) {
 			continue
 		}
 		for _, a := range d.Actions {
-			if _, err := e.a.Invoke(t.Context(), a.Name, ahp.Value(`{"id":"x"}`)); codeOf(err) == canvas.CodeNoHandler || a.InputSchema == nil || a.Description == "" {
+			if _, err := e.a.Invoke(t.Context(), a.Name, ahp.Value(`{"id":"x"}`)); code(err) == canvas.CodeNoHandler || a.InputSchema == nil || a.Description == "" {
 				t.Errorf("%s: %v", a.Name, err)
 			}
 		}
@@ -336,4 +336,12 @@ func TestAgentsContract(t *testing.T) {
 		Provider: e.p, Declaration: set[0], Input: ahp.Value(`{}`),
 		Action: "list", ActionInput: ahp.Value(`{}`), Path: "/agents.html",
 	})
+}
+
+func code(err error) string {
+	if err == nil {
+		return ""
+	}
+	code, _ := spoken(err)
+	return code
 }

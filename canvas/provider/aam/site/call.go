@@ -121,9 +121,6 @@ func (s *Site) pay(r *http.Request, c *call) *Refusal {
 	if err != nil {
 		return s.railFailed(err)
 	}
-	if s.used(p.Key) {
-		return refuse(http.StatusPaymentRequired, wordUsed, "this payment was used already")
-	}
 	c.payment, c.row.Payment = &p, &RowPayment{p.Scheme, p.Network, p.Amount, p.Payer, ""}
 	return s.collectNow(r.Context(), rail, c)
 }

@@ -65,7 +65,7 @@ func (s *Site) Handler() http.Handler {
 	host := hostOf(s.config.Origin)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("Referrer-Policy", "same-origin") // with "no-referrer", a browser would not send the form's Origin
 		if !strings.EqualFold(r.Host, host) {
 			s.answer(w, refuse(http.StatusMisdirectedRequest, CodeMisdirected, "the host name is not this site's"))
 			return

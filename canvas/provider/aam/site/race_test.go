@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/site"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
@@ -45,6 +48,103 @@ func TestLastCounts(t *testing.T) {
 	after := startOn(t, e.store)
 	if got := after.call(token, "add_card", card); got.status != 429 {
 		t.Errorf("after a restart: %d %s", got.status, got.body)
+	}
+}
+
+// together is a rail that lets calls pass only when all of them have been checked, so that
+// they take their counts at the same time.
+type together struct {
+	all     sync.WaitGroup
+	checked atomic.Int64
+	next    atomic.Int64
+}
+
+func (r *together) Challenge(context.Context, site.Offer) (site.Challenge, error) {
+	return site.Challenge{}, nil
+}
+
+func (r *together) Verify(context.Context, site.Offer, string, time.Time) (site.Payment, error) {
+	r.all.Done()
+	r.checked.Add(1)
+	r.all.Wait()
+	return site.Payment{Key: fmt.Sprint(r.next.Add(1)), Scheme: "test"}, nil
+}
+
+func (r *together) Settle(context.Context, site.Payment) (site.Settlement, error) {
+	return site.Settlement{}, nil
+}
+
+// TestLastCountsTogether: calls that were all told that a count is left share it only once.
+func TestLastCountsTogether(t *testing.T) {
+	t.Parallel()
+	rail := &together{}
+	rail.all.Add(64)
+	e := start(t, func(c *site.Config, o *site.Options) {
+		o.Limits.Calls = 64
+		c.Actions[1].Pricing = aam.Pricing{Type: "test", Amount: "1", Currency: "EUR"}
+		o.Rails = map[string]site.Rail{"test": rail}
+	})
+	token := e.token(site.Grant{PerDay: 5})
+	counts := parallel(64, func(int) got { return e.call(token, "buy", "{}", "X-Payment", "1") })
+	if counts[200] != 5 || counts[429] != 59 || e.ran.Load() != 5 {
+		t.Errorf("answers %v, %d runs", counts, e.ran.Load())
+	}
+}
+
+// TestRevokeBeforeTake: a call that was checked, and whose token is revoked before its
+// count is taken, does not run.
+func TestRevokeBeforeTake(t *testing.T) {
+	t.Parallel()
+	rail := &together{}
+	rail.all.Add(2)
+	e := start(t, func(c *site.Config, o *site.Options) {
+		c.Actions[1].Pricing = aam.Pricing{Type: "test", Amount: "1", Currency: "EUR"}
+		o.Rails = map[string]site.Rail{"test": rail}
+	})
+	token := e.token(site.Grant{PerDay: 5})
+	ended := make(chan got)
+	go func() { ended <- e.call(token, "buy", "{}", "X-Payment", "1") }()
+	for rail.checked.Load() == 0 { // it waits for another call
+		runtime.Gosched()
+	}
+	if err := e.site.Revoke(e.site.Tokens()[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	rail.all.Done()
+	if got := <-ended; got.status != 401 || e.ran.Load() != 0 {
+		t.Errorf("%d %s, %d runs", got.status, got.body, e.ran.Load())
+	}
+}
+
+// alone is a store that notices two commits at the same time: the later one could be on
+// disk first, and the earlier one would bring an older count back.
+type alone struct {
+	site.Store
+	busy, twice atomic.Bool
+}
+
+func (a *alone) Commit(ctx context.Context, changes ...site.Change) error {
+	if a.busy.Swap(true) {
+		a.twice.Store(true)
+	}
+	defer a.busy.Store(false)
+	for range 1000 {
+		runtime.Gosched()
+	}
+	return a.Store.Commit(ctx, changes...)
+}
+
+// TestCommitsInOrder: the store gets one commit at a time, and parallel calls share it.
+func TestCommitsInOrder(t *testing.T) {
+	t.Parallel()
+	store := &alone{Store: site.Memory()}
+	e := startOn(t, store, func(_ *site.Config, o *site.Options) { o.Limits.Calls = 64 })
+	token := e.token(site.Grant{PerDay: 1000})
+	if counts := parallel(64, func(int) got { return e.call(token, "add_card", card) }); counts[200] != 64 || store.twice.Load() {
+		t.Errorf("answers %v, two commits at once: %v", counts, store.twice.Load())
+	}
+	if n := startOn(t, store).site.Tokens()[0].UsedToday; n != 64 {
+		t.Errorf("%d calls were counted on disk", n)
 	}
 }
 

@@ -118,14 +118,6 @@ func (s *Site) useChange(c caller) Change {
 	return Change{c.person, ahp.MustMarshal(s.people[c.person])}
 }
 
-// used reports whether a payment was taken.
-func (s *Site) used(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, used := s.nonces["nonce/"+hashOf(key)]
-	return used
-}
-
 // purge forgets payments that ended a day ago and counts of earlier days, once an hour. mu
 // is held.
 func (s *Site) purge(now time.Time) {

@@ -82,11 +82,13 @@ function requestCard(state, request) {
     if (!form.checkValidity()) return failed(new Error(pin.input.value ? "Check the limits." : "Enter your PIN."));
     if (!canSeal) return failed(new Error("This browser cannot encrypt the PIN here. Open the page on this machine or over https."));
     letIn.disabled = true;
+    card.dataset.done = "1"; // the request can end before the code is here
     const secret = pin.input.value;
     pin.input.value = "";
     try {
       showCode(card, request, await grant(m, secret));
     } catch (err) {
+      delete card.dataset.done;
       failed(/** @type {Error} */ (err));
       pin.input.focus();
     }
@@ -117,7 +119,6 @@ function showCode(card, request, code) {
   const done = make("button", { type: "button", onclick: () => { card.remove(); cards.delete(request.id); showEmpty(); } }, "Done");
   const box = make("div", { tabIndex: -1 }, make("p", {}, "Give this code to the agent of ", make("strong", {}, request.vendor), ":"), make("p", { className: "code" }, code),
     make("p", { className: "quiet" }, "It is good once, for 10 minutes, and is not shown again."));
-  card.dataset.done = "1";
   card.replaceChildren(box, make("div", { className: "buttons" }, done));
   box.focus();
   announce(`The code is ${code.split("").join(" ")}`);
