@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
@@ -109,7 +110,7 @@ func (l *Ledger) change(do func(*ledgerFile) error) error {
 	if err := do(&next); err != nil {
 		return err
 	}
-	if l.path != "" && replace(l.path, ahp.MustMarshal(next)) != nil {
+	if l.path != "" && durable.Replace(l.path, ahp.MustMarshal(next)) != nil {
 		return diskFailed("the payment")
 	}
 	l.l = next

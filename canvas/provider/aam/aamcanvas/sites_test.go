@@ -154,7 +154,7 @@ func (e *siteEnv) invoke(action, input string) aam.Outcome {
 	e.t.Helper()
 	raw, err := e.s.Invoke(e.t.Context(), action, ahp.Value(input))
 	if err != nil {
-		return aam.Outcome{Kind: codeOf(err), Message: err.Error()}
+		return aam.Outcome{Kind: toCanvas(err).Code, Message: err.Error()}
 	}
 	var o struct {
 		Kind         string    `json:"outcome"`
@@ -543,7 +543,7 @@ func TestManyAsks(t *testing.T) {
 		e.open(fmt.Sprint("i", n))
 	}
 	h := canvas.MakeHandle(e.b, "s", "one more")
-	if _, err := e.p.Open(t.Context(), canvas.OpenRequest{CanvasID: SiteID, Input: ahp.MustMarshal(siteInput{e.cafe.URL})}, &h); codeOf(err) != canvas.CodeLimitExceeded {
+	if _, err := e.p.Open(t.Context(), canvas.OpenRequest{CanvasID: SiteID, Input: ahp.MustMarshal(siteInput{e.cafe.URL})}, &h); toCanvas(err).Code != canvas.CodeLimitExceeded {
 		t.Errorf("17 sites: %v", err)
 	}
 }
@@ -614,7 +614,7 @@ func TestSiteOpens(t *testing.T) {
 		`{"site":"` + e.cafe.URL + `/nothing"}`: aam.CodeSiteUnavailable,
 		`{"site":"http://127.0.0.1:1"}`:         aam.CodeSiteUnavailable,
 	} {
-		if _, err := open(input, nil); codeOf(err) != code {
+		if _, err := open(input, nil); toCanvas(err).Code != code {
 			t.Errorf("%s: %v", input, err)
 		}
 	}
@@ -623,7 +623,7 @@ func TestSiteOpens(t *testing.T) {
 		t.Errorf("after a restart: %+v, %v", opened, err)
 	}
 	s := opened.Instance.(*siteCanvas)
-	if _, err := s.Invoke(t.Context(), "invoke", ahp.Value(checkCall)); codeOf(err) != aam.CodeSiteUnavailable {
+	if _, err := s.Invoke(t.Context(), "invoke", ahp.Value(checkCall)); toCanvas(err).Code != aam.CodeSiteUnavailable {
 		t.Errorf("invoke: %v", err)
 	}
 	_ = s.Close(t.Context())
