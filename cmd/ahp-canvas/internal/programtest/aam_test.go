@@ -291,7 +291,7 @@ func (h *aamHost) log(s *server) (rows []logRow) {
 	return rows
 }
 
-// TestAAMListener: the site's listener is not the host: no path of the host is there, no
+// TestAAMListener: the site's listener is not the host: it has no path of the host, no
 // token of the host is good there, and none of the site's at the host.
 func TestAAMListener(t *testing.T) {
 	t.Parallel()
