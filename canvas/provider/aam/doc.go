@@ -25,5 +25,5 @@
 // manifest.go and params.go read manifests, client.go and invoke.go talk to sites, pay.go
 // pays, ledger.go and vault.go keep things, pin.go knows the person's PIN.
 //
-// The package imports ahp and x402.
+// The package imports ahp, ahp/durable and x402.
 package aam

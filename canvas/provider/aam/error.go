@@ -11,7 +11,7 @@ const (
 	CodeInputInvalid    = "canvas_input_invalid"  // an argument of the caller
 	CodeNoManifest      = "aam_no_manifest"       // the site publishes none
 	CodeManifestInvalid = "aam_manifest_invalid"  // the manifest breaks a rule
-	CodeSiteUnavailable = "aam_site_unavailable"  // no connection, or none that is allowed
+	CodeSiteUnavailable = "aam_site_unavailable"  // no connection, or it is not allowed
 	CodeForbidden       = "aam_forbidden"         // wrong vendor, or the action is not in scope
 	CodeLimitExceeded   = "aam_limit_exceeded"    // a limit of the person's at the site
 	CodePaymentInvalid  = "aam_payment_invalid"   // the site or this program refuses the payment

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
@@ -109,7 +110,7 @@ func (l *Ledger) change(do func(*ledgerFile) error) error {
 	if err := do(&next); err != nil {
 		return err
 	}
-	if l.path != "" && replace(l.path, ahp.MustMarshal(next)) != nil {
+	if l.path != "" && durable.Replace(l.path, ahp.MustMarshal(next)) != nil {
 		return diskFailed("the payment")
 	}
 	l.l = next
@@ -233,8 +234,8 @@ func (l *Ledger) MarkRead(site string) error {
 	})
 }
 
-// Unknown returns the payments to a site whose outcome is not known, and that nobody has
-// read.
+// Unknown returns the payments to a site whose outcome is not known, and that no person
+// has read.
 func (l *Ledger) Unknown(site string) (list []Intent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -219,7 +219,7 @@ func (m *Manifest) check(warnings *[]Warning) *Error {
 			return errorf(CodeManifestInvalid, at+"/id", "%s is not an id of an action", quote(a.ID))
 		}
 		if seen[a.ID] {
-			return errorf(CodeManifestInvalid, at+"/id", "%s is there twice", quote(a.ID))
+			return errorf(CodeManifestInvalid, at+"/id", "two actions have the id %s", quote(a.ID))
 		}
 		seen[a.ID] = true
 		if err := a.check(at, warnings); err != nil {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 )
 
 // The limits of a PIN.
@@ -63,7 +64,7 @@ func SetPIN(path, pin string) error {
 	if f.Hash, err = f.hash(pin); err != nil {
 		return err
 	}
-	return replace(path, ahp.MustMarshal(f))
+	return durable.Replace(path, ahp.MustMarshal(f))
 }
 
 func (f pinFile) hash(pin string) ([]byte, error) {
@@ -104,7 +105,7 @@ func (p *PIN) Check(pin string) error {
 	if f.Wrong++; f.Wrong >= pinTries {
 		f.Wrong, f.Until = 0, now.Add(pinLocked)
 	}
-	if replace(p.path, ahp.MustMarshal(f)) != nil {
+	if durable.Replace(p.path, ahp.MustMarshal(f)) != nil {
 		return diskFailed("the count of tries")
 	}
 	hash, err := f.hash(pin)
@@ -112,7 +113,7 @@ func (p *PIN) Check(pin string) error {
 		return errorf(CodePINWrong, "", "the PIN is wrong")
 	}
 	f.Wrong, f.Until = 0, time.Time{}
-	if replace(p.path, ahp.MustMarshal(f)) != nil {
+	if durable.Replace(p.path, ahp.MustMarshal(f)) != nil {
 		return diskFailed("the count of tries")
 	}
 	return nil

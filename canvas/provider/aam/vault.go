@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 )
 
 // The kinds of a [Key].
@@ -135,7 +136,7 @@ func (v *FileVault) save(rows map[Key]Secret) error {
 		}
 		sealed[string(name)] = base64.StdEncoding.EncodeToString(v.aead.Seal(nonce, nonce, ahp.MustMarshal(s), name))
 	}
-	if replace(v.path, ahp.MustMarshal(sealed)) != nil {
+	if durable.Replace(v.path, ahp.MustMarshal(sealed)) != nil {
 		return diskFailed("the secret")
 	}
 	return nil

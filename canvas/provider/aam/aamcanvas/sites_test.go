@@ -154,7 +154,7 @@ func (e *siteEnv) invoke(action, input string) aam.Outcome {
 	e.t.Helper()
 	raw, err := e.s.Invoke(e.t.Context(), action, ahp.Value(input))
 	if err != nil {
-		return aam.Outcome{Kind: codeOf(err), Message: err.Error()}
+		return aam.Outcome{Kind: toCanvas(err).Code, Message: err.Error()}
 	}
 	var o struct {
 		Kind         string    `json:"outcome"`
@@ -513,7 +513,7 @@ func TestChangedPrice(t *testing.T) {
 	}
 }
 
-// TestExpiry: a question that nobody answers ends, and sends nothing.
+// TestExpiry: an unanswered question ends, and sends nothing.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	e := startSite(t, func(o *SiteOptions) { o.KeepAsk = 50 * time.Millisecond })
@@ -543,7 +543,7 @@ func TestManyAsks(t *testing.T) {
 		e.open(fmt.Sprint("i", n))
 	}
 	h := canvas.MakeHandle(e.b, "s", "one more")
-	if _, err := e.p.Open(t.Context(), canvas.OpenRequest{CanvasID: SiteID, Input: ahp.MustMarshal(siteInput{e.cafe.URL})}, &h); codeOf(err) != canvas.CodeLimitExceeded {
+	if _, err := e.p.Open(t.Context(), canvas.OpenRequest{CanvasID: SiteID, Input: ahp.MustMarshal(siteInput{e.cafe.URL})}, &h); toCanvas(err).Code != canvas.CodeLimitExceeded {
 		t.Errorf("17 sites: %v", err)
 	}
 }
@@ -614,7 +614,7 @@ func TestSiteOpens(t *testing.T) {
 		`{"site":"` + e.cafe.URL + `/nothing"}`: aam.CodeSiteUnavailable,
 		`{"site":"http://127.0.0.1:1"}`:         aam.CodeSiteUnavailable,
 	} {
-		if _, err := open(input, nil); codeOf(err) != code {
+		if _, err := open(input, nil); toCanvas(err).Code != code {
 			t.Errorf("%s: %v", input, err)
 		}
 	}
@@ -623,13 +623,13 @@ func TestSiteOpens(t *testing.T) {
 		t.Errorf("after a restart: %+v, %v", opened, err)
 	}
 	s := opened.Instance.(*siteCanvas)
-	if _, err := s.Invoke(t.Context(), "invoke", ahp.Value(checkCall)); codeOf(err) != aam.CodeSiteUnavailable {
+	if _, err := s.Invoke(t.Context(), "invoke", ahp.Value(checkCall)); toCanvas(err).Code != aam.CodeSiteUnavailable {
 		t.Errorf("invoke: %v", err)
 	}
 	_ = s.Close(t.Context())
 }
 
-// TestHostileText: what a site and an agent say is data, and is shown as it is.
+// TestHostileText: what a site and an agent say is data, and is shown with its control characters.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	e := startSite(t)

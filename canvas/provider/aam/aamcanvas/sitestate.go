@@ -90,8 +90,8 @@ type unknown struct {
 	Time    string `json:"time"`
 }
 
-// visible shows control and direction characters as escapes: what a person approves must
-// look as it is.
+// visible shows control and direction characters as escapes, so that they cannot hide or
+// reorder what a person approves.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

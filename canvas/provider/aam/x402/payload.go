@@ -15,7 +15,7 @@ const MaxHeader = 8 << 10
 const maxSignature = 2 << 10
 
 // payload is the decoded header X-Payment. Its members are read leniently, because each
-// has a verdict of its own.
+// wrong member has a separate verdict.
 type payload struct {
 	Version ahp.Value `json:"x402Version"`
 	Scheme  string    `json:"scheme"`

@@ -14,8 +14,9 @@ func Command(env *term.Env) *cobra.Command {
 		Long: `AAM, the Agent Action Manifest: a site says in a file what agents can do there,
 and a person lets an agent do it, with limits.
 
-"ahp-canvas serve --aam-site site.json" makes this host such a site: agents of
+"ahp-canvas serve --aam" lets your agents use sites: you approve each call on a
+card. "ahp-canvas serve --aam-site site.json" makes this host such a site: agents of
 other people can use the canvas actions that the file names.`,
 		Args: term.UnknownSubcommand,
-	}, initCommand(env), pinCommand(env), settleCommand(env))
+	}, checkCommand(env), initCommand(env), keygenCommand(env), mcpCommand(env), pinCommand(env), settleCommand(env))
 }

@@ -9,12 +9,12 @@
 //   - The page changes nothing when it is read. A credential needs a form that was sent from
 //     this origin by a person that Options.Person knows.
 //   - Reports are taken from the sites of Options.Sites alone, about people whose hash they
-//     know. What is kept is limited, and has no address of a person.
+//     know. Reports are limited in number, and have no address of a person.
 //
 // # HTTP
 //
 //	GET  /.well-known/aam-jwks.json         the keys
-//	GET  /id/connect?agent=&scopes=&site=   the page: who asks for what
+//	GET  /id/connect?agent=&scopes=&site=   the page that a person reads
 //	POST /id/connect                        the credential, for a person who approves
 //	POST /api/aam-id/track                  {user_hash, agent_vendor, result}, from a site with its token
 //	GET  /api/aam-id/reputation/{hash}      what sites have reported

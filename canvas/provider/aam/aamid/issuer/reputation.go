@@ -11,7 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Limits of what is kept.
+// Limits of the reports.
 const (
 	maxPeople  = 10_000
 	maxPerHash = 64 // sites, and vendors

@@ -22,7 +22,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
-const neighbours = "../../../testcases/neighbours"
+const neighbors = "../../../testcases/neighbors"
 
 // startNode runs a script of the neighbors, and returns its input and output.
 func startNode(t *testing.T, args ...string) (io.Writer, *bufio.Reader) {
@@ -30,14 +30,14 @@ func startNode(t *testing.T, args ...string) (io.Writer, *bufio.Reader) {
 	if testing.Short() {
 		t.Skip("proven in the run without -short")
 	}
-	if _, err := os.Stat(neighbours + "/node_modules/viem"); err != nil {
+	if _, err := os.Stat(neighbors + "/node_modules/viem"); err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("run 'npm ci' in testcases/neighbours")
+			t.Fatal("run 'npm ci' in testcases/neighbors")
 		}
-		t.Skip("NOT PROVEN: run 'npm ci' in testcases/neighbours")
+		t.Skip("NOT PROVEN: run 'npm ci' in testcases/neighbors")
 	}
 	cmd := exec.Command("node", args...)
-	cmd.Dir, cmd.Stderr = neighbours, os.Stderr
+	cmd.Dir, cmd.Stderr = neighbors, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
