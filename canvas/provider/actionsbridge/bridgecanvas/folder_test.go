@@ -22,8 +22,8 @@ import (
 func simpleForm(t testing.TB) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range []string{"actions.json", "index.html"} {
-		b, err := os.ReadFile(filepath.Join("testdata/simple-form", name))
+	for name, path := range map[string]string{"actions.json": "../testdata/upstream/simple-form.actions.json", "index.html": "testdata/simple-form/index.html"} {
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
