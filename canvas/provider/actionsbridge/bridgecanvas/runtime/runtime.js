@@ -245,11 +245,12 @@ early.receive = (/** @type {any} */ heard) => {
 };
 
 onMessage((message) => {
-  if (message?.actions !== "config") return;
-  early.config = message.config;
-  early.listen(early.config.signals);
-  ready();
+  if (message?.actions === "config") {
+    early.config = message.config;
+    early.listen(early.config.signals);
+  } else if (message?.actions !== "who") return;
   reported = "";
+  ready();
   report();
 });
 
