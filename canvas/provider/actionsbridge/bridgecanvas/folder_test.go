@@ -409,12 +409,13 @@ func TestFolderReconnects(t *testing.T) {
 	in(t, func(t *testing.T) {
 		b := newBench(t, small(), bridgecanvas.FolderOptions{})
 		b.page("page-1").Leave()
+		synctest.Wait()
 		got := b.invoke("a.say", `{"n":1}`)
 		v := b.Connect("again")
 		v.Subscribe(b.channel)
 		b.say(v, `{"x-ahp":"view/1","type":"hello"}`)
 		received := v.Brief()
-		if len(received) != 2 || !strings.Contains(received[0], `{"actions":"who"}`) || !strings.Contains(received[1], `"type":"invoke"`) {
+		if len(received) != 3 || !strings.Contains(received[1], `{"actions":"who"}`) || !strings.Contains(received[2], `"type":"invoke"`) {
 			t.Fatalf("it received %s", received)
 		}
 		thief := b.page("page-2")
