@@ -64,7 +64,7 @@ var layers = []layer{
 	{"canvas/provider/aap/aapcanvas", "ahp canvas canvas/inhead canvas/provider/aap canvas/provider/sample canvas/view", "", "its canvases"},
 	{"canvas/provider/aap/notify", "canvas/provider/aap", "", "programs that agents notice"},
 	{"canvas/provider/aap/skill", "", "", "what agents are taught about it"},
-	{"canvas/provider/actionsbridge", "ahp canvas/jsonschema", "", "a neighboring protocol, usable alone"},
+	{"canvas/provider/actionsbridge", "ahp ahp/ws canvas/jsonschema", "", "a neighboring protocol, usable alone"},
 	{"canvas/provider/actionsbridge/bridgecanvas", "ahp canvas canvas/check canvas/inhead canvas/provider/actionsbridge canvas/provider/folder canvas/view", "", "its canvases"},
 	{"canvas/canvastest", "canvas canvas/engine session channels ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp ahp/remote", "", "the page"},

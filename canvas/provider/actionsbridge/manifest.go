@@ -1,7 +1,6 @@
 package actionsbridge
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"regexp"
 
@@ -136,7 +135,8 @@ func absent(v ahp.Value) bool { return v == nil || v.Kind() == 'n' }
 func ReadManifest(v ahp.Value) (*Manifest, []Issue) { return readManifest(v, nil) }
 
 func readManifest(v ahp.Value, memory *jsonschema.Memory) (*Manifest, []Issue) {
-	r := reader{m: &Manifest{index: map[string]int{}, inputs: map[string]*jsonschema.Schema{}, results: map[string]*jsonschema.Schema{}, capabilities: map[string]Capability{}}, memory: memory}
+	r := reader{m: &Manifest{index: map[string]int{}, inputs: map[string]*jsonschema.Schema{}, results: map[string]*jsonschema.Schema{}, capabilities: map[string]Capability{}}}
+	r.set.Memory = memory
 	var raw rawManifest
 	if !v.IsValid() || v.Kind() != '{' || ahp.Unmarshal(v, &raw) != nil {
 		r.issue("", "json", "a manifest is a JSON object")
@@ -162,7 +162,7 @@ func readManifest(v ahp.Value, memory *jsonschema.Memory) (*Manifest, []Issue) {
 type reader struct {
 	m      *Manifest
 	issues []Issue
-	memory *jsonschema.Memory
+	set    jsonschema.Set // one budget for all schemas
 }
 
 func (r *reader) issue(path, rule, format string, args ...any) {
@@ -227,10 +227,9 @@ func (r *reader) tool(at string, raw ahp.Value) {
 // schemas compiles the schemas of a tool.
 
 func (r *reader) schemas(a *Action, t rawTool, x rawXActions) {
-	set := jsonschema.Set{Memory: r.memory}
 	if !absent(t.InputSchema) {
 		a.InputSchema = t.InputSchema
-		s, err := set.Compile(t.InputSchema, schemaLimits)
+		s, err := r.set.Compile(t.InputSchema, schemaLimits)
 		if err == nil {
 			err = s.Unchecked()
 		}
@@ -244,7 +243,7 @@ func (r *reader) schemas(a *Action, t rawTool, x rawXActions) {
 		result = t.ResultSchema
 	}
 	if !absent(result) {
-		s, err := set.Compile(result, schemaLimits)
+		s, err := r.set.Compile(result, schemaLimits)
 		if err == nil {
 			err = s.Unchecked()
 		}
@@ -258,5 +257,3 @@ func (r *reader) schemas(a *Action, t rawTool, x rawXActions) {
 // overlaySignals are those of a manifest that has no member signals: those of the overlay
 
 // that the reference runtimes bring.
-
-func hashOf(v ahp.Value) [sha256.Size]byte { return sha256.Sum256(v) }

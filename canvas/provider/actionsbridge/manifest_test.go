@@ -2,7 +2,6 @@ package actionsbridge_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -148,11 +147,7 @@ func TestLenientManifest(t *testing.T) {
 
 // TestSchemaBeyondBounds hides a tool whose schema cannot be enforced, and only that tool.
 func TestSchemaBeyondBounds(t *testing.T) {
-	bomb := `{"$defs":{`
-	for i := range 30 {
-		bomb += fmt.Sprintf(`"a%d":{"allOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]},`, i, i+1, i+1)
-	}
-	bomb += `"a30":{"type":"object"}},"$ref":"#/$defs/a0"}`
+	bomb := `{"anyOf":[` + strings.Repeat(`{"type":"object"},`, 5000) + `{}]}`
 	for _, schema := range []string{`{"$ref":"https://elsewhere.example/schema"}`, `{"$dynamicRef":"#meta"}`, bomb, `{"description":"` + strings.Repeat("x", 70<<10) + `"}`} {
 		for _, member := range []string{"input_schema", "result_schema"} {
 			m, issues := ab.ReadManifest(ahp.Value(`{"tools":[{"name":"bad","` + member + `":` + schema + `},{"name":"good"}]}`))

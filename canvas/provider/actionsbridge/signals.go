@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
 )
 
 var overlaySignals = ahp.Value(`[{"name":"overlay.launcher_opened","event":"actions-json:overlay-launcher-opened"},{"name":"overlay.closed","event":"actions-json:overlay-closed"},{"name":"overlay.minimized","event":"actions-json:overlay-minimized"},{"name":"overlay.expanded","event":"actions-json:overlay-expanded"}]`)
@@ -29,7 +28,6 @@ func (r *reader) signals(v ahp.Value) {
 	if v.Kind() != '[' || ahp.Unmarshal(v, &signals) != nil {
 		return // nothing is declared, so nothing is passed on
 	}
-	set := jsonschema.Set{Memory: r.memory}
 	for n, raw := range signals[:min(len(signals), maxTools)] {
 		s := Signal{}
 		s.Name, _ = textOf(raw.Name)
@@ -45,7 +43,7 @@ func (r *reader) signals(v ahp.Value) {
 			payload = overlayPayload
 		}
 		if !absent(payload) {
-			schema, err := set.Compile(payload, schemaLimits)
+			schema, err := r.set.Compile(payload, schemaLimits)
 			s.schema, s.hidden = schema, err != nil || schema.Unchecked() != nil
 		}
 		r.m.Signals = append(r.m.Signals, s)
@@ -93,5 +91,3 @@ func (r *reader) signals(v ahp.Value) {
 // ok is false if there is none, or if the payload does not fit its schema.
 
 // named reports whether an event has the signal's name, as its name or its DOM event.
-
-// hashOf identifies a manifest by its bytes.
