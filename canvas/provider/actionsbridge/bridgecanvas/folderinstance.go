@@ -191,6 +191,8 @@ func (i *folderInstance) Message(ctx context.Context, from canvas.View, payload 
 		i.calls.progress(item)
 	case actionsbridge.TypeEvent:
 		i.event(from, item)
+	case actionsbridge.TypeError:
+		i.trouble(from, item)
 	}
 }
 
