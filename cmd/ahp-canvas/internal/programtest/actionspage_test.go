@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -80,5 +81,36 @@ func TestActionsPage(t *testing.T) {
 	var failed struct{ Code, Message string }
 	if err := json.Unmarshal([]byte(other.err), &failed); err != nil || failed.Code != "host_not_started" || !strings.Contains(failed.Message, "actions.json:3: /version: ") {
 		t.Errorf("serve: %s, %v", other.err, err)
+	}
+}
+
+// TestActionsPageReadme follows the README: its page, its manifest and its commands.
+func TestActionsPageReadme(t *testing.T) {
+	m, dir := newMachine(t), t.TempDir()
+	readme := text(t, "canvas/provider/actionsbridge/bridgecanvas/README.md")
+	if err := os.Mkdir(filepath.Join(dir, "counter"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, kind := range map[string]string{"index.html": "html", "actions.json": "json"} {
+		found := regexp.MustCompile("(?ms)^```" + kind + "\n(.*?)^```").FindStringSubmatch(readme)
+		if found == nil {
+			t.Fatalf("the README has no %s", name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "counter", name), []byte(found[1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commands := strings.Split(strings.TrimSpace(regexp.MustCompile("(?ms)^```sh\n(.*?)^```").FindStringSubmatch(readme)[1]), "\n")
+	if len(commands) != 3 || commands[0] != "ahp-canvas serve --actions-page ./counter" || commands[1] != `ahp-canvas invoke counter counter.add --input '{"by":2}'` || commands[2] != "ahp-canvas events" {
+		t.Fatalf("the README's commands are %q", commands)
+	}
+	m.do(0, "lint", filepath.Join(dir, "counter"))
+	s := m.serve("--actions-page", filepath.Join(dir, "counter"))
+	webtest.Start(t).Open(t, s.Link)
+	if got := compact(m.do(0, "invoke", "counter", "counter.add", "--input", `{"by":2}`)); got != `{"now":2}` {
+		t.Errorf("the tool answered %s", got)
+	}
+	if got := m.do(0, "events"); !strings.Contains(got, `"counter.changed"`) {
+		t.Errorf("events: %s", got)
 	}
 }
