@@ -366,7 +366,7 @@ func TestFolderLong(t *testing.T) {
 	})
 }
 
-// TestFolderLongGivenUp: an agent that gives up hears nothing of its call later.
+// TestFolderLongGivenUp: an agent that gives up receives no result of its call later.
 func TestFolderLongGivenUp(t *testing.T) {
 	in(t, func(t *testing.T) {
 		b := newBench(t, small(), bridgecanvas.FolderOptions{})
