@@ -25,7 +25,7 @@ type FolderOptions struct {
 	NewID func() string
 }
 
-// Setter is told what a folder declares after actions.json was edited;
+// Setter replaces what a folder declares when actions.json was edited;
 // [canvas.Registration] is one.
 type Setter interface {
 	// Set replaces what the folder declares.
@@ -44,7 +44,7 @@ type Folder struct {
 
 	mu        sync.Mutex
 	current   *description // the last valid one
-	invalid   *faulty      // of the file as it is now; nil if it is valid
+	invalid   *faulty      // what is wrong with the file now; nil if it is valid
 	setter    Setter       // nil until Watch
 	instances map[*folderInstance]struct{}
 

@@ -366,7 +366,7 @@ func TestFolderLong(t *testing.T) {
 	})
 }
 
-// TestFolderLongGivenUp: an agent that gives up hears nothing of its call later.
+// TestFolderLongGivenUp: an agent that gives up receives no result of its call later.
 func TestFolderLongGivenUp(t *testing.T) {
 	in(t, func(t *testing.T) {
 		b := newBench(t, small(), bridgecanvas.FolderOptions{})
@@ -400,5 +400,36 @@ func TestFolderInFlight(t *testing.T) {
 			}
 		}
 		wantError(t, b.code("a.quick", `{}`), "runtime_not_ready", `"in_flight":16`)
+	})
+}
+
+// TestFolderReconnects: a View that reconnects is asked who it is before it gets a call, and
+// no page takes the id of another.
+func TestFolderReconnects(t *testing.T) {
+	in(t, func(t *testing.T) {
+		b := newBench(t, small(), bridgecanvas.FolderOptions{})
+		b.page("page-1").Leave()
+		synctest.Wait()
+		got := b.invoke("a.say", `{"n":1}`)
+		v := b.Connect("again")
+		v.Subscribe(b.channel)
+		b.say(v, `{"x-ahp":"view/1","type":"hello"}`)
+		received := v.Brief()
+		if len(received) != 3 || !strings.Contains(received[1], `{"actions":"who"}`) || !strings.Contains(received[2], `"type":"invoke"`) {
+			t.Fatalf("it received %s", received)
+		}
+		thief := b.page("page-2")
+		b.item(v, `{"type":"runtime_ready","runtime_id":"page-1","url":"http://canvas/"}`)
+		b.item(thief, `{"type":"runtime_ready","runtime_id":"page-1","url":"http://canvas/"}`)
+		b.item(thief, `{"type":"dom_event","event_id":"e","runtime_id":"page-1","name":"a.moved","payload":{"n":1}}`)
+		if all := b.events(); len(all) != 0 {
+			t.Errorf("events %s", all)
+		}
+		b.item(v, `{"type":"dom_event","event_id":"e","runtime_id":"page-1","name":"a.moved","payload":{"n":1}}`)
+		if all := b.events(); len(all) != 1 {
+			t.Errorf("events %s", all)
+		}
+		time.Sleep(30 * time.Second)
+		wantError(t, <-got, "handler_timeout")
 	})
 }

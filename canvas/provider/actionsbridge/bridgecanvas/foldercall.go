@@ -145,7 +145,7 @@ func (i *folderInstance) Invoke(ctx context.Context, action string, input ahp.Va
 	return i.ask(ctx, c, d, input)
 }
 
-// callable checks a call before a page hears of it.
+// callable checks a call before it is sent to a page.
 func (i *folderInstance) callable(action string, input ahp.Value) (*description, *actionsbridge.Error) {
 	d, invalid := i.folder.manifest()
 	if invalid != nil {
@@ -266,7 +266,7 @@ type resultEvent struct {
 }
 
 // invokeLong runs a call whose time is longer than the host's. If the page has not answered
-// after patience, the call goes on and its outcome is an event.
+// after patience, the call continues and its outcome is an event.
 func (i *folderInstance) invokeLong(ctx context.Context, c *folderCall, d *description, input ahp.Value, patience time.Duration) (ahp.Value, error) {
 	type outcome struct {
 		value ahp.Value

@@ -160,7 +160,7 @@ func TestFolderStatus(t *testing.T) {
 }
 
 // TestFolderReads: each HTML document has the runtime, and its validator changes with
-// actions.json; other files are as they are.
+// actions.json; other files are unchanged.
 func TestFolderReads(t *testing.T) {
 	in(t, func(t *testing.T) {
 		files := small()

@@ -52,6 +52,26 @@ func (i *folderInstance) event(from canvas.View, item actionsbridge.Item) {
 	page.events.pass(item.RuntimeID, domEvent{"actions.dom_event", item.RuntimeID, name, item.Event, payload, item.EventID, item.PreviousCallID, item.ObservedAt})
 }
 
+// troubleEvent is an error of a page that no call caused, such as a check that does not hold
+// any more.
+type troubleEvent struct {
+	Type      string    `json:"type"`
+	RuntimeID string    `json:"runtime_id"`
+	Error     ahp.Value `json:"error"`
+}
+
+// trouble raises an error of a page's runtime. The errors of calls are their answers.
+func (i *folderInstance) trouble(from canvas.View, item actionsbridge.Item) {
+	_, failure := actionsbridge.Outcome(item)
+	i.mu.Lock()
+	page := i.page(from, item.RuntimeID)
+	i.mu.Unlock()
+	if page == nil || item.CallID != "" {
+		return
+	}
+	page.events.pass(item.RuntimeID, troubleEvent{"actions.error", item.RuntimeID, failure.Object()})
+}
+
 // eventLimit passes on as many events as an agent can use.
 type eventLimit struct {
 	raise func(event any)

@@ -147,8 +147,24 @@ func (d *description) tags(at canvas.ContentPath) []byte {
 
 // carried is a message of the runtime in a page.
 type carried struct {
-	Actions string    `json:"actions"` // "item"
+	Actions string    `json:"actions,omitzero"` // "item"
 	Item    ahp.Value `json:"item,omitzero"`
+	Tag     string    `json:"x-ahp,omitzero"` // of a message of view/1, with its type
+	Type    string    `json:"type,omitzero"`
+}
+
+// who asks the runtime in a page to say runtime_ready again.
+var who = ahp.Value(`{"actions":"who"}`)
+
+// greet asks a page who it is before it gets a call: a View that reconnected has said
+// hello again, but its runtime does not know that it was away.
+func (i *folderInstance) greet(from canvas.View) {
+	i.mu.Lock()
+	known := slices.ContainsFunc(i.pages, func(p *folderPage) bool { return p.view == from })
+	i.mu.Unlock()
+	if !known {
+		_ = i.h.PostTo(i.h.Context(), from, who) // a View that has left needs none
+	}
 }
 
 // Message handles an item of a page's runtime. Everything else is the folder's: actions'
@@ -156,6 +172,9 @@ type carried struct {
 func (i *folderInstance) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
 	var m carried
 	if payload.Kind() != '{' || ahp.Unmarshal(payload, &m) != nil || m.Actions != "item" || m.Item == nil {
+		if m.Tag == "view/1" && m.Type == "hello" {
+			i.greet(from)
+		}
 		i.files.Message(ctx, from, payload)
 		return
 	}
@@ -172,6 +191,8 @@ func (i *folderInstance) Message(ctx context.Context, from canvas.View, payload 
 		i.calls.progress(item)
 	case actionsbridge.TypeEvent:
 		i.event(from, item)
+	case actionsbridge.TypeError:
+		i.trouble(from, item)
 	}
 }
 
@@ -179,12 +200,7 @@ func (i *folderInstance) Message(ctx context.Context, from canvas.View, payload 
 func (i *folderInstance) ViewGone(from canvas.View) {
 	i.files.ViewGone(from)
 	i.mu.Lock()
-	i.pages = slices.DeleteFunc(i.pages, func(p *folderPage) bool {
-		if p.view == from {
-			p.events.end()
-		}
-		return p.view == from
-	})
+	i.forget(from)
 	i.mu.Unlock()
 	i.showStatus()
 }
@@ -192,13 +208,15 @@ func (i *folderInstance) ViewGone(from canvas.View) {
 // ready remembers a page, and gives it the current configuration if it has an older one.
 func (i *folderInstance) ready(from canvas.View, item actionsbridge.Item) {
 	i.mu.Lock()
-	n := slices.IndexFunc(i.pages, func(p *folderPage) bool { return p.view == from })
-	if n < 0 {
-		n = len(i.pages)
-		i.pages = append(i.pages, &folderPage{view: from, events: &eventLimit{raise: func(e any) { _ = i.h.Raise(ahp.MustMarshal(e)) }}}) // fails only if the canvas is closed
+	p := i.page(from, item.RuntimeID)
+	if p == nil {
+		i.forget(from) // it was loaded again
+		p = i.add(from, item.RuntimeID)
 	}
-	i.pages[n].id, i.pages[n].states, i.pages[n].drift = item.RuntimeID, nil, nil
 	i.mu.Unlock()
+	if p == nil {
+		return
+	}
 	var m struct {
 		Hash string `json:"sha256,omitzero"`
 	}
@@ -224,6 +242,27 @@ func (i *folderInstance) page(from canvas.View, id string) *folderPage {
 		}
 	}
 	return nil
+}
+
+// add adds the runtime of a View; it returns nil if another View has one of this id. i.mu
+// is held.
+func (i *folderInstance) add(from canvas.View, id string) *folderPage {
+	if id == "" || i.hasPage(id) {
+		return nil
+	}
+	p := &folderPage{view: from, id: id, events: &eventLimit{raise: func(e any) { _ = i.h.Raise(ahp.MustMarshal(e)) }}} // fails only if the canvas is closed
+	i.pages = append(i.pages, p)
+	return p
+}
+
+// forget removes the runtime of a View. i.mu is held.
+func (i *folderInstance) forget(from canvas.View) {
+	i.pages = slices.DeleteFunc(i.pages, func(p *folderPage) bool {
+		if p.view == from {
+			p.events.end()
+		}
+		return p.view == from
+	})
 }
 
 func (i *folderInstance) status(from canvas.View, item actionsbridge.Item, raw ahp.Value) {

@@ -21,9 +21,9 @@ func Command(env *term.Env) *cobra.Command {
 		Short: "Start a host and print its link",
 		Long: `Start a host and print the link that opens its page.
 
-Without --open, the host opens every folder of --canvas, every web app of
---canvas-url, and the first canvas of each extension that --extension names. If
-there are none of these, it opens the bundled board. Agents connect to the
+Without --open, the host opens every folder of --canvas and --actions-page,
+every web app of --canvas-url, and the first canvas of each extension that
+--extension names. If there are none of these, it opens the bundled board. Agents connect to the
 printed MCP address, or run "ahp-canvas mcp". If a web app does not run yet, its
 canvas opens as soon as it does.
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/actionsbridge/bridgecanvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -29,6 +30,7 @@ type hosted struct {
 	name     string // for --host of other commands
 	folders  folders
 	pages    *page.Provider // nil with --no-page
+	actions  actionPages
 	apps     apps
 	aap      *aapAgents
 	browser  *look.Browser // nil without one
@@ -146,6 +148,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.folders, err = registerFolders(h.host, s.canvases); err != nil {
 		return err
 	}
+	if h.actions, err = registerActionPages(h.host, s.actionPages, bridgecanvas.FolderOptions{}); err != nil {
+		return err
+	}
 	if h.pages, err = s.addPages(h.host); err != nil {
 		return err
 	}
@@ -232,6 +237,7 @@ func (h *hosted) closeCanvases() {
 		_ = h.browser.Close() // nil
 	}
 	h.folders.close()
+	h.actions.close()
 	if h.pages != nil {
 		h.pages.Close()
 	}

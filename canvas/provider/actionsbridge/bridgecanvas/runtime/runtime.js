@@ -7,6 +7,7 @@ import { attachmentOf, driftOf, find, stateOf } from "./probe.js";
 
 const MAX_ITEM = 60 * 1024; // bytes of an item as JSON
 const LOOK_INTERVAL = 1000; // ms between looks at the states
+const PATIENCE = 1000; // ms that a call waits for a page that is still drawing itself
 
 const early = /** @type {any} */ (globalThis)[Symbol.for("ahp.actions")];
 const runtimeId = `page-${crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("")}`;
@@ -58,14 +59,35 @@ function look() {
 const ready = () => post({ type: "runtime_ready", url, title: document.title.slice(0, 512), manifest: { protocol: "actions.json", version: 1, sha256: early.config.hash } });
 
 let reported = "";
+/** @type {Set<string>} what differed at the last look, and was not reported yet */
+let suspected = new Set();
+/** @type {Set<string>} */
+const known = new Set();
 
 /** Reports states, attachments and drift if they changed. */
 function report() {
   const seen = look();
+  reportDrift(seen);
   const text = JSON.stringify(seen);
   if (text === reported) return;
   reported = text;
   post({ type: "runtime_status", url, ...seen, observed_at: now() });
+}
+
+/** Reports each check and attachment that differs in two looks, once until it fits again. @param {ReturnType<typeof look>} seen */
+function reportDrift({ drift, attachments }) {
+  const all = new Map([
+    ...drift.map((/** @type {any} */ d) => [`check ${d.check}`, d]),
+    ...attachments.filter((/** @type {any} */ a) => a.state === "drifted").map((/** @type {any} */ a) => [`attachment ${a.id}`, { attachment: a.id, state: a.state }]),
+  ]);
+  for (const name of known) if (!all.has(name)) known.delete(name);
+  for (const [name, evidence] of all) {
+    if (known.has(name) || !suspected.has(name)) continue;
+    known.add(name);
+    const severity = /^(info|minor|major|critical)$/.test(evidence.severity) ? evidence.severity : "minor";
+    post({ type: "action_error", error: { code: "drift_detected", message: `the page differs from actions.json: ${name}`, severity, recoverable: false, evidence: { ...evidence, url: early.path } } });
+  }
+  suspected = new Set(all.keys());
 }
 
 // Calls.
@@ -96,8 +118,8 @@ function resolve(path) {
   return typeof value === "function" ? { fn: value, self } : undefined;
 }
 
-/** Checks that the page is as actions.json describes it. @param {Item} item @param {Tool} tool */
-function guard({ name }, { state, target }) {
+/** Throws if the page is not as actions.json describes it. @param {Item} item @param {Tool} tool */
+function check({ name }, { state, target }) {
   const drift = driftOf(early.config.checks, holds, early.path)
     .find((d) => /^(major|critical)$/.test(d.severity) && (d.tool === undefined || d.tool === name));
   if (drift) throw failure("drift_detected", `the page is not as actions.json describes it: ${drift.selector} ${drift.found} (check ${drift.check})`, { ...drift, tool: name, url: early.path });
@@ -105,6 +127,18 @@ function guard({ name }, { state, target }) {
   const { holds: so, missing } = stateOf(declared, early.path);
   if (so === false) throw failure("state_mismatch", `the page is not in the state ${state}`, { tool: name, state, missing, states: look().states, url: early.path });
   if (find(target) === undefined) throw failure("target_not_found", "the tool's target is not in the page", { tool: name, selector: target.selector ?? target.selectors?.[0], url: early.path });
+}
+
+/** Is check, with patience. @param {Item} item @param {Tool} tool */
+async function guard(item, tool) {
+  for (const end = Date.now() + Math.min(PATIENCE, item.timeout_ms / 2); ;) {
+    try {
+      return check(item, tool);
+    } catch (err) {
+      if (Date.now() >= end) throw err;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 /** Resolves when everything in the page is loaded. @type {Promise<void>} */
@@ -117,7 +151,7 @@ const loaded = new Promise((done) => {
 async function run(item, tool) {
   const path = tool.handler;
   if (!path) throw failure("capability_unavailable", `${item.name} has steps and no handler, and this runtime runs handlers`, { capability: item.name, host: "page", reason: "steps" }, false);
-  guard(item, tool);
+  await guard(item, tool);
   let found = resolve(path);
   if (!found && document.readyState !== "complete") {
     await loaded;
@@ -245,11 +279,12 @@ early.receive = (/** @type {any} */ heard) => {
 };
 
 onMessage((message) => {
-  if (message?.actions !== "config") return;
-  early.config = message.config;
-  early.listen(early.config.signals);
-  ready();
+  if (message?.actions === "config") {
+    early.config = message.config;
+    early.listen(early.config.signals);
+  } else if (message?.actions !== "who") return;
   reported = "";
+  ready();
   report();
 });
 
