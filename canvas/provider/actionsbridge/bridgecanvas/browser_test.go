@@ -151,7 +151,7 @@ func (b *browserBench) lastEvent() string {
 	return all[len(all)-1]
 }
 
-// TestBrowserCall: an agent lists, opens, calls, reads and hears, without another way.
+// TestBrowserCall: an agent lists, opens, calls, reads and receives an event.
 func TestBrowserCall(t *testing.T) {
 	in(t, func(t *testing.T) {
 		b := newBrowserBench(t, ab.Options{})
