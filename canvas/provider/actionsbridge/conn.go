@@ -308,7 +308,7 @@ func (b *Bridge) waiting() (n int) {
 
 // dropEvent counts an event that is not passed on. The caller holds b.mu.
 
-// heard records an item of a runtime.
+// seen records an item of a runtime.
 
 // cleanEvent returns the name of the DOM event: of an old runtime it is the event's name.
 

@@ -11,7 +11,7 @@
 //   - A runtime that neither showed a token nor comes from a configured origin waits until
 //     [Bridge.Judge] allows it. Until then nothing is sent to it except the protocol's
 //     ping, and no event of it is reported.
-//   - A web page speaks for URLs of its own origin only.
+//   - A web page speaks for URLs of its origin only.
 //   - Nothing is called from an invalid manifest. Arguments, results and events are checked
 //     against the manifest's schemas, at a bounded cost.
 //   - The items of a connection are handled in order: [Bridge.Watch] reports an event that

@@ -18,7 +18,7 @@ type DoorOptions struct {
 	// Hosts are the values of the Host header that are accepted, with the port. A web page
 	// can reach the listener by other names (DNS rebinding), so all others are refused.
 	Hosts []string
-	// Token lets in whoever sends it, as ?tkn= or, outside of browsers, as Authorization:
+	// Token lets in a client that sends it, as ?tkn= or, outside of browsers, as Authorization:
 	// Bearer. "" is no token: programs outside of browsers are then refused.
 	Token string
 	// Lookup accepts further tokens, such as those that can be revoked. It must compare in

@@ -122,7 +122,7 @@ func (e *Error) about(callID, runtimeID string) *Error {
 // maxMessage bounds the message of an error, in code points.
 const maxMessage = 1000
 
-// errorMembers are the members of an error that have a field of their own.
+// errorMembers are the members of an error that have a separate field.
 var errorMembers = []string{"code", "message", "severity", "recoverable", "evidence", "next_step"}
 
 // safeCode is what a runtime's own code must look like.
@@ -209,7 +209,7 @@ func (e *Error) Object() ahp.Value {
 const maxEvidence = 4 << 10
 
 // Details returns everything but code and message as one JSON object of at most 4 KiB, for
-// answers that have room for that much: evidence that does not fit becomes
+// answers of limited size: evidence that does not fit becomes
 // {"truncated": true, "bytes": n}, and further members that do not fit are left out.
 func (e *Error) Details() ahp.Value {
 	members := map[string]ahp.Value{}

@@ -77,7 +77,7 @@ func (c *Conn) handle(w *work, item Item, shared *compiled) {
 		}
 		return
 	}
-	c.heard(rt)
+	c.seen(rt)
 	switch item.Type {
 	case TypeRuntimeStatus:
 		c.status(w, rt, item)
@@ -146,7 +146,7 @@ func (c *Conn) takeEvent(w *work, item Item) (*runtime, *Manifest) {
 		b.stats.Items++
 		return nil, nil
 	}
-	c.heard(rt)
+	c.seen(rt)
 	if item.EventID == "" || item.Name == "" || item.Payload == nil {
 		b.stats.Broken++
 		w.send(c, errorItem(malformed("/event_id", "dom_event needs event_id, name and payload"), "", rt.id))
@@ -170,7 +170,7 @@ func (b *Bridge) dropEvent(rt *runtime) {
 	b.lookAt(rt, b.opts.Now())
 }
 
-func (c *Conn) heard(rt *runtime) {
+func (c *Conn) seen(rt *runtime) {
 	rt.seen = c.b.opts.Now()
 	if rt.silent {
 		rt.silent = false

@@ -76,7 +76,7 @@ func (c *checker) check(m map[string]any) {
 	}
 	c.targets = map[string]bool{}
 	if c.tools = c.names(m, "tools", "name"); !isTools {
-		c.tools = nil // what refers to one is not an issue of its own
+		c.tools = nil // references to tools are then no further issues
 	}
 	c.signals = c.names(m, "signals", "name")
 	c.states = c.names(m, "states", "name")

@@ -29,6 +29,7 @@ canvas opens as soon as it does.
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}
+and with --actions-bridge also "actionsBridge".
 
 The first SIGINT or SIGTERM stops the host after it has answered the requests
 that it accepted. A second one stops it immediately.`,

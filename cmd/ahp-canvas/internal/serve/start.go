@@ -33,6 +33,7 @@ type hosted struct {
 	actions  actionPages
 	apps     apps
 	aap      *aapAgents
+	bridge   *bridgeEndpoint
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
 
@@ -148,7 +149,7 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.folders, err = registerFolders(h.host, s.canvases); err != nil {
 		return err
 	}
-	if h.actions, err = registerActionPages(h.host, s.actionPages, bridgecanvas.FolderOptions{}); err != nil {
+	if h.actions, err = registerActionPages(h.host, s.actionPages, bridgecanvas.FolderOptions{Scripts: s.bridge.scripts}); err != nil {
 		return err
 	}
 	if h.pages, err = s.addPages(h.host); err != nil {
@@ -161,10 +162,14 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.notes = append(h.notes, h.aap.notes()...)
+	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
+		return err
+	}
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
 	h.endpoint = endpointOf(h.host)
+	h.endpoint.ActionsBridge = h.bridge.link()
 	if h.name, err = s.hostName(); err != nil {
 		return err
 	}
@@ -215,6 +220,7 @@ func (h *hosted) abandon(err error) error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
+	h.bridge.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -226,6 +232,7 @@ func (h *hosted) end() error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
+	h.bridge.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
