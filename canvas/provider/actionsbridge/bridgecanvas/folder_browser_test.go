@@ -274,7 +274,7 @@ func TestFolderEmbedded(t *testing.T) {
 func TestFolderSignals(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, copyDir(t, "kinds"), false)
-	tab, _ := s.view(webtest.Start(t))
+	tab, frame := s.view(webtest.Start(t))
 	if o := s.invoke("k.signals", `{}`); o.value != `"sent"` {
 		t.Fatalf("%+v", o)
 	}
@@ -291,6 +291,8 @@ func TestFolderSignals(t *testing.T) {
 		`{"error":{"code":"drift_detected","evidence":{"check":"minor","severity":"minor","selector":"#missing","found":"is missing","url":"/index.html"},"message":"the page differs from actions.json: check minor","recoverable":false,"severity":"minor"}}`,
 		`{"error":{"code":"drift_detected","evidence":{"attachment":"lost","state":"drifted","url":"/index.html"},"message":"the page differs from actions.json: attachment lost","recoverable":false,"severity":"minor"}}`,
 	}
+	s.events("actions.error", 2)
+	webtest.Eval[bool](t, frame, `new Promise((r) => setTimeout(() => r(true), 2500))`) // two more looks
 	if got := s.events("actions.error", 2); !slices.Equal(got, trouble) {
 		t.Errorf("errors\n%s, want\n%s", strings.Join(got, "\n"), strings.Join(trouble, "\n"))
 	}
