@@ -221,7 +221,7 @@ func (s *Surfaces) Load(v ahp.Value) error {
 			}
 			m := object(tree)
 			id := str(m, "id")
-			f.order, f.bytes = append(f.order, strings.Clone(id)), f.bytes+len(raw)
+			f.order, f.bytes = append(f.order, strings.Clone(id)), f.bytes+len(raw)+1
 			f.components[id] = kept{raw.Clone(), f.catalog.children(m)}
 		}
 		s.list = append(s.list, f)
