@@ -67,6 +67,7 @@ var layers = []layer{
 	{"canvas/provider/aap/skill", "", "", "what agents are taught about it"},
 	{"canvas/provider/a2ui", "ahp", "github.com/santhosh-tekuri/jsonschema/v6", "a neighboring protocol, usable alone"},
 	{"canvas/provider/a2ui/remote", "ahp ahp/ws canvas/provider/a2ui", "", "agents elsewhere, by A2A or a WebSocket"},
+	{"canvas/provider/a2ui/a2uicanvas", "ahp canvas canvas/outbound canvas/provider/a2ui canvas/provider/sample canvas/view channels", "", "its canvases"},
 	{"canvas/canvastest", "canvas canvas/engine session channels ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp ahp/remote", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
