@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/a2ui"
 )
@@ -18,6 +19,15 @@ func TestPlainStaysHere(t *testing.T) {
 	}
 	if newClient(Options{URL: "https://x"}).Transport.(*http.Transport).Proxy != nil {
 		t.Error("the client has a proxy")
+	}
+}
+
+// TestEveryByteIsHeard: what arrives ends the silence, whether or not it is an event.
+func TestEveryByteIsHeard(t *testing.T) {
+	n := 0
+	h := &heard{iotest.OneByteReader(strings.NewReader(": x")), func() { n++ }, 0}
+	if _, err := io.ReadAll(h); err != nil || n != 3 || h.n != 3 {
+		t.Errorf("%d reports of %d bytes, %v; want 3 of 3", n, h.n, err)
 	}
 }
 
