@@ -31,6 +31,7 @@ type hosted struct {
 	pages    *page.Provider // nil with --no-page
 	apps     apps
 	aap      *aapAgents
+	a2ui     *a2uiAgents
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
 
@@ -156,6 +157,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.notes = append(h.notes, h.aap.notes()...)
+	if h.a2ui, err = startA2UI(h.host, s.a2ui, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.a2ui.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -210,6 +215,7 @@ func (h *hosted) abandon(err error) error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
+	h.a2ui.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -221,6 +227,7 @@ func (h *hosted) end() error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
+	h.a2ui.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
