@@ -4,8 +4,9 @@
 // # What it promises
 //
 //   - new overwrites no file, and what it makes passes lint.
-//   - lint reads a folder and runs nothing of it; a2ui check reads a file.
+//   - lint reads a folder and runs nothing of it.
+//   - a2ui check reports what a host would, and sends nothing anywhere.
 //
-// It imports ahp, the folder, extension and A2UI providers, canvas/provider/aap/skill and
-// package term.
+// It imports the folder and extension providers, canvas/provider/aap/skill,
+// canvas/provider/a2ui with its canvases, package term and ahp.
 package authoring

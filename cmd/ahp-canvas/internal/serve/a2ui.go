@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,134 +13,143 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
-	"github.com/ahp-canvas/ahp-canvas/canvas/provider/a2ui"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/a2ui/a2uicanvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/a2ui/remote"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
-// cardTimeout limits how long a start waits for the cards of remote agents.
-const cardTimeout = 2 * time.Second
+const (
+	maxTokenFile = 16 << 10
+	cardTimeout  = 3 * time.Second // for the cards of all remote agents at the start
+)
 
-// a2uiOptions are the flags about remote A2UI agents.
+// a2uiOptions are the flags about A2UI agents.
 type a2uiOptions struct {
 	agents []string // --a2ui-agent: name=URL
 	tokens []string // --a2ui-agent-token: name=file
 }
 
+// flags adds the flags to a command.
 func (o *a2uiOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.agents, "a2ui-agent", nil, "remote agent that draws with A2UI, over A2A (https) or a WebSocket (wss), on this machine also http or ws: `name=URL`, as in finder=http://127.0.0.1:10002 (repeatable)")
-	f.StringArrayVar(&o.tokens, "a2ui-agent-token", nil, "`name=file` with the token that this agent gets as Authorization: Bearer (repeatable)")
+	f.StringArrayVar(&o.agents, "a2ui-agent", nil, "remote A2UI agent to offer as a canvas: `name=URL` of an A2A agent (https, or http on this machine) or of a WebSocket (wss, or ws on this machine); what people enter there goes to it alone (repeatable)")
+	f.StringArrayVar(&o.tokens, "a2ui-agent-token", nil, "bearer token of an A2UI agent: `name=file` (repeatable)")
 }
 
-// pair splits an argument of the form name=value.
-func pair(flag, arg, want string) (name, value string, err error) {
-	name, value, ok := strings.Cut(arg, "=")
-	if !ok || !a2uicanvas.ValidName(name) || value == "" {
-		return "", "", term.Usagef("--%s %q: want %s; a name has lower-case letters, digits and hyphens, at most 32", flag, arg, want)
-	}
-	return name, value, nil
+// check rejects values that no host can start with.
+func (o *a2uiOptions) check() error {
+	_, err := o.open()
+	return err
 }
 
-// dial returns the remote agents. It connects to none.
-func (o *a2uiOptions) dial() (all []*remote.Agent, err error) {
-	secrets := map[string]string{}
-	for _, arg := range o.tokens {
-		name, file, err := pair("a2ui-agent-token", arg, "a name and a file, as in finder=./token")
-		if err != nil {
-			return nil, err
-		}
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			return nil, term.Usagef("--a2ui-agent-token %q: %v", arg, err)
-		}
-		secrets[name] = strings.TrimSpace(string(raw))
+// open returns the remote agents. It connects to none.
+func (o *a2uiOptions) open() ([]*remote.Agent, error) {
+	tokens, err := o.readTokens()
+	if err != nil {
+		return nil, err
 	}
+	var agents []*remote.Agent
+	names := map[string]bool{}
 	for _, arg := range o.agents {
-		name, url, err := pair("a2ui-agent", arg, "a name and a URL, as in finder=http://127.0.0.1:10002")
-		if err != nil {
-			return nil, err
+		name, url, ok := strings.Cut(arg, "=")
+		if !ok || !remote.ValidName(name) {
+			return nil, term.Usagef("--a2ui-agent %q: want a name of up to 32 lower-case letters, digits and dashes, and a URL, as in finder=http://127.0.0.1:10002", name)
 		}
-		if slices.ContainsFunc(all, func(a *remote.Agent) bool { return a.Name() == name }) {
-			return nil, term.Usagef("--a2ui-agent %q: there is an agent of this name already", name)
+		if names[name] {
+			return nil, term.Usagef("--a2ui-agent: there is an agent %q already", name)
 		}
-		a, err := remote.New(remote.Options{Name: name, URL: url, Token: secrets[name]})
+		names[name] = true
+		a, err := remote.New(remote.Options{Name: name, URL: url, Token: tokens[name]})
 		if err != nil {
 			return nil, term.Usagef("--a2ui-agent %s: %v", name, err)
 		}
-		delete(secrets, name)
-		all = append(all, a)
+		agents = append(agents, a)
 	}
-	for name := range secrets {
-		return nil, term.Usagef("--a2ui-agent-token %s: there is no --a2ui-agent of this name", name)
+	for name := range tokens {
+		if !names[name] {
+			return nil, term.Usagef("--a2ui-agent-token %s: there is no --a2ui-agent %s", name, name)
+		}
 	}
-	return all, nil
+	return agents, nil
+}
+
+// readTokens returns the tokens by the names of agents.
+func (o *a2uiOptions) readTokens() (map[string]string, error) {
+	tokens := map[string]string{}
+	for _, arg := range o.tokens {
+		name, file, ok := strings.Cut(arg, "=")
+		if !ok || file == "" || tokens[name] != "" {
+			return nil, term.Usagef("--a2ui-agent-token %q: want the name of one agent and a file, as in finder=./token", name)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return nil, term.Usagef("--a2ui-agent-token %s: %v", name, err)
+		}
+		raw, err := os.ReadFile(file)
+		token := strings.TrimSpace(string(raw))
+		if err != nil || info.Size() > maxTokenFile || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return nil, term.Usagef("--a2ui-agent-token %s: want a file with one token", name)
+		}
+		tokens[name] = token
+	}
+	return tokens, nil
 }
 
 // a2uiAgents are the A2UI canvases of a host.
 type a2uiAgents struct {
 	provider *a2uicanvas.Provider
 	agents   []*remote.Agent
-	notes    []string
 }
 
-// startA2UI registers canvas "a2ui", and one for each remote agent. An agent that cannot be
-// reached is a note.
-func startA2UI(ctx context.Context, h *host.Host, o a2uiOptions, logger *slog.Logger) (_ *a2uiAgents, err error) {
-	agents, err := o.dial()
+// startA2UI registers the canvas "a2ui", and one for each remote agent.
+func startA2UI(h *host.Host, o a2uiOptions, logger *slog.Logger) (*a2uiAgents, error) {
+	agents, err := o.open()
 	if err != nil {
 		return nil, err
 	}
 	a := &a2uiAgents{agents: agents}
 	po := a2uicanvas.Options{Logger: logger}
-	for _, agent := range agents {
-		po.Agents = append(po.Agents, a2ui.Agent(agent))
+	for _, r := range agents {
+		po.Agents = append(po.Agents, r)
 	}
 	a.provider = a2uicanvas.New(po)
 	if _, err := h.Add(a.provider); err != nil {
 		a.close()
 		return nil, err
 	}
-	a.check(ctx)
 	return a, nil
 }
 
-// check notes the agents that cannot be reached.
-func (a *a2uiAgents) check(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
+// notes reads the cards of the remote agents, and returns what is wrong with them. Their
+// canvases are offered nevertheless: an agent can start later.
+func (a *a2uiAgents) notes() []string {
+	ctx, cancel := context.WithTimeout(context.Background(), cardTimeout)
 	defer cancel()
-	notes := make([]string, len(a.agents))
-	var wg sync.WaitGroup
-	for n, agent := range a.agents {
-		wg.Go(func() {
-			switch info, err := agent.Check(ctx); {
+	found := make([]string, len(a.agents))
+	var wait sync.WaitGroup
+	for n, r := range a.agents {
+		wait.Go(func() {
+			switch info, err := r.Check(ctx); {
 			case err != nil:
-				e, _ := errors.AsType[*a2ui.Error](err)
-				if e == nil {
-					e = a2ui.Errorf("", "it cannot be reached")
-				}
-				notes[n] = fmt.Sprintf("agent %s: %s; its canvas tries again when it is used", agent.Name(), e.Message)
+				found[n] = fmt.Sprintf("A2UI agent %q is not reachable yet: %s", r.Name(), message(err))
 			case !info.A2UI:
-				notes[n] = fmt.Sprintf("agent %s does not say that it draws with A2UI v0.9", agent.Name())
+				found[n] = fmt.Sprintf("A2UI agent %q does not declare A2UI v0.9 in its card; it might not draw anything", r.Name())
 			}
 		})
 	}
-	wg.Wait()
-	for _, note := range notes {
-		if note != "" {
-			a.notes = append(a.notes, note)
-		}
-	}
+	wait.Wait()
+	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
 }
 
-// close ends turns and connections.
+// close ends what works for the agents.
 func (a *a2uiAgents) close() {
 	if a == nil {
 		return
 	}
-	_ = a.provider.Close() // nil
-	for _, agent := range a.agents {
-		_ = agent.Close() // nil
+	if a.provider != nil {
+		_ = a.provider.Close() // nil
+	}
+	for _, r := range a.agents {
+		_ = r.Close() // nil
 	}
 }

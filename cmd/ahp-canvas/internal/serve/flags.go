@@ -92,6 +92,9 @@ func (o *options) check() error {
 	if err := o.aap.check(); err != nil {
 		return err
 	}
+	if err := o.a2ui.check(); err != nil {
+		return err
+	}
 	return o.limits.Check()
 }
 

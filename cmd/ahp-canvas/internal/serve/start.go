@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -158,10 +157,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.notes = append(h.notes, h.aap.notes()...)
-	if h.a2ui, err = startA2UI(context.Background(), h.host, s.a2ui, s.logger); err != nil {
+	if h.a2ui, err = startA2UI(h.host, s.a2ui, s.logger); err != nil {
 		return err
 	}
-	h.notes = append(h.notes, h.a2ui.notes...)
+	h.notes = append(h.notes, h.a2ui.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
