@@ -10,7 +10,7 @@ import (
 // messageRest is what a message has beside what is put into it, in bytes, at least.
 const messageRest = 512
 
-// Replay returns the messages that draw all surfaces as they are, in order of creation, as
+// Replay returns the messages that draw the present surfaces, in order of creation, as
 // batches of at most Limits.PartBytes, the brackets and commas of a list included. A single
 // message is never larger.
 func (s *Surfaces) Replay() [][]ahp.Value { return s.replay(s.list) }
