@@ -44,7 +44,11 @@ func newStage(t testing.TB, agents ...a2ui.Agent) *stage {
 // open opens a canvas with an input, "" for none.
 func (s *stage) open(canvasID, id, input string) {
 	s.t.Helper()
-	if _, err := s.host.Canvases().Open(s.t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: canvasID, InstanceID: id, Input: ahp.Value(input)}); err != nil {
+	args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: canvasID, InstanceID: id}
+	if input != "" {
+		args.Input = ahp.Value(input)
+	}
+	if _, err := s.host.Canvases().Open(s.t.Context(), args); err != nil {
 		s.t.Fatal(err)
 	}
 }
