@@ -15,6 +15,7 @@ const { AgentEvent, TaskState } = v1 ? { ...(await import("a2a-v1/server")), ...
 
 const CATALOG = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json";
 const form = [
+  { version: "v0.9", deleteSurface: { surfaceId: "booking" } }, // of the last booking
   { version: "v0.9", createSurface: { surfaceId: "booking", catalogId: CATALOG, sendDataModel: true } },
   { version: "v0.9", updateComponents: { surfaceId: "booking", components: [
     { id: "root", component: "Column", children: ["name", "send"] },

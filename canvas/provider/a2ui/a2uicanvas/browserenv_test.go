@@ -44,7 +44,11 @@ func newStage(t testing.TB, agents ...a2ui.Agent) *stage {
 // open opens a canvas with an input, "" for none.
 func (s *stage) open(canvasID, id, input string) {
 	s.t.Helper()
-	if _, err := s.host.Canvases().Open(s.t.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: canvasID, InstanceID: id, Input: ahp.Value(input)}); err != nil {
+	args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: canvasID, InstanceID: id}
+	if input != "" {
+		args.Input = ahp.Value(input)
+	}
+	if _, err := s.host.Canvases().Open(s.t.Context(), args); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -224,8 +228,8 @@ func find(t testing.TB, name string) example {
 
 func (e example) json() string { return string(ahp.MustMarshal(e.messages)) }
 
-// scripted is a remote agent that a test plays.
-type scripted struct {
+// actor is a remote agent that a test plays.
+type actor struct {
 	name  string
 	reply func(turn a2ui.Turn) []a2ui.Reply
 
@@ -233,9 +237,9 @@ type scripted struct {
 	turns []a2ui.Turn
 }
 
-func (a *scripted) Name() string { return a.name }
+func (a *actor) Name() string { return a.name }
 
-func (a *scripted) Send(_ context.Context, t a2ui.Turn, on func(a2ui.Reply)) error {
+func (a *actor) Send(_ context.Context, t a2ui.Turn, on func(a2ui.Reply)) error {
 	a.mu.Lock()
 	a.turns = append(a.turns, t)
 	a.mu.Unlock()
@@ -246,7 +250,7 @@ func (a *scripted) Send(_ context.Context, t a2ui.Turn, on func(a2ui.Reply)) err
 }
 
 // seen returns everything that the agent has received, as text.
-func (a *scripted) seen() string {
+func (a *actor) seen() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return string(ahp.MustMarshal(a.turns))

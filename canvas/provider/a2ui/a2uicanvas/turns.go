@@ -220,9 +220,11 @@ func (i *panel) reply(t *turn, r a2ui.Reply) {
 	if r.ContextID != "" {
 		i.turns.contextID = r.ContextID
 	}
-	i.turns.taskID = r.TaskID
-	if r.TaskID == "" {
-		i.turns.taskID = t.TaskID
+	if r.TaskID != "" {
+		i.turns.taskID = r.TaskID
+	}
+	if finalState(r.State) {
+		i.turns.taskID = "" // an agent refuses messages for a task that has ended
 	}
 	for _, p := range r.Parts {
 		i.draw(t, p)
@@ -239,6 +241,11 @@ func (i *panel) reply(t *turn, r a2ui.Reply) {
 	if r.Ignored > 0 {
 		i.p.logger.Info("a2ui: parts that are neither text nor A2UI", "count", r.Ignored)
 	}
+}
+
+// finalState reports whether a task with this state has ended.
+func finalState(state string) bool {
+	return state == stateCompleted || state == stateCanceled || state == "failed" || state == "rejected"
 }
 
 // draw applies one part.

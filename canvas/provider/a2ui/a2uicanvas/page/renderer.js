@@ -844,7 +844,7 @@ In order to be iterable, non-array objects must have a [Symbol.iterator]() metho
   .ahp-box {
     box-sizing: border-box; display: grid; gap: 0.125rem; align-content: center; min-height: 4rem; max-width: 100%;
     padding: 0.625rem 0.75rem; overflow-wrap: anywhere; overflow: hidden;
-    border: 1px dashed var(--a2ui-color-border); border-radius: var(--a2ui-border-radius);
+    border: 1px dashed var(--edge); border-radius: var(--a2ui-border-radius);
     color: var(--a2ui-text-caption-color); font-size: var(--a2ui-font-size-s);
   }
   .ahp-box strong { color: var(--a2ui-color-on-surface); font-weight: 600 }

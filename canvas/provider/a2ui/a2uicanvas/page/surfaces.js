@@ -65,6 +65,7 @@ export class Surfaces {
   apply(messages) {
     for (const m of messages) {
       const id = (m.createSurface ?? m.updateComponents ?? m.updateDataModel ?? m.deleteSurface)?.surfaceId ?? "";
+      const retyped = this.#retypes(id, m);
       this.#applying = true;
       try {
         this.#processor.processMessages([m]);
@@ -73,13 +74,19 @@ export class Surfaces {
       } finally {
         this.#applying = false;
       }
-      this.#follow(id, m);
+      this.#follow(id, m, retyped);
     }
     for (const [id, shown] of this.#shown) this.#label(id, shown);
   }
 
-  /** Updates what the page keeps of a surface. @param {string} id @param {any} m */
-  #follow(id, m) {
+  /** Whether a message gives a component another type which the renderer would not draw. @param {string} id @param {any} m */
+  #retypes(id, m) {
+    const types = new Map([...(this.#processor.model.getSurface(id)?.componentsModel.entries ?? [])].map(([name, c]) => [name, c.type]));
+    return Boolean(m.updateComponents?.components?.some((/** @type {any} */ c) => types.has(c.id) && types.get(c.id) !== c.component));
+  }
+
+  /** Updates what the page keeps of a surface. @param {string} id @param {any} m @param {boolean} retyped */
+  #follow(id, m, retyped) {
     const surface = this.#processor.model.getSurface(id);
     if (m.deleteSurface) {
       this.#shown.get(id)?.el.remove();
@@ -88,7 +95,7 @@ export class Surfaces {
       this.#show(surface, m.version);
     } else if (surface && m.updateComponents) {
       const shown = this.#shown.get(id);
-      if (shown?.failed) this.#draw(surface, shown);
+      if (shown?.failed || (shown && retyped)) this.#draw(surface, shown);
     } else if (m.updateDataModel) {
       this.#forgetEdits(id, m.updateDataModel.path ?? "/");
     }
@@ -100,7 +107,10 @@ export class Surfaces {
     const shown = { el, version, failed: false, reported: new Set(), edits: new Map() };
     this.#shown.set(surface.id, shown);
     this.#place.append(el);
-    surface.onError.subscribe((error) => this.#tell(shown, surface.id, String(error.code), String(error.message)));
+    surface.onError.subscribe((error) => {
+      if (Array.isArray(error.details)) return; // a value that is not there yet, such as an empty field's
+      this.#tell(shown, surface.id, String(error.code), String(error.message));
+    });
     const { dataModel } = surface, set = dataModel.set.bind(dataModel);
     dataModel.set = (path, value) => {
       if (!this.#applying && !shown.edits.has(path)) shown.edits.set(path, { before: text(dataModel.get(path)), value });
