@@ -154,7 +154,7 @@ func (h *Host) assemble() {
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
-		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Look: h.Look, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Caller: h.caller, Look: h.Look, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
 }
 

@@ -136,6 +136,15 @@ func reserved(path string) bool {
 
 type grantKey struct{}
 
+// caller returns the name of the token of a request, "" for the host's own agent token.
+func (h *Host) caller(ctx context.Context) string {
+	grant, _ := GrantFrom(ctx)
+	if _, own := h.keys.base(); grant.Token == ws.TokenID(own) {
+		return ""
+	}
+	return grant.Name
+}
+
 // GrantFrom returns what the token of a request grants. A handler of [Host.Handle]
 // passes the request's context. It reports false if the pattern has no roles.
 func GrantFrom(ctx context.Context) (ws.Grant, bool) {

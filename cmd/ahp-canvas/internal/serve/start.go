@@ -35,6 +35,7 @@ type hosted struct {
 	aap      *aapAgents
 	aam      *aamParts
 	bridge   *bridgeEndpoint
+	a2ui     *a2uiAgents
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
 
@@ -170,6 +171,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
 		return err
 	}
+	if h.a2ui, err = startA2UI(h.host, s.a2ui, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.a2ui.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -227,6 +232,7 @@ func (h *hosted) abandon(err error) error {
 	h.aap.close()
 	h.aam.close()
 	h.bridge.close()
+	h.a2ui.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -240,6 +246,7 @@ func (h *hosted) end() error {
 	h.aap.close()
 	h.aam.close()
 	h.bridge.close()
+	h.a2ui.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
