@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/actionsbridge/bridgecanvas"
@@ -100,10 +101,9 @@ func (s *starting) start() (_ *hosted, err error) {
 	if note != "" {
 		h.notes = append(h.notes, note)
 	}
-	if h.store, err = statedir.OpenStore(s.dir, s.logger); err != nil {
+	if h.store, err = s.state.OpenStore(s.dir, s.logger); err != nil {
 		return nil, errors.Join(err, s.ln.Close())
 	}
-	proxies, _ := s.limits.Trusted() // start has checked them
 	tokens, err := s.state.Tokens()
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
@@ -112,15 +112,10 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
-	h.host, err = host.New(host.Options{
-		Browser:      browser,
-		AccessTokens: tokens, Rotated: h.rotated,
-		Origins: s.origins, ContentOrigin: s.contentOrigin,
-		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
-		AllowSchemes: s.schemes,
-		Store:        h.store, Logger: s.logger,
-		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
-	})
+	opts := s.hostOptions(h, tokens, browser)
+	if h.host, err = host.New(opts); s.state.UseSpare(err) {
+		h.host, err = host.New(opts)
+	}
 	if err == nil {
 		err = h.host.SetAddr(s.ln.Addr())
 	}
@@ -130,7 +125,25 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err := s.furnish(h); err != nil {
 		return nil, h.abandon(err)
 	}
+	if note := s.state.SpareNote(); note != "" {
+		h.notes = append(h.notes, note)
+	} else {
+		s.state.KeepSpare()
+	}
 	return h, nil
+}
+
+func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Browser) host.Options {
+	proxies, _ := s.limits.Trusted() // start has checked them
+	return host.Options{
+		Browser:      browser,
+		AccessTokens: tokens, Rotated: h.rotated,
+		Origins: s.origins, ContentOrigin: s.contentOrigin,
+		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
+		AllowSchemes: s.schemes,
+		Store:        h.store, Logger: s.logger,
+		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
+	}
 }
 
 // findBrowser finds the browser for pictures. It starts none.
@@ -248,6 +261,7 @@ func (h *hosted) end() error {
 	h.bridge.close()
 	h.a2ui.close()
 	err := h.store.Close()
+	h.state.KeepSpare() // the closed store needs less space
 	h.state.Release()
 	return err
 }
