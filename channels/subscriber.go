@@ -70,6 +70,10 @@ type Subscriber struct {
 	// once. It may be nil.
 	Audit func(channel, action string, refused error)
 
+	// Name is what the person of the connection wants to be called, "" if there is none.
+	// It is guarded by the log's mutex: read and set it in a View.
+	Name string
+
 	// Guarded by the log's mutex.
 	subs map[*channel]subscription
 	left Bookmark // the subscriptions that Leave ended; nil after a new one
