@@ -64,7 +64,7 @@ var layers = []layer{
 	{"canvas/provider/aap/aapcanvas", "ahp canvas canvas/inhead canvas/provider/aap canvas/provider/sample canvas/view", "", "its canvases"},
 	{"canvas/provider/aap/notify", "canvas/provider/aap", "", "programs that agents notice"},
 	{"canvas/provider/aap/skill", "", "", "what agents are taught about it"},
-	{"canvas/canvastest", "canvas canvas/engine session channels ahp", "", "what every provider must pass"},
+	{"canvas/canvastest", "canvas canvas/engine session channels ahp/access ahp", "", "what every provider must pass"},
 	{"canvas/web", "ahp ahp/remote", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk", "the agent's door"},

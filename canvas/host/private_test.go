@@ -63,7 +63,7 @@ func TestPrivate(t *testing.T) {
 	})
 }
 
-// TestPeople: only who is subscribed to the session learns who else is there, and a name is
+// TestPeople: only who is subscribed to the session learns who else has it open, and a name is
 // one line that is not too long.
 func TestPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
