@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -190,7 +191,7 @@ func (s *State) save() error {
 		return nil
 	}
 	s.Sum = s.checksum()
-	if err := userdir.WriteFile(s.file, ahp.MustMarshal(s)); err != nil {
+	if err := durable.Replace(s.file, ahp.MustMarshal(s)); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
 	return nil
