@@ -65,7 +65,6 @@ var (
 		"InternalError":               "a fault of the host's own",
 		"AlreadyExists":               "the code of canvas_already_open in Go; a client has no method that answers it",
 		"Conflict":                    "resourceWrite is not served",
-		"CanvasProviderError":         "the content of a dead provider; the provider of the tests can be read even then",
 		"canvas_reserved_action_name": "a declaration is refused where a Go program registers it",
 	}
 )

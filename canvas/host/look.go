@@ -140,6 +140,9 @@ func (h *Host) askViews(ctx context.Context, open canvas.OpenCanvas, l *canvas.L
 				l.Source = "view"
 				l.Take(*s)
 			}
+			if l.Source == "" && l.Message == "" {
+				l.Message = s.Message // why the page describes no document
+			}
 		}
 		l.Views = append(l.Views, view)
 	}
