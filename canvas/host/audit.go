@@ -109,8 +109,8 @@ func (a *audit) act(act server.Act) {
 }
 
 // tool adds what an agent did.
-func (a *audit) tool(_ context.Context, caller, name, target string, err error) {
-	a.add(AuditEntry{Token: cmp.Or(caller, RoleAgent), Method: name, Target: target, Outcome: outcome(err)})
+func (a *audit) tool(ctx context.Context, name, target string, err error) {
+	a.add(AuditEntry{Token: cmp.Or(canvas.Caller(ctx), RoleAgent), Method: name, Target: target, Outcome: outcome(err)})
 }
 
 // token adds what was done with a token.
