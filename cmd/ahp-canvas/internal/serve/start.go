@@ -34,6 +34,7 @@ type hosted struct {
 	apps     apps
 	aap      *aapAgents
 	bridge   *bridgeEndpoint
+	aam      *aamParts
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
 
@@ -165,6 +166,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
 		return err
 	}
+	if h.aam, err = startAAM(h.host, s.aam, s.dir, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.aam.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -221,6 +226,7 @@ func (h *hosted) abandon(err error) error {
 	h.apps.close()
 	h.aap.close()
 	h.bridge.close()
+	h.aam.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -233,6 +239,7 @@ func (h *hosted) end() error {
 	h.apps.close()
 	h.aap.close()
 	h.bridge.close()
+	h.aam.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
