@@ -33,6 +33,7 @@ type options struct {
 	memory        byteSize
 	logLevel      slog.Level
 	aap           aapOptions
+	aam           aamOptions
 	bridge        bridgeOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
@@ -48,7 +49,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.canvases, "canvas", nil, "`folder` to offer as a canvas; it holds a canvas.json, or only an index.html (repeatable)")
 	f.StringArrayVar(&o.actionPages, "actions-page", nil, "`folder` with an index.html and an actions.json, whose tools agents call in the page (repeatable)")
 	f.BoolVar(&o.noPage, "no-page", false, "do not offer the canvas \"page\", with which agents show pages that they write")
-	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first; with a path if a proxy has it under one)")
+	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first; with a path if a proxy has it under one; vscode-file://vscode-app lets VS Code connect from other machines)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
 	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "additional `scheme` that the URL of a canvas can have, as in file (repeatable)")
 	f.StringArrayVar(&o.extensions, "extension", nil, "`folder` of an extension to run: it holds an extension.mjs, or a package.json with a main module, or several such folders; it runs with all your permissions (repeatable)")
@@ -57,6 +58,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
 	o.aap.flags(cmd)
+	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
@@ -92,6 +94,9 @@ func (o *options) check() error {
 		return err
 	}
 	if err := o.aap.check(); err != nil {
+		return err
+	}
+	if err := o.aam.client.check(); err != nil {
 		return err
 	}
 	if err := o.bridge.check(); err != nil {

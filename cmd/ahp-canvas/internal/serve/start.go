@@ -33,6 +33,7 @@ type hosted struct {
 	actions  actionPages
 	apps     apps
 	aap      *aapAgents
+	aam      *aamParts
 	bridge   *bridgeEndpoint
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
@@ -162,6 +163,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.notes = append(h.notes, h.aap.notes()...)
+	if h.aam, err = startAAM(h.host, s.aam, s.dir, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.aam.notes()...)
 	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
 		return err
 	}
@@ -220,6 +225,7 @@ func (h *hosted) abandon(err error) error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
+	h.aam.close()
 	h.bridge.close()
 	return errors.Join(err, h.store.Close())
 }
@@ -232,6 +238,7 @@ func (h *hosted) end() error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
+	h.aam.close()
 	h.bridge.close()
 	err := h.store.Close()
 	h.state.Release()

@@ -1,0 +1,33 @@
+// Types of ../page/renderer.js, as far as the page uses it.
+
+export const CATALOG_ID: string;
+
+export interface DataModel {
+  get(path: string): any;
+  set(path: string, value: any): DataModel;
+}
+
+export interface Surface {
+  id: string;
+  theme: { agentDisplayName?: string };
+  sendDataModel: boolean;
+  dataModel: DataModel;
+  componentsModel: { entries: Iterable<[string, { type: string; properties: Record<string, any> }]> };
+  onError: { subscribe(fn: (error: any) => void): { unsubscribe(): void } };
+}
+
+export interface Processor {
+  model: { getSurface(id: string): Surface | undefined; surfacesMap: ReadonlyMap<string, Surface>; dispose(): void };
+  processMessages(messages: any[]): void;
+}
+
+/** The functions that the page provides. mediaURL returns undefined for a medium that may not be loaded. */
+export function setUp(page: {
+  offer: (url: string) => void;
+  mediaURL: (url: unknown, what: string) => string | undefined;
+  failed: (surfaceId: string, err: unknown) => void;
+}): void;
+
+export function newProcessor(onAction: (action: any) => void): Processor;
+
+export function drawSurface(surface: Surface): HTMLElement;
