@@ -33,8 +33,8 @@ type hosted struct {
 	actions  actionPages
 	apps     apps
 	aap      *aapAgents
-	bridge   *bridgeEndpoint
 	aam      *aamParts
+	bridge   *bridgeEndpoint
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
 
@@ -163,13 +163,13 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.notes = append(h.notes, h.aap.notes()...)
-	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
-		return err
-	}
 	if h.aam, err = startAAM(h.host, s.aam, s.dir, s.logger); err != nil {
 		return err
 	}
 	h.notes = append(h.notes, h.aam.notes()...)
+	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
+		return err
+	}
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -225,8 +225,8 @@ func (h *hosted) abandon(err error) error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
-	h.bridge.close()
 	h.aam.close()
+	h.bridge.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -238,8 +238,8 @@ func (h *hosted) end() error {
 	h.closeCanvases()
 	h.apps.close()
 	h.aap.close()
-	h.bridge.close()
 	h.aam.close()
+	h.bridge.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
