@@ -65,7 +65,8 @@ func TestUnknownItemsAndNulls(t *testing.T) {
 	if got := b.Stats().Items; got != 5 {
 		t.Errorf("%d items counted", got)
 	}
-	if all := b.Runtimes(); len(all) != 1 || all[0].State != ab.Ready {
+	c.Receive(ready("r2", "https://shop.example/", `"manifest":null`, `"capabilities":null`, `"actions":["x"]`))
+	if all := b.Runtimes(); len(all) != 2 || all[0].State != ab.Ready || all[1].State != ab.Ready {
 		t.Errorf("runtimes %+v", all)
 	}
 }
