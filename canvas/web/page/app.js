@@ -6,8 +6,10 @@ import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
 import { dropKey, LOOKING, redeem, takeKey } from "./key.js";
+import { watchHealth } from "./health.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
+import { startPeople } from "./people.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
@@ -31,6 +33,7 @@ const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, { status, snapshot, action, missing, request });
 const reader = new Reader(client);
+const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
 
 /** @param {import("./ahp.js").Status} s */
 function status(s) {
@@ -45,6 +48,7 @@ function status(s) {
       document.body.dataset.lost = "false";
       setProblem(state ? sessionProblem() : noSession());
       for (const card of cards.values()) card.connected(true);
+      askPeople();
       return;
     case "waiting":
       for (const card of cards.values()) card.connected(false);
@@ -149,7 +153,7 @@ function request(method, params) {
   if (method !== "x-ahp-canvas/look") return undefined;
   const card = cards.get(params?.channel);
   if (!card) return Promise.reject(new Error("this page does not show the canvas"));
-  timeline.add("agent", `looked at “${card.title}”`);
+  if (!card.private) timeline.add("agent", `looked at “${card.title}”`);
   return card.look().then((seen) => ({ ...seen, theme: currentTheme().mode }));
 }
 
@@ -193,7 +197,7 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -206,6 +210,12 @@ function setOpen(refs, opened = "opened") {
     card.render();
   }
 }
+
+/** Hides a canvas from agents that look, or shows it again. @param {string} channel @param {boolean} isPrivate */
+const setPrivate = (channel, isPrivate) => client.request("x-ahp-canvas/setPrivate", { channel, isPrivate }).catch((err) => {
+  notice(`“${cards.get(channel)?.title}” was not made ${isPrivate ? "private" : "visible to agents"}: ${err.message}`);
+  throw err;
+});
 
 const emptyText = () => ({
   title: "Nothing is open",
@@ -242,6 +252,7 @@ addEventListener("hashchange", () => location.reload()); // a link with another 
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
+if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores
 document.body.dataset.connection = "connecting"; // first.js: the page runs
 // No top-level await: WebKit does not report the errors of a module that has one.
 if (invitation) redeem(invitation).then(begin);
