@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,7 +66,8 @@ func TestUnknownItemsAndNulls(t *testing.T) {
 	if got := b.Stats().Items; got != 5 {
 		t.Errorf("%d items counted", got)
 	}
-	if all := b.Runtimes(); len(all) != 1 || all[0].State != ab.Ready {
+	c.Receive(ready("r2", "https://shop.example/", `"manifest":null`, `"capabilities":null`, `"actions":["x"]`))
+	if all := b.Runtimes(); len(all) != 2 || all[0].State != ab.Ready || all[1].State != ab.Ready {
 		t.Errorf("runtimes %+v", all)
 	}
 }
@@ -907,14 +909,14 @@ func TestEventRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBridge(t, ab.Options{})
 		_, c := attach(b, trusted, "r", "https://a.example/")
-		events, reports, dropped := 0, 0, 0
+		var events, reports, dropped atomic.Int64
 		b.Watch(func(e ab.Event) {
 			switch e.Kind {
 			case ab.Signaled:
-				events++
+				events.Add(1)
 			case ab.EventsDropped:
-				reports++
-				dropped += e.Count
+				reports.Add(1)
+				dropped.Add(int64(e.Count))
 			}
 		})
 		send := func(n int) {
@@ -923,21 +925,24 @@ func TestEventRate(t *testing.T) {
 			}
 		}
 		send(100)
-		if events != 50 {
-			t.Errorf("%d events at once", events)
+		synctest.Wait()
+		if events.Load() != 50 {
+			t.Errorf("%d events at once", events.Load())
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		send(100)
-		if events != 70 {
-			t.Errorf("%d events after a second", events)
+		synctest.Wait()
+		if events.Load() != 70 {
+			t.Errorf("%d events after a second", events.Load())
 		}
-		if reports != 1 {
-			t.Errorf("%d reports within 5 s", reports)
+		if reports.Load() != 1 {
+			t.Errorf("%d reports within 5 s", reports.Load())
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
-		if reports != 2 || dropped != 130 {
-			t.Errorf("%d reports of %d dropped events", reports, dropped)
+		if reports.Load() != 2 || dropped.Load() != 130 {
+			t.Errorf("%d reports of %d dropped events", reports.Load(), dropped.Load())
 		}
 	})
 }

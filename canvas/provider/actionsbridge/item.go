@@ -124,24 +124,29 @@ func DecodeItem(raw []byte) (item Item, err *Error) {
 		return Item{}, malformed("", "the item has %d bytes, at most %d are allowed", len(raw), MaxItem)
 	}
 	v := ahp.Value(raw)
-	if !v.IsValid() {
-		return Item{}, malformed("", "the item is not JSON in UTF-8 without repeated members")
-	}
 	if v.Kind() != '{' {
 		return Item{}, malformed("", "an item is a JSON object")
+	}
+	var h head
+	if err := ahp.Unmarshal(v, &h); err != nil {
+		return Item{}, malformed("", "the item cannot be read: %v", err)
 	}
 	if depth, _ := ahp.Measure(v); depth > maxDepth {
 		return Item{}, malformed("", "the item is nested more than %d levels deep", maxDepth)
 	}
-	members := map[string]ahp.Value{}
-	if err := ahp.Unmarshal(v, &members); err != nil {
-		return Item{}, malformed("", "the item cannot be read: %v", err)
-	}
-	tag, _ := textOf(members["type"])
+	tag, _ := textOf(h.Type)
 	if !known[tag] {
 		return Item{Type: tag}, nil
 	}
-	return decodeKnown(v, tag, members)
+	return decodeKnown(v, tag, h)
+}
+
+// head are the members that say what an item is, of any type: decoding them also checks that
+// the whole item is JSON in UTF-8 without repeated members.
+type head struct {
+	Type      ahp.Value `json:"type,omitzero"`
+	CallID    ahp.Value `json:"call_id,omitzero"`
+	RuntimeID ahp.Value `json:"runtime_id,omitzero"`
 }
 
 // nested are members that only some runtimes send in another place.
@@ -151,10 +156,10 @@ type nested struct {
 	} `json:"tab,omitzero"`
 }
 
-func decodeKnown(v ahp.Value, tag string, members map[string]ahp.Value) (Item, *Error) {
+func decodeKnown(v ahp.Value, tag string, h head) (Item, *Error) {
 	ids := Item{Type: tag}
-	ids.CallID, _ = textOf(members["call_id"])
-	ids.RuntimeID, _ = textOf(members["runtime_id"])
+	ids.CallID, _ = textOf(h.CallID)
+	ids.RuntimeID, _ = textOf(h.RuntimeID)
 	if len(ids.CallID) > maxString || len(ids.RuntimeID) > maxString {
 		return Item{Type: tag}, malformed("/runtime_id", "an id has at most %d bytes", maxString)
 	}

@@ -80,6 +80,12 @@ func (c *checker) check(m map[string]any) {
 	c.names(m, "context", "id")
 	c.names(m, "imports", "id")
 	c.names(m, "checks", "id")
+	c.lists(m)
+	c.walk("", m)
+}
+
+// lists checks the objects of each list.
+func (c *checker) lists(m map[string]any) {
 	for _, t := range c.objects(m, "tools") {
 		c.tool(t)
 	}
@@ -98,7 +104,6 @@ func (c *checker) check(m map[string]any) {
 	for _, i := range c.objects(m, "imports") {
 		c.imported(i)
 	}
-	c.walk("", m)
 }
 
 // objects returns the objects of a list.

@@ -203,7 +203,7 @@ func TestFolderHandlers(t *testing.T) {
 		{"k.fails", "own_code", `"recoverable":true`, `"evidence":{"a":1}`, `"runtime_id":"page-`},
 		{"k.cycle", "invalid_result", `"tool":"k.cycle"`},
 		{"k.big", "invalid_result", `"tool":"k.big"`},
-		{"k.never", "handler_timeout", `"step":"waiting for ever"`, `"timeout_ms":1500`},
+		{"k.never", "handler_timeout", `"step":"waiting for ever"`, `"timeout_ms":4000`},
 		{"k.missing", "missing_handler", `"handler":"app.missing"`}, {"k.value", "missing_handler"}, {"k.constructor", "missing_handler"},
 		{"k.call", "missing_handler"}, {"k.inherited", "missing_handler"}, {"k.prototype", "missing_handler"},
 		{"k.steps", "capability_unavailable", `"reason":"steps"`},

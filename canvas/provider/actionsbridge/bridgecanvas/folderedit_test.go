@@ -206,8 +206,13 @@ func TestFolderReads(t *testing.T) {
 		}
 		replace(t, b.dir, "actions.json", actions(`"tools":[]`))
 		time.Sleep(time.Second)
-		if text, _ := read("/", etag); text == "" {
-			t.Error("the page has the old actions.json")
+		if text, _ := read("/", etag); !strings.Contains(text, `"event":"actions-json:overlay-closed"`) {
+			t.Errorf("the page has the old actions.json, or no signals of the overlay: %s", text)
+		}
+		replace(t, b.dir, "actions.json", actions(`"tools":[],"signals":[]`))
+		time.Sleep(time.Second)
+		if text, _ := read("/", ""); !strings.Contains(text, `"signals":[]`) {
+			t.Errorf("the page has signals: %s", text)
 		}
 	})
 }

@@ -49,7 +49,6 @@ type actionsJSON struct {
 		Description string `json:"description,omitzero"`
 	} `json:"surface,omitzero"`
 	Tools       []tool      `json:"tools"`
-	Signals     []signal    `json:"signals,omitzero"`
 	States      []ahp.Value `json:"states,omitzero"`
 	Attachments []ahp.Value `json:"attachments,omitzero"`
 	Checks      []ahp.Value `json:"checks,omitzero"`
@@ -79,13 +78,6 @@ func (t *tool) state() string {
 		return ""
 	}
 	return cmp.Or(target.State, t.X.StateMachine.Initial)
-}
-
-// signal is a signal of an actions.json.
-type signal struct {
-	Name      string `json:"name"`
-	Event     string `json:"event,omitzero"`
-	Ingestion string `json:"ingestion,omitzero"`
 }
 
 // pageConfig is what the runtime in a page needs of actions.json.
@@ -168,8 +160,8 @@ func describe(root *os.Root, raw []byte) (*description, error) {
 		d.tools[d.file.Tools[i].Name] = &d.file.Tools[i]
 	}
 	config := pageConfig{Hash: d.hash, Signals: []pageSignal{}, States: list(d.file.States), Attachments: list(d.file.Attachments), Checks: list(d.file.Checks)}
-	for _, s := range d.file.Signals {
-		if s.Ingestion == "enabled" {
+	for _, s := range d.manifest.Signals { // a manifest without signals has those of the overlay
+		if s.Enabled && s.Event != "" {
 			config.Signals = append(config.Signals, pageSignal{s.Name, s.Event})
 		}
 	}
