@@ -131,7 +131,7 @@ func TestA2UIKilled(t *testing.T) {
 	}
 }
 
-// checkA2UI checks what is there after a restart, or opens the canvases.
+// checkA2UI checks the surfaces after a restart, or opens the canvases.
 func checkA2UI(t *testing.T, life int, acknowledged map[int]int, call func(tool, input string) (ahp.Value, error)) {
 	t.Helper()
 	if life == 0 {
