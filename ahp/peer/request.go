@@ -40,6 +40,9 @@ func (r *Request) uncount() { r.peer.out.holding.account.Give(budget.Frames, int
 // notifications that were refused.
 func (r *Request) Limited() *ahp.Error { return r.limited }
 
+// ID returns the id as it was sent, or nil for a notification.
+func (r *Request) ID() []byte { return r.id }
+
 // Size returns the size of the message in bytes.
 func (r *Request) Size() int { return r.size }
 
@@ -227,7 +230,7 @@ func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
 	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, limit: r.peer.opts.Tasks, drop: r.uncount, run: func() {
 		defer r.uncount()
-		fn(r.peer.ctx)
+		fn(&r.peer.ctx)
 		r.ensureAnswered()
 	}})
 }
@@ -241,7 +244,7 @@ func (r *Request) GoContent(fn func(ctx context.Context)) {
 		defer r.uncount()
 		r.slot = &slot{}
 		written := r.slot.hold()
-		fn(r.peer.ctx)
+		fn(&r.peer.ctx)
 		r.ensureAnswered()
 		written()
 		r.slot.wait()

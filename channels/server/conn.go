@@ -26,6 +26,8 @@ type conn struct {
 	waiting pending // messages that are being handled
 
 	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
+	answered   atomic.Bool // the answer to the handshake is queued
+	replaced   bool        // a newer connection took over the client; guarded by the table of clients
 
 	// opening closes the connection if its handshake does not come in time. It is nil
 	// after the handshake, to free the timer.
@@ -35,7 +37,10 @@ type conn struct {
 	// after the last request.
 	sub *channels.Subscriber
 
-	answered atomic.Bool // the answer to the handshake is queued
+	dialect    Dialect    // of the client; nil for the server's own version
+	translator Translator // nil without a dialect
+
+	then func() // called when the connection has ended; nil is nothing
 
 	account   *budget.Account
 	counted   int // subscriptions that the account counts; guarded by the log's mutex
@@ -57,6 +62,9 @@ func (c *conn) countSubscriptions(tx *channels.ReadTx) {
 // tokenName names the token of a connection in the budget and in the rates.
 func tokenName(g ws.Grant) string { return cmp.Or(g.Token, g.Role+"/"+g.ClientID) }
 
+// CloseHolder implements [budget.Holder].
+func (c *conn) CloseHolder(reason string) { c.peer.Abort(ws.CodeTryLater, reason) }
+
 // Deliver queues an envelope for the connection.
 func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }
 
@@ -69,6 +77,9 @@ func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	c.waiting.add()
 	defer c.waiting.done()
+	if c.server.dialects != nil && (c.translator != nil || c.sub == nil) && !c.translate(req) {
+		return
+	}
 	m, known := c.server.methods[req.Method]
 	switch {
 	case !known:

@@ -53,7 +53,7 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	secret, old, err := c.open(ctx, ahp.Initialize.Name, p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
+	secret, old, err := c.open(ctx, ahp.Initialize.Name, p.ClientID, version, c.dialectCaps(caps), ahp.ResumeSecret(p.Meta), true)
 	if err != nil {
 		req.Fail(err)
 		return
@@ -210,9 +210,6 @@ func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Ve
 	c.sub = &channels.Subscriber{
 		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
 		Version: version, Caps: caps, Sink: c, Account: c.account,
-	}
-	if c.server.audit != nil {
-		c.sub.Audit = func(channel, action string, refused error) { c.record(action, channel, refused) }
 	}
 	secret, old, err = c.server.clients.claimSoon(ctx, c, shown, fresh)
 	c.record(method, "", err)
