@@ -2,23 +2,11 @@ package ahp
 
 import (
 	"bytes"
+	"cmp"
 	"reflect"
-	"strings"
-	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
-
-// nullable is what null means in the members of a Go type. A nil nullable has no member
-// in which null means absence, at any depth.
-type nullable struct {
-	absent  map[string]bool      // optional members
-	lists   map[string]bool      // required lists: null is the empty list
-	members map[string]*nullable // members that have such members
-	elem    *nullable            // the elements of an array or a map
-}
-
-var nullables sync.Map // reflect.Type -> *nullable
 
 // WithoutNulls returns raw without the nulls that mean absence in a t
 // (ahp/PROTOCOL.md section 1): an optional member that is null is left out, a required
@@ -28,76 +16,22 @@ func WithoutNulls(raw Value, t reflect.Type) Value {
 	if !bytes.Contains(raw, Null) {
 		return raw
 	}
-	n := nullableOf(t)
-	if n == nil {
+	s := shapeOf(t)
+	if s == nil || !s.nulls {
 		return raw
 	}
 	w := scan.Walk(raw)
-	return n.append(make(Value, 0, len(raw)), &w)
+	return s.append(make(Value, 0, len(raw)), &w)
 }
 
-func nullableOf(t reflect.Type) *nullable {
-	if n, ok := nullables.Load(t); ok {
-		return n.(*nullable)
-	}
-	n := buildNullable(t, map[reflect.Type]bool{})
-	nullables.Store(t, n)
-	return n
-}
-
-// buildNullable reads the struct tags of t; seen has the types around it.
-func buildNullable(t reflect.Type, seen map[reflect.Type]bool) *nullable {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if seen[t] || selfDecoding(t) {
-		return nil
-	}
-	seen[t] = true
-	defer delete(seen, t)
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array, reflect.Map:
-		if elem := buildNullable(t.Elem(), seen); elem != nil {
-			return &nullable{elem: elem}
-		}
-	case reflect.Struct:
-		n := &nullable{absent: map[string]bool{}, lists: map[string]bool{}, members: map[string]*nullable{}}
-		n.addFields(t, seen)
-		if len(n.absent)+len(n.lists)+len(n.members) > 0 {
-			return n
-		}
-	}
-	return nil
-}
-
-func (n *nullable) addFields(t reflect.Type, seen map[reflect.Type]bool) {
-	for f := range t.Fields() {
-		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
-			n.addFields(f.Type, seen)
-			continue
-		case !f.IsExported() || name == "-" || name == "" || selfDecoding(f.Type):
-			continue
-		case opts != "":
-			n.absent[name] = true
-		case f.Type.Kind() == reflect.Slice:
-			n.lists[name] = true
-		}
-		if sub := buildNullable(f.Type, seen); sub != nil {
-			n.members[name] = sub
-		}
-	}
-}
-
-// append appends the walker's next value to b.
-func (n *nullable) append(b Value, w *scan.Walker) Value {
+// append appends the walker's next value to b, without nulls.
+func (s *shape) append(b Value, w *scan.Walker) Value {
 	kind := w.Peek()
 	switch {
-	case n == nil, kind != '{' && kind != '[':
+	case s == nil, !s.nulls, kind != '{' && kind != '[':
 		return append(b, w.Value()...)
 	case kind == '{':
-		return n.appendObject(b, w)
+		return s.appendObject(b, w)
 	}
 	b = append(b, '[')
 	w.Enter()
@@ -105,18 +39,18 @@ func (n *nullable) append(b Value, w *scan.Walker) Value {
 		if !first {
 			b = append(b, ',')
 		}
-		b = n.elem.append(b, w)
+		b = s.elem.append(b, w)
 	}
 	return append(b, ']')
 }
 
-func (n *nullable) appendObject(b Value, w *scan.Walker) Value {
+func (s *shape) appendObject(b Value, w *scan.Walker) Value {
 	b = append(b, '{')
 	w.Enter()
 	for first := true; w.More('}'); {
 		raw := w.Value()
-		name, null := scan.Inside(raw), w.Peek() == 'n'
-		if null && n.absent[string(name)] {
+		m, isNull := s.members[string(scan.Inside(raw))], w.Peek() == 'n'
+		if isNull && m.null == nullAbsent {
 			w.Value()
 			continue
 		}
@@ -125,16 +59,12 @@ func (n *nullable) appendObject(b Value, w *scan.Walker) Value {
 		}
 		first = false
 		b = append(append(b, raw...), ':')
-		if null && n.lists[string(name)] {
+		if isNull && m.null == nullEmpty {
 			w.Value()
 			b = append(b, "[]"...)
 			continue
 		}
-		in := n.elem
-		if n.elem == nil {
-			in = n.members[string(name)]
-		}
-		b = in.append(b, w)
+		b = cmp.Or(m.in, s.elem).append(b, w)
 	}
 	return append(b, '}')
 }

@@ -6,28 +6,15 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 )
-
-// shape is what a Go type requires of a JSON value. A nil shape requires nothing
-// at any depth, so the value is skipped in one step.
-type shape struct {
-	required []string          // member names, in field order
-	nullable uint64            // bit i: required[i] may be null: a Value, or a list, which is empty then
-	index    map[string]int    // name to position in required
-	members  map[string]*shape // the shapes of members that require something
-	elem     *shape            // the shape of an array's elements or a map's values
-}
-
-var shapes sync.Map // reflect.Type -> *shape
 
 // checkRequired reports the first required member of t that is missing in data.
 // data has been decoded before, so it is well formed.
 func checkRequired(data []byte, t reflect.Type) error {
 	s := shapeOf(t)
-	if s == nil {
+	if s == nil || !s.requires {
 		return nil
 	}
 	return s.check(&place{Walker: scan.Walk(data)})
@@ -49,70 +36,6 @@ func (p *place) pointer() string {
 		b.WriteString(pointerEscape.Replace(token))
 	}
 	return b.String()
-}
-
-func shapeOf(t reflect.Type) *shape {
-	if s, ok := shapes.Load(t); ok {
-		return s.(*shape)
-	}
-	s := buildShape(t, map[reflect.Type]bool{})
-	shapes.Store(t, s)
-	return s
-}
-
-// buildShape reads the struct tags of t. A type that decodes itself checks its own
-// rules, so its shape is nil. So is the shape of a type inside itself: recursive
-// types are checked at their outermost level only. seen has the types around t.
-func buildShape(t reflect.Type, seen map[reflect.Type]bool) *shape {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if seen[t] || selfDecoding(t) {
-		return nil
-	}
-	seen[t] = true
-	defer delete(seen, t)
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array, reflect.Map:
-		if elem := buildShape(t.Elem(), seen); elem != nil {
-			return &shape{elem: elem}
-		}
-	case reflect.Struct:
-		s := &shape{index: map[string]int{}, members: map[string]*shape{}}
-		s.addFields(t, seen)
-		if len(s.required) > 0 || len(s.members) > 0 {
-			return s
-		}
-	}
-	return nil
-}
-
-func (s *shape) addFields(t reflect.Type, seen map[reflect.Type]bool) {
-	for f := range t.Fields() {
-		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
-			s.addFields(f.Type, seen)
-			continue
-		case !f.IsExported() || name == "-" || name == "":
-			continue
-		}
-		if opts == "" {
-			if f.Type == reflect.TypeFor[Value]() || f.Type.Kind() == reflect.Slice {
-				s.nullable |= 1 << len(s.required)
-			}
-			s.index[name] = len(s.required)
-			s.required = append(s.required, name)
-		}
-		if sub := buildShape(f.Type, seen); sub != nil {
-			s.members[name] = sub
-		}
-	}
-}
-
-func selfDecoding(t reflect.Type) bool {
-	_, ok := reflect.PointerTo(t).MethodByName("UnmarshalJSONFrom")
-	return ok || t == reflect.TypeFor[Value]()
 }
 
 // check reports the first required member that the next value lacks.
@@ -153,21 +76,18 @@ func (s *shape) checkObject(p *place) error {
 	p.Enter()
 	for p.More('}') {
 		name := p.Name()
-		null := p.Peek() == 'n'
-		// A required member that is null counts as missing, but for an opaque one and a list.
-		if i, ok := s.index[string(name)]; ok && (!null || s.nullable&(1<<i) != 0) {
-			seen |= 1 << i
+		isNull := p.Peek() == 'n'
+		m := s.members[string(name)]
+		if !isNull || m.null != nullMissing {
+			seen |= m.bit
 		}
-		sub := s.members[string(name)]
-		if sub == nil {
-			sub = s.elem
-		}
-		if sub == nil || s.elem == nil && null {
+		in := cmp.Or(m.in, s.elem)
+		if in == nil || !in.requires || s.elem == nil && isNull {
 			p.Value() // an optional member that is null is absent
 			continue
 		}
 		p.path = append(p.path, string(name))
-		if err := sub.check(p); err != nil {
+		if err := in.check(p); err != nil {
 			return err
 		}
 		p.path = p.path[:len(p.path)-1]

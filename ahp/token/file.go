@@ -4,8 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -75,35 +73,4 @@ func (r *record) check() error {
 	}
 	q := Request{Kind: r.Kind, Name: r.Name, Role: r.Role, ClientID: r.ClientID}
 	return q.check()
-}
-
-// replaceFile replaces a file that only the user can read. The new content, and its name,
-// are on disk when it returns.
-func replaceFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // has mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, which is fine
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(name))
-}
-
-// syncDir makes a rename durable, where the system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync() // Windows cannot sync a folder
-	return d.Close()
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 )
 
 // Store is a set of tokens. Make it with [Open] or [New]. Its methods may be called
@@ -248,7 +249,7 @@ func (s *Store) change(fn func(all map[string]*record) error) error {
 		return err
 	}
 	if s.name != "" {
-		if err := replaceFile(s.name, encode(all)); err != nil {
+		if err := durable.Replace(s.name, encode(all)); err != nil {
 			return fmt.Errorf("tokens: %w", err)
 		}
 	}

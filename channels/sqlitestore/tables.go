@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 )
 
 // The two tables, in the text that SQLite stores: a file with other tables does not
@@ -54,7 +56,7 @@ func fillAndRename(ctx context.Context, f *os.File, path string, records []recor
 	if err := rename(made, path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // rename gives a file another name, and fails if that exists.

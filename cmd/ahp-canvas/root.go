@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/aamcmd"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/authoring"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/conform"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/doctor"
@@ -61,7 +62,7 @@ From another terminal:
 	root.SuggestionsMinimumDistance = 2
 	addGroup(root, "Run a host:", serve.Command(env), drive.MCPCommand(env, &serve.Stdio{}), relay.Command(env),
 		doctor.Command(env), state.Command(env))
-	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env), people.TokenCommand(env), people.PeopleCommand(env), people.AuditCommand(env))...)
+	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env), people.TokenCommand(env), people.PeopleCommand(env), people.AuditCommand(env), aamcmd.Command(env))...)
 	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env), authoring.AAPCommand(env), authoring.A2UICommand(env))
 	addGroup(root, "Test and record AHP, the Agent Host Protocol:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
 	root.AddCommand(versionCommand(env), licenses.Command(env))

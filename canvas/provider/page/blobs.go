@@ -8,11 +8,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 )
 
 // hashOf returns the name of a content.
@@ -93,7 +92,7 @@ func (d *disk) put(contents map[string][]byte) error {
 	}
 	errs := make(chan error, len(contents))
 	for hash, data := range contents { // side by side: the file system syncs several files at once
-		go func() { errs <- writeDurably(d.dir, hash, data) }()
+		go func() { errs <- d.write(hash, data) }()
 	}
 	var all []error
 	for range contents {
@@ -102,7 +101,7 @@ func (d *disk) put(contents map[string][]byte) error {
 	if err := errors.Join(all...); err != nil {
 		return err
 	}
-	return syncDir(d.dir)
+	return durable.SyncDir(d.dir)
 }
 
 // prepare creates the folder.
@@ -113,10 +112,10 @@ func (d *disk) prepare() error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
 	}
-	if err := writeDurably(d.dir, ownerFile, ahp.MustMarshal(d.owner)); err != nil {
+	if err := durable.Rename(filepath.Join(d.dir, ownerFile), ahp.MustMarshal(d.owner)); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(filepath.Dir(d.dir)), syncDir(filepath.Dir(filepath.Dir(d.dir))))
+	return errors.Join(durable.SyncDir(filepath.Dir(d.dir)), durable.SyncDir(filepath.Dir(filepath.Dir(d.dir))))
 }
 
 func (d *disk) get(hash string) ([]byte, error) { return os.ReadFile(filepath.Join(d.dir, hash)) }
@@ -133,41 +132,11 @@ func (d *disk) keep(live func(hash string) bool) {
 	}
 }
 
-// temporary begins the name of a file that is being written; a collection removes those
-// of a process that was killed.
-const temporary = "new-"
-
-// writeDurably writes a file that appears under its name once its content is durable.
-func writeDurably(dir, name string, data []byte) (err error) {
-	if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() == int64(len(data)) && !strings.HasSuffix(name, ".json") {
+// write writes a content unless its file exists.
+func (d *disk) write(hash string, data []byte) error {
+	name := filepath.Join(d.dir, hash)
+	if info, err := os.Stat(name); err == nil && info.Size() == int64(len(data)) {
 		return nil
 	}
-	f, err := os.CreateTemp(dir, temporary)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
-}
-
-// syncDir makes the names in a folder durable. Windows does that with the files.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
+	return durable.Rename(name, data)
 }

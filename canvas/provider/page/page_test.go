@@ -17,6 +17,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
@@ -285,7 +286,7 @@ func TestRestart(t *testing.T) {
 	if err := os.MkdirAll(leave, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{filepath.Join(leave, "owner.json"), filepath.Join(folderOf(t, dir, `"p"`), "new-123"), filepath.Join(folderOf(t, dir, `"p"`), strings.Repeat("a", 64))} {
+	for _, name := range []string{filepath.Join(leave, "owner.json"), filepath.Join(folderOf(t, dir, `"p"`), durable.Temporary+"123"), filepath.Join(folderOf(t, dir, `"p"`), strings.Repeat("a", 64))} {
 		if err := os.WriteFile(name, []byte(`{"session":"ahp-session:/test","instanceId":"left"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
@@ -34,7 +35,7 @@ func TestNoTokenForReusedProcessID(t *testing.T) {
 	if err := userdir.Ensure(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := userdir.WriteFile(name, ahp.MustMarshal(e)); err != nil {
+	if err := durable.Replace(name, ahp.MustMarshal(e)); err != nil {
 		t.Fatal(err)
 	}
 	m.do(1, "ls")

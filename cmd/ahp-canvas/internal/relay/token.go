@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relaykey"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
-	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
 )
 
 // tokenOptions are the flags of relay token.
@@ -85,7 +85,7 @@ func makeTokens(env *term.Env, o tokenOptions) error {
 		return err
 	}
 	if o.out != "" {
-		return userdir.WriteFile(o.out, append(ahp.MustMarshal(key), '\n'))
+		return durable.Replace(o.out, append(ahp.MustMarshal(key), '\n'))
 	}
 	return env.PrintJSON(key)
 }
@@ -145,5 +145,5 @@ func addTokens(name string, entries []relay.TokenEntry) error {
 	if _, err := relay.ParseTokens(file.Encode()); err != nil {
 		return err // the value of a flag that the file cannot hold
 	}
-	return userdir.WriteFile(name, file.Encode())
+	return durable.Replace(name, file.Encode())
 }

@@ -1,7 +1,6 @@
 package userdir
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,22 +74,4 @@ func Check(dir string) error {
 // Windows, where modes say nothing about that, it is false.
 func OpenToOthers(info os.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
-}
-
-// WriteFile replaces a file, which only the user can read. The new content is synced to
-// disk before the file gets its name.
-func WriteFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // has mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, which is fine
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
