@@ -66,7 +66,8 @@ type Host struct {
 
 	conns    web.ConnLimiter // HTTP connections of Serve's listener
 	entering sync.Mutex
-	full     atomic.Uint64 // AHP connections over the limit
+	counts   connCounts
+	full     atomic.Uint64 // AHP connections over a limit
 
 	closing atomic.Bool
 	drained func() error // drains once

@@ -74,7 +74,7 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 		h.logger.Info("connection refused", "err", err)
 		return
 	}
-	h.ServeSocket(socket, grant)
+	h.serveFrom(h.opts.Proxies.Client(r), socket, grant)
 }
 
 // serveHealth answers 503 while the host cannot store changes, and says why. It still shows

@@ -1135,7 +1135,7 @@ func TestIdleSockets(t *testing.T) {
 // TestSharedManifests: a manifest is compiled once for all tabs that send it.
 func TestSharedManifests(t *testing.T) {
 	b := newBridge(t, ab.Options{})
-	raw := read(t, "upstream", "overlay.actions.json")
+	raw := read(t, "upstream", "overlay.actions.jsonc")
 	_, c := attach(b, trusted, "r0", "https://a.example/", `"manifest":`+string(raw))
 	for i := range 60 {
 		c.Receive(ready(fmt.Sprintf("x%d", i), "https://a.example/", `"manifest":`+string(raw)))

@@ -7,6 +7,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
+// Action returns a tool of the manifest.
 func (m *Manifest) Action(name string) (Action, bool) {
 	if m == nil {
 		return Action{}, false
@@ -24,10 +25,12 @@ func (m *Manifest) Action(name string) (Action, bool) {
 	return a, true
 }
 
+// debugName reports whether an action runs scripts, by its name.
 func debugName(name string) bool {
 	return strings.HasPrefix(name, "debug.") || name == "browser.run_javascript"
 }
 
+// CheckOptions say what holds for a call beside the manifest.
 type CheckOptions struct {
 	// Scripts allows actions that run scripts.
 	Scripts bool
@@ -35,10 +38,13 @@ type CheckOptions struct {
 	Names []string
 }
 
+// CheckCall checks a call, in this order: the name is known, it is not one that runs
+// scripts, its capabilities exist, and the arguments fit its schema.
 func (m *Manifest) CheckCall(name string, args ahp.Value) *Error {
 	return m.CheckCallWith(name, args, CheckOptions{})
 }
 
+// CheckCallWith is CheckCall with options.
 func (m *Manifest) CheckCallWith(name string, args ahp.Value, o CheckOptions) *Error {
 	a, declared := m.Action(name)
 	if !declared && !slices.Contains(o.Names, name) || !SafeName(name) {
@@ -58,6 +64,7 @@ func (m *Manifest) CheckCallWith(name string, args ahp.Value, o CheckOptions) *E
 	return m.checkArguments(name, args)
 }
 
+// toolEvidence is the evidence about an action.
 type toolEvidence struct {
 	Tool string `json:"tool"`
 }
@@ -69,6 +76,7 @@ func (m *Manifest) class(name string) string {
 	return m.capabilities[name].Class
 }
 
+// checkCapabilities finds a capability that the runtime does not have.
 func (m *Manifest) checkCapabilities(name string, requires []string) *Error {
 	if m == nil {
 		return nil
@@ -108,6 +116,7 @@ func (m *Manifest) checkArguments(name string, args ahp.Value) *Error {
 	return nil
 }
 
+// CheckResult checks a value against the result schema of an action, if it has one.
 func (m *Manifest) CheckResult(name string, output ahp.Value) *Error {
 	if m == nil {
 		return nil
@@ -118,6 +127,8 @@ func (m *Manifest) CheckResult(name string, output ahp.Value) *Error {
 	return nil
 }
 
+// Signal finds the enabled signal that a dom_event reports, and returns its declared name.
+// ok is false if there is none, or if the payload does not fit its schema.
 func (m *Manifest) Signal(item Item) (name string, ok bool) {
 	if m == nil {
 		return "", false
@@ -138,6 +149,7 @@ func (m *Manifest) Signal(item Item) (name string, ok bool) {
 	return "", false
 }
 
+// named reports whether an event has the signal's name, as its name or its DOM event.
 func (s *Signal) named(item Item) bool {
 	for _, n := range []string{item.Name, item.Event} {
 		if n != "" && (n == s.Name || n == s.Event) {

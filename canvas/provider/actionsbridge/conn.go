@@ -8,7 +8,6 @@ import (
 )
 
 // Transport carries items to a runtime's connection.
-
 type Transport interface {
 	// Send sends an item. It never blocks: a transport that cannot take the item returns
 	// an error, and the connection ends.
@@ -18,7 +17,6 @@ type Transport interface {
 }
 
 // Reasons why a Bridge closes a connection.
-
 const (
 	ReasonEnding  = "the bridge ends"
 	ReasonIdle    = "no runtime connected"
@@ -29,7 +27,6 @@ const (
 )
 
 // Conn is a connection with any number of runtimes.
-
 type Conn struct {
 	b   *Bridge
 	t   Transport
@@ -45,9 +42,7 @@ type Conn struct {
 }
 
 // Attach adds a connection. The caller passes what it receives to [Conn.Receive], and calls
-
 // [Conn.Close] when the connection ends. Attach on a closed or full Bridge closes t.
-
 func (b *Bridge) Attach(t Transport, who Principal) *Conn {
 	now := b.opts.Now()
 	c := &Conn{b: b, t: t, who: who, runtimes: map[string]*runtime{}, empty: now, pinged: now}
@@ -69,7 +64,6 @@ func (b *Bridge) Attach(t Transport, who Principal) *Conn {
 }
 
 // work is what follows from a change under Bridge.mu, and happens outside of it.
-
 type work struct {
 	finished []*pending
 	sends    []sending
@@ -89,9 +83,7 @@ type closing struct {
 func (w *work) send(c *Conn, item ahp.Value) { w.sends = append(w.sends, sending{c, item}) }
 
 // perform reports events, then finishes calls, then sends and closes. The caller does not
-
 // hold b.mu.
-
 func (b *Bridge) perform(w *work) {
 	b.flush()
 	for _, p := range w.finished {
@@ -108,11 +100,9 @@ func (b *Bridge) perform(w *work) {
 }
 
 // Close says that the transport has ended: its runtimes are gone, and calls in flight fail.
-
 func (c *Conn) Close() { c.end("") }
 
 // end removes the connection. With a reason it also closes the transport.
-
 func (c *Conn) end(reason string) {
 	w := &work{}
 	c.b.mu.Lock()
@@ -122,7 +112,6 @@ func (c *Conn) end(reason string) {
 }
 
 // drop removes a connection. The caller holds b.mu.
-
 func (b *Bridge) drop(w *work, c *Conn, reason string) {
 	if c.closed {
 		return
@@ -139,7 +128,6 @@ func (b *Bridge) drop(w *work, c *Conn, reason string) {
 }
 
 // remove removes a runtime, and fails its calls in flight. The caller holds b.mu.
-
 func (b *Bridge) remove(w *work, rt *runtime) {
 	last := rt.snapshot()
 	delete(rt.conn.runtimes, rt.id)
@@ -152,22 +140,7 @@ func (b *Bridge) remove(w *work, rt *runtime) {
 	b.report(Event{Kind: Gone, Runtime: last})
 }
 
-// Receive handles one item. One goroutine calls it, in the order in which the items came.
-
-// An event has been reported, and a call that the item answers has its outcome, when it
-
-// returns.
-
-// prepare compiles the manifest of a runtime that is let in. It returns nil for others:
-
-// they cost nothing until a person lets them in.
-
-// malformed answers an item that cannot be read. An answer to a pending call fails it.
-
-// handle handles an item. The caller holds b.mu.
-
 // ready adds or refreshes a runtime.
-
 func (c *Conn) ready(w *work, item Item, shared *compiled) {
 	b := c.b
 	rt, err := c.admit(w, item)
@@ -208,9 +181,7 @@ func (c *Conn) ready(w *work, item Item, shared *compiled) {
 }
 
 // setManifest installs the manifest of a runtime_ready, and reports whether it differs. It
-
 // takes over the use of shared.
-
 func (b *Bridge) setManifest(rt *runtime, item Item, shared *compiled) (changed bool) {
 	if rt.access != accessAllowed {
 		b.manifests.release(shared)
@@ -239,9 +210,7 @@ func (b *Bridge) setManifest(rt *runtime, item Item, shared *compiled) (changed 
 }
 
 // admit finds or makes the runtime of a runtime_ready. It returns nil if it closed the
-
 // connection.
-
 func (c *Conn) admit(w *work, item Item) (*runtime, *Error) {
 	b := c.b
 	if err := item.checkReady(); err != nil {
@@ -293,23 +262,3 @@ func (b *Bridge) waiting() (n int) {
 	}
 	return n
 }
-
-// checkOrigin checks that a web page speaks for its own origin.
-
-// status updates a runtime by its report.
-
-// receiveEvent reports a dom_event that the manifest declares. The payload is checked
-
-// without the lock, because that takes time.
-
-// takeEvent returns the runtime of an event that may be passed on, and its manifest. The
-
-// caller holds b.mu.
-
-// dropEvent counts an event that is not passed on. The caller holds b.mu.
-
-// seen records an item of a runtime.
-
-// cleanEvent returns the name of the DOM event: of an old runtime it is the event's name.
-
-// spend reports whether a runtime may report an event now.

@@ -18,6 +18,7 @@ type rawPrimitive struct {
 	Class   ahp.Value `json:"capability_class,omitzero"`
 }
 
+// dictionary reads primitive_dictionary; what cannot be read claims nothing.
 func (r *reader) dictionary(v ahp.Value) {
 	var d rawDictionary
 	if absent(v) || v.Kind() != '{' || ahp.Unmarshal(v, &d) != nil {
@@ -32,6 +33,7 @@ func (r *reader) dictionary(v ahp.Value) {
 	}
 }
 
+// primitive reads a row of a dictionary.
 func primitive(raw ahp.Value) (name string, c Capability, ok bool) {
 	var p rawPrimitive
 	if raw.Kind() != '{' || ahp.Unmarshal(raw, &p) != nil {
@@ -46,6 +48,8 @@ func primitive(raw ahp.Value) (name string, c Capability, ok bool) {
 	return name, c, name != "" && len(name) <= maxString
 }
 
+// supportOf reads a word of a dictionary; an unknown one claims nothing, and so does
+// none.
 func supportOf(word string) string {
 	if word == Unsupported || word == Partial {
 		return word
@@ -53,6 +57,9 @@ func supportOf(word string) string {
 	return Supported
 }
 
+// Merged returns the manifest with a runtime's own capabilities over the dictionary's. They
+// are an array of names or of rows as in a dictionary, or an object whose members are
+// true, false, a word of support, or a row. What has another form is ignored.
 func (m *Manifest) Merged(capabilities ahp.Value) *Manifest {
 	own := readCapabilities(capabilities)
 	if len(own) == 0 {
@@ -99,6 +106,7 @@ func readCapabilities(v ahp.Value) map[string]Capability {
 	return out
 }
 
+// capability reads a member of an object of capabilities.
 func capability(raw ahp.Value) (c Capability, ok bool) {
 	switch raw.Kind() {
 	case 't':
@@ -121,6 +129,7 @@ func capability(raw ahp.Value) (c Capability, ok bool) {
 	return c, false
 }
 
+// Capabilities returns the names of the dictionary, with what it says about them.
 func (m *Manifest) Capabilities() map[string]Capability {
 	if m == nil {
 		return nil

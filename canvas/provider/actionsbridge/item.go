@@ -10,7 +10,6 @@ import (
 )
 
 // The types of items.
-
 const (
 	TypeRuntimeReady   = "runtime_ready"
 	TypeRuntimeStatus  = "runtime_status"
@@ -23,7 +22,6 @@ const (
 )
 
 // Limits of items.
-
 const (
 	MaxItem       = 4 << 20   // bytes of an item
 	maxDepth      = 64        // of nested values
@@ -40,14 +38,12 @@ const (
 )
 
 // Attachment is what a status says about a page's affordance.
-
 type Attachment struct {
 	ID    string `json:"id,omitzero"`    // the manifest's id
 	State string `json:"state,omitzero"` // as in "attached"
 }
 
 // Item is one message of the protocol, in either direction. Absent members are zero.
-
 type Item struct {
 	// Type is one of the constants.
 	Type string `json:"type"`
@@ -104,7 +100,6 @@ type Item struct {
 }
 
 // Target is the routing of an action_call.
-
 type Target struct {
 	// RuntimeID is the runtime that is called.
 	RuntimeID string `json:"runtime_id,omitzero"`
@@ -113,22 +108,17 @@ type Target struct {
 }
 
 // Encode returns the item as JSON.
-
 func (i Item) Encode() ahp.Value { return ahp.MustMarshal(i) }
 
 // known are the types that a runtime sends.
-
 var known = map[string]bool{
 	TypeRuntimeReady: true, TypeRuntimeStatus: true, TypeRuntimeRemoved: true, TypeCall: true,
 	TypeOutput: true, TypeError: true, TypeEvent: true, TypeProgress: true,
 }
 
 // DecodeItem decodes one item and checks its limits. An item of an unknown type has only
-
 // its Type: it is ignored, whatever else it has. The error is an invalid_input whose
-
 // evidence names the place; item then has the ids that could be read.
-
 func DecodeItem(raw []byte) (item Item, err *Error) {
 	if len(raw) > MaxItem {
 		return Item{}, malformed("", "the item has %d bytes, at most %d are allowed", len(raw), MaxItem)
@@ -155,7 +145,6 @@ func DecodeItem(raw []byte) (item Item, err *Error) {
 }
 
 // nested are members that only some runtimes send in another place.
-
 type nested struct {
 	Tab *struct {
 		Title string `json:"title,omitzero"`
@@ -195,7 +184,6 @@ func decodeKnown(v ahp.Value, tag string, members map[string]ahp.Value) (Item, *
 }
 
 // check checks the limits of an item, and cleans what people see.
-
 func (i *Item) check() *Error {
 	for _, s := range []struct{ name, value string }{
 		{"runtime_key", i.RuntimeKey}, {"authorization_id", i.AuthorizationID}, {"extension_version", i.ExtensionVersion},
@@ -254,7 +242,6 @@ func (i *Item) checkLists() *Error {
 }
 
 // checkReady checks what a runtime_ready must have.
-
 func (i *Item) checkReady() *Error {
 	if i.RuntimeID == "" {
 		return malformed("/runtime_id", "runtime_ready needs a runtime_id")
@@ -269,7 +256,6 @@ func (i *Item) checkReady() *Error {
 }
 
 // pageURL parses the absolute address of a page.
-
 func pageURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || !u.IsAbs() || (u.Host == "" && u.Opaque == "" && u.Path == "") {
@@ -277,23 +263,3 @@ func pageURL(raw string) (*url.URL, error) {
 	}
 	return u, nil
 }
-
-// malformed is the error for an item that breaks a rule.
-
-// pathEvidence is the evidence of an error about a place in a value.
-
-// errorItem is an action_error of this side.
-
-// Outcome returns what an answer says: the value of an output, or the error. An output
-
-// whose member ok is exactly false is an error, and so is an answer that cannot be read.
-
-// FunctionCallOutput returns an output in the form of the Responses API, which has it as a
-
-// text: this is the only place where an output is serialized into a string.
-
-// FunctionCall reads a function call in the form of the Responses API: its arguments are
-
-// JSON in a text. The call has the item's call_id as its ID.
-
-// Call is one call of a runtime's action.

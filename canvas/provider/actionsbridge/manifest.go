@@ -9,7 +9,6 @@ import (
 )
 
 // Issue is one reason why a manifest is invalid.
-
 type Issue struct {
 	Path    string `json:"path"`    // a JSON Pointer into the manifest
 	Rule    string `json:"rule"`    // what is broken, as in "version"
@@ -17,7 +16,6 @@ type Issue struct {
 }
 
 // String returns the place and the message.
-
 func (i Issue) String() string {
 	if i.Path == "" {
 		return i.Message
@@ -26,7 +24,6 @@ func (i Issue) String() string {
 }
 
 // Values of Action.Support.
-
 const (
 	Supported   = "supported"
 	Partial     = "partial"
@@ -34,7 +31,6 @@ const (
 )
 
 // Action is something that can be called on a runtime.
-
 type Action struct {
 	Name        string    // its safe dotted name
 	Description string    // for agents; data of the page
@@ -48,7 +44,6 @@ type Action struct {
 }
 
 // Signal is an event that a page may send.
-
 type Signal struct {
 	Name    string // what is reported
 	Event   string // the name of the DOM event
@@ -58,7 +53,6 @@ type Signal struct {
 }
 
 // Capability is a row of a primitive dictionary.
-
 type Capability struct {
 	Support string // Supported, Partial or Unsupported
 	Reason  string // in the runtime's words
@@ -66,11 +60,8 @@ type Capability struct {
 }
 
 // Manifest is an actions.json that was read. It does not change, except that
-
 // [Manifest.Merged] makes others from it. Its methods may be called concurrently, and also
-
 // on a nil Manifest, which has nothing.
-
 type Manifest struct {
 	// Host is the kind of program that the dictionary is about, as in "extension".
 	Host string
@@ -86,19 +77,15 @@ type Manifest struct {
 }
 
 // safeName is what names and ids must look like.
-
 var safeName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*(\.[a-zA-Z][a-zA-Z0-9_-]*)*$`)
 
 // SafeName reports whether a name or id is a safe dotted identifier of at most 256 bytes.
-
 func SafeName(name string) bool { return len(name) <= maxString && safeName.MatchString(name) }
 
 // schemaLimits bound one schema of a manifest.
-
 var schemaLimits = jsonschema.Limits{Bytes: 64 << 10, Depth: 32}
 
 // rawManifest are the members of a manifest that calls need.
-
 type rawManifest struct {
 	Protocol   ahp.Value `json:"protocol,omitzero"`
 	Version    ahp.Value `json:"version,omitzero"`
@@ -108,7 +95,6 @@ type rawManifest struct {
 }
 
 // rawTool is a tool. Members of a wrong type that calls do not need are ignored.
-
 type rawTool struct {
 	Name         ahp.Value `json:"name,omitzero"`
 	Description  ahp.Value `json:"description,omitzero"`
@@ -125,13 +111,10 @@ type rawXActions struct {
 }
 
 // absent reports whether an optional member is absent or null.
-
 func absent(v ahp.Value) bool { return v == nil || v.Kind() == 'n' }
 
 // ReadManifest reads the manifest of a runtime, leniently: protocol, version and tools can
-
 // be absent. With issues nothing may be called, and the manifest has no actions.
-
 func ReadManifest(v ahp.Value) (*Manifest, []Issue) { return readManifest(v, nil) }
 
 func readManifest(v ahp.Value, memory *jsonschema.Memory) (*Manifest, []Issue) {
@@ -158,7 +141,6 @@ func readManifest(v ahp.Value, memory *jsonschema.Memory) (*Manifest, []Issue) {
 }
 
 // reader builds a Manifest.
-
 type reader struct {
 	m      *Manifest
 	issues []Issue
@@ -225,7 +207,6 @@ func (r *reader) tool(at string, raw ahp.Value) {
 }
 
 // schemas compiles the schemas of a tool.
-
 func (r *reader) schemas(a *Action, t rawTool, x rawXActions) {
 	if !absent(t.InputSchema) {
 		a.InputSchema = t.InputSchema
@@ -253,7 +234,3 @@ func (r *reader) schemas(a *Action, t rawTool, x rawXActions) {
 		r.m.results[a.Name] = s
 	}
 }
-
-// overlaySignals are those of a manifest that has no member signals: those of the overlay
-
-// that the reference runtimes bring.

@@ -27,7 +27,7 @@ func TestUpstreamManifestsStrict(t *testing.T) {
 		rules map[string]int
 	}{
 		{"simple-form.actions.json", map[string]int{}},
-		{"overlay.actions.json", map[string]int{"handler": 24}},
+		{"overlay.actions.jsonc", map[string]int{"handler": 24}},
 		{"good-map.actions.json", map[string]int{"version": 1}},
 		{"bad-map.actions.json", map[string]int{"version": 1}},
 		{"prime-video.actions.json", map[string]int{"version": 1, "handler": 1}},
@@ -114,7 +114,7 @@ func TestStrictRules(t *testing.T) {
 }
 
 func TestLenientManifest(t *testing.T) {
-	m, issues := ab.ReadManifest(read(t, "upstream", "overlay.actions.json"))
+	m, issues := ab.ReadManifest(read(t, "upstream", "overlay.actions.jsonc"))
 	if len(issues) != 0 || len(m.Actions) != 58 || len(m.Signals) != 4 || m.Host != "extension" {
 		t.Fatalf("overlay: %d actions, %d signals, host %q, issues %v", len(m.Actions), len(m.Signals), m.Host, issues)
 	}

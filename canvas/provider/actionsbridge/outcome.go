@@ -6,22 +6,27 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
+// malformed is the error for an item that breaks a rule.
 func malformed(path, format string, args ...any) *Error {
 	e := NewError(CodeInvalidInput, pathEvidence{Path: path}, format, args...)
 	e.NextStep = "" // it is for a runtime
 	return e
 }
 
+// pathEvidence is the evidence of an error about a place in a value.
 type pathEvidence struct {
 	Tool string `json:"tool,omitzero"`
 	Path string `json:"path"`
 	Rule string `json:"rule,omitzero"`
 }
 
+// errorItem is an action_error of this side.
 func errorItem(e *Error, callID, runtimeID string) ahp.Value {
 	return Item{Type: TypeError, CallID: callID, RuntimeID: runtimeID, Err: e.Object()}.Encode()
 }
 
+// Outcome returns what an answer says: the value of an output, or the error. An output
+// whose member ok is exactly false is an error, and so is an answer that cannot be read.
 func Outcome(item Item) (ahp.Value, *Error) {
 	switch {
 	case item.Type == TypeError:
@@ -53,6 +58,8 @@ func outputOutcome(output ahp.Value) (ahp.Value, *Error) {
 	return nil, NewError(CodeHandlerFailed, nil, "the page reported a failure without a code")
 }
 
+// FunctionCallOutput returns an output in the form of the Responses API, which has it as a
+// text: this is the only place where an output is serialized into a string.
 func FunctionCallOutput(callID string, output ahp.Value) ahp.Value {
 	text := output.Clone()
 	_ = text.Compact() // an output was decoded; a broken one is passed on as text
@@ -63,6 +70,8 @@ func FunctionCallOutput(callID string, output ahp.Value) ahp.Value {
 	}{"function_call_output", callID, string(text)})
 }
 
+// FunctionCall reads a function call in the form of the Responses API: its arguments are
+// JSON in a text. The call has the item's call_id as its ID.
 func FunctionCall(item ahp.Value) (Call, *Error) {
 	var f struct {
 		Type      string `json:"type,omitzero"`
@@ -86,6 +95,7 @@ func FunctionCall(item ahp.Value) (Call, *Error) {
 	return Call{ID: f.CallID, Name: f.Name, Arguments: args}, nil
 }
 
+// Call is one call of a runtime's action.
 type Call struct {
 	// ID is the caller's id for the call; "" makes one. An id that is pending is refused.
 	ID string

@@ -7,6 +7,9 @@ import (
 
 var ping = Item{Type: TypeRuntimeStatus}.Encode()
 
+// Receive handles one item. One goroutine calls it, in the order in which the items came.
+// An event has been reported, and a call that the item answers has its outcome, when it
+// returns.
 func (c *Conn) Receive(raw []byte) {
 	b := c.b
 	item, err := DecodeItem(raw)
@@ -32,6 +35,8 @@ func (c *Conn) Receive(raw []byte) {
 	b.perform(w)
 }
 
+// prepare compiles the manifest of a runtime that is let in. It returns nil for others:
+// they cost nothing until a person lets them in.
 func (c *Conn) prepare(item Item) *compiled {
 	b := c.b
 	b.mu.Lock()
@@ -46,6 +51,7 @@ func (c *Conn) prepare(item Item) *compiled {
 	return shared
 }
 
+// malformed answers an item that cannot be read. An answer to a pending call fails it.
 func (c *Conn) malformed(w *work, item Item, err *Error) {
 	b := c.b
 	b.stats.Broken++
@@ -62,6 +68,7 @@ func (c *Conn) malformed(w *work, item Item, err *Error) {
 	}
 }
 
+// handle handles an item. The caller holds b.mu.
 func (c *Conn) handle(w *work, item Item, shared *compiled) {
 	b := c.b
 	if item.Type == TypeRuntimeReady {
@@ -92,6 +99,7 @@ func (c *Conn) handle(w *work, item Item, shared *compiled) {
 	}
 }
 
+// checkOrigin checks that a web page speaks for its own origin.
 func (c *Conn) checkOrigin(rawURL string) *Error {
 	if c.who.Kind == Page && originOf(rawURL) != c.who.Origin {
 		return NewError(CodePermissionDenied, pathEvidence{Path: "/url"}, "the url is not of the origin that connected")
@@ -99,6 +107,7 @@ func (c *Conn) checkOrigin(rawURL string) *Error {
 	return nil
 }
 
+// status updates a runtime by its report.
 func (c *Conn) status(w *work, rt *runtime, item Item) {
 	b := c.b
 	if item.URL != "" {
@@ -115,6 +124,8 @@ func (c *Conn) status(w *work, rt *runtime, item Item) {
 	}
 }
 
+// receiveEvent reports a dom_event that the manifest declares. The payload is checked
+// without the lock, because that takes time.
 func (c *Conn) receiveEvent(item Item) {
 	b, w := c.b, &work{}
 	b.mu.Lock()
@@ -140,6 +151,8 @@ func (c *Conn) receiveEvent(item Item) {
 	b.flush()
 }
 
+// takeEvent returns the runtime of an event that may be passed on, and its manifest. The
+// caller holds b.mu.
 func (c *Conn) takeEvent(w *work, item Item) (*runtime, *Manifest) {
 	b, rt := c.b, c.runtimes[item.RuntimeID]
 	if rt == nil || c.closed {
@@ -163,6 +176,7 @@ func (c *Conn) takeEvent(w *work, item Item) (*runtime, *Manifest) {
 	return rt, rt.manifest
 }
 
+// dropEvent counts an event that is not passed on. The caller holds b.mu.
 func (b *Bridge) dropEvent(rt *runtime) {
 	b.stats.Events++
 	rt.dropped++
@@ -170,6 +184,7 @@ func (b *Bridge) dropEvent(rt *runtime) {
 	b.lookAt(rt, b.opts.Now())
 }
 
+// seen records an item of a runtime.
 func (c *Conn) seen(rt *runtime) {
 	rt.seen = c.b.opts.Now()
 	if rt.silent {
@@ -178,6 +193,7 @@ func (c *Conn) seen(rt *runtime) {
 	}
 }
 
+// cleanEvent returns the name of the DOM event: of an old runtime it is the event's name.
 func cleanEvent(item Item) string {
 	if item.Event != "" {
 		return cleanText(item.Event, maxString)
@@ -185,6 +201,7 @@ func cleanEvent(item Item) string {
 	return cleanText(item.Name, maxString)
 }
 
+// spend reports whether a runtime may report an event now.
 func (b *Bridge) spend(rt *runtime) bool {
 	now := b.opts.Now()
 	rt.tokens = min(float64(b.limits.Burst), rt.tokens+now.Sub(rt.filled).Seconds()*float64(b.limits.Events))

@@ -6,10 +6,11 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
+// overlaySignals are those of a manifest that has no member signals: those of the overlay
+// that the reference runtimes bring.
 var overlaySignals = ahp.Value(`[{"name":"overlay.launcher_opened","event":"actions-json:overlay-launcher-opened"},{"name":"overlay.closed","event":"actions-json:overlay-closed"},{"name":"overlay.minimized","event":"actions-json:overlay-minimized"},{"name":"overlay.expanded","event":"actions-json:overlay-expanded"}]`)
 
 // overlayPayload is the schema of their payloads.
-
 var overlayPayload = ahp.Value(`{"type":"object","properties":{"overlay_id":{"type":"string"},"launcher_id":{"type":"string"}},"additionalProperties":false}`)
 
 type rawSignal struct {
@@ -49,45 +50,3 @@ func (r *reader) signals(v ahp.Value) {
 		r.m.Signals = append(r.m.Signals, s)
 	}
 }
-
-// dictionary reads primitive_dictionary; what cannot be read claims nothing.
-
-// primitive reads a row of a dictionary.
-
-// supportOf reads a word of a dictionary; an unknown one claims nothing, and so does
-
-// none.
-
-// Merged returns the manifest with a runtime's own capabilities over the dictionary's. They
-
-// are an array of names or of rows as in a dictionary, or an object whose members are
-
-// true, false, a word of support, or a row. What has another form is ignored.
-
-// capability reads a member of an object of capabilities.
-
-// Capabilities returns the names of the dictionary, with what it says about them.
-
-// Action returns a tool of the manifest.
-
-// debugName reports whether an action runs scripts, by its name.
-
-// CheckOptions say what holds for a call beside the manifest.
-
-// CheckCall checks a call, in this order: the name is known, it is not one that runs
-
-// scripts, its capabilities exist, and the arguments fit its schema.
-
-// CheckCallWith is CheckCall with options.
-
-// toolEvidence is the evidence about an action.
-
-// checkCapabilities finds a capability that the runtime does not have.
-
-// CheckResult checks a value against the result schema of an action, if it has one.
-
-// Signal finds the enabled signal that a dom_event reports, and returns its declared name.
-
-// ok is false if there is none, or if the payload does not fit its schema.
-
-// named reports whether an event has the signal's name, as its name or its DOM event.

@@ -7,11 +7,8 @@ import (
 )
 
 // CheckManifest checks an actions.json file, strictly: by the rules of the manifest's
-
 // schema reference, and that it names no file and no import outside its folder. It returns
-
 // nil for a valid file.
-
 func CheckManifest(raw []byte) []Issue {
 	c := &checker{}
 	v := ahp.Value(raw)
@@ -42,7 +39,6 @@ func CheckManifest(raw []byte) []Issue {
 }
 
 // checker collects the issues of a file.
-
 type checker struct {
 	issues      []Issue
 	tools       map[string]bool
@@ -57,7 +53,6 @@ func (c *checker) issue(at, rule, format string, args ...any) {
 }
 
 // object is a JSON object with its place.
-
 type object struct {
 	at string
 	m  map[string]any
@@ -107,7 +102,6 @@ func (c *checker) check(m map[string]any) {
 }
 
 // objects returns the objects of a list.
-
 func (c *checker) objects(m map[string]any, list string) (out []object) {
 	items, _ := m[list].([]any)
 	for n, item := range items {
@@ -119,7 +113,6 @@ func (c *checker) objects(m map[string]any, list string) (out []object) {
 }
 
 // names checks the names of a list, and returns them.
-
 func (c *checker) names(m map[string]any, list, member string) map[string]bool {
 	names := map[string]bool{}
 	items, isList := m[list].([]any)
@@ -213,7 +206,6 @@ func (c *checker) transition(t object) {
 }
 
 // probe checks what a check refers to.
-
 func (c *checker) probe(k object) {
 	visit(k.at, k.m, func(at string, m map[string]any) {
 		for member, known := range map[string]map[string]bool{"tool": c.tools, "state": c.states, "attachment": c.attachments, "target": c.targets} {
@@ -226,23 +218,8 @@ func (c *checker) probe(k object) {
 }
 
 // imported checks an import: only files of the folder are used.
-
 func (c *checker) imported(i object) {
 	if uri, ok := i.m["uri"].(string); ok && !insideFolder(uri) {
 		c.issue(i.at+"/uri", "imports", "an import is in the folder: %q is not", uri)
 	}
 }
-
-// walk checks targets and sources, wherever they are.
-
-// schemaMembers hold JSON Schemas, in which member names mean something else.
-
-// visit calls fn for an object and for all objects in it, but not for schemas. The order is
-
-// that of the member names.
-
-// texts returns a text, or those of an array.
-
-// insideFolder reports whether a path is relative and does not leave its folder, on any
-
-// system.

@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// walk checks targets and sources, wherever they are.
 func (c *checker) walk(at string, m map[string]any) {
 	visit(at, m, func(at string, m map[string]any) {
 		if target, ok := m["target"].(map[string]any); ok {
@@ -39,8 +40,11 @@ func (c *checker) files(at string, v any) {
 	}
 }
 
+// schemaMembers hold JSON Schemas, in which member names mean something else.
 var schemaMembers = []string{"input_schema", "result_schema", "output_schema", "payload"}
 
+// visit calls fn for an object and for all objects in it, but not for schemas. The order is
+// that of the member names.
 func visit(at string, v any, fn func(at string, m map[string]any)) {
 	switch v := v.(type) {
 	case []any:
@@ -70,6 +74,7 @@ func escapePointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
+// texts returns a text, or those of an array.
 func texts(v any) (out []string) {
 	switch v := v.(type) {
 	case string:
@@ -95,6 +100,8 @@ func isTexts(v any) bool {
 	})
 }
 
+// insideFolder reports whether a path is relative and does not leave its folder, on any
+// system.
 func insideFolder(name string) bool {
 	if name == "" || strings.ContainsAny(name, "\\:") || strings.HasPrefix(name, "/") {
 		return false

@@ -13,9 +13,9 @@
 //     500 ms and at its end.
 //   - A person's act counts for a surface of this instance, and for no other. Data models
 //     of surfaces that are not here, or do not sync, are dropped before anything sees them.
-//   - An agent gets the events and data models of its own surfaces. The agents of a session
-//     are told apart by the names of their tokens. What people enter on a2ui-NAME is for
-//     that remote agent alone.
+//   - An agent gets the events and data models of the surfaces that it created, and no
+//     others. The names of tokens distinguish the agents of a session. What people enter on
+//     a2ui-NAME is for that remote agent alone.
 //   - Only a person's View acts (canvas.View.Person).
 //   - Logs contain no texts, data and URLs.
 //

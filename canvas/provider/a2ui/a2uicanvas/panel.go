@@ -185,7 +185,7 @@ func (i *panel) name() string {
 	return i.agent.Name()
 }
 
-// sessionAgent is how the agent of the session without a token of its own is called.
+// sessionAgent is the owner for agents that use the host's agent token.
 const sessionAgent = "Agent"
 
 // owner is who owns what a call draws: the remote agent, or the name of the caller's token.

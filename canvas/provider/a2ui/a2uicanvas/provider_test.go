@@ -120,7 +120,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestRefused: what a View must not send is refused to it alone, and no agent hears of it.
+// TestRefused: what a View must not send is refused to it alone, and raises no event.
 func TestRefused(t *testing.T) {
 	bubble(t, func(b *bench) {
 		b.apply("", form)
@@ -150,7 +150,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%d refusals, want 3: %v", len(got), got)
 		}
 		if got := append(b.events(""), other.take()...); len(got) > 0 {
-			t.Errorf("somebody heard of it: %v", got)
+			t.Errorf("events or messages to others: %v", got)
 		}
 	})
 }

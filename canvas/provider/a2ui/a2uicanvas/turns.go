@@ -33,7 +33,7 @@ const (
 // turn is a turn with what becomes of it.
 type turn struct {
 	a2ui.Turn
-	person bool // somebody's act, not the host's own answer to an error
+	person bool // an act of a person or of the session's agent, and not the host's answer to an error
 	say    bool // the session's agent waits for the answer
 	answer chan answer
 	state  string
@@ -56,7 +56,7 @@ type turns struct {
 	idle              chan struct{} // closed while nothing runs
 	stop              context.CancelFunc
 	contextID, taskID string
-	corrected         bool // the host has answered errors since somebody's last act
+	corrected         bool // the host has answered errors since the last act
 	state, text       string
 	unsaved           bool
 }
@@ -289,7 +289,7 @@ func (i *panel) setState(state, text string) {
 }
 
 // endTurn saves, reports the end, and sends back what the agent sent wrong: once until
-// somebody acts again, because two programs must not argue at a person's expense.
+// the next act, because two programs must not argue at a person's expense.
 func (i *panel) endTurn(t *turn, err, cause error) answer {
 	i.mu.Lock()
 	defer i.mu.Unlock()

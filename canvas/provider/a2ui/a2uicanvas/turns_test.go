@@ -125,8 +125,8 @@ func TestSayLater(t *testing.T) {
 	})
 }
 
-// TestCorrection: what the agent sent wrong goes back once, and not again before somebody
-// acts (rule 34).
+// TestCorrection: what the agent sent wrong goes back once, and not again before the
+// next act (rule 34).
 func TestCorrection(t *testing.T) {
 	withAgent(t, func(b *bench, a *scripted) {
 		wrong := draws(`[` + surfaceOne + `,{"version":"v0.9","updateComponents":{"surfaceId":"one","components":[{"id":"root","component":"Row","children":null}]}},{"version":"v0.9","updateDataModel":{"surfaceId":"none","value":1}}]`)
@@ -291,7 +291,7 @@ func TestNames(t *testing.T) {
 
 var errOther = errors.New("dial tcp 10.0.0.1:80: secret")
 
-// TestErrorText: an error that is not A2UI's does not reach anybody with its text.
+// TestErrorText: an error that is not A2UI's reaches no one with its text.
 func TestErrorText(t *testing.T) {
 	withAgent(t, func(b *bench, a *scripted) {
 		answer := make(chan string, 1)

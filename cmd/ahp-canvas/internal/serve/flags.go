@@ -33,9 +33,9 @@ type options struct {
 	memory        byteSize
 	logLevel      slog.Level
 	aap           aapOptions
-	a2ui          a2uiOptions
 	aam           aamOptions
 	bridge        bridgeOptions
+	a2ui          a2uiOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
@@ -59,9 +59,9 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
 	o.aap.flags(cmd)
-	o.a2ui.flags(cmd)
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
+	o.a2ui.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
@@ -98,13 +98,13 @@ func (o *options) check() error {
 	if err := o.aap.check(); err != nil {
 		return err
 	}
-	if err := o.a2ui.check(); err != nil {
-		return err
-	}
 	if err := o.aam.client.check(); err != nil {
 		return err
 	}
 	if err := o.bridge.check(); err != nil {
+		return err
+	}
+	if err := o.a2ui.check(); err != nil {
 		return err
 	}
 	return o.limits.Check()

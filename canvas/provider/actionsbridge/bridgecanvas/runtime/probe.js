@@ -12,10 +12,7 @@ const strings = (v) => (typeof v === "string" ? [v] : Array.isArray(v) ? v.filte
 const preferred = (target) => [...strings(target?.selector), ...strings(target?.selectors)];
 
 /** @param {Element} el */
-export function isVisible(el) {
-  if (!el.isConnected || el.getClientRects().length === 0) return el.checkVisibility?.() === true && el.matches("output, [role=status]"); // an empty output takes no space
-  return getComputedStyle(el).visibility === "visible";
-}
+const isVisible = (el) => (el.checkVisibility ? el.checkVisibility({ visibilityProperty: true }) : el.getClientRects().length > 0);
 
 /** @param {Element} el @param {Target} target */
 function hasText(el, target) {

@@ -188,7 +188,7 @@ async function answer({ item, tool }) {
     const what = size === Infinity ? "is not JSON" : `has ${size} bytes, at most ${MAX_ITEM} are allowed`;
     reply = refuse({ code: "invalid_result", message: `the tool ran; its result ${what}`, severity: "major", recoverable: false, evidence: { tool: item.name } });
   }
-  queueMicrotask(report);
+  setTimeout(report); // after the answer was sent
   return reply;
 }
 
