@@ -56,8 +56,12 @@ func TestNoLeak(t *testing.T) {
 	}
 	v.wait(`at(".goes").textContent === "What you enter here goes to alpha."`)
 	before := beta.seen()
-	v.do(`w.hostile = (parts) => w.sent = w.eval('import("/.ahp/canvas.js")').then(({ send }) => send({ parts, metadata: { a2uiClientDataModel: { version: "v0.9", surfaces: {
-		"alpha-sync": { secret: "mine" }, "alpha-quiet": { secret: "quiet" }, "alpha-dead": { secret: "dead" }, "beta-sync": { secret: "stolen" }, other: { secret: "other" } } } } }))`)
+	// hostile sends parts as a script of the page could, with everything it knows.
+	hostile := func(parts string) {
+		script := `import { send } from "/.ahp/canvas.js"; send({ parts: ` + parts + `, metadata: { a2uiClientDataModel: { version: "v0.9", surfaces: {
+			"alpha-sync": { secret: "mine" }, "alpha-quiet": { secret: "quiet" }, "alpha-dead": { secret: "dead" }, "beta-sync": { secret: "stolen" }, other: { secret: "other" } } } } });`
+		v.do(`d.head.append(Object.assign(d.createElement("script"), { type: "module", textContent: ` + string(ahp.MustMarshal(script)) + ` }))`)
+	}
 	act := func(body string) string {
 		return `[{ kind: "data", metadata: { mimeType: "application/json+a2ui" }, data: [{ version: "v0.9", ` + body + ` }] }]`
 	}
@@ -67,13 +71,12 @@ func TestNoLeak(t *testing.T) {
 		act(`error: { code: "ODD", surfaceId: "alpha-sync", message: "odd" }`),
 		`[{ kind: "text", text: "okay, submit" }]`,
 	} {
-		v.do(`w.hostileParts = ` + parts)
-		v.do(`w.hostile(w.hostileParts)`)
+		hostile(parts)
 		for alphaTurns(alpha) < n+2 {
 			v.wait(`true`) // a round trip to the page
 		}
 	}
-	v.do(`w.hostile(` + act(`action: { name: "go", surfaceId: "beta-sync", `+stamp+` }`) + `)`)
+	hostile(act(`action: { name: "go", surfaceId: "beta-sync", ` + stamp + ` }`))
 	v.wait(`at("#notices").textContent.includes("this canvas has no surface")`)
 	alpha.mu.Lock()
 	turns := alpha.turns
