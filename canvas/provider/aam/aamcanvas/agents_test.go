@@ -278,7 +278,7 @@ func TestGrantRefused(t *testing.T) {
 	}
 }
 
-// TestNoPIN: without a PIN nobody is let in, and the words say what to do.
+// TestNoPIN: without a PIN no agent is let in, and the words say what to do.
 func TestNoPIN(t *testing.T) {
 	t.Parallel()
 	e := startAgents(t)

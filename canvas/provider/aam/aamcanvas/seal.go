@@ -84,7 +84,7 @@ func (s *sealKeys) gone(v canvas.View) {
 	delete(s.keys, v)
 }
 
-var errSeal = canvas.Errorf(CodeNotSealed, "the secret was not sealed for this page as it is now; enter it again")
+var errSeal = canvas.Errorf(CodeNotSealed, "the secret was sealed for an earlier state of this page; enter it again")
 
 // open returns a View's secret. about is what the secret was entered for: the page has
 // authenticated the same texts. The key is used up, also if the box cannot be opened.

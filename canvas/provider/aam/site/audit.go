@@ -89,7 +89,7 @@ func (a *audit) newID(t time.Time) string {
 
 func rowChange(r Row) Change { return Change{"row/" + r.ID, ahp.MustMarshal(r)} }
 
-// audit has the newest rows. Calls without a credential have a share of their own, so
+// audit has the newest rows. Calls without a credential have a separate share, so
 // strangers cannot push the others out.
 type audit struct {
 	mu        sync.Mutex

@@ -167,7 +167,7 @@ func (s *Site) offer(a Action) Offer {
 	return Offer{a.ID, ahp.Line(description, 200), s.config.Origin + "/api/aam/actions/" + a.ID, a.Pricing}
 }
 
-// execute runs the action. It goes on if the agent leaves: the count is taken.
+// execute runs the action. It continues if the agent leaves: the count is taken.
 func (s *Site) execute(ctx context.Context, c *call) (ahp.Value, *Refusal) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Run)
 	defer cancel()

@@ -57,7 +57,7 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
-// TestConsent: a site with users of its own shows its own page, and the token is its
+// TestConsent: a site that has users shows its own page, and the token is its
 // user's.
 func TestConsent(t *testing.T) {
 	t.Parallel()

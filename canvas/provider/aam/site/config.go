@@ -91,7 +91,7 @@ type Settle struct {
 	// Facilitator is the base URL of an x402 facilitator; "" settles later.
 	Facilitator string `json:"facilitator,omitzero"`
 	// Later is how long a batch can take to come, as in "5m". An authorization must
-	// outlive it, or nobody could collect it.
+	// outlive it, or it could not be collected.
 	Later Duration `json:"later,omitzero"`
 	// Valid is how long an authorization must be good for when it is signed: the
 	// challenge's maxTimeoutSeconds. The default is 10 minutes.

@@ -28,8 +28,8 @@
 // # Payments
 //
 // "Verified" means that the signature is right. With a facilitator, a payment is collected
-// before its action runs. Without one it is kept: nobody has been paid until
-// [Site.Collect]. A [Rail] takes other kinds of payment; [Checkout] is one.
+// before its action runs. Without one it is kept, and the site has not been paid
+// before [Site.Collect]. A [Rail] takes other kinds of payment; [Checkout] is one.
 //
 // # Where to look
 //

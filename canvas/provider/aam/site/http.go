@@ -26,8 +26,8 @@ const (
 	PathAccount   = "/account/agents"
 )
 
-// Handler returns the site's HTTP API and pages. It is for a listener of its own: strangers
-// come there.
+// Handler returns the site's HTTP API and pages. It needs a separate listener: strangers
+// connect to it.
 func (s *Site) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range []struct {
@@ -82,8 +82,8 @@ func hostOf(origin string) string {
 	return u.Host
 }
 
-// guard refuses requests of other web pages, and headers that are there twice: another
-// program on the way could read the other one.
+// guard refuses requests of other web pages, and repeated headers: a proxy could read the
+// other value.
 func (s *Site) guard(r *http.Request, page bool) *Refusal {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	followed := page && r.Method != http.MethodPost && r.Header.Get("Sec-Fetch-Mode") == "navigate"
@@ -92,7 +92,7 @@ func (s *Site) guard(r *http.Request, page bool) *Refusal {
 	}
 	for _, name := range []string{"Authorization", "X-Payment", "X-Agent-Vendor", "X-Agent-Run-Id"} {
 		if len(r.Header.Values(name)) > 1 {
-			return refuse(http.StatusBadRequest, CodeBadRequest, "the header %s is there more than once", name)
+			return refuse(http.StatusBadRequest, CodeBadRequest, "the header %s is repeated", name)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func newIdentities(c Config, h Doer, now func() time.Time) (identities, error) {
 	ids := identities{aamid.Verifier{Issuers: map[string]string{}, Keys: aamid.NewKeys(h, now)}, map[string]Identity{}}
 	for _, i := range c.Identity {
 		if _, twice := ids.all[i.Issuer]; twice {
-			return ids, errors.New("the site's configuration: /identity: one issuer is there twice")
+			return ids, errors.New("the site's configuration: /identity: one issuer is listed twice")
 		}
 		ids.all[i.Issuer], ids.verifier.Issuers[i.Issuer] = i, i.JWKSURL
 	}

@@ -19,8 +19,8 @@ const (
 	StateUnknown   = "unknown"   // the facilitator did not answer
 )
 
-// Kept is a payment that is signed and collected in a batch. Until then nobody has been
-// paid.
+// Kept is a payment that is signed and collected in a batch. Until then the site has
+// not been paid.
 type Kept struct {
 	// ID names the payment.
 	ID string `json:"id"`
@@ -110,7 +110,7 @@ func (s *Site) Collect(ctx context.Context) (Collected, error) {
 	return sum, nil
 }
 
-// collect collects one payment. "Unknown" is on disk before the facilitator hears of it:
+// collect collects one payment. "Unknown" is on disk before the facilitator receives it:
 // if the host ends meanwhile, the payment is not sent a second time.
 func (s *Site) collect(ctx context.Context, rail *x402Rail, id string) (state string, err error) {
 	s.mu.Lock()

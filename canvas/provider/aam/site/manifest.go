@@ -98,7 +98,7 @@ func (s *Site) proofs() []aam.Proof {
 	return append(all, aam.Proof{Type: aam.ProofPerSite, AuthorizeURL: s.config.Origin + PathAuthorize, TokenURL: s.config.Origin + PathToken, Extra: flow})
 }
 
-// serveManifest answers with the manifest as it is now.
+// serveManifest answers with the current manifest.
 func (s *Site) serveManifest(w http.ResponseWriter, r *http.Request) *Refusal {
 	raw := s.Manifest()
 	sum := sha256.Sum256(raw)

@@ -13,7 +13,7 @@ import (
 )
 
 // Consent serves the sign-in page of a site that has users: GET and POST /agent/authorize.
-// It signs its user in, shows what is asked, and calls ask.Approve when the user agrees; it
+// It signs its user in, shows the vendor and the actions, and calls ask.Approve when the user agrees; it
 // shows the code, which the user gives to the agent.
 type Consent func(w http.ResponseWriter, r *http.Request, ask Ask)
 

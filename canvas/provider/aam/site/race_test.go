@@ -74,7 +74,7 @@ func (r *together) Settle(context.Context, site.Payment) (site.Settlement, error
 	return site.Settlement{}, nil
 }
 
-// TestLastCountsTogether: calls that were all told that a count is left share it only once.
+// TestLastCountsTogether: calls that have all passed the check of the count still get only those that are left.
 func TestLastCountsTogether(t *testing.T) {
 	t.Parallel()
 	rail := &together{}

@@ -53,7 +53,7 @@ func (f Func) Execute(ctx context.Context, c Call) (ahp.Value, error) { return f
 type Options struct {
 	// Rails take payments, by the pricing type; they are added to x402.
 	Rails map[string]Rail
-	// Consent serves the sign-in page of a site with users of its own. Without it, the
+	// Consent serves the sign-in page of a site that has users. Without it, the
 	// page files a request, which [Site.Approve] grants.
 	Consent Consent
 	// HTTP fetches the keys of issuers, and speaks with a facilitator. It should refuse

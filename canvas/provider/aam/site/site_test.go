@@ -156,7 +156,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestTwoHeaders: a header that is there twice is refused.
+// TestTwoHeaders: a repeated header is refused.
 func TestTwoHeaders(t *testing.T) {
 	t.Parallel()
 	e := start(t)

@@ -2,6 +2,7 @@ package programtest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -64,6 +65,7 @@ func (h *aamHost) serve(args ...string) *server {
 // aamAgent is another vendor's agent, with a test key.
 type aamAgent struct {
 	t        *testing.T
+	key      x402.Key
 	client   *aam.Client
 	site     aam.Site
 	manifest *aam.Manifest
@@ -77,7 +79,7 @@ func newAAMAgent(t *testing.T, origin string) *aamAgent {
 	}
 	out := outbound.New(outbound.Options{Loopback: true})
 	t.Cleanup(func() { _ = out.Close() })
-	a := &aamAgent{t: t, client: aam.New(aam.Options{HTTP: out, Vendor: aamVendor, Signer: key})}
+	a := &aamAgent{t: t, key: key, client: aam.New(aam.Options{HTTP: out, Vendor: aamVendor, Signer: key})}
 	if a.site, err = aam.ParseSite(origin, true); err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +106,25 @@ func (a *aamAgent) invoke(action, title string) aam.Outcome {
 		a.t.Fatal(err)
 	}
 	return o
+}
+
+// sign returns a payment of the price, as a header.
+func (a *aamAgent) sign() string {
+	network, _ := x402.NetworkOf(x402.BaseSepolia)
+	amount, _ := x402.ParsePrice("0.05")
+	to, err := x402.ParseAddress("0x209693Bc6afc0C5328bA36FaF03C514EF312287C")
+	if err != nil {
+		panic(err)
+	}
+	data, err := x402.Authorize(a.key.Account(), x402.Price{Network: network, Amount: amount, PayTo: to}, 10*time.Minute, time.Now())
+	if err != nil {
+		panic(err)
+	}
+	sig, err := a.key.Sign(context.Background(), data)
+	if err != nil {
+		panic(err)
+	}
+	return x402.Header(data, sig)
 }
 
 // owner is the host's owner in front of the canvas aam-agents.
@@ -291,7 +312,7 @@ func (h *aamHost) log(s *server) (rows []logRow) {
 	return rows
 }
 
-// TestAAMListener: the site's listener is not the host: no path of the host is there, no
+// TestAAMListener: the site's listener is not the host: it has no path of the host, no
 // token of the host is good there, and none of the site's at the host.
 func TestAAMListener(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ import (
 // it does not count with the host's.
 const maxAAMConns = 256
 
-// aamSite is the host as a site, on a listener of its own: strangers come there, and no
+// aamSite is the host as a site, on a separate listener: strangers connect to it, and no
 // path of the host is reachable.
 type aamSite struct {
 	site   *site.Site
@@ -138,7 +138,7 @@ func (s *aamSite) close() (err error) {
 	return err
 }
 
-// siteStore keeps a site's records in a store of its own: the host's knows nothing of
+// siteStore keeps a site's records in a separate store: the host's knows nothing of
 // them.
 type siteStore struct{ *sqlitestore.Store }
 

@@ -1,0 +1,191 @@
+package programtest
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// aamOutcome is what a test reads of an outcome of aam-site.
+type aamOutcome struct {
+	Kind         string    `json:"outcome"`
+	Call         string    `json:"call,omitzero"`
+	WaitsFor     string    `json:"waits_for,omitzero"`
+	OK           bool      `json:"ok,omitzero"`
+	AuthorizeURL string    `json:"authorize_url,omitzero"`
+	Payment      ahp.Value `json:"payment,omitzero"`
+	Rest         ahp.Value `json:",embed"`
+}
+
+// phone is a host whose agent uses sites, with its person in front of the card.
+type phone struct {
+	t    *testing.T
+	m    *machine
+	card *owner
+}
+
+// do invokes an action of the card as the agent.
+func (p *phone) do(action string, input any) (o aamOutcome) {
+	p.t.Helper()
+	text := p.m.do(0, "invoke", "site", action, "--input", string(ahp.MustMarshal(input)))
+	if err := ahp.Unmarshal([]byte(text), &o); err != nil {
+		p.t.Fatal(err, text)
+	}
+	return o
+}
+
+// call invokes an action of the site, and returns the outcome once it no longer waits for
+// what came before.
+func (p *phone) call(action, title string) aamOutcome {
+	p.t.Helper()
+	return p.do("invoke", map[string]any{"action": action, "params": map[string]string{"list": "To do", "title": title}})
+}
+
+// result waits until a call is in another state than before.
+func (p *phone) result(o aamOutcome) aamOutcome {
+	p.t.Helper()
+	next := o
+	untilTrue(p.t, "outcome of the call after "+o.WaitsFor, func() bool {
+		next = p.do("result", map[string]string{"call": o.Call})
+		return next.Kind != o.Kind || next.WaitsFor != o.WaitsFor && next.WaitsFor != "site"
+	})
+	return next
+}
+
+// send approves what the card asks.
+func (p *phone) send(pin string) {
+	p.t.Helper()
+	p.card.wait(`at("#asks .main")`)
+	if pin != "" {
+		p.card.wait(`at("#asks .amount")`)
+		p.card.eval(`at("#asks [name=pin]").focus()`)
+		p.card.frame.Keys(p.t, pin+kb.Enter)
+		return
+	}
+	p.card.eval(`at("#asks .main").focus()`)
+	p.card.frame.Keys(p.t, kb.Enter)
+}
+
+func startPhone(t *testing.T, b *webtest.Browser, site string) *phone {
+	t.Helper()
+	p := &phone{t: t, m: newMachine(t)}
+	dir := filepath.Join(t.TempDir(), "state")
+	key, err := x402.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(signer, []byte(key.Text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "aam"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := aam.SetPIN(filepath.Join(dir, "aam", "pin"), aamPIN); err != nil {
+		t.Fatal(err)
+	}
+	s := p.m.serve("--state", dir, "--aam", "--aam-loopback", "--aam-vendor", aamVendor, "--aam-signer", signer)
+	p.m.do(0, "open", "aam-site", "--instance", "site", "--input", string(ahp.MustMarshal(map[string]string{"site": site})))
+	p.card = &owner{t: t, tab: b.Open(t, s.Link)}
+	untilTrue(t, "the card of the site", func() bool {
+		for _, f := range p.card.tab.Frames(t, 1, webtest.ContentFrame) {
+			if f.WaitAtMost(time.Second, ownerPrelude+`at("#asks") && d.body.getAttribute("aria-busy") === "false"})()`) {
+				p.card.frame = f
+				return true
+			}
+		}
+		return false
+	})
+	return p
+}
+
+// TestAAMTwoHosts is the seed's story between two hosts: the agent of one uses the board of
+// the other. Persons approve in both: what is sent, who is let in, what is paid.
+func TestAAMTwoHosts(t *testing.T) {
+	t.Parallel()
+	b := webtest.Start(t)
+	h := newAAMHost(t)
+	s := h.serve()
+	maria := openOwner(t, b, s.Link)
+	p := startPhone(t, b, h.origin)
+
+	first := p.call("add_card", "Milk")
+	if first.Kind != "pending" || first.WaitsFor != "approval" {
+		t.Fatalf("%+v", first)
+	}
+	p.send("")
+	signIn := p.result(first)
+	if signIn.Kind != aam.SignIn {
+		t.Fatalf("%+v", signIn)
+	}
+	at, err := url.Parse(signIn.AuthorizeURL)
+	if err != nil || at.Query().Get("vendor") != aamVendor {
+		t.Fatal(signIn.AuthorizeURL)
+	}
+	page := b.Open(t, signIn.AuthorizeURL)
+	page.Click(t, "button")
+	untilTrue(t, "the number of the request", func() bool { return page.WaitAtMost(time.Second, `document.querySelector("#number")`) })
+	maria.letIn(webtest.Eval[string](t, page, `document.querySelector("#number").textContent`), aamPIN)
+	maria.wait(`at(".code")`)
+	code := maria.eval(`at(".code").textContent`)
+
+	p.card.wait(`!at("#entry").hidden`)
+	p.card.eval(`at("#code").focus()`)
+	p.card.frame.Keys(t, code+kb.Enter)
+	p.card.wait(`at("#signed").textContent.startsWith("Signed in")`)
+	p.card.shot("aam-site-signed-in")
+
+	done := p.call("add_card", "Milk")
+	if done.Kind == "pending" && done.WaitsFor == "approval" {
+		p.send("")
+	}
+	if done.Kind == "pending" {
+		done = p.result(done)
+	}
+	if done.Kind != aam.Done || !done.OK {
+		t.Fatalf("%+v", done)
+	}
+	paid := p.call("add_urgent_card", "Fire")
+	p.send("")
+	if paid = p.result(paid); paid.Kind != "pending" || paid.WaitsFor != "payment" {
+		t.Fatalf("%+v", paid)
+	}
+	p.card.wait(`at("#asks .amount")`)
+	p.card.shot("aam-site-payment")
+	p.send(aamPIN)
+	if paid = p.result(paid); paid.Kind != aam.Done || !paid.OK || !strings.Contains(string(paid.Payment), `"0.05"`) {
+		t.Fatalf("%+v", paid)
+	}
+	maria.wait(`at("#payments").textContent.includes("1 payment")`)
+	maria.click("#agents button") // Revoke
+	maria.wait(`at("#agents").children.length === 0`)
+	last := p.call("add_card", "Bread")
+	p.send("")
+	if last = p.result(last); last.Kind != aam.SignIn {
+		t.Errorf("after the revoke: %+v", last)
+	}
+	p.card.wait(`at("#signed").textContent === "Not signed in"`)
+	var rows []logRow
+	if err := json.Unmarshal([]byte(h.m.do(0, "invoke", "aam-agents", "log")), &rows); err != nil || len(rows) != 5 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	if events := p.m.do(0, "invoke", "site", "calls"); strings.Contains(events, code) || strings.Contains(events, "agt_") || strings.Contains(events, aamPIN) {
+		t.Error("the agent's log has a secret")
+	}
+	s.stop(syscall.SIGTERM)
+}
