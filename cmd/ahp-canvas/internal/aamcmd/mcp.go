@@ -198,7 +198,7 @@ func (b *bridge) invoke(ctx context.Context, req *mcp.CallToolRequest, in invoke
 	if err := b.client.Allow(m, site, ""); err != nil {
 		return nil, nil, err
 	}
-	return b.send(ctx, m, site, aam.Call{ID: aam.CallID(), Action: a.ID, Params: params, Token: in.Token}, in.Payment)
+	return b.send(ctx, m, site, aam.Call{ID: aam.CallID(), Action: a.ID, Params: params, Token: in.Token, Reference: in.Payment}, in.Payment)
 }
 
 // send sends an approved call, and the payment that the agent brought.
