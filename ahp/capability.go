@@ -6,6 +6,10 @@ import "slices"
 // (#297), section 1).
 const CapabilityCanvas = "canvas"
 
+// CapabilityChat lets a connection see the chats of sessions. Clients cannot declare it:
+// the host adds it to connections of a later version.
+const CapabilityChat = "x-ahp-canvas/chat"
+
 // ClientCapabilities is the capabilities member of initialize. A capability is
 // declared if its member is an object. Unknown names are ignored, whatever their
 // values, because a later version might define them.
@@ -17,6 +21,7 @@ func (c ClientCapabilities) Set() (Capabilities, error) {
 	var names Capabilities
 	for name, v := range c {
 		switch {
+		case name == CapabilityChat:
 		case v.Kind() == '{':
 			names = append(names, name)
 		case v.Kind() != 'n' && name == CapabilityCanvas:

@@ -126,8 +126,16 @@ func (s *Snapshot) Encode() ahp.Snapshot {
 // a new snapshot.
 func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	kind := tx.l.Kind(uri)
+	if kind == nil || !s.Caps.Has(kind.Capability) {
+		return nil, kind.notFound()
+	}
 	c := tx.l.channels[uri]
-	if c == nil || !s.Caps.Has(kind.Capability) {
+	if c == nil && kind.Make != nil {
+		if parent, first, ok := kind.Make(uri); ok && tx.Create(uri, parent, first) == nil {
+			c = tx.l.channels[uri]
+		}
+	}
+	if c == nil {
 		return nil, kind.notFound()
 	}
 	sub, again := s.subs[c]

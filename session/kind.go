@@ -15,13 +15,16 @@ import (
 // kind returns the kind of session channels. after is called for every change.
 func kind(permit func(*channels.ReadTx, *channels.Dispatch) error, check func(*channels.Subscriber, ahp.Action) error, after func(tx *channels.Tx, uri string, before, now State, a ahp.Action)) *channels.Kind {
 	return &channels.Kind{
-		Scheme:           ahp.SchemeSession,
-		Actions:          Actions,
-		NotFound:         ahp.ErrSessionNotFound,
-		Reduce:           Reduce,
-		Check:            check,
-		Permit:           permit,
-		Clean:            clean,
+		Scheme:   ahp.SchemeSession,
+		Actions:  Actions,
+		NotFound: ahp.ErrSessionNotFound,
+		Reduce:   Reduce,
+		Check:    check,
+		Permit:   permit,
+		Clean:    clean,
+		PermitUnsubscribed: func(_ *channels.ReadTx, from *channels.Subscriber, _ string) bool {
+			return from.Caps.Has(ahp.CapabilityChat) // these clients dispatch before they subscribe
+		},
 		Size:             stateSize,
 		Redact:           redact,
 		RedactCapability: ahp.CapabilityCanvas,

@@ -152,12 +152,21 @@ func fate(a wireAction) covers {
 	return unprompted
 }
 
+// laterActions are those of the later versions, which are in no table of 0.5 and 0.6.
+var laterActions = map[string]covers{
+	"chat/turnStarted": both, "chat/responsePart": unprompted, "chat/turnComplete": unprompted,
+	"chat/canvasesChanged": unprompted, "canvas/stateChanged": unprompted,
+}
+
 func TestCoverage(t *testing.T) {
 	s := readShown(transcripts(t))
 	for name, want := range methodRows {
 		missing(t, "method "+name, want, s.methods[name])
 	}
 	for name, want := range actionRows {
+		missing(t, "action "+name, want, s.actions[name])
+	}
+	for name, want := range laterActions {
 		missing(t, "action "+name, want, s.actions[name])
 	}
 	for _, name := range notificationRows {
@@ -203,7 +212,7 @@ func TestCoverageExceptions(t *testing.T) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.actions)) {
-		if actionRows[name] == 0 && s.actions[name] != refused {
+		if actionRows[name] == 0 && laterActions[name] == 0 && s.actions[name] != refused {
 			t.Errorf("%s is accepted but is no action of the documents", name)
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	NeedsDemo     = "demo"     // the extensions demo and other that README.md describes
 	NeedsTokens   = "tokens"   // connections whose token is not the view token
 	NeedsClock    = "clock"    // time that passes, fake or real
+	NeedsLater    = "later"    // AHP 0.9, 0.10 and 1.x
 	NeedsHost     = "host"     // an event inside the host, which only a host built for tests can cause
 )
 

@@ -11,6 +11,7 @@ var (
 	// notTheSurface are words that contain "canvas" but do not need the Canvas
 	// surface: an unknown capability, and the name of an agent.
 	notTheSurface = strings.NewReplacer(`"capabilities":{"canvas":{}}`, "", `"provider":"canvas"`, "")
+	laterVersions = regexp.MustCompile(`"protocolVersions":\[[^\]]*"(1\.|0\.9\.|0\.10\.)`)
 	ofTheDemo     = regexp.MustCompile(`"(extensionId|canvasId)":"(demo|other|counter|broken|hang|evil)"|\["\$\*","\$\*"`)
 	ofAProvider   = regexp.MustCompile(`"canvasProviders":`)
 )
@@ -23,6 +24,7 @@ func neededBy(tr *Transcript) []string {
 		has[NeedsCanvas] = has[NeedsCanvas] || strings.Contains(strings.ToLower(text), "canvas")
 		has[NeedsProvider] = has[NeedsProvider] || ofAProvider.MatchString(text)
 		has[NeedsDemo] = has[NeedsDemo] || ofTheDemo.MatchString(text)
+		has[NeedsLater] = has[NeedsLater] || laterVersions.MatchString(text)
 		switch s.Op {
 		case OpAgentCall:
 			has[NeedsAgent] = true
@@ -35,7 +37,7 @@ func neededBy(tr *Transcript) []string {
 		}
 	}
 	var needs []string
-	for _, word := range []string{NeedsCanvas, NeedsAgent, NeedsProvider, NeedsDemo, NeedsTokens, NeedsClock, NeedsHost} {
+	for _, word := range []string{NeedsCanvas, NeedsAgent, NeedsProvider, NeedsDemo, NeedsTokens, NeedsClock, NeedsHost, NeedsLater} {
 		if has[word] {
 			needs = append(needs, word)
 		}

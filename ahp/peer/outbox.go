@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -28,6 +29,8 @@ type outbox struct {
 
 	holding holding
 	replies replies
+
+	rewrite atomic.Pointer[func(text []byte) []byte] // nil for most peers
 }
 
 // bulk is a large content result.
@@ -59,13 +62,26 @@ func (p *Peer) Push(f Frame) { p.out.push(f) }
 
 // PushShared is Push for messages to many peers.
 func (p *Peer) PushShared(s Shared) {
-	if !p.conn.Masks() {
+	if !p.conn.Masks() && p.out.rewrite.Load() == nil {
 		p.Push(framedShared{s})
 		return
 	}
 	for _, m := range s.Messages() {
 		p.Push(text(m))
 	}
+}
+
+// Rewrite makes the writer pass each further JSON text to rewrite, and send the result in
+// its place, or nothing if that is nil. rewrite is called by one goroutine at a time, in
+// the order of the texts, without locks; it must not change its argument. Large content
+// results are not passed. Rewrite must be called before anything that needs it is queued.
+// nil ends it.
+func (p *Peer) Rewrite(rewrite func(text []byte) []byte) {
+	if rewrite == nil {
+		p.out.rewrite.Store(nil)
+		return
+	}
+	p.out.rewrite.Store(&rewrite)
 }
 
 // Notify pushes a notification to this peer alone. nil params omit the member.

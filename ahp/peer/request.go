@@ -40,6 +40,9 @@ func (r *Request) uncount() { r.peer.out.holding.account.Give(budget.Frames, int
 // notifications that were refused.
 func (r *Request) Limited() *ahp.Error { return r.limited }
 
+// ID returns the id as it was sent, or nil for a notification.
+func (r *Request) ID() []byte { return r.id }
+
 // Size returns the size of the message in bytes.
 func (r *Request) Size() int { return r.size }
 

@@ -17,7 +17,7 @@ const batchSize = 64 << 10
 // startWriter passes the caller's writer role to another goroutine. It may be called
 // under any lock.
 func (o *outbox) startWriter() {
-	if o.conn.CanTry() {
+	if o.conn.CanTry() && o.rewrite.Load() == nil {
 		flushers.add(o)
 	} else {
 		go o.write(nil, 0, nil)
@@ -32,7 +32,7 @@ func (o *outbox) flush(busy bool) {
 	o.mu.Unlock()
 	switch {
 	case !begin:
-	case busy || !o.conn.CanTry():
+	case busy || !o.conn.CanTry() || o.rewrite.Load() != nil:
 		o.startWriter()
 	default:
 		o.tryWrite()
@@ -65,6 +65,9 @@ func (o *outbox) tryWrite() {
 
 // tryQueue writes frames without waiting, and returns how many were taken.
 func (o *outbox) tryQueue(frames []Frame) (taken int) {
+	if o.rewrite.Load() != nil {
+		return 0 // rewriting takes a while
+	}
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
 	for taken < len(frames) {
@@ -154,6 +157,9 @@ func recycleBatch(batch *[][]byte) {
 func (o *outbox) writeQueue(frames []Frame) error {
 	batch := batches.Get().(*[][]byte)
 	defer recycleBatch(batch)
+	if rewrite := o.rewrite.Load(); rewrite != nil {
+		return o.writeRewritten(frames, *rewrite)
+	}
 	for len(frames) > 0 {
 		if inParts(frames[0]) && !o.conn.Masks() {
 			j, _ := asParts(frames[0])
@@ -172,6 +178,24 @@ func (o *outbox) writeQueue(frames []Frame) error {
 			return err
 		}
 		frames = frames[n:]
+	}
+	return nil
+}
+
+// writeRewritten passes what rewrite makes of each frame to the connection.
+func (o *outbox) writeRewritten(frames []Frame, rewrite func([]byte) []byte) error {
+	for _, f := range frames {
+		b := f.Bytes()
+		if f.Size() == 0 && !isExempt(f) && !o.charge(len(b), o.opts.QueueBytes) {
+			o.tooSlow()
+			return o.conn.Err()
+		}
+		if sent := rewrite(b); sent != nil {
+			if err := o.conn.WriteBatch([][]byte{sent}); err != nil {
+				return err
+			}
+		}
+		o.wrote(f, b)
 	}
 	return nil
 }

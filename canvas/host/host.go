@@ -14,12 +14,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session"
+	"github.com/ahp-canvas/ahp-canvas/session/chat"
 )
 
 // The roles of tokens (canvas/PROTOCOL.md section 9.2). All open the page and AHP.
@@ -143,7 +145,9 @@ func (h *Host) assemble() {
 		Capabilities: func(id string) ahp.Capabilities { return h.server.Capabilities(id) },
 		Prepare:      h.canvases.Prepare, Vet: h.canvases.Clients.Vet, After: h.canvases.Clients.Fold, BeforeDispose: h.canvases.CloseSession,
 	})
+	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server
+	so.Dialects = dialect.New(dialect.Options{})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.mayUse, h.audit.act
@@ -152,6 +156,18 @@ func (h *Host) assemble() {
 	h.tools = mcp.New(h.canvases, mcp.Options{
 		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Look: h.Look, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
+}
+
+// prompted gives agents what a person wrote in the chat of a session.
+func (h *Host) prompted(session, text, clientID string) {
+	event := ahp.MustMarshal(struct {
+		Kind string `json:"kind"`
+		Text string `json:"text"`
+		From string `json:"from"`
+	}{"prompt", text, clientID})
+	if err := h.canvases.Raise(session, event); err != nil {
+		h.logger.Warn("a person's message did not reach the agents", "session", session, "error", err)
+	}
 }
 
 // canvasFiles returns the files that are content of every instance: the module that

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -67,6 +68,12 @@ func TestEndpoints(t *testing.T) {
 		{"foreign origin", page + "ahp", http.Header{"Origin": {"https://evil.example"}, "Authorization": {"Bearer " + viewToken}}, "", 403},
 		{"null origin", page + "ahp", http.Header{"Origin": {"null"}, "Authorization": {"Bearer " + viewToken}}, "", 403},
 		{"content origin", page + "ahp", http.Header{"Origin": {strings.TrimSuffix(content, "/")}, "Authorization": {"Bearer " + viewToken}}, "", 403},
+		{"an editor's origin", page + "ahp", http.Header{"Origin": {host.EditorOrigin}, "Authorization": {"Bearer " + viewToken}}, "", 400},
+		{"an editor's origin without a token", page + "ahp", http.Header{"Origin": {host.EditorOrigin}}, "", 401},
+		{"an editor's origin at MCP", page + "mcp", http.Header{"Origin": {host.EditorOrigin}, "Authorization": {"Bearer " + agentToken}}, "", 403},
+		{"AHP at the root without a token", page, http.Header{"Upgrade": {"websocket"}, "Connection": {"upgrade"}}, "", 401},
+		{"AHP at the root from a foreign origin", page, http.Header{"Upgrade": {"websocket"}, "Connection": {"upgrade"}, "Origin": {"https://evil.example"}, "Authorization": {"Bearer " + viewToken}}, "", 403},
+		{"AHP at the root of a content host", content, http.Header{"Upgrade": {"websocket"}, "Connection": {"upgrade"}, "Authorization": {"Bearer " + viewToken}}, "", 421},
 		{"AHP without a token", page + "ahp", nil, "", 401},
 		{"AHP with a wrong token", page + "ahp", http.Header{"Authorization": {"Bearer wrong"}}, "", 401},
 		{"AHP without an upgrade", page + "ahp", http.Header{"Authorization": {"Bearer " + viewToken}}, "", 400},
@@ -94,6 +101,28 @@ func TestEndpoints(t *testing.T) {
 				t.Errorf("status %d, want %d: %s", resp.StatusCode, tc.want, body)
 			}
 		})
+	}
+}
+
+// TestEditorsElsewhere: beyond loopback the origin of editors is one that Options.Origins
+// has to name.
+func TestEditorsElsewhere(t *testing.T) {
+	for want, origins := range map[int][]string{
+		403: {"https://canvas.example"},
+		400: {"https://canvas.example", host.EditorOrigin},
+	} {
+		h, err := host.New(host.Options{ViewToken: viewToken, Origins: origins})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		req := httptest.NewRequest("GET", "https://canvas.example/ahp", nil)
+		req.Header = http.Header{"Origin": {host.EditorOrigin}, "Authorization": {"Bearer " + viewToken}}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		if w.Code != want {
+			t.Errorf("with %v: status %d, want %d", origins, w.Code, want)
+		}
 	}
 }
 

@@ -42,6 +42,10 @@ func owned(path string) bool {
 // while it knows none, to localhost on connections that arrive there. Under a path prefix
 // it does not work: the page and its frames have absolute paths.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/" && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && !h.closing.Load() {
+		h.serveAHP(w, r) // editors open a host by its name and port alone
+		return
+	}
 	h.sites.of(r).page.ServeHTTP(w, r)
 }
 
@@ -60,11 +64,12 @@ func (h *Host) serveApp(w http.ResponseWriter, r *http.Request) {
 
 func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 	s := h.sites.of(r)
-	if refusal := s.address(r); refusal != nil {
+	if refusal := s.ahp.CheckAddress(r); refusal != nil {
+		refusal.Reason += s.hint
 		h.sites.refuse(w, refusal)
 		return
 	}
-	socket, grant, err := ws.Accept(w, r, ws.AcceptOptions{Guard: s.guard, Roles: access.Roles()})
+	socket, grant, err := ws.Accept(w, r, ws.AcceptOptions{Guard: s.ahp, Roles: access.Roles()})
 	if err != nil {
 		h.logger.Info("connection refused", "err", err)
 		return

@@ -34,6 +34,7 @@ type Options struct {
 	// address of [Host.Serve]'s listener is known without them. One can have a path,
 	// which a proxy removes before it forwards a request: the page then works under
 	// it, and links name it. Other pages of that origin can read the page's token.
+	// [EditorOrigin] lets VS Code's desktop windows connect from other machines.
 	Origins []string
 	// ContentOrigin is the pattern of the origins that canvases get, for example
 	// https://*.canvas.example, with wildcard DNS and certificate. On loopback it is

@@ -3,6 +3,8 @@ package host
 import (
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -12,6 +14,7 @@ import (
 type site struct {
 	addresses
 	guard *ws.Guard
+	ahp   *ws.Guard // guard, which lets editors in as well
 	page  http.Handler
 	hint  string // ends the text of a refused address
 }
@@ -23,6 +26,25 @@ func (s *site) address(r *http.Request) *ws.Refusal {
 		refusal.Reason += s.hint
 	}
 	return refusal
+}
+
+// EditorOrigin is the origin of VS Code's desktop windows. It is no web origin: no page
+// has it. The host accepts it for AHP on loopback, and elsewhere if Options.Origins names
+// it.
+const EditorOrigin = "vscode-file://vscode-app"
+
+// forEditors returns the guard of AHP.
+func forEditors(g *ws.Guard, named bool) *ws.Guard {
+	if !named && slices.ContainsFunc(g.Hosts, func(h string) bool { return !isLoopbackName((&url.URL{Host: h}).Hostname()) }) {
+		return g
+	}
+	more := *g
+	more.Origins = append(slices.Clone(g.Origins), EditorOrigin)
+	return &more
+}
+
+func isLoopbackName(name string) bool {
+	return name == "localhost" || net.ParseIP(name).IsLoopback()
 }
 
 // originsHint explains a refusal to the author of a program that gave no origins.

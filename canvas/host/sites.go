@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +20,7 @@ import (
 type sites struct {
 	origins       []string
 	contentOrigin string
+	editor        bool // the origins name EditorOrigin
 	keys          *keys
 	app           http.Handler // everything on the page's origin that is not a file of the page
 	logger        *slog.Logger
@@ -32,7 +34,11 @@ type sites struct {
 }
 
 func newSites(opts *Options, k *keys, app http.Handler) *sites {
-	return &sites{origins: opts.Origins, contentOrigin: opts.ContentOrigin, app: app, logger: opts.Logger, keys: k}
+	isEditor := func(origin string) bool { return origin == EditorOrigin }
+	return &sites{
+		origins: slices.DeleteFunc(slices.Clone(opts.Origins), isEditor), editor: slices.ContainsFunc(opts.Origins, isEditor),
+		contentOrigin: opts.ContentOrigin, app: app, logger: opts.Logger, keys: k,
+	}
 }
 
 // setAddr makes the site of a listener's address and the origins.
@@ -112,6 +118,7 @@ func (l *sites) newSite(a addresses, queryToken bool, hint string) (*site, error
 	s := &site{addresses: a, hint: hint, guard: &ws.Guard{
 		Hosts: a.hosts, Origins: a.origins, QueryToken: queryToken, Lookup: l.keys.find,
 	}}
+	s.ahp = forEditors(s.guard, l.editor)
 	unknown := ""
 	if hint != "" {
 		unknown = "this host is not known under that name" + hint

@@ -45,6 +45,7 @@ type client struct {
 	// or of the one that ended last. A client from before a restart has no version.
 	version ahp.Version
 	caps    ahp.Capabilities
+	dialect Dialect // nil for the server's own version
 	conns   []*conn // open, oldest first
 	// ended reports that the connection of version and caps has ended; bookmark has its
 	// subscriptions. Older connections might still be open.
@@ -89,7 +90,7 @@ func (t *clients) add(c *conn) {
 		t.known[cl.id] = cl
 	}
 	t.present(cl)
-	cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, false
+	cl.version, cl.caps, cl.dialect, cl.ended = c.sub.Version, c.sub.Caps, c.dialect, false
 	t.mark(cl, nil)
 	cl.conns = append(cl.conns, c)
 }
@@ -123,7 +124,7 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 		t.ends = nil
 	}
 	if newest && !cl.ended || len(cl.conns) == 0 {
-		cl.version, cl.caps, cl.ended = c.sub.Version, c.sub.Caps, true
+		cl.version, cl.caps, cl.dialect, cl.ended = c.sub.Version, c.sub.Caps, c.dialect, true
 		t.mark(cl, mark)
 	}
 	switch {

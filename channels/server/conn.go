@@ -35,6 +35,9 @@ type conn struct {
 	// after the last request.
 	sub *channels.Subscriber
 
+	dialect    Dialect    // of the client; nil for the server's own version
+	translator Translator // nil without a dialect
+
 	answered atomic.Bool // the answer to the handshake is queued
 
 	account   *budget.Account
@@ -69,6 +72,9 @@ func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	c.waiting.add()
 	defer c.waiting.done()
+	if c.server.dialects != nil && (c.translator != nil || c.sub == nil) && !c.translate(req) {
+		return
+	}
 	m, known := c.server.methods[req.Method]
 	switch {
 	case !known:

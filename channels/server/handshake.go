@@ -53,7 +53,7 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
-	secret, old, err := c.open(ctx, ahp.Initialize.Name, p.ClientID, version, caps, ahp.ResumeSecret(p.Meta), true)
+	secret, old, err := c.open(ctx, ahp.Initialize.Name, p.ClientID, version, c.dialectCaps(caps), ahp.ResumeSecret(p.Meta), true)
 	if err != nil {
 		req.Fail(err)
 		return

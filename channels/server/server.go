@@ -43,6 +43,8 @@ type Options struct {
 	// Audit is called for each handshake, each action, each request that changes something
 	// and each that the role does not permit. It must return at once. It may be nil.
 	Audit func(Act)
+	// Dialects speaks other versions of the protocol; nil speaks only the server's own.
+	Dialects Dialects
 	// Info names the host in the answer to initialize. It may be nil.
 	Info *ahp.ServerInfo
 
@@ -85,6 +87,7 @@ type Server struct {
 	validToken   func(string) bool
 	mayUse       func(clientID, token string) bool
 	audit        func(Act)
+	dialects     Dialects
 	info         *ahp.ServerInfo
 	maxSubs      int
 	handshake    time.Duration
@@ -117,6 +120,7 @@ func New(opts Options) *Server {
 		validToken:   opts.ValidToken,
 		mayUse:       opts.MayUse,
 		audit:        opts.Audit,
+		dialects:     opts.Dialects,
 		info:         opts.Info,
 		maxSubs:      or(opts.MaxSubs, 4096),
 		handshake:    or(opts.Handshake, 30*time.Second),

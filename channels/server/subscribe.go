@@ -18,14 +18,7 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 		return
 	}
 	err := c.server.log.Update(func(tx *channels.Tx) error {
-		switch again := tx.Subscribed(c.sub, p.Channel); {
-		case again:
-		case !c.server.memory.Fits(budget.Clients, perSubscription):
-			return errMemory
-		case tx.SubscriptionCount(c.sub) >= c.server.maxSubs:
-			return ahp.Errorf(ahp.CodePermissionDenied, "more than %d subscriptions on one connection", c.server.maxSubs)
-		}
-		snap, err := tx.Subscribe(c.sub, p.Channel)
+		snap, err := c.subscribeTo(tx, p.Channel)
 		if err != nil {
 			return err
 		}
@@ -42,6 +35,18 @@ func subscribe(_ context.Context, c *conn, req *peer.Request) {
 	}
 }
 
+// subscribeTo subscribes the connection to a channel, within the limits.
+func (c *conn) subscribeTo(tx *channels.Tx, uri string) (*channels.Snapshot, error) {
+	switch again := tx.Subscribed(c.sub, uri); {
+	case again:
+	case !c.server.memory.Fits(budget.Clients, perSubscription):
+		return nil, errMemory
+	case tx.SubscriptionCount(c.sub) >= c.server.maxSubs:
+		return nil, ahp.Errorf(ahp.CodePermissionDenied, "more than %d subscriptions on one connection", c.server.maxSubs)
+	}
+	return tx.Subscribe(c.sub, uri)
+}
+
 // unsubscribe ends a subscription. No envelope of the channel is delivered after it.
 // An unknown channel is ignored.
 func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
@@ -50,10 +55,14 @@ func unsubscribe(_ context.Context, c *conn, req *peer.Request) {
 		c.server.unreadable.Add(1)
 		return
 	}
-	last := c.server.log.Unsubscribe(c.sub, p.Channel)
+	c.unsubscribeFrom(p.Channel)
+}
+
+func (c *conn) unsubscribeFrom(uri string) {
+	last := c.server.log.Unsubscribe(c.sub, uri)
 	c.server.log.View(c.countSubscriptions)
 	if last && c.server.presence != nil {
-		c.server.presence.ClientLeft(c.sub.ClientID, p.Channel)
+		c.server.presence.ClientLeft(c.sub.ClientID, uri)
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	reasonAgent       = "the agent has to open a canvas, which no client can; offer the tools at an MCP endpoint (--mcp URL) or by a command (--open-cmd CMD)"
 	reasonTools       = "the agent needs a tool that the host's MCP endpoint does not have: "
 	reasonDemo        = "needs the demo extensions of testcases/README.md inside the host; use --demo if it has them"
+	reasonLater       = "needs the later versions of AHP, with sessions that have the names of the case"
 	reasonTokens      = "needs tokens that only a host built for tests has"
 	reasonOrigin      = "the host itself has to change a session's title; only a host built for tests can be told to"
 	reasonSlow        = "waits for more than a few seconds; use --slow to play it"
@@ -51,6 +52,8 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 		return reasonOrigin
 	case has(testcases.NeedsHost) && !r.canPlayHostSteps(t):
 		return reasonHost
+	case has(testcases.NeedsLater):
+		return reasonLater
 	case has(testcases.NeedsTokens):
 		return reasonTokens
 	case has(testcases.NeedsAgent) && r.opts.Agent == nil:

@@ -1,17 +1,23 @@
 package aam_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/outbound"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
@@ -361,13 +367,60 @@ func TestCredentialForAny(t *testing.T) {
 	}
 }
 
-// TestDNS reaches no address of this machine or its network by any name of a site.
-func TestDNS(t *testing.T) {
-	e := newEnv(t)
-	for _, name := range []string{"localhost.localdomain", "169.254.169.254.example.invalid"} {
-		at := aam.Site{Origin: "https://" + name}
-		if _, _, err := e.Discover(t.Context(), at); code(err) != aam.CodeSiteUnavailable {
-			t.Errorf("%s: %v", name, err)
+// names answers every name with one address, on a real socket.
+func names(t *testing.T, address netip.Addr) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { _ = conn.Close(); <-done })
+	go func() {
+		defer close(done)
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			q := m.Questions[0]
+			m.Response, m.Authoritative, m.Additionals = true, true, nil
+			head := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
+			switch {
+			case q.Type == dnsmessage.TypeA && address.Is4():
+				m.Answers = []dnsmessage.Resource{{Header: head, Body: &dnsmessage.AResource{A: address.As4()}}}
+			case q.Type == dnsmessage.TypeAAAA && address.Is6():
+				m.Answers = []dnsmessage.Resource{{Header: head, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}}}
+			}
+			if raw, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(raw, from)
+			}
 		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// TestDNS: a site whose name means an address of this machine or its network is not
+// reached.
+func TestDNS(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "100.64.0.1", "192.168.1.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "fd00::1"} {
+		web := outbound.New(outbound.Options{Resolver: names(t, netip.MustParseAddr(address))})
+		c := aam.New(aam.Options{HTTP: web, Vendor: "anthropic.com"})
+		at, err := aam.ParseSite("rebind.example", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Discover(t.Context(), at); code(err) != aam.CodeSiteUnavailable || !strings.Contains(err.Error(), "its name does not mean a public address") {
+			t.Errorf("%s: %v", address, err)
+		}
+		_ = web.Close()
 	}
 }

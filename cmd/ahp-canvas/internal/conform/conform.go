@@ -165,7 +165,7 @@ func (o options) check() error {
 	if o.mcp != "" && o.openCmd != "" {
 		return term.Usagef("--mcp and --open-cmd are two ways to do the same; give one of them")
 	}
-	known := []string{testcases.NeedsCanvas, testcases.NeedsAgent, testcases.NeedsProvider, testcases.NeedsDemo, testcases.NeedsTokens, testcases.NeedsClock, testcases.NeedsHost}
+	known := []string{testcases.NeedsCanvas, testcases.NeedsAgent, testcases.NeedsProvider, testcases.NeedsDemo, testcases.NeedsTokens, testcases.NeedsClock, testcases.NeedsHost, testcases.NeedsLater}
 	for _, word := range o.without {
 		if !slices.Contains(known, word) {
 			return term.Usagef("--without %q: want one of %s", term.Printable(word), strings.Join(known, ", "))

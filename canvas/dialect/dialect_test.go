@@ -1,0 +1,194 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
+	"github.com/ahp-canvas/ahp-canvas/session"
+)
+
+// connect returns a translator for a client that offers a version.
+func connect(t testing.TB, version string) server.Translator {
+	t.Helper()
+	d, err := dialect.New(dialect.Options{Address: func(channel string, s canvas.CanvasState) string {
+		return "http://g.localhost/" + *s.URL
+	}}).Negotiate(ahp.Value(`{"protocolVersions":["` + version + `"]}`))
+	if err != nil || d == nil {
+		t.Fatalf("version %s: %v, %v", version, d, err)
+	}
+	return d.Translator()
+}
+
+// subscribe subscribes the client to a channel whose states are given, and returns the
+// state that it receives.
+func subscribe(t testing.TB, tr server.Translator, channel string, states map[string]any) ahp.Value {
+	t.Helper()
+	m, err := tr.Receive(server.Message{ID: []byte("1"), Method: "subscribe", Params: ahp.MustMarshal(map[string]string{"channel": channel})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var snaps []ahp.Snapshot
+	for _, uri := range m.Subscribe {
+		snaps = append(snaps, ahp.Snapshot{Resource: uri, State: ahp.MustMarshal(states[uri])})
+	}
+	answer := tr.Send(ahp.MustMarshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{"snapshots": snaps}}))
+	var r struct {
+		Result ahp.SubscribeResult `json:"result"`
+		Rest   ahp.Value           `json:",embed"`
+	}
+	if err := ahp.Unmarshal(answer, &r); err != nil || r.Result.Snapshot == nil {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	return r.Result.Snapshot.State
+}
+
+// publish sends the client an action, and returns what it receives.
+func publish(t testing.TB, tr server.Translator, channel string, tag string, a any) (got ahp.ActionEnvelope, ok bool) {
+	t.Helper()
+	var members map[string]ahp.Value
+	if err := ahp.Unmarshal(ahp.MustMarshal(a), &members); err != nil {
+		t.Fatal(err)
+	}
+	members["type"] = ahp.MustMarshal(tag)
+	text := tr.Send(ahp.MustMarshal(map[string]any{"jsonrpc": "2.0", "method": "action", "params": map[string]any{"channel": channel, "serverSeq": 2, "action": members}}))
+	if text == nil {
+		return got, false
+	}
+	var n struct {
+		Params ahp.ActionEnvelope `json:"params"`
+		Rest   ahp.Value          `json:",embed"`
+	}
+	if err := ahp.Unmarshal(text, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n.Params, true
+}
+
+const (
+	sessionURI = "ahp-session:/s"
+	chatURI    = "ahp-chat://default/YWhwLXNlc3Npb246L3M"
+	canvasURI  = "ahp-canvas:/c"
+)
+
+// TestActionsLeadToSnapshots: after random changes, a client that applied every action has
+// what a client that subscribes then gets.
+func TestActionsLeadToSnapshots(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		tr := connect(t, "1.0.0")
+		host := canvas.CanvasState{InstanceID: "c", CanvasID: "k", ExtensionID: "e", Availability: session.Ready}
+		open := session.State{Provider: "canvas", Lifecycle: session.LifecycleReady}
+		states := map[string]any{canvasURI: host, sessionURI: open, "ahp-chat:/s": map[string]any{"modifiedAt": "", "turns": []int{}, "status": 0}}
+		has, chat := subscribe(t, tr, canvasURI, states), subscribe(t, tr, chatURI, states)
+		for range 20 {
+			if r.IntN(3) == 0 {
+				var refs []session.OpenCanvasRef
+				for i := range r.IntN(3) {
+					refs = append(refs, session.OpenCanvasRef{Channel: fmt.Sprint("ahp-canvas:/", i), Availability: session.Ready})
+				}
+				open.OpenCanvases = refs
+				if e, ok := publish(t, tr, sessionURI, "session/openCanvasesChanged", session.OpenCanvasesChanged{OpenCanvases: append([]session.OpenCanvasRef{}, refs...)}); ok {
+					chat = applied(t, chat, "canvases", e)
+				}
+				continue
+			}
+			u := update(r)
+			host = host.Apply(u)
+			if e, ok := publish(t, tr, canvasURI, "canvas/updated", u); ok {
+				has = member(t, e.Action, "canvas")
+			}
+		}
+		states[canvasURI], states[sessionURI] = host, open
+		other := connect(t, "1.0.0")
+		if want := subscribe(t, other, canvasURI, states); string(has) != string(want) {
+			t.Fatalf("seed %d: the canvas is %s, a new client gets %s", seed, has, want)
+		}
+		want := subscribe(t, other, chatURI, states)
+		if have, want := member(t, chat, "canvases"), member(t, want, "canvases"); string(have) != string(want) {
+			t.Fatalf("seed %d: the chat has %s, a new client gets %s", seed, have, want)
+		}
+	}
+}
+
+func update(r *rand.Rand) (u canvas.Updated) {
+	text := func() ahp.Field[string] {
+		if r.IntN(4) == 0 {
+			return ahp.Clear[string]()
+		}
+		return ahp.Set(fmt.Sprint(r.IntN(3)))
+	}
+	switch r.IntN(5) {
+	case 0:
+		u.Title = text()
+	case 1:
+		u.Status = text()
+	case 2:
+		u.URL = text()
+	case 3:
+		u.Input = ahp.Set(ahp.Value("1"))
+	case 4:
+		a := []session.CanvasAvailability{session.Ready, session.Stale}[r.IntN(2)]
+		u.Availability = &a
+	}
+	return u
+}
+
+// applied returns a state with a member of an action in it.
+func applied(t testing.TB, state ahp.Value, name string, e ahp.ActionEnvelope) ahp.Value {
+	var o map[string]ahp.Value
+	if err := ahp.Unmarshal(state, &o); err != nil {
+		t.Fatal(err)
+	}
+	if v := member(t, e.Action, name); v != nil {
+		o[name] = v
+	} else {
+		delete(o, name)
+	}
+	return ahp.MustMarshal(o)
+}
+
+func member(t testing.TB, raw ahp.Value, name string) ahp.Value {
+	var o map[string]ahp.Value
+	if err := ahp.Unmarshal(raw, &o); err != nil {
+		t.Fatal(err)
+	}
+	return o[name]
+}
+
+// TestURLOfStaleCanvas: a canvas without a provider has no URL.
+func TestURLOfStaleCanvas(t *testing.T) {
+	tr := connect(t, "0.10.0")
+	url := "x"
+	state := canvas.CanvasState{InstanceID: "c", CanvasID: "k", ExtensionID: "e", Availability: session.Ready, URL: &url}
+	if s := subscribe(t, tr, canvasURI, map[string]any{canvasURI: state}); member(t, s, "url") == nil {
+		t.Fatalf("no url in %s", s)
+	}
+	stale := session.Stale
+	e, ok := publish(t, tr, canvasURI, "canvas/updated", canvas.Updated{Availability: &stale})
+	if s := member(t, e.Action, "canvas"); !ok || member(t, s, "url") != nil {
+		t.Errorf("the client got %v, %s; want the state without a url", ok, s)
+	}
+}
+
+// FuzzReceive: no message of a client makes the translator panic or send what is not JSON.
+func FuzzReceive(f *testing.F) {
+	f.Add("subscribe", `{"channel":"ahp-chat://default/YWhwLXNlc3Npb246L3M"}`)
+	f.Add("initialize", `{"protocolVersions":["1.0.0"],"initialSubscriptions":["canvas:/x",1]}`)
+	f.Add("dispatchAction", `{"channel":"canvas:/s","clientSeq":1,"action":{"type":"session/activeClientSet","activeClient":null}}`)
+	f.Add("createSession", `{"channel":"canvas:/s","workingDirectories":[""],"activeClient":{}}`)
+	f.Fuzz(func(t *testing.T, method, params string) {
+		if !json.Valid([]byte(params)) {
+			return
+		}
+		m, err := connect(t, "1.0.0").Receive(server.Message{ID: []byte("1"), Method: method, Params: ahp.Value(params)})
+		if err == nil && m.Params != nil && !json.Valid(m.Params) {
+			t.Errorf("not JSON: %s", m.Params)
+		}
+	})
+}

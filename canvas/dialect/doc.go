@@ -1,0 +1,28 @@
+// Package dialect lets clients of AHP 0.9, 0.10 and 1.x use a host whose own protocol is
+// 0.5 and 0.6. A dialect is a projection at the edge of a connection: the log, the methods
+// and all other connections know nothing of it, and every byte that a 0.5 or 0.6 client
+// receives stays what it was.
+//
+// # What it promises
+//
+//   - The version is negotiated by one table (versions.go). The host answers with the
+//     string that the client offered, and a reconnect keeps the dialect.
+//   - What a client receives is a function of the host's state, the dialect and the
+//     spelling of session URIs, so a snapshot is what the actions before it lead to. Entries
+//     without a form in the dialect are left out; an entry has one form at most.
+//   - A session has one chat (package session/chat), whose canvases are the session's open
+//     ones, from 0.10 on. Canvases cannot be provided, messaged or closed from a dialect.
+//   - A reconnect is answered with snapshots, never with a replay: a projection begins with
+//     a state.
+//
+// # Spellings
+//
+// Clients name a session ahp-session:/ID or, if they take the provider from the scheme as
+// VS Code does up to 1.141, canvas:/ID. Both are accepted; the connection is sent one. A
+// chat is ahp-chat://default/ and the session's URI in base64url without padding.
+//
+// Each connection translates for itself, in its writer. That costs a decoding and an
+// encoding for each entry, of connections of later versions only.
+//
+// It imports ahp, canvas, channels, channels/server, session and session/chat.
+package dialect

@@ -1,0 +1,157 @@
+package dialect
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
+	"github.com/ahp-canvas/ahp-canvas/session/chat"
+)
+
+// sendAction translates an entry of the log; nil if the dialect has no form for it.
+func (t *translator) sendAction(params ahp.Value) []byte {
+	var e ahp.ActionEnvelope
+	if ahp.Unmarshal(params, &e) != nil {
+		return nil
+	}
+	var ok bool
+	if e.RejectionReason != "" {
+		ok = t.refusal(&e)
+	} else {
+		ok = t.entry(&e)
+	}
+	if !ok {
+		return nil
+	}
+	e.Channel = t.spell(e.Channel)
+	return ahp.MustMarshal(notification{"2.0", ahp.ActionNotification.Name, ahp.MustMarshal(e)})
+}
+
+// entry translates an entry that was applied. It reports whether the client gets it.
+func (t *translator) entry(e *ahp.ActionEnvelope) bool {
+	switch ahp.SchemeOf(e.Channel) {
+	case ahp.SchemeRoot:
+		var a object
+		if ahp.Unmarshal(e.Action, &a) == nil {
+			e.Action = ahp.MustMarshal(root(a))
+		}
+		return true
+	case ahp.SchemeSession:
+		return t.sessionEntry(e)
+	case chat.Scheme:
+		m := t.sessions[chat.SessionOf(e.Channel)]
+		if m != nil {
+			m.chat = reduced(m.chat, chat.Actions, chat.Reduce, e.Action)
+		}
+		return t.wants(e.Channel)
+	case ahp.SchemeCanvas:
+		return t.canvasEntry(e)
+	}
+	return true
+}
+
+func (t *translator) wants(uri string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.wanted[uri]
+}
+
+// reduced applies an action of the host to a state.
+func reduced[S channels.State](state S, actions *ahp.ActionTable, reduce func(channels.State, ahp.Action) (channels.State, channels.Outcome, error), raw ahp.Value) S {
+	a, err := actions.Decode(raw)
+	if err != nil {
+		return state // of a later version of the host
+	}
+	next, _, err := reduce(state, a.Action)
+	if err != nil {
+		return state
+	}
+	return next.(S)
+}
+
+// sessionEntry translates an action of a session. That the open canvases changed is news
+// of the chat.
+func (t *translator) sessionEntry(e *ahp.ActionEnvelope) bool {
+	tag, _ := ahp.ActionTag(e.Action)
+	m := t.sessions[e.Channel]
+	if m == nil { // the sender is not subscribed
+		return tag != openCanvasesChanged && tag != canvasesChanged
+	}
+	before := t.refs(m.session)
+	m.session = reduced(m.session, session.Actions, session.Reduce, e.Action)
+	switch tag {
+	case canvasesChanged:
+		return false
+	case openCanvasesChanged:
+		after, of := t.refs(m.session), chat.URI(e.Channel)
+		if !t.canvases || sameRefs(before, after) || !t.wants(of) {
+			return false
+		}
+		e.Channel, e.Origin = of, nil
+		e.Action = ahp.MustMarshal(struct {
+			Type     string      `json:"type"`
+			Canvases []canvasRef `json:"canvases,omitzero"`
+		}{"chat/canvasesChanged", after})
+		return true
+	case activeClientSet:
+		var a, client object
+		if ahp.Unmarshal(e.Action, &a) == nil && ahp.Unmarshal(a["activeClient"], &client) == nil {
+			a.set("activeClient", withoutProviders(client))
+			e.Action = ahp.MustMarshal(a)
+		}
+	}
+	return t.wants(e.Channel)
+}
+
+var (
+	canvasesChanged     = session.CanvasesChanged{}.ActionType()
+	openCanvasesChanged = session.OpenCanvasesChanged{}.ActionType()
+	activeClientSet     = session.ActiveClientSet{}.ActionType()
+	canvasUpdated       = canvas.Updated{}.ActionType()
+)
+
+// canvasEntry translates an action of a canvas: a change of its state, whole, and nothing
+// else.
+func (t *translator) canvasEntry(e *ahp.ActionEnvelope) bool {
+	tag, _ := ahp.ActionTag(e.Action)
+	before, known := t.instances[e.Channel]
+	if tag != canvasUpdated || !known {
+		return false
+	}
+	after := reduced(before, canvas.Actions, canvas.Reduce, e.Action)
+	t.instances[e.Channel] = after
+	state := t.canvas(e.Channel, after)
+	if bytes.Equal(state, t.canvas(e.Channel, before)) {
+		return false
+	}
+	e.Origin = nil
+	e.Action = ahp.MustMarshal(struct {
+		Type   string    `json:"type"`
+		Canvas ahp.Value `json:"canvas"`
+	}{"canvas/stateChanged", state})
+	return true
+}
+
+// refusal translates a refused action, which is its sender's.
+func (t *translator) refusal(e *ahp.ActionEnvelope) bool {
+	if e.Origin != nil {
+		t.mu.Lock()
+		if action, ok := t.replaced[e.Origin.ClientSeq]; ok && bytes.Equal(e.Action, refused) {
+			delete(t.replaced, e.Origin.ClientSeq)
+			e.Action, e.RejectionReason = action, "canvases are changed by the host only"
+		}
+		t.mu.Unlock()
+	}
+	tag, _ := ahp.ActionTag(e.Action)
+	switch {
+	case tag == (session.RootConfigChanged{}).ActionType():
+		// Editors send their settings to every host, and take a refusal for a fault.
+		e.RejectionReason = ""
+	case strings.HasPrefix(tag, "chat/") && chat.Actions.Row(tag) == nil:
+		e.RejectionReason = "this host runs no agent"
+	}
+	return true
+}

@@ -1,0 +1,299 @@
+package dialect
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/session"
+	"github.com/ahp-canvas/ahp-canvas/session/chat"
+)
+
+// translator translates one connection.
+type translator struct {
+	*dialect
+
+	mu       sync.Mutex
+	answers  map[string]func(*response) error // by the id of a request
+	replaced map[int64]ahp.Value              // refused actions, by clientSeq
+	wanted   map[string]bool                  // channels that the client has a snapshot of
+	ended    []string                         // channels whose mirrors are not needed any more
+
+	// Of the goroutine that sends.
+	sessions  map[string]*mirror // by the session's URI
+	instances map[string]canvas.CanvasState
+}
+
+// mirror is what the client knows of a session and its chat, before the projection.
+type mirror struct {
+	session session.State
+	chat    chat.State
+}
+
+// response is a message that answers a request.
+type response struct {
+	JSONRPC string    `json:"jsonrpc"`
+	ID      ahp.Value `json:"id"`
+	Result  ahp.Value `json:"result,omitzero"`
+	Error   *object   `json:"error,omitzero"`
+}
+
+var errNoResult = errors.New("no result")
+
+func (r *response) object() (o object, err error) {
+	if r.Result == nil {
+		return nil, errNoResult
+	}
+	return o, ahp.Unmarshal(r.Result, &o)
+}
+
+func (r *response) set(o object) error {
+	r.Result = ahp.MustMarshal(o)
+	return nil
+}
+
+// notification is a message without an answer.
+type notification struct {
+	JSONRPC string    `json:"jsonrpc"`
+	Method  string    `json:"method"`
+	Params  ahp.Value `json:"params,omitzero"`
+}
+
+// expect has a request's result translated.
+func (t *translator) expect(id []byte, translate func(*response) error) {
+	if id == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answers[string(id)] = translate
+}
+
+// Send implements [server.Translator].
+func (t *translator) Send(text []byte) []byte {
+	t.forget()
+	var head struct {
+		Method string    `json:"method,omitzero"`
+		Params ahp.Value `json:"params,omitzero"`
+		ID     ahp.Value `json:"id,omitzero"`
+		Rest   ahp.Value `json:",embed"`
+	}
+	switch err := ahp.Unmarshal(text, &head); {
+	case err != nil:
+		return text
+	case head.Method == ahp.ActionNotification.Name:
+		return t.sendAction(head.Params)
+	case head.Method != "":
+		return notify(head.Method, t.catalog(head.Method, head.Params), text)
+	}
+	return t.sendResponse(text)
+}
+
+// forget drops the mirrors of channels that the client has left.
+func (t *translator) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, uri := range t.ended {
+		delete(t.sessions, uri)
+		delete(t.instances, uri)
+	}
+	t.ended = nil
+}
+
+// notify returns a notification, or text if its params have not changed.
+func notify(method string, params, text ahp.Value) []byte {
+	if params == nil {
+		return text
+	}
+	return ahp.MustMarshal(notification{"2.0", method, params})
+}
+
+// sendResponse translates the answer to a request.
+func (t *translator) sendResponse(text []byte) []byte {
+	var r response
+	if ahp.Unmarshal(text, &r) != nil {
+		return text
+	}
+	t.mu.Lock()
+	translate := t.answers[string(r.ID)]
+	delete(t.answers, string(r.ID))
+	t.mu.Unlock()
+	switch {
+	case r.Error != nil:
+		if !t.plainError(*r.Error) {
+			return text
+		}
+	case translate == nil:
+		return text
+	default:
+		if err := translate(&r); err != nil {
+			r.Result, r.Error = nil, &object{"code": ahp.MustMarshal(ahp.CodeInternal), "message": ahp.MustMarshal("this host could not translate its answer: " + err.Error())}
+		}
+	}
+	return ahp.MustMarshal(r)
+}
+
+// plainError replaces codes and data that later versions do not have, and reports whether
+// there was one.
+func (t *translator) plainError(e object) bool {
+	var code ahp.Code
+	if ahp.Unmarshal(e["code"], &code) != nil {
+		return false
+	}
+	switch code {
+	case ahp.CodeCanvasProvider: // the number means something else in 1.1
+		e.set("code", ahp.CodeInternal)
+	case ahp.CodeUnsupportedProtocolVersion:
+		e.set("data", ahp.UnsupportedVersionData{SupportedVersions: Supported})
+	default:
+		return false
+	}
+	return true
+}
+
+// catalog translates the params of a notification about sessions. It returns nil if it
+// concerns none.
+func (t *translator) catalog(method string, params ahp.Value) ahp.Value {
+	var p object
+	if ahp.Unmarshal(params, &p) != nil {
+		return nil
+	}
+	switch method {
+	case session.SessionAdded.Name:
+		var s object
+		if ahp.Unmarshal(p["summary"], &s) != nil {
+			return nil
+		}
+		p.set("summary", t.dialect.summary(s))
+	case session.SessionRemoved.Name:
+		p.set("session", t.spell(p.text("session")))
+	case session.SessionSummaryChanged.Name:
+		var changes object
+		if ahp.Unmarshal(p["changes"], &changes) != nil {
+			return nil
+		}
+		changes.useDirectories()
+		p.set("session", t.spell(p.text("session")))
+		p.set("changes", changes)
+	default:
+		return nil
+	}
+	return ahp.MustMarshal(p)
+}
+
+// snapshot is the state of a channel in a result.
+type snapshot struct {
+	Resource string    `json:"resource"`
+	State    ahp.Value `json:"state"`
+	FromSeq  int64     `json:"fromSeq"`
+}
+
+// answerSnapshots replaces the snapshots of a result by those of the channels that the
+// client asked for.
+func (t *translator) answerSnapshots(r *response, o object, asked []string) error {
+	has, err := t.take(o)
+	if err != nil {
+		return err
+	}
+	list := []snapshot{}
+	seen := map[string]bool{}
+	for _, uri := range asked {
+		if folded, ok := fold(uri); ok && !seen[folded] {
+			seen[folded] = true
+			if s, ok := t.project(has, folded); ok {
+				list = append(list, s)
+			}
+		}
+	}
+	o.set("snapshots", list)
+	return r.set(o)
+}
+
+// answerSnapshot replaces the result of subscribe.
+func (t *translator) answerSnapshot(r *response, o object, asked string) error {
+	has, err := t.take(o)
+	if err != nil {
+		return err
+	}
+	folded, _ := fold(asked)
+	result := object{}
+	if s, ok := t.project(has, folded); ok {
+		result.set("snapshot", s)
+	}
+	return r.set(result)
+}
+
+// take reads the snapshots of a result into the mirrors, and returns them by channel.
+func (t *translator) take(o object) (map[string]snapshot, error) {
+	var list []snapshot
+	if err := ahp.Unmarshal(o["snapshots"], &list); err != nil {
+		return nil, err
+	}
+	has := map[string]snapshot{}
+	for _, s := range list {
+		has[s.Resource] = s
+		var err error
+		switch ahp.SchemeOf(s.Resource) {
+		case ahp.SchemeSession:
+			err = decode(s.State, &t.mirror(s.Resource).session)
+		case chat.Scheme:
+			err = decode(s.State, &t.mirror(chat.SessionOf(s.Resource)).chat)
+		case ahp.SchemeCanvas:
+			var state canvas.CanvasState
+			err = ahp.Unmarshal(s.State, &state)
+			t.instances[s.Resource] = state
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return has, nil
+}
+
+// decode replaces a value by a decoded one.
+func decode[T any](raw ahp.Value, v *T) error {
+	var next T
+	err := ahp.Unmarshal(raw, &next)
+	*v = next
+	return err
+}
+
+func (t *translator) mirror(uri string) *mirror {
+	m := t.sessions[uri]
+	if m == nil {
+		m = &mirror{}
+		t.sessions[uri] = m
+	}
+	return m
+}
+
+// project returns the snapshot of a channel that the client asked for, and notes that it
+// has it.
+func (t *translator) project(has map[string]snapshot, uri string) (snapshot, bool) {
+	s, ok := has[uri]
+	if !ok {
+		return s, false
+	}
+	s.Resource = t.spell(uri)
+	switch ahp.SchemeOf(uri) {
+	case ahp.SchemeRoot:
+		var o object
+		if ahp.Unmarshal(s.State, &o) == nil {
+			s.State = ahp.MustMarshal(root(o))
+		}
+	case ahp.SchemeSession:
+		m := t.mirror(uri)
+		s.State = ahp.MustMarshal(t.session(uri, m.session, m.chat))
+	case chat.Scheme:
+		of := chat.SessionOf(uri)
+		m := t.mirror(of)
+		s.State = ahp.MustMarshal(t.chat(of, m.session, m.chat))
+	case ahp.SchemeCanvas:
+		s.State = t.canvas(uri, t.instances[uri])
+	}
+	t.mu.Lock()
+	t.wanted[uri] = true
+	t.mu.Unlock()
+	return s, true
+}

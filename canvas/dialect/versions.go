@@ -1,0 +1,108 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels/server"
+	"github.com/ahp-canvas/ahp-canvas/session/chat"
+)
+
+// Supported are the versions that a host reports if it speaks none of the offered ones.
+var Supported = []string{"1.0.0", "0.10.0", "0.9.0", "0.6.0", "0.5.1"}
+
+// row is a range of versions that this package speaks.
+type row struct {
+	speaks   func(v ahp.Version) bool
+	canvases bool // the dialect has canvases
+	summary  bool // a session's summary names its chats
+}
+
+// rows are the dialects. A later version is one more row.
+var rows = []row{
+	{speaks: func(v ahp.Version) bool { return v.Major == 1 }, canvases: true, summary: true},
+	{speaks: func(v ahp.Version) bool { return v.Major == 0 && v.Minor == 10 }, canvases: true},
+	{speaks: func(v ahp.Version) bool { return v.Major == 0 && v.Minor == 9 }},
+}
+
+// Options configures the dialects of a host.
+type Options struct {
+	// Address returns the http or https URL at which a client can show an open canvas, or "".
+	// nil has none. It is called without locks and must return at once.
+	Address func(channel string, state canvas.CanvasState) string
+}
+
+// New returns the dialects for server.Options.Dialects. The log must have the kind of
+// package session/chat.
+func New(opts Options) server.Dialects { return &dialects{opts} }
+
+type dialects struct{ opts Options }
+
+// initializeParams are the members of initialize that choose a dialect.
+type initializeParams struct {
+	ProtocolVersions []string `json:"protocolVersions"`
+	ClientInfo       struct {
+		Name string `json:"name"`
+	} `json:"clientInfo,omitzero"`
+	Meta map[string]ahp.Value `json:"_meta,omitzero"`
+}
+
+// Negotiate implements [server.Dialects]. The highest offered version wins.
+func (d *dialects) Negotiate(params ahp.Value) (server.Dialect, error) {
+	var p initializeParams
+	if ahp.Unmarshal(params, &p) != nil {
+		return nil, nil // the handshake reports it
+	}
+	var best ahp.Version
+	var of *row
+	exact, wellFormed, malformed := "", false, ""
+	for _, offered := range p.ProtocolVersions {
+		v, ok := ahp.ParseVersion(offered)
+		if !ok {
+			malformed = offered
+			continue
+		}
+		wellFormed = wellFormed || v.Compare(ahp.Version{Minor: 9}) >= 0
+		if i := slices.IndexFunc(rows, func(r row) bool { return r.speaks(v) }); i >= 0 && (of == nil || v.Compare(best) > 0) {
+			best, of, exact = v, &rows[i], offered
+		}
+	}
+	if malformed != "" && wellFormed {
+		return nil, ahp.Errorf(ahp.CodeInvalidParams, "initialize: /protocolVersions: %.64q is not a version", malformed)
+	}
+	if _, _, own := ahp.Negotiate(p.ProtocolVersions); of == nil && !own && len(p.ProtocolVersions) > 0 {
+		return nil, ahp.Errorf(ahp.CodeUnsupportedProtocolVersion, "unsupported protocol version").
+			With(ahp.UnsupportedVersionData{SupportedVersions: Supported})
+	}
+	if of == nil {
+		return nil, nil
+	}
+	_, uris := p.Meta["vscode.ahpSessionUris"]
+	return &dialect{dialects: d, row: of, exact: exact, legacy: strings.HasPrefix(p.ClientInfo.Name, "vscode-") && !uris}, nil
+}
+
+// dialect is what a client negotiated.
+type dialect struct {
+	*dialects
+	*row
+	exact  string // as the client offered it
+	legacy bool   // sessions are canvas:/ID
+}
+
+// Capabilities implements [server.Dialect].
+func (d *dialect) Capabilities() []string {
+	if d.canvases {
+		return []string{ahp.CapabilityCanvas, chat.Capability}
+	}
+	return []string{chat.Capability}
+}
+
+// Translator implements [server.Dialect].
+func (d *dialect) Translator() server.Translator {
+	return &translator{
+		dialect: d, answers: map[string]func(*response) error{}, replaced: map[int64]ahp.Value{}, wanted: map[string]bool{},
+		sessions: map[string]*mirror{}, instances: map[string]canvas.CanvasState{},
+	}
+}

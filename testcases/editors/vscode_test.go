@@ -1,0 +1,69 @@
+package editors_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+)
+
+// TestVSCode connects VS Code's own client class, lists, subscribes, creates a session,
+// sends a message, loses the connection and is back: with the versions that it offers, and
+// with those of later releases.
+func TestVSCode(t *testing.T) {
+	if os.Getenv("AHP_LONG") != "1" {
+		t.Skip("AHP_LONG=1 and npm packages are needed")
+	}
+	if out, err := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput(); err != nil {
+		t.Skipf("npm ci: %v\n%s", err, out)
+	}
+	for versions, want := range map[string]string{
+		"":                           "0.9.0",
+		`["0.10.0","0.9.0"]`:         "0.10.0",
+		`["1.0.0","0.10.0","0.9.0"]`: "1.0.0",
+	} {
+		t.Run(want, func(t *testing.T) { vscode(t, versions, want) })
+	}
+}
+
+func vscode(t *testing.T, versions, want string) {
+	h, err := host.New(host.Options{AgentToken: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Serve(t, h)
+	cmd := exec.CommandContext(t.Context(), "node", "--import", "./register.mjs", "vscode.mjs", strings.Replace(h.Endpoints().Page, "http", "ws", 1), "agent")
+	cmd.Env = append(os.Environ(), "VERSIONS="+versions)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var seen struct {
+		Version                        string
+		Sessions, Created, Reconnected []string
+		Turn, Warnings                 []string
+	}
+	if err := json.Unmarshal(out, &seen); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if seen.Version != want {
+		t.Errorf("version %q, want %q", seen.Version, want)
+	}
+	for _, l := range []struct{ have, want []string }{
+		{seen.Sessions, []string{"canvas:/default"}},
+		{seen.Created, []string{"canvas:/default", "canvas:/made"}},
+		{seen.Reconnected, []string{"canvas:/default", "canvas:/made"}},
+		{seen.Turn, []string{"chat/turnStarted", "chat/responsePart", "chat/turnComplete"}},
+		{seen.Warnings, nil},
+	} {
+		if !slices.Equal(l.have, l.want) {
+			t.Errorf("the client saw %q, want %q", l.have, l.want)
+		}
+	}
+}
