@@ -96,6 +96,15 @@ type Reader interface {
 	Read(ctx context.Context, req ReadRequest) (Content, error)
 }
 
+// InputRefuser is an Instance that words the refusal of an input: its agents know errors of
+// another protocol.
+type InputRefuser interface {
+	// RefuseInput returns the error for an input that does not fit the action's declared
+	// schema. The refusal is the host's error (canvas_input_invalid). The action is not
+	// run. RefuseInput is called like Instance.Invoke.
+	RefuseInput(action string, refusal *Error) *Error
+}
+
 // View is one page that renders an instance: a connection that is subscribed to
 // its channel.
 type View struct {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -27,7 +28,7 @@ func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value,
 		return nil, err
 	}
 	if err := e.limits.Input(schema, args.Input); err != nil {
-		return nil, err
+		return nil, worded(i, args.ActionName, err)
 	}
 	c := newCall(ctx, i.reg, e.timeouts.Invoke)
 	c.inst = i
@@ -44,6 +45,15 @@ func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value,
 		return nil, err
 	}
 	return value, nil
+}
+
+// worded returns the refusal of an input in the instance's words, if it has its own.
+func worded(i *instance, action string, err error) error {
+	refuser, ok := i.current.(canvas.InputRefuser)
+	if refusal, refused := errors.AsType[*canvas.Error](err); ok && refused && refusal.Code == canvas.CodeInputInvalid {
+		return refuser.RefuseInput(action, refusal)
+	}
+	return err
 }
 
 // planInvoke finds a ready instance and its action's schema. While the flow has its turn,

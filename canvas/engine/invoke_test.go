@@ -130,3 +130,25 @@ func TestDeadlineAsTheProviderSeesIt(t *testing.T) {
 		})
 	}
 }
+
+// worded is an instance that words refusals itself.
+type worded struct{ canvas.Instance }
+
+func (worded) RefuseInput(action string, refusal *canvas.Error) *canvas.Error {
+	return canvas.Errorf("invalid_input", "%s: %s %s", action, refusal.Path, refusal.Rule)
+}
+
+// TestRefuseInput: an instance words the refusal of an input, and only that.
+func TestRefuseInput(t *testing.T) {
+	h := canvastest.New(t, engine.Options{})
+	h.Register(canvas.Extension{ID: "x"}, canvas.Func(func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
+		return canvas.Opened{Instance: worded{&fakeInstance{}}}, nil
+	}), canvas.Declaration{CanvasID: "c", DisplayName: "C", Actions: []canvas.Action{{Name: "count", InputSchema: ahp.Value(`{"type":"object","required":["n"]}`)}}})
+	h.Open("c", "one", nil)
+	_, err := invoke(h, "one", "count", `{}`)
+	if e := wantCode(t, err, "invalid_input"); e.Message != "count: /input required" {
+		t.Errorf("the refusal is %q", e.Message)
+	}
+	_, err = invoke(h, "one", "none", `{}`)
+	wantCode(t, err, canvas.CodeNoHandler)
+}

@@ -140,7 +140,7 @@ func model(t *rapid.T) {
 			}
 			for id, c := range calls {
 				if c.to == from {
-					done(id, "", errLeft)
+					done(id, "", ErrLeft)
 				}
 			}
 			sent()

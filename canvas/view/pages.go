@@ -53,11 +53,16 @@ type call struct {
 	answers chan answer // capacity 1
 }
 
-// The errors of calls without an answer.
+// The errors of calls without an answer. Providers that speak another protocol to agents
+// compare them by identity (==), because errors.Is compares only their codes.
 var (
-	errNoView  = canvas.Errorf(canvas.CodeTimeout, "no page has this canvas open; ask the person to open it")
-	errSilent  = canvas.Errorf(canvas.CodeTimeout, "the page that has this canvas open did not answer in time")
-	errLeft    = canvas.Errorf(canvas.CodeProviderUnavailable, "the page was closed before it answered; the action may have been done anyway")
+	// ErrNoView means that no View has the canvas open, so the action was not sent.
+	ErrNoView = canvas.Errorf(canvas.CodeTimeout, "no page has this canvas open; ask the person to open it")
+	// ErrSilent means that the View that was asked did not answer in time.
+	ErrSilent = canvas.Errorf(canvas.CodeTimeout, "the page that has this canvas open did not answer in time")
+	// ErrLeft means that the View that was asked left before it answered.
+	ErrLeft = canvas.Errorf(canvas.CodeProviderUnavailable, "the page was closed before it answered; the action may have been done anyway")
+
 	errClosed  = canvas.Errorf(canvas.CodeProviderUnavailable, "the canvas is closed")
 	errTooMany = canvas.Errorf(canvas.CodeLimitExceeded, "this canvas already runs %d actions, which is the limit; wait for one to end", maxCalls)
 )
@@ -85,7 +90,7 @@ func (p *Pages) Invoke(ctx context.Context, action string, input ahp.Value) (ahp
 	defer p.leave(id)
 	c, err := p.assign(early, id)
 	if err != nil {
-		return nil, waitError(ctx, err, errNoView)
+		return nil, waitError(ctx, err, ErrNoView)
 	}
 	if err := p.send(ctx, c, toPage{Tag: tag, Type: "invoke", ID: id, Action: action, Input: input}); err != nil {
 		return nil, err
@@ -94,7 +99,7 @@ func (p *Pages) Invoke(ctx context.Context, action string, input ahp.Value) (ahp
 	case a := <-c.answers:
 		return a.value, a.err
 	case <-early.Done():
-		return nil, waitError(ctx, early.Err(), errSilent)
+		return nil, waitError(ctx, early.Err(), ErrSilent)
 	}
 }
 
@@ -206,7 +211,7 @@ func (p *Pages) ViewGone(from canvas.View) {
 	if before > 0 && len(p.views) == 0 && !p.closed {
 		p.available = make(chan struct{})
 	}
-	p.fail(errLeft, func(c *call) bool { return c.to.Conn == from.Conn })
+	p.fail(ErrLeft, func(c *call) bool { return c.to.Conn == from.Conn })
 }
 
 // deliver completes a call if the answer comes from the View that was asked.

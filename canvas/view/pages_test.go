@@ -305,7 +305,7 @@ func TestLimits(t *testing.T) {
 		short, stop := context.WithTimeout(b.t.Context(), time.Second)
 		defer stop()
 		begun := time.Now()
-		if _, err := b.pages.Invoke(short, "go", nil); !errors.Is(err, errNoView) || time.Since(begun) != 950*time.Millisecond {
+		if _, err := b.pages.Invoke(short, "go", nil); !errors.Is(err, ErrNoView) || time.Since(begun) != 950*time.Millisecond {
 			t.Errorf("after the canceled calls: %v after %v", err, time.Since(begun))
 		}
 	})

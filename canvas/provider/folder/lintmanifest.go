@@ -141,6 +141,10 @@ func (p positions) of(pointer string) int {
 	}
 }
 
+// Line returns the line, from 1, of what a JSON Pointer names in a JSON text, or of the
+// nearest parent that the text has.
+func Line(raw []byte, pointer string) int { return locate(raw).of(pointer) }
+
 // locate finds the lines of all members, as far as the text is valid. It uses
 // encoding/json, which reports the offsets of tokens; ahp.Unmarshal decodes the values.
 func locate(raw []byte) positions {

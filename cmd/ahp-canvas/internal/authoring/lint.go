@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/actionsbridge/bridgecanvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/folder"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
@@ -17,8 +18,9 @@ func LintCommand(env *term.Env) *cobra.Command {
 		Short: "Report what is wrong with a canvas folder",
 		Long: `Report what is wrong with a canvas folder, with file and line: mistakes in
 canvas.json, broken references in pages, style sheets and scripts, and actions
-that are declared but not handled, or handled but not declared. lint runs
-nothing in the folder.
+that are declared but not handled, or handled but not declared. An actions.json
+is judged as strictly as serve --actions-page does. lint runs nothing in the
+folder.
 
 The exit status is 1 if something does not work, and 0 if there are only
 warnings.`,
@@ -30,7 +32,7 @@ warnings.`,
 }
 
 func lint(env *term.Env, dir string) error {
-	found, err := folder.Lint(dir)
+	found, err := bridgecanvas.LintFolder(dir)
 	if err != nil {
 		return err
 	}

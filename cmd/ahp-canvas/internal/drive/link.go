@@ -13,7 +13,7 @@ import (
 
 func linkCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
-	var readOnly, invite bool
+	var readOnly, invite, actionsBridge bool
 	cmd := &cobra.Command{
 		Use:   "link",
 		Short: "Print the link of a running host",
@@ -23,17 +23,24 @@ who have the link can see and use the canvases.
 With --read-only, print a new link with which people see the canvases and
 change nothing; "ahp-canvas token" lists and revokes it. With --invite, the link
 is good once, for ten minutes; "ahp-canvas people" lists the browser that opened
-it.`,
+it.
+
+With --actions-bridge, print the address to which a browser extension or a
+program connects pages, with its token; do not give it to a web page, which can
+read it.`,
 		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error {
 			if readOnly || invite {
 				return newLink(ctx, env, to, readOnly, invite)
 			}
-			return link(env, to)
+			return link(env, to, actionsBridge)
 		}),
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "make a link with which people only see")
 	cmd.Flags().BoolVar(&invite, "invite", false, "make a link that is good once")
+	cmd.Flags().BoolVar(&actionsBridge, "actions-bridge", false, "print the address for browser pages, with its token")
+	cmd.MarkFlagsMutuallyExclusive("actions-bridge", "read-only")
+	cmd.MarkFlagsMutuallyExclusive("actions-bridge", "invite")
 	env.JSONFlag(cmd)
 	to.Flags(cmd)
 	return cmd
@@ -44,7 +51,7 @@ type linkLine struct {
 	Link string `json:"link"`
 }
 
-func link(env *term.Env, to reach.Target) error {
+func link(env *term.Env, to reach.Target, actionsBridge bool) error {
 	h, err := to.Resolve(env)
 	if err != nil {
 		return err
@@ -52,10 +59,16 @@ func link(env *term.Env, to reach.Target) error {
 	if h.Link == "" {
 		return term.Failf(term.CodeNoHost, "%q is not a host that you run on this machine, so its link is unknown here", to.Host)
 	}
-	if env.JSON {
-		return env.PrintJSON(linkLine{h.Link})
+	printed := h.Link
+	if actionsBridge {
+		if printed = h.ActionsBridge; printed == "" {
+			return term.Failf(term.CodeNoHost, "this host has no endpoint for browser pages; start it with --actions-bridge 127.0.0.1:17345")
+		}
 	}
-	_, err = fmt.Fprintln(env.Out, h.Link)
+	if env.JSON {
+		return env.PrintJSON(linkLine{printed})
+	}
+	_, err = fmt.Fprintln(env.Out, printed)
 	return err
 }
 

@@ -16,8 +16,19 @@ import (
 // TestAAPFar: host, relay and browser are in three networks; the relay is killed between
 // press and answer.
 func TestAAPFar(t *testing.T) {
+	f, args := newFarMachines(t)
+	p := approvalsOf(f.m, t.TempDir(), args...)
+	p.pressAndKill(t, f.browser(t), runs(2, 50), func() {
+		f.killRelay()
+		f.startRelay(t)
+	})
+}
+
+// newFarMachines starts a relay in its own namespace. The arguments are those of a host that
+// people reach through it; nothing else is in its place.
+func newFarMachines(t *testing.T) (f *far, hostArgs []string) {
 	n := newNetwork(t)
-	f := &far{evidence: &evidence{m: newMachine(t)}, net: n, relayM: newMachine(t)}
+	f = &far{evidence: &evidence{m: newMachine(t)}, net: n, relayM: newMachine(t)}
 	f.m.via, f.relayM.via = via(n.host), via(n.relay)
 	dir := t.TempDir()
 	cert, key := ahptest.WriteCertificate(t, dir, 1, "relay.test", "*.canvas.test")
@@ -34,14 +45,15 @@ func TestAAPFar(t *testing.T) {
 	f.startRelay(t)
 	t.Cleanup(f.killRelay)
 	f.m.env = append(f.m.env, "SSL_CERT_FILE="+cert)
-	p := approvalsOf(f.m, dir, "--relay", relayWords, "--relay-token-file", laptop)
-	browserIn(t, n.client)
-	b := webtest.Start(t, "ignore-certificate-errors-spki-list="+f.spki,
+	return f, []string{"--relay", relayWords, "--relay-token-file", laptop}
+}
+
+// browser starts a browser in the client's namespace, which knows the relay alone.
+func (f *far) browser(t *testing.T) *webtest.Browser {
+	t.Helper()
+	browserIn(t, f.net.client)
+	return webtest.Start(t, "ignore-certificate-errors-spki-list="+f.spki,
 		fmt.Sprintf("host-resolver-rules=MAP relay.test %s,MAP *.canvas.test %s", relayToClient, relayToClient))
-	p.pressAndKill(t, b, runs(2, 50), func() {
-		f.killRelay()
-		f.startRelay(t)
-	})
 }
 
 // TestAAPFullDisk: on a full disk nothing is acknowledged and no half record exists; it

@@ -34,6 +34,9 @@ type Endpoint struct {
 	Session string `json:"session"`
 	// PID is the host's process id.
 	PID int `json:"pid"`
+	// ActionsBridge is where browser pages connect, with their token; "" if the host has no
+	// such endpoint.
+	ActionsBridge string `json:"actionsBridge,omitzero"`
 }
 
 // Published is the content of an endpoint file.

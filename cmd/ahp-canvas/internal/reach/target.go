@@ -66,6 +66,8 @@ type Host struct {
 	// ViewToken, Link and Content come from the endpoint file; "" if the host has none on
 	// this machine.
 	ViewToken, Link, Content string
+	// ActionsBridge is likewise; "" also if the host has no endpoint for browser pages.
+	ActionsBridge string
 }
 
 // Address returns the URL of the host as people write it.
@@ -86,7 +88,7 @@ func hostOf(e Published, token string) Host {
 	if token == "" {
 		token = e.AgentToken
 	}
-	return Host{MCP: e.MCP, Token: token, ViewToken: e.ViewToken, Link: e.Link, Content: e.Content}
+	return Host{MCP: e.MCP, Token: token, ViewToken: e.ViewToken, Link: e.Link, Content: e.Content, ActionsBridge: e.ActionsBridge}
 }
 
 // Token returns the token that the user gave, or "".

@@ -105,7 +105,7 @@ func (h *hosted) openAll(ctx context.Context, canvases []string) error {
 // that cannot be opened is a note: the host keeps running, and opens a web app when it
 // runs.
 func (h *hosted) openDefaults(ctx context.Context) (open []string, err error) {
-	for _, args := range slices.Concat(h.apps.defaults(), h.aap.defaults(), h.aam.defaults()) {
+	for _, args := range slices.Concat(h.apps.defaults(), h.aap.defaults(), h.aam.defaults(), h.bridge.defaults(), h.actions.defaults()) {
 		_, err := h.host.Canvases().Open(ctx, args)
 		if err != nil && !h.awaits(args.CanvasID, err) {
 			h.notes = append(h.notes, fmt.Sprintf("canvas %q could not be opened: %s", args.CanvasID, message(err)))

@@ -21,6 +21,7 @@ type options struct {
 	state         string
 	name          string   // "" derives one
 	canvases      []string // folders
+	actionPages   []string // folders
 	noPage        bool
 	origins       []string
 	contentOrigin string
@@ -33,6 +34,7 @@ type options struct {
 	logLevel      slog.Level
 	aap           aapOptions
 	aam           aamOptions
+	bridge        bridgeOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
@@ -45,6 +47,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringVar(&o.state, "state", "", "`folder` for sessions, open canvases, tokens and port, or \"memory\" to keep nothing (default: the user's state folder)")
 	f.StringVar(&o.name, "name", "", "`name` by which --host of other commands chooses this host (default: that of its first canvas or state folder)")
 	f.StringArrayVar(&o.canvases, "canvas", nil, "`folder` to offer as a canvas; it holds a canvas.json, or only an index.html (repeatable)")
+	f.StringArrayVar(&o.actionPages, "actions-page", nil, "`folder` with an index.html and an actions.json, whose tools agents call in the page (repeatable)")
 	f.BoolVar(&o.noPage, "no-page", false, "do not offer the canvas \"page\", with which agents show pages that they write")
 	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first; with a path if a proxy has it under one; vscode-file://vscode-app lets VS Code connect from other machines)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
@@ -56,12 +59,13 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
 	o.aap.flags(cmd)
 	o.aam.flags(cmd)
+	o.bridge.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
-	for _, name := range []string{"state", "canvas", "extension"} {
+	for _, name := range []string{"state", "canvas", "actions-page", "extension"} {
 		term.Must(cmd.MarkFlagDirname(name))
 	}
 	term.Must(cmd.RegisterFlagCompletionFunc("content", cobra.FixedCompletions([]cobra.Completion{reach.ContentChannel, reach.ContentDirect}, cobra.ShellCompDirectiveNoFileComp)))
@@ -93,6 +97,9 @@ func (o *options) check() error {
 		return err
 	}
 	if err := o.aam.client.check(); err != nil {
+		return err
+	}
+	if err := o.bridge.check(); err != nil {
 		return err
 	}
 	return o.limits.Check()

@@ -21,14 +21,15 @@ func Command(env *term.Env) *cobra.Command {
 		Short: "Start a host and print its link",
 		Long: `Start a host and print the link that opens its page.
 
-Without --open, the host opens every folder of --canvas, every web app of
---canvas-url, and the first canvas of each extension that --extension names. If
-there are none of these, it opens the bundled board. Agents connect to the
+Without --open, the host opens every folder of --canvas and --actions-page,
+every web app of --canvas-url, and the first canvas of each extension that
+--extension names. If there are none of these, it opens the bundled board. Agents connect to the
 printed MCP address, or run "ahp-canvas mcp". If a web app does not run yet, its
 canvas opens as soon as it does.
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}
+and with --actions-bridge also "actionsBridge".
 
 The first SIGINT or SIGTERM stops the host after it has answered the requests
 that it accepted. A second one stops it immediately.`,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/actionsbridge/bridgecanvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -29,9 +30,11 @@ type hosted struct {
 	name     string // for --host of other commands
 	folders  folders
 	pages    *page.Provider // nil with --no-page
+	actions  actionPages
 	apps     apps
 	aap      *aapAgents
 	aam      *aamParts
+	bridge   *bridgeEndpoint
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
 
@@ -147,6 +150,9 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.folders, err = registerFolders(h.host, s.canvases); err != nil {
 		return err
 	}
+	if h.actions, err = registerActionPages(h.host, s.actionPages, bridgecanvas.FolderOptions{Scripts: s.bridge.scripts}); err != nil {
+		return err
+	}
 	if h.pages, err = s.addPages(h.host); err != nil {
 		return err
 	}
@@ -161,10 +167,14 @@ func (s *starting) furnish(h *hosted) (err error) {
 		return err
 	}
 	h.notes = append(h.notes, h.aam.notes()...)
+	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
+		return err
+	}
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
 	h.endpoint = endpointOf(h.host)
+	h.endpoint.ActionsBridge = h.bridge.link()
 	if h.name, err = s.hostName(); err != nil {
 		return err
 	}
@@ -216,6 +226,7 @@ func (h *hosted) abandon(err error) error {
 	h.apps.close()
 	h.aap.close()
 	h.aam.close()
+	h.bridge.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -228,6 +239,7 @@ func (h *hosted) end() error {
 	h.apps.close()
 	h.aap.close()
 	h.aam.close()
+	h.bridge.close()
 	err := h.store.Close()
 	h.state.Release()
 	return err
@@ -239,6 +251,7 @@ func (h *hosted) closeCanvases() {
 		_ = h.browser.Close() // nil
 	}
 	h.folders.close()
+	h.actions.close()
 	if h.pages != nil {
 		h.pages.Close()
 	}

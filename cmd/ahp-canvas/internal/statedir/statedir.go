@@ -32,6 +32,9 @@ type State struct {
 	// ViewToken and AgentToken are the host's two tokens.
 	ViewToken  string `json:"viewToken"`
 	AgentToken string `json:"agentToken"`
+	// RuntimeToken opens the endpoint of browser pages, and nothing else; "" until it is
+	// needed first. The checksum leaves it out, so that earlier versions can read the file.
+	RuntimeToken string `json:"runtimeToken,omitzero"`
 	// Port is the port of the last run; 0 before the first one.
 	Port int `json:"port,omitzero"`
 	// Generation is what the last run registered with at a relay; 0 before the first
@@ -213,6 +216,15 @@ func (s *State) SetToken(role, secret string) error {
 	}
 	*s = now
 	return nil
+}
+
+// EnsureRuntimeToken makes the runtime token up if there is none, and keeps it.
+func (s *State) EnsureRuntimeToken() error {
+	if s.RuntimeToken != "" {
+		return nil
+	}
+	s.RuntimeToken = newToken()
+	return s.save()
 }
 
 // Tokens opens the tokens that were created for others; those of Memory are not kept.

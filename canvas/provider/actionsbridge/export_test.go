@@ -1,0 +1,8 @@
+package actionsbridge
+
+// Compiled returns how many manifests a Bridge keeps.
+func Compiled(b *Bridge) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.manifests.byHash)
+}
