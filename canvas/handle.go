@@ -21,7 +21,7 @@ import (
 // The same provider runs in a host and in a client that dials one. In a host, only
 // Save and the methods of Records wait: for the disk. In a client, Update and Post
 // wait for the host's echo and fail while the client has no connection, which does
-// not end the handle. PostTo, PostEncoded, Raise, WithdrawEvents, Save, MarkStale, Reopen
+// not end the handle. PostTo, PostEncoded, Raise, RaiseFor, WithdrawEvents, Save, MarkStale, Reopen
 // and changes of Records return [ErrUnsupported] there: AHP has no message for them.
 type Handle struct {
 	backend           Backend
@@ -61,6 +61,12 @@ type RecordKeeper interface {
 type Withdrawer interface {
 	// WithdrawEvents withdraws the instance's earlier events.
 	WithdrawEvents() error
+}
+
+// PrivateRaiser is a Backend with events for one agent; see [Handle.RaiseFor].
+type PrivateRaiser interface {
+	// RaiseFor adds an event for one agent.
+	RaiseFor(agent string, event ahp.Value) error
 }
 
 // Post is a message of a provider to its Views.
@@ -164,6 +170,15 @@ func (h *Handle) Raise(event ahp.Value) error {
 		return err
 	}
 	return k.Raise(event)
+}
+
+// RaiseFor is Raise for an event that only one agent reads: the one whose token has the
+// name ([Caller]), or with "" the agents whose token has none.
+func (h *Handle) RaiseFor(agent string, event ahp.Value) error {
+	if r, ok := h.backend.(PrivateRaiser); ok {
+		return r.RaiseFor(agent, event)
+	}
+	return ErrUnsupported
 }
 
 // WithdrawEvents withdraws the events that the instance has raised so far: an agent that

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 )
 
 // Dispatch handles a client's dispatchAction (ahp/PROTOCOL.md section 2e): it
@@ -18,18 +19,10 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	if kind == nil || !from.Caps.Has(kind.Capability) {
 		return nil
 	}
+	var enc ahp.EncodedAction
+	var err error
 	begun := time.Now()
-	enc, err := kind.Actions.Decode(p.Action)
-	if len(p.Action) > maxAction {
-		err = fmt.Errorf("the action has %d bytes, at most %d are allowed", len(p.Action), maxAction)
-	}
-	if err == nil && kind.Clean != nil {
-		if cleaned, changed := kind.Clean(enc.Action); changed {
-			if enc, err = kind.Actions.Encode(cleaned); err == nil {
-				enc.Raw = enc.Bytes()
-			}
-		}
-	}
+	heavy.Do(len(p.Action), func() { enc, err = kind.decode(p.Action) })
 	if err == nil && kind.Check != nil {
 		err = kind.Check(from, enc.Action)
 	}
@@ -44,6 +37,25 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 		m.Dispatched(Cost{Owner: owner, Deliveries: deliveries, Checked: took, Message: err == nil && enc.Row.Retain == ahp.RetainMessage})
 	}
 	return updated
+}
+
+// decode decodes and cleans a client's action.
+func (k *Kind) decode(action ahp.Value) (ahp.EncodedAction, error) {
+	enc, err := k.Actions.Decode(action)
+	if len(action) > maxAction {
+		err = fmt.Errorf("the action has %d bytes, at most %d are allowed", len(action), maxAction)
+	}
+	if err != nil || k.Clean == nil {
+		return enc, err
+	}
+	cleaned, changed := k.Clean(enc.Action)
+	if !changed {
+		return enc, nil
+	}
+	if enc, err = k.Actions.Encode(cleaned); err == nil {
+		enc.Raw = enc.Bytes()
+	}
+	return enc, err
 }
 
 // owner returns the channel that owns uri, or uri if none does, or "" if there is no such
@@ -97,8 +109,8 @@ func (tx *Tx) dispatch(from *Subscriber, kind *Kind, p ahp.DispatchActionParams,
 	if err == nil {
 		err = tx.publish(c, &enc, &origin, d.Audience, d.From, d.Also)
 	}
-	if from.Audit != nil && enc.Row != nil {
-		from.Audit(p.Channel, enc.Row.Type, err)
+	if a, ok := from.Sink.(Auditor); ok && enc.Row != nil {
+		a.Audit(p.Channel, enc.Row.Type, err)
 	}
 	if err != nil {
 		enc.Raw = p.Action // the envelope of a refusal repeats the alias that the client sent

@@ -59,5 +59,5 @@
 // in blocks, so that serverSeq never goes back over a restart. Package storetest
 // tests a Store.
 //
-// The package imports ahp, ahp/access, ahp/budget and the standard library.
+// The package imports ahp, ahp/access, ahp/budget, ahp/heavy and the standard library.
 package channels

@@ -59,14 +59,14 @@ func (tx *ReadTx) Subscribed(s *Subscriber, uri string) bool {
 	if c == nil {
 		return false
 	}
-	_, ok := s.subs[c]
+	_, ok := s.subs.get(c)
 	return ok
 }
 
 // Subscriptions returns the URIs that a connection is subscribed to, sorted.
 func (tx *ReadTx) Subscriptions(s *Subscriber) []string {
-	uris := make([]string, 0, len(s.subs))
-	for c := range s.subs {
+	uris := make([]string, 0, s.subs.len())
+	for c := range s.subs.all() {
 		uris = append(uris, c.uri)
 	}
 	slices.Sort(uris)
@@ -75,7 +75,7 @@ func (tx *ReadTx) Subscriptions(s *Subscriber) []string {
 
 // SubscriptionCount returns the number of channels that a connection is
 // subscribed to.
-func (tx *ReadTx) SubscriptionCount(s *Subscriber) int { return len(s.subs) }
+func (tx *ReadTx) SubscriptionCount(s *Subscriber) int { return s.subs.len() }
 
 // Subscribers returns the connections that are subscribed to uri.
 func (tx *ReadTx) Subscribers(uri string) []*Subscriber {

@@ -85,9 +85,9 @@ func (tx *Tx) Resume(s *Subscriber, mark Bookmark, lastSeen int64, uris []string
 
 // restore gives the subscriptions the positions that the bookmark has.
 func (s *Subscriber) restore(mark Bookmark) {
-	for c, sub := range s.subs {
+	for c, sub := range s.subs.all() {
 		sub.fromSeq = mark[c.uri].fromSeq
-		s.subs[c] = sub
+		s.subs.set(c, sub)
 	}
 }
 
@@ -102,7 +102,7 @@ func (tx *Tx) missed(s *Subscriber, seq int64) (entries []*Entry, size int) {
 	for _, e := range all {
 		if e.of != of {
 			of = e.of
-			_, subscribed = s.subs[of]
+			_, subscribed = s.subs.get(of)
 		}
 		if subscribed && s.sees(e.row) && e.Audience.replayed(s.ClientID) {
 			entries = append(entries, e)

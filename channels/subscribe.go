@@ -5,6 +5,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 )
 
 // encodedState encodes one state. While a snapshot waits to be sent, it is encoded at most
@@ -17,7 +18,9 @@ type encodedState struct {
 }
 
 type encodedVariant struct {
-	mu      sync.Mutex
+	encoding sync.Mutex // held while the state is encoded, before mu
+
+	mu      sync.Mutex // taken under the log's lock, so never held for long
 	bytes   ahp.Value
 	holders int
 	counted int64
@@ -35,20 +38,36 @@ func (e *encodedState) variant(redact bool) *encodedVariant {
 
 func (e *encodedState) encode(redact bool) ahp.Value {
 	v := e.variant(redact)
+	v.encoding.Lock()
+	defer v.encoding.Unlock()
+	if b := v.encoded(); b != nil {
+		return b
+	}
+	var b ahp.Value
+	heavy.Do(int(e.size()), func() {
+		state := e.state
+		if redact {
+			state = e.kind.Redact(state)
+		}
+		b = ahp.MustMarshal(state)
+	})
+	v.keep(b)
+	return b
+}
+
+func (v *encodedVariant) encoded() ahp.Value {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.bytes != nil {
-		return v.bytes
-	}
-	state := e.state
-	if redact {
-		state = e.kind.Redact(state)
-	}
-	b := ahp.MustMarshal(state)
+	return v.bytes
+}
+
+// keep keeps an encoding that others wait for, or a short one.
+func (v *encodedVariant) keep(b ahp.Value) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.holders > 0 || len(b) <= keepEncoded {
 		v.bytes = b
 	}
-	return b
 }
 
 func (c *channel) setState(s State, memory *budget.Ledger) {
@@ -138,17 +157,14 @@ func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	if c == nil {
 		return nil, kind.notFound()
 	}
-	sub, again := s.subs[c]
+	sub, again := s.subs.get(c)
 	if !again {
 		tx.l.fanout.flush()
 		sub.at = c.subs.add(s)
 	}
-	if s.subs == nil {
-		s.subs = map[*channel]subscription{}
-	}
 	s.left = nil
 	sub.fromSeq = tx.l.seq
-	s.subs[c] = sub
+	s.subs.set(c, sub)
 	if c.state == nil {
 		return nil, nil
 	}
@@ -172,10 +188,13 @@ func (l *Log) Unsubscribe(s *Subscriber, uri string) (last bool) {
 	return last
 }
 
-// Leave ends all subscriptions of a connection and returns what they were. It
-// needs no sequence number.
+// Leave ends all subscriptions of a connection and returns what they were; a second
+// Leave returns the same. It needs no sequence number.
 func (l *Log) Leave(s *Subscriber) (mark Bookmark) {
 	l.unsubscribing(func(tx *Tx) {
+		if mark = s.left; mark != nil {
+			return
+		}
 		mark = s.bookmark()
 		for _, uri := range mark.URIs() {
 			tx.end(s, mark[uri].of)
@@ -196,7 +215,7 @@ func (l *Log) unsubscribing(fn func(*Tx)) {
 
 func (s *Subscriber) bookmark() Bookmark {
 	mark := Bookmark{}
-	for c, sub := range s.subs {
+	for c, sub := range s.subs.all() {
 		mark[c.uri] = position{of: c, fromSeq: sub.fromSeq}
 	}
 	return mark
@@ -205,13 +224,13 @@ func (s *Subscriber) bookmark() Bookmark {
 // end ends the subscription of s to c.
 func (tx *Tx) end(s *Subscriber, c *channel) {
 	tx.l.fanout.flush()
-	at := s.subs[c].at
-	if moved := c.subs.remove(at); moved != nil {
-		sub := moved.subs[c]
-		sub.at = at
-		moved.subs[c] = sub
+	ended, _ := s.subs.get(c)
+	if moved := c.subs.remove(ended.at); moved != nil {
+		sub, _ := moved.subs.get(c)
+		sub.at = ended.at
+		moved.subs.set(c, sub)
 	}
-	delete(s.subs, c)
+	s.subs.remove(c)
 	if c.kind.Left != nil {
 		tx.Later(func() { c.kind.Left(s, c.uri) })
 	}

@@ -25,6 +25,14 @@ type Sink interface {
 	DeliverAll(*Batch)
 }
 
+// Auditor is a Sink that learns what its connection dispatched.
+type Auditor interface {
+	// Audit is called for each action that the connection dispatched to a channel, with
+	// the reason if it was refused. It is called under the log's lock and must return at
+	// once.
+	Audit(channel, action string, refused error)
+}
+
 // Meter is a Sink that learns what its connection's dispatches cost.
 type Meter interface {
 	// Dispatched is called without locks after a dispatch.
@@ -65,13 +73,9 @@ type Subscriber struct {
 	Sink Sink
 	// Account counts what the connection holds; nil counts nothing.
 	Account *budget.Account
-	// Audit is called for each action that the connection dispatched to a channel, with
-	// the reason if it was refused. It is called under the log's lock and must return at
-	// once. It may be nil.
-	Audit func(channel, action string, refused error)
 
 	// Guarded by the log's mutex.
-	subs map[*channel]subscription
+	subs subTable
 	left Bookmark // the subscriptions that Leave ended; nil after a new one
 }
 

@@ -157,7 +157,7 @@ func (tx *Tx) deliverUnsubscribed(c *channel, e *Entry, to []*Subscriber) {
 		if s == nil || slices.Contains(to[:n], s) || !s.sees(e.row) {
 			continue
 		}
-		if _, subscribed := s.subs[c]; !subscribed {
+		if _, subscribed := s.subs.get(c); !subscribed {
 			tx.l.fanout.flush()
 			s.Sink.Deliver(e.frame)
 		}

@@ -14,12 +14,23 @@ type Account struct {
 	held   atomic.Int64 // with what it shares with others
 	own    atomic.Int64 // without
 	stuck  atomic.Int64 // the time since which it has held more than little, in ns; 0 if it has not
-	close  func(reason string)
+	holder Holder
 }
 
-// Open returns the account of a new connection with a token's name. close closes the
-// connection because it holds too much; it must not wait.
-func (l *Ledger) Open(name string, close func(reason string)) *Account {
+// Holder is a connection that has an account.
+type Holder interface {
+	// CloseHolder closes the connection because it holds too much. It must not wait.
+	CloseHolder(reason string)
+}
+
+// HolderFunc is a function that implements Holder.
+type HolderFunc func(reason string)
+
+// CloseHolder calls f.
+func (f HolderFunc) CloseHolder(reason string) { f(reason) }
+
+// Open returns the account of a new connection with a token's name.
+func (l *Ledger) Open(name string, holder Holder) *Account {
 	if l == nil {
 		return nil
 	}
@@ -31,7 +42,7 @@ func (l *Ledger) Open(name string, close func(reason string)) *Account {
 		l.tokens[name] = t
 	}
 	t.conns++
-	a := &Account{ledger: l, token: t, close: close}
+	a := &Account{ledger: l, token: t, holder: holder}
 	l.accounts[a] = struct{}{}
 	return a
 }

@@ -15,7 +15,7 @@ const mib = 1 << 20
 // open opens an account that must not be closed.
 func open(t *testing.T, l *Ledger, name string) *Account {
 	t.Helper()
-	return l.Open(name, func(string) { t.Errorf("the connection of %s was closed", name) })
+	return l.Open(name, HolderFunc(func(string) { t.Errorf("the connection of %s was closed", name) }))
 }
 
 func TestNothingIsCountedWithoutALedger(t *testing.T) {
@@ -61,7 +61,7 @@ func TestTake(t *testing.T) {
 func TestTokensHaveAShare(t *testing.T) {
 	l := New(512 * mib)
 	for n := range 8 {
-		a := l.Open("one", func(string) {})
+		a := l.Open("one", HolderFunc(func(string) {}))
 		if err := a.Take([]Kind{Queues, Replies}[n%2], 40*mib); err != nil && n < 6 {
 			t.Fatal(n, err)
 		} else if err == nil && n >= 8 {
@@ -98,10 +98,10 @@ func TestSharedCountsOnce(t *testing.T) {
 func closing(l *Ledger, name string, k Kind, n int64) (closed *bool) {
 	closed = new(bool)
 	var a *Account
-	a = l.Open(name, func(string) {
+	a = l.Open(name, HolderFunc(func(string) {
 		*closed = true
 		a.Give(k, n)
-	})
+	}))
 	a.Add(k, n)
 	return closed
 }
@@ -159,7 +159,7 @@ func TestARefusedKindIsRelieved(t *testing.T) {
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(512 * mib)
-		a, b := l.Open("a", func(string) {}), l.Open("b", func(string) {})
+		a, b := l.Open("a", HolderFunc(func(string) {})), l.Open("b", HolderFunc(func(string) {}))
 		a.Add(Frames, 128*mib)
 		begun := time.Now()
 		if err := b.Wait(t.Context(), 3*time.Second, Frames, mib); !errors.Is(err, ErrFull) || time.Since(begun) < 3*time.Second {

@@ -30,7 +30,7 @@ func (l *Ledger) run() {
 	}
 	for _, a := range l.victims(excess) {
 		l.closed.Add(1)
-		a.close(Reason)
+		a.holder.CloseHolder(Reason)
 	}
 	// Closing takes a moment to free the bytes: until then nothing else is closed for them.
 	time.Sleep(relieveEvery)

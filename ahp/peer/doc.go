@@ -97,6 +97,6 @@
 // stream), and it decodes only a connection's first answer (see answerCopier). It
 // would handle requests on its read loop, so they bypass it, too.
 //
-// The package imports ahp, ahp/budget, ahp/scan, ahp/ws, sourcegraph/jsonrpc2, and segmentio/asm
-// for base64.
+// The package imports ahp, ahp/budget, ahp/heavy, ahp/scan, ahp/ws, sourcegraph/jsonrpc2, and
+// segmentio/asm for base64.
 package peer

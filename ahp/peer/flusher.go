@@ -23,15 +23,32 @@ var maxFlushers = runtime.GOMAXPROCS(0)
 // its writer role. Peer.Wait waits until the role has ended.
 type flusherPool struct {
 	mu      sync.Mutex // a leaf
-	queue   []*outbox  // the one that waits longest is first
+	short   flushQueue // connections that have little to write
+	long    flushQueue // the others, so that they do not delay many short writes
+	turns   int        // how many short ones were taken since a long one
 	running int
 }
 
+// flushQueue are connections; the one that waits longest is first.
+type flushQueue []*outbox
+
+const (
+	// shortQueue is up to how many bytes a connection is in the short queue.
+	shortQueue = 8 << 10
+	// shortTurns is how many short ones are taken while a long one waits.
+	shortTurns = 16
+)
+
 // add queues a connection. The caller has its writer role.
 func (f *flusherPool) add(o *outbox) {
+	short := o.waiting() <= shortQueue
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.queue = append(f.queue, o)
+	if short {
+		f.short = append(f.short, o)
+	} else {
+		f.long = append(f.long, o)
+	}
 	if f.running < maxFlushers {
 		f.running++
 		go f.run()
@@ -45,18 +62,29 @@ func (f *flusherPool) run() {
 	}
 }
 
-// next takes a connection from the queue. It returns nil if there is none, and
-// the calling flusher ends.
+// next takes a connection from a queue. It returns nil if there is none, and the calling
+// flusher ends.
 func (f *flusherPool) next() *outbox {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.queue) == 0 {
-		f.running--
-		f.queue = nil
-		return nil
+	switch {
+	case len(f.long) > 0 && (len(f.short) == 0 || f.turns >= shortTurns):
+		f.turns = 0
+		return f.long.take()
+	case len(f.short) > 0:
+		f.turns++
+		return f.short.take()
 	}
-	o := f.queue[0]
-	f.queue[0] = nil
-	f.queue = f.queue[1:]
+	f.running--
+	return nil
+}
+
+// take takes the first connection.
+func (q *flushQueue) take() *outbox {
+	o := (*q)[0]
+	(*q)[0] = nil
+	if *q = (*q)[1:]; len(*q) == 0 {
+		*q = nil
+	}
 	return o
 }

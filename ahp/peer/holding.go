@@ -26,7 +26,7 @@ type holding struct {
 	queued  int             // number of the frame that was queued last
 	done    int             // number of the last frame that has been written
 	wrote   int             // frames that have been written but are not in done; belongs to the writer role
-	frames  []heldFrame     // in order; nil unless the queue is long
+	frames  *[]heldFrame    // in order; nil unless the queue is long
 }
 
 // heldFrame is a frame that counts, or several in a row that only this connection holds.
@@ -60,36 +60,52 @@ func (h *holding) add(f Frame, size, waiting int) {
 		return
 	}
 	h.account.Add(budget.Queues, int64(size))
-	if n := len(h.frames); n > 0 && h.frames[n-1].shared == nil {
-		h.frames[n-1].number = h.queued
-		h.frames[n-1].own += size
+	if h.frames != nil {
+		if last := &(*h.frames)[len(*h.frames)-1]; last.shared == nil {
+			last.number = h.queued
+			last.own += size
+			return
+		}
+	}
+	h.append(heldFrame{number: h.queued, own: size})
+}
+
+func (h *holding) append(f heldFrame) {
+	if h.frames == nil {
+		h.frames = &[]heldFrame{f}
 		return
 	}
-	h.frames = append(h.frames, heldFrame{number: h.queued, own: size})
+	*h.frames = append(*h.frames, f)
 }
 
 func (h *holding) hold(one Held) {
 	one.Hold(h.account)
-	h.frames = append(h.frames, heldFrame{number: h.queued, shared: one})
+	h.append(heldFrame{number: h.queued, shared: one})
 }
 
 // release gives back the frames that have been written. The caller has the writer role.
 func (h *holding) release() {
 	h.done += h.wrote
 	h.wrote = 0
-	n := 0
-	for n < len(h.frames) && h.frames[n].number <= h.done {
-		h.frames[n].release(h.account)
-		n++
+	if h.frames == nil {
+		return
 	}
-	if h.frames = h.frames[n:]; len(h.frames) == 0 {
+	all := *h.frames
+	for len(all) > 0 && all[0].number <= h.done {
+		all[0].release(h.account)
+		all = all[1:]
+	}
+	if *h.frames = all; len(all) == 0 {
 		h.frames = nil
 	}
 }
 
 // drop gives everything back.
 func (h *holding) drop() {
-	for _, f := range h.frames {
+	if h.frames == nil {
+		return
+	}
+	for _, f := range *h.frames {
 		f.release(h.account)
 	}
 	h.frames = nil
@@ -106,8 +122,8 @@ func (f *heldFrame) release(a *budget.Account) {
 // replies counts the answers to initialize, reconnect and subscribe in a queue. They are
 // outside its limit on bytes, so the reader waits while there are many.
 type replies struct {
-	queued int           // and not yet written
-	wrote  int           // written but still in queued; belongs to the writer role
+	queued int32         // and not yet written
+	wrote  int32         // written but still in queued; belongs to the writer role
 	fewer  chan struct{} // closed when queued shrinks; nil if no goroutine waits
 }
 
@@ -130,7 +146,7 @@ func (r *replies) shrink(all bool) {
 func (o *outbox) awaitReplies(ctx context.Context) {
 	for {
 		o.mu.Lock()
-		if o.replies.queued < o.opts.Replies || o.stopped {
+		if int(o.replies.queued) < o.opts.Replies || o.stopped {
 			o.mu.Unlock()
 			return
 		}

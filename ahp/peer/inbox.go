@@ -23,7 +23,7 @@ type inbox struct {
 // second close the connection.
 func (p *Peer) receive(req *Request) {
 	switch {
-	case !p.in.rate.take():
+	case !p.in.rate.take(p.opts.MessageRate, float64(p.opts.MessageBurst)):
 		req.uncount()
 		p.out.abort(ws.CodePolicy, "too many messages a second")
 	case p.opts.HandleOnReader:
@@ -121,7 +121,7 @@ func (p *Peer) handle(req *Request) {
 	case req.limited != nil && !req.Notification:
 		req.Fail(req.limited)
 	default:
-		p.h.Handle(p.ctx, req)
+		p.h.Handle(&p.ctx, req)
 	}
 	if !req.detached {
 		req.ensureAnswered()
@@ -133,36 +133,33 @@ func (p *Peer) handle(req *Request) {
 // the handler admits the message. Meanwhile nothing is read, so the other side waits too.
 func (p *Peer) admit(req *Request) {
 	if req.refusal == nil {
-		p.out.awaitReplies(p.ctx)
+		p.out.awaitReplies(&p.ctx)
 		if g, ok := p.h.(AdmitHandler); ok {
-			req.limited = g.Admit(p.ctx, req)
+			req.limited = g.Admit(&p.ctx, req)
 		}
 	}
 }
 
 // bucket is a token bucket. Without a rate it never limits.
 type bucket struct {
-	rate, burst, tokens float64
-	last                time.Time
+	used float64       // tokens that are not there
+	last time.Duration // when they were counted, since started
 }
 
-func newBucket(rate float64, burst int) bucket {
-	return bucket{rate: rate, burst: float64(burst), tokens: float64(burst)}
-}
+// started is the time from which buckets count: a time.Duration is a third of a time.Time.
+var started = time.Now()
 
 // take takes a token, or reports false if there is none.
-func (b *bucket) take() bool {
-	if b.rate <= 0 {
+func (b *bucket) take(rate, burst float64) bool {
+	if rate <= 0 {
 		return true
 	}
-	now := time.Now()
-	if !b.last.IsZero() {
-		b.tokens = min(b.burst, b.tokens+b.rate*now.Sub(b.last).Seconds())
-	}
+	now := time.Since(started)
+	b.used = max(0, b.used-rate*max(0, now-b.last).Seconds())
 	b.last = now
-	if b.tokens < 1 {
+	if b.used > burst-1 {
 		return false
 	}
-	b.tokens--
+	b.used++
 	return true
 }

@@ -152,6 +152,13 @@ func (o *outbox) enqueue(f Frame, wanted bool) (begin, ok bool) {
 	return begin, true
 }
 
+// waiting returns how many bytes wait to be written.
+func (o *outbox) waiting() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.bytes
+}
+
 // takeRole gives the caller the writer role, unless a goroutine has it. The caller
 // holds the outbox's lock.
 func (o *outbox) takeRole() bool {

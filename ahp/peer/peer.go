@@ -166,9 +166,8 @@ type Peer struct {
 
 	payloads payloadTable
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	done   chan struct{} // nil until it is needed; guarded by the inbox's lock
+	ctx  lifetime
+	done chan struct{} // nil until it is needed; guarded by the inbox's lock
 }
 
 // Stats counts messages that were dropped without an answer.
@@ -197,8 +196,6 @@ func (o Options) Limits() *Limits { return &Limits{o.withDefaults()} }
 // is counted in account, which may be nil.
 func (l *Limits) New(conn *ws.Conn, h Handler, account *budget.Account) *Peer {
 	p := &Peer{conn: conn, h: h, opts: &l.opts, out: outbox{conn: conn, opts: &l.opts, holding: holding{account: account}}}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.in.rate = newBucket(l.opts.MessageRate, l.opts.MessageBurst)
 	return p
 }
 
@@ -268,7 +265,7 @@ func (p *Peer) Stats() Stats {
 // readEnded is the reader's last step. Calls have failed before. The requests in the
 // inbox are still handled, and then Closed is called.
 func (p *Peer) readEnded() {
-	p.cancel()
+	p.ctx.cancel()
 	p.out.stop()
 	p.tasks.stop()
 	p.contents.stop()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 	"github.com/ahp-canvas/ahp-canvas/ahp/scan"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -36,7 +37,8 @@ func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal,
 	if err != nil {
 		return 0, nil, err
 	}
-	return len(msg), parse(msg, s.p.opts, env), nil
+	heavy.Do(len(msg), func() { refused = parse(msg, s.p.opts, env) })
+	return len(msg), refused, nil
 }
 
 // frameWait is how long a message waits for space in the budget before the connection is
@@ -49,7 +51,7 @@ func (s *stream) countFrame(n int) error {
 	if p.out.holding.account == nil {
 		return nil
 	}
-	if err := p.out.holding.account.Wait(p.ctx, frameWait, budget.Frames, int64(2*n)); err != nil {
+	if err := p.out.holding.account.Wait(&p.ctx, frameWait, budget.Frames, int64(2*n)); err != nil {
 		p.out.abort(ws.CodeTryLater, budget.ErrFull.Error())
 		return p.whyClosed()
 	}

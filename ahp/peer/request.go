@@ -230,7 +230,7 @@ func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
 	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, limit: r.peer.opts.Tasks, drop: r.uncount, run: func() {
 		defer r.uncount()
-		fn(r.peer.ctx)
+		fn(&r.peer.ctx)
 		r.ensureAnswered()
 	}})
 }
@@ -244,7 +244,7 @@ func (r *Request) GoContent(fn func(ctx context.Context)) {
 		defer r.uncount()
 		r.slot = &slot{}
 		written := r.slot.hold()
-		fn(r.peer.ctx)
+		fn(&r.peer.ctx)
 		r.ensureAnswered()
 		written()
 		r.slot.wait()

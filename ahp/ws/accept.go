@@ -19,9 +19,10 @@ type AcceptOptions struct {
 	Conn Options
 }
 
-// gorillaBuffer is the size of gorilla's buffers. Large reads bypass them. Writes do
+// gorillaBuffer is the size of gorilla's buffers: most messages to a host are shorter, and
+// an idle connection keeps one. Large reads bypass them. Writes do
 // not use them, because Conn writes its frames itself.
-const gorillaBuffer = 512
+const gorillaBuffer = 384
 
 // gorillaPool keeps gorilla from holding a write buffer for each connection.
 var gorillaPool sync.Pool

@@ -47,5 +47,5 @@
 // they are, and unmasking uses the machine's widest registers. So it is nearly as fast
 // as the kernel's splice (see ahp/relay's benchmark).
 //
-// The package imports gorilla/websocket and no package of this module.
+// The package imports gorilla/websocket and ahp/heavy.
 package ws

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 )
 
 // pieceSize is how many bytes are collected for one write to the socket.
@@ -119,7 +121,7 @@ func (w *writer) write(b []byte) error {
 // connection, because the frame cannot be completed later. No deadline is set if the
 // socket takes all bytes at once.
 func (w *writer) writeAll(b []byte) error {
-	b = b[tryWrite(w.nc.raw, b):]
+	heavy.Do(len(b), func() { b = b[tryWrite(w.nc.raw, b):] })
 	for len(b) > 0 {
 		closing := w.arm()
 		n, err := w.nc.Conn.Write(b)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -51,7 +52,7 @@ func (v *vetted) vet(l *check.Limits, set []canvas.Declaration) error {
 		defer v.compiling.Unlock()
 	}
 	begun := time.Now()
-	decls, err := v.compileKey(l, key, set)
+	decls, err := v.compileInTurn(l, key, set)
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,15 @@ func (v *vetted) vet(l *check.Limits, set []canvas.Declaration) error {
 		time.Sleep(min(restFactor*took, longestRest))
 	}
 	return nil
+}
+
+// compileInTurn is compileKey that leaves a processor to others.
+func (v *vetted) compileInTurn(l *check.Limits, key string, set []canvas.Declaration) ([]*check.Declared, error) {
+	if len(key) > smallSet {
+		heavy.Begin()
+		defer heavy.End()
+	}
+	return v.compileKey(l, key, set)
 }
 
 // freshSet is a set that was vetted and probably not folded yet, found by its place in

@@ -55,5 +55,5 @@
 //
 // Only package host and test kits import this package; programs use package host. It
 // imports canvas, canvas/check, canvas/jsonschema, canvas/engine/contentjson, session,
-// channels, channels/groupcommit and ahp.
+// channels, channels/groupcommit, ahp and ahp/heavy.
 package engine

@@ -21,10 +21,17 @@ type events struct {
 
 type eventRing struct {
 	first  int64 // cursor before the oldest event
-	list   []canvas.Event
+	list   []event
 	bytes  int
 	opened int64         // cursor of the last open by an agent
 	more   chan struct{} // closed when an event comes; nil unless a caller waits
+}
+
+// event is an event with its readers: all agents if to is nil, otherwise the one whose
+// token has this name.
+type event struct {
+	canvas.Event
+	to *string
 }
 
 func (r *eventRing) last() int64 { return r.first + int64(len(r.list)) }
@@ -41,7 +48,7 @@ func (e *events) begin(session string) {
 }
 
 // add adds an event. It returns false if the session does not exist.
-func (e *events) add(k key, event ahp.Value) bool {
+func (e *events) add(k key, v ahp.Value, to *string) bool {
 	at := e.now().UTC().Format(time.RFC3339Nano)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -49,10 +56,10 @@ func (e *events) add(k key, event ahp.Value) bool {
 	if r == nil {
 		return false
 	}
-	r.list = append(r.list, canvas.Event{InstanceID: k.instance, Time: at, Event: event.Clone(), Cursor: r.last() + 1})
-	r.bytes += len(event) + eventOverhead
+	r.list = append(r.list, event{canvas.Event{InstanceID: k.instance, Time: at, Event: v.Clone(), Cursor: r.last() + 1}, to})
+	r.bytes += len(v) + eventOverhead
 	for len(r.list) > e.maxCount || r.bytes > e.maxBytes {
-		r.bytes -= len(r.list[0].Event) + eventOverhead
+		r.bytes -= len(r.list[0].Event.Event) + eventOverhead
 		r.list = r.list[1:]
 		r.first++
 	}
@@ -72,9 +79,9 @@ func (e *events) withdraw(k key) {
 		return
 	}
 	for n, ev := range r.list {
-		if ev.InstanceID == k.instance && ev.Event != nil {
-			r.bytes -= len(ev.Event)
-			r.list[n].Event = nil
+		if ev.InstanceID == k.instance && ev.Event.Event != nil {
+			r.bytes -= len(ev.Event.Event)
+			r.list[n].Event.Event = nil
 		}
 	}
 }
@@ -97,7 +104,7 @@ func (e *Engine) Raise(uri string, event ahp.Value) error {
 	if err := e.limits.Message(event); err != nil {
 		return err
 	}
-	if !e.events.add(key{session: uri}, event) {
+	if !e.events.add(key{session: uri}, event, nil) {
 		return sessionNotFound(uri)
 	}
 	return nil
@@ -113,9 +120,9 @@ func (e *events) drop(session string) {
 	delete(e.rings, session)
 }
 
-// after returns the events after a cursor, and a channel that is closed when more come
+// after returns a caller's events after a cursor, and a channel that is closed when more come
 // or the session ends. The channel is nil if there is no such session.
-func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan struct{}) {
+func (e *events) after(session string, cursor int64, caller string) (canvas.EventPage, <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.rings[session]
@@ -134,8 +141,8 @@ func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan s
 		page.Dropped, cursor = r.first-cursor, r.first
 	}
 	for _, ev := range r.list[cursor-r.first:] {
-		if ev.Event != nil { // not withdrawn
-			page.Events = append(page.Events, ev)
+		if ev.Event.Event != nil && (ev.to == nil || *ev.to == caller) { // not withdrawn, and not another agent's
+			page.Events = append(page.Events, ev.Event)
 		}
 	}
 	if r.more == nil {
@@ -144,7 +151,8 @@ func (e *events) after(session string, cursor int64) (canvas.EventPage, <-chan s
 	return page, r.more
 }
 
-// Events returns the events of a session after a cursor; 0 is the beginning, and
+// Events returns the events of a session after a cursor, without those for other agents
+// than the caller; 0 is the beginning, and
 // [canvas.SinceOpen] the last open by an agent. If there are
 // none, it waits up to timeout for the first. Events are in memory only: a restart loses
 // them, and a cursor from before it means the beginning.
@@ -152,7 +160,7 @@ func (e *Engine) Events(ctx context.Context, uri string, after int64, timeout ti
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	for {
-		page, more := e.events.after(uri, after)
+		page, more := e.events.after(uri, after, canvas.Caller(ctx))
 		if more == nil {
 			return canvas.EventPage{}, sessionNotFound(uri)
 		}

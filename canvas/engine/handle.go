@@ -99,7 +99,18 @@ func (h *handle) Raise(event ahp.Value) error {
 	if err := h.engine.limits.Message(event); err != nil {
 		return err
 	}
-	if h.life.over() || !h.engine.events.add(h.key, event) {
+	if h.life.over() || !h.engine.events.add(h.key, event, nil) {
+		return canvas.ErrHandleClosed
+	}
+	return nil
+}
+
+// RaiseFor implements [canvas.PrivateRaiser].
+func (h *handle) RaiseFor(agent string, event ahp.Value) error {
+	if err := h.engine.limits.Message(event); err != nil {
+		return err
+	}
+	if h.life.over() || !h.engine.events.add(h.key, event, &agent) {
 		return canvas.ErrHandleClosed
 	}
 	return nil

@@ -152,7 +152,7 @@ func (k *kind) closeRequested(channel string) {
 		})
 		switch {
 		case err == nil && closed:
-			e.events.add(i.key, closedByPerson)
+			e.events.add(i.key, closedByPerson, nil)
 		case err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}):
 			e.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
 		}

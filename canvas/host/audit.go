@@ -54,7 +54,7 @@ type audit struct {
 }
 
 func newAudit(o *Options) *audit {
-	return &audit{now: o.Now, logger: o.Logger, last: map[channels.ConnID]int{}}
+	return &audit{now: o.Now, logger: o.Logger, entries: make([]AuditEntry, 0, maxAudit), last: map[channels.ConnID]int{}}
 }
 
 // add adds an entry. One that repeats the newest entry of its connection is counted there,

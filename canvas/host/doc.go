@@ -45,7 +45,7 @@
 // # Connections
 //
 // The host closes an AHP connection beyond Options.MaxConnections with ws.CodeTryLater;
-// pages and clients retry later. It closes one without a handshake after
+// pages and clients retry later. One address has at most an eighth of them. It closes one without a handshake after
 // Options.Server.Handshake. Of other connections, Serve accepts Options.MaxHTTP; at that
 // limit those without a token give way, first of the address that has the most of them
 // (web.ConnLimiter). [Host.Load] has the counts.

@@ -66,7 +66,8 @@ type Host struct {
 
 	conns    web.ConnLimiter // HTTP connections of Serve's listener
 	entering sync.Mutex
-	full     atomic.Uint64 // AHP connections over the limit
+	counts   connCounts
+	full     atomic.Uint64 // AHP connections over a limit
 
 	closing atomic.Bool
 	drained func() error // drains once
@@ -154,7 +155,7 @@ func (h *Host) assemble() {
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
-		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Look: h.Look, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Caller: h.caller, Look: h.Look, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
 }
 

@@ -74,7 +74,7 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 		h.logger.Info("connection refused", "err", err)
 		return
 	}
-	h.ServeSocket(socket, grant)
+	h.serveFrom(h.opts.Proxies.Client(r), socket, grant)
 }
 
 // serveHealth answers 503 while the host cannot store changes, and says why. It still shows
@@ -135,6 +135,15 @@ func reserved(path string) bool {
 }
 
 type grantKey struct{}
+
+// caller returns the name of the token of a request, "" for the host's own agent token.
+func (h *Host) caller(ctx context.Context) string {
+	grant, _ := GrantFrom(ctx)
+	if _, own := h.keys.base(); grant.Token == ws.TokenID(own) {
+		return ""
+	}
+	return grant.Name
+}
 
 // GrantFrom returns what the token of a request grants. A handler of [Host.Handle]
 // passes the request's context. It reports false if the pattern has no roles.

@@ -1,11 +1,9 @@
 package host
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
-	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -16,7 +14,8 @@ type Load struct {
 	Connections int
 	// MaxConnections is their limit.
 	MaxConnections int
-	// Refused counts AHP connections that were refused at the limit.
+	// Refused counts AHP connections that were refused at the limit, or at that of their
+	// address.
 	Refused uint64
 	// StoreErrors counts the changes that the store refused because of the disk.
 	StoreErrors uint64
@@ -60,25 +59,6 @@ func (h *Host) Load() Load {
 		Connections: h.server.Stats().Connections, MaxConnections: h.opts.MaxConnections,
 		Refused: h.full.Load(), HTTP: h.conns.Stats(), Memory: h.memoryLoad(), StoreErrors: h.storeHealth().Errors,
 	}
-}
-
-// ServeSocket serves AHP on a WebSocket that the program has accepted itself, for
-// example through a relay, and returns at once. It checks no token: the caller has
-// decided who can connect. grant has the connection's role, which is RoleView if it is
-// empty, and the only client id that it can have; "" permits any. The host closes the
-// connection when it is closed, or at once with [ws.CodeTryLater] at
-// Options.MaxConnections.
-func (h *Host) ServeSocket(socket *ws.Conn, grant ws.Grant) {
-	h.entering.Lock() // two connections must not both be the last one below the limit
-	defer h.entering.Unlock()
-	if h.server.Stats().Connections >= h.opts.MaxConnections {
-		h.full.Add(1)
-		// A close code and not an HTTP status: a page cannot see a status.
-		socket.Close(ws.CodeTryLater, "the host is at its connection limit")
-		return
-	}
-	grant.Role = cmp.Or(grant.Role, RoleView)
-	h.server.Serve(socket, grant)
 }
 
 // Health returns nil if the host can store changes. Otherwise it returns why not: the store

@@ -1,9 +1,13 @@
 package mcp
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
 // These headers distinguish requests of a session from single requests.
@@ -31,6 +35,7 @@ func Handler(s *Server) http.Handler {
 	requests := sdk.NewStreamableHTTPHandler(server, &single)
 
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = s.named(r)
 		if r.Method == http.MethodPost {
 			if s.full(r) || !s.calls.begin() {
 				w.Header().Set("Retry-After", "5")
@@ -80,4 +85,38 @@ func (w *sessionWriter) Flush() {
 		w.WriteHeader(http.StatusOK)
 	}
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// callerHeader has the name of a request's token on the way to its tool: the MCP library
+// passes on headers, and not contexts.
+const callerHeader = "Ahp-Canvas-Caller"
+
+// named returns the request with the name of its token, in place of one that the client
+// wrote.
+func (s *Server) named(r *http.Request) *http.Request {
+	name := ""
+	if s.opts.Caller != nil {
+		name = s.opts.Caller(r.Context())
+	}
+	if name == "" && r.Header[callerHeader] == nil {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del(callerHeader)
+	if name != "" {
+		r.Header.Set(callerHeader, url.QueryEscape(name))
+	}
+	return r
+}
+
+// withCaller returns the context of a call with the name of its token.
+func withCaller(ctx context.Context, req *sdk.CallToolRequest) context.Context {
+	if req.Extra == nil {
+		return ctx
+	}
+	name, err := url.QueryUnescape(req.Extra.Header.Get(callerHeader))
+	if err != nil {
+		return ctx
+	}
+	return canvas.WithCaller(ctx, name)
 }

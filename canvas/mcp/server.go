@@ -45,6 +45,9 @@ type Options struct {
 	// Called is called after each call of a tool, with the instance or the canvas that it
 	// named. It must return at once. It may be nil.
 	Called func(ctx context.Context, tool, target string, err error)
+	// Caller returns the name of a request's token, "" if it has none. It is nil if the
+	// endpoint does not tell agents apart.
+	Caller func(ctx context.Context) string
 	// Look returns what people see of a canvas. If it is nil, there is no tool for it.
 	Look func(ctx context.Context, args canvas.LookArgs) (canvas.Look, error)
 	// Version is the host's version for clients.
@@ -138,7 +141,7 @@ func (s *Server) add(t *sdk.Tool, run func(ctx context.Context, args ahp.Value) 
 		defer cancel()
 		defer context.AfterFunc(s.base, cancel)()
 		defer s.sessionCalls.enter(req.Session.ID(), cancel)()
-		return run(withProgress(ctx, req), ahp.Value(req.Params.Arguments))
+		return run(withCaller(withProgress(ctx, req), req), ahp.Value(req.Params.Arguments))
 	})
 }
 

@@ -1,5 +1,5 @@
-// Package outbound is an HTTP client for addresses that somebody else chose: a site that
-// an agent names, a picture in a message. It reaches the open web and nothing of the
+// Package outbound is an HTTP client for addresses that others choose: a site that an
+// agent names, a picture in a message. It reaches the open web and nothing of the
 // machine or the network that the host runs in.
 //
 // # Guarantees

@@ -108,6 +108,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
+// Origins returns the only origins that are requested; none if every one can be.
+func (c *Client) Origins() []string { return slices.Clone(c.origins) }
+
 // Do sends a request. It sends it once, except that a connection that closes before it has
 // sent anything is replaced for methods that can be repeated. Errors wrap the ones of this
 // package, and contain no URL.

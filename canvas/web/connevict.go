@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net"
@@ -41,7 +42,7 @@ func (c *ConnLimiter) admit(conn net.Conn) *trackedConn {
 		return nil
 	}
 	c.conns[conn] = g
-	c.strangers[g.addr]++
+	c.enter(g)
 	return g
 }
 
@@ -50,16 +51,16 @@ func (c *ConnLimiter) admit(conn net.Conn) *trackedConn {
 func (c *ConnLimiter) makeRoom(g *trackedConn) bool {
 	var out *trackedConn
 	switch {
-	case g.addr.IsValid() && c.strangers[g.addr] >= c.perAddress():
-		out = c.stale(g.quiet, func(o *trackedConn) bool { return !o.proven && o.addr == g.addr })
+	case g.addr.IsValid() && c.of(g.addr) >= c.perAddress():
+		out = stale(g.quiet, c.strangers[g.addr])
 	case len(c.conns) < c.max():
 		return true
 	default:
 		if out = c.ofLargest(g.addr); out == nil {
-			out = c.stale(g.quiet, func(o *trackedConn) bool { return !o.proven })
+			out = stale(g.quiet, &c.unproven)
 		}
 		if out == nil {
-			out = c.idle(g.quiet, func(*trackedConn) bool { return true })
+			out = idle(g.quiet, &c.proven)
 		}
 	}
 	if out == nil {
@@ -72,47 +73,37 @@ func (c *ConnLimiter) makeRoom(g *trackedConn) bool {
 // ofLargest returns a connection of the address that has the most connections without a
 // token, or nil if a new connection's own address would have as many.
 func (c *ConnLimiter) ofLargest(own netip.Prefix) *trackedConn {
-	var largest netip.Prefix
-	most := c.strangers[own] + 1
-	for addr, n := range c.strangers {
-		if addr.IsValid() && n > most {
-			largest, most = addr, n
+	var largest *connQueues
+	most := c.of(own) + 1
+	for addr, its := range c.strangers {
+		if n := its.len(); addr.IsValid() && n > most {
+			largest, most = its, n
 		}
 	}
-	if !largest.IsValid() {
+	if largest == nil {
 		return nil
 	}
-	its := func(o *trackedConn) bool { return !o.proven && o.addr == largest }
-	if idle := c.oldest(func(o *trackedConn) bool { return its(o) && o.requests == 0 }); idle != nil {
-		return idle
-	}
-	return c.oldest(its)
+	return cmp.Or(first(&largest.idle), first(&largest.active))
 }
 
-// stale returns the connection that has been idle for the longest among those that match,
-// or else the one with the oldest request; nil if none is old enough to be closed.
-func (c *ConnLimiter) stale(now time.Time, match func(*trackedConn) bool) *trackedConn {
-	if idle := c.idle(now, match); idle != nil {
-		return idle
+// stale returns the connection that has been idle for the longest, or else the one with
+// the oldest request; nil if none is old enough to be closed.
+func stale(now time.Time, q *connQueues) *trackedConn {
+	if g := idle(now, q); g != nil {
+		return g
 	}
-	return c.oldest(func(o *trackedConn) bool { return match(o) && now.Sub(o.quiet) >= cutAfter })
+	if g := first(&q.active); g != nil && now.Sub(g.quiet) >= cutAfter {
+		return g
+	}
+	return nil
 }
 
-func (c *ConnLimiter) idle(now time.Time, match func(*trackedConn) bool) *trackedConn {
-	return c.oldest(func(o *trackedConn) bool {
-		return match(o) && o.requests == 0 && now.Sub(o.quiet) >= evictAfter
-	})
-}
-
-// oldest returns the connection that changed least recently among those that match.
-func (c *ConnLimiter) oldest(match func(*trackedConn) bool) *trackedConn {
-	var found *trackedConn
-	for _, o := range c.conns {
-		if match(o) && (found == nil || o.quiet.Before(found.quiet)) {
-			found = o
-		}
+// idle returns the connection that has been idle for the longest, unless that is too short.
+func idle(now time.Time, q *connQueues) *trackedConn {
+	if g := first(&q.idle); g != nil && now.Sub(g.quiet) >= evictAfter {
+		return g
 	}
-	return found
+	return nil
 }
 
 func (c *ConnLimiter) evict(g *trackedConn) {
@@ -124,18 +115,7 @@ func (c *ConnLimiter) evict(g *trackedConn) {
 // forget stops counting a connection.
 func (c *ConnLimiter) forget(g *trackedConn) {
 	delete(c.conns, g.conn)
-	if g.proven {
-		c.proven--
-	} else {
-		c.uncount(g)
-	}
-}
-
-// uncount stops counting a connection for its address.
-func (c *ConnLimiter) uncount(g *trackedConn) {
-	if c.strangers[g.addr]--; c.strangers[g.addr] <= 0 {
-		delete(c.strangers, g.addr)
-	}
+	c.leave(g)
 }
 
 // reject answers 503 before reading the request. The write does not block: it is the

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"net"
 	"net/http"
@@ -54,9 +55,30 @@ type ConnLimiter struct {
 
 	mu               sync.Mutex
 	conns            map[net.Conn]*trackedConn
-	strangers        map[netip.Prefix]int // connections without a token, by address
-	proven           int
+	strangers        map[netip.Prefix]*connQueues // connections without a token, by address
+	unproven, proven connQueues                   // all of them, and those with a token
 	refused, evicted uint64
+}
+
+// connQueues are connections in the order of trackedConn.quiet, the longest first.
+type connQueues struct{ idle, active list.List }
+
+func (q *connQueues) len() int { return q.idle.Len() + q.active.Len() }
+
+// of returns the queue of a connection.
+func (q *connQueues) of(g *trackedConn) *list.List {
+	if g.requests > 0 {
+		return &q.active
+	}
+	return &q.idle
+}
+
+// first returns the first connection of a queue, or nil.
+func first(q *list.List) *trackedConn {
+	if e := q.Front(); e != nil {
+		return e.Value.(*trackedConn)
+	}
+	return nil
 }
 
 // trackedConn is an open connection of a ConnLimiter.
@@ -68,6 +90,59 @@ type trackedConn struct {
 	proven   bool         // a token was shown
 	requests int          // active requests
 	quiet    time.Time    // when its requests last began or ended, or the time of the accept
+
+	// Its places: among those of its address, and among the unproven or proven ones.
+	queue, all     *list.List
+	inQueue, inAll *list.Element
+}
+
+// enter puts a connection at the end of its queues.
+func (c *ConnLimiter) enter(g *trackedConn) {
+	if g.proven {
+		g.all = c.proven.of(g)
+	} else {
+		g.all = c.unproven.of(g)
+		its := c.strangers[g.addr]
+		if its == nil {
+			its = &connQueues{}
+			c.strangers[g.addr] = its
+		}
+		g.queue = its.of(g)
+		g.inQueue = g.queue.PushBack(g)
+	}
+	g.inAll = g.all.PushBack(g)
+}
+
+// leave takes a connection out of its queues.
+func (c *ConnLimiter) leave(g *trackedConn) {
+	g.all.Remove(g.inAll)
+	if g.queue == nil {
+		return
+	}
+	g.queue.Remove(g.inQueue)
+	g.queue = nil
+	if c.strangers[g.addr].len() == 0 {
+		delete(c.strangers, g.addr)
+	}
+}
+
+// update changes a connection that counts, and puts it at the end of its queues.
+func (c *ConnLimiter) update(g *trackedConn, change func()) {
+	if c.conns[g.conn] != g {
+		change()
+		return
+	}
+	c.leave(g)
+	change()
+	c.enter(g)
+}
+
+// of returns how many connections without a token an address has.
+func (c *ConnLimiter) of(addr netip.Prefix) int {
+	if its := c.strangers[addr]; its != nil {
+		return its.len()
+	}
+	return 0
 }
 
 // ConnStats are the counts of a ConnLimiter.
@@ -101,7 +176,7 @@ const smallLimit = 64
 // srv.Handler and sets srv.ConnState and srv.ConnContext.
 func (c *ConnLimiter) Watch(srv *http.Server) {
 	c.mu.Lock() // for a concurrent Stats
-	c.conns, c.strangers = map[net.Conn]*trackedConn{}, map[netip.Prefix]int{}
+	c.conns, c.strangers = map[net.Conn]*trackedConn{}, map[netip.Prefix]*connQueues{}
 	c.mu.Unlock()
 	srv.Handler = c.countRequests(srv.Handler)
 	srv.ConnState = c.changed
@@ -133,17 +208,15 @@ func (c *ConnLimiter) prove(g *trackedConn) bool {
 	if g.proven || c.conns[g.conn] != g {
 		return true // a connection that was evicted gets no answer anyway
 	}
-	if c.proven >= max(c.max()*3/4, 1) {
-		idle := c.oldest(func(o *trackedConn) bool { return o.proven && o.requests == 0 })
+	if c.proven.len() >= max(c.max()*3/4, 1) {
+		idle := first(&c.proven.idle)
 		if idle == nil {
 			c.refused++
 			return false
 		}
 		c.evict(idle)
 	}
-	c.uncount(g)
-	g.proven = true
-	c.proven++
+	c.update(g, func() { g.proven = true })
 	return true
 }
 
@@ -169,37 +242,27 @@ func (c *ConnLimiter) begin(g *trackedConn, r *http.Request) bool {
 	defer c.mu.Unlock()
 	if g.proxy && g.requests == 0 && !g.proven {
 		client := c.Proxies.Client(r)
-		if c.strangers[client] >= c.perAddress() {
+		if c.of(client) >= c.perAddress() {
 			c.refused++
 			return false
 		}
-		c.move(g, client)
+		c.update(g, func() { g.addr = client })
 	}
-	g.requests++
-	g.quiet = time.Now()
+	c.update(g, func() {
+		g.requests++
+		g.quiet = time.Now()
+	})
 	return true
 }
 
 func (c *ConnLimiter) end(g *trackedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g.requests--
-	g.quiet = time.Now()
-	if g.proxy && g.requests == 0 {
-		if g.proven && c.conns[g.conn] == g { // the next request can be another client's
-			g.proven = false
-			c.proven--
-			c.strangers[g.addr]++
+	c.update(g, func() {
+		g.requests--
+		g.quiet = time.Now()
+		if g.proxy && g.requests == 0 { // the next request can be another client's
+			g.proven, g.addr = false, netip.Prefix{}
 		}
-		c.move(g, netip.Prefix{})
-	}
-}
-
-// move counts a connection without a token for another address.
-func (c *ConnLimiter) move(g *trackedConn, to netip.Prefix) {
-	if c.conns[g.conn] == g && !g.proven {
-		c.uncount(g)
-		c.strangers[to]++
-	}
-	g.addr = to
+	})
 }

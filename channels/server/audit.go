@@ -39,6 +39,9 @@ func (c *conn) record(method, target string, err error) {
 	c.server.audit(a)
 }
 
+// Audit implements [channels.Auditor].
+func (c *conn) Audit(channel, action string, refused error) { c.record(action, channel, refused) }
+
 // recordRequest records a request of an audited method.
 func (c *conn) recordRequest(info ahp.MethodInfo, req *peer.Request, err error) {
 	if c.server.audit == nil || !audited[info.Name] {

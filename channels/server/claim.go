@@ -82,6 +82,9 @@ func (t *clients) claim(c *conn, shown string, fresh bool) (secret string, repla
 		}
 		replaced = append(replaced, cl.conns...)
 	}
+	for _, old := range replaced { // its bookmark is not the client's any more
+		old.replaced = true
+	}
 	t.add(c)
 	cl = t.known[c.sub.ClientID]
 	cl.token = c.grant.Token

@@ -123,7 +123,7 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 		close(t.ends)
 		t.ends = nil
 	}
-	if newest && !cl.ended || len(cl.conns) == 0 {
+	if newest && !cl.ended || len(cl.conns) == 0 && !c.replaced {
 		cl.version, cl.caps, cl.dialect, cl.ended = c.sub.Version, c.sub.Caps, c.dialect, true
 		t.mark(cl, mark)
 	}

@@ -26,6 +26,8 @@ type conn struct {
 	waiting pending // messages that are being handled
 
 	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
+	answered   atomic.Bool // the answer to the handshake is queued
+	replaced   bool        // a newer connection took over the client; guarded by the table of clients
 
 	// opening closes the connection if its handshake does not come in time. It is nil
 	// after the handshake, to free the timer.
@@ -38,7 +40,7 @@ type conn struct {
 	dialect    Dialect    // of the client; nil for the server's own version
 	translator Translator // nil without a dialect
 
-	answered atomic.Bool // the answer to the handshake is queued
+	then func() // called when the connection has ended; nil is nothing
 
 	account   *budget.Account
 	counted   int // subscriptions that the account counts; guarded by the log's mutex
@@ -59,6 +61,9 @@ func (c *conn) countSubscriptions(tx *channels.ReadTx) {
 
 // tokenName names the token of a connection in the budget and in the rates.
 func tokenName(g ws.Grant) string { return cmp.Or(g.Token, g.Role+"/"+g.ClientID) }
+
+// CloseHolder implements [budget.Holder].
+func (c *conn) CloseHolder(reason string) { c.peer.Abort(ws.CodeTryLater, reason) }
 
 // Deliver queues an envelope for the connection.
 func (c *conn) Deliver(f *channels.Frame) { c.peer.Push(f) }

@@ -40,5 +40,5 @@
 // connection ends, the call fails at once. [Connectivity] is notified when a client's
 // last connection has ended and when the client is reachable again.
 //
-// The package imports channels, ahp/peer, ahp/ws and ahp.
+// The package imports channels, ahp/access, ahp/budget, ahp/heavy, ahp/peer, ahp/ws and ahp.
 package server

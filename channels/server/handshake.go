@@ -211,9 +211,6 @@ func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Ve
 		ID: c.id, ClientID: clientID, Role: c.grant.Role, Rights: c.rights, Token: c.grant.Token,
 		Version: version, Caps: caps, Sink: c, Account: c.account,
 	}
-	if c.server.audit != nil {
-		c.sub.Audit = func(channel, action string, refused error) { c.record(action, channel, refused) }
-	}
 	secret, old, err = c.server.clients.claimSoon(ctx, c, shown, fresh)
 	c.record(method, "", err)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -121,7 +122,9 @@ func decodeParams(info ahp.MethodInfo, raw ahp.Value, p any) error {
 	if raw == nil {
 		raw = ahp.Value("{}")
 	}
-	if err := ahp.Unmarshal(raw, p); err != nil {
+	var err error
+	heavy.Do(len(raw), func() { err = ahp.Unmarshal(raw, p) })
+	if err != nil {
 		return ahp.Errorf(ahp.CodeInvalidParams, "%s: %v", info.Name, err)
 	}
 	if v, ok := p.(ahp.Validator); ok {

@@ -165,22 +165,25 @@ func or[T comparable](v, def T) T {
 
 // Serve serves a WebSocket in the background, with what its token grants: a role, and the
 // only client id that the connection may have, or "" if it may have any.
-func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) {
-	c := &conn{server: s, grant: grant, id: channels.ConnID(s.nextID.Add(1))}
+func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) { s.ServeThen(socket, grant, nil) }
+
+// ServeThen is Serve that calls then, if it is not nil, once the connection has ended.
+// then must not wait.
+func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
+	c := &conn{server: s, grant: grant, id: channels.ConnID(s.nextID.Add(1)), then: then}
 	if s.roles {
 		c.rights = access.For(grant.Role)
 	}
-	c.account = s.memory.Open(tokenName(grant), func(reason string) { c.peer.Abort(ws.CodeTryLater, reason) })
+	c.account = s.memory.Open(tokenName(grant), c)
 	c.peer = s.peers.New(socket, c, c.account)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed.Load() {
-		c.account.Close(tokenName(grant))
-		socket.Close(ws.CodeGoingAway, shuttingDown)
+	switch {
+	case s.closed.Load():
+		c.refuse(socket, ws.CodeGoingAway, shuttingDown)
 		return
-	}
-	if s.validToken != nil && !s.validToken(grant.Token) {
-		socket.Close(ws.CodeTokenEnded, tokenEnded)
+	case s.validToken != nil && !s.validToken(grant.Token):
+		c.refuse(socket, ws.CodeTokenEnded, tokenEnded)
 		return
 	}
 	s.live[c] = struct{}{}
@@ -188,7 +191,19 @@ func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) {
 	c.peer.Start()
 }
 
+// refuse ends a connection that was not started.
+func (c *conn) refuse(socket *ws.Conn, code ws.CloseCode, reason string) {
+	c.account.Close(tokenName(c.grant))
+	socket.Close(code, reason)
+	if c.then != nil {
+		c.then()
+	}
+}
+
 func (s *Server) ended(c *conn) {
+	if c.then != nil {
+		defer c.then()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, c)

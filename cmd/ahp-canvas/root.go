@@ -63,7 +63,7 @@ From another terminal:
 	addGroup(root, "Run a host:", serve.Command(env), drive.MCPCommand(env, &serve.Stdio{}), relay.Command(env),
 		doctor.Command(env), state.Command(env))
 	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env), people.TokenCommand(env), people.PeopleCommand(env), people.AuditCommand(env), aamcmd.Command(env))...)
-	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env), authoring.AAPCommand(env))
+	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env), authoring.AAPCommand(env), authoring.A2UICommand(env))
 	addGroup(root, "Test and record AHP, the Agent Host Protocol:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
 	root.AddCommand(versionCommand(env), licenses.Command(env))
 	reach.CompleteHost(env, root)

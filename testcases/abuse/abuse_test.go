@@ -8,18 +8,22 @@ import (
 	"time"
 )
 
-// TestMain makes this test the client that behaves, if an attack started it as that.
+// TestMain makes this test the process that an attack started it for.
 func TestMain(m *testing.M) {
-	if os.Getenv(behaveEnv) != "" {
-		os.Exit(behaveMain())
+	if code, ok := child(); ok {
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
 
+// stopped is a p99 beside an attack that other tests on the machine do not explain.
+const stopped = 2 * time.Second
+
 // TestAttacks runs the short form of every attack against the program, and with AHP_LONG
 // the whole form: the host's memory stays below its budget and a quarter, and is free
 // again afterwards; the client that behaves is neither disconnected nor refused. Its
-// latency is only checked in the whole form, because other tests use the processor.
+// latency is only checked against its limit in the whole form, because other tests use
+// the processor.
 func TestAttacks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a program for each attack")
@@ -41,7 +45,7 @@ func TestAttacks(t *testing.T) {
 			}
 			t.Logf("\n%s\n%s", header, r)
 			for _, harm := range r.harm {
-				if harm != slowed || !o.short {
+				if harm != slowed || !o.short || r.beside.p99() > max(20*r.quiet.p99(), stopped) {
 					t.Error(harm)
 				}
 			}
@@ -52,7 +56,8 @@ func TestAttacks(t *testing.T) {
 // TestJudge checks the verdict.
 func TestJudge(t *testing.T) {
 	const budget = 100 << 20
-	fine := latency{P99: 30 * time.Millisecond}
+	met := func(d time.Duration) latency { return latency{Took: []time.Duration{d}} }
+	fine := met(30 * time.Millisecond)
 	for name, c := range map[string]struct {
 		r    result
 		harm int
@@ -61,8 +66,8 @@ func TestJudge(t *testing.T) {
 		"memory":        {result{before: 30 << 20, during: 130 << 20, after: 40 << 20, quiet: fine, beside: fine}, 1},
 		"memory kept":   {result{before: 30 << 20, during: 120 << 20, after: 60 << 20, quiet: fine, beside: fine}, 1},
 		"refused":       {result{quiet: fine, beside: latency{Failed: 1}}, 1},
-		"slowed":        {result{quiet: fine, beside: latency{P99: 61 * time.Millisecond}}, 1},
-		"slow but fine": {result{beside: latency{P99: tolerable}}, 0},
+		"slowed":        {result{quiet: fine, beside: met(61 * time.Millisecond)}, 1},
+		"slow but fine": {result{beside: met(tolerable)}, 0},
 	} {
 		if c.r.judge(budget); len(c.r.harm) != c.harm {
 			t.Errorf("%s: %q", name, c.r.harm)

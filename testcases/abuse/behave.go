@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,11 +21,24 @@ const behaveEnv = "AHP_ABUSE_BEHAVE"
 
 // latency is what the client that behaves met.
 type latency struct {
-	N      int
-	P50    time.Duration
-	P99    time.Duration
+	Took   []time.Duration // sorted
 	Failed int
 	Why    string
+}
+
+// p99 is the latency that one of a hundred dispatches exceeds.
+func (l latency) p99() time.Duration {
+	if len(l.Took) == 0 {
+		return 0
+	}
+	return l.Took[len(l.Took)*99/100]
+}
+
+// with returns what the client met in two times.
+func (l latency) with(o latency) latency {
+	both := latency{slices.Concat(l.Took, o.Took), l.Failed + o.Failed, cmp.Or(l.Why, o.Why)}
+	slices.Sort(both.Took)
+	return both
 }
 
 // behaving is the process of the client that behaves.
@@ -240,10 +254,8 @@ func (p *person) report() latency {
 	for _, at := range p.sent {
 		p.took = append(p.took, time.Since(at))
 	}
-	l := latency{N: len(p.took), Failed: p.failed, Why: p.why}
-	if slices.Sort(p.took); l.N > 0 {
-		l.P50, l.P99 = p.took[l.N/2], p.took[l.N*99/100]
-	}
+	l := latency{Took: p.took, Failed: p.failed, Why: p.why}
+	slices.Sort(l.Took)
 	p.took, p.failed, p.why = nil, 0, ""
 	return l
 }

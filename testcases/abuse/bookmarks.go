@@ -9,7 +9,7 @@ import (
 
 // bookmarks connects as ever new clients, each subscribed to many sessions with long
 // names, and leaves: the host remembers what they were subscribed to.
-var bookmarks = attack{"bookmarks", func(ctx context.Context, t *target, s scale) error {
+var bookmarks = attack{name: "bookmarks", run: func(ctx context.Context, t *target, s scale, _ func()) error {
 	sessions, err := t.longNames(ctx, s.of(900))
 	if err != nil {
 		return err

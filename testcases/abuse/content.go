@@ -8,7 +8,7 @@ import (
 )
 
 // content reads large files of an open canvas, and hardly takes the answers.
-var content = attack{"content", func(ctx context.Context, t *target, s scale) error {
+var content = attack{name: "content", run: func(ctx context.Context, t *target, s scale, _ func()) error {
 	canvas, err := t.largeCanvas(ctx)
 	if err != nil {
 		return err

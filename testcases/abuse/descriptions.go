@@ -8,7 +8,7 @@ import (
 
 // descriptions declares canvases with descriptions as large as a message can be, again
 // and again: the host would encode them for every change.
-var descriptions = attack{"descriptions", func(ctx context.Context, t *target, _ scale) error {
+var descriptions = attack{name: "descriptions", run: func(ctx context.Context, t *target, _ scale, _ func()) error {
 	repeat(ctx, 3, func(ctx context.Context, n int) error { return describe(ctx, t, n) })
 	return nil
 }}

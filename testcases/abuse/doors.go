@@ -15,7 +15,7 @@ import (
 
 // strangers opens 1,500 connections without a token from another address, half of which
 // announce a body that never comes, while 25 people open the page.
-var strangers = attack{"strangers", func(ctx context.Context, t *target, _ scale) error {
+var strangers = attack{name: "strangers", visit: people, run: func(ctx context.Context, t *target, _ scale, begun func()) error {
 	page, err := t.page()
 	if err != nil {
 		return err
@@ -28,9 +28,7 @@ var strangers = attack{"strangers", func(ctx context.Context, t *target, _ scale
 	for opened.Load() < 1500 && ctx.Err() == nil {
 		pause(ctx)
 	}
-	for range 25 {
-		t.openPage(ctx, page)
-	}
+	begun()
 	wg.Wait()
 	return nil
 }}
@@ -63,7 +61,7 @@ func stay(ctx context.Context, host string, stalls bool, opened *atomic.Int64) e
 }
 
 // sessions begins 300 MCP sessions and abandons them, and then another agent comes.
-var sessions = attack{"sessions", func(ctx context.Context, t *target, _ scale) error {
+var sessions = attack{name: "sessions", visit: agents, run: func(ctx context.Context, t *target, _ scale, begun func()) error {
 	page, err := t.page()
 	if err != nil {
 		return err
@@ -73,38 +71,58 @@ var sessions = attack{"sessions", func(ctx context.Context, t *target, _ scale) 
 			return err
 		}
 	}
-	for range 5 {
-		status, err := t.enter(ctx, page)
-		t.met(ctx, "agents", err == nil && status == http.StatusOK)
-	}
+	begun()
 	<-ctx.Done()
 	return nil
 }}
 
-// polls waits for events in 1,200 calls of an agent at another address, while people open
-// the page: clients of one address compete for it.
-var polls = attack{"polls", func(ctx context.Context, t *target, _ scale) error {
+// agents are five agents that come.
+func agents(ctx context.Context, t *target) error {
 	page, err := t.page()
 	if err != nil {
 		return err
 	}
-	var began atomic.Int64
+	for range 5 {
+		status, err := t.enter(ctx, page)
+		t.met(ctx, "agents", err == nil && status == http.StatusOK)
+	}
+	return nil
+}
+
+// people are 25 people who open the page.
+func people(ctx context.Context, t *target) error {
+	page, err := t.page()
+	if err != nil {
+		return err
+	}
+	for range 25 {
+		t.openPage(ctx, page)
+	}
+	return nil
+}
+
+// polls waits for events in 1,200 calls of an agent at another address, while people open
+// the page: clients of one address compete for it.
+var polls = attack{name: "polls", visit: people, run: func(ctx context.Context, t *target, _ scale, begun func()) error {
+	page, err := t.page()
+	if err != nil {
+		return err
+	}
+	var asked atomic.Int64
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		repeat(ctx, 1200, func(ctx context.Context, _ int) error {
-			began.Add(1)
+			asked.Add(1)
 			_, err := t.mcp(ctx, &http.Transport{DisableKeepAlives: true, DialContext: dialElsewhere}, page, "2026-07-28", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_canvas_events","arguments":{"timeout":50},`+
 				`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"abuse","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
 			pause(ctx)
 			return err
 		})
 	})
-	for began.Load() < 1200 && ctx.Err() == nil {
+	for asked.Load() < 1200 && ctx.Err() == nil {
 		pause(ctx)
 	}
-	for range 25 {
-		t.openPage(ctx, page)
-	}
+	begun()
 	wg.Wait()
 	return nil
 }}

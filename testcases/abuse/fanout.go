@@ -7,7 +7,7 @@ import (
 
 // fanOut changes the title of one session from eight connections, as fast as the host
 // takes it. All of them receive all changes, and so does every list of sessions.
-var fanOut = attack{"fan-out", func(ctx context.Context, t *target, _ scale) error {
+var fanOut = attack{name: "fan-out", run: func(ctx context.Context, t *target, _ scale, _ func()) error {
 	repeat(ctx, 8, func(ctx context.Context, n int) error { return changeTitles(ctx, t, n) })
 	return nil
 }}

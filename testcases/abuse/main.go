@@ -7,8 +7,12 @@
 //
 // An attack is one file. Attacks send only what the protocol allows, so a host may
 // refuse, delay or disconnect them, but it must serve the client that behaves
-// throughout. That client is a separate process: the attacks' work in this process
-// does not delay it.
+// throughout.
+//
+// Attackers are on other machines. Here they are a process that runs with the lowest
+// priority, so that the host has the processor whenever it has work. The client that
+// behaves is another process with the usual priority, and so are those who come during
+// an attack.
 //
 // The verdict of an attack is "ok" if
 //
@@ -38,8 +42,8 @@ import (
 var errVerdict = errors.New("the host did not withstand every attack")
 
 func main() {
-	if os.Getenv(behaveEnv) != "" {
-		os.Exit(behaveMain())
+	if code, ok := child(); ok {
+		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -47,6 +51,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "abuse:", err)
 		os.Exit(1)
 	}
+}
+
+// child runs what a process of this program was started for: the client that behaves, or
+// the attackers. ok is false for the process that measures.
+func child() (code int, ok bool) {
+	switch {
+	case os.Getenv(behaveEnv) != "":
+		return behaveMain(), true
+	case os.Getenv(attackEnv) != "":
+		return attackMain(), true
+	}
+	return 0, false
 }
 
 // options are the flags of the program.

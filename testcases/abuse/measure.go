@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -10,13 +11,19 @@ import (
 // attack is one way to harm a host.
 type attack struct {
 	name string
-	// run attacks until ctx is canceled. It returns an error only if it could not
-	// attack, not if the host defended itself.
-	run func(ctx context.Context, t *target, s scale) error
+	// run attacks until ctx is canceled, and calls begun when the attack is complete. It
+	// returns an error only if it could not attack, not if the host defended itself.
+	run func(ctx context.Context, t *target, s scale, begun func()) error
+	// visit comes to the host as others do, once the attack is complete. It may be nil.
+	visit func(ctx context.Context, t *target) error
 }
 
 // attacks are all attacks, in the order of a run.
-var attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls}
+var attacks []attack
+
+func init() { // attackMain refers to it
+	attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls}
+}
 
 // scale says how long and how large an attack is.
 type scale struct {
@@ -30,21 +37,26 @@ func (s scale) of(n int) int { return max(2, int(float64(n)*s.part)) }
 // result is what an attack did.
 type result struct {
 	name                  string
-	before, during, after int64 // bytes of resident memory
-	quiet, beside         latency
+	before, during, after int64         // bytes of resident memory
+	quiet, beside         latency       // quiet is before and after the attack
+	lasted, host          time.Duration // the attack, and the processor time of the host in it
+	attackers             time.Duration // the processor time of the attackers
 	harm                  []string
 }
 
-const header = "attack         RSS before   during    after     p99 alone  beside    failed  verdict"
+const header = "attack         RSS before   during    after     p99 alone  beside    failed  CPU host  attackers  verdict"
 
 func (r result) String() string {
 	verdict := "ok"
 	if len(r.harm) > 0 {
 		verdict = fmt.Sprint(r.harm)
 	}
-	return fmt.Sprintf("%-14s %6d MiB %6d MiB %6d MiB  %8.1f ms %8.1f ms %5d  %s", r.name,
-		r.before>>20, r.during>>20, r.after>>20, ms(r.quiet.P99), ms(r.beside.P99), r.beside.Failed, verdict)
+	return fmt.Sprintf("%-14s %6d MiB %6d MiB %6d MiB  %8.1f ms %8.1f ms %5d  %7.0f%% %9.0f%%  %s", r.name,
+		r.before>>20, r.during>>20, r.after>>20, ms(r.quiet.p99()), ms(r.beside.p99()), r.beside.Failed,
+		percent(r.host, r.lasted), percent(r.attackers, r.lasted), verdict)
 }
+
+func percent(part, of time.Duration) float64 { return 100 * part.Seconds() / max(of.Seconds(), 0.001) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
@@ -68,12 +80,18 @@ func measure(ctx context.Context, a attack, o options) (result, error) {
 	if r.quiet, err = b.watch(ctx, s.quiet); err != nil {
 		return r, err
 	}
-	if r.during, r.beside, err = beside(ctx, a, t, b, s); err != nil {
+	if err = r.attack(ctx, a, t, b, s); err != nil {
 		return r, err
 	}
 	if r.after, err = t.lowest(ctx, s.after, r.before+t.budget/4); err != nil {
 		return r, err
 	}
+	// Twice, because other programs on the machine come and go.
+	again, err := b.watch(ctx, s.quiet)
+	if err != nil {
+		return r, err
+	}
+	r.quiet = r.quiet.with(again)
 	if out := t.shutOut(); out != "" {
 		r.harm = append(r.harm, out)
 	}
@@ -81,21 +99,20 @@ func measure(ctx context.Context, a attack, o options) (result, error) {
 	return r, nil
 }
 
-// beside runs the attack, and returns the highest memory and what the client that
+// attack runs the attack, and records the highest memory and what the client that
 // behaves met meanwhile.
-func beside(ctx context.Context, a attack, t *target, b *behaving, s scale) (peak int64, met latency, err error) {
+func (r *result) attack(ctx context.Context, a attack, t *target, b *behaving, s scale) (err error) {
 	attacking, end := context.WithTimeout(ctx, s.lasts)
 	defer end()
 	var wg sync.WaitGroup
-	failed := make(chan error, 1)
-	wg.Go(func() { failed <- a.run(attacking, t, s) })
-	wg.Go(func() { peak = t.highest(attacking) })
-	met, err = b.watch(ctx, s.lasts)
+	var failed error
+	begun, before := time.Now(), t.processor()
+	wg.Go(func() { r.attackers, failed = attackBeside(ctx, a, t, s) })
+	wg.Go(func() { r.during = t.highest(attacking) })
+	r.beside, err = b.watch(ctx, s.lasts)
+	r.lasted, r.host = time.Since(begun), t.processor()-before
 	wg.Wait()
-	if why := <-failed; why != nil && err == nil {
-		err = why
-	}
-	return peak, met, err
+	return errors.Join(err, failed)
 }
 
 // slowed is the harm that also other programs on the machine can do.
@@ -114,7 +131,7 @@ func (r *result) judge(budget int64) {
 	if r.beside.Failed > 0 {
 		r.harm = append(r.harm, "client refused: "+r.beside.Why)
 	}
-	if r.beside.P99 > max(2*r.quiet.P99, tolerable) {
+	if r.beside.p99() > max(2*r.quiet.p99(), tolerable) {
 		r.harm = append(r.harm, slowed)
 	}
 }

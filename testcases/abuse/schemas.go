@@ -6,7 +6,7 @@ import (
 )
 
 // schemas declares canvases whose schemas cost much memory, under many client ids.
-var schemas = attack{"schemas", func(ctx context.Context, t *target, s scale) error {
+var schemas = attack{name: "schemas", run: func(ctx context.Context, t *target, s scale, _ func()) error {
 	repeat(ctx, s.of(60), func(ctx context.Context, n int) error { return declare(ctx, t, n) })
 	return nil
 }}

@@ -9,7 +9,7 @@ import (
 // snapshots asks for snapshots of large states and for refusals of large actions, and
 // hardly reads. Between the requests the state changes, so that each snapshot is
 // another one.
-var snapshots = attack{"snapshots", func(ctx context.Context, t *target, s scale) error {
+var snapshots = attack{name: "snapshots", run: func(ctx context.Context, t *target, s scale, _ func()) error {
 	repeat(ctx, max(4, s.of(16)), func(ctx context.Context, n int) error { return askForSnapshots(ctx, t, n) })
 	return nil
 }}

@@ -154,6 +154,24 @@ func (t *target) rss() (int64, error) {
 	return kib << 10, err
 }
 
+// processor returns the processor time that the host has used, 0 if it is not known.
+func (t *target) processor() time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.pid))
+	if err != nil {
+		return 0
+	}
+	// The name of the program is in parentheses; utime and stime are the twelfth and
+	// thirteenth after it, in ticks of 10 ms.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
 // highest returns the highest memory until ctx is canceled.
 func (t *target) highest(ctx context.Context) (peak int64) {
 	tick := time.NewTicker(20 * time.Millisecond)

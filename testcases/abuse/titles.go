@@ -7,7 +7,7 @@ import (
 )
 
 // titles creates sessions with titles as large as a message can be.
-var titles = attack{"titles", func(ctx context.Context, t *target, s scale) error {
+var titles = attack{name: "titles", run: func(ctx context.Context, t *target, s scale, _ func()) error {
 	repeat(ctx, 8, func(ctx context.Context, n int) error { return nameSessions(ctx, t, n, s.of(720)/8+1) })
 	return nil
 }}

@@ -45,7 +45,7 @@ func TestPinsReserve(t *testing.T) {
 	ledger := budget.New(64 << 20)
 	pins := NewPins(ledger)
 	key := Key{Channel: "ahp-canvas:/1", Path: "/a"}
-	a := ledger.Open("view/", func(string) {})
+	a := ledger.Open("view/", budget.HolderFunc(func(string) {}))
 	pins.Hold(a, key, make([]byte, 10<<20))()
 	held := pins.Hold(a, Key{Channel: "ahp-canvas:/1", Path: "/b"}, make([]byte, 8<<20))
 	if _, err := pins.Begin(t.Context(), time.Millisecond, a, key); err == nil {

@@ -263,7 +263,7 @@ func (s *Surfaces) updateComponents(u *update, f *surface) {
 			f.order = append(f.order, id)
 		}
 		k := kept{raw: encode(m), refs: f.catalog.children(m)}
-		f.bytes += len(k.raw) - len(old.raw)
+		f.bytes += k.size() - old.size()
 		f.components[id] = k
 	}
 	if id, words := f.cycle(changed); words != "" {

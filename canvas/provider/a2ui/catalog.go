@@ -32,6 +32,7 @@ type Catalog struct {
 	common     map[string]any
 	messages   map[string]*jsonschema.Schema // by update key
 	components map[string]*component
+	functions  map[string]*jsonschema.Schema
 }
 
 // component is what the store knows of a component.
@@ -99,7 +100,7 @@ func Compile(f CatalogFiles) (*Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("messages: %w", err)
 	}
-	c := &Catalog{id: str(doc, "catalogId"), doc: doc, common: common, messages: map[string]*jsonschema.Schema{}, components: map[string]*component{}}
+	c := &Catalog{id: str(doc, "catalogId"), doc: doc, common: common, messages: map[string]*jsonschema.Schema{}, components: map[string]*component{}, functions: map[string]*jsonschema.Schema{}}
 	if c.id == "" {
 		return nil, errors.New("catalog: catalogId is required")
 	}
@@ -146,7 +147,7 @@ func (c *Catalog) compile(messages map[string]any) error {
 	if list := object(messages, "$defs", "UpdateComponentsMessage", "properties", "updateComponents", "properties", "components"); list != nil {
 		list["items"] = map[string]any{"type": "object"}
 	}
-	for url, doc := range map[string]map[string]any{catalogURL: c.doc, commonURL: c.common, messagesURL: messages} {
+	for url, doc := range map[string]map[string]any{catalogURL: c.doc, commonURL: shallowCalls(c.common), messagesURL: messages} {
 		doc["$id"] = url
 		if err := compiler.AddResource(url, doc); err != nil {
 			return err
@@ -165,7 +166,26 @@ func (c *Catalog) compile(messages map[string]any) error {
 		}
 		c.components[name] = &component{schema, c.refsOf(object(c.doc, "components", name))}
 	}
+	for name := range object(c.doc, "functions") {
+		if c.functions[name], err = compiler.Compile(catalogURL + "#" + pointer("functions", name)); err != nil {
+			return fmt.Errorf("function %s: %w", name, err)
+		}
+	}
 	return nil
+}
+
+// shallowCalls returns common types in which a function call says nothing about the
+// function and its arguments. validateCalls checks each call once: a validator that
+// follows calls in calls through all alternatives takes exponential time.
+func shallowCalls(common map[string]any) map[string]any {
+	doc, _ := clone(common).(map[string]any)
+	if call := object(doc, "$defs", "FunctionCall"); call != nil {
+		delete(call, "oneOf")
+		if args := object(call, "properties", "args"); args != nil {
+			delete(args, "additionalProperties")
+		}
+	}
+	return doc
 }
 
 // newCompiler returns a compiler that loads nothing.
@@ -219,7 +239,47 @@ func (c *Catalog) validateComponent(e any) *finding {
 	if known == nil {
 		return &finding{at: []string{"component"}, words: c.name + " has no " + cut(name) + "; it has: " + strings.Join(c.Components(), ", ")}
 	}
-	return findingOf(known.schema.Validate(e))
+	if f := findingOf(known.schema.Validate(e)); f != nil {
+		return f
+	}
+	return c.validateCalls(e)
+}
+
+// validateCalls checks every function call in a value against its function.
+func (c *Catalog) validateCalls(v any) *finding {
+	switch v := v.(type) {
+	case map[string]any:
+		if f := c.validateCall(v); f != nil {
+			return f
+		}
+		for _, key := range sortedKeys(v) {
+			if f := c.validateCalls(v[key]); f != nil {
+				f.at = slices.Insert(f.at, 0, key)
+				return f
+			}
+		}
+	case []any:
+		for n, e := range v {
+			if f := c.validateCalls(e); f != nil {
+				f.at = slices.Insert(f.at, 0, itoa(n))
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// validateCall checks an object if it is a function call.
+func (c *Catalog) validateCall(v map[string]any) *finding {
+	name, ok := v["call"].(string)
+	if !ok || len(c.functions) == 0 {
+		return nil
+	}
+	function := c.functions[name]
+	if function == nil {
+		return &finding{at: []string{"call"}, words: c.name + " has no function " + quote(name) + "; it has: " + strings.Join(c.Functions(), ", ")}
+	}
+	return findingOf(function.Validate(v))
 }
 
 func findingOf(err error) *finding {

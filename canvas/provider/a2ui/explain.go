@@ -15,6 +15,9 @@ import (
 type finding struct {
 	at    []string // where in the value
 	words string
+	// want and have are the words of a finding that names what it wants; words has them too.
+	want []string
+	have string
 	// other says that the value is of another alternative: its call or component is a
 	// different one.
 	other bool
@@ -31,52 +34,73 @@ func explain(err *jsonschema.ValidationError) finding {
 		if len(k.Subschemas) > 0 {
 			return finding{at: err.InstanceLocation, words: "fits several alternatives; want exactly one"}
 		}
-		return closest(err, false)
+		return closest(err)
 	case *kind.AnyOf:
-		return closest(err, false)
+		return closest(err)
 	}
-	if len(err.Causes) > 0 {
-		return closest(err, true)
-	}
-	return leaf(err)
-}
-
-// closest returns the best of an error's causes. All says that each of them must go, so
-// that the first is as good as any other; otherwise they are alternatives.
-func closest(err *jsonschema.ValidationError, all bool) finding {
 	if len(err.Causes) == 0 {
-		return finding{at: err.InstanceLocation, words: "does not fit"}
+		return leaf(err)
 	}
-	var best finding
-	var types []string
-	same := true
-	for n, cause := range err.Causes {
-		f := explain(cause)
-		if n == 0 || better(f, best, all) {
-			best = f
+	best := explain(err.Causes[0])
+	for _, cause := range err.Causes[1:] {
+		if f := explain(cause); f.other && !best.other || f.other == best.other && deeper(f, best) {
+			best = f // a wrong alternative makes all else wrong
 		}
-		want, ok := strings.CutPrefix(f.words, "want ")
-		same = same && ok && slices.Equal(f.at, err.InstanceLocation)
-		types = append(types, want)
-	}
-	if !all && same {
-		slices.Sort(types)
-		best.words = "want " + strings.Join(slices.Compact(types), " or ")
 	}
 	return best
 }
 
-// better reports whether a finding tells more than another.
-func better(f, than finding, all bool) bool {
-	switch {
-	case all && f.other != than.other:
-		return f.other // a wrong alternative makes all else wrong
-	case f.other != than.other:
-		return than.other
-	case f.closed != than.closed:
+// deeper reports whether a finding tells more than another.
+func deeper(f, than finding) bool {
+	if f.closed != than.closed {
 		return than.closed
 	}
 	return len(f.at) > len(than.at)
+}
+
+// closest returns the finding of the alternative that a value is closest to.
+func closest(err *jsonschema.ValidationError) finding {
+	var fits, other []finding // alternatives that the value means, and others
+	for _, cause := range err.Causes {
+		if f := explain(cause); f.other {
+			other = append(other, f)
+		} else {
+			fits = append(fits, f)
+		}
+	}
+	best := func(all []finding) (f finding) {
+		for n := range all {
+			if n == 0 || deeper(all[n], f) {
+				f = all[n]
+			}
+		}
+		return f
+	}
+	switch near, far := best(fits), best(other); {
+	case len(err.Causes) == 0:
+		return finding{at: err.InstanceLocation, words: "does not fit"}
+	case len(fits) == 0, len(other) < len(fits) && len(far.at) > len(near.at):
+		return merge(other, far)
+	default:
+		return merge(fits, near)
+	}
+}
+
+// merge adds to a finding what others at its place want.
+func merge(all []finding, f finding) finding {
+	if f.have == "" {
+		return f
+	}
+	f.want = nil
+	for _, o := range all {
+		if o.have == f.have && len(o.at) == len(f.at) {
+			f.want = append(f.want, o.want...)
+		}
+	}
+	slices.Sort(f.want)
+	f.want = slices.Compact(f.want)
+	f.words = "want " + strings.Join(f.want, " or ") + ", have " + f.have
+	return f
 }
 
 // leaf words one error.
@@ -84,7 +108,8 @@ func leaf(err *jsonschema.ValidationError) finding {
 	f := finding{at: err.InstanceLocation}
 	switch k := err.ErrorKind.(type) {
 	case *kind.Type:
-		f.words = "want " + strings.Join(articles(k.Want), " or ") + ", have " + articles([]string{k.Got})[0]
+		f.want, f.have = articles(k.Want), articles([]string{k.Got})[0]
+		f.words = "want " + strings.Join(f.want, " or ") + ", have " + f.have
 	case *kind.Required:
 		f.words = "lacks " + quoteAll(k.Missing)
 	case *kind.AdditionalProperties:
@@ -96,7 +121,8 @@ func leaf(err *jsonschema.ValidationError) finding {
 		if len(f.at) > 0 {
 			last = f.at[len(f.at)-1]
 		}
-		f.words, f.other = fmt.Sprintf("want %s, have %s", short(k.Want), short(k.Got)), last == "call" || last == "component" || last == "returnType"
+		f.want, f.have = []string{short(k.Want)}, short(k.Got)
+		f.words, f.other = "want "+f.want[0]+", have "+f.have, last == "call" || last == "component" || last == "returnType"
 	case *kind.Enum:
 		var all []string
 		for _, v := range k.Want {

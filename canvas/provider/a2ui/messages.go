@@ -7,7 +7,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// wrapped are the members by which wrappings are told apart.
+// wrapped has the members that distinguish wrappings.
 type wrapped struct {
 	Messages   ahp.Value `json:"messages,omitzero"`
 	Operations ahp.Value `json:"a2ui_operations,omitzero"`

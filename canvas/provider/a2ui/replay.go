@@ -10,9 +10,9 @@ import (
 // messageRest is what a message has beside what is put into it, in bytes, at least.
 const messageRest = 512
 
-// Replay returns the messages that draw all surfaces as they are, in order of creation, as
-// batches of at most Limits.PartBytes, the brackets and commas of a list included. A single
-// message is never larger.
+// Replay returns the messages that draw the present surfaces, in order of creation, as
+// batches of at most Limits.PartBytes, without the brackets of a list. A single message is
+// never larger.
 func (s *Surfaces) Replay() [][]ahp.Value { return s.replay(s.list) }
 
 // ReplaySurface is Replay for one surface.
@@ -27,8 +27,8 @@ func (s *Surfaces) replay(list []*surface) (batches [][]ahp.Value) {
 	size := 0
 	for _, f := range list {
 		for _, m := range s.messagesOf(f) {
-			if len(batches) == 0 || size+len(m)+1 > s.limits.PartBytes {
-				batches, size = append(batches, nil), 2
+			if len(batches) == 0 || size+len(m) > s.limits.PartBytes {
+				batches, size = append(batches, nil), 0
 			}
 			last := len(batches) - 1
 			batches[last] = append(batches[last], m)
@@ -221,7 +221,7 @@ func (s *Surfaces) Load(v ahp.Value) error {
 			}
 			m := object(tree)
 			id := str(m, "id")
-			f.order, f.bytes = append(f.order, strings.Clone(id)), f.bytes+len(raw)
+			f.order, f.bytes = append(f.order, strings.Clone(id)), f.bytes+len(raw)+1
 			f.components[id] = kept{raw.Clone(), f.catalog.children(m)}
 		}
 		s.list = append(s.list, f)

@@ -60,6 +60,14 @@ type kept struct {
 	refs []string // components that it names
 }
 
+// size is what a component counts, with the comma behind it.
+func (k kept) size() int {
+	if k.raw == nil {
+		return 0
+	}
+	return len(k.raw) + 1
+}
+
 // NewSurfaces returns a renderer without surfaces, which has the given catalogs, or the
 // basic one.
 func NewSurfaces(l Limits, catalogs ...*Catalog) *Surfaces {
@@ -133,6 +141,16 @@ func (s *Surfaces) Model(id string) ahp.Value {
 		return f.model
 	}
 	return ahp.Value("{}")
+}
+
+// Clone returns an independent copy, which shares what never changes.
+func (s *Surfaces) Clone() *Surfaces {
+	c := &Surfaces{limits: s.limits, catalogs: s.catalogs, list: make([]*surface, len(s.list))}
+	for n, f := range s.list {
+		copied := *f // updates replace the order, the components and the model
+		c.list[n] = &copied
+	}
+	return c
 }
 
 // Clear removes an owner's surfaces.

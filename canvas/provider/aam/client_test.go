@@ -179,6 +179,20 @@ func TestSentOnce(t *testing.T) {
 	}
 }
 
+// TestMoved does not send a request to another address of the site, which could run it a
+// second time.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		e := newEnv(t)
+		e.site.handle(reservePath, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", status) })
+		e.site.handle("/moved", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) })
+		if _, err := e.Invoke(t.Context(), e.manifest(t), e.at, reservation()); err == nil || len(e.site.got("/moved")) != 0 {
+			t.Errorf("%d: %v, %d requests", status, err, len(e.site.got("/moved")))
+		}
+	}
+}
+
 // TestAnswers turns answers of sites into outcomes and errors.
 func TestAnswers(t *testing.T) {
 	e := newEnv(t)

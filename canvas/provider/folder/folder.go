@@ -21,6 +21,7 @@ type Folder struct {
 	root     *os.Root
 	manifest manifest
 	watch    *watch
+	reading  chan struct{} // has an element for each read of a large file
 	now      func() time.Time
 }
 
@@ -40,7 +41,7 @@ func Open(dir string) (*Folder, error) {
 		_ = root.Close() // it was only read
 		return nil, fmt.Errorf("folder %s: %w", dir, err)
 	}
-	return &Folder{root: root, manifest: m, watch: newWatch(root.Stat), now: time.Now}, nil
+	return &Folder{root: root, manifest: m, watch: newWatch(root.Stat), reading: make(chan struct{}, largeReads), now: time.Now}, nil
 }
 
 // Close closes the folder. Its canvases have no content afterwards.
@@ -67,6 +68,13 @@ func hidden(p canvas.ContentPath) bool {
 	return slices.ContainsFunc(p.Segments, func(s string) bool { return strings.HasPrefix(s, ".") })
 }
 
+// Files above largeFile bytes are read at most largeReads at a time: reading one takes
+// milliseconds of a processor.
+const (
+	largeFile  = 1 << 20
+	largeReads = 2
+)
+
 // racy is the age after which a modification time identifies the content.
 const racy = 2 * time.Second
 
@@ -85,6 +93,10 @@ func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error
 		if etag == have {
 			return canvas.Content{ETag: etag, NotModified: true}, nil
 		}
+	}
+	if info.Size() > largeFile {
+		f.reading <- struct{}{}
+		defer func() { <-f.reading }()
 	}
 	data, err := readFile(f.root.FS(), at.Name(), maxFile)
 	if err != nil {

@@ -6,6 +6,7 @@ import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
 import { dropKey, LOOKING, redeem, takeKey } from "./key.js";
+import { watchHealth } from "./health.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
@@ -242,6 +243,7 @@ addEventListener("hashchange", () => location.reload()); // a link with another 
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
+if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores
 document.body.dataset.connection = "connecting"; // first.js: the page runs
 // No top-level await: WebKit does not report the errors of a module that has one.
 if (invitation) redeem(invitation).then(begin);

@@ -95,6 +95,36 @@ func TestFullDisk(t *testing.T) {
 	check("after the restart")
 }
 
+// TestStartOnAFullDisk checks that a host starts on a full disk, twice, shows what it had,
+// says what it cannot do, and works again once there is space.
+func TestStartOnAFullDisk(t *testing.T) {
+	m := newMachine(t)
+	m.smallDisk("2m")
+	s := m.serve()
+	m.do(0, "open", "board", "--instance", "before")
+	s.stop(syscall.SIGTERM)
+	ballast := m.fillDisk()
+	for range 2 {
+		s = m.serve()
+		if list := m.do(0, "ls"); !strings.Contains(list, "before") {
+			t.Errorf("the canvas is lost: %s", list)
+		}
+		s.stop(syscall.SIGTERM)
+		if said := s.noise(); !strings.Contains(said, "the disk is full") || !strings.Contains(said, "Free some disk space") {
+			t.Errorf("it says: %s", said)
+		}
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	s = m.serve()
+	m.do(0, "open", "board", "--instance", "after")
+	s.stop(syscall.SIGTERM)
+	if said := s.noise(); strings.Contains(said, "full") {
+		t.Errorf("with space it says: %s", said)
+	}
+}
+
 // TestStateRefusals checks that a state folder that cannot be used stays unchanged, and
 // that the error says why and what to do.
 func TestStateRefusals(t *testing.T) {

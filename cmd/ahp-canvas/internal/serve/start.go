@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/actionsbridge/bridgecanvas"
@@ -35,6 +36,7 @@ type hosted struct {
 	aap      *aapAgents
 	aam      *aamParts
 	bridge   *bridgeEndpoint
+	a2ui     *a2uiAgents
 	browser  *look.Browser // nil without one
 	unlist   func()        // removes the endpoint file
 
@@ -99,10 +101,9 @@ func (s *starting) start() (_ *hosted, err error) {
 	if note != "" {
 		h.notes = append(h.notes, note)
 	}
-	if h.store, err = statedir.OpenStore(s.dir, s.logger); err != nil {
+	if h.store, err = s.state.OpenStore(s.dir, s.logger); err != nil {
 		return nil, errors.Join(err, s.ln.Close())
 	}
-	proxies, _ := s.limits.Trusted() // start has checked them
 	tokens, err := s.state.Tokens()
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
@@ -111,15 +112,10 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
-	h.host, err = host.New(host.Options{
-		Browser:      browser,
-		AccessTokens: tokens, Rotated: h.rotated,
-		Origins: s.origins, ContentOrigin: s.contentOrigin,
-		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
-		AllowSchemes: s.schemes,
-		Store:        h.store, Logger: s.logger,
-		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
-	})
+	opts := s.hostOptions(h, tokens, browser)
+	if h.host, err = host.New(opts); s.state.UseSpare(err) {
+		h.host, err = host.New(opts)
+	}
 	if err == nil {
 		err = h.host.SetAddr(s.ln.Addr())
 	}
@@ -129,7 +125,25 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err := s.furnish(h); err != nil {
 		return nil, h.abandon(err)
 	}
+	if note := s.state.SpareNote(); note != "" {
+		h.notes = append(h.notes, note)
+	} else {
+		s.state.KeepSpare()
+	}
 	return h, nil
+}
+
+func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Browser) host.Options {
+	proxies, _ := s.limits.Trusted() // start has checked them
+	return host.Options{
+		Browser:      browser,
+		AccessTokens: tokens, Rotated: h.rotated,
+		Origins: s.origins, ContentOrigin: s.contentOrigin,
+		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
+		AllowSchemes: s.schemes,
+		Store:        h.store, Logger: s.logger,
+		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
+	}
 }
 
 // findBrowser finds the browser for pictures. It starts none.
@@ -170,6 +184,10 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.bridge, err = startBridge(h.host, s.bridge, s.state, s.logger); err != nil {
 		return err
 	}
+	if h.a2ui, err = startA2UI(h.host, s.a2ui, s.logger); err != nil {
+		return err
+	}
+	h.notes = append(h.notes, h.a2ui.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}
@@ -227,6 +245,7 @@ func (h *hosted) abandon(err error) error {
 	h.aap.close()
 	h.aam.close()
 	h.bridge.close()
+	h.a2ui.close()
 	return errors.Join(err, h.store.Close())
 }
 
@@ -240,7 +259,9 @@ func (h *hosted) end() error {
 	h.aap.close()
 	h.aam.close()
 	h.bridge.close()
+	h.a2ui.close()
 	err := h.store.Close()
+	h.state.KeepSpare() // the closed store needs less space
 	h.state.Release()
 	return err
 }

@@ -46,6 +46,8 @@ type State struct {
 
 	file string   // "" keeps nothing
 	lock *os.File // nil if nothing is kept
+
+	spareUsed bool // see UseSpare
 }
 
 // Open locks a folder, which only the user can enter, reads its state and makes up the

@@ -15,16 +15,27 @@ const codeReadOnly = "state_read_only"
 
 // OpenStore opens the store in a state folder; that of Memory keeps nothing. The store
 // recovers from errors of the disk without a restart.
-func OpenStore(dir string, logger *slog.Logger) (channels.Store, error) {
+func (s *State) OpenStore(dir string, logger *slog.Logger) (channels.Store, error) {
 	if dir == Memory {
 		return channels.NoStore, nil
 	}
+	store, err := openStore(dir, logger)
+	if s.UseSpare(err) {
+		store, err = openStore(dir, logger)
+	}
+	if err != nil {
+		return nil, StoreError(err)
+	}
+	return store, nil
+}
+
+func openStore(dir string, logger *slog.Logger) (channels.Store, error) {
 	open := func(ctx context.Context) (channels.Store, error) {
 		return sqlitestore.Open(ctx, StoreFile(dir), sqlitestore.Options{Logger: logger})
 	}
 	store, err := open(context.Background())
 	if err != nil {
-		return nil, StoreError(err)
+		return nil, err
 	}
 	return channels.WatchStore(store, open, logger), nil
 }

@@ -1,7 +1,7 @@
 // The official A2UI renderer with the four changes that a canvas needs. Function
 // openUrl offers the link, because a canvas opens no windows. Image, Video and
 // AudioPlayer never load from another origin: a labeled box stands for what is not
-// shown. build.mjs bundles this file into ../page/renderer.js; renderer.d.ts has its types.
+// shown. build.mjs bundles this file into ../page/renderer.js; ../page/renderer.d.ts has its types.
 import { css, html, nothing } from "lit";
 import { ContextProvider } from "@lit/context";
 import { A2uiLitElement, Catalog, Context, createFunctionImplementation, MessageProcessor } from "@a2ui/web_core/v0_9";
@@ -23,7 +23,7 @@ const boxStyles = css`
   .ahp-box {
     box-sizing: border-box; display: grid; gap: 0.125rem; align-content: center; min-height: 4rem; max-width: 100%;
     padding: 0.625rem 0.75rem; overflow-wrap: anywhere; overflow: hidden;
-    border: 1px dashed var(--a2ui-color-border); border-radius: var(--a2ui-border-radius);
+    border: 1px dashed var(--edge); border-radius: var(--a2ui-border-radius);
     color: var(--a2ui-text-caption-color); font-size: var(--a2ui-font-size-s);
   }
   .ahp-box strong { color: var(--a2ui-color-on-surface); font-weight: 600 }
@@ -66,7 +66,7 @@ function guarded(Base, what, link) {
         return html`<div class="ahp-box ${variant}" role="img" aria-label="${words}: not loaded from ${from}" title="${words}: not loaded from ${from}">${[...words][0]}</div>`;
       }
       const where = link && /^https?:/.test(url) ? html`<a href=${url} rel="noopener noreferrer">${from}</a>` : from;
-      return html`<div class="ahp-box ${variant ?? ""}" role=${link ? nothing : "img"} aria-label=${link ? nothing : `${words}: not loaded from ${from}`}><strong>${words}</strong><span>${what}, not loaded from ${where}</span></div>`;
+      return html`<div class="ahp-box ${variant ?? ""}" role=${link ? nothing : "img"} aria-label=${link ? nothing : `${words}: not loaded from ${from}`}>${description ? html`<strong>${description}</strong>` : nothing}<span>${what}, not loaded from ${where}</span></div>`;
     }
   };
 }
@@ -114,10 +114,18 @@ async function markdown(text, options) {
   return template.innerHTML;
 }
 
+/** What the official elements leave to the browser: fonts of buttons, and a visible focus. */
+const ownStyles = css`
+  button, input, textarea, select { font: inherit }
+  button { max-width: 100%; overflow-wrap: anywhere }
+  :focus-visible { outline: 2px solid var(--focus) !important; outline-offset: 2px }
+`.styleSheet;
+
 /** Draws a surface in an element of its own. */
 export function drawSurface(surface) {
   const el = document.createElement("a2ui-surface");
   new ContextProvider(el, { context: Context.markdown, initialValue: markdown });
   el.surface = surface;
+  el.updateComplete.then(() => { el.shadowRoot.adoptedStyleSheets = [ownStyles, ...el.shadowRoot.adoptedStyleSheets]; });
   return el;
 }

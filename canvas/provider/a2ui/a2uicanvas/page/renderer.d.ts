@@ -1,4 +1,4 @@
-// Types of ../page/renderer.js, as far as the page uses it.
+// Types of renderer.js, as far as the page uses it.
 
 export const CATALOG_ID: string;
 
