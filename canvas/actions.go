@@ -9,7 +9,7 @@ import (
 
 // Updated changes members of a [CanvasState]: absent keeps a member, null clears it,
 // a value sets it. The host and the instance's provider dispatch it; a provider may
-// not set Availability or Input (canvas/PROTOCOL.md section 4).
+// not set Availability, Input or IsPrivate (canvas/PROTOCOL.md section 4).
 type Updated struct {
 	// Title is the title that people see.
 	Title ahp.Field[string] `json:"title,omitzero"`
@@ -21,6 +21,9 @@ type Updated struct {
 	Availability *session.CanvasAvailability `json:"availability,omitzero"`
 	// Input replaces the retained input as a whole.
 	Input ahp.Field[ahp.Value] `json:"input,omitzero"`
+	// IsPrivate says whether agents may look at the canvas. Only the host sets it, for a
+	// person (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
+	IsPrivate *bool `json:"isPrivate,omitzero"`
 }
 
 // CloseRequested is dispatched by a client when a person closes the canvas. It

@@ -34,6 +34,7 @@ type OpenCanvas struct {
 	Status        string                     `json:"status,omitzero"`        // likewise
 	URL           string                     `json:"url,omitzero"`           // of the content; "" if there is none
 	Availability  session.CanvasAvailability `json:"availability"`           // ready, or stale while its provider is unreachable
+	IsPrivate     bool                       `json:"isPrivate,omitzero"`     // a person hid it from looks
 	// Cursor is where the session's events were when the agent opened the canvas last:
 	// the events after it are later than that open. 0 if no agent opened it in this run
 	// of the host.

@@ -45,6 +45,7 @@ type Look struct {
 	Status       string                     `json:"status,omitzero"`    // likewise
 	Availability session.CanvasAvailability `json:"availability"`       // ready or stale
 	Revision     int64                      `json:"revision,omitzero"`  // the one that the page shows, if it has revisions
+	IsPrivate    bool                       `json:"isPrivate,omitzero"` // a person hid the canvas: there is no outline, no problem and no picture
 	Views        []LookView                 `json:"views"`              // the Views that render the canvas now, the newest first
 	Source       string                     `json:"source,omitzero"`    // of outline and problems: "view", "browser" or "" if there is none
 	Message      string                     `json:"message,omitzero"`   // what the page shows instead of the canvas
@@ -59,6 +60,7 @@ type Look struct {
 
 // LookView is a View that renders a canvas.
 type LookView struct {
+	Name   string `json:"name,omitzero"`   // that its person chose; "" if none
 	Role   string `json:"role"`            // of its token
 	Width  int    `json:"width,omitzero"`  // in CSS pixels; 0 if the View does not say
 	Height int    `json:"height,omitzero"` // likewise
@@ -131,6 +133,13 @@ func (l *Look) Take(s Sight) {
 	if s.Problems != nil {
 		l.Problems = s.Problems
 	}
+}
+
+// Hide leaves out what the page shows, because a person made the canvas private.
+func (l *Look) Hide() {
+	l.IsPrivate, l.Source, l.NoPicture, l.Picture = true, "", "a person made this canvas private", nil
+	l.Width, l.Height = 0, 0
+	l.Take(Sight{Problems: []Problem{}})
 }
 
 // cut returns the beginning of a text, at most n bytes, and not a part of a character.

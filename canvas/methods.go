@@ -86,6 +86,33 @@ type CanvasCloseParams struct {
 	ExtensionID string `json:"extensionId"` // the client's extension
 }
 
+// SetPrivateParams decides whether agents may look at an open canvas.
+type SetPrivateParams struct {
+	Channel   string `json:"channel"`   // the instance's ahp-canvas: channel
+	IsPrivate bool   `json:"isPrivate"` // true hides the canvas from looks
+}
+
+// PeopleParams asks who has a session open, and says how the person is called.
+type PeopleParams struct {
+	Channel string  `json:"channel"`       // the session
+	Name    *string `json:"name,omitzero"` // of the person; "" takes it back, absent keeps it
+}
+
+// PeopleResult is who has a session open.
+type PeopleResult struct {
+	People []Person `json:"people"` // those who came last, first
+}
+
+// Person is a connection of a person that is subscribed to a session.
+type Person struct {
+	Name string `json:"name,omitzero"` // that the person chose; "" if none
+	Role string `json:"role"`          // of the connection's token: "view" or "read"
+	You  bool   `json:"you,omitzero"`  // it is the connection that asks
+}
+
+// MaxPersonName is the limit of a person's name, in code points.
+const MaxPersonName = 40
+
 // The methods of the canvas surface. CanvasOpen, CanvasInvokeAction and CanvasClose
 // go from the host to a client that provides canvases; the host answers a client that
 // sends one with error -32009 (canvas/PROTOCOL.md section 4).
@@ -94,5 +121,11 @@ var (
 
 	CanvasOpen         = ahp.NewMethod[CanvasOpenParams, CanvasOpenResult]("canvasOpen", ahp.ClientToHost|ahp.HostToClient)
 	CanvasInvokeAction = ahp.NewMethod[CanvasInvokeActionParams, CanvasInvokeActionResult]("canvasInvokeAction", ahp.ClientToHost|ahp.HostToClient)
-	CanvasClose        = ahp.NewMethod[CanvasCloseParams, ahp.None]("canvasClose", ahp.ClientToHost|ahp.HostToClient)
+	// CanvasSetPrivate hides an open canvas from agents that look. It is for people: the
+	// host refuses a connection of an agent.
+	CanvasSetPrivate = ahp.NewMethod[SetPrivateParams, ahp.None]("x-ahp-canvas/setPrivate", ahp.ClientToHost)
+	// CanvasPeople returns who has a session open.
+	CanvasPeople = ahp.NewMethod[PeopleParams, PeopleResult]("x-ahp-canvas/people", ahp.ClientToHost)
+
+	CanvasClose = ahp.NewMethod[CanvasCloseParams, ahp.None]("canvasClose", ahp.ClientToHost|ahp.HostToClient)
 )

@@ -124,9 +124,19 @@ type View struct {
 func (v View) ReadOnly() bool { return v.Role == access.Read || v.Role == access.Look }
 
 // Person reports whether a decision of the View can be a person's: it does not come from
-// an agent's connection, nor from a program that only looks. Providers refuse approvals
-// of other Views with [ErrNotAPerson].
+// an agent's connection, nor from a program that only looks.
 func (v View) Person() bool { return v.Role != access.Agent && !v.ReadOnly() }
+
+// MustBePerson returns [ErrNotAPerson] unless a decision of the View can be a person's.
+// Every approval begins with it: a provider calls it before it acts on a message that
+// decides something, and answers the View with its code and text. The
+// Decisions of canvastest.Config check that.
+func (v View) MustBePerson() error {
+	if v.Person() {
+		return nil
+	}
+	return ErrNotAPerson
+}
 
 // ErrNotAPerson refuses a decision that only a person can make.
 var ErrNotAPerson = Errorf("person_required", "only a person can decide this; the connection has an agent's token: open the page with the link for people")

@@ -25,6 +25,9 @@ func (s CanvasState) Apply(u Updated) CanvasState {
 	if u.Availability != nil {
 		s.Availability = *u.Availability
 	}
+	if u.IsPrivate != nil {
+		s.IsPrivate = *u.IsPrivate
+	}
 	if u.Input.Present {
 		s.Input = nil
 		if u.Input.Value != nil {
@@ -50,10 +53,13 @@ func (u Updated) Without(s CanvasState) (Updated, bool) {
 	if s.Availability == after.Availability {
 		u.Availability = nil
 	}
+	if s.IsPrivate == after.IsPrivate {
+		u.IsPrivate = nil
+	}
 	if bytes.Equal(s.Input, after.Input) {
 		u.Input = ahp.Field[ahp.Value]{}
 	}
-	left := u.Title.Present || u.Status.Present || u.URL.Present || u.Availability != nil || u.Input.Present
+	left := u.Title.Present || u.Status.Present || u.URL.Present || u.Availability != nil || u.Input.Present || u.IsPrivate != nil
 	return u, left
 }
 

@@ -24,6 +24,8 @@ type CanvasState struct {
 	Availability session.CanvasAvailability `json:"availability"`
 	// Provider says whether the host or a client provides the instance.
 	Provider session.CanvasProviderSource `json:"provider"`
+	// IsPrivate hides the canvas from agents that look: people decide it.
+	IsPrivate bool `json:"isPrivate,omitzero"`
 	// Meta are facts for pages, such as the bridges that the instance supports.
 	Meta ahp.Value `json:"_meta,omitzero"`
 	// Extra keeps members that this version does not know.

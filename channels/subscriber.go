@@ -74,6 +74,10 @@ type Subscriber struct {
 	// Account counts what the connection holds; nil counts nothing.
 	Account *budget.Account
 
+	// Name is what the person of the connection wants to be called, "" if there is none.
+	// It is guarded by the log's mutex: read and set it in a View.
+	Name string
+
 	// Guarded by the log's mutex.
 	subs subTable
 	left Bookmark // the subscriptions that Leave ended; nil after a new one

@@ -288,9 +288,12 @@ func unquote(v ahp.Value) string {
 	return s
 }
 
-func upper(s string) string {
-	if s == "" {
-		return ""
+// upper returns a method as the names of definitions have it.
+func upper(method string) (name string) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(method, "x-ahp-"), "/") {
+		if part != "" {
+			name += strings.ToUpper(part[:1]) + part[1:]
+		}
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return name
 }

@@ -58,10 +58,11 @@ func errorName(c ahp.Code) string {
 }
 
 // pascal converts a name on the wire to a definition name:
-// "session/titleChanged" becomes SessionTitleChanged.
+// "session/titleChanged" becomes SessionTitleChanged. The host's own methods have names
+// that begin with "x-ahp-", which no language allows in a type.
 func pascal(name string) string {
 	var b strings.Builder
-	for part := range strings.SplitSeq(name, "/") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(name, "x-ahp-"), "/") {
 		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
 	}
 	return b.String()

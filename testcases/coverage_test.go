@@ -35,6 +35,8 @@ var (
 		"completions": refused, "createChat": refused, "disposeChat": refused, "fetchTurns": refused, "createTerminal": refused, "disposeTerminal": refused,
 		"invokeChangesetOperation": refused,
 		"canvasReadResource":       both, "canvasOpen": refused, "canvasInvokeAction": refused, "canvasClose": refused,
+		// This host's own (canvas/PROTOCOL.md section 7.2 and 7.3).
+		"x-ahp-canvas/setPrivate": both, "x-ahp-canvas/people": both,
 		// Notifications, sent as requests.
 		"dispatchAction": refused, "unsubscribe": refused, "action": refused,
 	}
@@ -63,7 +65,6 @@ var (
 		"InternalError":               "a fault of the host's own",
 		"AlreadyExists":               "the code of canvas_already_open in Go; a client has no method that answers it",
 		"Conflict":                    "resourceWrite is not served",
-		"CanvasProviderError":         "the content of a dead provider; the provider of the tests can be read even then",
 		"canvas_reserved_action_name": "a declaration is refused where a Go program registers it",
 	}
 )

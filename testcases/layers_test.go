@@ -80,7 +80,7 @@ var layers = []layer{
 	{"canvas/provider/actionsbridge/bridgecanvas", "ahp canvas canvas/check canvas/inhead canvas/provider/actionsbridge canvas/provider/folder canvas/provider/sample canvas/view", "", "its canvases"},
 	{"canvas/provider/a2ui/remote", "ahp ahp/ws canvas/provider/a2ui", "", "agents elsewhere, by A2A or a WebSocket"},
 	{"canvas/provider/a2ui/a2uicanvas", "ahp canvas canvas/outbound canvas/provider/a2ui canvas/provider/sample canvas/view channels", "", "its canvases"},
-	{"canvas/canvastest", "canvas canvas/engine session channels ahp", "", "what every provider must pass"},
+	{"canvas/canvastest", "canvas canvas/engine session channels ahp ahp/access", "", "what every provider must pass"},
 	{"canvas/web", "ahp ahp/remote", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk", "the agent's door"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -29,6 +30,9 @@ type Config struct {
 	ActionInput ahp.Value
 	// Path is the path of some content; "" if the canvas has none.
 	Path string
+	// Decisions are messages of Views that only a person may send (see
+	// canvas.View.MustBePerson); nil if the canvas has none. Each is sent to a new instance.
+	Decisions []string
 }
 
 // suite is a Config on a new host.
@@ -53,6 +57,7 @@ func TestProvider(t *testing.T, c Config) {
 		{"gives up with its context", (*suite).givesUp},
 		{"serves content", (*suite).reads},
 		{"survives messages of Views", (*suite).receives},
+		{"refuses decisions that are no person's", (*suite).refusesDecisions},
 		{"reconnects", (*suite).reconnects},
 		{"closes", (*suite).closes},
 	} {
@@ -215,6 +220,31 @@ func (s *suite) receives() {
 	s.act("one")
 	if st := s.State(o.Channel); st.Availability != session.Ready {
 		s.t.Errorf("it is %s now", st.Availability)
+	}
+}
+
+// refusesDecisions: the View of an agent's connection learns that a person is required, and
+// that of a person does not.
+func (s *suite) refusesDecisions() {
+	if s.Decisions == nil {
+		s.t.Skip("the canvas has no decisions")
+	}
+	for n, payload := range s.Decisions {
+		o := s.open(fmt.Sprintf("decision-%d", n))
+		for _, role := range []string{access.Agent, access.View} {
+			v := s.Connect(fmt.Sprintf("%s-%d", role, n))
+			v.Sub.Role = role
+			v.Subscribe(o.Channel)
+			v.Say(o.Channel, payload)
+			answer := v.Await("an answer to "+payload, func(e ahp.ActionEnvelope) bool {
+				return e.Origin == nil && strings.HasPrefix(string(e.Action), `{"type":"canvas/message"`)
+			})
+			refused := strings.Contains(string(answer.Action), `"`+canvas.ErrNotAPerson.Code+`"`)
+			if refused != (role == access.Agent) {
+				s.t.Errorf("%s from the role %s: %s", payload, role, answer.Action)
+			}
+			v.Leave()
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"iter"
 	"maps"
 	"reflect"
@@ -9,7 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // key names an instance: its id is unique in its session only.
@@ -38,7 +42,7 @@ type instance struct {
 	unanswered bool // it was asked, and became unreachable before it answered
 	cut        bool // a person waits for its close: no call of an earlier flow lasts longer
 
-	saving sync.Mutex // held during a commit of saved: one at a time
+	saving sync.Mutex // held during a commit of saved or of the private flag: one at a time
 }
 
 // disconnect ends everything that could still come from or go to the provider.
@@ -52,6 +56,49 @@ func (i *instance) state(tx stateReader) (canvas.CanvasState, bool) {
 	state, _ := tx.State(i.channel)
 	st, ok := state.(canvas.CanvasState)
 	return st, ok
+}
+
+// SetPrivate is the method x-ahp-canvas/setPrivate: a person hides an open canvas from
+// agents that look, or shows it again. The decision is durable when it returns, and the
+// canvas keeps it until it is closed (canvas/PROTOCOL.md section 7.2).
+func (e *Engine) SetPrivate(ctx context.Context, from *channels.Subscriber, p canvas.SetPrivateParams) (ahp.None, error) {
+	if err := viewOf(from).MustBePerson(); err != nil {
+		return ahp.None{}, asWire(err)
+	}
+	var i *instance
+	e.log.View(func(tx *channels.ReadTx) {
+		if tx.ClientSubscribed(from.ClientID, p.Channel) {
+			i = e.instances.byChannel[p.Channel]
+		}
+	})
+	if i == nil {
+		return ahp.None{}, ahp.ErrNotFound
+	}
+	i.saving.Lock()
+	defer i.saving.Unlock()
+	record := channels.Change{Key: privateKey + i.channel, Value: []byte("{}")}
+	if !p.IsPrivate {
+		record = channels.Change{Key: record.Key, Delete: true}
+	}
+	_, err := e.commits.run(&change{
+		ctx: ctx, records: []channels.Change{record}, failure: nothingChanged,
+		publish: func(tx *channels.Tx, _ *catalogChanges) error {
+			st, ok := i.state(tx)
+			if u, changed := (canvas.Updated{IsPrivate: &p.IsPrivate}).Without(st); ok && changed {
+				e.publish(tx, i.channel, u)
+			}
+			return nil
+		},
+	})
+	return ahp.None{}, asWire(err)
+}
+
+// asWire returns a *canvas.Error as the JSON-RPC error that carries it.
+func asWire(err error) error {
+	if e, ok := errors.AsType[*canvas.Error](err); ok {
+		return e.Wire()
+	}
+	return err
 }
 
 // sameInstance reports whether two answers of a provider are one value. Values that
@@ -76,7 +123,7 @@ func (i *instance) asOpen(st canvas.CanvasState) canvas.OpenCanvas {
 	return canvas.OpenCanvas{
 		InstanceID: st.InstanceID, Channel: i.channel, Cursor: i.cursor, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
 		CanvasID: st.CanvasID, DisplayName: st.DisplayName,
-		Title: deref(st.Title), Status: deref(st.Status), URL: deref(st.URL), Availability: st.Availability,
+		Title: deref(st.Title), Status: deref(st.Status), URL: deref(st.URL), Availability: st.Availability, IsPrivate: st.IsPrivate,
 	}
 }
 

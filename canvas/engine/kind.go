@@ -62,6 +62,8 @@ func (k *kind) permitUpdate(d *channels.Dispatch, st canvas.CanvasState, i *inst
 		return errors.New("/availability: only the host sets it")
 	case a.Input.Present:
 		return errors.New("/input: only the host sets it")
+	case a.IsPrivate != nil:
+		return errors.New("/isPrivate: only people set it")
 	}
 	u, changed := k.engine.limits.CleanUpdate(canvas.Update{Title: a.Title, Status: a.Status, URL: a.URL})
 	if err := k.engine.limits.Update(st.InstanceID, u, st.Provider); err != nil {

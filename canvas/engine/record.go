@@ -17,15 +17,17 @@ import (
 // the canvas shows is committed soon after. A record that is written after the end is an
 // orphan, which the next start removes.
 const (
-	instanceKey = "canvas/"       // + channel: an instanceRecord
-	shownKey    = "canvas-shown/" // + channel: a shownRecord, from the first change on
-	savedKey    = "canvas-saved/" // + channel: the provider's data
+	instanceKey = "canvas/"         // + channel: an instanceRecord
+	shownKey    = "canvas-shown/"   // + channel: a shownRecord, from the first change on
+	savedKey    = "canvas-saved/"   // + channel: the provider's data
+	privateKey  = "canvas-private/" // + channel: it exists while the canvas is private
 )
 
 // forget returns the changes that delete every record of an instance.
 func forget(channel string) []channels.Change {
 	return []channels.Change{
 		{Key: instanceKey + channel, Delete: true}, {Key: shownKey + channel, Delete: true}, {Key: savedKey + channel, Delete: true},
+		{Key: privateKey + channel, Delete: true},
 	}
 }
 

@@ -25,6 +25,7 @@ type restored struct {
 	channel string
 	record  instanceRecord
 	saved   []byte
+	private bool
 }
 
 // Load reads the open canvases and the providers' records of an earlier run. The sessions are restored after it,
@@ -48,6 +49,13 @@ func (e *Engine) Load(records channels.Records) error {
 			r.saved = rec.Value
 		} else {
 			state.orphans = append(state.orphans, channels.Change{Key: savedKey + rec.Key, Delete: true})
+		}
+	}
+	for _, rec := range records.Under(privateKey) {
+		if r := byChannel[rec.Key]; r != nil {
+			r.private = true
+		} else {
+			state.orphans = append(state.orphans, channels.Change{Key: privateKey + rec.Key, Delete: true})
 		}
 	}
 	for _, r := range byChannel {
@@ -144,7 +152,7 @@ func (e *Engine) restore(tx *channels.Tx, r *restored) error {
 	st := canvas.CanvasState{
 		InstanceID: rec.InstanceID, CanvasID: rec.CanvasID, ExtensionID: rec.ExtensionID, ExtensionName: rec.ExtensionName,
 		DisplayName: rec.DisplayName, Input: rec.Input, Title: rec.Shown.Title, Status: rec.Shown.Status,
-		Availability: session.Stale, Provider: rec.Provider, Meta: metaOf(rec.HTTP, rec.Links),
+		Availability: session.Stale, Provider: rec.Provider, IsPrivate: r.private, Meta: metaOf(rec.HTTP, rec.Links),
 	}
 	if err := tx.Create(r.channel, rec.Session, st); err != nil {
 		return err

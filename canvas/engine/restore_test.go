@@ -393,3 +393,34 @@ func TestContentOfARestored(t *testing.T) {
 		}
 	})
 }
+
+// TestPrivateLasts: a canvas that a person made private is private after a restart, and a
+// close forgets it (canvas/PROTOCOL.md section 7.2).
+func TestPrivateLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h := l.next()
+		registerFake(h, &fake{})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		set := func(private bool) error {
+			v := h.Connect("view")
+			v.Sub.Role = "view"
+			v.Subscribe(o.Channel)
+			defer v.Leave()
+			_, err := h.Canvases.SetPrivate(t.Context(), v.Sub, canvas.SetPrivateParams{Channel: o.Channel, IsPrivate: private})
+			return err
+		}
+		ok(t, set(true))
+		h = l.next()
+		equal(t, true, h.State(o.Channel).IsPrivate)
+		registerFake(h, &fake{})
+		synctest.Wait()
+		equal(t, true, h.State(o.Channel).IsPrivate) // its provider opened it again
+		ok(t, set(false))
+		equal(t, 0, len(l.keys("canvas-private/")))
+		ok(t, set(true))
+		ok(t, h.Canvases.Close(t.Context(), canvastest.Session, "one"))
+		equal(t, 0, len(l.keys("canvas-private/")))
+	})
+}

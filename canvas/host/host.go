@@ -151,11 +151,12 @@ func (h *Host) assemble() {
 	so.Dialects = dialect.New(dialect.Options{})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases), true, h.keys.valid, h.keys.mayUse, h.audit.act
+	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{h.log}), true, h.keys.valid, h.keys.mayUse, h.audit.act
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{
-		Session: DefaultSession, Link: h.inviteFor, People: h.People, Called: h.audit.tool, Caller: h.caller, Look: h.Look, Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Session: DefaultSession, Link: h.inviteFor, People: h.People, Present: h.Present, Called: h.audit.tool, Caller: h.caller, Look: h.Look,
+		Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
 }
 

@@ -38,7 +38,8 @@ const noBrowser = "the host has no browser for pictures: install Chromium or Chr
 
 // Look returns what people see of an open canvas: its Views, an outline and the problems
 // of the page, and a picture if Options.Browser is set (canvas/PROTOCOL.md section 7.2).
-// The Views show the person that the agent looked.
+// The Views show the person that the agent looked. Of a canvas that a person made private,
+// it returns only what lists of open canvases say.
 func (h *Host) Look(ctx context.Context, args canvas.LookArgs) (canvas.Look, error) {
 	if err := checkLook(args); err != nil {
 		return canvas.Look{}, err
@@ -57,9 +58,18 @@ func (h *Host) Look(ctx context.Context, args canvas.LookArgs) (canvas.Look, err
 		InstanceID: open.InstanceID, CanvasID: open.CanvasID, Title: open.Title, Status: open.Status,
 		Availability: open.Availability, Views: []canvas.LookView{}, Problems: []canvas.Problem{},
 	}
+	if open.IsPrivate {
+		l.Hide()
+		return l, nil
+	}
 	h.askViews(ctx, open, &l)
 	if !args.NoPicture || l.Source == "" {
 		h.addPicture(ctx, args, &l)
+	}
+	// The person might have decided while the look ran.
+	if open, err = h.openCanvas(args.Session, args.InstanceID); err != nil || open.IsPrivate {
+		l.Hide()
+		l.IsPrivate = err == nil
 	}
 	return l, ctx.Err()
 }
@@ -94,22 +104,26 @@ func (h *Host) openCanvas(session, instanceID string) (canvas.OpenCanvas, error)
 	return all[i], nil
 }
 
-// viewsOf returns the connections that render a canvas, the newest first.
-func (h *Host) viewsOf(open canvas.OpenCanvas) (views []*channels.Subscriber) {
+// viewsOf returns the connections that render a canvas, the newest first, and the names of
+// their people.
+func (h *Host) viewsOf(open canvas.OpenCanvas) (views []*channels.Subscriber, names []string) {
 	h.log.View(func(tx *channels.ReadTx) {
 		for _, s := range tx.Subscribers(open.Channel) {
 			if s.Role != RoleLook && "client:"+s.ClientID != open.ExtensionID {
 				views = append(views, s)
 			}
 		}
+		slices.SortFunc(views, func(a, b *channels.Subscriber) int { return cmp.Compare(b.ID, a.ID) })
+		for _, s := range views {
+			names = append(names, s.Name)
+		}
 	})
-	slices.SortFunc(views, func(a, b *channels.Subscriber) int { return cmp.Compare(b.ID, a.ID) })
-	return views
+	return views, names
 }
 
 // askViews adds the Views of a canvas, and what the newest one that answers says.
 func (h *Host) askViews(ctx context.Context, open canvas.OpenCanvas, l *canvas.Look) {
-	views := h.viewsOf(open)
+	views, names := h.viewsOf(open)
 	sights := make([]*canvas.Sight, len(views))
 	var wg sync.WaitGroup
 	for i, v := range views {
@@ -119,12 +133,15 @@ func (h *Host) askViews(ctx context.Context, open canvas.OpenCanvas, l *canvas.L
 	}
 	wg.Wait()
 	for i, v := range views {
-		view := canvas.LookView{Role: v.Role, Idle: -1}
+		view := canvas.LookView{Name: names[i], Role: v.Role, Idle: -1}
 		if s := sights[i]; s != nil {
-			view = canvas.LookView{Role: v.Role, Width: s.Width, Height: s.Height, Theme: s.Theme, Idle: s.Idle}
+			view = canvas.LookView{Name: names[i], Role: v.Role, Width: s.Width, Height: s.Height, Theme: s.Theme, Idle: s.Idle}
 			if l.Source == "" && s.Outline != "" {
 				l.Source = "view"
 				l.Take(*s)
+			}
+			if l.Source == "" && l.Message == "" {
+				l.Message = s.Message // why the page describes no document
 			}
 		}
 		l.Views = append(l.Views, view)

@@ -10,7 +10,7 @@ import (
 
 // methods returns the host's methods, without those of the connection itself. Other
 // methods are answered with -32601 (ahp/PROTOCOL.md section 1a).
-func methods(s *session.Service, c *engine.Engine) []server.Method {
+func methods(s *session.Service, c *engine.Engine, p *people) []server.Method {
 	return []server.Method{
 		server.Handle(session.CreateSession, s.CreateSession),
 		server.Handle(session.DisposeSession, s.DisposeSession).Concurrent(),
@@ -19,6 +19,8 @@ func methods(s *session.Service, c *engine.Engine) []server.Method {
 		server.Handle(session.SessionConfigCompletions, s.SessionConfigCompletions),
 
 		server.HandleStream(canvas.CanvasReadResource, c.Content.StreamResource),
+		server.Handle(canvas.CanvasSetPrivate, c.SetPrivate),
+		server.Handle(canvas.CanvasPeople, p.ask),
 		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),
 		server.Handle(ahp.ResourceResolve, c.Content.ResourceResolve).Concurrent(),
 

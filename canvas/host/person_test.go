@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -54,12 +55,29 @@ func TestDecisionsArePeoples(t *testing.T) {
 // say sends a message as a View with a token, and returns all that arrives.
 func (e *env) say(token, channel, payload string) string {
 	e.t.Helper()
+	return e.exchange(token, channel, fmt.Sprintf(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":%q,"clientSeq":1,"action":{"type":"canvas/message","payload":%s}}}`, channel, payload))
+}
+
+// request sends a request about a channel with a token, and returns all that arrives.
+func (e *env) request(token, channel, subscribed, method, members string) string {
+	e.t.Helper()
+	return e.exchange(token, subscribed, fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{"channel":%q,%s}}`, method, channel, members))
+}
+
+// exchange connects with a token, subscribes to a channel unless it is "", sends a frame,
+// and returns all that arrives.
+func (e *env) exchange(token, channel, frame string) string {
+	e.t.Helper()
 	c, err := e.Dial(e.t.Context(), map[string]string{"token": token})
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	e.ask(c, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","clientId":%q,"protocolVersions":["0.6.0"],"initialSubscriptions":[%q],"capabilities":{"canvas":{}}}}`, token, channel)
-	all := e.ask(c, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":%q,"clientSeq":1,"action":{"type":"canvas/message","payload":%s}}}`, channel, payload)
+	subscriptions := "[]"
+	if channel != "" {
+		subscriptions = fmt.Sprintf("[%q]", channel)
+	}
+	e.ask(c, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","clientId":%q,"protocolVersions":["0.6.0"],"initialSubscriptions":%s,"capabilities":{"canvas":{}}}}`, token, subscriptions)
+	all := e.ask(c, "%s", frame)
 	for {
 		frame, err := c.Next()
 		if err != nil {

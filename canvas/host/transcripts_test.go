@@ -64,7 +64,11 @@ type env struct {
 	done  chan error
 }
 
-func newEnv(t *testing.T) *env {
+func newEnv(t *testing.T) *env { return newEnvWith(t, nil) }
+
+// newEnvWith is newEnv with a browser for pictures.
+func newEnvWith(t *testing.T, browser host.Browser) *env {
+	t.Helper()
 	e := &env{t: t, net: &ahptest.Net{}, regs: map[string]canvas.Registration{}, done: make(chan error, 1)}
 	ln, err := e.net.Listen(address)
 	if err != nil {
@@ -73,7 +77,7 @@ func newEnv(t *testing.T) *env {
 	var mu sync.Mutex
 	ids := 0
 	e.host, err = host.New(host.Options{
-		ViewToken: viewToken, AgentToken: agentToken, Version: "test",
+		ViewToken: viewToken, AgentToken: agentToken, Version: "test", Browser: browser,
 		Tokens: []ws.Token{
 			{Secret: "token-of-c-bound", Role: host.RoleView, ClientID: "c-bound"},
 			{Secret: readToken, Role: host.RoleRead}, {Secret: lookToken, Role: host.RoleLook}, {Secret: clientToken, Role: host.RoleClient},

@@ -64,7 +64,7 @@ func (b *Browser) launch(ctx context.Context, address *url.URL) (engine, error) 
 	}
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(b.program), chromedp.Headless, chromedp.NoFirstRun, chromedp.UserDataDir(c.profile),
-		chromedp.ProxyServer("http://" + c.gate.ln.Addr().String()), chromedp.ModifyCmdFunc(ownGroup), chromedp.WSURLReadTimeout(StartTime),
+		chromedp.ProxyServer("http://" + c.gate.ln.Addr().String()), chromedp.ModifyCmdFunc(c.prepareCommand), chromedp.WSURLReadTimeout(StartTime),
 	}
 	for name, value := range flags {
 		options = append(options, chromedp.Flag(name, value))
@@ -91,6 +91,13 @@ func (b *Browser) launch(ctx context.Context, address *url.URL) (engine, error) 
 		return nil, fmt.Errorf("look: the browser %s: %w", b.program, err)
 	}
 	return c, nil
+}
+
+// prepareCommand lets the browser end with its children, and keep its temporary files in
+// its profile: it is killed, and removes none itself.
+func (c *chromium) prepareCommand(cmd *exec.Cmd) {
+	ownGroup(cmd)
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+c.profile, "TMP="+c.profile, "TEMP="+c.profile)
 }
 
 // tab is an open tab with its own cookies and storage.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,8 @@ type panel struct {
 	Availability session.CanvasAvailability `json:"availability"`
 	Title        string                     `json:"title,omitzero"`
 	Status       string                     `json:"status,omitzero"`
-	Cursor       *int64                     `json:"cursor,omitzero"` // of the events; only in the result of open_canvas
+	IsPrivate    bool                       `json:"isPrivate,omitzero"` // a person hid it from looks
+	Cursor       *int64                     `json:"cursor,omitzero"`    // of the events; only in the result of open_canvas
 	audience
 }
 
@@ -59,6 +61,21 @@ func (s *Server) audience(session string) (a audience) {
 	return a
 }
 
+// maxPresent is how many people a result names.
+const maxPresent = 20
+
+// present returns the people of a session, the newest first, if any of them has a name.
+func (s *Server) present(session string) []canvas.Person {
+	if s.opts.Present == nil {
+		return nil
+	}
+	people := s.opts.Present(session)
+	if !slices.ContainsFunc(people, func(p canvas.Person) bool { return p.Name != "" }) {
+		return nil
+	}
+	return people[:min(len(people), maxPresent)]
+}
+
 // text ends the sentence of a result.
 func (a audience) text() string {
 	switch {
@@ -72,7 +89,7 @@ func (a audience) text() string {
 
 func panelOf(o canvas.OpenCanvas) panel {
 	return panel{InstanceID: o.InstanceID, Channel: o.Channel, CanvasID: o.CanvasID, ExtensionID: o.ExtensionID,
-		Availability: o.Availability, Title: o.Title, Status: o.Status}
+		Availability: o.Availability, Title: o.Title, Status: o.Status, IsPrivate: o.IsPrivate}
 }
 
 func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {
@@ -99,9 +116,10 @@ func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {
 		who = s.audience(target)
 	}
 	return answer{text + who.text(), struct {
-		OpenCanvases []panel `json:"openCanvases"`
+		OpenCanvases []panel         `json:"openCanvases"`
+		Present      []canvas.Person `json:"present,omitzero"` // who looks; only if there is a name
 		audience
-	}{panels, who}}, nil
+	}{panels, s.present(target), who}}, nil
 }
 
 func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {

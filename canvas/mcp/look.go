@@ -45,6 +45,10 @@ func (a lookArgs) of(session string, progress func(string)) canvas.LookArgs {
 func describeLook(l canvas.Look) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Instance %s (%s).", l.InstanceID, l.Availability)
+	if l.IsPrivate {
+		b.WriteString(" A person made this canvas private: there is no outline, no list of problems and no picture until a person changes that. Ask the person if you need to see it.")
+		return b.String()
+	}
 	if len(l.Views) == 0 {
 		b.WriteString(" Nobody has it open now.")
 	} else {

@@ -42,6 +42,9 @@ type Options struct {
 	Link func(session string) string
 	// People returns how many people look at a session. If it is nil, results do not say.
 	People func(session string) int
+	// Present returns the people who look at a session, with the names that they chose. If
+	// it is nil, results have no names.
+	Present func(session string) []canvas.Person
 	// Called is called after each call of a tool, with the instance or the canvas that it
 	// named. It must return at once. It may be nil.
 	Called func(ctx context.Context, tool, target string, err error)

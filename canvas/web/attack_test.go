@@ -37,8 +37,8 @@ func everyCardBut(titles []string) string {
 var long = os.Getenv("AHP_LONG") == "1"
 
 // assault mounts attacks in batches, on a host without the given protections, and calls
-// wait once a batch is mounted. If bridged is true, they are apps and not files.
-func assault(t *testing.T, b *webtest.Browser, bridged bool, rows []attack, strips []strip, wait func(p *webtest.Page, part []attack, canaries []*canary)) {
+// wait once a batch is mounted. as says what kind of canvas each attack is.
+func assault(t *testing.T, b *webtest.Browser, as attackKind, rows []attack, strips []strip, wait func(p *webtest.Page, part []attack, canaries []*canary)) {
 	t.Helper()
 	for part := range slices.Chunk(rows, batch(b.Kind, strips)) {
 		var sites []site
@@ -46,11 +46,13 @@ func assault(t *testing.T, b *webtest.Browser, bridged bool, rows []attack, stri
 		for i, a := range part {
 			c := newCanary(t)
 			canaries = append(canaries, c)
-			if bridged || a.headers != nil {
+			if as == asApp || a.headers != nil {
 				sites = append(sites, a.app(t, i, c))
-			} else {
-				sites = append(sites, a.site(i, c))
+				continue
 			}
+			s := a.site(i, c)
+			s.written = as == asPage
+			sites = append(sites, s)
 		}
 		e := start(t, without(strips...), sites...)
 		p := b.Open(t, e.link)
@@ -78,25 +80,35 @@ func sung(c *canary, patience time.Duration) bool {
 	}
 }
 
-// TestAttacksReachNothing: no attack reaches its canary, from a canvas of files or of
-// an app.
+// attackKind is the kind of canvas that attacks.
+type attackKind string
+
+const (
+	asFiles attackKind = "files"
+	asApp   attackKind = "app"  // by http/1
+	asPage  attackKind = "page" // the canvas "page", whose files an agent wrote
+)
+
+// TestAttacksReachNothing: no attack reaches its canary, from a canvas of files, of an app,
+// or that an agent wrote.
 func TestAttacksReachNothing(t *testing.T) {
-	for _, bridged := range []bool{false, true} {
-		t.Run(fmt.Sprintf("bridged=%t", bridged), func(t *testing.T) { reachNothing(t, bridged) })
+	for _, as := range []attackKind{asFiles, asApp, asPage} {
+		t.Run(string(as), func(t *testing.T) { reachNothing(t, as) })
 	}
 }
 
-func reachNothing(t *testing.T, bridged bool) {
+func reachNothing(t *testing.T, as attackKind) {
 	b := webtest.Start(t, "disable-popup-blocking")
 	var rows []attack
 	for i, a := range attacks {
-		// The policies of an app's responses are the same, so a third of the attacks is
-		// enough, in one browser; with AHP_LONG=1 all run.
-		if bridged == (a.headers != nil) || bridged && (i%3 == 0 && b.Kind == webtest.Chromium || long) {
+		// The policies of an app's and of a written page's responses are the same, so a part
+		// of the attacks is enough, in one browser; with AHP_LONG=1 all run.
+		part := long || b.Kind == webtest.Chromium && (as == asApp && i%3 == 0 || as == asPage && i%4 == 0)
+		if as == asFiles && a.headers == nil || as == asApp && (a.headers != nil || part) || as == asPage && a.headers == nil && part {
 			rows = append(rows, a)
 		}
 	}
-	assault(t, b, bridged, rows, nil, func(p *webtest.Page, part []attack, canaries []*canary) {
+	assault(t, b, as, rows, nil, func(p *webtest.Page, part []attack, canaries []*canary) {
 		p.Wait(t, everyCardBut(leaves[b.Kind]))
 		settled := time.Now()
 		for i, a := range part {
@@ -128,7 +140,7 @@ func TestAttacksAreReal(t *testing.T) {
 	}
 	for key, rows := range groups {
 		t.Run(key, func(t *testing.T) {
-			assault(t, b, false, rows, rows[0].falls, func(_ *webtest.Page, part []attack, canaries []*canary) {
+			assault(t, b, asFiles, rows, rows[0].falls, func(_ *webtest.Page, part []attack, canaries []*canary) {
 				for i, a := range part {
 					if !sung(canaries[i], webtest.Timeout/2) {
 						t.Errorf("%s: reaches nothing without %v either", a.name, a.falls)
@@ -156,7 +168,7 @@ func TestExplore(t *testing.T) {
 			only := os.Getenv("ATTACKS")
 			return only != "" && !slices.Contains(strings.Split(only, ","), a.name)
 		})
-		assault(t, b, false, rows, strips, func(p *webtest.Page, part []attack, canaries []*canary) {
+		assault(t, b, asFiles, rows, strips, func(p *webtest.Page, part []attack, canaries []*canary) {
 			p.WaitAtMost(5*time.Second, everyCard)
 			for i, a := range part {
 				if sung(canaries[i], 0) {

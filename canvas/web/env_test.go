@@ -17,6 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+	agentpage "github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -37,6 +38,8 @@ type site struct {
 	app   *app   // an app instead of files, by http/1
 	path  string // of the app's first page
 	links bool   // the canvas may offer links
+
+	written bool // the files are those of the canvas "page", as an agent writes it
 }
 
 // message is a View's payload.
@@ -167,6 +170,9 @@ func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 	if s.app != nil {
 		return e.openApp(s, h)
 	}
+	if s.written {
+		return e.openWritten(s, req, h)
+	}
 	files := fstest.MapFS{}
 	for name, body := range s.files {
 		files[name] = &fstest.MapFile{Data: []byte(body)}
@@ -182,6 +188,32 @@ func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 		e.arrived <- message{s.id, p}
 	}}
 	return canvas.Opened{Instance: app, Title: s.title, URL: canvas.ContentURL(s.id, ""), Links: s.links}, nil
+}
+
+// openWritten opens a site as the canvas "page", with its own provider.
+func (e *env) openWritten(s site, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+	req.Input = ahp.MustMarshal(object{"title": s.title, "files": s.files})
+	opened, err := agentpage.New(agentpage.Options{}).Open(h.Context(), req, h)
+	if err == nil {
+		opened.Instance = writtenPage{opened.Instance, opened.Instance.(canvas.Messenger), opened.Instance.(canvas.Reader), h}
+	}
+	return opened, err
+}
+
+// writtenPage sets its status when a View sends "done".
+type writtenPage struct {
+	canvas.Instance
+	canvas.Messenger
+	canvas.Reader
+	h *canvas.Handle
+}
+
+func (w writtenPage) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
+	if string(payload) == `"done"` {
+		_ = w.h.SetStatus(ctx, "done")
+		return
+	}
+	w.Messenger.Message(ctx, from, payload)
 }
 
 func (e *env) open(t testing.TB, s site) {

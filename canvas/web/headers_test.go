@@ -105,7 +105,7 @@ func TestHeadersMatter(t *testing.T) {
 		t.Run(string(o.without), func(t *testing.T) {
 			if o.where == "attack" {
 				row := attacks[slices.IndexFunc(attacks, func(a attack) bool { return a.name == o.js })]
-				assault(t, b, false, []attack{row}, []strip{o.without}, func(_ *webtest.Page, _ []attack, canaries []*canary) {
+				assault(t, b, asFiles, []attack{row}, []strip{o.without}, func(_ *webtest.Page, _ []attack, canaries []*canary) {
 					if !sung(canaries[0], webtest.Timeout/2) {
 						t.Errorf("the attack %q still reaches nothing", o.js)
 					}

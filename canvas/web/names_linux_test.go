@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 			rows = append(rows, attack{name: name, page: lookups[name]})
 		}
 		known := lookedUp[b.Kind]
-		assault(t, b, false, rows, nil, func(p *webtest.Page, _ []attack, _ []*canary) {
+		assault(t, b, asFiles, rows, nil, func(p *webtest.Page, _ []attack, _ []*canary) {
 			p.Wait(t, everyCard)
 			got := asked(known[:min(1, len(known))])
 			for _, name := range got {

@@ -172,7 +172,7 @@ func TestSingleAttacks(t *testing.T) {
 			rows = append(rows, a)
 		}
 	}
-	assault(t, b, false, rows, []strip{noWorker}, func(p *webtest.Page, part []attack, canaries []*canary) {
+	assault(t, b, asFiles, rows, []strip{noWorker}, func(p *webtest.Page, part []attack, canaries []*canary) {
 		p.Wait(t, everyCard)
 		for i, a := range part {
 			if sung(canaries[i], 0) {
@@ -189,7 +189,7 @@ func TestSingleAttacks(t *testing.T) {
 		t.Fatal("no row is tried without the policies")
 	}
 	open := []strip{noWorker, "single: Content-Security-Policy", "single: Connection-Allowlist", "app: Content-Security-Policy"}
-	assault(t, b, false, real, open, func(_ *webtest.Page, part []attack, canaries []*canary) {
+	assault(t, b, asFiles, real, open, func(_ *webtest.Page, part []attack, canaries []*canary) {
 		for i, a := range part {
 			if !sung(canaries[i], webtest.Timeout/2) {
 				t.Errorf("%s reaches nothing without the policies either", a.name)

@@ -744,6 +744,39 @@ data class CanvasOpenResult(override val json: JsonObject) : View {
 }
 
 /**
+ * x-ahp-canvas/people, client to host. Returns who has a session open.
+ */
+data class CanvasPeopleRequest(override val json: JsonObject) : View, ClientRequest {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val params: PeopleParams get() = json.getValue("params").let { PeopleParams(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, params: PeopleParams) = CanvasPeopleRequest(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("method", JsonPrimitive("x-ahp-canvas/people"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
+ * The response to x-ahp-canvas/people.
+ */
+data class CanvasPeopleResponse(override val json: JsonObject) : View {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val result: PeopleResult get() = json.getValue("result").let { PeopleResult(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, result: PeopleResult) = CanvasPeopleResponse(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("result", result.json)
+        })
+    }
+}
+
+/**
  * CanvasProviderError (-32012)
  */
 data class CanvasProviderError(override val json: JsonObject) : View, HostError {
@@ -886,6 +919,40 @@ data class CanvasResourceContent(override val json: JsonObject) : View {
 }
 
 /**
+ * x-ahp-canvas/setPrivate, client to host. Hides an open canvas from agents that look. It is
+ * for people: the host refuses a connection of an agent.
+ */
+data class CanvasSetPrivateRequest(override val json: JsonObject) : View, ClientRequest {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val params: SetPrivateParams get() = json.getValue("params").let { SetPrivateParams(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, params: SetPrivateParams) = CanvasSetPrivateRequest(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("method", JsonPrimitive("x-ahp-canvas/setPrivate"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
+ * The response to x-ahp-canvas/setPrivate.
+ */
+data class CanvasSetPrivateResponse(override val json: JsonObject) : View {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val result: JsonElement get() = json.getValue("result")
+
+    companion object {
+        fun of(id: RequestId, result: JsonElement) = CanvasSetPrivateResponse(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("result", result)
+        })
+    }
+}
+
+/**
  * CanvasState is the state of the ahp-canvas: channel of an open instance (the Canvas
  * proposal (#297), section 4). It is immutable: an action makes a new one.
  */
@@ -936,12 +1003,16 @@ data class CanvasState(override val json: JsonObject) : View {
      */
     val provider: CanvasProviderSource get() = json.getValue("provider").let { readCanvasProviderSource(it.jsonObject) }
     /**
+     * isPrivate hides the canvas from agents that look: people decide it.
+     */
+    val isPrivate: Boolean? get() = json.known("isPrivate")?.let { it.jsonPrimitive.boolean }
+    /**
      * _meta are facts for pages, such as the bridges that the instance supports.
      */
     val meta: JsonElement? get() = json.get("_meta")
 
     companion object {
-        fun of(instanceId: String, canvasId: String, extensionId: String, availability: Availability, provider: CanvasProviderSource, extensionName: String? = null, displayName: String? = null, input: JsonElement? = null, title: String? = null, status: String? = null, url: String? = null, meta: JsonElement? = null) = CanvasState(buildJsonObject {
+        fun of(instanceId: String, canvasId: String, extensionId: String, availability: Availability, provider: CanvasProviderSource, extensionName: String? = null, displayName: String? = null, input: JsonElement? = null, title: String? = null, status: String? = null, url: String? = null, isPrivate: Boolean? = null, meta: JsonElement? = null) = CanvasState(buildJsonObject {
             put("instanceId", JsonPrimitive(instanceId))
             put("canvasId", JsonPrimitive(canvasId))
             put("extensionId", JsonPrimitive(extensionId))
@@ -953,6 +1024,7 @@ data class CanvasState(override val json: JsonObject) : View {
             url?.let { put("url", JsonPrimitive(it)) }
             put("availability", JsonPrimitive(availability.text))
             put("provider", provider.json)
+            isPrivate?.let { put("isPrivate", JsonPrimitive(it)) }
             meta?.let { put("_meta", it) }
         })
     }
@@ -961,8 +1033,8 @@ data class CanvasState(override val json: JsonObject) : View {
 /**
  * CanvasUpdatedAction changes members of a CanvasState: absent keeps a member, null clears
  * it, a value sets it. The host and the instance's provider dispatch it; a provider may not
- * set Availability or Input (canvas/PROTOCOL.md section 4). From: host, provider. Since
- * 0.6.0. Requires the capability canvas.
+ * set Availability, Input or IsPrivate (canvas/PROTOCOL.md section 4). From: host, provider.
+ * Since 0.6.0. Requires the capability canvas.
  */
 data class CanvasUpdatedAction(override val json: JsonObject) : View, CanvasAction {
     /**
@@ -985,15 +1057,21 @@ data class CanvasUpdatedAction(override val json: JsonObject) : View, CanvasActi
      * input replaces the retained input as a whole.
      */
     val input: JsonElement? get() = json.get("input")
+    /**
+     * isPrivate says whether agents may look at the canvas. Only the host sets it, for a person
+     * (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
+     */
+    val isPrivate: Maybe<Boolean>? get() = json.maybe("isPrivate") { it.jsonPrimitive.boolean }
 
     companion object {
-        fun of(title: Maybe<String>? = null, status: Maybe<String>? = null, url: Maybe<String>? = null, availability: Maybe<Availability>? = null, input: JsonElement? = null) = CanvasUpdatedAction(buildJsonObject {
+        fun of(title: Maybe<String>? = null, status: Maybe<String>? = null, url: Maybe<String>? = null, availability: Maybe<Availability>? = null, input: JsonElement? = null, isPrivate: Maybe<Boolean>? = null) = CanvasUpdatedAction(buildJsonObject {
             put("type", JsonPrimitive("canvas/updated"))
             title?.let { m -> put("title", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
             status?.let { m -> put("status", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
             url?.let { m -> put("url", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
             availability?.let { m -> put("availability", m.value?.let { JsonPrimitive(it.text) } ?: JsonNull) }
             input?.let { put("input", it) }
+            isPrivate?.let { m -> put("isPrivate", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
         })
     }
 }
@@ -1160,6 +1238,8 @@ fun readClientRequest(json: JsonObject): ClientRequest = when (json.getValue("me
     "canvasOpen" -> CanvasOpenRequest(json)
     "canvasInvokeAction" -> CanvasInvokeActionRequest(json)
     "canvasClose" -> CanvasCloseRequest(json)
+    "x-ahp-canvas/setPrivate" -> CanvasSetPrivateRequest(json)
+    "x-ahp-canvas/people" -> CanvasPeopleRequest(json)
     else -> UnknownClientRequest(json)
 }
 
@@ -1920,6 +2000,43 @@ data class PartialSessionSummary(override val json: JsonObject) : View {
 }
 
 /**
+ * PeopleParams asks who has a session open, and says how the person is called.
+ */
+data class PeopleParams(override val json: JsonObject) : View {
+    /**
+     * the session
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+    /**
+     * of the person; "" takes it back, absent keeps it
+     */
+    val name: String? get() = json.known("name")?.let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(channel: String, name: String? = null) = PeopleParams(buildJsonObject {
+            put("channel", JsonPrimitive(channel))
+            name?.let { put("name", JsonPrimitive(it)) }
+        })
+    }
+}
+
+/**
+ * PeopleResult is who has a session open.
+ */
+data class PeopleResult(override val json: JsonObject) : View {
+    /**
+     * those who came last, first
+     */
+    val people: List<Person> get() = json.getValue("people").let { it.jsonArray.map { Person(it.jsonObject) } }
+
+    companion object {
+        fun of(people: List<Person>) = PeopleResult(buildJsonObject {
+            put("people", JsonArray(people.map { it.json }))
+        })
+    }
+}
+
+/**
  * PermissionDenied (-32009)
  */
 data class PermissionDeniedError(override val json: JsonObject) : View, HostError {
@@ -1931,6 +2048,32 @@ data class PermissionDeniedError(override val json: JsonObject) : View, HostErro
             put("code", JsonPrimitive(-32009))
             put("message", JsonPrimitive(message))
             data?.let { put("data", it) }
+        })
+    }
+}
+
+/**
+ * Person is a connection of a person that is subscribed to a session.
+ */
+data class Person(override val json: JsonObject) : View {
+    /**
+     * that the person chose; "" if none
+     */
+    val name: String? get() = json.known("name")?.let { it.jsonPrimitive.content }
+    /**
+     * of the connection's token: "view" or "read"
+     */
+    val role: String get() = json.getValue("role").let { it.jsonPrimitive.content }
+    /**
+     * it is the connection that asks
+     */
+    val you: Boolean? get() = json.known("you")?.let { it.jsonPrimitive.boolean }
+
+    companion object {
+        fun of(role: String, name: String? = null, you: Boolean? = null) = Person(buildJsonObject {
+            name?.let { put("name", JsonPrimitive(it)) }
+            put("role", JsonPrimitive(role))
+            you?.let { put("you", JsonPrimitive(it)) }
         })
     }
 }
@@ -3637,6 +3780,27 @@ data class SessionTitleChangedAction(override val json: JsonObject) : View, Sess
         fun of(title: String) = SessionTitleChangedAction(buildJsonObject {
             put("type", JsonPrimitive("session/titleChanged"))
             put("title", JsonPrimitive(title))
+        })
+    }
+}
+
+/**
+ * SetPrivateParams decides whether agents may look at an open canvas.
+ */
+data class SetPrivateParams(override val json: JsonObject) : View {
+    /**
+     * the instance's ahp-canvas: channel
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+    /**
+     * true hides the canvas from looks
+     */
+    val isPrivate: Boolean get() = json.getValue("isPrivate").let { it.jsonPrimitive.boolean }
+
+    companion object {
+        fun of(channel: String, isPrivate: Boolean) = SetPrivateParams(buildJsonObject {
+            put("channel", JsonPrimitive(channel))
+            put("isPrivate", JsonPrimitive(isPrivate))
         })
     }
 }

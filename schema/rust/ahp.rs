@@ -276,6 +276,8 @@ literal!(IsSessionTitleChanged: str = "session/titleChanged");
 literal!(IsSnapshot: str = "snapshot");
 literal!(IsSubscribe: str = "subscribe");
 literal!(IsUnsubscribe: str = "unsubscribe");
+literal!(IsXAhpCanvasPeople: str = "x-ahp-canvas/people");
+literal!(IsXAhpCanvasSetPrivate: str = "x-ahp-canvas/setPrivate");
 
 /// ActionEnvelope is the params of the action notification (ahp/PROTOCOL.md section 2e).
 #[derive(Clone, Debug, PartialEq)]
@@ -864,6 +866,38 @@ object!(CanvasOpenResult {
     optional status "status",
 });
 
+/// x-ahp-canvas/people, client to host. Returns who has a session open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasPeopleRequest {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub method: IsXAhpCanvasPeople,
+    pub params: PeopleParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasPeopleRequest {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required method "method",
+    required params "params",
+});
+
+/// The response to x-ahp-canvas/people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasPeopleResponse {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub result: PeopleResult,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasPeopleResponse {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required result "result",
+});
+
 /// CanvasProviderError (-32012)
 #[derive(Clone, Debug, PartialEq)]
 pub struct CanvasProviderError {
@@ -976,6 +1010,39 @@ object!(CanvasResourceContent {
     optional blob "blob",
 });
 
+/// x-ahp-canvas/setPrivate, client to host. Hides an open canvas from agents that look. It is
+/// for people: the host refuses a connection of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasSetPrivateRequest {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub method: IsXAhpCanvasSetPrivate,
+    pub params: SetPrivateParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasSetPrivateRequest {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required method "method",
+    required params "params",
+});
+
+/// The response to x-ahp-canvas/setPrivate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasSetPrivateResponse {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub result: (),
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasSetPrivateResponse {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required result "result",
+});
+
 /// CanvasState is the state of the ahp-canvas: channel of an open instance (the Canvas
 /// proposal (#297), section 4). It is immutable: an action makes a new one.
 #[derive(Clone, Debug, PartialEq)]
@@ -1003,6 +1070,8 @@ pub struct CanvasState {
     pub availability: Availability,
     /// provider says whether the host or a client provides the instance.
     pub provider: CanvasProviderSource,
+    /// isPrivate hides the canvas from agents that look: people decide it.
+    pub is_private: Option<bool>,
     /// _meta are facts for pages, such as the bridges that the instance supports.
     pub meta: Option<Value>,
     /// Members that this version does not know.
@@ -1020,13 +1089,14 @@ object!(CanvasState {
     optional url "url",
     required availability "availability",
     required provider "provider",
+    optional is_private "isPrivate",
     nullable meta "_meta",
 });
 
 /// CanvasUpdatedAction changes members of a CanvasState: absent keeps a member, null clears
 /// it, a value sets it. The host and the instance's provider dispatch it; a provider may not
-/// set Availability or Input (canvas/PROTOCOL.md section 4). From: host, provider. Since
-/// 0.6.0. Requires the capability canvas.
+/// set Availability, Input or IsPrivate (canvas/PROTOCOL.md section 4). From: host, provider.
+/// Since 0.6.0. Requires the capability canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CanvasUpdatedAction {
     pub r#type: IsCanvasUpdated,
@@ -1040,6 +1110,9 @@ pub struct CanvasUpdatedAction {
     pub availability: Option<Option<Availability>>,
     /// input replaces the retained input as a whole.
     pub input: Option<Value>,
+    /// isPrivate says whether agents may look at the canvas. Only the host sets it, for a person
+    /// (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
+    pub is_private: Option<Option<bool>>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -1050,6 +1123,7 @@ object!(CanvasUpdatedAction {
     nullable url "url",
     nullable availability "availability",
     nullable input "input",
+    nullable is_private "isPrivate",
 });
 
 /// ChannelParams is the params of methods that need only their channel.
@@ -1171,10 +1245,12 @@ pub enum ClientRequest {
     CanvasOpenRequest(Box<CanvasOpenRequest>),
     CanvasInvokeActionRequest(Box<CanvasInvokeActionRequest>),
     CanvasCloseRequest(Box<CanvasCloseRequest>),
+    CanvasSetPrivateRequest(Box<CanvasSetPrivateRequest>),
+    CanvasPeopleRequest(Box<CanvasPeopleRequest>),
     /// A value with a tag that this version does not know.
     Unknown(Value),
 }
-tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", });
+tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", });
 
 /// CompletionsResult has no items, because there is no config.
 #[derive(Clone, Debug, PartialEq)]
@@ -1779,6 +1855,33 @@ object!(PartialSessionSummary {
     nullable modified_at "modifiedAt",
 });
 
+/// PeopleParams asks who has a session open, and says how the person is called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeopleParams {
+    /// the session
+    pub channel: String,
+    /// of the person; "" takes it back, absent keeps it
+    pub name: Option<String>,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(PeopleParams {
+    required channel "channel",
+    optional name "name",
+});
+
+/// PeopleResult is who has a session open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeopleResult {
+    /// those who came last, first
+    pub people: Vec<Person>,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(PeopleResult {
+    required people "people",
+});
+
 /// PermissionDenied (-32009)
 #[derive(Clone, Debug, PartialEq)]
 pub struct PermissionDeniedError {
@@ -1792,6 +1895,24 @@ object!(PermissionDeniedError {
     required code "code",
     required message "message",
     nullable data "data",
+});
+
+/// Person is a connection of a person that is subscribed to a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Person {
+    /// that the person chose; "" if none
+    pub name: Option<String>,
+    /// of the connection's token: "view" or "read"
+    pub role: String,
+    /// it is the connection that asks
+    pub you: Option<bool>,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(Person {
+    optional name "name",
+    required role "role",
+    optional you "you",
 });
 
 /// PingParams is the params of ping.
@@ -3144,6 +3265,21 @@ pub struct SessionTitleChangedAction {
 object!(SessionTitleChangedAction {
     required r#type "type",
     required title "title",
+});
+
+/// SetPrivateParams decides whether agents may look at an open canvas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetPrivateParams {
+    /// the instance's ahp-canvas: channel
+    pub channel: String,
+    /// true hides the canvas from looks
+    pub is_private: bool,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(SetPrivateParams {
+    required channel "channel",
+    required is_private "isPrivate",
 });
 
 /// Snapshot is the state of one channel.

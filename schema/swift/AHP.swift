@@ -864,6 +864,38 @@ public struct CanvasOpenResult: AHPView {
     }
 }
 
+/// x-ahp-canvas/people, client to host. Returns who has a session open.
+public struct CanvasPeopleRequest: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/people")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var params: PeopleParams? {
+        get { members["params"].flatMap { $0.object.map(PeopleParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// The response to x-ahp-canvas/people.
+public struct CanvasPeopleResponse: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var result: PeopleResult? {
+        get { members["result"].flatMap { $0.object.map(PeopleResult.init(members:)) } }
+        set { members["result"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
 /// CanvasProviderError (-32012)
 public struct CanvasProviderError: AHPView {
     public var members: [String: JSON]
@@ -1009,6 +1041,39 @@ public struct CanvasResourceContent: AHPView {
     }
 }
 
+/// x-ahp-canvas/setPrivate, client to host. Hides an open canvas from agents that look. It is
+/// for people: the host refuses a connection of an agent.
+public struct CanvasSetPrivateRequest: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/setPrivate")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var params: SetPrivateParams? {
+        get { members["params"].flatMap { $0.object.map(SetPrivateParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// The response to x-ahp-canvas/setPrivate.
+public struct CanvasSetPrivateResponse: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var result: JSON? {
+        get { members["result"].flatMap { Optional($0) } }
+        set { members["result"] = newValue.map { $0 } }
+    }
+}
+
 /// CanvasState is the state of the ahp-canvas: channel of an open instance (the Canvas
 /// proposal (#297), section 4). It is immutable: an action makes a new one.
 public struct CanvasState: AHPView {
@@ -1082,6 +1147,12 @@ public struct CanvasState: AHPView {
         set { members["provider"] = newValue.map { JSON.object($0.members) } }
     }
 
+    /// isPrivate hides the canvas from agents that look: people decide it.
+    public var isPrivate: Bool? {
+        get { members["isPrivate"].flatMap { $0.boolean } }
+        set { members["isPrivate"] = newValue.map { JSON.bool($0) } }
+    }
+
     /// _meta are facts for pages, such as the bridges that the instance supports.
     public var meta: JSON? {
         get { members["_meta"].flatMap { Optional($0) } }
@@ -1091,8 +1162,8 @@ public struct CanvasState: AHPView {
 
 /// CanvasUpdatedAction changes members of a CanvasState: absent keeps a member, null clears
 /// it, a value sets it. The host and the instance's provider dispatch it; a provider may not
-/// set Availability or Input (canvas/PROTOCOL.md section 4). From: host, provider. Since
-/// 0.6.0. Requires the capability canvas.
+/// set Availability, Input or IsPrivate (canvas/PROTOCOL.md section 4). From: host, provider.
+/// Since 0.6.0. Requires the capability canvas.
 public struct CanvasUpdatedAction: AHPView {
     public var members: [String: JSON]
     public init(members: [String: JSON] = ["type": JSON.string("canvas/updated")]) { self.members = members }
@@ -1125,6 +1196,13 @@ public struct CanvasUpdatedAction: AHPView {
     public var input: JSON? {
         get { members["input"].flatMap { Optional($0) } }
         set { members["input"] = newValue.map { $0 } }
+    }
+
+    /// isPrivate says whether agents may look at the canvas. Only the host sets it, for a person
+    /// (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
+    public var isPrivate: Bool?? {
+        get { members["isPrivate"].map { $0.boolean } }
+        set { members["isPrivate"] = newValue.map { value in value.map { JSON.bool($0) } ?? .null } }
     }
 }
 
@@ -1282,6 +1360,8 @@ public enum ClientRequest: AHPView {
     case canvasOpenRequest(CanvasOpenRequest)
     case canvasInvokeActionRequest(CanvasInvokeActionRequest)
     case canvasCloseRequest(CanvasCloseRequest)
+    case canvasSetPrivateRequest(CanvasSetPrivateRequest)
+    case canvasPeopleRequest(CanvasPeopleRequest)
     /// A tag that this version does not know.
     case unknown([String: JSON])
 
@@ -1305,6 +1385,8 @@ public enum ClientRequest: AHPView {
         case JSON.string("canvasOpen"): self = .canvasOpenRequest(CanvasOpenRequest(members: members))
         case JSON.string("canvasInvokeAction"): self = .canvasInvokeActionRequest(CanvasInvokeActionRequest(members: members))
         case JSON.string("canvasClose"): self = .canvasCloseRequest(CanvasCloseRequest(members: members))
+        case JSON.string("x-ahp-canvas/setPrivate"): self = .canvasSetPrivateRequest(CanvasSetPrivateRequest(members: members))
+        case JSON.string("x-ahp-canvas/people"): self = .canvasPeopleRequest(CanvasPeopleRequest(members: members))
         default: self = .unknown(members)
         }
     }
@@ -1329,6 +1411,8 @@ public enum ClientRequest: AHPView {
         case .canvasOpenRequest(let v): return v.members
         case .canvasInvokeActionRequest(let v): return v.members
         case .canvasCloseRequest(let v): return v.members
+        case .canvasSetPrivateRequest(let v): return v.members
+        case .canvasPeopleRequest(let v): return v.members
         case .unknown(let v): return v
         }
     }
@@ -2136,6 +2220,36 @@ public struct PartialSessionSummary: AHPView {
     }
 }
 
+/// PeopleParams asks who has a session open, and says how the person is called.
+public struct PeopleParams: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// the session
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of the person; "" takes it back, absent keeps it
+    public var name: String? {
+        get { members["name"].flatMap { $0.text } }
+        set { members["name"] = newValue.map { JSON.string($0) } }
+    }
+}
+
+/// PeopleResult is who has a session open.
+public struct PeopleResult: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// those who came last, first
+    public var people: [Person]? {
+        get { members["people"].flatMap { $0.array?.compactMap { $0.object.map(Person.init(members:)) } } }
+        set { members["people"] = newValue.map { JSON.array($0.map { JSON.object($0.members) }) } }
+    }
+}
+
 /// PermissionDenied (-32009)
 public struct PermissionDeniedError: AHPView {
     public var members: [String: JSON]
@@ -2149,6 +2263,30 @@ public struct PermissionDeniedError: AHPView {
     public var data: JSON? {
         get { members["data"].flatMap { Optional($0) } }
         set { members["data"] = newValue.map { $0 } }
+    }
+}
+
+/// Person is a connection of a person that is subscribed to a session.
+public struct Person: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// that the person chose; "" if none
+    public var name: String? {
+        get { members["name"].flatMap { $0.text } }
+        set { members["name"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of the connection's token: "view" or "read"
+    public var role: String? {
+        get { members["role"].flatMap { $0.text } }
+        set { members["role"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// it is the connection that asks
+    public var you: Bool? {
+        get { members["you"].flatMap { $0.boolean } }
+        set { members["you"] = newValue.map { JSON.bool($0) } }
     }
 }
 
@@ -3775,6 +3913,24 @@ public struct SessionTitleChangedAction: AHPView {
     public var title: String? {
         get { members["title"].flatMap { $0.text } }
         set { members["title"] = newValue.map { JSON.string($0) } }
+    }
+}
+
+/// SetPrivateParams decides whether agents may look at an open canvas.
+public struct SetPrivateParams: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// the instance's ahp-canvas: channel
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// true hides the canvas from looks
+    public var isPrivate: Bool? {
+        get { members["isPrivate"].flatMap { $0.boolean } }
+        set { members["isPrivate"] = newValue.map { JSON.bool($0) } }
     }
 }
 

@@ -60,7 +60,9 @@ export type ClientRequest =
   | CanvasReadResourceRequest
   | CanvasOpenRequest
   | CanvasInvokeActionRequest
-  | CanvasCloseRequest;
+  | CanvasCloseRequest
+  | CanvasSetPrivateRequest
+  | CanvasPeopleRequest;
 /**
  * An error that a host returns, identified by its code.
  */
@@ -383,7 +385,7 @@ export interface BridgeResponse {
   [k: string]: unknown;
 }
 /**
- * CanvasUpdatedAction changes members of a CanvasState: absent keeps a member, null clears it, a value sets it. The host and the instance's provider dispatch it; a provider may not set Availability or Input (canvas/PROTOCOL.md section 4). From: host, provider. Since 0.6.0. Requires the capability canvas.
+ * CanvasUpdatedAction changes members of a CanvasState: absent keeps a member, null clears it, a value sets it. The host and the instance's provider dispatch it; a provider may not set Availability, Input or IsPrivate (canvas/PROTOCOL.md section 4). From: host, provider. Since 0.6.0. Requires the capability canvas.
  */
 export interface CanvasUpdatedAction {
   type: "canvas/updated";
@@ -407,6 +409,10 @@ export interface CanvasUpdatedAction {
    * input replaces the retained input as a whole.
    */
   input?: unknown;
+  /**
+   * isPrivate says whether agents may look at the canvas. Only the host sets it, for a person (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
+   */
+  isPrivate?: boolean | null;
   [k: string]: unknown;
 }
 /**
@@ -599,6 +605,67 @@ export interface CanvasOpenResult {
   [k: string]: unknown;
 }
 /**
+ * x-ahp-canvas/people, client to host. Returns who has a session open.
+ */
+export interface CanvasPeopleRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: "x-ahp-canvas/people";
+  params: PeopleParams;
+  [k: string]: unknown;
+}
+/**
+ * PeopleParams asks who has a session open, and says how the person is called.
+ */
+export interface PeopleParams {
+  /**
+   * the session
+   */
+  channel: string;
+  /**
+   * of the person; "" takes it back, absent keeps it
+   */
+  name?: string;
+  [k: string]: unknown;
+}
+/**
+ * The response to x-ahp-canvas/people.
+ */
+export interface CanvasPeopleResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: PeopleResult;
+  [k: string]: unknown;
+}
+/**
+ * PeopleResult is who has a session open.
+ */
+export interface PeopleResult {
+  /**
+   * those who came last, first
+   */
+  people: Person[];
+  [k: string]: unknown;
+}
+/**
+ * Person is a connection of a person that is subscribed to a session.
+ */
+export interface Person {
+  /**
+   * that the person chose; "" if none
+   */
+  name?: string;
+  /**
+   * of the connection's token: "view" or "read"
+   */
+  role: string;
+  /**
+   * it is the connection that asks
+   */
+  you?: boolean;
+  [k: string]: unknown;
+}
+/**
  * CanvasProviderError (-32012)
  */
 export interface CanvasProviderError {
@@ -703,6 +770,39 @@ export interface CanvasResourceContent {
   [k: string]: unknown;
 }
 /**
+ * x-ahp-canvas/setPrivate, client to host. Hides an open canvas from agents that look. It is for people: the host refuses a connection of an agent.
+ */
+export interface CanvasSetPrivateRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: "x-ahp-canvas/setPrivate";
+  params: SetPrivateParams;
+  [k: string]: unknown;
+}
+/**
+ * SetPrivateParams decides whether agents may look at an open canvas.
+ */
+export interface SetPrivateParams {
+  /**
+   * the instance's ahp-canvas: channel
+   */
+  channel: string;
+  /**
+   * true hides the canvas from looks
+   */
+  isPrivate: boolean;
+  [k: string]: unknown;
+}
+/**
+ * The response to x-ahp-canvas/setPrivate.
+ */
+export interface CanvasSetPrivateResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: null;
+  [k: string]: unknown;
+}
+/**
  * CanvasState is the state of the ahp-canvas: channel of an open instance (the Canvas proposal (#297), section 4). It is immutable: an action makes a new one.
  */
 export interface CanvasState {
@@ -747,6 +847,10 @@ export interface CanvasState {
    */
   availability: "ready" | "stale";
   provider: CanvasProviderSource;
+  /**
+   * isPrivate hides the canvas from agents that look: people decide it.
+   */
+  isPrivate?: boolean;
   /**
    * _meta are facts for pages, such as the bridges that the instance supports.
    */

@@ -15,12 +15,12 @@ export function reduceCanvas(state: CanvasState, action: CanvasAction): CanvasSt
 }
 
 /** The members that can be updated; who an instance is cannot. */
-const updatable = ["title", "status", "url", "availability", "input"] as const;
+const updatable = ["title", "status", "url", "availability", "input", "isPrivate"] as const;
 
-/** Absent keeps, null clears, a value sets. An availability cannot be cleared: null is absence. */
+/** Absent keeps, null clears, a value sets. Availability and isPrivate cannot be cleared: null is absence. */
 function update(state: CanvasState, action: CanvasUpdatedAction): CanvasState {
   for (const name of updatable) {
-    if (name in action && !(name === "availability" && action[name] === null)) state = setOrClear(state, name, action[name]);
+    if (name in action && !((name === "availability" || name === "isPrivate") && action[name] === null)) state = setOrClear(state, name, action[name]);
   }
   return state;
 }

@@ -3,10 +3,12 @@ package aap_test
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -37,6 +39,9 @@ func open(t testing.TB, change ...func(*aap.Options)) *env {
 	for _, fn := range change {
 		fn(&o)
 	}
+	if o.Logger == nil {
+		o.Logger = e.watchLog()
+	}
 	s, err := aap.Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +49,34 @@ func open(t testing.TB, change ...func(*aap.Options)) *env {
 	t.Cleanup(func() { _ = s.Close() })
 	e.Store = s
 	return e
+}
+
+// record is a log that several goroutines write.
+type record struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+// watchLog returns a logger. When the test has ended, its log must have no summary, path or
+// name of a page.
+func (e *env) watchLog() *slog.Logger {
+	r := &record{}
+	e.t.Cleanup(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, secret := range []string{e.root, "[CANVAS]", "User click", "User submit", ".html"} {
+			if log := r.text.String(); strings.Contains(log, secret) {
+				e.t.Errorf("%q is in the log:\n%.4000s", secret, log)
+			}
+		}
+	})
+	return slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // canvas returns a path in the agent's canvas folder.

@@ -294,6 +294,25 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestListOfOnePage: rule 21: a list of one page looks at the newest 10,000 records.
+func TestListOfOnePage(t *testing.T) {
+	e := open(t)
+	e.page("interactions/2026-01-01-target.json", `{"id":"target","canvasFile":"a.html"}`)
+	e.page("interactions/2026-01-02-x0.json", `{"id":"x","canvasFile":"b.html"}`)
+	for n := 1; n < 9999; n++ {
+		if err := os.Link(e.canvas("interactions/2026-01-02-x0.json"), e.canvas(fmt.Sprintf("interactions/2026-01-02-x%d.json", n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for want := 1; want >= 0; want-- {
+		records, _, err := e.List(agentID, aap.Query{File: "a.html"})
+		if err != nil || len(records) != want {
+			t.Errorf("%d records, %v; want %d", len(records), err, want)
+		}
+		e.page("interactions/2026-01-03-last.json", `{"id":"last","canvasFile":"b.html"}`) // the target is the 10,001st
+	}
+}
+
 // TestAcknowledge keeps the acknowledgment beside the record, which does not change.
 func TestAcknowledge(t *testing.T) {
 	e := open(t)

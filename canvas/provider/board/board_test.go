@@ -17,6 +17,7 @@ func TestProvider(t *testing.T) {
 		Provider: New(), Declaration: New().Declarations()[0],
 		Input: ahp.Value(`{"title":"Trip"}`), Other: ahp.Value(`{"title":"Journey","lists":["Later"]}`),
 		Action: "add_card", ActionInput: ahp.Value(`{"list":"todo","title":"Pack"}`), Path: "/",
+		Decisions: []string{`{"sample":"do","ref":1,"action":"remove_list","input":{"list":"Done"}}`},
 	})
 }
 

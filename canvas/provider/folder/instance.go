@@ -41,7 +41,8 @@ func (f *Folder) Open(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 // The events of a folder's canvas, for the agent.
 type (
 	messageEvent struct {
-		Message ahp.Value `json:"message"` // the page's value
+		Message ahp.Value `json:"message"`       // the page's value
+		Role    string    `json:"role,omitzero"` // of the connection, if it is no person's
 	}
 	lostEvent struct {
 		Lost string `json:"lost"` // why the message could not be raised
@@ -51,8 +52,12 @@ type (
 // raise makes an event of each message of a page. If the event is too large, it raises
 // the reason instead.
 func raise(h *canvas.Handle) func(context.Context, canvas.View, ahp.Value) {
-	return func(_ context.Context, _ canvas.View, payload ahp.Value) {
-		event, err := ahp.Marshal(messageEvent{payload})
+	return func(_ context.Context, from canvas.View, payload ahp.Value) {
+		m := messageEvent{Message: payload}
+		if !from.Person() {
+			m.Role = from.Role
+		}
+		event, err := ahp.Marshal(m)
 		if err == nil {
 			err = h.Raise(event)
 		}

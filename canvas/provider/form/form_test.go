@@ -22,6 +22,10 @@ func TestProvider(t *testing.T) {
 		Provider: form.New(), Declaration: form.New().Declarations()[0],
 		Input: ahp.Value(ask), Other: ahp.Value(`{"title":"And now?","fields":[{"name":"x","label":"X","type":"boolean"}]}`),
 		Action: "set_fields", ActionInput: ahp.Value(`{"fields":[{"name":"y","label":"Y","type":"date"}]}`), Path: "/",
+		Decisions: []string{
+			`{"sample":"do","ref":1,"action":"decide","input":{"version":1,"decision":"approved","values":{"tag":"v2"}}}`,
+			`{"sample":"do","ref":1,"action":"edit","input":{"version":1,"name":"n","value":3}}`,
+		},
 	})
 }
 

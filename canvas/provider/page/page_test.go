@@ -31,6 +31,7 @@ func TestProvider(t *testing.T) {
 		Provider: p, Declaration: p.Declarations()[0],
 		Input: ahp.Value(`{"html":"<h1>Hi</h1>"}`), Other: ahp.Value(`{"title":"Other","html":"<h1>Ho</h1>"}`), Kept: ahp.Value(`{"title":"Other"}`),
 		Action: "list_files", ActionInput: ahp.Value(`{}`), Path: "/",
+		Decisions: []string{`{"x-ahp-page":"revert","ref":1,"revision":1}`},
 	})
 }
 

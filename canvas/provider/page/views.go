@@ -42,6 +42,7 @@ type toPage struct {
 	Values    map[string]ahp.Value `json:"values,omitzero"`
 	Delete    []string             `json:"delete,omitzero"`
 	Message   string               `json:"message,omitzero"`
+	Code      string               `json:"code,omitzero"`
 	Revisions []historyItem        `json:"revisions,omitzero"`
 }
 
@@ -155,7 +156,7 @@ func (i *instance) onMessage(ctx context.Context, from canvas.View, payload ahp.
 		Kind ahp.Value `json:"x-ahp-page,omitzero"`
 	}
 	if payload.Kind() != '{' || ahp.Unmarshal(payload, &tag) != nil || tag.Kind == nil {
-		i.raise(payload)
+		i.raise(from, payload)
 		return
 	}
 	var m fromPage
@@ -184,9 +185,21 @@ func (i *instance) onMessage(ctx context.Context, from canvas.View, payload ahp.
 	}
 }
 
-// raise makes an event of a page's message, or of the reason why it cannot be one.
-func (i *instance) raise(payload ahp.Value) {
-	event, err := ahp.Marshal(map[string]ahp.Value{"message": payload})
+// sent is the event of a page's message.
+type sent struct {
+	Message ahp.Value `json:"message"`
+	Role    string    `json:"role,omitzero"` // of the connection, if it is no person's
+}
+
+// raise makes an event of a page's message, or of the reason why it cannot be one. The
+// event of a connection that is no person's has its role, so that an agent does not take
+// its own words for a person's.
+func (i *instance) raise(from canvas.View, payload ahp.Value) {
+	s := sent{Message: payload}
+	if !from.Person() {
+		s.Role = from.Role
+	}
+	event, err := ahp.Marshal(s)
 	if err == nil {
 		err = i.h.Raise(event)
 	}
@@ -287,8 +300,8 @@ type reverted struct {
 }
 
 func (i *instance) personReverts(ctx context.Context, from canvas.View, m fromPage) {
-	if !from.Person() {
-		i.refuse(from, m, errors.New("only a person can go back here; an agent has the action revert"))
+	if err := from.MustBePerson(); err != nil {
+		i.refuse(from, m, err)
 		return
 	}
 	rev, err := i.goBack(ctx, byPerson, m.Revision)
@@ -303,11 +316,11 @@ func (i *instance) personReverts(ctx context.Context, from canvas.View, m fromPa
 }
 
 func (i *instance) refuse(to canvas.View, m fromPage, err error) {
-	text := err.Error()
+	text, code := err.Error(), ""
 	if e, ok := errors.AsType[*canvas.Error](err); ok {
-		text = e.Message
+		text, code = e.Message, e.Code
 	}
-	i.answer(to, toPage{Kind: "refused", Ref: m.Ref, Message: cmp.Or(text, "it failed")})
+	i.answer(to, toPage{Kind: "refused", Ref: m.Ref, Message: cmp.Or(text, "it failed"), Code: code})
 }
 
 const (

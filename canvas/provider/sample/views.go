@@ -57,8 +57,10 @@ func (i *instance[S]) Message(_ context.Context, from canvas.View, payload ahp.V
 
 // do runs an action of a View. A decision needs a View that can be a person's.
 func (i *instance[S]) do(from canvas.View, r request) (any, error) {
-	if slices.Contains(i.Decisions, r.Action) && !from.Person() {
-		return nil, canvas.ErrNotAPerson
+	if slices.Contains(i.Decisions, r.Action) {
+		if err := from.MustBePerson(); err != nil {
+			return nil, err
+		}
 	}
 	return i.run(i.Person, r.Action, r.Input)
 }

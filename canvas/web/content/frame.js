@@ -106,8 +106,8 @@
     }
   }
 
-  /** Answers what the canvas's document shows, and its problems since the last answer. @param {{ id: number }} m */
-  function look({ id }) {
+  /** Answers what the canvas's document shows, and its problems since the last answer. @param {{ id: number, masked: boolean }} m masked: a picture follows */
+  function look({ id, masked }) {
     const view = /** @type {any} */ (inner?.contentWindow);
     let seen = {};
     try {
@@ -118,6 +118,7 @@
         full: view.document.documentElement.scrollHeight,
         revision: Number(view.document.querySelector("script[data-ahp-page]")?.dataset.ahpPage) || 0,
       };
+      if (masked) /** @type {any} */ (globalThis).ahpMask(view.document);
     } catch {} // the document is of another origin, or has changed what is read here
     post({ t: "looked", id, ...seen });
   }

@@ -90,5 +90,22 @@
     if (doc.body) walk(doc.body, 0, doc, 0);
     return text.length > MAX ? `${text.slice(0, MAX - 1)}…` : text;
   }
+  // Descendants too: an open dialog is drawn in the top layer, outside of what hides its parents.
+  const MASK = "[data-private], [data-private] * { opacity: 0 !important; clip-path: inset(100%) !important; transition: none !important; animation: none !important }";
+
+  /** Hides what is marked data-private from a picture, in this document, its shadow trees and its frames. @param {any} root a document or a shadow root */
+  function mask(root) {
+    const view = (root.defaultView ?? root.ownerDocument.defaultView);
+    const sheet = new view.CSSStyleSheet();
+    sheet.replaceSync(MASK);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    for (const el of root.querySelectorAll("*")) {
+      if (el.shadowRoot) mask(el.shadowRoot);
+      try {
+        if (el.tagName === "IFRAME" && el.contentDocument?.body) mask(el.contentDocument);
+      } catch {} // of another origin
+    }
+  }
   Object.defineProperty(globalThis, "ahpOutline", { value: outline });
+  Object.defineProperty(globalThis, "ahpMask", { value: mask });
 }

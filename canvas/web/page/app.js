@@ -9,6 +9,7 @@ import { dropKey, LOOKING, redeem, takeKey } from "./key.js";
 import { watchHealth } from "./health.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
+import { startPeople } from "./people.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
@@ -32,6 +33,7 @@ const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, { status, snapshot, action, missing, request });
 const reader = new Reader(client);
+const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
 
 /** @param {import("./ahp.js").Status} s */
 function status(s) {
@@ -46,6 +48,7 @@ function status(s) {
       document.body.dataset.lost = "false";
       setProblem(state ? sessionProblem() : noSession());
       for (const card of cards.values()) card.connected(true);
+      askPeople();
       return;
     case "waiting":
       for (const card of cards.values()) card.connected(false);
@@ -150,7 +153,7 @@ function request(method, params) {
   if (method !== "x-ahp-canvas/look") return undefined;
   const card = cards.get(params?.channel);
   if (!card) return Promise.reject(new Error("this page does not show the canvas"));
-  timeline.add("agent", `looked at “${card.title}”`);
+  if (!card.private) timeline.add("agent", `looked at “${card.title}”`);
   return card.look().then((seen) => ({ ...seen, theme: currentTheme().mode }));
 }
 
@@ -194,7 +197,7 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -207,6 +210,12 @@ function setOpen(refs, opened = "opened") {
     card.render();
   }
 }
+
+/** Hides a canvas from agents that look, or shows it again. @param {string} channel @param {boolean} isPrivate */
+const setPrivate = (channel, isPrivate) => client.request("x-ahp-canvas/setPrivate", { channel, isPrivate }).catch((err) => {
+  notice(`“${cards.get(channel)?.title}” was not made ${isPrivate ? "private" : "visible to agents"}: ${err.message}`);
+  throw err;
+});
 
 const emptyText = () => ({
   title: "Nothing is open",

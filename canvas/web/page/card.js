@@ -20,6 +20,7 @@ import { View } from "./view.js";
  *   read: (channel: string, instanceId: string, path: string, cache: Cache) => Promise<import("./mount.js").Content>,
  *   dispatch: (channel: string, action: any) => number | undefined,
  *   subscribe: (channel: string) => void,
+ *   setPrivate: (channel: string, isPrivate: boolean) => Promise<void>,
  *   retitled: () => void,
  * }} Surroundings
  */
@@ -54,6 +55,7 @@ export class Card {
     template.innerHTML = CARD(id);
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
     this.view = this.#newView();
+    this.#on(".private", () => this.around.setPrivate(ref.channel, !this.private).catch(() => {})); // the page says why
     this.#on(".close", () => this.#requestClose());
     this.#on(".retry", () => {
       if (this.#refusal === undefined) this.reload();
@@ -76,6 +78,11 @@ export class Card {
 
   get title() {
     return this.state?.title ?? this.ref.title ?? this.state?.displayName ?? this.ref.instanceId;
+  }
+
+  /** Whether a person hid the canvas from agents that look. */
+  get private() {
+    return this.state?.isPrivate === true;
   }
 
   /** Whether a close was requested here. */
@@ -168,13 +175,19 @@ export class Card {
 
   /** What people see here, for an agent. @returns {Promise<any>} */
   async look() {
+    if (this.private) throw new Error("a person made this canvas private");
     const stage = this.#find(".stage");
     const seen = (await this.#mount?.look()) ?? {};
     const words = this.#find(".words");
     return {
-      phase: this.phase, message: words.hidden ? "" : words.innerText.replace(/\s+/g, " ").trim(),
+      phase: this.phase, message: words.hidden ? this.#unread() : words.innerText.replace(/\s+/g, " ").trim(),
       width: stage.clientWidth, height: stage.clientHeight, ...cleaned(seen),
     };
+  }
+
+  /** Why the document of a direct url is not described. */
+  #unread() {
+    return this.#mount || !this.#shown ? "" : `The frame shows ${this.#shown}, a page of another origin, whose document cannot be read.`;
   }
 
   remove() {
@@ -269,6 +282,8 @@ export class Card {
     close.ariaLabel = this.#closing ? `Closing “${this.title}”` : `Close “${this.title}”`;
     close.title = close.ariaLabel;
     close.ariaDisabled = String(this.#closing !== 0); // not disabled: it would drop the focus
+    this.#find(".secret").hidden = !this.private;
+    this.#find(".private").ariaPressed = String(this.private);
     const frame = this.#find(".stage").querySelector("iframe");
     if (frame) {
       frame.title = this.title;

@@ -6,6 +6,8 @@ import { OFFER_BAR } from "./offer.js";
 export const CARD = (id) => `<article class="card" aria-labelledby="${id}">
   <header><div class="names"><h2 id="${id}"></h2><p class="status"></p></div>
   <span class="badge" hidden>Stale</span>
+  <span class="badge secret" hidden>Private</span>
+  <button class="tool private" id="${id}-private" aria-label="Hide from agents that look" aria-labelledby="${id}-private ${id}" title="Private: agents cannot look at this canvas" aria-pressed="false" type="button"><span aria-hidden="true">◉</span></button>
   <button class="tool earlier" id="${id}-earlier" aria-label="Move earlier" aria-labelledby="${id}-earlier ${id}" type="button"><span aria-hidden="true">‹</span></button>
   <button class="tool later" id="${id}-later" aria-label="Move later" aria-labelledby="${id}-later ${id}" type="button"><span aria-hidden="true">›</span></button>
   <button class="tool maximize" id="${id}-maximize" aria-label="Maximize" aria-labelledby="${id}-maximize ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>

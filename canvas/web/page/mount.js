@@ -81,7 +81,7 @@ export class Mount {
     return new Promise((resolve) => {
       this.#looks.set(id, resolve);
       setTimeout(() => { this.#looks.delete(id); resolve(undefined); }, LOOK_TIMEOUT);
-      this.#port?.postMessage({ t: "look", id });
+      this.#port?.postMessage({ t: "look", id, masked: LOOKING !== "" });
     });
   }
 

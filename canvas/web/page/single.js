@@ -220,6 +220,7 @@
       app.onmessage = ({ data }) => {
         if (data.t === "ping") return post({ t: "pong" });
         if (data.t === "reload") return void show(shown).catch(() => {}); // without its scroll position: the document is opaque
+        if (data.t === "look") return inner?.contentWindow?.postMessage({ "x-ahp": "look", id: data.id, masked: data.masked }, "*");
         if (data.t === "message") return inner?.contentWindow?.postMessage({ type: "canvas/message", payload: data.payload }, "*");
         if (data.t !== "theme") return;
         theme = data.theme;
@@ -235,6 +236,7 @@
     if (kind === "view" && ports[0]) post({ t: "view" }, [ports[0]]);
     if (kind === "bye") post({ t: "bye" });
     if (data?.type === "canvas/message") post({ t: "message", payload: data.payload });
+    if (kind === "looked") post({ ...data, t: "looked" });
     if (kind === "lack") reportMissing(String(data.what));
     if (kind === "go" && typeof data.path === "string" && data.path.startsWith("/")) show(data.path).catch(() => {});
   });

@@ -28,6 +28,7 @@ function prepareDocument(given) {
   addEventListener("message", (event) => {
     if (event.source !== parent) return;
     if (event.data?.["x-ahp"] === "theme") paint(event.data.theme);
+    if (event.data?.["x-ahp"] === "look") look(event.data);
     if (event.data?.["x-ahp"] === "here?") parent.postMessage({ "x-ahp": "here" }, "*");
   });
   addEventListener("securitypolicyviolation", ({ blockedURI }) => {
@@ -42,6 +43,21 @@ function prepareDocument(given) {
     else parent.postMessage({ "x-ahp": "go", path: new URL(href, "http://canvas/").pathname }, "*");
   });
   submitEvents();
+}
+
+/** Answers what this document shows, as frame.js does. @param {{ id: number, masked: boolean }} m */
+function look({ id, masked }) {
+  const { ahpProblems, ahpOutline, ahpMask } = /** @type {any} */ (globalThis);
+  let seen = {};
+  try {
+    const { problems, dropped } = ahpProblems?.take() ?? { problems: [], dropped: 0 };
+    seen = {
+      problems, dropped, idle: ahpProblems?.idle?.(), outline: ahpOutline(document), full: document.documentElement.scrollHeight,
+      revision: Number(/** @type {HTMLElement | null} */ (document.querySelector("script[data-ahp-page]"))?.dataset.ahpPage) || 0,
+    };
+    if (masked) ahpMask(document);
+  } catch {} // the document has changed what is read here
+  parent.postMessage({ "x-ahp": "looked", id, ...seen }, "*");
 }
 
 /**

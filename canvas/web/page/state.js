@@ -24,8 +24,8 @@ export function reduceSession(state, a) {
 /** @param {any} state @param {Action} a */
 export function reduceCanvas(state, a) {
   if (a.type !== "canvas/updated") return state;
-  const { title, status, url, availability, input } = a;
-  return merge(state, { title, status, url, availability: availability ?? undefined, input }); // an availability cannot be cleared
+  const { title, status, url, availability, input, isPrivate } = a;
+  return merge(state, { title, status, url, availability: availability ?? undefined, input, isPrivate: isPrivate ?? undefined }); // these two cannot be cleared
 }
 
 /** Absent keeps, null clears, a value sets. @param {any} state @param {Record<string, any>} changes */

@@ -42,6 +42,7 @@ export class Timeline {
   changed(title, before, after) {
     if (before.title !== after.title && after.title) this.add("agent", `renamed “${before.title ?? title}” to “${after.title}”`);
     if (before.status !== after.status) this.add("agent", after.status ? `“${title}”: ${after.status}` : `cleared the status of “${title}”`);
+    if (Boolean(before.isPrivate) !== Boolean(after.isPrivate)) this.add("host", after.isPrivate ? `“${title}” is private: agents cannot look at it` : `“${title}” is not private any more: agents can look at it`);
     if (before.availability === after.availability) return;
     this.add("host", after.availability === "stale" ? `“${title}” is not up to date: its provider is not running` : `“${title}” is up to date again`);
   }

@@ -39,8 +39,8 @@ func (i *page) message(ctx context.Context, from canvas.View, payload ahp.Value)
 	}
 	agent, file := i.shown()
 	var rec aap.Record
-	if err == nil && !from.Person() {
-		err = &aap.Error{Code: canvas.ErrNotAPerson.Code, Message: canvas.ErrNotAPerson.Message}
+	if err == nil {
+		err = from.MustBePerson()
 	}
 	if err == nil {
 		in.CanvasFile, in.Source = file, i.source()
@@ -60,6 +60,9 @@ func (i *page) message(ctx context.Context, from canvas.View, payload ahp.Value)
 func (i *page) source() string { return i.h.Session() + "\x00" + i.h.InstanceID() }
 
 func refusal(ref string, err error) toView {
+	if e, ok := errors.AsType[*canvas.Error](err); ok {
+		return toView{Type: "aap:refused", Ref: ref, Error: e.Code, Message: e.Message}
+	}
 	e, ok := errors.AsType[*aap.Error](err)
 	if !ok || e.Code == aap.CodeInternal {
 		return toView{Type: "aap:refused", Ref: ref, Error: unavailable, Message: "the host could not store it"}

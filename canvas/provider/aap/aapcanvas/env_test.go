@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -47,12 +49,13 @@ func startOn(t testing.TB, before *env, change ...func(*aapcanvas.Options, *host
 	if err := os.MkdirAll(e.path("."), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	log := e.watchLog()
 	var err error
-	if e.store, err = aap.Open(aap.Options{Root: e.root}); err != nil {
+	if e.store, err = aap.Open(aap.Options{Root: e.root, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.store.Close() })
-	o, ho := aapcanvas.Options{Store: e.store, Session: host.DefaultSession}, host.Options{}
+	o, ho := aapcanvas.Options{Store: e.store, Session: host.DefaultSession, Logger: log}, host.Options{Logger: log}
 	o.Notify = func(_ aap.Agent, _ aap.Record, line string) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -72,6 +75,39 @@ func startOn(t testing.TB, before *env, change ...func(*aapcanvas.Options, *host
 	}
 	e.host.Handle(aap.Prefix, aap.NewHandler(e.store, nil), host.RoleView, host.RoleAgent)
 	return e
+}
+
+// record is a log that several goroutines write.
+type record struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+// watchLog returns a logger for everything in the env. When the test has ended, its log must
+// have no token, address, summary, path or name of a page.
+func (e *env) watchLog() *slog.Logger {
+	r := &record{}
+	e.t.Cleanup(func() {
+		secrets := []string{e.root, "tkn=", "http:", "[CANVAS]", "User click", "User submit", ".html", "p.htm"}
+		if e.host != nil {
+			view, agent := e.host.Tokens()
+			secrets = append(secrets, view, agent)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, secret := range secrets {
+			if log := r.text.String(); strings.Contains(log, secret) {
+				e.t.Errorf("%q is in the log:\n%.4000s", secret, log)
+			}
+		}
+	})
+	return slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // serve serves the host on loopback.

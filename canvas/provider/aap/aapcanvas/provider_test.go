@@ -31,6 +31,7 @@ func TestContracts(t *testing.T) {
 	canvastest.TestProvider(t, canvastest.Config{
 		Provider: e.p, Declaration: set[0], Input: ahp.Value(`{"file":"a.html"}`), Other: ahp.Value(`{"file":"b.html"}`),
 		Action: "list_interactions", ActionInput: ahp.Value(`{"limit":5}`), Path: "/a.html",
+		Decisions: []string{`{"type":"canvas:interaction","action":"approve","ref":"one"}`},
 	})
 	canvastest.TestProvider(t, canvastest.Config{
 		Provider: e.p, Declaration: set[1], Input: ahp.Value(`{}`), Other: ahp.Value(`{"agent":"` + agent + `"}`),

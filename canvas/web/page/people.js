@@ -1,0 +1,53 @@
+// @ts-check
+// Who has this session open, and how the person here wants to be called. The name is
+// stored in this browser.
+import { byId, setText } from "./ui.js";
+
+const KEY = "name";
+const INTERVAL = 10_000; // ms between questions
+const MAX = 100; // people that are listed
+
+let name = "";
+try {
+  name = localStorage.getItem(KEY) ?? "";
+} catch {} // storage is not allowed
+
+/**
+ * Shows who has the session open, and asks again while the page is visible.
+ * @param {string} session
+ * @param {(method: string, params: any) => Promise<any>} request
+ * @returns {() => void} asks now, after a connection was made
+ */
+export function startPeople(session, request) {
+  const input = /** @type {HTMLInputElement} */ (byId("name"));
+  input.value = name;
+  const ask = async () => {
+    try {
+      show((await request("x-ahp-canvas/people", { channel: session, name })).people);
+    } catch {
+      byId("people").hidden = true; // an older host, or no connection
+    }
+  };
+  byId("naming").addEventListener("submit", (event) => {
+    event.preventDefault();
+    name = input.value.trim();
+    try {
+      localStorage.setItem(KEY, name);
+    } catch {} // this page keeps it
+    ask();
+  });
+  setInterval(() => { if (!document.hidden) ask(); }, INTERVAL);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });
+  return ask;
+}
+
+/** @param {any} people of the host: names are texts of other people */
+function show(people) {
+  if (!Array.isArray(people)) return;
+  byId("people").hidden = false;
+  setText(byId("people-count"), String(people.length));
+  const lines = people.slice(0, MAX).map(({ name, role, you }) => [String(name || "Without a name"), you && "you", role === "read" && "only sees"].filter(Boolean).join(" · "));
+  const list = byId("present");
+  if (lines.join("\n") === [...list.children].map((li) => li.textContent).join("\n")) return;
+  list.replaceChildren(...lines.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+}
