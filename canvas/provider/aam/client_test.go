@@ -379,6 +379,30 @@ func TestCredentialForAny(t *testing.T) {
 	if o, err := e.Invoke(t.Context(), m, e.at, reservation()); err != nil || string(o.Data) != "true" {
 		t.Errorf("after: %s, %v", o.Data, err)
 	}
+	// A second site that refuses it takes it from no other.
+	second := newSite(t)
+	second.manifest = e.site.manifest
+	at, err := aam.ParseSite(second.URL, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m2, _, err := e.Discover(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Blocked(m2, at, "maria") == "" || e.Forget(m2, at, "maria") != nil || e.Allow(m2, at, "maria") != nil {
+		t.Error("the second site")
+	}
+	second.handle(reservePath, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	if o, err := e.Invoke(t.Context(), m2, at, reservation()); err != nil || o.Kind != aam.SignIn || len(second.got(reservePath)) != 1 || second.got(reservePath)[0].header.Get("Authorization") == "" {
+		t.Errorf("refused: %+v, %v", o, err)
+	}
+	if e.Blocked(m2, at, "maria") == "" {
+		t.Error("the second site still gets it")
+	}
+	if o, err := e.Invoke(t.Context(), m, e.at, reservation()); err != nil || string(o.Data) != "true" {
+		t.Errorf("the first site: %s, %v", o.Data, err)
+	}
 }
 
 // names answers every name with one address, on a real socket.

@@ -242,7 +242,7 @@ func (c *Client) outcome(m *Manifest, site Site, a Action, call Call, got answer
 	o := Outcome{Kind: Done, Call: call.ID, Status: got.status, RunID: call.RunID}
 	switch {
 	case got.status == http.StatusUnauthorized:
-		return c.unauthorized(m, o, call, used)
+		return c.unauthorized(m, site, o, call, used)
 	case got.status == http.StatusPaymentRequired && pay == nil:
 		return c.due(a, o, got)
 	case got.status < 200 || got.status > 299:
@@ -274,9 +274,9 @@ func (c *Client) outcome(m *Manifest, site Site, a Action, call Call, got answer
 }
 
 // unauthorized drops the credential that the site refused, and says where to sign in.
-func (c *Client) unauthorized(m *Manifest, o Outcome, call Call, used *found) (Outcome, error) {
+func (c *Client) unauthorized(m *Manifest, site Site, o Outcome, call Call, used *found) (Outcome, error) {
 	if used != nil {
-		if err := c.vault.Delete(used.key); err != nil {
+		if err := c.withdraw(*used, m, site); err != nil {
 			return Outcome{}, err
 		}
 	}
