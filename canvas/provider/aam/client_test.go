@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -460,5 +461,38 @@ func TestDNS(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 		_ = web.Close()
+	}
+}
+
+// BenchmarkInvoke calls an action; BenchmarkPost posts the same with net/http alone.
+func BenchmarkInvoke(b *testing.B) {
+	e := newEnv(b)
+	e.site.handle(reservePath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true,"data":1}`) })
+	m, _, err := e.Discover(b.Context(), e.at)
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := reservation()
+	for b.Loop() {
+		if _, err := e.Invoke(b.Context(), m, e.at, call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPost is the request of BenchmarkInvoke without this package.
+func BenchmarkPost(b *testing.B) {
+	s := newSite(b)
+	s.handle(reservePath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true,"data":1}`) })
+	body := string(reservation().Params)
+	for b.Loop() {
+		resp, err := http.Post(s.URL+reservePath, "application/json", strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			b.Fatal(err)
+		}
+		_ = resp.Body.Close()
 	}
 }
