@@ -282,23 +282,34 @@ func (c *Client) SignedInAt(m *Manifest, site Site, person string) (SignedIn, bo
 	return SignedIn{slices.Clone(use.secret.Actions), use.secret.Expires, use.key.Kind == KindCredential}, true
 }
 
-// Forget drops the person's token of a site. A credential of AAM ID stays, but no longer
-// goes there if it is for any site.
+// Forget drops the person's token of a site, and credentials that are for this site alone.
+// One for any site no longer goes here.
 func (c *Client) Forget(m *Manifest, site Site, person string) error {
 	err := c.vault.Delete(Key{KindToken, site.String(), person, c.vendor})
 	for _, p := range m.Auth.Proofs {
 		key := Key{KindCredential, p.Issuer, person, c.vendor}
-		s, ok := c.vault.Get(key)
-		switch {
-		case !ok:
-		case slices.Contains(s.Audience, anySite) && len(s.Sites) > 1:
-			s.Sites = slices.DeleteFunc(slices.Clone(s.Sites), func(o string) bool { return o == site.Origin })
-			err = errors.Join(err, c.vault.Put(key, s))
-		default:
-			err = errors.Join(err, c.vault.Delete(key))
+		if s, ok := c.vault.Get(key); ok {
+			err = errors.Join(err, c.withdraw(found{key, s}, m, site))
 		}
 	}
 	return err
+}
+
+// withdraw makes a secret no longer go to a site: other sites keep a credential that is for
+// them.
+func (c *Client) withdraw(f found, m *Manifest, site Site) error {
+	s := f.secret
+	switch {
+	case f.key.Kind == KindToken, slices.Contains(s.Audience, m.at.Hostname()):
+		return c.vault.Delete(f.key)
+	case !slices.Contains(s.Sites, site.Origin):
+		return nil
+	}
+	s.Sites = slices.DeleteFunc(slices.Clone(s.Sites), func(o string) bool { return o == site.Origin })
+	if len(s.Sites) == 0 {
+		return c.vault.Delete(f.key)
+	}
+	return c.vault.Put(f.key, s)
 }
 
 // RunID returns a new id of a run.

@@ -1,17 +1,24 @@
 package aam_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/outbound"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
@@ -169,6 +176,20 @@ func TestSentOnce(t *testing.T) {
 		e.site.Close()
 		if _, err := e.Invoke(t.Context(), m, e.at, reservation()); code(err) != aam.CodeSiteUnavailable {
 			t.Errorf("%s, site down: %v", name, err)
+		}
+	}
+}
+
+// TestMoved does not send a request to another address of the site, which could run it a
+// second time.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		e := newEnv(t)
+		e.site.handle(reservePath, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", status) })
+		e.site.handle("/moved", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) })
+		if _, err := e.Invoke(t.Context(), e.manifest(t), e.at, reservation()); err == nil || len(e.site.got("/moved")) != 0 {
+			t.Errorf("%d: %v, %d requests", status, err, len(e.site.got("/moved")))
 		}
 	}
 }
@@ -359,15 +380,119 @@ func TestCredentialForAny(t *testing.T) {
 	if o, err := e.Invoke(t.Context(), m, e.at, reservation()); err != nil || string(o.Data) != "true" {
 		t.Errorf("after: %s, %v", o.Data, err)
 	}
+	// A second site that refuses it takes it from no other.
+	second := newSite(t)
+	second.manifest = e.site.manifest
+	at, err := aam.ParseSite(second.URL, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m2, _, err := e.Discover(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Blocked(m2, at, "maria") == "" || e.Forget(m2, at, "maria") != nil || e.Allow(m2, at, "maria") != nil {
+		t.Error("the second site")
+	}
+	second.handle(reservePath, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	if o, err := e.Invoke(t.Context(), m2, at, reservation()); err != nil || o.Kind != aam.SignIn || len(second.got(reservePath)) != 1 || second.got(reservePath)[0].header.Get("Authorization") == "" {
+		t.Errorf("refused: %+v, %v", o, err)
+	}
+	if e.Blocked(m2, at, "maria") == "" {
+		t.Error("the second site still gets it")
+	}
+	if o, err := e.Invoke(t.Context(), m, e.at, reservation()); err != nil || string(o.Data) != "true" {
+		t.Errorf("the first site: %s, %v", o.Data, err)
+	}
 }
 
-// TestDNS reaches no address of this machine or its network by any name of a site.
-func TestDNS(t *testing.T) {
-	e := newEnv(t)
-	for _, name := range []string{"localhost.localdomain", "169.254.169.254.example.invalid"} {
-		at := aam.Site{Origin: "https://" + name}
-		if _, _, err := e.Discover(t.Context(), at); code(err) != aam.CodeSiteUnavailable {
-			t.Errorf("%s: %v", name, err)
+// names answers every name with one address, on a real socket.
+func names(t *testing.T, address netip.Addr) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { _ = conn.Close(); <-done })
+	go func() {
+		defer close(done)
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			q := m.Questions[0]
+			m.Response, m.Authoritative, m.Additionals = true, true, nil
+			head := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
+			switch {
+			case q.Type == dnsmessage.TypeA && address.Is4():
+				m.Answers = []dnsmessage.Resource{{Header: head, Body: &dnsmessage.AResource{A: address.As4()}}}
+			case q.Type == dnsmessage.TypeAAAA && address.Is6():
+				m.Answers = []dnsmessage.Resource{{Header: head, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}}}
+			}
+			if raw, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(raw, from)
+			}
 		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// TestDNS: a site whose name means an address of this machine or its network is not
+// reached.
+func TestDNS(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "100.64.0.1", "192.168.1.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "fd00::1"} {
+		web := outbound.New(outbound.Options{Resolver: names(t, netip.MustParseAddr(address))})
+		c := aam.New(aam.Options{HTTP: web, Vendor: "anthropic.com"})
+		at, err := aam.ParseSite("rebind.example", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Discover(t.Context(), at); code(err) != aam.CodeSiteUnavailable || !strings.Contains(err.Error(), "its name does not mean a public address") {
+			t.Errorf("%s: %v", address, err)
+		}
+		_ = web.Close()
+	}
+}
+
+// BenchmarkInvoke calls an action; BenchmarkPost posts the same with net/http alone.
+func BenchmarkInvoke(b *testing.B) {
+	e := newEnv(b)
+	e.site.handle(reservePath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true,"data":1}`) })
+	m, _, err := e.Discover(b.Context(), e.at)
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := reservation()
+	for b.Loop() {
+		if _, err := e.Invoke(b.Context(), m, e.at, call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPost is the request of BenchmarkInvoke without this package.
+func BenchmarkPost(b *testing.B) {
+	s := newSite(b)
+	s.handle(reservePath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true,"data":1}`) })
+	body := string(reservation().Params)
+	for b.Loop() {
+		resp, err := http.Post(s.URL+reservePath, "application/json", strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			b.Fatal(err)
+		}
+		_ = resp.Body.Close()
 	}
 }

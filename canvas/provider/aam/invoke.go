@@ -36,6 +36,9 @@ type Call struct {
 	RunID string
 	// Token is used in place of a kept one, and is not kept.
 	Token string
+	// Reference names a payment that the person has made at a hosted checkout. It is sent
+	// for actions that are not paid by x402.
+	Reference string
 }
 
 // Paid is a payment in an outcome.
@@ -82,6 +85,10 @@ type Outcome struct {
 	Price string `json:"price,omitzero"`
 	// Challenge is the site's body of the 402.
 	Challenge ahp.Value `json:"challenge,omitzero"`
+	// CheckoutURL is where the person pays, if the site has a hosted checkout.
+	CheckoutURL string `json:"checkout_url,omitzero"`
+	// Reference names the checkout: the next call brings it as its payment.
+	Reference string `json:"reference,omitzero"`
 	// Payable reports that this program could pay.
 	Payable *bool `json:"payable,omitzero"`
 
@@ -100,6 +107,14 @@ func (o Outcome) Due() (Due, bool) {
 // the outcome says so; see [Client.Pay].
 func (c *Client) Invoke(ctx context.Context, m *Manifest, site Site, call Call) (Outcome, error) {
 	return c.invoke(ctx, m, site, call, nil)
+}
+
+// maxReference is the longest reference of a checkout.
+const maxReference = 256
+
+// plainText reports whether a text can be a header: visible ASCII without spaces.
+func plainText(s string, limit int) bool {
+	return s != "" && len(s) <= limit && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // payment is a signed payment of a call.
@@ -135,8 +150,14 @@ func (c *Client) invoke(ctx context.Context, m *Manifest, site Site, call Call, 
 	used := c.authorize(req, m, site, call)
 	req.Header.Set("X-Agent-Vendor", c.vendor)
 	req.Header.Set("X-Agent-Run-Id", call.RunID)
-	if pay != nil {
+	switch {
+	case pay != nil:
 		req.Header.Set("X-Payment", pay.header)
+	case call.Reference != "" && a.Pricing.Type != X402 && !a.Pricing.Free():
+		if !plainText(call.Reference, maxReference) {
+			return Outcome{}, errorf(CodePaymentInvalid, "/input/payment_proof", "it is not a checkout's reference")
+		}
+		req.Header.Set("X-Payment", call.Reference)
 	}
 	got, err := c.send(req, maxAnswer)
 	if err != nil {
@@ -221,7 +242,7 @@ func (c *Client) outcome(m *Manifest, site Site, a Action, call Call, got answer
 	o := Outcome{Kind: Done, Call: call.ID, Status: got.status, RunID: call.RunID}
 	switch {
 	case got.status == http.StatusUnauthorized:
-		return c.unauthorized(m, o, call, used)
+		return c.unauthorized(m, site, o, call, used)
 	case got.status == http.StatusPaymentRequired && pay == nil:
 		return c.due(a, o, got)
 	case got.status < 200 || got.status > 299:
@@ -253,9 +274,9 @@ func (c *Client) outcome(m *Manifest, site Site, a Action, call Call, got answer
 }
 
 // unauthorized drops the credential that the site refused, and says where to sign in.
-func (c *Client) unauthorized(m *Manifest, o Outcome, call Call, used *found) (Outcome, error) {
+func (c *Client) unauthorized(m *Manifest, site Site, o Outcome, call Call, used *found) (Outcome, error) {
 	if used != nil {
-		if err := c.vault.Delete(used.key); err != nil {
+		if err := c.withdraw(*used, m, site); err != nil {
 			return Outcome{}, err
 		}
 	}

@@ -2,6 +2,7 @@ package aam
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -29,6 +30,9 @@ func (c *Client) due(a Action, o Outcome, got answer) (Outcome, error) {
 	}
 	payable := false
 	o.Payable = &payable
+	if readCheckout(&o, got.body) {
+		return o, nil
+	}
 	list, err := x402.ParseChallenge(got.body)
 	if err != nil {
 		o.Message = "the challenge cannot be read: " + ahp.Line(err.Error(), 200)
@@ -51,6 +55,26 @@ func (c *Client) due(a Action, o Outcome, got answer) (Outcome, error) {
 		break
 	}
 	return o, nil
+}
+
+// readCheckout reads the 402 of a hosted checkout: a link for the person, and a reference
+// with which the agent calls again.
+func readCheckout(o *Outcome, body []byte) bool {
+	var in struct {
+		URL       string    `json:"checkout_url"`
+		Reference string    `json:"reference"`
+		Rest      ahp.Value `json:",embed"`
+	}
+	if ahp.Unmarshal(body, &in) != nil {
+		return false
+	}
+	u, err := url.Parse(in.URL)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(in.URL) > 2048 || !plainText(in.Reference, maxReference) {
+		return false
+	}
+	o.CheckoutURL, o.Reference = u.String(), in.Reference
+	o.Message = "Ask the person to pay at checkout_url, then call again with the reference as payment_proof."
+	return true
 }
 
 // payableAt holds a requirement against the manifest's price.

@@ -369,3 +369,46 @@ func check(err error) {
 		panic(err)
 	}
 }
+
+// TestCheckout: a hosted checkout is a link for the person, and the next call brings its
+// reference. A reference is never sent where x402 pays.
+func TestCheckout(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.site.manifest = strings.Replace(e.site.manifest, `"type": "x402"`, `"type": "checkout"`, 1)
+	e.site.handle(reservePath, func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("X-Payment") {
+		case "chk_1":
+			fmt.Fprint(w, `{"ok":true}`)
+		default:
+			w.WriteHeader(http.StatusPaymentRequired)
+			fmt.Fprint(w, `{"error":"pay","type":"checkout","checkout_url":"https://checkout.example/p/1","reference":"chk_1"}`)
+		}
+	})
+	m := e.manifest(t)
+	call := reservation()
+	o, err := e.Invoke(t.Context(), m, e.at, call)
+	if err != nil || o.Kind != aam.Payment || o.CheckoutURL != "https://checkout.example/p/1" || *o.Payable {
+		t.Fatalf("first: %+v, %v", o, err)
+	}
+	call.Reference = o.Reference
+	if o, err = e.Invoke(t.Context(), m, e.at, call); err != nil || o.Kind != aam.Done {
+		t.Errorf("paid: %+v, %v", o, err)
+	}
+	call.Reference = "a\r\nb"
+	if _, err := e.Invoke(t.Context(), m, e.at, call); code(err) != aam.CodePaymentInvalid {
+		t.Errorf("no reference: %v", err)
+	}
+	for _, body := range []string{`{"checkout_url":"http://checkout.example/","reference":"r"}`, `{"checkout_url":"javascript:alert(1)","reference":"r"}`, `{"checkout_url":"https://u@checkout.example/","reference":"r"}`} {
+		e.site.handle(reservePath, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(402); fmt.Fprint(w, body) })
+		if o, err := e.Invoke(t.Context(), m, e.at, reservation()); err != nil || o.CheckoutURL != "" {
+			t.Errorf("%s: %+v, %v", body, o, err)
+		}
+	}
+	paid, m := newPaid(t)
+	call = reservation()
+	call.Reference = "chk_1"
+	if o, err := paid.Invoke(t.Context(), m, paid.at, call); err != nil || o.Kind != aam.Payment || paid.paid() != 0 {
+		t.Errorf("x402: %+v, %v", o, err)
+	}
+}

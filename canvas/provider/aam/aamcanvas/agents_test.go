@@ -2,11 +2,14 @@ package aamcanvas
 
 import (
 	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -115,11 +118,17 @@ func startAgents(t *testing.T) *agentsEnv {
 	return e
 }
 
-// testPIN is the PIN "geheim".
+// testPIN is the PIN "geheim", hashed with few rounds: many tests check it.
 func testPIN(t *testing.T) *aam.PIN {
 	t.Helper()
+	salt := []byte("0123456789abcdef")
+	hash, err := pbkdf2.Key(sha256.New, "geheim", salt, 1000, sha256.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
 	path := t.TempDir() + "/pin"
-	if err := aam.SetPIN(path, "geheim"); err != nil {
+	raw := ahp.MustMarshal(map[string]any{"salt": salt, "rounds": 1000, "hash": hash})
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return aam.OpenPIN(path, nil)

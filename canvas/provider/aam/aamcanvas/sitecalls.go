@@ -288,7 +288,7 @@ func (s *siteCanvas) askAgain(m *aam.Manifest, c *siteCall) (bool, error) {
 }
 
 func (s *siteCanvas) call(c *siteCall) aam.Call {
-	return aam.Call{ID: c.id, Action: c.action, Params: c.params, Person: hostOwner}
+	return aam.Call{ID: c.id, Action: c.action, Params: c.params, Person: hostOwner, Reference: c.proof}
 }
 
 // pay pays for a call with the person's approval.
@@ -320,6 +320,7 @@ func (s *siteCanvas) finish(c *siteCall, o aam.Outcome, err error) {
 		if o.Kind == aam.SignIn {
 			s.link = o.AuthorizeURL
 		}
+		s.checkout = o.CheckoutURL
 		if o.Kind != aam.Done {
 			s.grants[c.digest] = s.now().Add(keepAsk)
 		}

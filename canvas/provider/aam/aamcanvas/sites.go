@@ -89,6 +89,7 @@ type siteCanvas struct {
 	fetched  time.Time
 	problem  string
 	link     string // where the person signs in
+	checkout string // where the person pays, at a hosted checkout
 	calls    map[string]*siteCall
 	order    []string             // of the calls, the oldest first
 	grants   map[string]time.Time // approvals whose call has not run, by digest

@@ -652,3 +652,30 @@ func TestSiteContract(t *testing.T) {
 		Action: "discover", ActionInput: ahp.Value(`{}`), Path: "/site.html",
 	})
 }
+
+// TestCloseWhilePaying: a canvas that is closed with a payment under way leaves it unknown,
+// and nothing keeps running.
+func TestCloseWhilePaying(t *testing.T) {
+	t.Parallel()
+	e := startSite(t)
+	e.cafe.auth = false
+	e.cafe.hold = make(chan struct{})
+	o := e.invoke("invoke", reserveCall)
+	e.approve("")
+	e.until("payment question", func() bool { return e.outcome(o.Call).WaitsFor == "payment" })
+	e.approve("geheim")
+	e.until("payment", func() bool { _, payments := e.cafe.calls(); return payments == 1 })
+	if err := e.s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := e.p.Close(); err != nil { // waits for the call
+		t.Error(err)
+	}
+	close(e.cafe.hold)
+	if u := e.client.Ledger().Unknown(e.s.at.String()); len(u) != 1 || u[0].Call != o.Call {
+		t.Errorf("unknown: %+v", u)
+	}
+	if _, payments := e.cafe.calls(); payments != 1 {
+		t.Errorf("%d payments", payments)
+	}
+}

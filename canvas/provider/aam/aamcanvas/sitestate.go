@@ -32,6 +32,7 @@ type siteState struct {
 	SignedIn *signedIn     `json:"signedIn,omitzero"`
 	CanSign  bool          `json:"canSign"`
 	Link     string        `json:"link,omitzero"`
+	Checkout string        `json:"checkout,omitzero"`
 	PIN      bool          `json:"pin"`
 	Actions  []actionRow   `json:"actions"`
 	Asks     []askShown    `json:"asks"`
@@ -149,7 +150,7 @@ func (s *siteCanvas) asks() (list []askShown, waiting int) {
 // state returns the message with the state. The mutex is held.
 func (s *siteCanvas) state() ahp.Value {
 	s.revision++
-	st := siteState{Host: s.at.Host(), Site: s.at.String(), Vendor: s.client.Vendor(), Link: s.link, Problem: s.problem,
+	st := siteState{Host: s.at.Host(), Site: s.at.String(), Vendor: s.client.Vendor(), Link: s.link, Checkout: s.checkout, Problem: s.problem,
 		PIN: s.hub.pin != nil && s.hub.pin.Set(), Warnings: fit(s.warnings, 4<<10), Always: fit(s.saved.Always, 2<<10), Unknown: []unknown{}, Actions: []actionRow{}}
 	if m := s.manifest; m != nil {
 		st.Name, st.About = ahp.Line(m.Site.Name, 80), ahp.Line(m.Site.Description, 300)

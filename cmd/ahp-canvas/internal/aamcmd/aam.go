@@ -15,8 +15,8 @@ func Command(env *term.Env) *cobra.Command {
 and a person lets an agent do it, with limits.
 
 "ahp-canvas serve --aam" lets your agents use sites: you approve each call on a
-card. "ahp-canvas serve --aam-site site.json" makes this host such a site: agents of
-other people can use the canvas actions that the file names.`,
+card. "ahp-canvas serve --aam-site site.json" makes this host such a site:
+agents of other people can use the canvas actions that the file names.`,
 		Args: term.UnknownSubcommand,
 	}, checkCommand(env), initCommand(env), keygenCommand(env), mcpCommand(env), pinCommand(env), settleCommand(env))
 }

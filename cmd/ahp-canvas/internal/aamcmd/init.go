@@ -44,10 +44,12 @@ add cards to the bundled board, once you let them in. FILE is site.json if it is
 not given. An existing file is not replaced.
 
 Change "actions" to publish others: extension, canvas and action are names that
-"ahp-canvas ls" prints, and instance is the canvas to run the action on. To reach
-the site from other machines, put a TLS proxy in front of it and set "origin" to
-its https address. A price is {"type": "x402", "amount": "0.05", "currency":
-"USDC", "network": "base-sepolia", "pay_to": "0x…"} instead of "free"; it needs
+"ahp-canvas ls" prints, and instance is the canvas to run the action on. To
+reach the site from other machines, put a TLS proxy in front of it and set
+"origin" to its https address.
+
+A price is {"type": "x402", "amount": "0.05", "currency": "USDC",
+"network": "base-sepolia", "pay_to": "0x…"} instead of "free"; it needs
 "settle", such as {"facilitator": "https://…"}.`,
 		Example: `  ahp-canvas aam init
   ahp-canvas aam pin

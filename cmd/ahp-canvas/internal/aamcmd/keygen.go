@@ -19,7 +19,8 @@ func keygenCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keygen",
 		Short: "Make a key that pays on a test network",
-		Long: `Make a key for "ahp-canvas serve --aam --aam-signer FILE", and print its address.
+		Long: `Make a key for "ahp-canvas serve --aam --aam-signer FILE", and print its
+address.
 It signs payments on base-sepolia only, whose USDC is worth nothing. For real
 money use your wallet (--aam-wallet). An existing file is not replaced.`,
 		Args: term.Args(),

@@ -2,6 +2,7 @@ package aamcmd
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 )
 
 func mcpCommand(env *term.Env) *cobra.Command {
-	b := &bridge{manifests: map[string]*aam.Manifest{}}
+	b := newBridge()
 	vendor := "ahp-canvas"
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -55,6 +56,11 @@ type bridge struct {
 
 	mu        sync.Mutex
 	manifests map[string]*aam.Manifest
+	questions map[string]string // what the person was asked, by id
+}
+
+func newBridge() *bridge {
+	return &bridge{manifests: map[string]*aam.Manifest{}, questions: map[string]string{}}
 }
 
 // The parameters of the tools, as AAM names them.
@@ -186,13 +192,13 @@ func (b *bridge) invoke(ctx context.Context, req *mcp.CallToolRequest, in invoke
 	if issuer != "" {
 		question += "\nYour AAM ID credential of " + issuer + " would go there too; the site can then use it elsewhere."
 	}
-	if err := b.approve(ctx, req.Session, question); err != nil {
-		return nil, nil, err
+	if ask, err := b.approve(req, question); ask != nil || err != nil {
+		return ask, nil, err
 	}
 	if err := b.client.Allow(m, site, ""); err != nil {
 		return nil, nil, err
 	}
-	return b.send(ctx, m, site, aam.Call{ID: aam.CallID(), Action: a.ID, Params: params, Token: in.Token}, in.Payment)
+	return b.send(ctx, m, site, aam.Call{ID: aam.CallID(), Action: a.ID, Params: params, Token: in.Token, Reference: in.Payment}, in.Payment)
 }
 
 // send sends an approved call, and the payment that the agent brought.
@@ -209,22 +215,39 @@ func (b *bridge) send(ctx context.Context, m *aam.Manifest, site aam.Site, call 
 	return result(o)
 }
 
-// approve asks the person through the agent's program.
-func (b *bridge) approve(ctx context.Context, s *mcp.ServerSession, question string) error {
+// maxQuestions is how many questions wait for a person.
+const maxQuestions = 64
+
+// approve returns a result with a question to the person, which the agent's program asks
+// before it calls again with the answer. After a yes it returns nothing. A question is good
+// for one call of what it shows.
+func (b *bridge) approve(req *mcp.CallToolRequest, question string) (*mcp.CallToolResult, error) {
 	if b.trust {
-		return nil
+		return nil, nil
 	}
-	if p := s.InitializeParams(); p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
-		return &aam.Error{Code: aam.CodeDeclined, Message: "this program cannot ask its person, so nothing is sent; if it shows each tool call to the person, start \"ahp-canvas aam mcp --trust-client\""}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, answer := range req.Params.InputResponses {
+		shown, asked := b.questions[id]
+		delete(b.questions, id)
+		if !asked || shown != question {
+			continue // of another call
+		}
+		if r, ok := answer.(*mcp.ElicitResult); ok && r.Action == "accept" {
+			return nil, nil
+		}
+		return nil, &aam.Error{Code: aam.CodeDeclined, Message: "the person declined; nothing was sent"}
 	}
-	r, err := s.Elicit(ctx, &mcp.ElicitParams{Message: question, RequestedSchema: ahp.Value(`{"type":"object","properties":{}}`)})
-	if err != nil {
-		return err
+	if p := req.Session.InitializeParams(); p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
+		return nil, &aam.Error{Code: aam.CodeDeclined, Message: "this program cannot ask its person, so nothing is sent; if it shows each tool call to the person, start \"ahp-canvas aam mcp --trust-client\""}
 	}
-	if r.Action != "accept" {
-		return &aam.Error{Code: aam.CodeDeclined, Message: "the person declined; nothing was sent"}
+	if len(b.questions) >= maxQuestions {
+		clear(b.questions)
 	}
-	return nil
+	id := rand.Text()
+	b.questions[id] = question
+	ask := &mcp.ElicitParams{Mode: "form", Message: question, RequestedSchema: ahp.Value(`{"type":"object","properties":{}}`)}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{id: ask}}, nil
 }
 
 // result is a tool's answer as text, which every MCP client shows to its agent.

@@ -44,7 +44,8 @@ func newSite(t *testing.T) (address string, calls *atomic.Int32) {
 func connect(t *testing.T, trust bool, answer func(question string) string) *mcp.ClientSession {
 	t.Helper()
 	web := outbound.New(outbound.Options{Loopback: true})
-	b := &bridge{loopback: true, trust: trust, manifests: map[string]*aam.Manifest{}, client: aam.New(aam.Options{HTTP: web, Vendor: "phone.example"})}
+	b := newBridge()
+	b.loopback, b.trust, b.client = true, trust, aam.New(aam.Options{HTTP: web, Vendor: "phone.example"})
 	ours, theirs := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -20,9 +20,9 @@ func settleCommand(env *term.Env) *cobra.Command {
 		Use:   "settle",
 		Short: "Collect the payments that agents have signed",
 		Long: `Have the facilitator of the site's file execute the payments that are signed and
-not collected. An authorization ends after the time that the file says ("valid"),
-so run this more often than "later" says. A payment whose outcome is unknown is
-not sent again: look it up at the facilitator.`,
+not collected. An authorization ends after the time that the file says
+("valid"), so run this more often than "later" says. A payment whose outcome is
+unknown is not sent again: look it up at the facilitator.`,
 		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return settle(ctx, env, to) }),
 	}

@@ -20,7 +20,7 @@ import (
 
 // aamOutcome is what a test reads of an outcome of aam-site.
 type aamOutcome struct {
-	Kind         string    `json:"outcome"`
+	Kind         string    `json:"outcome,omitzero"`
 	Call         string    `json:"call,omitzero"`
 	WaitsFor     string    `json:"waits_for,omitzero"`
 	OK           bool      `json:"ok,omitzero"`
@@ -187,5 +187,43 @@ func TestAAMTwoHosts(t *testing.T) {
 	if events := p.m.do(0, "invoke", "site", "calls"); strings.Contains(events, code) || strings.Contains(events, "agt_") || strings.Contains(events, aamPIN) {
 		t.Error("the agent's log has a secret")
 	}
+	code = p.again(b, maria, last)
+	maria.tab.Close()
+	if signed := p.do("exchange_token", map[string]string{"code": code}); !strings.Contains(string(signed.Rest), `"signed_in":true`) {
+		t.Errorf("%s", signed.Rest)
+	}
 	s.stop(syscall.SIGTERM)
+}
+
+// again asks to be let in a second time: the owner refuses the first request, closes the
+// page in between, and lets the agent in with the second.
+func (p *phone) again(b *webtest.Browser, maria *owner, signIn aamOutcome) (code string) {
+	p.t.Helper()
+	request := func() string {
+		p.t.Helper()
+		page := b.Open(p.t, signIn.AuthorizeURL)
+		page.Click(p.t, "button")
+		untilTrue(p.t, "the number of the request", func() bool { return page.WaitAtMost(time.Second, `document.querySelector("#number")`) })
+		return webtest.Eval[string](p.t, page, `document.querySelector("#number").textContent`)
+	}
+	refused := request()
+	maria.wait(`at("#r` + refused + `")`)
+	maria.eval(`at("#r` + refused + ` [type=button]").focus()`)
+	maria.frame.Keys(p.t, kb.Enter)
+	maria.wait(`!at("#r` + refused + `")`)
+	number := request()
+	maria.tab.Reload(p.t)
+	untilTrue(p.t, "the canvas after the page was loaded again", func() bool {
+		for _, f := range maria.tab.Frames(p.t, 1, webtest.ContentFrame) {
+			if f.WaitAtMost(time.Second, ownerPrelude+`at("#r`+number+`")})()`) {
+				maria.frame = f
+				return true
+			}
+		}
+		return false
+	})
+	maria.eval(`at("#r` + number + ` [name=pin]").focus()`)
+	maria.frame.Keys(p.t, aamPIN+kb.Enter)
+	maria.wait(`at(".code")`)
+	return maria.eval(`at(".code").textContent`)
 }

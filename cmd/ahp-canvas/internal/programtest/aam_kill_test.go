@@ -139,8 +139,8 @@ func (h *aamHost) callCard(client *http.Client, token, action, title, payment st
 	return resp.StatusCode
 }
 
-// TestAAMKill kills the host while agents call. Afterwards no answered token is lost, none
-// that was revoked is back, no payment is taken twice, and the count is never below the
+// TestAAMKill kills the host while agents call. Afterwards no answered token is lost, no
+// revoked one is back, no payment is taken twice, and the count is never below the
 // number of cards.
 func TestAAMKill(t *testing.T) {
 	t.Parallel()

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -407,5 +409,40 @@ func TestAAMInit(t *testing.T) {
 		}
 		m.do(2, "serve", "--aam-site", file, "--state", "memory")
 		t.Logf("%s: %s", name, m.err)
+	}
+}
+
+// TestAAMSettle: a payment that is kept is collected by the verb, once.
+func TestAAMSettle(t *testing.T) {
+	t.Parallel()
+	var settled atomic.Int64
+	facilitator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/settle" {
+			settled.Add(1)
+			_, _ = w.Write([]byte(`{"success":true,"transaction":"0xabc","network":"base-sepolia"}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"isValid":true}`))
+	}))
+	t.Cleanup(facilitator.Close)
+	h := newAAMHost(t)
+	raw, err := os.ReadFile(h.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = bytes.Replace(raw, []byte(`{"later":"5m"}`), []byte(`{"later":"5m","facilitator":"`+facilitator.URL+`"}`), 1)
+	if err := os.WriteFile(h.file, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	token, _ := h.grant(10)
+	h.serve()
+	if got := h.callCard(http.DefaultClient, token, "add_urgent_card", "Fire", newAAMAgent(t, h.origin).sign()); got != 200 {
+		t.Fatal(got)
+	}
+	if out := h.m.do(0, "aam", "settle"); out != "1 collected, 0 failed, 0 with an unknown outcome\n" {
+		t.Error(out)
+	}
+	if out := h.m.do(0, "aam", "settle", "--json"); !strings.Contains(out, `"collected":0`) || settled.Load() != 1 {
+		t.Error(out, settled.Load())
 	}
 }

@@ -23,9 +23,9 @@ func Command(env *term.Env) *cobra.Command {
 
 Without --open, the host opens every folder of --canvas and --actions-page,
 every web app of --canvas-url, and the first canvas of each extension that
---extension names. If there are none of these, it opens the bundled board. Agents connect to the
-printed MCP address, or run "ahp-canvas mcp". If a web app does not run yet, its
-canvas opens as soon as it does.
+--extension names. If there are none of these, it opens the bundled board.
+Agents connect to the printed MCP address, or run "ahp-canvas mcp". If a web app
+does not run yet, its canvas opens as soon as it does.
 
 With --json the first line is one object:
   {"link","page","ahp","mcp","viewToken","agentToken","session","pid"}

@@ -9,7 +9,7 @@ import { canSeal, seal } from "./seal.js";
  * @typedef {{ name: string, value: string }} Param
  * @typedef {{ id: string, digest: string, kind: "approval" | "payment", action: string, params: Param[], price: string, to?: string, network?: string, test?: boolean, issuer?: string, pin: boolean, until: string }} Ask
  * @typedef {{ name: string, host: string, site: string, about?: string, vendor: string, warnings: { path?: string, message: string }[], problem?: string,
- *   signedIn?: { credential?: boolean, actions?: string[], expires?: string }, canSign: boolean, link?: string, pin: boolean,
+ *   signedIn?: { credential?: boolean, actions?: string[], expires?: string }, canSign: boolean, link?: string, checkout?: string, pin: boolean,
  *   actions: { id: string, about?: string, price: string, auth: string }[], asks: Ask[], waiting: number, always: string[],
  *   budget?: { call: string, day: string, spent: string }, unknown: { action: string, amount: string, to: string, network: string, time: string }[],
  *   log: { call: string, time: string, action: string, outcome: string, status?: number, amount?: string }[] }} State
@@ -168,6 +168,8 @@ function draw(s) {
   byId("entry").hidden = !s.link;
   write(byId("address"), s.link ?? "");
   byId("open").hidden = !s.link;
+  byId("checkout").hidden = !s.checkout;
+  write(byId("checkout-address"), s.checkout ?? "");
   byId("actions").replaceChildren(...s.actions.map((a) => make("li", {}, make("code", {}, a.id), ` ${a.price}`, a.about ? make("p", { className: "quiet" }, a.about) : "")));
   byId("always").hidden = byId("ask-again").hidden = s.always.length === 0;
   write(byId("always"), `Sent without a question: ${s.always.join(", ")}`);
@@ -210,6 +212,9 @@ press("read", { aam: "read" });
 press("ask-again", { aam: "ask" });
 press("no-budget", { aam: "budget" }, "There is no budget now.");
 
+byId("checkout-open").addEventListener("click", () => {
+  if (state?.checkout) offerLink(state.checkout).catch((err) => toast(err.message));
+});
 byId("open").addEventListener("click", () => {
   if (state?.link) offerLink(state.link).catch((err) => toast(err.message));
 });
