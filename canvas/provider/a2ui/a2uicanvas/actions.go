@@ -2,7 +2,6 @@ package a2uicanvas
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -28,6 +27,9 @@ type input struct {
 	Text      string    `json:"text,omitzero"`
 }
 
+// endpoint is a panel's side toward the agents of the session.
+type endpoint struct{ *panel }
+
 // Invoke runs an action of the session's agent.
 func (i *panel) Invoke(ctx context.Context, action string, raw ahp.Value) (ahp.Value, error) {
 	var in input
@@ -40,17 +42,17 @@ func (i *panel) Invoke(ctx context.Context, action string, raw ahp.Value) (ahp.V
 	var err error
 	switch {
 	case i.agent != nil && action == "say":
-		value, err = i.say(ctx, in)
+		value, err = conversation{i}.say(ctx, in)
 	case i.agent != nil:
 		return nil, canvas.Errorf(canvas.CodeNoHandler, "this canvas has no action %q", action)
 	case action == "apply":
-		value, err = i.apply(ctx, in)
+		value, err = endpoint{i}.apply(ctx, in)
 	case action == "get_catalog":
 		value, err = getCatalog(in)
 	case action == "get_data_model":
-		value, err = i.getDataModel(ctx, in)
+		value, err = endpoint{i}.getDataModel(ctx, in)
 	case action == "get_surfaces":
-		value, err = i.getSurfaces(ctx, in)
+		value, err = endpoint{i}.getSurfaces(ctx, in)
 	default:
 		return nil, canvas.Errorf(canvas.CodeNoHandler, "this canvas has no action %q", action)
 	}
@@ -77,7 +79,7 @@ type applied struct {
 }
 
 // apply applies messages, and answers when they are saved.
-func (i *panel) apply(ctx context.Context, in input) (any, error) {
+func (i endpoint) apply(ctx context.Context, in input) (any, error) {
 	list, err := a2ui.Messages(in.Messages)
 	if err != nil {
 		return nil, inputError(err, "/input/messages")
@@ -95,25 +97,14 @@ func (i *panel) apply(ctx context.Context, in input) (any, error) {
 		if err := i.commit(ctx, next, len(parts)); err != nil {
 			return nil, err
 		}
-		i.postParts(parts)
+		screen{i.panel}.postParts(parts)
 		i.showStatus(refusedStatus(len(r.Errors), i.status()))
 	}
 	return applied{r.Applied, fitting(r.Errors), fitting(r.Warnings), i.infos(owner), len(i.seats)}, nil
 }
 
-// refusedStatus is the card's line after messages of which some were refused.
-func refusedStatus(refused int, otherwise string) string {
-	switch refused {
-	case 0:
-		return otherwise
-	case 1:
-		return "1 message was refused"
-	}
-	return fmt.Sprintf("%d messages were refused", refused)
-}
-
 // infos describes an owner's surfaces.
-func (i *panel) infos(owner string) []surfaceInfo {
+func (i endpoint) infos(owner string) []surfaceInfo {
 	all := []surfaceInfo{}
 	for _, f := range i.surfaces.List() {
 		if f.Owner == owner {
@@ -121,62 +112,6 @@ func (i *panel) infos(owner string) []surfaceInfo {
 		}
 	}
 	return all
-}
-
-// fitting returns as many failures as an answer has space for.
-func fitting(all []a2ui.Failure) []a2ui.Failure {
-	out, size := []a2ui.Failure{}, 0
-	for _, f := range all {
-		if size += len(ahp.MustMarshal(f)); len(out) == maxErrors || size > errorsBytes/2 {
-			break
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// resultError is the error of a list of which nothing could be applied, nil if something
-// was or the list is empty.
-func resultError(r a2ui.Result, messages int) error {
-	if r.Applied > 0 || messages == 0 || len(r.Errors) == 0 {
-		return nil
-	}
-	first := r.Errors[0]
-	var b strings.Builder
-	for n, f := range r.Errors[:min(len(r.Errors), maxErrorEvents)] {
-		if n > 0 {
-			fmt.Fprintf(&b, "; message %d: ", f.Index)
-		}
-		b.WriteString(f.Message)
-	}
-	e := canvas.Errorf(first.Code, "%s", b.String())
-	e.Path = fmt.Sprintf("/input/messages/%d%s", first.Index, first.Path)
-	e.Details = details(r.Errors)
-	return e
-}
-
-// details returns as many failures as the details of an error have space for.
-func details(all []a2ui.Failure) ahp.Value {
-	for n := len(all); n > 0; n-- {
-		raw := ahp.MustMarshal(struct {
-			Errors []a2ui.Failure `json:"errors"`
-		}{all[:n]})
-		if len(raw) <= canvas.MaxDetails {
-			return raw
-		}
-	}
-	return nil
-}
-
-// inputError returns an error of the core as one for agents.
-func inputError(err error, at string) error {
-	e, ok := err.(*a2ui.Error)
-	if !ok {
-		return err
-	}
-	out := canvas.Errorf(e.Code, "%s", e.Message)
-	out.Path = at + e.Path
-	return out
 }
 
 func getCatalog(in input) (any, error) {
@@ -206,7 +141,7 @@ type models struct {
 
 // getDataModel returns what is entered now in the caller's surfaces that sync, from a page,
 // or else what was sent last.
-func (i *panel) getDataModel(ctx context.Context, in input) (any, error) {
+func (i endpoint) getDataModel(ctx context.Context, in input) (any, error) {
 	owner := i.owner(ctx)
 	i.mu.Lock()
 	if f, ok := i.surfaces.Surface(in.SurfaceID); in.SurfaceID != "" && (!ok || f.Owner != owner) {
@@ -239,14 +174,8 @@ func (i *panel) getDataModel(ctx context.Context, in input) (any, error) {
 	return out, nil
 }
 
-func notFound(surfaceID string) error {
-	e := canvas.Errorf(a2ui.CodeSurfaceNotFound, "there is no surface %q", clip(surfaceID))
-	e.Path = "/input/surfaceId"
-	return e
-}
-
 // ask asks a page for what is entered, and keeps it. It reports whether a page answered.
-func (i *panel) ask(ctx context.Context) bool {
+func (i endpoint) ask(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	v, err := i.Pages.Invoke(ctx, "a2ui.model", ahp.Value("{}"))
@@ -280,7 +209,7 @@ func (i *panel) ask(ctx context.Context) bool {
 }
 
 // getSurfaces returns the messages that draw the caller's surfaces.
-func (i *panel) getSurfaces(ctx context.Context, in input) (any, error) {
+func (i endpoint) getSurfaces(ctx context.Context, in input) (any, error) {
 	owner := i.owner(ctx)
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -152,7 +152,7 @@ func (v *screen) eval(expression string) string {
 	return webtest.Eval[string](v.t, v.frame, prelude+`String(`+expression+`)})()`)
 }
 
-// do evaluates an expression for its effect, when its element is there.
+// do evaluates an expression for its effect, as soon as its element exists.
 func (v *screen) do(expression string) {
 	v.t.Helper()
 	v.wait(`(` + expression + `, true)`)

@@ -43,8 +43,9 @@
 //
 // # Where to look
 //
-// panel.go opens and saves, actions.go is what agents do, views.go what Views get and send,
-// turns.go the remote agent, content.go what is served. page has the page; build makes the
+// panel.go opens and saves, actions.go is what agents do, views.go what Views send and
+// drawing.go what they get, turns.go and answers.go the remote agent, content.go what is
+// served. page has the page; build makes the
 // renderer in it.
 //
 // The package imports ahp, canvas, canvas/outbound, canvas/provider/a2ui,

@@ -139,10 +139,10 @@ func (i *panel) begin(ctx context.Context, in openInput, hash string) error {
 		i.input, i.title, i.kept = before.Input, before.Title, before.Kept
 		return err
 	}
-	i.replayAll()
+	screen{i}.replayAll()
 	i.raiseErrors(owner, result.Errors)
 	if i.agent != nil && in.Text != "" {
-		_, err := i.enqueue(turn{Turn: a2ui.Turn{Text: in.Text}, person: true})
+		_, err := conversation{i}.enqueue(turn{Turn: a2ui.Turn{Text: in.Text}, person: true})
 		return err
 	}
 	return nil

@@ -228,11 +228,12 @@ func TestCloseDuringTurn(t *testing.T) {
 		v.say(`{"parts":[{"text":"find"}]}`)
 		<-a.turns
 		v.say(`{"parts":[{"text":"waits"}]}`)
+		begun := time.Now()
 		go func() {
 			answer <- valueOrError(nil, b.Canvases.Close(context.Background(), canvastest.Session, "i"))
 		}()
-		if got := <-answer; got != "" {
-			t.Errorf("close: %s", got)
+		if got := <-answer; got != "" || time.Since(begun) > time.Second {
+			t.Errorf("close: %q after %v", got, time.Since(begun))
 		}
 		synctest.Wait()
 		if len(a.turns) != 0 {

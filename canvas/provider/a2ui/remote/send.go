@@ -123,7 +123,7 @@ func (a *Agent) sendA2A(ctx context.Context, t a2ui.Turn, on func(a2ui.Reply)) e
 		return a.unavailable("it answered with status %d", resp.StatusCode)
 	}
 	r := &reader{id: id, on: on}
-	body := &heard{io.LimitReader(resp.Body, a.opts.Limits.Turn+1), func() { silence.Reset(a.opts.Limits.Silence) }, 0}
+	body := &countedBody{io.LimitReader(resp.Body, a.opts.Limits.Turn+1), func() { silence.Reset(a.opts.Limits.Silence) }, 0}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/event-stream" {
 		return a.readEvents(ctx, r, body)
 	}
@@ -143,14 +143,14 @@ func (e *endpoint) setHeaders(h http.Header) {
 	}
 }
 
-// heard counts a body, and reports that something arrived.
-type heard struct {
+// countedBody counts what is read, and reports that something arrived.
+type countedBody struct {
 	io.Reader
 	arrived func()
 	n       int64
 }
 
-func (h *heard) Read(p []byte) (int, error) {
+func (h *countedBody) Read(p []byte) (int, error) {
 	n, err := h.Reader.Read(p)
 	if n > 0 {
 		h.n += int64(n)
@@ -160,7 +160,7 @@ func (h *heard) Read(p []byte) (int, error) {
 }
 
 // readAnswer reads an answer that is no stream.
-func (a *Agent) readAnswer(ctx context.Context, r *reader, body *heard) error {
+func (a *Agent) readAnswer(ctx context.Context, r *reader, body *countedBody) error {
 	raw, err := io.ReadAll(body)
 	switch {
 	case ctx.Err() != nil || err != nil:
@@ -178,7 +178,7 @@ func (a *Agent) readAnswer(ctx context.Context, r *reader, body *heard) error {
 }
 
 // readEvents reads a stream. If it breaks off, what has arrived completely counts.
-func (a *Agent) readEvents(ctx context.Context, r *reader, body *heard) error {
+func (a *Agent) readEvents(ctx context.Context, r *reader, body *countedBody) error {
 	events := newEvents(body, a.opts.Limits.Event)
 	for {
 		raw, err := events.next()

@@ -53,7 +53,7 @@ func TestA2UICheck(t *testing.T) {
 	}
 }
 
-// TestA2UILicenses: the texts of everything in the renderer are there.
+// TestA2UILicenses: the text of each license of the renderer is printed.
 func TestA2UILicenses(t *testing.T) {
 	for _, name := range []string{"licences", "licenses"} {
 		status, out, errs := termtest.Run(t, A2UICommand, name)
