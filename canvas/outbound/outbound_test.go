@@ -263,8 +263,7 @@ func TestURLs(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	other := newCanary(t, false, ok)
-	var first *canary
-	first = newCanary(t, false, func(w http.ResponseWriter, r *http.Request) {
+	first := newCanary(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/same":
 			http.Redirect(w, r, "/end", http.StatusFound)

@@ -2,6 +2,7 @@ package a2ui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -189,9 +190,7 @@ func (s *Surfaces) updateComponents(u *update, f *surface) {
 	}
 	before := *f
 	f.order, f.components = slices.Clone(f.order), make(map[string]kept, len(before.components)+len(list))
-	for id, k := range before.components {
-		f.components[id] = k
-	}
+	maps.Copy(f.components, before.components)
 	places := map[string]int{}
 	var changed []string
 	for n, e := range list {

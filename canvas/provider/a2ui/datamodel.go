@@ -140,19 +140,3 @@ func put(at any, all []string, value any, remove bool) any {
 	}
 	return at
 }
-
-// countValues returns how many values a tree has.
-func countValues(tree any) int {
-	n := 1
-	switch v := tree.(type) {
-	case map[string]any:
-		for _, e := range v {
-			n += countValues(e)
-		}
-	case []any:
-		for _, e := range v {
-			n += countValues(e)
-		}
-	}
-	return n
-}

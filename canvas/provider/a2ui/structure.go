@@ -2,6 +2,7 @@ package a2ui
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,9 +57,7 @@ func (c *Catalog) properties(schema map[string]any, levels int) map[string]map[s
 	}
 	parts, _ := schema["allOf"].([]any)
 	for _, part := range parts {
-		for name, p := range c.properties(object(part), levels-1) {
-			all[name] = p
-		}
+		maps.Copy(all, c.properties(object(part), levels-1))
 	}
 	return all
 }

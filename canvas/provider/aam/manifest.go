@@ -3,6 +3,7 @@ package aam
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -278,10 +279,5 @@ func (m *Manifest) NeedsAuth(id string) bool {
 	if m.Auth.Required {
 		return true
 	}
-	for _, a := range m.Auth.RequiredFor {
-		if a == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.Auth.RequiredFor, id)
 }

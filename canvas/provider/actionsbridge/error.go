@@ -3,6 +3,7 @@ package actionsbridge
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -246,12 +247,8 @@ func (e *Error) Details() ahp.Value {
 // withOthers encodes own with as many of the others as fit; own wins.
 func withOthers(own, others map[string]ahp.Value) ahp.Value {
 	all := map[string]ahp.Value{}
-	for name, v := range others {
-		all[name] = v
-	}
-	for name, v := range own {
-		all[name] = v
-	}
+	maps.Copy(all, others)
+	maps.Copy(all, own)
 	if out := ahp.MustMarshal(all); len(out) <= maxEvidence {
 		return out
 	}

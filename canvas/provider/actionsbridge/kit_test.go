@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -119,14 +120,15 @@ const tools = `{"tools":[{"name":"a","input_schema":{"type":"object","properties
 
 // ready returns a runtime_ready; more are further members.
 func ready(id, url string, more ...string) []byte {
-	s := fmt.Sprintf(`{"type":"runtime_ready","runtime_id":%q,"url":%q`, id, url)
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf(`{"type":"runtime_ready","runtime_id":%q,"url":%q`, id, url))
 	if !slices.ContainsFunc(more, func(m string) bool { return len(m) > 10 && m[:10] == `"manifest"` }) {
-		s += `,"manifest":` + tools
+		s.WriteString(`,"manifest":` + tools)
 	}
 	for _, m := range more {
-		s += "," + m
+		s.WriteString("," + m)
 	}
-	return []byte(s + "}")
+	return []byte(s.String() + "}")
 }
 
 func output(call ab.Item, value string) []byte {

@@ -3,6 +3,7 @@ package actionsbridge_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -295,9 +296,7 @@ func (m *model) ended(c *modelCall, o outcome) {
 func (m *model) check() {
 	want := map[string]time.Time{}
 	for _, s := range m.socks {
-		for id, seen := range s.has {
-			want[id] = seen
-		}
+		maps.Copy(want, s.has)
 	}
 	all := m.b.Runtimes()
 	if len(all) != len(want) {

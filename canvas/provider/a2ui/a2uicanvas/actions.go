@@ -97,7 +97,7 @@ func (i endpoint) apply(ctx context.Context, in input) (any, error) {
 		if err := i.commit(ctx, next, len(parts)); err != nil {
 			return nil, err
 		}
-		screen{i.panel}.postParts(parts)
+		screen(i).postParts(parts)
 		i.showStatus(refusedStatus(len(r.Errors), i.status()))
 	}
 	return applied{r.Applied, fitting(r.Errors), fitting(r.Warnings), i.infos(owner), len(i.seats)}, nil

@@ -67,7 +67,7 @@ func (i conversation) draw(t *turn, part ahp.Value) {
 	}
 	if r.Applied > 0 {
 		i.surfaces, i.turns.unsaved = next, true
-		screen{i.panel}.postParts(batches(r.Out))
+		screen(i).postParts(batches(r.Out))
 	}
 }
 
@@ -193,7 +193,7 @@ func (i conversation) say(ctx context.Context, in input) (any, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	return said{a.text, a.state, endpoint{i.panel}.infos(i.agent.Name()), fitting(a.errors)}, nil
+	return said{a.text, a.state, endpoint(i).infos(i.agent.Name()), fitting(a.errors)}, nil
 }
 
 // clipTo cuts a text to a number of code points, from its beginning.

@@ -196,17 +196,18 @@ func TestGrant(t *testing.T) {
 	_, token, _ := strings.Cut(string(raw), `"access_token":"`)
 	e.send(owner, map[string]any{"aam": "hello"})
 	e.b.mu.Lock()
-	everything := strings.Join(e.b.toAll, "") + strings.Join(e.b.others, "") + fmt.Sprint(e.b.toOne)
+	var everything strings.Builder
+	everything.WriteString(strings.Join(e.b.toAll, "") + strings.Join(e.b.others, "") + fmt.Sprint(e.b.toOne))
 	e.b.mu.Unlock()
 	for _, action := range []string{"list", "log"} {
 		v, err := e.a.Invoke(t.Context(), action, nil)
 		if err != nil {
 			t.Error(err)
 		}
-		everything += string(v)
+		everything.WriteString(string(v))
 	}
 	for _, secret := range []string{code, token[:68], "geheim"} {
-		if strings.Contains(everything, secret) {
+		if strings.Contains(everything.String(), secret) {
 			t.Errorf("a secret of %d characters is in a state, an answer or saved data", len(secret))
 		}
 	}

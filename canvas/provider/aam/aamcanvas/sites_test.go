@@ -313,13 +313,14 @@ func TestSiteStory(t *testing.T) {
 func (e *siteEnv) noSecrets(secrets ...string) {
 	e.t.Helper()
 	e.b.mu.Lock()
-	everything := strings.Join(e.b.toAll, "") + strings.Join(e.b.others, "") + fmt.Sprint(e.b.toOne)
+	var everything strings.Builder
+	everything.WriteString(strings.Join(e.b.toAll, "") + strings.Join(e.b.others, "") + fmt.Sprint(e.b.toOne))
 	e.b.mu.Unlock()
 	calls, err := e.s.Invoke(e.t.Context(), "calls", nil)
 	if err != nil {
 		e.t.Error(err)
 	}
-	everything += string(calls)
+	everything.WriteString(string(calls))
 	files, err := filepath.Glob(filepath.Join(e.dir, "*"))
 	if err != nil {
 		e.t.Fatal(err)
@@ -329,10 +330,10 @@ func (e *siteEnv) noSecrets(secrets ...string) {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		everything += string(raw)
+		everything.WriteString(string(raw))
 	}
 	for n, s := range secrets {
-		if s == "" || strings.Contains(everything, s) {
+		if s == "" || strings.Contains(everything.String(), s) {
 			e.t.Errorf("secret %d is in a state, an event, an answer or a file", n)
 		}
 	}

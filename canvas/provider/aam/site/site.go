@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -161,9 +162,7 @@ func New(c Config, e Executor, store Store, o Options) (*Site, error) {
 // setUp makes the rails and the issuers of the configuration.
 func (s *Site) setUp() error {
 	s.rails = map[string]Rail{}
-	for name, r := range s.opts.Rails {
-		s.rails[name] = r
-	}
+	maps.Copy(s.rails, s.opts.Rails)
 	if s.rails[aam.X402] == nil && s.config.Settle != nil {
 		s.rails[aam.X402] = newX402(*s.config.Settle, s.opts.HTTP)
 	}

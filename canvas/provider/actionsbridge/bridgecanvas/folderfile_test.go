@@ -55,12 +55,12 @@ func TestFolderStart(t *testing.T) {
 			t.Errorf("%.200s: %v, want %s", c.manifest, err, c.want)
 		}
 		found, err := bridgecanvas.LintFolder(dir)
-		text := ""
+		var text strings.Builder
 		for _, one := range found {
-			text += fmt.Sprintf("%s:%d: %s\n", one.File, one.Line, one.Text)
+			text.WriteString(fmt.Sprintf("%s:%d: %s\n", one.File, one.Line, one.Text))
 		}
-		if err != nil || !strings.Contains(text, c.want) {
-			t.Errorf("%.200s: lint found\n%s, %v; want %s", c.manifest, text, err, c.want)
+		if err != nil || !strings.Contains(text.String(), c.want) {
+			t.Errorf("%.200s: lint found\n%s, %v; want %s", c.manifest, text.String(), err, c.want)
 		}
 	}
 }
