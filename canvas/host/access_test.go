@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/session/chat"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
@@ -29,6 +30,11 @@ var payloads = map[string]string{
 	"session/titleChanged":         `"title":"T"`,
 	"session/configChanged":        `"config":{}`,
 	"session/customizationToggled": `"id":"x","enabled":true`,
+	"chat/turnStarted":             `"turnId":"t","startedAt":"2026-01-01T00:00:00.000Z","message":{"text":"hello"}`,
+	"chat/turnCancelled":           `"turnId":"t"`,
+	"chat/draftChanged":            `"draft":{"text":"he"}`,
+	"chat/isReadChanged":           `"isRead":true`,
+	"chat/isArchivedChanged":       `"isArchived":true`,
 }
 
 // TestMatrix: a host refuses exactly what the published matrix does not permit, with the
@@ -60,6 +66,9 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
+// defaultChat is the chat of the default session, as clients of later versions know it.
+const defaultChat = "ahp-chat://default/YWhwLXNlc3Npb246L2RlZmF1bHQ"
+
 // try sends one message as a role and returns the answer or the echo.
 func (e *env) try(role string, rule access.Rule) string {
 	e.t.Helper()
@@ -71,8 +80,13 @@ func (e *env) try(role string, rule access.Rule) string {
 	if err != nil {
 		e.t.Fatal(err)
 	}
+	chats := strings.HasPrefix(rule.Name, "chat/")
 	first := rule.Name == ahp.Initialize.Name || rule.Name == ahp.Reconnect.Name
-	if !first {
+	switch {
+	case first:
+	case chats:
+		e.ask(c, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientId":"c1","protocolVersions":["1.0.0"],"initialSubscriptions":[%q]}}`, defaultChat)
+	default:
 		e.ask(c, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","clientId":"c1","protocolVersions":["0.6.0"],"initialSubscriptions":["ahp-root://",%q,%q],"capabilities":{"canvas":{}}}}`, host.DefaultSession, open.Channel)
 	}
 	switch {
@@ -83,6 +97,9 @@ func (e *env) try(role string, rule access.Rule) string {
 		}
 		if strings.HasPrefix(rule.Name, "canvas/") {
 			channel = open.Channel
+		}
+		if chats {
+			channel = defaultChat
 		}
 		action := fmt.Sprintf(`{"type":%q,%s}`, rule.Name, payloads[rule.Name])
 		return e.ask(c, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":%q,"clientSeq":1,"action":%s}}`, channel, strings.Replace(action, ",}", "}", 1))
@@ -125,8 +142,12 @@ func TestMatrixIsComplete(t *testing.T) {
 		}
 		delete(have, name)
 	}
+	tables := []*ahp.ActionTable{chat.Actions}
 	for _, kind := range canvas.ChannelKinds {
-		for _, row := range kind.Actions.Rows() {
+		tables = append(tables, kind.Actions)
+	}
+	for _, actions := range tables {
+		for _, row := range actions.Rows() {
 			if row.From&(ahp.FromClient|ahp.FromProvider) == 0 {
 				continue
 			}
