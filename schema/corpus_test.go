@@ -193,6 +193,9 @@ func transcriptFrames(t *testing.T) (all []*sent, host []check) {
 		t.Fatal(err)
 	}
 	for _, tr := range transcripts {
+		if slices.Contains(tr.Needs(), testcases.NeedsLater) {
+			continue // the schemas are of 0.5 and 0.6
+		}
 		var pending []*sent
 		requests := map[string]string{} // by connection and id of the host's request
 		for _, step := range tr.Steps {

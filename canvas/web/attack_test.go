@@ -97,6 +97,12 @@ func TestAttacksReachNothing(t *testing.T) {
 	}
 }
 
+// known reports whether a browser is known to let an attack out, or to leave its page.
+func known(kind webtest.Kind, a attack) bool {
+	_, lets := reached[kind][a.name]
+	return lets || slices.Contains(leaves[kind], a.name)
+}
+
 func reachNothing(t *testing.T, as attackKind) {
 	b := webtest.Start(t, "disable-popup-blocking")
 	var rows []attack
@@ -104,6 +110,9 @@ func reachNothing(t *testing.T, as attackKind) {
 		// The policies of an app's and of a written page's responses are the same, so a part
 		// of the attacks is enough, in one browser; with AHP_LONG=1 all run.
 		part := long || b.Kind == webtest.Chromium && (as == asApp && i%3 == 0 || as == asPage && i%4 == 0)
+		if a.headers == nil && !long && b.Kind != webtest.Chromium && !known(b.Kind, a) && (i%2 == 0) != (b.Kind == webtest.Firefox) {
+			continue // the other browsers take half each of what none lets out
+		}
 		if as == asFiles && a.headers == nil || as == asApp && (a.headers != nil || part) || as == asPage && a.headers == nil && part {
 			rows = append(rows, a)
 		}

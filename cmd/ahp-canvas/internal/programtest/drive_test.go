@@ -42,7 +42,7 @@ func TestDrive(t *testing.T) {
 		}
 		types[row.Type] = append(types[row.Type], row.CanvasID+row.InstanceID)
 	}
-	if diff := cmp.Diff(map[string][]string{"canvas": {"board", "form", "chart", "page"}, "open": {"boardboard"}}, types); diff != "" {
+	if diff := cmp.Diff(map[string][]string{"canvas": {"board", "form", "chart", "page", "a2ui"}, "open": {"boardboard"}}, types); diff != "" {
 		t.Error(diff)
 	}
 
