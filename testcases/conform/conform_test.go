@@ -69,6 +69,9 @@ func TestOurHost(t *testing.T) {
 
 // Without the demo extensions, clients stand in for them.
 func TestStandIn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("package host plays these cases")
+	}
 	opts := settings(startHost(t, false))
 	opts.Cases = slices.DeleteFunc(allCases(t), func(c *testcases.Transcript) bool { return !slices.Contains(c.Needs(), testcases.NeedsDemo) })
 	mustPass(t, opts, 90)
