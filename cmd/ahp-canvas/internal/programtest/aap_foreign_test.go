@@ -17,9 +17,6 @@ import (
 // the person's click; testcases/typescript/aap.mjs is the transcript. Then curl posts one.
 func TestAAPForeignAgent(t *testing.T) {
 	m, dir := newMachine(t), filepath.Join(t.TempDir(), "canvas")
-	if os.Getenv("AHP_LONG") != "1" {
-		t.Skip("AHP_LONG=1 is needed: in some runs the page's button does not appear to the browser's driver")
-	}
 	sdk := filepath.Join("..", "..", "..", "..", "testcases", "typescript")
 	if _, err := os.Stat(filepath.Join(sdk, "node_modules", "@modelcontextprotocol")); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -73,17 +70,17 @@ func pressApprove(t *testing.T, link string) {
 	t.Helper()
 	const button = `document.querySelector("iframe")?.contentDocument?.querySelector("button[onclick]")`
 	tab := webtest.Start(t).Open(t, link)
-	frames := tab.Frames(t, 2, func(u *url.URL) bool { return u.Path == "/.ahp/frame.html" }) // the list of pages is open too
+	// One of the frames can be replaced while the page mounts, so they are listed each time.
 	var found *webtest.Page
 	untilTrue(t, "button in the page", func() bool {
-		for _, f := range frames {
+		for _, f := range tab.Frames(t, 2, func(u *url.URL) bool { return u.Path == "/.ahp/frame.html" }) { // the list of pages is open too
 			if webtest.Eval[bool](t, f, `Boolean(`+button+`)`) {
 				found = f
 			}
 		}
 		return found != nil
 	})
-	// The page's document is there before its bridge is.
+	// The button can be parsed before the page's bridge has loaded.
 	found.Wait(t, `document.querySelector("iframe").contentDocument.readyState === "complete"`)
 	webtest.Eval[any](t, found, button+`.focus()`)
 	found.Keys(t, "\r")
