@@ -176,7 +176,7 @@ func TestURLOfStaleCanvas(t *testing.T) {
 	}
 }
 
-// FuzzReceive: no message of a client makes the translator panic or send what is not JSON.
+// FuzzReceive: whatever a client sends, the translator does not panic, and its params are JSON.
 func FuzzReceive(f *testing.F) {
 	f.Add("subscribe", `{"channel":"ahp-chat://default/YWhwLXNlc3Npb246L3M"}`)
 	f.Add("initialize", `{"protocolVersions":["1.0.0"],"initialSubscriptions":["canvas:/x",1]}`)

@@ -154,7 +154,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestNoConnection: what is not public is not connected to, under any name.
+// TestNoConnection: the client connects to no private address, whatever its name is.
 func TestNoConnection(t *testing.T) {
 	t.Parallel()
 	c := newCanary(t, true, ok)

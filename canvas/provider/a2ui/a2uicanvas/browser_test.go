@@ -123,7 +123,7 @@ func TestBooking(t *testing.T) {
 	one.wait(`button("Book").disabled`)
 	one.do(`type("input[type=text]", "7:00 PM")`)
 	one.wait(`!button("Book").disabled`)
-	two.wait(`at("input[type=text]").value === ""`) // what is not sent stays in its page
+	two.wait(`at("input[type=text]").value === ""`) // a page keeps what it has not sent
 	one.do(`button("Help").click()`)
 	one.tab.Wait(t, `document.querySelector(".offer:not([hidden]) .address").textContent === "https://a2ui.org/help"`)
 	one.do(`button("Book").click()`)

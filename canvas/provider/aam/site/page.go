@@ -114,8 +114,8 @@ func (s *Site) authorize(w http.ResponseWriter, r *http.Request) *Refusal {
 	return nil
 }
 
-// requested reads who asks for which actions. Without actions, those that need a credential
-// are asked for.
+// requested reads the vendor and the actions of a request. A request without actions is for
+// all that need a credential.
 func (s *Site) requested(form url.Values) (vendor string, actions []string, _ *Refusal) {
 	if vendor = form.Get("vendor"); !vendorID.MatchString(vendor) {
 		return "", nil, refuse(http.StatusBadRequest, CodeBadRequest, "The address must name the agent's vendor, as in ?vendor=assistant.example.")

@@ -153,7 +153,7 @@ type carried struct {
 	Type    string    `json:"type,omitzero"`
 }
 
-// who asks the runtime in a page to say runtime_ready again.
+// who makes the runtime in a page send runtime_ready again.
 var who = ahp.Value(`{"actions":"who"}`)
 
 // greet asks a page who it is before it gets a call: a View that reconnected has said
