@@ -91,7 +91,7 @@ func (c *catalog) summary(uri string, st State) SessionSummary {
 	return SessionSummary{
 		Resource: uri, Provider: st.Provider, Title: st.Title, Status: st.Status, Activity: st.Activity,
 		Project: st.Project, WorkingDirectory: st.WorkingDirectory, Annotations: st.Annotations,
-		CreatedAt: timestamp(e.created), ModifiedAt: timestamp(e.modified),
+		CreatedAt: Timestamp(e.created), ModifiedAt: Timestamp(e.modified),
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *catalog) announce(tx *channels.Tx, uri string, before, now State) {
 		return
 	}
 	e.modified, e.order = c.now(), tx.Seq()
-	changes.ModifiedAt = ahp.Set(timestamp(e.modified))
+	changes.ModifiedAt = ahp.Set(Timestamp(e.modified))
 	tx.Notify(ahp.RootURI, SessionSummaryChanged.Name, SessionSummaryChangedParams{
 		Channel: ahp.RootURI, Session: uri, Changes: changes,
 	})

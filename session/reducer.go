@@ -20,9 +20,9 @@ func Reduce(state channels.State, action ahp.Action) (channels.State, channels.O
 	case TitleChanged:
 		s.Title = a.Title
 	case IsReadChanged:
-		s.Status = s.Status.with(StatusIsRead, a.IsRead)
+		s.Status = s.Status.With(StatusIsRead, a.IsRead)
 	case IsArchivedChanged:
-		s.Status = s.Status.with(StatusIsArchived, a.IsArchived)
+		s.Status = s.Status.With(StatusIsArchived, a.IsArchived)
 	case ActivityChanged:
 		s.Activity = a.Activity
 	case ServerToolsChanged:

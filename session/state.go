@@ -15,7 +15,8 @@ const (
 	StatusIsArchived  Status = 64 // hidden from the usual lists
 )
 
-func (s Status) with(bit Status, on bool) Status {
+// With returns the status with a bit set or cleared.
+func (s Status) With(bit Status, on bool) Status {
 	if on {
 		return s | bit
 	}

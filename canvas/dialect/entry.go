@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -87,7 +88,7 @@ func (t *translator) sessionEntry(e *ahp.ActionEnvelope) bool {
 		return false
 	case openCanvasesChanged:
 		after, of := t.refs(m.session), chat.URI(e.Channel)
-		if !t.canvases || sameRefs(before, after) || !t.wants(of) {
+		if !t.canvases || slices.Equal(before, after) || !t.wants(of) {
 			return false
 		}
 		e.Channel, e.Origin = of, nil

@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"slices"
-
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -100,8 +98,6 @@ func (d *dialect) refs(s session.State) []canvasRef {
 	return refs
 }
 
-func sameRefs(a, b []canvasRef) bool { return slices.Equal(a, b) }
-
 // canvasState is the state of an open canvas.
 type canvasState struct {
 	InstanceID    string  `json:"instanceId"`
@@ -130,7 +126,7 @@ func (d *dialect) summary(s object) object {
 	}
 	s.set("resource", d.spell(uri))
 	s.useDirectories()
-	if d.row.summary {
+	if d.chats {
 		one := object{"resource": ahp.MustMarshal(d.chatOf(uri)), "origin": originUser}
 		for _, name := range []string{"title", "status", "modifiedAt"} {
 			if v, ok := s[name]; ok {

@@ -80,11 +80,7 @@ func (t *translator) initialize(m *server.Message, p object) error {
 	p.set("protocolVersions", []string{ahp.V0_6_0.String()})
 	p.set("initialSubscriptions", t.expand(asked))
 	delete(p, "capabilities")
-	t.expect(m.ID, func(r *response) error {
-		o, err := r.object()
-		if err != nil {
-			return err
-		}
+	t.expect(m.ID, func(r *response, o object) error {
 		o.set("protocolVersion", t.exact)
 		return t.answerSnapshots(r, o, asked)
 	})
@@ -100,11 +96,7 @@ func (t *translator) reconnect(m *server.Message, p object) error {
 	p.set("channel", ahp.RootURI)
 	p.set("lastSeenServerSeq", neverSeen)
 	p.set("subscriptions", t.expand(asked))
-	t.expect(m.ID, func(r *response) error {
-		o, err := r.object()
-		if err != nil {
-			return err
-		}
+	t.expect(m.ID, func(r *response, o object) error {
 		return t.answerSnapshots(r, o, asked)
 	})
 	return nil
@@ -148,11 +140,7 @@ func (t *translator) subscribe(m *server.Message, p object) error {
 	if m.Subscribe == nil {
 		return ahp.ErrNotFound
 	}
-	t.expect(m.ID, func(r *response) error {
-		o, err := r.object()
-		if err != nil {
-			return err
-		}
+	t.expect(m.ID, func(r *response, o object) error {
 		return t.answerSnapshot(r, o, asked)
 	})
 	return nil
@@ -208,17 +196,13 @@ func (t *translator) createSession(m *server.Message, p object) error {
 }
 
 func (t *translator) listSessions(m *server.Message, _ object) error {
-	t.expect(m.ID, func(r *response) error {
-		o, err := r.object()
-		if err != nil {
-			return err
-		}
+	t.expect(m.ID, func(r *response, o object) error {
 		var items []object
 		if err := ahp.Unmarshal(o["items"], &items); err != nil {
 			return err
 		}
 		for _, s := range items {
-			t.dialect.summary(s)
+			t.summary(s)
 		}
 		o.set("items", items)
 		return r.set(o)

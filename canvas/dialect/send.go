@@ -15,10 +15,10 @@ type translator struct {
 	*dialect
 
 	mu       sync.Mutex
-	answers  map[string]func(*response) error // by the id of a request
-	replaced map[int64]ahp.Value              // refused actions, by clientSeq
-	wanted   map[string]bool                  // channels that the client has a snapshot of
-	ended    []string                         // channels whose mirrors are not needed any more
+	answers  map[string]translate // by the id of a request
+	replaced map[int64]ahp.Value  // refused actions, by clientSeq
+	wanted   map[string]bool      // channels that the client has a snapshot of
+	ended    []string             // channels whose mirrors are not needed any more
 
 	// Of the goroutine that sends.
 	sessions  map[string]*mirror // by the session's URI
@@ -31,6 +31,9 @@ type mirror struct {
 	chat    chat.State
 }
 
+// translate replaces the result of a response, which is given decoded.
+type translate func(r *response, result object) error
+
 // response is a message that answers a request.
 type response struct {
 	JSONRPC string    `json:"jsonrpc"`
@@ -41,11 +44,15 @@ type response struct {
 
 var errNoResult = errors.New("no result")
 
-func (r *response) object() (o object, err error) {
+func (how translate) apply(r *response) error {
 	if r.Result == nil {
-		return nil, errNoResult
+		return errNoResult
 	}
-	return o, ahp.Unmarshal(r.Result, &o)
+	var result object
+	if err := ahp.Unmarshal(r.Result, &result); err != nil {
+		return err
+	}
+	return how(r, result)
 }
 
 func (r *response) set(o object) error {
@@ -61,13 +68,13 @@ type notification struct {
 }
 
 // expect has a request's result translated.
-func (t *translator) expect(id []byte, translate func(*response) error) {
+func (t *translator) expect(id []byte, how translate) {
 	if id == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answers[string(id)] = translate
+	t.answers[string(id)] = how
 }
 
 // Send implements [server.Translator].
@@ -116,39 +123,32 @@ func (t *translator) sendResponse(text []byte) []byte {
 		return text
 	}
 	t.mu.Lock()
-	translate := t.answers[string(r.ID)]
+	how := t.answers[string(r.ID)]
 	delete(t.answers, string(r.ID))
 	t.mu.Unlock()
 	switch {
 	case r.Error != nil:
-		if !t.plainError(*r.Error) {
+		if !plainError(*r.Error) {
 			return text
 		}
-	case translate == nil:
+	case how == nil:
 		return text
 	default:
-		if err := translate(&r); err != nil {
+		if err := how.apply(&r); err != nil {
 			r.Result, r.Error = nil, &object{"code": ahp.MustMarshal(ahp.CodeInternal), "message": ahp.MustMarshal("this host could not translate its answer: " + err.Error())}
 		}
 	}
 	return ahp.MustMarshal(r)
 }
 
-// plainError replaces codes and data that later versions do not have, and reports whether
-// there was one.
-func (t *translator) plainError(e object) bool {
+// plainError replaces the code of a provider's error, whose number means something else in
+// 1.1, and reports whether it was one.
+func plainError(e object) bool {
 	var code ahp.Code
-	if ahp.Unmarshal(e["code"], &code) != nil {
+	if ahp.Unmarshal(e["code"], &code) != nil || code != ahp.CodeCanvasProvider {
 		return false
 	}
-	switch code {
-	case ahp.CodeCanvasProvider: // the number means something else in 1.1
-		e.set("code", ahp.CodeInternal)
-	case ahp.CodeUnsupportedProtocolVersion:
-		e.set("data", ahp.UnsupportedVersionData{SupportedVersions: Supported})
-	default:
-		return false
-	}
+	e.set("code", ahp.CodeInternal)
 	return true
 }
 
@@ -165,7 +165,7 @@ func (t *translator) catalog(method string, params ahp.Value) ahp.Value {
 		if ahp.Unmarshal(p["summary"], &s) != nil {
 			return nil
 		}
-		p.set("summary", t.dialect.summary(s))
+		p.set("summary", t.summary(s))
 	case session.SessionRemoved.Name:
 		p.set("session", t.spell(p.text("session")))
 	case session.SessionSummaryChanged.Name:

@@ -17,12 +17,12 @@ var Supported = []string{"1.0.0", "0.10.0", "0.9.0", "0.6.0", "0.5.1"}
 type row struct {
 	speaks   func(v ahp.Version) bool
 	canvases bool // the dialect has canvases
-	summary  bool // a session's summary names its chats
+	chats    bool // a session's summary names its chats
 }
 
 // rows are the dialects. A later version is one more row.
 var rows = []row{
-	{speaks: func(v ahp.Version) bool { return v.Major == 1 }, canvases: true, summary: true},
+	{speaks: func(v ahp.Version) bool { return v.Major == 1 }, canvases: true, chats: true},
 	{speaks: func(v ahp.Version) bool { return v.Major == 0 && v.Minor == 10 }, canvases: true},
 	{speaks: func(v ahp.Version) bool { return v.Major == 0 && v.Minor == 9 }},
 }
@@ -102,7 +102,7 @@ func (d *dialect) Capabilities() []string {
 // Translator implements [server.Dialect].
 func (d *dialect) Translator() server.Translator {
 	return &translator{
-		dialect: d, answers: map[string]func(*response) error{}, replaced: map[int64]ahp.Value{}, wanted: map[string]bool{},
+		dialect: d, answers: map[string]translate{}, replaced: map[int64]ahp.Value{}, wanted: map[string]bool{},
 		sessions: map[string]*mirror{}, instances: map[string]canvas.CanvasState{},
 	}
 }

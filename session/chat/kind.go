@@ -30,7 +30,7 @@ func Kind(opts Options) *channels.Kind {
 		Reduce:     Reduce,
 		Make: func(uri string) (string, channels.State, bool) {
 			parent := SessionOf(uri)
-			return parent, State{ModifiedAt: Time(opts.Now()), Turns: []Turn{}}, parent != ""
+			return parent, State{ModifiedAt: session.Timestamp(opts.Now()), Turns: []Turn{}}, parent != ""
 		},
 		Permit: permit,
 		After:  answer,

@@ -90,9 +90,9 @@ func Reduce(state channels.State, action ahp.Action) (channels.State, channels.O
 	case DraftChanged:
 		s.Draft = a.Draft
 	case IsReadChanged:
-		s.Status = with(s.Status, session.StatusIsRead, a.IsRead)
+		s.Status = s.Status.With(session.StatusIsRead, a.IsRead)
 	case IsArchivedChanged:
-		s.Status = with(s.Status, session.StatusIsArchived, a.IsArchived)
+		s.Status = s.Status.With(session.StatusIsArchived, a.IsArchived)
 	default:
 		return s, channels.Signal, nil
 	}
@@ -108,21 +108,11 @@ func (s State) active(id string) *Turn {
 	return &t
 }
 
-func with(s, bit session.Status, on bool) session.Status {
-	if on {
-		return s | bit
-	}
-	return s &^ bit
-}
-
 // ended returns when a turn ended, or before if its start is no time.
 func ended(t Turn, before string) string {
 	at, err := time.Parse(time.RFC3339, t.StartedAt)
 	if err != nil {
 		return before
 	}
-	return Time(at.Add(time.Duration(*t.Duration) * time.Millisecond))
+	return session.Timestamp(at.Add(time.Duration(*t.Duration) * time.Millisecond))
 }
-
-// Time returns a time as the protocol writes it: ISO 8601 in UTC, with milliseconds.
-func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
