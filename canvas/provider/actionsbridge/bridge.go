@@ -72,6 +72,7 @@ type Bridge struct {
 
 	mu        sync.Mutex
 	conns     map[*Conn]struct{}
+	entering  int                 // connections of the door that are being opened
 	runtimes  map[string]*runtime // by id
 	pending   map[string]*pending // by call id
 	verdicts  verdicts

@@ -44,11 +44,22 @@ type Conn struct {
 // Attach adds a connection. The caller passes what it receives to [Conn.Receive], and calls
 // [Conn.Close] when the connection ends. Attach on a closed or full Bridge closes t.
 func (b *Bridge) Attach(t Transport, who Principal) *Conn {
+	return b.attach(t, who, 0)
+}
+
+// full reports whether no connection is let in. The caller holds mu.
+func (b *Bridge) full() bool {
+	return b.closed || len(b.conns)+b.entering >= b.limits.Connections
+}
+
+// attach adds a connection, for which reserved places (0 or 1) were kept free.
+func (b *Bridge) attach(t Transport, who Principal, reserved int) *Conn {
 	now := b.opts.Now()
 	c := &Conn{b: b, t: t, who: who, runtimes: map[string]*runtime{}, empty: now, pinged: now}
 	c.letIn = who.Trusted || slices.Contains(b.opts.Origins, who.Origin)
 	b.mu.Lock()
-	if b.closed || len(b.conns) >= b.limits.Connections {
+	b.entering -= reserved
+	if b.full() {
 		c.closed = true
 		b.mu.Unlock()
 		t.Close(ReasonBusy)

@@ -76,6 +76,7 @@ func (d *door) extension(w http.ResponseWriter, r *http.Request) {
 	r.Header.Del("Sec-WebSocket-Protocol") // none is spoken
 	socket, err := ws.Upgrade(w, r, ws.Options{ReadLimit: MaxItem})
 	if err != nil {
+		d.b.leave()
 		return // it has answered
 	}
 	d.b.serve(socket, who)
@@ -121,16 +122,25 @@ func kindOf(origin string) Kind {
 	return Page
 }
 
-// enter counts a connection of the door; the caller calls done.Done at its end. It returns
-// false if there are too many, or the Bridge ends.
+// enter reserves a place for a connection of the door, which attach or leave gives back;
+// the caller calls done.Done at its end. It returns false if there are too many, or the
+// Bridge ends.
 func (b *Bridge) enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || len(b.conns) >= b.limits.Connections {
+	if b.full() {
 		return false
 	}
+	b.entering++
 	b.done.Add(1)
 	return true
+}
+
+// leave gives back the place of a connection that was not opened after all.
+func (b *Bridge) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.entering--
 }
 
 // serve handles a socket until it ends.
@@ -138,7 +148,7 @@ func (b *Bridge) serve(socket *ws.Conn, who Principal) {
 	t := &socketTransport{socket: socket, limit: b.limits.Unsent, wake: make(chan struct{}, 1)}
 	var writer sync.WaitGroup
 	writer.Go(t.write)
-	c := b.Attach(t, who)
+	c := b.attach(t, who, 1)
 	for {
 		item, err := socket.ReadMessage()
 		if err != nil {
