@@ -62,7 +62,7 @@ var layers = []layer{
 	{"canvas/provider/loopback", "canvas canvas/bridge ahp", "", "a provider"},
 	{"canvas/provider/folder", "canvas canvas/check canvas/view ahp", "", "a provider"},
 	{"canvas/provider/page", "canvas canvas/view ahp ahp/durable", "", "a provider"},
-	{"canvas/provider/extension", "canvas canvas/provider/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 golang.org/x/sys", "a provider: processes"},
+	{"canvas/provider/extension", "canvas canvas/provider/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 golang.org/x/sys github.com/shirou/gopsutil/v4", "a provider: processes"},
 	{"canvas/outbound", "", "", "HTTP to the open web, for addresses that others choose"},
 	{"canvas/inhead", "", "golang.org/x/net", "a script of ours in somebody else's document"},
 	{"canvas/provider/aap", "ahp canvas/inhead channels/groupcommit", "github.com/google/uuid", "a neighboring protocol, usable alone"},
