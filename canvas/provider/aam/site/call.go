@@ -63,24 +63,45 @@ func (s *Site) run(w http.ResponseWriter, r *http.Request, c *call) (ahp.Value, 
 	if bad := s.admit(w, r, c); bad != nil {
 		return nil, bad
 	}
-	select {
-	case s.running <- struct{}{}:
-		defer func() { <-s.running }()
-	default:
-		bad := refuse(http.StatusServiceUnavailable, CodeBusy, "too many calls run at once")
-		bad.RetryAfter = time.Second
-		return nil, bad
+	if c.caller.anonymous() { // strangers leave places to those who were let in
+		if !enter(s.public) {
+			return nil, busy()
+		}
+		defer func() { <-s.public }()
 	}
+	if !enter(s.running) {
+		return nil, busy()
+	}
+	defer func() { <-s.running }()
 	if bad := s.pay(r, c); bad != nil {
 		return nil, bad
 	}
 	return s.execute(r.Context(), c)
 }
 
+// enter takes a place, and reports whether there was one.
+func enter(places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func busy() *Refusal {
+	r := refuse(http.StatusServiceUnavailable, CodeBusy, "too many calls run at once")
+	r.RetryAfter = time.Second
+	return r
+}
+
 // admit checks everything about a call but its payment.
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, c *call) (bad *Refusal) {
 	if c.caller, bad = s.authenticate(r, c.action); bad != nil {
 		return bad
+	}
+	if !c.caller.anonymous() && s.opts.Proven != nil && !s.opts.Proven(r) {
+		return busy()
 	}
 	c.row.Vendor, c.row.User, c.row.Scopes = c.caller.vendor, c.caller.hashedUser(), c.caller.scopes
 	if c.input, bad = s.readInput(w, r, c.action); bad != nil {
