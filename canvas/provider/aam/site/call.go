@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
 // call is one call while it is answered.
@@ -150,10 +151,14 @@ func (s *Site) pay(r *http.Request, c *call) *Refusal {
 // it for a batch.
 func (s *Site) collectNow(ctx context.Context, rail Rail, c *call) *Refusal {
 	var kept *Kept
-	if x, ok := rail.(*x402Rail); ok && x.settle.later() {
+	x, isX402 := rail.(*x402Rail)
+	if isX402 && x.settle.later() {
 		kept = &Kept{ID: strings.TrimPrefix(c.row.ID, "evt_"), Time: c.begun, Action: c.action.ID, Vendor: c.caller.vendor, State: StateSigned, Payment: *c.payment}
 	}
 	if bad := s.take(c.caller, c.payment, kept, c.row); bad != nil {
+		if isX402 && bad.Code == wordUsed { // as x402 says what is wrong with a payment
+			return x.refuse(x.requirement(s.offer(c.action)), &x402.Reason{Code: bad.Code, Message: bad.Message})
+		}
 		return bad
 	}
 	if kept != nil {
