@@ -2,6 +2,7 @@
 // One open canvas in the page: title, status, availability, a close button, the
 // frame, and messages over the frame. A card is never moved in the document,
 // because a frame that is moved reloads.
+import { allowedText, labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
@@ -239,7 +240,7 @@ export class Card {
         if (phase === "failed") this.#fail("This canvas cannot be shown", word ?? "", true);
         else this.render();
       },
-    });
+    }, labelOf(this.state));
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
   }
@@ -294,12 +295,13 @@ export class Card {
     this.around.retitled();
   }
 
-  /** Shows that this is single-document mode, why, and what is missing. */
+  /** Shows what the canvas may load from, and that this is single-document mode, why, and what is missing. */
   #note() {
     const note = this.#find(".note");
-    note.hidden = this.#missing === undefined;
-    if (!this.#missing) return;
-    setText(note, singleText(this.#missing, this.around.contentOrigin));
+    const texts = [this.#missing ? singleText(this.#missing, this.around.contentOrigin) : "", allowedText(this.state, this.#missing !== undefined)];
+    const text = texts.filter(Boolean).join(" ");
+    note.hidden = !text;
+    if (text) setText(note, text);
   }
 
   /** @param {import("./cardtext.js").Message | undefined} word */
