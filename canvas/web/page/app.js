@@ -5,7 +5,7 @@ import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
-import { dropKey, LOOKING, redeem, takeKey } from "./key.js";
+import { dropKey, LOOKING, openedLink, redeem, takeKey } from "./key.js";
 import { watchHealth } from "./health.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
@@ -31,7 +31,7 @@ let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, { status, snapshot, action, missing, request });
+const client = new Client(socket, { status, snapshot, action, missing, request }, host && openedLink());
 const reader = new Reader(client);
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
 
