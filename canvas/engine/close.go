@@ -201,8 +201,8 @@ func notClosing(i *instance) channels.Change {
 	return channels.Change{Key: closingKey + i.channel, Delete: true}
 }
 
-// UndoClose is the method x-ahp-canvas/undoClose: the client that asked for a close takes
-// it back in time. The undo is durable when it returns (canvas/PROTOCOL.md section 3.4).
+// UndoClose is the method x-ahp-canvas/undoClose: the client that asked for a close undoes
+// it in time. The undo is durable when it returns (canvas/PROTOCOL.md section 3.4).
 func (e *Engine) UndoClose(ctx context.Context, from *channels.Subscriber, p canvas.UndoCloseParams) (ahp.None, error) {
 	var i *instance
 	var u *undoable
