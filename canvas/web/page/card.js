@@ -12,6 +12,7 @@ import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
 import { setText } from "./ui.js";
+import { closeRequested, closingOf } from "./undo.js";
 import { View } from "./view.js";
 
 /**
@@ -23,6 +24,9 @@ import { View } from "./view.js";
  *   subscribe: (channel: string) => void,
  *   setPrivate: (channel: string, isPrivate: boolean) => Promise<void>,
  *   retitled: () => void,
+ *   clientId: string,
+ *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
+ *   kept: (channel: string) => void,
  * }} Surroundings
  */
 
@@ -91,15 +95,30 @@ export class Card {
     return this.#closing !== 0;
   }
 
+  /** Whether this page closed the canvas, and the person can still undo that. */
+  get undoable() {
+    return closingOf(this.state)?.clientId === this.around.clientId;
+  }
+
   /** Applies a new state; the frame reloads only if the url changed. @param {any} state */
   update(state) {
+    const before = this.undoable;
     this.state = state;
+    if (this.undoable !== before) this.#undoableChanged();
     this.#refusal = undefined;
     this.view.update({ input: state.input });
     const back = this.#refreshConn();
     if (state.url !== undefined && state.url !== this.#shown) this.reload();
     else if (back) this.#reloadMissed();
     this.render();
+  }
+
+  #undoableChanged() {
+    if (this.undoable) this.around.closing(this.ref.channel, this.title, closingOf(this.state)?.seconds ?? 0, this.element.contains(document.activeElement));
+    this.element.dataset.closing = this.undoable ? "here" : "";
+    if (this.undoable) return;
+    this.#closing = 0;
+    this.around.kept(this.ref.channel);
   }
 
   /** Handles a connection to the host that was made or lost. @param {boolean} up */
@@ -268,7 +287,7 @@ export class Card {
   }
 
   #close() {
-    const seq = this.around.dispatch(this.ref.channel, { type: "canvas/closeRequested" });
+    const seq = this.around.dispatch(this.ref.channel, closeRequested());
     this.#closing = seq ?? 0;
     this.render();
   }
@@ -291,7 +310,7 @@ export class Card {
       frame.inert = stale || this.#failure !== undefined || this.#refusal !== undefined;
     }
     this.#note();
-    this.#showMessage(messageText({ stale, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting }));
+    this.#showMessage(messageText({ stale, closing: closingOf(this.state) !== undefined, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting }));
     this.around.retitled();
   }
 
