@@ -7,7 +7,7 @@ import { Card } from "./card.js";
 import { Catalogue } from "./catalogue.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
-import { DEFAULT_SESSION, dropKey, LOOKING, redeem, takeKey } from "./key.js";
+import { DEFAULT_SESSION, dropKey, LOOKING, openedLink, redeem, takeKey } from "./key.js";
 import { watchHealth } from "./health.js";
 import { drawIcons } from "./icons.js";
 import { closeLast } from "./layers.js";
@@ -21,6 +21,7 @@ import { Switcher } from "./switcher.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showNextStep } from "./ui.js";
+import { UndoBar } from "./undo.js";
 
 const { token: kept, invitation, session, host } = takeKey();
 let token = kept;
@@ -43,8 +44,9 @@ let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, { status, snapshot, action, missing, request });
+const client = new Client(socket, { status, snapshot, action, missing, request }, host && openedLink());
 const reader = new Reader(client);
+const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
 
 /** @param {import("./ahp.js").Status} s */
@@ -120,8 +122,9 @@ function setProblem(word) {
 }
 
 function showProblem() {
-  const empty = cards.size ? undefined : problem ?? (state && emptyText());
-  showBanner(cards.size ? problem : undefined);
+  const any = [...cards.values()].some((card) => !card.undoable);
+  const empty = any ? undefined : problem ?? (state && emptyText());
+  showBanner(any ? problem : undefined);
   showEmpty(empty);
   showNextStep(empty !== undefined && !problem);
 }
@@ -225,10 +228,11 @@ function setSession(next) {
 function setOpen(refs, opened = "opened") {
   for (const channel of [...cards.keys()]) {
     if (refs.some((r) => r.channel === channel)) continue;
-    const { title, closing } = /** @type {Card} */ (cards.get(channel));
+    const { title, closing, undoable } = /** @type {Card} */ (cards.get(channel));
     drop(channel);
+    undo.remove(channel);
     if (!state) continue;
-    notice(`“${title}” was closed.`);
+    if (!undoable) notice(`“${title}” was closed.`);
     timeline.add(closing ? "you" : "agent", `closed “${title}”`);
   }
   layout.prepare(refs.map((ref) => ref.instanceId));
@@ -236,7 +240,7 @@ function setOpen(refs, opened = "opened") {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, menu: (of, button) => openMenu(button, menuOf(of.ref.instanceId)), escape: closeLast });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, menu: (of, button) => openMenu(button, menuOf(of.ref.instanceId)), escape: closeLast, clientId: client.clientId, closing, kept: stays });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -325,6 +329,18 @@ function noteFocus() {
 }
 addEventListener("blur", noteFocus);
 addEventListener("focusin", noteFocus);
+
+/** @type {import("./card.js").Surroundings["closing"]} */
+function closing(channel, title, seconds, focus) {
+  undo.add(channel, title, seconds, focus);
+  queueMicrotask(() => { layout.apply(); showProblem(); });
+}
+
+/** Handles the undo of a close. @param {string} channel */
+function stays(channel) {
+  undo.remove(channel);
+  queueMicrotask(() => { layout.apply(); showProblem(); });
+}
 
 /** Hides a canvas from agents that look, or shows it again. @param {string} channel @param {boolean} isPrivate */
 const setPrivate = (channel, isPrivate) => client.request("x-ahp-canvas/setPrivate", { channel, isPrivate }).catch((err) => {

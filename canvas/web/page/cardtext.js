@@ -32,13 +32,14 @@ export function singleText(missing, contentOrigin) {
 
 /**
  * The message over the frame, if any. seen: the frame shows the canvas as it was; cutOff: there is no connection to the host.
- * @param {{ stale: boolean, state: any, refusal: string | undefined, failure: Message | undefined, starting: boolean, cutOff?: boolean, seen?: boolean }} card
+ * @param {{ stale: boolean, closing?: boolean, state: any, refusal: string | undefined, failure: Message | undefined, starting: boolean, cutOff?: boolean, seen?: boolean }} card
  * @returns {Message | undefined}
  */
-export function messageText({ stale, state, refusal, failure, starting, cutOff = false, seen = true }) {
+export function messageText({ stale, closing, state, refusal, failure, starting, cutOff = false, seen = true }) {
   if (refusal !== undefined) {
     return { title: "This canvas cannot be shown", text: `The host did not let this page see the canvas: ${refusal}.`, retry: true };
   }
+  if (closing) return { title: "Closing", text: "Someone closed this canvas a moment ago. It stays if they undo that.", veil: true };
   if (cutOff) return { title: "Not connected", text: "You see what was there last. The page reconnects automatically, and you can go on then.", veil: seen };
   if (stale && (state?.url === undefined || !seen)) {
     return { title: "Waiting for the provider", text: "This canvas's provider is not running. The canvas appears when the provider is back." };

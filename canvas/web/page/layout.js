@@ -82,9 +82,9 @@ export class Layout {
     this.apply();
   }
 
-  /** All open canvases, in order. */
+  /** All open canvases, in order, without those whose close can still be undone. */
   get all() {
-    return this.#order.filter((id) => this.#cards.has(id));
+    return this.#order.filter((id) => this.#cards.has(id) && this.#cards.get(id)?.dataset.closing !== "here");
   }
 
   /** The canvases that a person sees now, in order. */
@@ -92,12 +92,14 @@ export class Layout {
     const { current } = this;
     if (current === undefined) return [];
     if (this.#narrow.matches) return [current];
-    return this.#maximized !== undefined && this.#cards.has(this.#maximized) ? [this.#maximized] : this.#panesNow();
+    if (this.#maximized !== undefined && this.all.includes(this.#maximized)) return [this.#maximized];
+    const panes = this.#panesNow();
+    return panes.length ? panes : [current];
   }
 
   /** The canvas that was used or chosen last; undefined if none is open. */
   get current() {
-    if (this.#current !== undefined && this.#cards.has(this.#current)) return this.#current;
+    if (this.#current !== undefined && this.all.includes(this.#current)) return this.#current;
     return this.#panesNow().at(-1) ?? this.all.at(-1);
   }
 
@@ -192,7 +194,7 @@ export class Layout {
   apply() {
     const shown = this.visible;
     const defaultSpan = shown.length === 1 ? 12 : shown.length === 2 || shown.length === 4 ? 6 : 4;
-    const one = this.#maximized !== undefined && this.#cards.has(this.#maximized) ? this.#maximized : undefined;
+    const one = this.#maximized !== undefined && this.all.includes(this.#maximized) ? this.#maximized : undefined;
     this.#main.dataset.maximized = String(one !== undefined);
     this.#main.dataset.panes = String(shown.length);
     for (const [id, card] of this.#cards) card.hidden = !shown.includes(id);
