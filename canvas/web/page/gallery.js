@@ -15,8 +15,8 @@ function summary(declaration) {
 /** Whether a canvas opens without an input of the agent. @param {any} declaration */
 const opensAlone = ({ inputSchema }) => !(Array.isArray(inputSchema?.required) && inputSchema.required.length);
 
-export class Catalogue {
-  #dialog = /** @type {HTMLDialogElement} */ (byId("catalogue"));
+export class Gallery {
+  #dialog = /** @type {HTMLDialogElement} */ (byId("gallery"));
   #open;
   /** @type {any[]} */ #canvases = [];
 
@@ -24,7 +24,7 @@ export class Catalogue {
   constructor(open) {
     this.#open = open;
     byId("open-canvas").addEventListener("click", () => this.open());
-    byId("catalogue-close").addEventListener("click", () => this.#dialog.close());
+    byId("gallery-close").addEventListener("click", () => this.#dialog.close());
     this.#dialog.addEventListener("click", (e) => { if (e.target === this.#dialog) this.#dialog.close(); });
   }
 
@@ -45,8 +45,8 @@ export class Catalogue {
 
   /** @param {string} text */
   #say(text) {
-    byId("catalogue-problem").textContent = text;
-    byId("catalogue-problem").hidden = !text;
+    byId("gallery-problem").textContent = text;
+    byId("gallery-problem").hidden = !text;
   }
 
   /** @param {any} declaration */
