@@ -37,7 +37,7 @@ const fresh = new Set();
 const mounts = new Mounts();
 const layout = new Layout(byId("canvases"), session, () => queueMicrotask(arranged)); // the cards of one change are adopted first
 const switcher = new Switcher({ entries, show, beside: (id) => layout.beside(id), menu: (id, button) => openMenu(button, menuOf(id)), split: (...to) => layout.splitAt(...to) });
-const gallery = new Gallery(openCanvas);
+const gallery = new Gallery(openCanvas, showOpened);
 const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
@@ -195,7 +195,7 @@ function request(method, params) {
 /** What people see of a canvas; one that is not mounted is mounted first. @param {Card} card */
 async function seen(card) {
   mounts.wake(card);
-  for (let i = 0; card.phase === "starting" && i < 15; i++) await new Promise((resolve) => setTimeout(resolve, 100)); // the host waits for two seconds
+  for (let i = 0; card.phase === "starting" && i < 7; i++) await new Promise((resolve) => setTimeout(resolve, 100)); // the host waits for two seconds
   return card.look();
 }
 
@@ -289,6 +289,7 @@ function show(id) {
   if (!card) return;
   layout.show(id);
   setAddress(id);
+  byId("canvases").focus();
   card.element.scrollIntoView({ block: "nearest" });
   card.focusFrame();
 }
@@ -311,11 +312,16 @@ function menuOf(id) {
   ];
 }
 
-/** Opens a canvas for the person. @param {any} declaration */
+/** Opens a canvas for the person. @param {any} declaration @returns {Promise<string>} its instance id */
 async function openCanvas({ canvasId, extensionId }) {
   const { instanceId } = await client.request("x-ahp-canvas/personOpen", { channel: session, canvasId, extensionId });
-  if (cardOf(instanceId)) show(instanceId);
-  else awaited = instanceId;
+  return instanceId;
+}
+
+/** Shows a canvas that the person opened, now or when its card arrives. @param {string} id */
+function showOpened(id) {
+  if (cardOf(id)) show(id);
+  else awaited = id;
 }
 /** An instance that the person opened, whose card has not arrived. */
 let awaited = "";
