@@ -207,6 +207,10 @@ func TestTakeover(t *testing.T) {
 	if trustedWire.errorCode(t) != ab.CodePermissionDenied {
 		t.Error("the token makes another principal")
 	}
+	extension, _ := attach(b, ab.Principal{Kind: ab.Extension, Origin: shop.Origin}, "r1", "https://shop.example/")
+	if extension.errorCode(t) != ab.CodePermissionDenied {
+		t.Error("another kind is the same principal")
+	}
 	again, next := attach(b, shop, "r1", "https://shop.example/")
 	if o := <-call; o.err == nil || o.err.Code != ab.CodeTransportFailed {
 		t.Errorf("the call in flight: %+v", o)
