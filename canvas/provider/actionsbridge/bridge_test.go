@@ -406,6 +406,11 @@ func TestForeignURL(t *testing.T) {
 	if w.errorCode(t) != ab.CodePermissionDenied || len(b.Runtimes()) != 0 {
 		t.Errorf("runtime_status: %q, %d runtimes", w.errorCode(t), len(b.Runtimes()))
 	}
+	w, c = attach(b, shop, "s", "https://shop.example/")
+	c.Receive(ready("s", "https://bank.example/"))
+	if w.errorCode(t) != ab.CodePermissionDenied || len(b.Runtimes()) != 0 {
+		t.Errorf("runtime_ready again: %q, %d runtimes", w.errorCode(t), len(b.Runtimes()))
+	}
 	attach(b, trusted, "e", "https://bank.example/")
 	if len(b.Runtimes()) != 1 {
 		t.Error("an extension cannot name its tab")

@@ -61,11 +61,12 @@ func TestOrderOnSocket(t *testing.T) {
 // fails for it, so that its card is stale when the agent learns of the failure.
 func TestGoneBeforeFailure(t *testing.T) {
 	b := newBridge(t, ab.Options{})
-	for n := range 50 {
+	for n := range 10 {
 		w, c := attach(b, trusted, "r", "https://a.example/")
 		var gone atomic.Bool
 		stop := b.Watch(func(e ab.Event) {
 			if e.Kind == ab.Gone {
+				<-time.After(2 * time.Millisecond) // in which nothing else happens
 				gone.Store(true)
 			}
 		})
@@ -104,4 +105,51 @@ func TestUnheard(t *testing.T) {
 			c.Close()
 		}
 	})
+}
+
+// TestManifestOfCall: a new manifest holds for calls that begin after it: the result of a
+// call in flight is checked against the manifest with which it began.
+func TestManifestOfCall(t *testing.T) {
+	b := newBridge(t, ab.Options{})
+	with := func(schema string) string {
+		return `"manifest":{"tools":[{"name":"a","result_schema":` + schema + `}]}`
+	}
+	w, c := attach(b, trusted, "r", "https://a.example/", with(`{"type":"string"}`))
+	for _, s := range []struct{ next, value, code string }{
+		{`{"type":"number"}`, `"text"`, ""},
+		{`{"type":"string"}`, `"text"`, ab.CodeInvalidResult},
+	} {
+		call := start(t, b, ab.Call{RuntimeID: "r", Name: "a"})
+		item := <-w.calls
+		c.Receive(ready("r", "https://a.example/", with(s.next)))
+		c.Receive(output(item, s.value))
+		if o := <-call; o.err == nil && s.code != "" || o.err != nil && o.err.Code != s.code {
+			t.Errorf("before %s: %v", s.next, o.err)
+		}
+	}
+}
+
+// TestManifestIsCompiledOnce: a manifest is compiled once for all that send its bytes, again
+// and again, and also for a while after the last of them has left; the number of manifests
+// without a runtime is limited.
+func TestManifestIsCompiledOnce(t *testing.T) {
+	b := newBridge(t, ab.Options{})
+	_, c := attach(b, trusted, "r1", "https://a.example/")
+	first := ab.ManifestOf(b, "r1")
+	c.Receive(ready("r1", "https://a.example/"))
+	c.Receive(ready("r2", "https://b.example/"))
+	if ab.ManifestOf(b, "r1") != first || ab.ManifestOf(b, "r2") != first {
+		t.Error("equal manifests were compiled again")
+	}
+	c.Close()
+	_, c = attach(b, trusted, "r3", "https://a.example/")
+	if ab.ManifestOf(b, "r3") != first {
+		t.Error("a manifest was compiled again after its runtimes left")
+	}
+	for n := range 40 {
+		c.Receive(ready("r3", "https://a.example/", fmt.Sprintf(`"manifest":{"tools":[{"name":"t%d"}]}`, n)))
+	}
+	if n := ab.Compiled(b); n != 1+16 {
+		t.Errorf("%d manifests are kept", n)
+	}
 }
