@@ -48,7 +48,7 @@ func TestBrowserOpenedAgain(t *testing.T) {
 	in(t, func(t *testing.T) {
 		b := newBrowserBench(t, ab.Options{})
 		w := b.connect(anyTab, "r1", "https://shop.example/1")
-		if _, err := b.openPage("p", `{}`); err != nil {
+		if _, err := b.openPage("p", `{"runtime_id":"r1"}`); err != nil {
 			t.Fatal(err)
 		}
 		b.connect(anyTab, "r2", "https://shop.example/2")
