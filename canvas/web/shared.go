@@ -2,7 +2,7 @@ package web
 
 import "net/http"
 
-// These functions are for package local, which shows canvases without the page and
+// These functions are for packages that show canvases without the page and
 // must use the same policies and scripts.
 
 // SetCanvasHeaders sets the headers of a canvas's responses, which restrict it to its
@@ -26,4 +26,11 @@ func must(body []byte, err error) []byte {
 		panic(err) // the file is embedded, so a test would have failed
 	}
 	return body
+}
+
+// ContentBase returns the scheme of a pattern of content origins, and what follows the
+// first label of its hosts. ok is false if the pattern is invalid.
+func ContentBase(contentOrigin string) (scheme, suffix string, ok bool) {
+	p, err := parsePattern(contentOrigin)
+	return p.scheme, p.suffix, err == nil
 }
