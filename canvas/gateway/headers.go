@@ -24,6 +24,9 @@ var droppedDirectives = regexp.MustCompile(`^(?i:report-uri|report-to|frame-ance
 // filter removes what an app may not set, and returns its own policies, which apply in
 // addition to ours.
 func (w *responder) filter() (policies []string) {
+	if to := w.header.Get("Location"); to != "" && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
+		w.header.Del("Location") // a provider leaves only paths (bridge.Proxy)
+	}
 	for name, values := range w.header {
 		switch {
 		case dropped.MatchString(name):

@@ -6,8 +6,15 @@ import "net/http"
 // must use the same policies and scripts.
 
 // SetCanvasHeaders sets the headers of a canvas's responses, which restrict it to its
-// own origin.
-func SetCanvasHeaders(w http.ResponseWriter) { setHeaders(w, addresses{}.headers(answer)) }
+// own origin. They allow redirects, which a service worker resolves itself: the caller
+// must not send one that leaves the origin.
+func SetCanvasHeaders(w http.ResponseWriter) { setHeaders(w, canvasHeaders) }
+
+var canvasHeaders = func() map[string]string {
+	row := addresses{}.headers(answer)
+	row["Connection-Allowlist"] = confined + ";redirects=allow"
+	return row
+}()
 
 // CanvasScript returns canvas.js, which a canvas imports, or view.js, which handles
 // its messages; nil for any other name.
