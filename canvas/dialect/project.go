@@ -69,6 +69,10 @@ func withoutProviders(client object) object {
 
 // chat returns the state of a session's chat.
 func (d *dialect) chat(uri string, s session.State, c chat.State) object {
+	c.Turns = d.turns(c.Turns)
+	if c.ActiveTurn != nil {
+		c.ActiveTurn = new(d.turn(*c.ActiveTurn))
+	}
 	o := objectOf(c)
 	o.set("resource", d.chatOf(uri))
 	o.set("title", s.Title)
@@ -111,11 +115,7 @@ type canvasState struct {
 
 // canvas returns the state of an open canvas. A canvas whose provider is gone has no URL.
 func (d *dialect) canvas(channel string, s canvas.CanvasState) ahp.Value {
-	o := canvasState{s.InstanceID, s.ExtensionID, s.ExtensionName, s.CanvasID, s.Title, s.Status, ""}
-	if d.opts.Address != nil && s.Availability == session.Ready && s.URL != nil {
-		o.URL = d.opts.Address(channel, s)
-	}
-	return ahp.MustMarshal(o)
+	return ahp.MustMarshal(canvasState{s.InstanceID, s.ExtensionID, s.ExtensionName, s.CanvasID, s.Title, s.Status, d.addressOf(channel, s)})
 }
 
 // summary returns the summary of a session.

@@ -22,6 +22,7 @@ type catalogChanges struct {
 	sessions  []string // in the order in which they changed
 	bySession map[string]*sessionChanges
 	removed   []*instance
+	opened    []*instance // by agents
 }
 
 // sessionChanges are the changes of one session's catalog.
@@ -84,6 +85,9 @@ func (c *catalog) write(tx *channels.Tx, changes *catalogChanges) {
 		tx.Remove(i.channel)
 		c.engine.instances.remove(i)
 		i.disconnect()
+	}
+	for _, i := range changes.opened {
+		c.engine.opened(tx, i.key.session, i.channel)
 	}
 }
 

@@ -140,6 +140,7 @@ func (h *Host) assemble() {
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
 		Memory: h.memory, Files: canvasFiles(),
+		Opened: func(tx *channels.Tx, session, channel string) { chat.Opened(tx, session, channel, h.opts.Now()) },
 	})
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store, Memory: h.memory,
@@ -149,7 +150,7 @@ func (h *Host) assemble() {
 	})
 	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server
-	so.Dialects = dialect.New(dialect.Options{})
+	so.Dialects = dialect.New(dialect.Options{Cards: h.opts.Cards, State: h.log.State})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{h.log}), true, h.keys.valid, h.keys.mayUse, h.audit.act
@@ -159,6 +160,15 @@ func (h *Host) assemble() {
 		Session: DefaultSession, Link: h.inviteFor, People: h.People, Present: h.Present, Called: h.audit.tool, Caller: h.caller, Look: h.Look,
 		Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})
+}
+
+// prepare gives a session its canvases, and the default session its folder, also if it was
+// stored without it or with another one.
+func (h *Host) prepare(tx *channels.Tx, uri string, st session.State) session.State {
+	if h.opts.Workspace != "" && uri == DefaultSession {
+		st.WorkingDirectory = &h.opts.Workspace
+	}
+	return h.canvases.Prepare(tx, uri, st)
 }
 
 // prompted gives agents what a person wrote in the chat of a session.
