@@ -139,6 +139,24 @@ func (d *dialect) summary(s object) object {
 	return s
 }
 
+// chatsOf adds the chat to the changed members of a session's summary, if the dialect's
+// summaries have it.
+func (d *dialect) chatsOf(uri string, changes object) {
+	if !d.chats || d.opts.State == nil {
+		return
+	}
+	state, _ := d.opts.State(uri)
+	s, ok := state.(session.State)
+	if !ok { // the session has ended
+		return
+	}
+	one := object{"resource": ahp.MustMarshal(d.chatOf(uri)), "title": ahp.MustMarshal(s.Title), "status": ahp.MustMarshal(s.Status), "origin": originUser}
+	if v, ok := changes["modifiedAt"]; ok {
+		one["modifiedAt"] = v
+	}
+	changes.set("chats", []object{one})
+}
+
 // model is the model that each agent has: clients do not offer an agent without one.
 var model = ahp.Value(`[{"id":"canvas","provider":"canvas","name":"Canvas"}]`)
 

@@ -173,6 +173,7 @@ func (h *Host) prepare(tx *channels.Tx, uri string, st session.State) session.St
 
 // prompted gives agents what a person wrote in the chat of a session.
 func (h *Host) prompted(session, text, clientID string) {
+	h.sessions.Used(session)
 	event := ahp.MustMarshal(struct {
 		Kind string `json:"kind"`
 		Text string `json:"text"`

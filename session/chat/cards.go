@@ -27,7 +27,7 @@ type (
 		// Meta names the card.
 		Meta CardMeta `json:"_meta"`
 	}
-	// ToolCallReady completes the input of a card. Nobody has to confirm it.
+	// ToolCallReady completes the input of a card. It needs no confirmation.
 	ToolCallReady struct {
 		// TurnID is the turn.
 		TurnID string `json:"turnId"`

@@ -59,7 +59,7 @@ func Opened(tx *channels.Tx, uri, canvas string, now time.Time) {
 	publish(tx, chat, append([]ahp.Action{begin}, show(begin.TurnID, uri, "", shown)...))
 }
 
-// notice is the beginning of the host's own turn about a canvas.
+// notice begins a turn of the host about a canvas.
 func notice(turnID string, c Shown, now time.Time) TurnStarted {
 	return TurnStarted{own: true, TurnID: turnID, StartedAt: session.Timestamp(now), Message: Message{Text: "The agent opened " + c.Title, Origin: fromHost}}
 }

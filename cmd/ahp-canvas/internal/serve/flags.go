@@ -44,7 +44,7 @@ type options struct {
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
-	workspace     string  // folder of the default session; "" is the one of the process
+	workspace     string  // folder of the default session; "" is the current one
 	cards         dialect.Cards
 }
 
