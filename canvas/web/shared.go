@@ -1,13 +1,24 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
+)
 
 // These functions are for package local, which shows canvases without the page and
 // must use the same policies and scripts.
 
 // SetCanvasHeaders sets the headers of a canvas's responses, which restrict it to its
 // own origin.
-func SetCanvasHeaders(w http.ResponseWriter) { setHeaders(w, addresses{}.headers(answer)) }
+func SetCanvasHeaders(w http.ResponseWriter) { SetAllowedHeaders(w, allow.List{}) }
+
+// SetAllowedHeaders sets the headers of a canvas's responses, which restrict it to its own
+// origin and those of a list. Nothing but the host's name in the request may choose the
+// list.
+func SetAllowedHeaders(w http.ResponseWriter, list allow.List) {
+	setHeaders(w, addresses{allowed: list}.headers(answer))
+}
 
 // CanvasScript returns canvas.js, which a canvas imports, or view.js, which handles
 // its messages; nil for any other name.

@@ -54,8 +54,8 @@ func state(t *testing.T, log *channels.Log) chat.State {
 	return s.(chat.State)
 }
 
-// TestThousandTurns: each turn of a client is complete when the next one begins, also if
-// its origin is that of the host's own turns; the newest 20 stay.
+// TestThousandTurns: each turn of a client is complete when the next one begins, also with
+// the origin of the host's turns; the newest 20 stay.
 func TestThousandTurns(t *testing.T) {
 	log, s := newLog(t, "Board")
 	subscribe(t, log, s)

@@ -16,6 +16,24 @@
 /** Limit of a message and of an action's answer, in bytes of JSON. */
 export const MAX_BYTES = 64 * 1024;
 
+// Filled in by the host.
+/** @type {string[]} */
+const ALLOWED = [];
+
+/**
+ * Whether the canvas may load a url of another origin: the host's operator allowed the
+ * origin (--allow-origin), and the page that shows the canvas applies it.
+ * @param {string} url
+ */
+export function mayLoad(url) {
+  if (!URL.canParse(url)) return false;
+  const { origin, host } = new URL(url);
+  return ALLOWED.some((allowed) => {
+    const [before, domain] = allowed.split("*");
+    return domain === undefined ? origin === allowed : origin.startsWith(before) && host.endsWith(domain);
+  });
+}
+
 /** @typedef {(input: any) => any} Handler */
 
 /** @type {Map<string, Handler>} */

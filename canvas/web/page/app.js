@@ -5,7 +5,7 @@ import { Client, UNVERIFIED } from "./ahp.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
-import { dropKey, LOOKING, redeem, takeKey } from "./key.js";
+import { dropKey, LOOKING, openedLink, redeem, takeKey } from "./key.js";
 import { watchHealth } from "./health.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
@@ -14,6 +14,7 @@ import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
+import { UndoBar } from "./undo.js";
 
 const { token: kept, invitation, session, host } = takeKey();
 let token = kept;
@@ -31,8 +32,9 @@ let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, { status, snapshot, action, missing, request });
+const client = new Client(socket, { status, snapshot, action, missing, request }, host && openedLink());
 const reader = new Reader(client);
+const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
 
 /** @param {import("./ahp.js").Status} s */
@@ -95,8 +97,9 @@ function setProblem(word) {
 }
 
 function showProblem() {
-  showBanner(cards.size ? problem : undefined);
-  showEmpty(cards.size ? undefined : problem ?? (state && emptyText()));
+  const any = [...cards.values()].some((card) => !card.undoable);
+  showBanner(any ? problem : undefined);
+  showEmpty(any ? undefined : problem ?? (state && emptyText()));
 }
 
 /** The session's own failure, if any. */
@@ -188,16 +191,17 @@ function setSession(next) {
 function setOpen(refs, opened = "opened") {
   for (const channel of [...cards.keys()]) {
     if (refs.some((r) => r.channel === channel)) continue;
-    const { title, closing } = /** @type {Card} */ (cards.get(channel));
+    const { title, closing, undoable } = /** @type {Card} */ (cards.get(channel));
     drop(channel);
+    undo.remove(channel);
     if (!state) continue;
-    notice(`“${title}” was closed.`);
+    if (!undoable) notice(`“${title}” was closed.`);
     timeline.add(closing ? "you" : "agent", `closed “${title}”`);
   }
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, clientId: client.clientId, closing, kept: stays });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -209,6 +213,18 @@ function setOpen(refs, opened = "opened") {
     card.ref = ref;
     card.render();
   }
+}
+
+/** @type {import("./card.js").Surroundings["closing"]} */
+function closing(channel, title, seconds, focus) {
+  undo.add(channel, title, seconds, focus);
+  queueMicrotask(() => { layout.apply(); showProblem(); });
+}
+
+/** Handles the undo of a close. @param {string} channel */
+function stays(channel) {
+  undo.remove(channel);
+  queueMicrotask(() => { layout.apply(); showProblem(); });
 }
 
 /** Hides a canvas from agents that look, or shows it again. @param {string} channel @param {boolean} isPrivate */

@@ -2,6 +2,7 @@
 // One open canvas in the page: title, status, availability, a close button, the
 // frame, and messages over the frame. A card is never moved in the document,
 // because a frame that is moved reloads.
+import { allowedText, labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
@@ -11,6 +12,7 @@ import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
 import { setText } from "./ui.js";
+import { closeRequested, closingOf } from "./undo.js";
 import { View } from "./view.js";
 
 /**
@@ -22,6 +24,9 @@ import { View } from "./view.js";
  *   subscribe: (channel: string) => void,
  *   setPrivate: (channel: string, isPrivate: boolean) => Promise<void>,
  *   retitled: () => void,
+ *   clientId: string,
+ *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
+ *   kept: (channel: string) => void,
  * }} Surroundings
  */
 
@@ -90,15 +95,30 @@ export class Card {
     return this.#closing !== 0;
   }
 
+  /** Whether this page closed the canvas, and the person can still undo that. */
+  get undoable() {
+    return closingOf(this.state)?.clientId === this.around.clientId;
+  }
+
   /** Applies a new state; the frame reloads only if the url changed. @param {any} state */
   update(state) {
+    const before = this.undoable;
     this.state = state;
+    if (this.undoable !== before) this.#undoableChanged();
     this.#refusal = undefined;
     this.view.update({ input: state.input });
     const back = this.#refreshConn();
     if (state.url !== undefined && state.url !== this.#shown) this.reload();
     else if (back) this.#reloadMissed();
     this.render();
+  }
+
+  #undoableChanged() {
+    if (this.undoable) this.around.closing(this.ref.channel, this.title, closingOf(this.state)?.seconds ?? 0, this.element.contains(document.activeElement));
+    this.element.dataset.closing = this.undoable ? "here" : "";
+    if (this.undoable) return;
+    this.#closing = 0;
+    this.around.kept(this.ref.channel);
   }
 
   /** Handles a connection to the host that was made or lost. @param {boolean} up */
@@ -239,7 +259,7 @@ export class Card {
         if (phase === "failed") this.#fail("This canvas cannot be shown", word ?? "", true);
         else this.render();
       },
-    });
+    }, labelOf(this.state));
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
   }
@@ -267,7 +287,7 @@ export class Card {
   }
 
   #close() {
-    const seq = this.around.dispatch(this.ref.channel, { type: "canvas/closeRequested" });
+    const seq = this.around.dispatch(this.ref.channel, closeRequested());
     this.#closing = seq ?? 0;
     this.render();
   }
@@ -290,16 +310,17 @@ export class Card {
       frame.inert = stale || this.#failure !== undefined || this.#refusal !== undefined;
     }
     this.#note();
-    this.#showMessage(messageText({ stale, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting }));
+    this.#showMessage(messageText({ stale, closing: closingOf(this.state) !== undefined, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting }));
     this.around.retitled();
   }
 
-  /** Shows that this is single-document mode, why, and what is missing. */
+  /** Shows what the canvas may load from, and that this is single-document mode, why, and what is missing. */
   #note() {
     const note = this.#find(".note");
-    note.hidden = this.#missing === undefined;
-    if (!this.#missing) return;
-    setText(note, singleText(this.#missing, this.around.contentOrigin));
+    const texts = [this.#missing ? singleText(this.#missing, this.around.contentOrigin) : "", allowedText(this.state, this.#missing !== undefined)];
+    const text = texts.filter(Boolean).join(" ");
+    note.hidden = !text;
+    if (text) setText(note, text);
   }
 
   /** @param {import("./cardtext.js").Message | undefined} word */

@@ -30,13 +30,14 @@ export function singleText(missing, contentOrigin) {
 
 /**
  * The message over the frame, if any.
- * @param {{ stale: boolean, state: any, refusal: string | undefined, failure: Message | undefined, starting: boolean }} card
+ * @param {{ stale: boolean, closing?: boolean, state: any, refusal: string | undefined, failure: Message | undefined, starting: boolean }} card
  * @returns {Message | undefined}
  */
-export function messageText({ stale, state, refusal, failure, starting }) {
+export function messageText({ stale, closing, state, refusal, failure, starting }) {
   if (refusal !== undefined) {
     return { title: "This canvas cannot be shown", text: `The host did not let this page see the canvas: ${refusal}.`, retry: true };
   }
+  if (closing) return { title: "Closing", text: "Someone closed this canvas a moment ago. It stays if they undo that.", veil: true };
   if (stale && state?.url === undefined) {
     return { title: "Waiting for the provider", text: "This canvas's provider is not running. The canvas appears when the provider is back." };
   }

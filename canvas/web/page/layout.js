@@ -55,7 +55,7 @@ export class Layout {
   apply() {
     const shown = this.#shown();
     const defaultSpan = shown.length === 1 ? 12 : shown.length === 2 || shown.length === 4 ? 6 : 4;
-    const one = this.#maximized !== undefined && this.#cards.has(this.#maximized) ? this.#maximized : undefined;
+    const one = this.#maximized !== undefined && shown.includes(this.#maximized) ? this.#maximized : undefined;
     this.#main.dataset.maximized = String(one !== undefined);
     shown.forEach((id, i) => {
       const card = /** @type {HTMLElement} */ (this.#cards.get(id));
@@ -75,7 +75,7 @@ export class Layout {
   }
 
   #shown() {
-    return this.#order.filter((id) => this.#cards.has(id));
+    return this.#order.filter((id) => this.#cards.has(id) && this.#cards.get(id)?.dataset.closing !== "here");
   }
 
   /** Puts the cards in document order, if that does not reload their frames. @param {string[]} shown */

@@ -52,10 +52,11 @@ export class Mount {
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
    * @param {{ path: string, title: string, theme: any }} order
    * @param {Owner} owner
+   * @param {string} label of the canvas's content host, which has the origins that it may load from
    */
-  constructor(pattern, order, owner) {
+  constructor(pattern, order, owner, label) {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-    this.#origin = pattern.replace("*", `c-${id}`) || "*"; // an opaque origin cannot be a postMessage target
+    this.#origin = pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
     this.#order = order;
     this.#owner = owner;
     this.element = pattern ? frame(`${this.#origin}/.ahp/frame.html`, order.title) : singleFrame(order.title);

@@ -140,12 +140,13 @@ func (s *starting) start() (_ *hosted, err error) {
 
 func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Browser) host.Options {
 	proxies, _ := s.limits.Trusted() // start has checked them
+	allowed, _ := s.allowed()        // also checked
 	return host.Options{
 		Browser:      browser,
 		AccessTokens: tokens, Rotated: h.rotated,
 		Origins: s.origins, ContentOrigin: s.contentOrigin,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
-		AllowSchemes: s.schemes,
+		AllowSchemes: s.schemes, AllowOrigins: allowed,
 		Store:        h.store, Logger: s.logger,
 		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
 	}
