@@ -68,17 +68,17 @@ func withoutProviders(client object) object {
 }
 
 // chat returns the state of a session's chat.
-func (d *dialect) chat(uri string, s session.State, c chat.State) object {
-	c.Turns = d.turns(c.Turns)
+func (t *translator) chat(uri string, s session.State, c chat.State) object {
+	c.Turns = t.turns(c.Turns)
 	if c.ActiveTurn != nil {
-		c.ActiveTurn = new(d.turn(*c.ActiveTurn))
+		c.ActiveTurn = new(t.turn(*c.ActiveTurn))
 	}
 	o := objectOf(c)
-	o.set("resource", d.chatOf(uri))
+	o.set("resource", t.chatOf(uri))
 	o.set("title", s.Title)
 	o.set("status", s.Status|c.Status)
 	o["origin"] = originUser
-	if refs := d.refs(s); refs != nil {
+	if refs := t.refs(s); refs != nil {
 		o.set("canvases", refs)
 	}
 	return o
@@ -114,8 +114,8 @@ type canvasState struct {
 }
 
 // canvas returns the state of an open canvas. A canvas whose provider is gone has no URL.
-func (d *dialect) canvas(channel string, s canvas.CanvasState) ahp.Value {
-	return ahp.MustMarshal(canvasState{s.InstanceID, s.ExtensionID, s.ExtensionName, s.CanvasID, s.Title, s.Status, d.addressOf(channel, s)})
+func (t *translator) canvas(channel string, s canvas.CanvasState) ahp.Value {
+	return ahp.MustMarshal(canvasState{s.InstanceID, s.ExtensionID, s.ExtensionName, s.CanvasID, s.Title, s.Status, t.addressOf(channel, s)})
 }
 
 // summary returns the summary of a session.

@@ -11,51 +11,51 @@ import (
 
 // turns returns the turns of a chat with the links, and without cards for clients that
 // show none.
-func (d *dialect) turns(list []chat.Turn) []chat.Turn {
+func (t *translator) turns(list []chat.Turn) []chat.Turn {
 	shown := make([]chat.Turn, 0, len(list))
-	for _, t := range list {
-		shown = append(shown, d.turn(t))
+	for _, one := range list {
+		shown = append(shown, t.turn(one))
 	}
 	return shown
 }
 
-func (d *dialect) turn(t chat.Turn) chat.Turn {
+func (t *translator) turn(of chat.Turn) chat.Turn {
 	parts := []chat.Part{}
-	for _, p := range t.ResponseParts {
-		if p.ToolCall == nil || d.cards {
-			parts = append(parts, d.part(p))
+	for _, p := range of.ResponseParts {
+		if p.ToolCall == nil || t.cards {
+			parts = append(parts, t.part(p))
 		}
 	}
-	t.ResponseParts = parts
-	return t
+	of.ResponseParts = parts
+	return of
 }
 
 // part returns a part with the addresses that its canvases have now.
-func (d *dialect) part(p chat.Part) chat.Part {
+func (t *translator) part(p chat.Part) chat.Part {
 	if p.Canvases != nil {
-		p.Content, p.Canvases = p.Markdown(d.address), nil
+		p.Content, p.Canvases = p.Markdown(t.address), nil
 	}
 	return p
 }
 
 // address returns the address of an open canvas that is ready, or "".
-func (d *dialect) address(channel string) string {
-	if d.opts.State == nil {
+func (t *translator) address(channel string) string {
+	if t.opts.State == nil {
 		return ""
 	}
-	state, _ := d.opts.State(channel)
+	state, _ := t.opts.State(channel)
 	s, ok := state.(canvas.CanvasState)
 	if !ok {
 		return ""
 	}
-	return d.addressOf(channel, s)
+	return t.addressOf(channel, s)
 }
 
-func (d *dialect) addressOf(channel string, s canvas.CanvasState) string {
-	if d.opts.Address == nil || s.Availability != session.Ready || s.URL == nil {
+func (t *translator) addressOf(channel string, s canvas.CanvasState) string {
+	if t.opts.Address == nil || s.Availability != session.Ready || s.URL == nil {
 		return ""
 	}
-	return d.opts.Address(channel, s)
+	return t.opts.Address(channel, s)
 }
 
 var responsePart = chat.ResponsePart{}.ActionType()
