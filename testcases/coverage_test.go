@@ -36,7 +36,7 @@ var (
 		"invokeChangesetOperation": refused,
 		"canvasReadResource":       both, "canvasOpen": refused, "canvasInvokeAction": refused, "canvasClose": refused,
 		// This host's own (canvas/PROTOCOL.md section 7.2 and 7.3).
-		"x-ahp-canvas/setPrivate": both, "x-ahp-canvas/people": both,
+		"x-ahp-canvas/setPrivate": both, "x-ahp-canvas/people": both, "x-ahp-canvas/undoClose": both,
 		// Notifications, sent as requests.
 		"dispatchAction": refused, "unsubscribe": refused, "action": refused,
 	}
@@ -156,6 +156,7 @@ func fate(a wireAction) covers {
 // laterActions are those of the later versions, which are in no table of 0.5 and 0.6.
 var laterActions = map[string]covers{
 	"chat/turnStarted": both, "chat/responsePart": unprompted, "chat/turnComplete": unprompted,
+	"chat/toolCallStart": unprompted, "chat/toolCallReady": unprompted, "chat/toolCallComplete": unprompted,
 	"chat/canvasesChanged": unprompted, "canvas/stateChanged": unprompted,
 }
 
