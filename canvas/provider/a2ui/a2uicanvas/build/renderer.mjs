@@ -126,6 +126,13 @@ export const kit = {
   },
 };
 
+/** Names the inputs of an element for screen readers: the official labels do not belong to an input. */
+function nameInputs(element) {
+  const props = element.controller?.props, name = props?.accessibility?.label ?? props?.label;
+  if (typeof name !== "string" || !name) return;
+  for (const input of element.querySelectorAll("input, textarea, select")) if (!input.labels?.length) input.setAttribute("aria-label", name);
+}
+
 /** Adds a catalog, before the first surface is drawn. */
 export function addCatalog({ id, components, functions = [] }) {
   added.push(new Catalog(id, components, functions));
@@ -135,7 +142,8 @@ export function addCatalog({ id, components, functions = [] }) {
 const performUpdate = A2uiLitElement.prototype.performUpdate;
 A2uiLitElement.prototype.performUpdate = function () {
   try {
-    return performUpdate.call(this);
+    performUpdate.call(this);
+    nameInputs(this);
   } catch (err) {
     page.failed(this.context?.dataContext?.surface?.id ?? "", err);
   }

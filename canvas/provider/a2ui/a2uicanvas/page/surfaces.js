@@ -179,7 +179,7 @@ export class Surfaces {
 /** Lets the rows of a surface wrap if it is wider than its place: the renderer's rows do not. @param {HTMLElement} section */
 function wrapRows(section) {
   let width = 0, wraps = false;
-  const sizes = new ResizeObserver(() => {
+  const measure = () => {
     if (section.clientWidth !== width) wraps = false; // measure again
     width = section.clientWidth;
     const host = section.querySelector("a2ui-surface");
@@ -187,7 +187,8 @@ function wrapRows(section) {
     wraps ||= section.scrollWidth > section.clientWidth + 1;
     host?.toggleAttribute("data-wraps", wraps);
     if (host) sizes.observe(host);
-  });
+  };
+  const sizes = new ResizeObserver(() => requestAnimationFrame(measure)); // not at once: it changes what is observed
   sizes.observe(section);
 }
 
