@@ -21,13 +21,14 @@ const (
 	shownKey    = "canvas-shown/"   // + channel: a shownRecord, from the first change on
 	savedKey    = "canvas-saved/"   // + channel: the provider's data
 	privateKey  = "canvas-private/" // + channel: it exists while the canvas is private
+	closingKey  = "canvas-closing/" // + channel: it exists while a person can undo its close
 )
 
 // forget returns the changes that delete every record of an instance.
 func forget(channel string) []channels.Change {
 	return []channels.Change{
 		{Key: instanceKey + channel, Delete: true}, {Key: shownKey + channel, Delete: true}, {Key: savedKey + channel, Delete: true},
-		{Key: privateKey + channel, Delete: true},
+		{Key: privateKey + channel, Delete: true}, {Key: closingKey + channel, Delete: true},
 	}
 }
 

@@ -58,6 +58,10 @@ func (e *Engine) Load(records channels.Records) error {
 			state.orphans = append(state.orphans, channels.Change{Key: privateKey + rec.Key, Delete: true})
 		}
 	}
+	for _, rec := range records.Under(closingKey) { // a person closed it, and did not undo that
+		delete(byChannel, rec.Key)
+		state.orphans = append(state.orphans, forget(rec.Key)...)
+	}
 	for _, r := range byChannel {
 		state.sessions[r.record.Session] = append(state.sessions[r.record.Session], r)
 	}

@@ -426,3 +426,39 @@ func TestPrivateLasts(t *testing.T) {
 		equal(t, 0, len(l.keys("canvas-private/")))
 	})
 }
+
+// TestRestartCompletesUndoableCloses: a close that a person could still undo is complete
+// after a crash, and one that was undone is not.
+func TestRestartCompletesUndoableCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		v := h.Connect("view")
+		for _, id := range []string{"closed", "undone", "open"} {
+			time.Sleep(time.Millisecond)
+			o, err := open(h, id, "")
+			ok(t, err)
+			v.Subscribe(o.Channel)
+			if id == "open" {
+				continue
+			}
+			v.Dispatch(o.Channel, undoable)
+			synctest.Wait()
+			if id == "undone" {
+				ok(t, undo(h, v, o.Channel))
+			}
+		}
+		time.Sleep(time.Second)
+		equal(t, 1, len(l.keys("canvas-closing/")))
+
+		h = l.next()
+		var ids []string
+		for _, ref := range h.SessionState().OpenCanvases {
+			ids = append(ids, ref.InstanceID)
+		}
+		equal(t, []string{"undone", "open"}, ids)
+		equal(t, 0, len(l.keys("canvas-closing/")))
+		equal(t, 2, len(l.keys("canvas/")))
+	})
+}
