@@ -28,7 +28,7 @@ const gaugeModule = `export default ({ component, components, functions, html, c
     css` + "`:host { display: block } meter { width: 4rem }`" + `)],
 });`
 
-// A program brings a catalog of its own, and the module that draws its components. The host
+// A program brings its own catalog, and the module that draws its components. The host
 // checks messages against the schema; the page draws them.
 func Example_ownCatalog() {
 	schema, err := a2ui.Compile(a2ui.CatalogFiles{Catalog: []byte(gaugeSchema)})
