@@ -154,6 +154,10 @@ func TestTextsAreCleaned(t *testing.T) {
 	if r, _ := b.Runtime("r1"); r.Title != "a b c" || r.Program != "x y" {
 		t.Errorf("title %q, host %q", r.Title, r.Program)
 	}
+	attach(b, trusted, "r2", "https://bank\u202e.example/")
+	if r, _ := b.Runtime("r2"); r.Host != "bank .example" {
+		t.Errorf("host of the page %q", r.Host)
+	}
 }
 
 // TestSocketOfManyRuntimes: a connection has many runtimes; its end ends all of them,
@@ -207,6 +211,10 @@ func TestTakeover(t *testing.T) {
 	if trustedWire.errorCode(t) != ab.CodePermissionDenied {
 		t.Error("the token makes another principal")
 	}
+	extension, _ := attach(b, ab.Principal{Kind: ab.Extension, Origin: shop.Origin}, "r1", "https://shop.example/")
+	if extension.errorCode(t) != ab.CodePermissionDenied {
+		t.Error("another kind is the same principal")
+	}
 	again, next := attach(b, shop, "r1", "https://shop.example/")
 	if o := <-call; o.err == nil || o.err.Code != ab.CodeTransportFailed {
 		t.Errorf("the call in flight: %+v", o)
@@ -239,7 +247,7 @@ func TestTwins(t *testing.T) {
 // nothing for 35 s is silent until its next item, whatever others on its socket say.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBridge(t, ab.Options{})
+		b, begun := newBridge(t, ab.Options{}), time.Now()
 		w, c := attach(b, trusted, "r1", "https://a.example/")
 		c.Receive(ready("r2", "https://b.example/"))
 		if n := w.count(ab.TypeRuntimeStatus); n != 2 {
@@ -248,16 +256,21 @@ func TestSilence(t *testing.T) {
 		if item, _ := w.last(ab.TypeRuntimeStatus); item.RuntimeID != "" {
 			t.Errorf("the ping names a runtime: %+v", item)
 		}
-		for range 4 {
-			time.Sleep(9 * time.Second)
+		for _, s := range []struct {
+			after time.Duration
+			pings int
+			state ab.State
+		}{{9900 * time.Millisecond, 2, ab.Ready}, {10900 * time.Millisecond, 3, ab.Ready}, {20900 * time.Millisecond, 4, ab.Ready}, {34500 * time.Millisecond, 5, ab.Ready}, {36 * time.Second, 5, ab.Silent}} {
+			time.Sleep(s.after - time.Since(begun))
+			synctest.Wait()
+			if r, _ := b.Runtime("r1"); r.State != s.state || w.count(ab.TypeRuntimeStatus) != s.pings {
+				t.Errorf("after %v r1 is %s, after %d pings", s.after, r.State, w.count(ab.TypeRuntimeStatus))
+			}
 			c.Receive([]byte(`{"type":"runtime_status","runtime_id":"r2"}`))
 		}
-		synctest.Wait()
-		if n := w.count(ab.TypeRuntimeStatus); n != 5 {
-			t.Errorf("%d pings after 36 s", n)
-		}
+		c.Receive(ready("r2", "https://b.example/"))
 		if r, _ := b.Runtime("r1"); r.State != ab.Silent {
-			t.Errorf("r1 is %s", r.State)
+			t.Errorf("r1 is %s after another's runtime_ready", r.State)
 		}
 		if r, _ := b.Runtime("r2"); r.State != ab.Ready {
 			t.Errorf("r2 is %s", r.State)
@@ -401,6 +414,11 @@ func TestForeignURL(t *testing.T) {
 	c.Receive([]byte(`{"type":"runtime_status","runtime_id":"s","url":"https://bank.example/"}`))
 	if w.errorCode(t) != ab.CodePermissionDenied || len(b.Runtimes()) != 0 {
 		t.Errorf("runtime_status: %q, %d runtimes", w.errorCode(t), len(b.Runtimes()))
+	}
+	w, c = attach(b, shop, "s", "https://shop.example/")
+	c.Receive(ready("s", "https://bank.example/"))
+	if w.errorCode(t) != ab.CodePermissionDenied || len(b.Runtimes()) != 0 {
+		t.Errorf("runtime_ready again: %q, %d runtimes", w.errorCode(t), len(b.Runtimes()))
 	}
 	attach(b, trusted, "e", "https://bank.example/")
 	if len(b.Runtimes()) != 1 {
@@ -725,6 +743,18 @@ func TestUnreadableAnswers(t *testing.T) {
 			t.Errorf("%s: %v", answer, o.err)
 		}
 	}
+	// One of another runtime, on this socket or another, does not fail the call.
+	c.Receive(ready("r2", "https://b.example/"))
+	_, other := attach(b, trusted, "r3", "https://c.example/")
+	call := start(t, b, ab.Call{RuntimeID: "r", Name: "a"})
+	item := <-w.calls
+	for id, from := range map[string]*ab.Conn{"r2": c, "r3": other, "r": other} {
+		from.Receive(fmt.Appendf(nil, `{"type":"action_error","call_id":%q,"runtime_id":%q,"timeout_ms":"x"}`, item.CallID, id))
+	}
+	c.Receive(output(item, "1"))
+	if o := <-call; string(o.value) != "1" {
+		t.Errorf("after unreadable answers of others: %v", o.err)
+	}
 }
 
 func TestInvalidResult(t *testing.T) {
@@ -872,6 +902,7 @@ func TestSignals(t *testing.T) {
 		{declared, `"name":"form.sent","event":"form:sent","payload":{"n":1}`, "form.sent"},
 		{declared, `"name":"form:sent","event":"form:sent","payload":{"n":1}`, "form.sent"},
 		{declared, `"name":"form:sent","payload":{"n":1}`, "form.sent"},
+		{declared, `"name":"anything","event":"form:sent","payload":{"n":1}`, "form.sent"},
 		{declared, `"name":"form.sent","payload":{}`, ""},
 		{declared, `"name":"form.off","event":"form:off","payload":{}`, ""},
 		{declared, `"name":"form.any","payload":7`, "form.any"},
@@ -1155,7 +1186,7 @@ func TestFunctionCalls(t *testing.T) {
 	if err != nil || c.ID != "call_9" || c.Name != "search.submit" || string(c.Arguments) != `{"query":"maps"}` {
 		t.Errorf("%+v %v", c, err)
 	}
-	for _, bad := range []string{`{}`, `{"type":"function_call","name":"a","arguments":"[]"}`, `{"type":"function_call","name":"a","arguments":"{"}`, `{"type":"function_call","name":"a","arguments":{}}`} {
+	for _, bad := range []string{`{}`, `{"type":"custom_tool_call","name":"a","arguments":"{}"}`, `{"type":"function_call","name":"a","arguments":"[]"}`, `{"type":"function_call","name":"a","arguments":"{"}`, `{"type":"function_call","name":"a","arguments":{}}`} {
 		if _, err := ab.FunctionCall(ahp.Value(bad)); err == nil || err.Code != ab.CodeInvalidInput {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"embed"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -33,6 +35,8 @@ type Options struct {
 	// Agents are remote agents. Each has a canvas. Their names are unique, and
 	// [ValidName].
 	Agents []a2ui.Agent
+	// Catalogs are further catalogs that surfaces can use beside the basic one.
+	Catalogs []Catalog
 	// Media fetches pictures of its Options.Origins for the page. Nil shows none from
 	// elsewhere. The caller closes it.
 	Media *outbound.Client
@@ -44,25 +48,47 @@ type Options struct {
 	NewID func() string
 }
 
+// Catalog is a catalog of the program's own, with what draws it.
+type Catalog struct {
+	// Schema says which components and functions the catalog has. Make it with
+	// [a2ui.Compile]. Its id is the catalogId of createSurface.
+	Schema *a2ui.Catalog
+	// Module is an ES module, whose default export is a function from the page's kit to
+	// {id, components, functions?}. kit.component(name, properties, draw, styles?) makes a
+	// component, kit.values has the schemas of properties, kit.html and kit.css are Lit's,
+	// and kit.components and kit.functions are those of the basic catalog. The module runs
+	// in the canvas's own origin and loads nothing from elsewhere.
+	Module []byte
+}
+
 // Provider opens the canvases. Make it with [New].
 type Provider struct {
-	opts   Options
-	agents map[string]a2ui.Agent // by canvas id
-	logger *slog.Logger
+	opts     Options
+	catalogs []*a2ui.Catalog       // the basic one first
+	agents   map[string]a2ui.Agent // by canvas id
+	logger   *slog.Logger
 
 	ctx  context.Context
 	stop context.CancelFunc
 	done sync.WaitGroup
+
+	mu        sync.Mutex
+	unreached map[string]bool // names of agents
+	panels    map[*panel]bool // open canvases of remote agents
 }
 
 // New returns a provider that works until Close.
 func New(o Options) *Provider {
-	p := &Provider{opts: o, agents: map[string]a2ui.Agent{}, logger: o.Logger}
+	p := &Provider{opts: o, agents: map[string]a2ui.Agent{}, logger: o.Logger, unreached: map[string]bool{}, panels: map[*panel]bool{}}
 	if p.logger == nil {
 		p.logger = slog.New(slog.DiscardHandler)
 	}
 	if p.opts.NewID == nil {
 		p.opts.NewID = rand.Text
+	}
+	p.catalogs = []*a2ui.Catalog{a2ui.Basic()}
+	for _, c := range o.Catalogs {
+		p.catalogs = append(p.catalogs, c.Schema)
 	}
 	for _, a := range o.Agents {
 		p.agents[CanvasID+"-"+a.Name()] = a
@@ -76,6 +102,46 @@ func (p *Provider) Close() error {
 	p.stop()
 	p.done.Wait()
 	return nil
+}
+
+// SetReached tells the canvas of a remote agent whether the agent has been reached. While
+// it has not, the canvas says so; what people write is tried nevertheless. An agent counts
+// as reached until SetReached says otherwise.
+func (p *Provider) SetReached(agent string, reached bool) {
+	p.mu.Lock()
+	if p.unreached[agent] == !reached {
+		p.mu.Unlock()
+		return
+	}
+	p.unreached[agent] = !reached
+	panels := slices.Collect(maps.Keys(p.panels))
+	p.mu.Unlock()
+	for _, i := range panels {
+		if i.name() == agent {
+			i.reachedChanged()
+		}
+	}
+}
+
+// reached reports whether a remote agent has been reached.
+func (p *Provider) reached(agent string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.unreached[agent]
+}
+
+// track keeps an open canvas until it ends, if it is a remote agent's.
+func (p *Provider) track(i *panel, open bool) {
+	if i.agent == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if open {
+		p.panels[i] = true
+	} else {
+		delete(p.panels, i)
+	}
 }
 
 // ValidName reports whether a name can be a remote agent's: 1 to 32 letters, digits and
@@ -135,6 +201,7 @@ func (p *Provider) panel(req canvas.OpenRequest, h *canvas.Handle) (i *panel, fr
 		return i, false
 	}
 	i = newPanel(p, h, p.agents[req.CanvasID])
+	p.track(i, true)
 	// The handle also ends if the open fails, without a call of Close.
 	context.AfterFunc(h.Context(), i.end)
 	return i, true
