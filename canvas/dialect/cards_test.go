@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -34,12 +35,12 @@ func (b board) editor(t *testing.T, cards dialect.Cards, name string) server.Tra
 	t.Helper()
 	d, err := dialect.New(dialect.Options{
 		Cards: cards, State: b.state,
-		Address: func(string, canvas.CanvasState) string { return `http://g-1.localhost:80/x?a="&~t=secret` },
+		Address: func(string, canvas.CanvasState, ws.Grant) string { return `http://g-1.localhost:80/x?a="&~t=secret` },
 	}).Negotiate(ahp.Value(`{"protocolVersions":["0.9.0"],"clientInfo":{"name":"` + name + `"},"_meta":{"vscode.ahpSessionUris":true}}`))
 	if err != nil || d == nil {
 		t.Fatalf("%v, %v", d, err)
 	}
-	tr := d.Translator()
+	tr := d.Translator(ws.Grant{})
 	subscribe(t, tr, chatURI, map[string]any{
 		sessionURI: session.State{}, "ahp-chat:/s": map[string]any{"modifiedAt": "", "turns": []int{}, "status": 0},
 	})

@@ -55,7 +55,7 @@ func (t *translator) addressOf(channel string, s canvas.CanvasState) string {
 	if t.opts.Address == nil || s.Availability != session.Ready || s.URL == nil {
 		return ""
 	}
-	return t.opts.Address(channel, s)
+	return t.opts.Address(channel, s, t.grant)
 }
 
 var responsePart = chat.ResponsePart{}.ActionType()

@@ -17,6 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -65,6 +66,9 @@ type Host struct {
 	sites     *sites
 	endpoints *http.ServeMux // the host's own paths
 	extra     *http.ServeMux // patterns of Handle
+	gateway   *gateway.Gateway
+	served    http.Handler // gateway, with a limit for stalled bodies
+	views     *viewServer
 
 	conns    web.ConnLimiter // HTTP connections of Serve's listener
 	entering sync.Mutex
@@ -118,6 +122,8 @@ func (h *Host) begin() error {
 		err = h.sites.useOrigins()
 	}
 	if err != nil {
+		h.gateway.Close()
+		h.views.close()
 		h.sequence.Close()
 	}
 	return err
@@ -156,7 +162,8 @@ func (h *Host) assemble() {
 	})
 	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server
-	so.Dialects = dialect.New(dialect.Options{Cards: h.opts.Cards, State: h.log.State})
+	h.openGateway()
+	so.Dialects = dialect.New(dialect.Options{Address: h.address, Cards: h.opts.Cards, State: h.log.State})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{h.log}), true, h.keys.valid, h.keys.mayUse, h.audit.act

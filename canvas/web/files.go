@@ -28,6 +28,8 @@ var mediaTypes = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".svg":  "image/svg+xml",
+
+	".webmanifest": "application/manifest+json",
 }
 
 // file is an embedded file with its placeholders filled in.

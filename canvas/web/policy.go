@@ -52,7 +52,7 @@ var policies = map[kind]map[string]string{
 		"Content-Security-Policy": csp(
 			"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:",
 			"connect-src 'self' {sockets}", "frame-src 'self' {content}", "frame-ancestors 'none'",
-			"base-uri 'none'", "form-action 'none'", "object-src 'none'"),
+			"base-uri 'none'", "form-action 'none'", "object-src 'none'", "manifest-src 'self'"),
 	},
 	directFile: {
 		"Content-Security-Policy": csp(

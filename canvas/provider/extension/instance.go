@@ -3,6 +3,7 @@ package extension
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"sync"
 
@@ -163,6 +164,16 @@ func (i *instance) ViewGone(from canvas.View) {
 	if p, _ := i.current(); p != nil {
 		p.ViewGone(from)
 	}
+}
+
+// ServeApp passes a request to the page's server.
+func (i *instance) ServeApp(w http.ResponseWriter, r *http.Request) {
+	p, _ := i.current()
+	if app, ok := p.(canvas.WebApp); ok {
+		app.ServeApp(w, r)
+		return
+	}
+	http.Error(w, errNoPage.Message, http.StatusServiceUnavailable)
 }
 
 // newPage returns a pageMaker that serves pages over the channel or, if direct is set,

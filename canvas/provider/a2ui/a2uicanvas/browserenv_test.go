@@ -29,11 +29,16 @@ type stage struct {
 
 func newStage(t testing.TB, agents ...a2ui.Agent) *stage {
 	t.Helper()
-	h, err := host.New(host.Options{})
+	return stageWith(t, host.Options{}, a2uicanvas.Options{Agents: agents})
+}
+
+func stageWith(t testing.TB, ho host.Options, o a2uicanvas.Options) *stage {
+	t.Helper()
+	h, err := host.New(ho)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := a2uicanvas.New(a2uicanvas.Options{Agents: agents})
+	p := a2uicanvas.New(o)
 	if _, err := h.Add(p); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (e *agentsEnv) post(path, body string, header http.Header) string {
 }
 
 // sign signs a payment of 0.05 USDC with a new key.
-func sign(t *testing.T) string {
+func sign(t testing.TB) string {
 	t.Helper()
 	key, err := x402.GenerateKey()
 	if err != nil {

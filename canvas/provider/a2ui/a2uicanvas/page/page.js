@@ -83,6 +83,7 @@ const STATES = {
   "auth-required": (name) => `${name} requires a sign-in, which is not possible here.`,
   interrupted: (name) => `The answer of ${name} broke off.`,
   silent: (name) => `${name} does not answer.`,
+  unreached: (name) => `${name} has not been reached yet. The host keeps trying.`,
   unavailable: (name) => `${name} cannot be reached.`,
 };
 
