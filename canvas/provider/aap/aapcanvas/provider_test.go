@@ -225,6 +225,31 @@ func TestEventsOfHTTP(t *testing.T) {
 	}
 }
 
+// TestEventsOfViews: rule 27: a click in a View is an event in the session of its canvas
+// alone, whatever other sessions show the page.
+func TestEventsOfViews(t *testing.T) {
+	e := start(t).serve()
+	e.write("p.html", "<p>")
+	const other = "ahp-session:/other"
+	if err := e.host.EnsureSession(other, "Other"); err != nil {
+		t.Fatal(err)
+	}
+	e.openAs(other, "one", "p.html")
+	channel := e.channel("two", aapcanvas.PageID, `{"file":"p.html"}`)
+	token, _ := e.host.Tokens()
+	view := e.connect(token, channel)
+	if err := view.say(`{"type":"canvas:interaction","action":"click","ref":"a"}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := view.receives(); !strings.Contains(got, `"aap:stored"`) {
+		t.Fatal(got)
+	}
+	here, there := e.events(host.DefaultSession), e.events(other)
+	if len(here) != 1 || here[0].InstanceID != "two" || len(there) != 0 {
+		t.Errorf("%d events in the session of the canvas, %d in another", len(here), len(there))
+	}
+}
+
 // TestOpensChanged: rule 29.
 func TestOpensChanged(t *testing.T) {
 	e := start(t, func(o *aapcanvas.Options, _ *host.Options) { o.Changed = true })
