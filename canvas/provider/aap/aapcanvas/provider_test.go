@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,7 @@ func TestOpen(t *testing.T) {
 	for _, c := range []struct{ input, title, err string }{
 		{`{"file":"reports/a.html"}`, "A & B <b>x</b>", "<nil>"},
 		{`{"file":"reports/a.html","title":"Mine"}`, "Mine", "<nil>"},
+		{`{"file":"reports/a.html","title":" \u202e "}`, "A & B <b>x</b>", "<nil>"},
 		{`{"file":"untitled.html","agent":"` + strings.ToUpper(agent) + `"}`, "untitled.html", "<nil>"},
 		{`{"file":"gone.html"}`, "", "not_found"},
 		{`{"file":"x.txt"}`, "", `invalid_request {"field":"file"}`},
@@ -280,8 +282,79 @@ func TestOpensChanged(t *testing.T) {
 	e.tryOpen(aapcanvas.PagesID, "list", "{}")
 	settled := time.Now().Add(3 * time.Second)
 	e.until("three seconds", func() bool { return time.Now().After(settled) })
-	if got := list(); len(got) != 13 {
+	if got := list(); len(got) != 13 || slices.Contains(got, id) {
 		t.Errorf("open %q", got)
+	}
+}
+
+// TestOpenAlready: rule 29: a page that is open under another id is not opened a second
+// time, and two pages whose names look alike have a card each.
+func TestOpenAlready(t *testing.T) {
+	before := &env{t: t, root: t.TempDir()}
+	if err := os.MkdirAll(before.path("."), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	before.write("m.html", "<title>One</title>")
+	e := startOn(t, before, func(o *aapcanvas.Options, _ *host.Options) { o.Changed = true })
+	titles := func() (titles []string) {
+		open, err := e.host.Canvases().ListOpen(host.DefaultSession)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range open {
+			titles = append(titles, o.Title)
+		}
+		slices.Sort(titles)
+		return titles
+	}
+	e.openAs(host.DefaultSession, "mine", "m.html")
+	e.write("m.html", "<title>Two, longer</title>")
+	e.until("changed title", func() bool { return slices.Equal(titles(), []string{"Two, longer"}) })
+	e.write("a b.html", "<title>a1</title>")
+	e.write("a-b.html", "<title>a2</title>")
+	e.until("two cards more", func() bool { return len(titles()) > 2 })
+	if got := titles(); !slices.Equal(got, []string{"Two, longer", "a1", "a2"}) {
+		t.Errorf("open: %q", got)
+	}
+}
+
+// TestMarkedNew: rule 29: a page that is not opened automatically is marked in the list until a
+// person opens it.
+func TestMarkedNew(t *testing.T) {
+	e := start(t).serve()
+	token, _ := e.host.Tokens()
+	p := e.connect(token, e.channel("l", aapcanvas.PagesID, `{}`))
+	if err := p.say(`{"type":"aap:hello"}`); err != nil {
+		t.Fatal(err)
+	}
+	state := func(part string) {
+		t.Helper()
+		for got := ""; !strings.Contains(got, part); got = p.receives() {
+		}
+	}
+	e.write("p.html", "<p>")
+	state(`"new":true`)
+	if err := p.say(`{"type":"aap:open","file":"p.html"}`); err != nil {
+		t.Fatal(err)
+	}
+	state(`"open":true}`)
+}
+
+// TestStatus: rule 28: the status is the newest interaction of that page, not of another.
+func TestStatus(t *testing.T) {
+	e := start(t)
+	e.write("p.html", "<p>")
+	e.write("q.html", "<p>")
+	for _, file := range []string{"p.html", "q.html"} {
+		if _, err := e.store.Submit(t.Context(), agent, aap.Interaction{Action: "click", Element: file, CanvasFile: file}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.write("r.html", "<p>")
+	for file, want := range map[string]string{"p.html": "Last: click 'p.html'", "q.html": "Last: click 'q.html'", "r.html": "No interactions yet"} {
+		if o, _ := e.tryOpen(aapcanvas.PageID, "", `{"file":"`+file+`"}`); o.Status != want {
+			t.Errorf("%s: %q", file, o.Status)
+		}
 	}
 }
 
