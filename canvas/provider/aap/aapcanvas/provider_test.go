@@ -227,8 +227,8 @@ func TestEventsOfHTTP(t *testing.T) {
 	}
 }
 
-// TestEventsOfViews: rule 27: a click in a View is an event in the session of its canvas
-// alone, whatever other sessions show the page.
+// TestEventsOfViews: rules 27 and 28: a click in a View is an event in the session of its
+// canvas alone, whatever other sessions show the page, and its status.
 func TestEventsOfViews(t *testing.T) {
 	e := start(t).serve()
 	e.write("p.html", "<p>")
@@ -250,6 +250,9 @@ func TestEventsOfViews(t *testing.T) {
 	if len(here) != 1 || here[0].InstanceID != "two" || len(there) != 0 {
 		t.Errorf("%d events in the session of the canvas, %d in another", len(here), len(there))
 	}
+	if open, err := e.host.Canvases().ListOpen(host.DefaultSession); err != nil || open[0].Status != "Last: click" {
+		t.Errorf("status %q, %v", open[0].Status, err)
+	}
 }
 
 // TestOpensChanged: rule 29.
@@ -265,16 +268,16 @@ func TestOpensChanged(t *testing.T) {
 		}
 		return ids
 	}
-	e.write("r/ a č.html", "<p>")
+	e.write("a/ a č.html", "<p>")
 	e.until("card", func() bool { return len(list()) == 1 })
 	id := list()[0]
-	if !strings.HasPrefix(id, "aap.backend-auth.r--a--.html-") || len(id) != len("aap.backend-auth.r--a--.html-")+8 {
+	if !strings.HasPrefix(id, "aap.backend-auth.a--a--.html-") || len(id) != len("aap.backend-auth.a--a--.html-")+8 {
 		t.Errorf("instance %s", id)
 	}
 	if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, id); err != nil {
 		t.Fatal(err)
 	}
-	e.write("r/ a č.html", "<p>changed") // a person closed it
+	e.write("a/ a č.html", "<p>changed") // a person closed it; it is looked at before the others
 	for n := range 14 {
 		e.write(fmt.Sprintf("p%02d.html", n), "<p>")
 	}
