@@ -257,6 +257,7 @@ func TestEventsOfViews(t *testing.T) {
 
 // TestOpensChanged: rule 29.
 func TestOpensChanged(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *aapcanvas.Options, _ *host.Options) { o.Changed = true })
 	list := func() (ids []string) {
 		open, err := e.host.Canvases().ListOpen(host.DefaultSession)
@@ -293,6 +294,7 @@ func TestOpensChanged(t *testing.T) {
 // TestOpenAlready: rule 29: a page that is open under another id is not opened a second
 // time, and two pages whose names look alike have a card each.
 func TestOpenAlready(t *testing.T) {
+	t.Parallel()
 	before := &env{t: t, root: t.TempDir()}
 	if err := os.MkdirAll(before.path("."), 0o755); err != nil {
 		t.Fatal(err)
@@ -324,6 +326,7 @@ func TestOpenAlready(t *testing.T) {
 // TestMarkedNew: rule 29: a page that is not opened automatically is marked in the list until a
 // person opens it.
 func TestMarkedNew(t *testing.T) {
+	t.Parallel()
 	e := start(t).serve()
 	token, _ := e.host.Tokens()
 	p := e.connect(token, e.channel("l", aapcanvas.PagesID, `{}`))
@@ -364,6 +367,7 @@ func TestStatus(t *testing.T) {
 // TestRemoved: rule 28: a page that is deleted stays open, says so, and appears again when
 // the file is; also after a restart of the host, whose first look finds no file.
 func TestRemoved(t *testing.T) {
+	t.Parallel()
 	store, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), sqlitestore.FileName), sqlitestore.Options{})
 	if err != nil {
 		t.Fatal(err)
