@@ -297,7 +297,7 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 	skipShort(t)
 	e := start(t).serve()
-	e.write("p.html", `<button onclick="for (let i = 0; i < 65; i++) maestro.send('click', 'b' + i)">go</button>`)
+	e.write("p.html", `<button onclick="for (let i = 0; i < 65; i++) maestro.send('click', i < 64 ? 'b' + i : 'refused')">go</button>`)
 	e.write("interactions", "a file where the folder should be")
 	e.open("p.html")
 	v := e.view(webtest.Start(t))
@@ -308,6 +308,11 @@ func TestQueue(t *testing.T) {
 		e.until(fmt.Sprint(n, " records"), func() bool { return len(e.records()) >= n })
 	}
 	e.wait(64)
+	v.eval(`w.maestro.send("click", "b64")`)
+	e.wait(65)
+	if v.eval(`Boolean(at("aap-bar"))`) != "true" {
+		t.Error("the bar does not say that a click was refused")
+	}
 	for n, r := range e.records() {
 		if want := fmt.Sprint("b", n); r.Element != want {
 			t.Errorf("record %d is of %s, want %s", n, r.Element, want)
