@@ -58,6 +58,8 @@ type env struct {
 	front  http.Handler
 	host   *host.Host
 	server server.Options
+	direct bool
+	reg    canvas.Registration
 
 	mu        sync.Mutex
 	ln        *cutListener
@@ -83,6 +85,7 @@ type setup struct {
 	wrap   func(http.Handler) http.Handler // may be nil
 	prefix string                          // the path under which wrap has the page
 	server server.Options
+	direct bool // web apps are shown on the host's listener, where the page reaches them
 }
 
 // startWith is start with any setup.
@@ -94,7 +97,7 @@ func startWith(t testing.TB, with setup, sites ...site) *env {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, direct: with.direct, addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)
@@ -115,11 +118,11 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ChannelOnly: !e.direct})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
+	e.reg, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
 		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -146,3 +146,12 @@ func contentFiles(a addresses) map[string]*file {
 		return body, a.headers(outerFile)
 	})
 }
+
+// frameFiles are the content files without the service worker. The outer frame's policy is
+// that of the canvas's first navigation, whose redirects stay within the origin.
+func frameFiles(a addresses) map[string]*file {
+	files := contentFiles(a)
+	delete(files, "/.ahp/sw.js")
+	files["/.ahp/frame.html"].headers["Connection-Allowlist"] = withRedirects
+	return files
+}

@@ -39,6 +39,10 @@ var common = map[string]string{
 // direct.html frame other origins, so they cannot have it.
 const confined = "(response-origin)"
 
+// withRedirects is confined where the host resolves no redirects: none of them leaves the
+// origin.
+const withRedirects = confined + ";redirects=allow"
+
 // policies are the headers of each kind of response besides common. {app}, {content}
 // and {sockets} are replaced by a handler's addresses.
 var policies = map[kind]map[string]string{

@@ -12,7 +12,7 @@ func SetCanvasHeaders(w http.ResponseWriter) { setHeaders(w, canvasHeaders) }
 
 var canvasHeaders = func() map[string]string {
 	row := addresses{}.headers(answer)
-	row["Connection-Allowlist"] = confined + ";redirects=allow"
+	row["Connection-Allowlist"] = withRedirects
 	return row
 }()
 

@@ -42,6 +42,7 @@ type contentHosts struct {
 	pattern pattern
 	files   map[string]*file
 	absent  map[string]string // headers of a 404
+	frames  map[string]*file  // for canvases that are reached without a service worker
 }
 
 // New returns a Handler. It fails for an invalid origin or pattern, and for a pattern
@@ -115,7 +116,7 @@ func (h *Handler) addContent(s site) {
 	if slices.ContainsFunc(h.contents, func(c contentHosts) bool { return c.pattern == s.pattern }) {
 		return
 	}
-	h.contents = append(h.contents, contentHosts{s.pattern, contentFiles(s.addresses), s.addresses.headers(answer)})
+	h.contents = append(h.contents, contentHosts{s.pattern, contentFiles(s.addresses), s.addresses.headers(answer), frameFiles(s.addresses)})
 }
 
 // ServeHTTP routes by the request's Host. A client must read a file within 30 s;
@@ -150,4 +151,17 @@ func (c *contentHosts) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.serve(w, r)
+}
+
+// ServeFrameFile serves a file of the page's frames below /.ahp/ on another host below a
+// pattern of content origins, for canvases that are reached without a service worker. It
+// reports whether there is such a file.
+func (h *Handler) ServeFrameFile(w http.ResponseWriter, r *http.Request) bool {
+	for _, c := range h.contents {
+		if f := c.frames[r.URL.Path]; f != nil && strings.HasSuffix(strings.ToLower(r.Host), c.pattern.suffix) {
+			f.serve(w, r)
+			return true
+		}
+	}
+	return false
 }
