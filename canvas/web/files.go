@@ -152,6 +152,8 @@ func contentFiles(a addresses) map[string]*file {
 func frameFiles(a addresses) map[string]*file {
 	files := contentFiles(a)
 	delete(files, "/.ahp/sw.js")
-	files["/.ahp/frame.html"].headers["Connection-Allowlist"] = withRedirects
+	headers := files["/.ahp/frame.html"].headers
+	headers["Connection-Allowlist"] = withRedirects
+	headers["Content-Security-Policy"] += "; connect-src 'self'" // it fetches a new cookie
 	return files
 }
