@@ -39,11 +39,13 @@ type instance struct {
 	titles  titlePace       // of its title in the catalog
 	cursor  int64           // of the session's events when an agent opened it last
 
+	undoable *undoable // the close that a person can still undo; nil if there is none
+
 	reopening  bool // its provider is being asked to open it again
 	unanswered bool // it was asked, and became unreachable before it answered
 	cut        bool // a person waits for its close: no call of an earlier flow lasts longer
 
-	saving sync.Mutex // held during a commit of saved or of the private flag: one at a time
+	saving sync.Mutex // held during a commit of saved, the private flag or an undoable close: one at a time
 }
 
 // disconnect ends everything that could still come from or go to the provider.

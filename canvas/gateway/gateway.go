@@ -13,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 )
 
@@ -26,7 +27,8 @@ type Instance struct {
 	Life context.Context
 }
 
-// Options configures a Gateway. All members but Logger are required.
+// Options configures a Gateway. All members but Files, Allowed and
+// Logger are required.
 type Options struct {
 	// Instance returns the open canvas of a channel. ok is false while it is stale.
 	Instance func(channel string) (in Instance, ok bool)
@@ -43,6 +45,8 @@ type Options struct {
 	// Files serves a file below /.ahp/ of the page's frames, with the page's headers, and
 	// reports whether there is one of that name. Nil serves none.
 	Files Files
+	// Allowed are the origins that canvases may load from besides their own.
+	Allowed allow.Lists
 	// Logger receives failures without addresses; nil discards them.
 	Logger *slog.Logger
 }
@@ -116,7 +120,7 @@ func (g *Gateway) Address(uri string) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.channel(uri, in.Life)
+	c := g.channel(uri, in)
 	if c == nil {
 		return ""
 	}
@@ -145,7 +149,7 @@ func (g *Gateway) Page(uri, label string) (string, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.channel(uri, in.Life)
+	c := g.channel(uri, in)
 	if c == nil {
 		return "", ErrNoAddress
 	}

@@ -59,6 +59,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case p.channel.life.Err() != nil:
 		g.serveEnded(out, r, p)
 	default:
+		out.allowed = p.channel.allowed
 		g.admit(out, r, p)
 	}
 	out.finish()

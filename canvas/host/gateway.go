@@ -28,7 +28,7 @@ func (h *Host) openGateway() {
 			return gateway.Instance{State: live.State, App: app, Life: live.Life}, ok
 		},
 		Exists: h.canvases.Content.Exists, Read: h.canvases.Content.Fetch,
-		Connect: h.views.connect, Base: h.contentBase, Files: frameFiles{h}, Logger: h.logger,
+		Connect: h.views.connect, Base: h.contentBase, Files: frameFiles{h}, Allowed: h.allowed, Logger: h.logger,
 	})
 	h.served = web.BodyTimeout(h.gateway)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
@@ -53,6 +54,7 @@ type Host struct {
 	tools    *mcp.Server
 	logger   *slog.Logger
 	memory   *budget.Ledger
+	allowed  allow.Lists // what canvases may load from besides their own origin
 
 	keys      *keys
 	invited   invitations
@@ -87,9 +89,13 @@ func New(opts Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	opts = opts.withDefaults()
-	h := &Host{opts: opts, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
+	allowed, err := allow.New(opts.AllowOrigins)
+	if err != nil {
+		return nil, fmt.Errorf("host: AllowOrigins: %w", err)
+	}
+	h := &Host{opts: opts, allowed: allowed, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
 	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
-	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
+	h.sites = newSites(&h.opts, allowed, h.keys, http.HandlerFunc(h.serveApp))
 	h.closed, h.looks = make(chan struct{}), make(chan struct{}, looksAtOnce)
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {
@@ -144,7 +150,7 @@ func (h *Host) assemble() {
 	h.log = channels.New(lo)
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
-		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
+		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes, Allowed: h.allowed,
 		Memory: h.memory, Files: canvasFiles(),
 	})
 	h.sessions = session.New(session.Options{

@@ -7,7 +7,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -38,6 +37,7 @@ type site struct {
 	app   *app   // an app instead of files, by http/1
 	path  string // of the app's first page
 	links bool   // the canvas may offer links
+	allow bool   // it is the canvas that setup.allow allows origins
 
 	written bool // the files are those of the canvas "page", as an agent writes it
 }
@@ -60,6 +60,7 @@ type env struct {
 	server server.Options
 	direct bool
 	reg    canvas.Registration
+	allow  []string
 
 	mu        sync.Mutex
 	ln        *cutListener
@@ -86,6 +87,7 @@ type setup struct {
 	prefix string                          // the path under which wrap has the page
 	server server.Options
 	direct bool // web apps are shown on the host's listener, where the page reaches them
+	allow  []string // origins that sites with allow may load from
 }
 
 // startWith is start with any setup.
@@ -97,7 +99,7 @@ func startWith(t testing.TB, with setup, sites ...site) *env {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, direct: with.direct, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, direct: with.direct, allow: with.allow, addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)
@@ -118,12 +120,13 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ChannelOnly: !e.direct})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ChannelOnly: !e.direct, AllowOrigins: map[string][]string{"allowed": e.allow}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.reg, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
-		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}})
+		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}},
+		canvas.Declaration{CanvasID: "allowed", DisplayName: "Allowed", Description: "The same, which may load from some origins."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +159,7 @@ func (e *env) note(r *http.Request) {
 	if c := r.Header.Get("Cookie"); c != "" {
 		e.cookies = append(e.cookies, c)
 	}
-	if strings.HasPrefix(r.Host, "c-") {
+	if webtest.IsContentHost(r.Host) {
 		return // content hosts have no endpoints, see TestRouting
 	}
 	if r.URL.Path == "/mcp" || r.URL.Path == "/healthz" || r.Header.Get("Upgrade") != "" {
@@ -225,6 +228,9 @@ func (e *env) open(t testing.TB, s site) {
 	e.sites[s.id] = s
 	e.mu.Unlock()
 	args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "page", InstanceID: s.id}
+	if s.allow {
+		args.CanvasID = "allowed"
+	}
 	if s.input != nil {
 		args.Input = ahp.MustMarshal(s.input)
 	}

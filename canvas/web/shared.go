@@ -1,6 +1,10 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
+)
 
 // These functions are for packages that show canvases without the page and
 // must use the same policies and scripts.
@@ -8,13 +12,16 @@ import "net/http"
 // SetCanvasHeaders sets the headers of a canvas's responses, which restrict it to its
 // own origin. They allow redirects, which a service worker resolves itself: the caller
 // must not send one that leaves the origin.
-func SetCanvasHeaders(w http.ResponseWriter) { setHeaders(w, canvasHeaders) }
+func SetCanvasHeaders(w http.ResponseWriter) { SetAllowedHeaders(w, allow.List{}) }
 
-var canvasHeaders = func() map[string]string {
-	row := addresses{}.headers(answer)
-	row["Connection-Allowlist"] = withRedirects
-	return row
-}()
+// SetAllowedHeaders sets the headers of a canvas's responses, which restrict it to its own
+// origin and those of a list, with redirects as [SetCanvasHeaders] has them. Nothing but
+// the host's name in the request may choose the list.
+func SetAllowedHeaders(w http.ResponseWriter, list allow.List) {
+	row := addresses{allowed: list}.headers(answer)
+	row["Connection-Allowlist"] += redirects
+	setHeaders(w, row)
+}
 
 // CanvasScript returns canvas.js, which a canvas imports, or view.js, which handles
 // its messages; nil for any other name.

@@ -28,9 +28,9 @@ function hex(bytes) {
   return Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 }
 
-/** The label of a canvas's origin in this browser. @param {string} channel @param {string} extensionId */
-async function label(channel, extensionId) {
-  const text = new TextEncoder().encode(JSON.stringify([secret, channel, extensionId]));
+/** The label of a canvas's origin in this browser. With other origins that it may load from, it is another one. @param {string[]} canvas */
+async function label(...canvas) {
+  const text = new TextEncoder().encode(JSON.stringify([secret, ...canvas]));
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).subarray(0, 16));
 }
 
@@ -44,13 +44,13 @@ export function gatewayTried(shown) {
  * Asks the host for the address of a canvas's frame.
  * @param {(method: string, params: any) => Promise<any>} request
  * @param {string} pattern of content origins, "http://*.localhost:8080"
- * @param {{ channel: string, extensionId: string }} canvas
+ * @param {{ channel: string, extensionId: string, net: string }} canvas net: allowed.js
  * @returns {Promise<string>} "" if there is none that this page can frame
  */
-export async function gatewayAddress(request, pattern, { channel, extensionId }) {
+export async function gatewayAddress(request, pattern, { channel, extensionId, net }) {
   if (!pattern || !globalThis.crypto?.subtle || without) return "";
   try {
-    const name = await label(channel, extensionId);
+    const name = await label(channel, extensionId, net);
     const late = new Promise((_, reject) => setTimeout(() => reject(new Error("late")), PATIENCE));
     const { url } = await Promise.race([request("x-ahp-canvas/direct", { channel, label: name }), late]);
     // Another address is that of a host behind a relay.
