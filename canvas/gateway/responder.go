@@ -50,12 +50,6 @@ func newResponder(w http.ResponseWriter, r *http.Request) *responder {
 // Header implements http.ResponseWriter.
 func (w *responder) Header() http.Header { return w.header }
 
-// own returns the writer for a response that has the page's headers.
-func (w *responder) own() http.ResponseWriter {
-	w.wrote = true
-	return w.to
-}
-
 // WriteHeader implements http.ResponseWriter. It drops informational responses: their
 // headers could open connections.
 func (w *responder) WriteHeader(status int) {

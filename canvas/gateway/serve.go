@@ -253,7 +253,8 @@ func (g *Gateway) serveFile(w *responder, r *http.Request, p *place, name string
 	if !p.framed && p.channel.views.Serve(w, r, name) {
 		return
 	}
-	if g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.own(), r) {
+	if g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.to, r) {
+		w.wrote = true
 		return
 	}
 	body := standalone.Script(name)
