@@ -27,8 +27,7 @@ type Instance struct {
 	Life context.Context
 }
 
-// Options configures a Gateway. All members but Files, Allowed and
-// Logger are required.
+// Options configures a Gateway. All members but Allowed, Files and Logger are required.
 type Options struct {
 	// Instance returns the open canvas of a channel. ok is false while it is stale.
 	Instance func(channel string) (in Instance, ok bool)
@@ -42,11 +41,12 @@ type Options struct {
 	// Base returns the scheme of addresses and what follows the first label of their host,
 	// such as "http" and ".localhost:8080". ok is false if the host has no such names.
 	Base func() (scheme, suffix string, ok bool)
+	// Allowed returns the origins that the operator allows the canvas of a channel besides
+	// its own. Nil allows none.
+	Allowed func(channel string) allow.List
 	// Files serves a file below /.ahp/ of the page's frames, with the page's headers, and
 	// reports whether there is one of that name. Nil serves none.
 	Files Files
-	// Allowed are the origins that canvases may load from besides their own.
-	Allowed allow.Lists
 	// Logger receives failures without addresses; nil discards them.
 	Logger *slog.Logger
 }
@@ -120,7 +120,7 @@ func (g *Gateway) Address(uri string) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.channel(uri, in)
+	c := g.channel(uri, in.Life)
 	if c == nil {
 		return ""
 	}
@@ -149,7 +149,7 @@ func (g *Gateway) Page(uri, label string) (string, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.channel(uri, in)
+	c := g.channel(uri, in.Life)
 	if c == nil {
 		return "", ErrNoAddress
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
 )
@@ -17,7 +16,6 @@ import (
 type channel struct {
 	uri      string
 	life     context.Context
-	allowed  allow.List    // what it may load from besides its origin
 	requests chan struct{} // holds one value for each request
 	views    standalone.Views
 	link     link // http/1, for providers that are no canvas.WebApp
@@ -66,8 +64,7 @@ func cookieOf(secret string) string {
 
 // channel returns the current opening of a canvas, and begins it. It is nil once the gateway
 // is closed. g.mu is held.
-func (g *Gateway) channel(uri string, in Instance) *channel {
-	life := in.Life
+func (g *Gateway) channel(uri string, life context.Context) *channel {
 	if g.closed || life.Err() != nil {
 		return nil
 	}
@@ -75,7 +72,7 @@ func (g *Gateway) channel(uri string, in Instance) *channel {
 	if c != nil && c.life == life {
 		return c
 	}
-	c = &channel{uri: uri, life: life, allowed: g.opts.Allowed.For(in.State.ExtensionID, in.State.CanvasID), requests: make(chan struct{}, maxRequests)}
+	c = &channel{uri: uri, life: life, requests: make(chan struct{}, maxRequests)}
 	c.views.Channel = uri
 	c.views.Dial = func(ctx context.Context) (*client.Client, error) { return g.opts.Connect(ctx, uri) }
 	g.channels[uri] = c

@@ -24,7 +24,7 @@ type responder struct {
 	header  http.Header
 	insert  string // the script of documents; "" for our own responses
 	wrote   bool
-	allowed allow.List // what the canvas may load from besides its origin
+	allowed allow.List // what the canvas may load from besides its own origin
 
 	inserting bool
 	tag       string

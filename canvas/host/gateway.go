@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -27,8 +28,12 @@ func (h *Host) openGateway() {
 			app, _ := live.Instance.(canvas.WebApp)
 			return gateway.Instance{State: live.State, App: app, Life: live.Life}, ok
 		},
+		Allowed: func(channel string) allow.List {
+			live, _ := h.canvases.Content.Live(channel)
+			return h.canvases.Allowed(live.State)
+		},
 		Exists: h.canvases.Content.Exists, Read: h.canvases.Content.Fetch,
-		Connect: h.views.connect, Base: h.contentBase, Files: frameFiles{h}, Allowed: h.allowed, Logger: h.logger,
+		Connect: h.views.connect, Base: h.contentBase, Files: frameFiles{h}, Logger: h.logger,
 	})
 	h.served = web.BodyTimeout(h.gateway)
 }
