@@ -86,7 +86,7 @@ type setup struct {
 	wrap   func(http.Handler) http.Handler // may be nil
 	prefix string                          // the path under which wrap has the page
 	server server.Options
-	direct bool // web apps are shown on the host's listener, where the page reaches them
+	direct bool     // web apps are shown on the host's listener, where the page reaches them
 	allow  []string // origins that sites with allow may load from
 }
 

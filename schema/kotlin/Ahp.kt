@@ -1037,8 +1037,8 @@ data class CanvasState(override val json: JsonObject) : View {
 }
 
 /**
- * x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for
- * with MetaUndo.
+ * x-ahp-canvas/undoClose, client to host. Undoes a close that the same client asked for with
+ * MetaUndo.
  */
 data class CanvasUndoCloseRequest(override val json: JsonObject) : View, ClientRequest {
     val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
@@ -3945,7 +3945,7 @@ data class ToolDefinition(override val json: JsonObject) : View {
 }
 
 /**
- * UndoCloseParams takes back the close of a canvas that still waits.
+ * UndoCloseParams names the canvas whose close a client undoes.
  */
 data class UndoCloseParams(override val json: JsonObject) : View {
     /**

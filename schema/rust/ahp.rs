@@ -1098,8 +1098,8 @@ object!(CanvasState {
     nullable meta "_meta",
 });
 
-/// x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for
-/// with MetaUndo.
+/// x-ahp-canvas/undoClose, client to host. Undoes a close that the same client asked for with
+/// MetaUndo.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CanvasUndoCloseRequest {
     pub jsonrpc: Is20,
@@ -3400,7 +3400,7 @@ object!(ToolDefinition {
     required name "name",
 });
 
-/// UndoCloseParams takes back the close of a canvas that still waits.
+/// UndoCloseParams names the canvas whose close a client undoes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UndoCloseParams {
     /// the instance's ahp-canvas: channel

@@ -1167,8 +1167,8 @@ public struct CanvasState: AHPView {
     }
 }
 
-/// x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for
-/// with MetaUndo.
+/// x-ahp-canvas/undoClose, client to host. Undoes a close that the same client asked for with
+/// MetaUndo.
 public struct CanvasUndoCloseRequest: AHPView {
     public var members: [String: JSON]
     public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/undoClose")]) { self.members = members }
@@ -4065,7 +4065,7 @@ public struct ToolDefinition: AHPView {
     }
 }
 
-/// UndoCloseParams takes back the close of a canvas that still waits.
+/// UndoCloseParams names the canvas whose close a client undoes.
 public struct UndoCloseParams: AHPView {
     public var members: [String: JSON]
     public init(members: [String: JSON] = [:]) { self.members = members }
