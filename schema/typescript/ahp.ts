@@ -867,7 +867,7 @@ export interface CanvasState {
   [k: string]: unknown;
 }
 /**
- * x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for with MetaUndo.
+ * x-ahp-canvas/undoClose, client to host. Undoes a close that the same client asked for with MetaUndo.
  */
 export interface CanvasUndoCloseRequest {
   jsonrpc: "2.0";
@@ -877,7 +877,7 @@ export interface CanvasUndoCloseRequest {
   [k: string]: unknown;
 }
 /**
- * UndoCloseParams takes back the close of a canvas that still waits.
+ * UndoCloseParams names the canvas whose close a client undoes.
  */
 export interface UndoCloseParams {
   /**
