@@ -113,9 +113,8 @@ func TestATeamAtOneAddress(t *testing.T) {
 	}
 	enter := func(opened string) (*ws.Conn, string) {
 		c := dial(opened)
-		who := <-people
 		wantEcho(t, c, "in")
-		return c, who
+		return c, <-people
 	}
 	var his []*ws.Conn
 	for range 96 {
