@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -24,11 +25,34 @@ type Updated struct {
 	// IsPrivate says whether agents may look at the canvas. Only the host sets it, for a
 	// person (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
 	IsPrivate *bool `json:"isPrivate,omitzero"`
+	// Meta changes members of the state's _meta: null removes one, any other value sets
+	// it. Only the host sets it (canvas/PROTOCOL.md section 4.9).
+	Meta ahp.Value `json:"_meta,omitzero"`
 }
 
 // CloseRequested is dispatched by a client when a person closes the canvas. It
 // changes no state; the host runs the close flow.
-type CloseRequested struct{}
+type CloseRequested struct {
+	// Meta may contain [MetaUndo].
+	Meta ahp.Value `json:"_meta,omitzero"`
+}
+
+// MetaUndo is the _meta member of canvas/closeRequested with which a client asks the host
+// to wait before it closes the canvas: for how many seconds the person can undo the close.
+const MetaUndo = "x-ahp-canvas/undo"
+
+// MaxUndo is how long a close waits at most.
+const MaxUndo = 10 * time.Second
+
+// Undo returns for how long the close waits, at most [MaxUndo]. It is 0 if the client did
+// not ask for it.
+func (c CloseRequested) Undo() time.Duration {
+	var seconds float64
+	if ahp.Unmarshal(metaMember(c.Meta, MetaUndo), &seconds) != nil || !(seconds > 0) {
+		return 0
+	}
+	return time.Duration(min(seconds, MaxUndo.Seconds()) * float64(time.Second))
+}
 
 // Message carries an opaque payload between a View and the instance's provider
 // (the Canvas proposal (#297), section 10). It changes no state.

@@ -92,6 +92,11 @@ type SetPrivateParams struct {
 	IsPrivate bool   `json:"isPrivate"` // true hides the canvas from looks
 }
 
+// UndoCloseParams names the canvas whose close a client undoes.
+type UndoCloseParams struct {
+	Channel string `json:"channel"` // the instance's ahp-canvas: channel
+}
+
 // PeopleParams asks who has a session open, and says how the person is called.
 type PeopleParams struct {
 	Channel string  `json:"channel"`       // the session
@@ -124,6 +129,8 @@ var (
 	// CanvasSetPrivate hides an open canvas from agents that look. It is for people: the
 	// host refuses a connection of an agent.
 	CanvasSetPrivate = ahp.NewMethod[SetPrivateParams, ahp.None]("x-ahp-canvas/setPrivate", ahp.ClientToHost)
+	// CanvasUndoClose undoes a close that the same client asked for with [MetaUndo].
+	CanvasUndoClose = ahp.NewMethod[UndoCloseParams, ahp.None]("x-ahp-canvas/undoClose", ahp.ClientToHost)
 	// CanvasPeople returns who has a session open.
 	CanvasPeople = ahp.NewMethod[PeopleParams, PeopleResult]("x-ahp-canvas/people", ahp.ClientToHost)
 

@@ -28,6 +28,9 @@ func (s CanvasState) Apply(u Updated) CanvasState {
 	if u.IsPrivate != nil {
 		s.IsPrivate = *u.IsPrivate
 	}
+	if u.Meta != nil {
+		s.Meta = mergeMeta(s.Meta, u.Meta)
+	}
 	if u.Input.Present {
 		s.Input = nil
 		if u.Input.Value != nil {
@@ -59,7 +62,10 @@ func (u Updated) Without(s CanvasState) (Updated, bool) {
 	if bytes.Equal(s.Input, after.Input) {
 		u.Input = ahp.Field[ahp.Value]{}
 	}
-	left := u.Title.Present || u.Status.Present || u.URL.Present || u.Availability != nil || u.Input.Present || u.IsPrivate != nil
+	if ahp.Equal(s.Meta, after.Meta) {
+		u.Meta = nil
+	}
+	left := u.Title.Present || u.Status.Present || u.URL.Present || u.Availability != nil || u.Input.Present || u.IsPrivate != nil || u.Meta != nil
 	return u, left
 }
 

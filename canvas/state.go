@@ -26,7 +26,8 @@ type CanvasState struct {
 	Provider session.CanvasProviderSource `json:"provider"`
 	// IsPrivate hides the canvas from agents that look: people decide it.
 	IsPrivate bool `json:"isPrivate,omitzero"`
-	// Meta are facts for pages, such as the bridges that the instance supports.
+	// Meta are facts for pages, such as the bridges that the instance supports, and what
+	// happens to the instance now ([MetaClosing], [MetaAttention], [MetaProgress]).
 	Meta ahp.Value `json:"_meta,omitzero"`
 	// Extra keeps members that this version does not know.
 	Extra ahp.Value `json:",embed"`

@@ -61,6 +61,9 @@ type Grant struct {
 	Token string
 	// Name is what people call the token, or "".
 	Name string
+	// Loopback says that the connection's browser or program is on this machine, or reaches
+	// it as if it were: addresses of localhost work there.
+	Loopback bool
 }
 
 // TokenID returns the text that identifies a token in lists, records and audits: the

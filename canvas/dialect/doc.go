@@ -24,5 +24,6 @@
 // Each connection translates for itself, in its writer. That costs a decoding and an
 // encoding for each entry, of connections of later versions only.
 //
-// It imports ahp, canvas, channels, channels/server, session and session/chat.
+// It imports ahp, ahp/ws (Grant), canvas, channels, channels/server, session and
+// session/chat.
 package dialect

@@ -122,10 +122,10 @@ func (t *translator) canvasEntry(e *ahp.ActionEnvelope) bool {
 	if tag != canvasUpdated || !known {
 		return false
 	}
-	after := reduced(before, canvas.Actions, canvas.Reduce, e.Action)
-	t.instances[e.Channel] = after
+	after := reduced(before.state, canvas.Actions, canvas.Reduce, e.Action)
 	state := t.canvas(e.Channel, after)
-	if bytes.Equal(state, t.canvas(e.Channel, before)) {
+	t.instances[e.Channel] = instance{after, state}
+	if bytes.Equal(state, before.sent) {
 		return false
 	}
 	e.Origin = nil

@@ -110,10 +110,10 @@ type canvasState struct {
 }
 
 // canvas returns the state of an open canvas. A canvas whose provider is gone has no URL.
-func (d *dialect) canvas(channel string, s canvas.CanvasState) ahp.Value {
+func (t *translator) canvas(channel string, s canvas.CanvasState) ahp.Value {
 	o := canvasState{s.InstanceID, s.ExtensionID, s.ExtensionName, s.CanvasID, s.Title, s.Status, ""}
-	if d.opts.Address != nil && s.Availability == session.Ready && s.URL != nil {
-		o.URL = d.opts.Address(channel, s)
+	if t.opts.Address != nil && s.Availability == session.Ready && s.URL != nil {
+		o.URL = t.opts.Address(channel, s, t.grant)
 	}
 	return ahp.MustMarshal(o)
 }

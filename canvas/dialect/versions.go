@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session/chat"
@@ -30,8 +31,10 @@ var rows = []row{
 // Options configures the dialects of a host.
 type Options struct {
 	// Address returns the http or https URL at which a client can show an open canvas, or "".
-	// nil has none. It is called without locks and must return at once.
-	Address func(channel string, state canvas.CanvasState) string
+	// nil has none. grant is that of the client's connection. It is called without locks, for
+	// canvases that are ready, and must return at once. Its answers can change with the time:
+	// each state that a client is sent has the answer of its moment.
+	Address func(channel string, state canvas.CanvasState, grant ws.Grant) string
 }
 
 // New returns the dialects for server.Options.Dialects. The log must have the kind of
@@ -100,9 +103,9 @@ func (d *dialect) Capabilities() []string {
 }
 
 // Translator implements [server.Dialect].
-func (d *dialect) Translator() server.Translator {
+func (d *dialect) Translator(grant ws.Grant) server.Translator {
 	return &translator{
-		dialect: d, answers: map[string]translate{}, replaced: map[int64]ahp.Value{}, wanted: map[string]bool{},
-		sessions: map[string]*mirror{}, instances: map[string]canvas.CanvasState{},
+		dialect: d, grant: grant, answers: map[string]translate{}, replaced: map[int64]ahp.Value{}, wanted: map[string]bool{},
+		sessions: map[string]*mirror{}, instances: map[string]instance{},
 	}
 }

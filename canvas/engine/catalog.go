@@ -83,6 +83,7 @@ func (c *catalog) write(tx *channels.Tx, changes *catalogChanges) {
 	for _, i := range changes.removed {
 		tx.Remove(i.channel)
 		c.engine.instances.remove(i)
+		i.undoable.stop()
 		i.disconnect()
 	}
 }

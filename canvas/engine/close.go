@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -87,6 +89,139 @@ func (e *Engine) close(ctx context.Context, k key, limit int, meant func(*instan
 		p.callProvider(ctx)
 	}
 	return p.commit(ctx)
+}
+
+// closedByPerson is the agent's event for an instance that a person closed: whatever the
+// agent waits for there will not happen.
+var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType() + `"}`)
+
+// closeForPerson runs the close flow for a person who pressed ✕. Repeated requests for one
+// instance start one flow. It reports whether the instance is gone, or another flow closes
+// it.
+func (e *Engine) closeForPerson(i *instance) bool {
+	if i.closing.Swap(true) {
+		return true
+	}
+	defer i.closing.Store(false)
+	stop := e.cutCalls(i)
+	defer stop()
+	closed := false
+	err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
+		closed = now == i
+		return closed
+	})
+	if err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}) {
+		e.logger.Warn("canvas not closed", "channel", i.channel, "id", i.key.instance, "err", err)
+		return false
+	}
+	if err == nil && closed {
+		e.events.add(i.key, closedByPerson, nil)
+	}
+	return true
+}
+
+// undoable is a close that a person asked for and can still undo. Guarded by the log's
+// mutex.
+type undoable struct {
+	clientID string // that asked
+	timer    *time.Timer
+}
+
+// stop stops the close of an instance that is closed already.
+func (u *undoable) stop() {
+	if u != nil {
+		u.timer.Stop()
+	}
+}
+
+// closeUnlessUndone closes an instance after a time, unless the client that asked undoes
+// it. That the close was asked for is durable, so the next start completes it. If a close
+// of the instance waits already, that one counts.
+func (e *Engine) closeUnlessUndone(i *instance, clientID string, within time.Duration) {
+	i.saving.Lock()
+	defer i.saving.Unlock()
+	u := &undoable{clientID: clientID}
+	record := channels.Change{Key: closingKey + i.channel, Value: []byte("{}")}
+	err := e.changeUndoable(e.tasks.ctx, i, nil, u, record, canvas.SetMeta(canvas.MetaClosing, canvas.Closing{
+		ClientID: clientID, Until: e.now().Add(within).UTC().Format(time.RFC3339Nano), Seconds: int(math.Ceil(within.Seconds())),
+	}), func() { u.timer = e.tasks.after(within, func() { e.closeUndoable(i, u) }) })
+	if err != nil && !errors.Is(err, ahp.ErrNotFound) {
+		e.logger.Warn("canvas not closed", "channel", i.channel, "id", i.key.instance, "err", err)
+	}
+}
+
+// changeUndoable replaces an instance's undoable close, durably and then visibly. It
+// returns ahp.ErrNotFound if the instance does not have the expected one any more.
+func (e *Engine) changeUndoable(ctx context.Context, i *instance, from, to *undoable, record channels.Change, u canvas.Updated, then func()) error {
+	expected := false
+	if e.log.View(func(*channels.ReadTx) { expected = i.undoable == from }); !expected {
+		return ahp.ErrNotFound
+	}
+	_, err := e.commits.run(&change{
+		ctx: ctx, records: []channels.Change{record}, failure: nothingChanged,
+		publish: func(tx *channels.Tx, _ *catalogChanges) error {
+			if e.instances.byChannel[i.channel] != i || i.undoable != from {
+				return ahp.ErrNotFound
+			}
+			i.undoable = to
+			then()
+			e.publish(tx, i.channel, u)
+			return nil
+		},
+	})
+	return err
+}
+
+// closeUndoable closes an instance whose close was not undone in time. If the close fails,
+// the instance stays open.
+func (e *Engine) closeUndoable(i *instance, u *undoable) {
+	due := false
+	e.log.View(func(*channels.ReadTx) {
+		if due = i.undoable == u && e.instances.byChannel[i.channel] == i; due {
+			i.undoable = nil
+		}
+	})
+	if !due || e.closeForPerson(i) {
+		return
+	}
+	i.saving.Lock()
+	defer i.saving.Unlock()
+	err := e.changeUndoable(e.tasks.ctx, i, nil, nil, notClosing(i), canvas.SetMeta(canvas.MetaClosing, nil), func() {})
+	if err != nil {
+		e.update(func(tx *channels.Tx) {
+			if e.instances.byChannel[i.channel] == i {
+				e.publish(tx, i.channel, canvas.SetMeta(canvas.MetaClosing, nil))
+			}
+		})
+	}
+}
+
+// notClosing deletes the record of an instance's undoable close.
+func notClosing(i *instance) channels.Change {
+	return channels.Change{Key: closingKey + i.channel, Delete: true}
+}
+
+// UndoClose is the method x-ahp-canvas/undoClose: the client that asked for a close undoes
+// it in time. The undo is durable when it returns (canvas/PROTOCOL.md section 3.4).
+func (e *Engine) UndoClose(ctx context.Context, from *channels.Subscriber, p canvas.UndoCloseParams) (ahp.None, error) {
+	var i *instance
+	var u *undoable
+	e.log.View(func(tx *channels.ReadTx) {
+		if tx.ClientSubscribed(from.ClientID, p.Channel) {
+			i = e.instances.byChannel[p.Channel]
+		}
+	})
+	if i == nil {
+		return ahp.None{}, ahp.ErrNotFound
+	}
+	i.saving.Lock()
+	defer i.saving.Unlock()
+	e.log.View(func(*channels.ReadTx) { u = i.undoable })
+	if u == nil || u.clientID != from.ClientID {
+		return ahp.None{}, ahp.ErrNotFound
+	}
+	err := e.changeUndoable(ctx, i, u, nil, notClosing(i), canvas.SetMeta(canvas.MetaClosing, nil), u.stop)
+	return ahp.None{}, asWire(err)
 }
 
 // cutCalls gives the flows that run and wait at an instance the time of a close: a

@@ -265,3 +265,96 @@ func TestEventForAPersonsClose(t *testing.T) {
 		equal(t, 0, len(page.Events))
 	})
 }
+
+const undoable = `{"type":"canvas/closeRequested","_meta":{"x-ahp-canvas/undo":10}}`
+
+func undo(h *canvastest.Host, v *canvastest.View, channel string) error {
+	_, err := h.Canvases.UndoClose(context.Background(), v.Sub, canvas.UndoCloseParams{Channel: channel})
+	return err
+}
+
+// TestUndoClose: a close that the client undoes in time reaches neither the provider nor
+// the agent. Only the client that asked can undo it.
+func TestUndoClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, f, _ := newFake(t, engine.Options{})
+		o, err := open(h, "one", "")
+		ok(t, err)
+		v, other := h.Connect("view"), h.Connect("other")
+		v.Subscribe(o.Channel)
+		other.Subscribe(o.Channel)
+		v.Dispatch(o.Channel, undoable)
+		synctest.Wait()
+		const closing = ` {"type":"canvas/updated","_meta":{"x-ahp-canvas/closing":{"clientId":"view","until":"2000-01-01T00:00:10Z","seconds":10}}}`
+		equal(t, []string{o.Channel + " " + undoable, o.Channel + closing}, other.Brief())
+		other.Dispatch(o.Channel, undoable) // the first one counts
+		time.Sleep(9 * time.Second)
+		if err := undo(h, other, o.Channel); !errors.Is(err, ahp.ErrNotFound) {
+			t.Errorf("another client's undo: %v", err)
+		}
+		_, err = invoke(h, "one", "go", "")
+		ok(t, err) // the canvas works until it is closed
+		ok(t, undo(h, v, o.Channel))
+		if err := undo(h, v, o.Channel); !errors.Is(err, ahp.ErrNotFound) {
+			t.Errorf("a second undo: %v", err)
+		}
+		equal(t, []string{o.Channel + " " + undoable, o.Channel + ` {"type":"canvas/updated","_meta":{"x-ahp-canvas/closing":null}}`}, other.Brief())
+		time.Sleep(time.Hour)
+		equal(t, []string{"open one ", "invoke one go"}, f.took())
+		equal(t, 1, len(h.SessionState().OpenCanvases))
+		page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
+		ok(t, err)
+		equal(t, 0, len(page.Events))
+	})
+}
+
+// TestUndoCloseEnds: a close that is not undone takes place, once, and later or at once if
+// anyone closes the canvas without an undo.
+func TestUndoCloseEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		request string
+		end     func(h *canvastest.Host, v *canvastest.View, channel string) error
+		after   time.Duration
+		event   bool
+	}{
+		"in time":          {request: undoable, after: 10 * time.Second, event: true},
+		"longer is cut":    {request: `{"type":"canvas/closeRequested","_meta":{"x-ahp-canvas/undo":1e300}}`, after: 10 * time.Second, event: true},
+		"shorter":          {request: `{"type":"canvas/closeRequested","_meta":{"x-ahp-canvas/undo":0.5}}`, after: 500 * time.Millisecond, event: true},
+		"not a number":     {request: `{"type":"canvas/closeRequested","_meta":{"x-ahp-canvas/undo":"10"}}`, event: true},
+		"negative":         {request: `{"type":"canvas/closeRequested","_meta":{"x-ahp-canvas/undo":-1}}`, event: true},
+		"_meta of another": {request: `{"type":"canvas/closeRequested","_meta":[10]}`, event: true},
+		"the agent closes": {request: undoable, end: func(h *canvastest.Host, _ *canvastest.View, _ string) error { return closeCanvas(h, "one") }},
+		"another client closes": {request: undoable, event: true, end: func(h *canvastest.Host, _ *canvastest.View, channel string) error {
+			v := h.Connect("foreign")
+			v.Subscribe(channel)
+			v.Dispatch(channel, `{"type":"canvas/closeRequested"}`)
+			return nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, f, _ := newFake(t, engine.Options{})
+				o, err := open(h, "one", "")
+				ok(t, err)
+				v := h.Connect("view")
+				v.Subscribe(o.Channel)
+				begun := time.Now()
+				f.close = func(context.Context) error { equal(t, c.after, time.Since(begun)); return nil }
+				v.Dispatch(o.Channel, c.request)
+				synctest.Wait()
+				if c.end != nil {
+					ok(t, c.end(h, v, o.Channel))
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				equal(t, []string{"open one ", "close one"}, f.took())
+				if err := undo(h, v, o.Channel); !errors.Is(err, ahp.ErrNotFound) {
+					t.Errorf("an undo that is too late: %v", err)
+				}
+				page, err := h.Canvases.Events(t.Context(), canvastest.Session, 0, 0)
+				ok(t, err)
+				equal(t, c.event, len(page.Events) == 1)
+			})
+		})
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine/contentjson"
 	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
@@ -43,6 +44,8 @@ type Options struct {
 	// AllowSchemes are URL schemes that canvases may point to in addition to the
 	// policy's own (canvas/PROTOCOL.md section 6), without the colon: "file", "data".
 	AllowSchemes []string
+	// Allowed are the origins that canvases of this host's own providers may load from.
+	Allowed allow.Lists
 	// Memory counts compiled schemas and content; nil counts nothing.
 	Memory *budget.Ledger
 	// Files are part of the content of every instance, by path without the leading
@@ -63,6 +66,7 @@ type Engine struct {
 	now      func() time.Time
 	limits   check.Limits
 	timeouts canvas.Timeouts
+	allowed  allow.Lists
 
 	// Content serves what instances show.
 	Content *Content
@@ -91,8 +95,8 @@ func New(opts Options) *Engine {
 		log: opts.Log, newID: opts.NewID, now: opts.Now,
 		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		limits:   check.Limits{Limits: opts.Limits.WithDefaults(), Schemas: jsonschema.NewMemory(opts.Memory)},
-		timeouts: opts.Timeouts.WithDefaults(),
-		tasks:    newTasks(), instances: newInstances(),
+		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed,
+		tasks: newTasks(), instances: newInstances(),
 	}
 	if e.newID == nil {
 		e.newID = rand.Text

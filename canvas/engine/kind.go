@@ -69,8 +69,8 @@ func (k *kind) permitUpdate(d *channels.Dispatch, st canvas.CanvasState, i *inst
 	if err := k.engine.limits.Update(st.InstanceID, u, st.Provider); err != nil {
 		return err // refused as it was sent
 	}
-	if changed {
-		a.Title, a.Status = u.Title, u.Status
+	if changed || a.Meta != nil {
+		a.Title, a.Status, a.Meta = u.Title, u.Status, nil // only the host sets _meta
 		d.Replace(a)
 	}
 	return nil
@@ -124,41 +124,18 @@ func (k *kind) after(tx *channels.Tx, uri string, before, after channels.State, 
 func (k *kind) effect(d channels.Dispatch) {
 	switch a := d.Action.(type) {
 	case canvas.CloseRequested:
-		k.closeRequested(d.Channel)
+		if i := k.instanceOf(d.Channel); i == nil {
+			return
+		} else if undo := a.Undo(); undo > 0 {
+			k.engine.tasks.start(func() { k.engine.closeUnlessUndone(i, d.From.ClientID, undo) })
+		} else {
+			k.engine.tasks.start(func() { k.engine.closeForPerson(i) })
+		}
 	case canvas.Message:
 		if i := k.instanceOf(d.Channel); i != nil && i.ext.ClientID == "" {
 			i.box.message(viewOf(d.From), a.Payload)
 		}
 	}
-}
-
-// closedByPerson is the agent's event for an instance that a person closed: whatever the
-// agent waits for there will not happen.
-var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType() + `"}`)
-
-// closeRequested starts the close flow for a person who pressed ✕. Repeated requests
-// for one instance start one flow.
-func (k *kind) closeRequested(channel string) {
-	e, i := k.engine, k.instanceOf(channel)
-	if i == nil || i.closing.Swap(true) {
-		return
-	}
-	e.tasks.start(func() {
-		defer i.closing.Store(false)
-		stop := e.cutCalls(i)
-		defer stop()
-		closed := false
-		err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
-			closed = now == i
-			return closed
-		})
-		switch {
-		case err == nil && closed:
-			e.events.add(i.key, closedByPerson, nil)
-		case err != nil && !errors.Is(err, &canvas.Error{Code: canvas.CodeInstanceNotFound}):
-			e.logger.Warn("canvas not closed", "channel", channel, "id", i.key.instance, "err", err)
-		}
-	})
 }
 
 // left reports to the instance that a View disconnected. Client providers receive no such

@@ -58,6 +58,10 @@ func (e *Engine) Load(records channels.Records) error {
 			state.orphans = append(state.orphans, channels.Change{Key: privateKey + rec.Key, Delete: true})
 		}
 	}
+	for _, rec := range records.Under(closingKey) { // a person closed it, and did not undo that
+		delete(byChannel, rec.Key)
+		state.orphans = append(state.orphans, forget(rec.Key)...)
+	}
 	for _, r := range byChannel {
 		state.sessions[r.record.Session] = append(state.sessions[r.record.Session], r)
 	}
@@ -152,7 +156,7 @@ func (e *Engine) restore(tx *channels.Tx, r *restored) error {
 	st := canvas.CanvasState{
 		InstanceID: rec.InstanceID, CanvasID: rec.CanvasID, ExtensionID: rec.ExtensionID, ExtensionName: rec.ExtensionName,
 		DisplayName: rec.DisplayName, Input: rec.Input, Title: rec.Shown.Title, Status: rec.Shown.Status,
-		Availability: session.Stale, Provider: rec.Provider, IsPrivate: r.private, Meta: metaOf(rec.HTTP, rec.Links),
+		Availability: session.Stale, Provider: rec.Provider, IsPrivate: r.private, Meta: metaOf(rec.HTTP, rec.Links, e.net(rec.Provider.ClientID, rec.ExtensionID, rec.CanvasID)),
 	}
 	if err := tx.Create(r.channel, rec.Session, st); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -20,9 +21,10 @@ import (
 
 // lives is a store and the successive hosts that use it.
 type lives struct {
-	t     *testing.T
-	store *channels.Memory
-	ids   atomic.Int64
+	t       *testing.T
+	store   *channels.Memory
+	ids     atomic.Int64
+	allowed allow.Lists // of the next host
 }
 
 // next crashes the current host, which keeps what was committed, and starts another.
@@ -37,7 +39,7 @@ func (l *lives) next() *canvastest.Host {
 		l.store, err = l.store.Reopen()
 		ok(l.t, err)
 	}
-	return canvastest.New(l.t, engine.Options{Store: l.store, NewID: func() string { return fmt.Sprintf("n%d", l.ids.Add(1)) }})
+	return canvastest.New(l.t, engine.Options{Store: l.store, Allowed: l.allowed, NewID: func() string { return fmt.Sprintf("n%d", l.ids.Add(1)) }})
 }
 
 // keys returns the store's keys of a kind, in order.
@@ -422,5 +424,41 @@ func TestPrivateLasts(t *testing.T) {
 		ok(t, set(true))
 		ok(t, h.Canvases.Close(t.Context(), canvastest.Session, "one"))
 		equal(t, 0, len(l.keys("canvas-private/")))
+	})
+}
+
+// TestRestartCompletesUndoableCloses: a close that a person could still undo is complete
+// after a crash, and one that was undone is not.
+func TestRestartCompletesUndoableCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		h, f := l.next(), &fake{}
+		registerFake(h, f)
+		v := h.Connect("view")
+		for _, id := range []string{"closed", "undone", "open"} {
+			time.Sleep(time.Millisecond)
+			o, err := open(h, id, "")
+			ok(t, err)
+			v.Subscribe(o.Channel)
+			if id == "open" {
+				continue
+			}
+			v.Dispatch(o.Channel, undoable)
+			synctest.Wait()
+			if id == "undone" {
+				ok(t, undo(h, v, o.Channel))
+			}
+		}
+		time.Sleep(time.Second)
+		equal(t, 1, len(l.keys("canvas-closing/")))
+
+		h = l.next()
+		var ids []string
+		for _, ref := range h.SessionState().OpenCanvases {
+			ids = append(ids, ref.InstanceID)
+		}
+		equal(t, []string{"undone", "open"}, ids)
+		equal(t, 0, len(l.keys("canvas-closing/")))
+		equal(t, 2, len(l.keys("canvas/")))
 	})
 }

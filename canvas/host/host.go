@@ -14,8 +14,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -52,6 +54,7 @@ type Host struct {
 	tools    *mcp.Server
 	logger   *slog.Logger
 	memory   *budget.Ledger
+	allowed  allow.Lists // what canvases may load from besides their own origin
 
 	keys      *keys
 	invited   invitations
@@ -63,6 +66,9 @@ type Host struct {
 	sites     *sites
 	endpoints *http.ServeMux // the host's own paths
 	extra     *http.ServeMux // patterns of Handle
+	gateway   *gateway.Gateway
+	served    http.Handler // gateway, with a limit for stalled bodies
+	views     *viewServer
 
 	conns    web.ConnLimiter // HTTP connections of Serve's listener
 	entering sync.Mutex
@@ -83,9 +89,13 @@ func New(opts Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	opts = opts.withDefaults()
-	h := &Host{opts: opts, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
+	allowed, err := allow.New(opts.AllowOrigins)
+	if err != nil {
+		return nil, fmt.Errorf("host: AllowOrigins: %w", err)
+	}
+	h := &Host{opts: opts, allowed: allowed, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
 	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
-	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
+	h.sites = newSites(&h.opts, allowed, h.keys, http.HandlerFunc(h.serveApp))
 	h.closed, h.looks = make(chan struct{}), make(chan struct{}, looksAtOnce)
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {
@@ -112,6 +122,8 @@ func (h *Host) begin() error {
 		err = h.sites.useOrigins()
 	}
 	if err != nil {
+		h.gateway.Close()
+		h.views.close()
 		h.sequence.Close()
 	}
 	return err
@@ -138,7 +150,7 @@ func (h *Host) assemble() {
 	h.log = channels.New(lo)
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
-		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
+		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes, Allowed: h.allowed,
 		Memory: h.memory, Files: canvasFiles(),
 	})
 	h.sessions = session.New(session.Options{
@@ -149,7 +161,8 @@ func (h *Host) assemble() {
 	})
 	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server
-	so.Dialects = dialect.New(dialect.Options{})
+	h.openGateway()
+	so.Dialects = dialect.New(dialect.Options{Address: h.address})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{h.log}), true, h.keys.valid, h.keys.mayUse, h.audit.act

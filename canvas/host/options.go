@@ -100,6 +100,10 @@ type Options struct {
 	// AllowSchemes are further URL schemes that canvases can point to, for example
 	// "file", without the colon.
 	AllowSchemes []string
+	// AllowOrigins are origins that canvases may load from besides their own, by the id of a
+	// canvas or of an extension: {"notes": {"https://cdn.example", "wss://*.example.org"}}.
+	// They count for canvases of this host's own providers. The page names them on the card.
+	AllowOrigins map[string][]string
 	// Drain is how long Close waits for active requests; default 10 s.
 	Drain time.Duration
 

@@ -107,6 +107,8 @@ func (h *Host) drain() error {
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), h.opts.Drain)
 	defer cancel()
+	h.gateway.Close()
+	h.views.close()
 	var wg sync.WaitGroup
 	var closed, answered, stopped error
 	if srv != nil {

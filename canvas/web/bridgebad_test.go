@@ -88,6 +88,7 @@ func TestCloseEndsRequests(t *testing.T) {
 	a := liveApp(t)
 	_, p, _ := showLive(t, a)
 	p.Click(t, ".close")
+	p.Click(t, ".undo .now")
 	a.end(t)
 }
 

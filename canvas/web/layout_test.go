@@ -140,5 +140,6 @@ func TestTimeline(t *testing.T) {
 	e.back(t)
 	said("Host connected again")
 	p.Click(t, ".close")
+	p.Click(t, ".undo .now")
 	said("You closed “New”")
 }

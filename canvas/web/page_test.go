@@ -124,14 +124,38 @@ func TestClose(t *testing.T) {
 	// one.
 	webtest.Eval[any](t, p, `document.querySelector("[aria-label='Close “Hello one”']").focus()`)
 	p.Keys(t, "\r")
-	p.Wait(t, `document.querySelectorAll(".card").length === 1`)
-	p.Wait(t, `document.getElementById("notices").textContent === "“Hello one” was closed."`)
-	p.Wait(t, `document.activeElement.ariaLabel === "Close “Hello two”"`)
+	p.Wait(t, `document.querySelector(".undo span").textContent === "“Hello one” is closed." && document.activeElement.matches(".undo-close")`)
+	p.Click(t, ".undo .now")
+	p.Wait(t, `document.querySelectorAll(".card").length === 1 && document.querySelector(".undo").hidden`)
 	if got := webtest.Eval[int](t, stays, document+`.mark`); got != 1 {
 		t.Error("the canvas that stayed was loaded again")
 	}
-	p.Keys(t, "\r")
+	p.Wait(t, `document.activeElement === document.getElementById("canvases")`)
+	p.Click(t, ".close")
 	p.Wait(t, `document.querySelector("#empty h2").textContent === "Nothing is open" && !document.getElementById("empty").hidden`)
+}
+
+// TestUndoClose: a person undoes the closes of several canvases at once. They were not
+// loaded again, nothing reached their provider, and others saw that they were closing.
+func TestUndoClose(t *testing.T) {
+	e := start(t, nil, helloSite("one"), helloSite("two"))
+	b := webtest.Start(t)
+	p, other := b.Open(t, e.link), b.Open(t, e.link)
+	for _, frame := range shown(t, p, 2) {
+		webtest.Eval[any](t, frame, `void(`+document+`.mark = 1)`)
+	}
+	shown(t, other, 2)
+	webtest.Eval[any](t, p, `document.querySelectorAll(".close").forEach((b) => b.click())`)
+	p.Wait(t, `document.querySelector(".undo span").textContent === "2 canvases are closed." && document.querySelectorAll(".card:not([data-closing=here])").length === 0 && !document.getElementById("empty").hidden`)
+	other.Wait(t, `[...document.querySelectorAll(".words h3")].filter((h) => h.textContent === "Closing").length === 2 && document.querySelector(".undo").hidden`)
+	p.Click(t, ".undo-close")
+	p.Wait(t, `document.querySelector(".undo").hidden && document.querySelectorAll(".card:not([data-closing=here])").length === 2 && document.getElementById("empty").hidden`)
+	other.Wait(t, `[...document.querySelectorAll(".words")].every((w) => w.hidden)`)
+	for _, frame := range shown(t, p, 2) {
+		if webtest.Eval[int](t, frame, document+`.mark || 0`) != 1 {
+			t.Error("a canvas was loaded again")
+		}
+	}
 }
 
 // TestCloseIsLost: a close that was lost with the connection is sent again on the next
@@ -149,7 +173,8 @@ func TestCloseIsLost(t *testing.T) {
 		};
 	})()`)
 	p.Click(t, ".close")
-	p.Wait(t, `document.querySelectorAll(".card").length === 0 && document.getElementById("notices").textContent === "“Hello one” was closed."`)
+	p.Click(t, ".undo .now")
+	p.Wait(t, `document.querySelectorAll(".card").length === 0`)
 }
 
 func TestStaleKeepsTheFrame(t *testing.T) {

@@ -36,7 +36,7 @@ var (
 const endingTime = 250 * time.Millisecond
 
 // probeTime is how long the other connection has to answer a ping. A client without the
-// resume secret whose network vanished waits no longer to come back.
+// resume secret whose network vanished waits no longer to reconnect.
 const probeTime = 3 * time.Second
 
 // claimSoon is claim, which it repeats while another connection of the client might end.

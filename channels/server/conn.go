@@ -79,10 +79,10 @@ func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	c.waiting.add()
 	defer c.waiting.done()
-	if c.server.dialects != nil && (c.spoken != nil || c.sub == nil) && !c.translate(req) {
+	if !c.prove(req) {
 		return
 	}
-	if !c.prove(req) {
+	if c.server.dialects != nil && (c.spoken != nil || c.sub == nil) && !c.translate(req) {
 		return
 	}
 	m, known := c.server.methods[req.Method]

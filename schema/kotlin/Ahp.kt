@@ -503,10 +503,15 @@ data class CanvasCloseRequest(override val json: JsonObject) : View, ClientReque
  * capability canvas.
  */
 data class CanvasCloseRequestedAction(override val json: JsonObject) : View, CanvasAction {
+    /**
+     * _meta may contain MetaUndo.
+     */
+    val meta: JsonElement? get() = json.get("_meta")
 
     companion object {
-        fun of() = CanvasCloseRequestedAction(buildJsonObject {
+        fun of(meta: JsonElement? = null) = CanvasCloseRequestedAction(buildJsonObject {
             put("type", JsonPrimitive("canvas/closeRequested"))
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -1007,7 +1012,8 @@ data class CanvasState(override val json: JsonObject) : View {
      */
     val isPrivate: Boolean? get() = json.known("isPrivate")?.let { it.jsonPrimitive.boolean }
     /**
-     * _meta are facts for pages, such as the bridges that the instance supports.
+     * _meta are facts for pages, such as the bridges that the instance supports, and what
+     * happens to the instance now (MetaClosing, MetaAttention, MetaProgress).
      */
     val meta: JsonElement? get() = json.get("_meta")
 
@@ -1026,6 +1032,40 @@ data class CanvasState(override val json: JsonObject) : View {
             put("provider", provider.json)
             isPrivate?.let { put("isPrivate", JsonPrimitive(it)) }
             meta?.let { put("_meta", it) }
+        })
+    }
+}
+
+/**
+ * x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for
+ * with MetaUndo.
+ */
+data class CanvasUndoCloseRequest(override val json: JsonObject) : View, ClientRequest {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val params: UndoCloseParams get() = json.getValue("params").let { UndoCloseParams(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, params: UndoCloseParams) = CanvasUndoCloseRequest(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("method", JsonPrimitive("x-ahp-canvas/undoClose"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
+ * The response to x-ahp-canvas/undoClose.
+ */
+data class CanvasUndoCloseResponse(override val json: JsonObject) : View {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val result: JsonElement get() = json.getValue("result")
+
+    companion object {
+        fun of(id: RequestId, result: JsonElement) = CanvasUndoCloseResponse(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("result", result)
         })
     }
 }
@@ -1062,9 +1102,14 @@ data class CanvasUpdatedAction(override val json: JsonObject) : View, CanvasActi
      * (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
      */
     val isPrivate: Maybe<Boolean>? get() = json.maybe("isPrivate") { it.jsonPrimitive.boolean }
+    /**
+     * _meta changes members of the state's _meta: null removes one, any other value sets it.
+     * Only the host sets it (canvas/PROTOCOL.md section 4.9).
+     */
+    val meta: JsonElement? get() = json.get("_meta")
 
     companion object {
-        fun of(title: Maybe<String>? = null, status: Maybe<String>? = null, url: Maybe<String>? = null, availability: Maybe<Availability>? = null, input: JsonElement? = null, isPrivate: Maybe<Boolean>? = null) = CanvasUpdatedAction(buildJsonObject {
+        fun of(title: Maybe<String>? = null, status: Maybe<String>? = null, url: Maybe<String>? = null, availability: Maybe<Availability>? = null, input: JsonElement? = null, isPrivate: Maybe<Boolean>? = null, meta: JsonElement? = null) = CanvasUpdatedAction(buildJsonObject {
             put("type", JsonPrimitive("canvas/updated"))
             title?.let { m -> put("title", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
             status?.let { m -> put("status", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
@@ -1072,6 +1117,7 @@ data class CanvasUpdatedAction(override val json: JsonObject) : View, CanvasActi
             availability?.let { m -> put("availability", m.value?.let { JsonPrimitive(it.text) } ?: JsonNull) }
             input?.let { put("input", it) }
             isPrivate?.let { m -> put("isPrivate", m.value?.let { JsonPrimitive(it) } ?: JsonNull) }
+            meta?.let { put("_meta", it) }
         })
     }
 }
@@ -1240,6 +1286,7 @@ fun readClientRequest(json: JsonObject): ClientRequest = when (json.getValue("me
     "canvasClose" -> CanvasCloseRequest(json)
     "x-ahp-canvas/setPrivate" -> CanvasSetPrivateRequest(json)
     "x-ahp-canvas/people" -> CanvasPeopleRequest(json)
+    "x-ahp-canvas/undoClose" -> CanvasUndoCloseRequest(json)
     else -> UnknownClientRequest(json)
 }
 
@@ -3893,6 +3940,22 @@ data class ToolDefinition(override val json: JsonObject) : View {
     companion object {
         fun of(name: String) = ToolDefinition(buildJsonObject {
             put("name", JsonPrimitive(name))
+        })
+    }
+}
+
+/**
+ * UndoCloseParams takes back the close of a canvas that still waits.
+ */
+data class UndoCloseParams(override val json: JsonObject) : View {
+    /**
+     * the instance's ahp-canvas: channel
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(channel: String) = UndoCloseParams(buildJsonObject {
+            put("channel", JsonPrimitive(channel))
         })
     }
 }

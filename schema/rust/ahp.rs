@@ -278,6 +278,7 @@ literal!(IsSubscribe: str = "subscribe");
 literal!(IsUnsubscribe: str = "unsubscribe");
 literal!(IsXAhpCanvasPeople: str = "x-ahp-canvas/people");
 literal!(IsXAhpCanvasSetPrivate: str = "x-ahp-canvas/setPrivate");
+literal!(IsXAhpCanvasUndoClose: str = "x-ahp-canvas/undoClose");
 
 /// ActionEnvelope is the params of the action notification (ahp/PROTOCOL.md section 2e).
 #[derive(Clone, Debug, PartialEq)]
@@ -675,11 +676,14 @@ object!(CanvasCloseRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CanvasCloseRequestedAction {
     pub r#type: IsCanvasCloseRequested,
+    /// _meta may contain MetaUndo.
+    pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
 object!(CanvasCloseRequestedAction {
     required r#type "type",
+    nullable meta "_meta",
 });
 
 /// The response to canvasClose.
@@ -1072,7 +1076,8 @@ pub struct CanvasState {
     pub provider: CanvasProviderSource,
     /// isPrivate hides the canvas from agents that look: people decide it.
     pub is_private: Option<bool>,
-    /// _meta are facts for pages, such as the bridges that the instance supports.
+    /// _meta are facts for pages, such as the bridges that the instance supports, and what
+    /// happens to the instance now (MetaClosing, MetaAttention, MetaProgress).
     pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
@@ -1091,6 +1096,39 @@ object!(CanvasState {
     required provider "provider",
     optional is_private "isPrivate",
     nullable meta "_meta",
+});
+
+/// x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for
+/// with MetaUndo.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasUndoCloseRequest {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub method: IsXAhpCanvasUndoClose,
+    pub params: UndoCloseParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasUndoCloseRequest {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required method "method",
+    required params "params",
+});
+
+/// The response to x-ahp-canvas/undoClose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasUndoCloseResponse {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub result: (),
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasUndoCloseResponse {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required result "result",
 });
 
 /// CanvasUpdatedAction changes members of a CanvasState: absent keeps a member, null clears
@@ -1113,6 +1151,9 @@ pub struct CanvasUpdatedAction {
     /// isPrivate says whether agents may look at the canvas. Only the host sets it, for a person
     /// (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
     pub is_private: Option<Option<bool>>,
+    /// _meta changes members of the state's _meta: null removes one, any other value sets it.
+    /// Only the host sets it (canvas/PROTOCOL.md section 4.9).
+    pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
@@ -1124,6 +1165,7 @@ object!(CanvasUpdatedAction {
     nullable availability "availability",
     nullable input "input",
     nullable is_private "isPrivate",
+    nullable meta "_meta",
 });
 
 /// ChannelParams is the params of methods that need only their channel.
@@ -1247,10 +1289,11 @@ pub enum ClientRequest {
     CanvasCloseRequest(Box<CanvasCloseRequest>),
     CanvasSetPrivateRequest(Box<CanvasSetPrivateRequest>),
     CanvasPeopleRequest(Box<CanvasPeopleRequest>),
+    CanvasUndoCloseRequest(Box<CanvasUndoCloseRequest>),
     /// A value with a tag that this version does not know.
     Unknown(Value),
 }
-tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", });
+tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", CanvasUndoCloseRequest = "x-ahp-canvas/undoClose", });
 
 /// CompletionsResult has no items, because there is no config.
 #[derive(Clone, Debug, PartialEq)]
@@ -3355,6 +3398,18 @@ pub struct ToolDefinition {
 }
 object!(ToolDefinition {
     required name "name",
+});
+
+/// UndoCloseParams takes back the close of a canvas that still waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UndoCloseParams {
+    /// the instance's ahp-canvas: channel
+    pub channel: String,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(UndoCloseParams {
+    required channel "channel",
 });
 
 /// unsubscribe, client to host. Ends a channel's envelopes.

@@ -640,6 +640,12 @@ public struct CanvasCloseRequest: AHPView {
 public struct CanvasCloseRequestedAction: AHPView {
     public var members: [String: JSON]
     public init(members: [String: JSON] = ["type": JSON.string("canvas/closeRequested")]) { self.members = members }
+
+    /// _meta may contain MetaUndo.
+    public var meta: JSON? {
+        get { members["_meta"].flatMap { Optional($0) } }
+        set { members["_meta"] = newValue.map { $0 } }
+    }
 }
 
 /// The response to canvasClose.
@@ -1153,10 +1159,44 @@ public struct CanvasState: AHPView {
         set { members["isPrivate"] = newValue.map { JSON.bool($0) } }
     }
 
-    /// _meta are facts for pages, such as the bridges that the instance supports.
+    /// _meta are facts for pages, such as the bridges that the instance supports, and what
+    /// happens to the instance now (MetaClosing, MetaAttention, MetaProgress).
     public var meta: JSON? {
         get { members["_meta"].flatMap { Optional($0) } }
         set { members["_meta"] = newValue.map { $0 } }
+    }
+}
+
+/// x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for
+/// with MetaUndo.
+public struct CanvasUndoCloseRequest: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/undoClose")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var params: UndoCloseParams? {
+        get { members["params"].flatMap { $0.object.map(UndoCloseParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// The response to x-ahp-canvas/undoClose.
+public struct CanvasUndoCloseResponse: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var result: JSON? {
+        get { members["result"].flatMap { Optional($0) } }
+        set { members["result"] = newValue.map { $0 } }
     }
 }
 
@@ -1203,6 +1243,13 @@ public struct CanvasUpdatedAction: AHPView {
     public var isPrivate: Bool?? {
         get { members["isPrivate"].map { $0.boolean } }
         set { members["isPrivate"] = newValue.map { value in value.map { JSON.bool($0) } ?? .null } }
+    }
+
+    /// _meta changes members of the state's _meta: null removes one, any other value sets it.
+    /// Only the host sets it (canvas/PROTOCOL.md section 4.9).
+    public var meta: JSON? {
+        get { members["_meta"].flatMap { Optional($0) } }
+        set { members["_meta"] = newValue.map { $0 } }
     }
 }
 
@@ -1362,6 +1409,7 @@ public enum ClientRequest: AHPView {
     case canvasCloseRequest(CanvasCloseRequest)
     case canvasSetPrivateRequest(CanvasSetPrivateRequest)
     case canvasPeopleRequest(CanvasPeopleRequest)
+    case canvasUndoCloseRequest(CanvasUndoCloseRequest)
     /// A tag that this version does not know.
     case unknown([String: JSON])
 
@@ -1387,6 +1435,7 @@ public enum ClientRequest: AHPView {
         case JSON.string("canvasClose"): self = .canvasCloseRequest(CanvasCloseRequest(members: members))
         case JSON.string("x-ahp-canvas/setPrivate"): self = .canvasSetPrivateRequest(CanvasSetPrivateRequest(members: members))
         case JSON.string("x-ahp-canvas/people"): self = .canvasPeopleRequest(CanvasPeopleRequest(members: members))
+        case JSON.string("x-ahp-canvas/undoClose"): self = .canvasUndoCloseRequest(CanvasUndoCloseRequest(members: members))
         default: self = .unknown(members)
         }
     }
@@ -1413,6 +1462,7 @@ public enum ClientRequest: AHPView {
         case .canvasCloseRequest(let v): return v.members
         case .canvasSetPrivateRequest(let v): return v.members
         case .canvasPeopleRequest(let v): return v.members
+        case .canvasUndoCloseRequest(let v): return v.members
         case .unknown(let v): return v
         }
     }
@@ -4012,6 +4062,18 @@ public struct ToolDefinition: AHPView {
     public var name: String? {
         get { members["name"].flatMap { $0.text } }
         set { members["name"] = newValue.map { JSON.string($0) } }
+    }
+}
+
+/// UndoCloseParams takes back the close of a canvas that still waits.
+public struct UndoCloseParams: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// the instance's ahp-canvas: channel
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
     }
 }
 

@@ -62,7 +62,8 @@ export type ClientRequest =
   | CanvasInvokeActionRequest
   | CanvasCloseRequest
   | CanvasSetPrivateRequest
-  | CanvasPeopleRequest;
+  | CanvasPeopleRequest
+  | CanvasUndoCloseRequest;
 /**
  * An error that a host returns, identified by its code.
  */
@@ -413,6 +414,10 @@ export interface CanvasUpdatedAction {
    * isPrivate says whether agents may look at the canvas. Only the host sets it, for a person (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
    */
   isPrivate?: boolean | null;
+  /**
+   * _meta changes members of the state's _meta: null removes one, any other value sets it. Only the host sets it (canvas/PROTOCOL.md section 4.9).
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
@@ -420,6 +425,10 @@ export interface CanvasUpdatedAction {
  */
 export interface CanvasCloseRequestedAction {
   type: "canvas/closeRequested";
+  /**
+   * _meta may contain MetaUndo.
+   */
+  _meta?: unknown;
   [k: string]: unknown;
 }
 /**
@@ -852,9 +861,38 @@ export interface CanvasState {
    */
   isPrivate?: boolean;
   /**
-   * _meta are facts for pages, such as the bridges that the instance supports.
+   * _meta are facts for pages, such as the bridges that the instance supports, and what happens to the instance now (MetaClosing, MetaAttention, MetaProgress).
    */
   _meta?: unknown;
+  [k: string]: unknown;
+}
+/**
+ * x-ahp-canvas/undoClose, client to host. Takes back a close that the same client asked for with MetaUndo.
+ */
+export interface CanvasUndoCloseRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: "x-ahp-canvas/undoClose";
+  params: UndoCloseParams;
+  [k: string]: unknown;
+}
+/**
+ * UndoCloseParams takes back the close of a canvas that still waits.
+ */
+export interface UndoCloseParams {
+  /**
+   * the instance's ahp-canvas: channel
+   */
+  channel: string;
+  [k: string]: unknown;
+}
+/**
+ * The response to x-ahp-canvas/undoClose.
+ */
+export interface CanvasUndoCloseResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: null;
   [k: string]: unknown;
 }
 /**

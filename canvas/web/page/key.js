@@ -19,7 +19,7 @@ const TOKEN = "tkn";
 const INVITATION = "invite";
 const OPENED = "opened";
 const PERSON = "person ";
-const DEFAULT_SESSION = "ahp-session:/default";
+export const DEFAULT_SESSION = "ahp-session:/default";
 
 /** The one instance that this page shows, for a picture of it; "" shows all. */
 export const LOOKING = new URLSearchParams(location.hash.slice(1)).get("look") ?? "";
@@ -39,6 +39,8 @@ export function takeKey() {
     const rest = new URLSearchParams();
     if (host) rest.set("host", host);
     if (session !== DEFAULT_SESSION) rest.set("session", session);
+    const canvas = given.get("canvas");
+    if (canvas) rest.set("canvas", canvas);
     history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
     if (token !== null) withStorage((tab) => tab.setItem(TOKEN, token));
   }

@@ -25,7 +25,14 @@ export function reduceSession(state, a) {
 export function reduceCanvas(state, a) {
   if (a.type !== "canvas/updated") return state;
   const { title, status, url, availability, input, isPrivate } = a;
-  return merge(state, { title, status, url, availability: availability ?? undefined, input, isPrivate: isPrivate ?? undefined }); // these two cannot be cleared
+  return mergeMeta(a._meta, merge(state, { title, status, url, availability: availability ?? undefined, input, isPrivate: isPrivate ?? undefined })); // these two cannot be cleared
+}
+
+/** Changes members of a state's _meta. @param {any} change @param {any} state */
+function mergeMeta(change, state) {
+  if (typeof change !== "object" || change === null || Array.isArray(change)) return state;
+  const meta = Object.entries({ ...state._meta, ...change }).filter(([, value]) => value !== null);
+  return merge(state, { _meta: meta.length ? Object.fromEntries(meta) : null });
 }
 
 /** Absent keeps, null clears, a value sets. @param {any} state @param {Record<string, any>} changes */

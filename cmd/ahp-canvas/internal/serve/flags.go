@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
@@ -26,6 +27,7 @@ type options struct {
 	origins       []string
 	contentOrigin string
 	schemes       []string
+	allow         []string // --allow-origin: name=origin
 	extensions    []string // folders
 	urls          []string // name=url
 	content       string   // reach.ContentChannel or reach.ContentDirect
@@ -53,6 +55,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first; with a path if a proxy has it under one; vscode-file://vscode-app lets VS Code connect from other machines)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
 	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "additional `scheme` that the URL of a canvas can have, as in file (repeatable)")
+	f.StringArrayVar(&o.allow, "allow-origin", nil, "origin that a canvas can load from besides its own: `name=origin`, with the id of a canvas, a web app or an extension, as in notes=https://cdn.example, a2ui=https://*.images.example or notes=wss://live.example (repeatable; the canvas's card names them)")
 	f.StringArrayVar(&o.extensions, "extension", nil, "`folder` of an extension to run: it holds an extension.mjs, or a package.json with a main module, or several such folders; it runs with all your permissions (repeatable)")
 	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
 	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
@@ -90,6 +93,9 @@ func (o *options) check() error {
 	if o.content != reach.ContentChannel && o.content != reach.ContentDirect {
 		return term.Usagef("--content %q: want channel or direct", o.content)
 	}
+	if _, err := o.allowed(); err != nil {
+		return err
+	}
 	if o.memory != 0 && o.memory < leastMemory {
 		return term.Usagef("--memory %s: want at least %s", o.memory, leastMemory)
 	}
@@ -109,6 +115,22 @@ func (o *options) check() error {
 		return err
 	}
 	return o.limits.Check()
+}
+
+// allowed returns the origins that canvases may load from, by name.
+func (o *options) allowed() (map[string][]string, error) {
+	byName := map[string][]string{}
+	for _, arg := range o.allow {
+		name, origin, ok := strings.Cut(arg, "=")
+		if !ok || name == "" {
+			return nil, term.Usagef("--allow-origin %q: want the id of a canvas or an extension and an origin, as in notes=https://cdn.example", arg)
+		}
+		byName[name] = append(byName[name], origin)
+	}
+	if _, err := allow.New(byName); err != nil {
+		return nil, term.Usagef("--allow-origin: %v", err)
+	}
+	return byName, nil
 }
 
 // leastMemory is the smallest value of --memory.

@@ -85,6 +85,7 @@ func start(env *term.Env, o options) (_ *hosted, err error) {
 		s.state.Release()
 		return nil, err
 	}
+	h.a2ui.follow(env.Note)
 	return h, nil
 }
 
@@ -135,6 +136,7 @@ func (s *starting) start() (_ *hosted, err error) {
 
 func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Browser) host.Options {
 	proxies, _ := s.limits.Trusted() // start has checked them
+	allowed, _ := s.allowed()        // also checked
 	var relayLink func(session string) string
 	if s.uplink != nil {
 		relayLink = s.uplink.link
@@ -145,8 +147,8 @@ func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Brow
 		Origins: s.origins, ContentOrigin: s.contentOrigin,
 		RelayLink: relayLink,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
-		AllowSchemes: s.schemes,
-		Store:        h.store, Logger: s.logger,
+		AllowSchemes: s.schemes, AllowOrigins: allowed,
+		Store: h.store, Logger: s.logger,
 		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
 	}
 }
@@ -192,7 +194,6 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.a2ui, err = startA2UI(h.host, s.a2ui, s.logger); err != nil {
 		return err
 	}
-	h.notes = append(h.notes, h.a2ui.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}

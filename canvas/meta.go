@@ -1,0 +1,82 @@
+package canvas
+
+import (
+	"maps"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+)
+
+// The members of a state's _meta that change while the instance is open (canvas/PROTOCOL.md
+// section 4.9). Each is absent if it does not apply.
+const (
+	// MetaClosing is a [Closing]: a person closed the canvas and can still undo it.
+	MetaClosing = "x-ahp-canvas/closing"
+	// MetaAttention is an [Attention]: the canvas waits for a person.
+	MetaAttention = "x-ahp-canvas/attention"
+	// MetaProgress is a [Progress]: how far work in the canvas is.
+	MetaProgress = "x-ahp-canvas/progress"
+)
+
+// Closing says that a canvas will close unless the close is undone.
+type Closing struct {
+	ClientID string `json:"clientId"` // that asked, and can undo it
+	Until    string `json:"until"`    // RFC 3339, UTC: when the canvas closes
+	Seconds  int    `json:"seconds"`  // the whole time for an undo, rounded up
+}
+
+// Attention says why a canvas waits for a person.
+type Attention struct {
+	Reason string `json:"reason"` // one line, for people
+	Since  string `json:"since"`  // RFC 3339, UTC
+}
+
+// Progress says how far work in a canvas is.
+type Progress struct {
+	Done  float64 `json:"done"`           // of Total, in any unit
+	Total float64 `json:"total,omitzero"` // 0 if it is not known
+	Text  string  `json:"text,omitzero"`  // one line, for people
+}
+
+// metaChange returns the _meta of an [Updated] that sets one member, or removes it if the
+// value is nil.
+func metaChange(name string, value any) ahp.Value {
+	return ahp.MustMarshal(map[string]any{name: value})
+}
+
+// SetMeta returns the update that sets a member of a state's _meta; a nil value removes it.
+func SetMeta(name string, value any) Updated { return Updated{Meta: metaChange(name, value)} }
+
+// mergeMeta returns before with the members of change: null removes one. Anything that is
+// not an object changes nothing.
+func mergeMeta(before, change ahp.Value) ahp.Value {
+	members, changed := metaMembers(before), metaMembers(change)
+	if len(changed) == 0 {
+		return before
+	}
+	after := maps.Clone(members)
+	if after == nil {
+		after = map[string]ahp.Value{}
+	}
+	for name, value := range changed {
+		if value.Kind() == 'n' {
+			delete(after, name)
+		} else {
+			after[name] = value
+		}
+	}
+	if len(after) == 0 {
+		return nil
+	}
+	return ahp.MustMarshal(after)
+}
+
+func metaMembers(meta ahp.Value) map[string]ahp.Value {
+	var members map[string]ahp.Value
+	if meta.Kind() != '{' || ahp.Unmarshal(meta, &members) != nil {
+		return nil
+	}
+	return members
+}
+
+// metaMember returns a member of a _meta; nil if there is none.
+func metaMember(meta ahp.Value, name string) ahp.Value { return metaMembers(meta)[name] }
