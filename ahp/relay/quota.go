@@ -45,7 +45,7 @@ type quota struct {
 type place struct {
 	host, client, address, link *quota
 
-	apart bool // the link is told apart from others
+	apart bool // the link is distinguished from others
 	since time.Time
 	evict func() // ends the lane; it must not wait
 	given bool   // it counts no more
@@ -158,7 +158,7 @@ func (q *quotas) victim(p *place, among func(*place) bool) (most *place) {
 	return most
 }
 
-// link sets the place's link. The link is not told apart from others if the client does not
+// link sets the place's link. The link is not distinguished from others if the client does not
 // name it, or if its address or token has named too many.
 func (q *quotas) link(p *place, key linkQuota) {
 	if key.id != "" && q.links[key] == nil {

@@ -82,7 +82,7 @@ function status(s) {
       if (s.why === "token") dropKey(token);
       cards.forEach((card) => card.cutOff(true));
       if (s.why === "person" && host) keepPerson(host, "");
-      if (s.why === "used") return sayUsed(s.at);
+      if (s.why === "used") return personAt(host) ? location.reload() : sayUsed(s.at); // the address has no invitation any more
       if (s.why === "person") return sayInvalid();
       return setProblem(s.why === "token"
         ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last, or ask for a new one: “ahp-canvas link” prints it." }
