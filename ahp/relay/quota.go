@@ -107,8 +107,8 @@ func (q *quotas) take(host string, grant Grant, addr netip.Prefix, opened string
 	return p, ""
 }
 
-// tooFast takes the new lane from the rates. A link that was told apart has a rate of its
-// own, which others cannot use up.
+// tooFast takes the new lane from the rates. A distinguished link has a separate rate,
+// which others cannot use up.
 func (p *place) tooFast() bool {
 	if p.apart {
 		return !p.link.rate.AllowN(p.since, 1)
