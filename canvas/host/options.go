@@ -50,6 +50,10 @@ type Options struct {
 	// do not log it.
 	Ready func(link string)
 
+	// RelayLink returns the address of a session's page at a relay, or "". Invitations also
+	// get a link there. It may be nil.
+	RelayLink func(session string) string
+
 	// ViewToken is for people: it opens the page and AHP. If empty, it is random.
 	ViewToken string
 	// AgentToken is for agents: it opens MCP too. If empty, it is random.
