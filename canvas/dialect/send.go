@@ -182,6 +182,7 @@ func (t *translator) catalog(method string, params ahp.Value) ahp.Value {
 			return nil
 		}
 		changes.useDirectories()
+		t.chatsOf(p.text("session"), changes)
 		p.set("session", t.spell(p.text("session")))
 		p.set("changes", changes)
 	default:

@@ -51,6 +51,9 @@ type Options struct {
 	// Files are part of the content of every instance, by path without the leading
 	// slash. Providers are not asked for them.
 	Files map[string]canvas.Content
+	// Opened is called when an agent has opened a canvas, or opened it again, at the end
+	// of the transaction in which it appears. It must be fast. Nil does nothing.
+	Opened func(tx *channels.Tx, session, channel string)
 	// Logger receives failures that have no caller; nil discards them.
 	Logger *slog.Logger
 }
@@ -80,6 +83,8 @@ type Engine struct {
 	commits *committer
 	shown   *channels.WriteBehind // titles and statuses
 
+	opened func(tx *channels.Tx, session, channel string)
+
 	// Guarded by the log's mutex: read and changed in transactions only.
 	registry  registry
 	instances instances
@@ -95,7 +100,7 @@ func New(opts Options) *Engine {
 		log: opts.Log, newID: opts.NewID, now: opts.Now,
 		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		limits:   check.Limits{Limits: opts.Limits.WithDefaults(), Schemas: jsonschema.NewMemory(opts.Memory)},
-		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed,
+		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed, opened: opts.Opened,
 		tasks: newTasks(), instances: newInstances(),
 	}
 	if e.newID == nil {
@@ -103,6 +108,9 @@ func New(opts Options) *Engine {
 	}
 	if e.now == nil {
 		e.now = time.Now
+	}
+	if e.opened == nil {
+		e.opened = func(*channels.Tx, string, string) {}
 	}
 	for _, scheme := range opts.AllowSchemes {
 		e.limits.AllowSchemes = append(e.limits.AllowSchemes, strings.ToLower(strings.TrimSuffix(scheme, ":")))

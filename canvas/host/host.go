@@ -152,6 +152,7 @@ func (h *Host) assemble() {
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes, Allowed: h.allowed,
 		Memory: h.memory, Files: canvasFiles(),
+		Opened: func(tx *channels.Tx, session, channel string) { chat.Opened(tx, session, channel, h.opts.Now()) },
 	})
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store, Memory: h.memory,
@@ -162,7 +163,7 @@ func (h *Host) assemble() {
 	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server
 	h.openGateway()
-	so.Dialects = dialect.New(dialect.Options{Address: h.address})
+	so.Dialects = dialect.New(dialect.Options{Address: h.address, Cards: h.opts.Cards, State: h.log.State})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{h.log}), true, h.keys.valid, h.keys.mayUse, h.audit.act
@@ -174,8 +175,18 @@ func (h *Host) assemble() {
 	})
 }
 
+// prepare gives a session its canvases, and the default session its folder, also if it was
+// stored without it or with another one.
+func (h *Host) prepare(tx *channels.Tx, uri string, st session.State) session.State {
+	if h.opts.Workspace != "" && uri == DefaultSession {
+		st.WorkingDirectory = &h.opts.Workspace
+	}
+	return h.canvases.Prepare(tx, uri, st)
+}
+
 // prompted gives agents what a person wrote in the chat of a session.
 func (h *Host) prompted(session, text, clientID string) {
+	h.sessions.Used(session)
 	event := ahp.MustMarshal(struct {
 		Kind string `json:"kind"`
 		Text string `json:"text"`

@@ -15,6 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
@@ -60,6 +61,14 @@ type Options struct {
 	// Rotated stores a new view or agent token, before [Host.RotateToken] uses it. Nil
 	// means that the program keeps its tokens elsewhere.
 	Rotated func(role, secret string) error
+
+	// Workspace is the URI of the working directory of the default session, for example
+	// file:///home/ann/project: a window of an editor lists the sessions of its folders. If
+	// empty, the session keeps what it has.
+	Workspace string
+	// Cards says which clients of later versions of AHP show canvases as cards in the chat
+	// of a session; the others get links.
+	Cards dialect.Cards
 
 	// Browser makes the pictures of [Host.Look]; nil makes none. canvas/look has one. The
 	// caller closes it after the host.

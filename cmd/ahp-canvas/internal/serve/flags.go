@@ -1,7 +1,11 @@
 package serve
 
 import (
+	"fmt"
 	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
+	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
@@ -41,6 +46,8 @@ type options struct {
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
+	workspace     string  // folder of the default session; "" is the current one
+	cards         dialect.Cards
 }
 
 // hostFlags adds the flags of any host.
@@ -61,6 +68,8 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
+	f.StringVar(&o.workspace, "workspace", "", "`folder` of the default session: an editor's window lists the sessions of its folders (default: the folder in which the host is started)")
+	f.TextVar(&o.cards, "cards", dialect.CardsAuto, "`clients` that show canvases as cards in the chat: auto (VS Code), on or off; the others get links")
 	o.aap.flags(cmd)
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
@@ -70,9 +79,10 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
-	for _, name := range []string{"state", "canvas", "actions-page", "extension"} {
+	for _, name := range []string{"state", "canvas", "actions-page", "extension", "workspace"} {
 		term.Must(cmd.MarkFlagDirname(name))
 	}
+	term.Must(cmd.RegisterFlagCompletionFunc("cards", cobra.FixedCompletions([]cobra.Completion{"auto", "on", "off"}, cobra.ShellCompDirectiveNoFileComp)))
 	term.Must(cmd.RegisterFlagCompletionFunc("content", cobra.FixedCompletions([]cobra.Completion{reach.ContentChannel, reach.ContentDirect}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
@@ -147,4 +157,20 @@ func (o *options) publishedContent() string {
 		return ""
 	}
 	return o.content
+}
+
+// workspaceURI returns the URI of a folder; "" is that of the process.
+func workspaceURI(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("--workspace: %w", err)
+	}
+	if info, err := os.Stat(path); dir != "" && (err != nil || !info.IsDir()) {
+		return "", term.Usagef("--workspace %q: no such folder", dir)
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // C:/Users
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String(), nil
 }

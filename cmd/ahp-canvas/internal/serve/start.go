@@ -113,7 +113,12 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
+	workspace, err := workspaceURI(s.workspace)
+	if err != nil {
+		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
+	}
 	opts := s.hostOptions(h, tokens, browser)
+	opts.Workspace, opts.Cards = workspace, s.cards
 	if h.host, err = host.New(opts); s.state.UseSpare(err) {
 		h.host, err = host.New(opts)
 	}
