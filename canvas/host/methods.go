@@ -21,6 +21,7 @@ func methods(s *session.Service, c *engine.Engine, p *people) []server.Method {
 		server.HandleStream(canvas.CanvasReadResource, c.Content.StreamResource),
 		server.Handle(canvas.CanvasSetPrivate, c.SetPrivate),
 		server.Handle(canvas.CanvasUndoClose, c.UndoClose),
+		server.Handle(canvas.CanvasPersonOpen, c.PersonOpen).Concurrent(),
 		server.Handle(canvas.CanvasPeople, p.ask),
 		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),
 		server.Handle(ahp.ResourceResolve, c.Content.ResourceResolve).Concurrent(),
