@@ -97,6 +97,19 @@ type UndoCloseParams struct {
 	Channel string `json:"channel"` // the instance's ahp-canvas: channel
 }
 
+// PersonOpenParams opens a canvas for a person, without an input.
+type PersonOpenParams struct {
+	Channel     string `json:"channel"`              // the session
+	CanvasID    string `json:"canvasId"`             // a declared canvas
+	ExtensionID string `json:"extensionId,omitzero"` // of its extension; "" if CanvasID alone is unambiguous
+}
+
+// PersonOpenResult names the instance that was opened.
+type PersonOpenResult struct {
+	InstanceID string `json:"instanceId"` // names the instance in its session
+	Channel    string `json:"channel"`    // its ahp-canvas: channel
+}
+
 // PeopleParams asks who has a session open, and says how the person is called.
 type PeopleParams struct {
 	Channel string  `json:"channel"`       // the session
@@ -115,6 +128,17 @@ type Person struct {
 	You  bool   `json:"you,omitzero"`  // it is the connection that asks
 }
 
+// DirectParams asks for the address of an open canvas for the frames of a page.
+type DirectParams struct {
+	Channel string `json:"channel"` // the instance's ahp-canvas: channel
+	Label   string `json:"label"`   // of the address's host: 32 lower-case hex digits, the same each time this browser shows this canvas
+}
+
+// DirectResult is the address of an open canvas for the frames of a page.
+type DirectResult struct {
+	URL string `json:"url"` // of the outer frame; it holds a secret that is new each time the canvas is opened
+}
+
 // MaxPersonName is the limit of a person's name, in code points.
 const MaxPersonName = 40
 
@@ -131,8 +155,15 @@ var (
 	CanvasSetPrivate = ahp.NewMethod[SetPrivateParams, ahp.None]("x-ahp-canvas/setPrivate", ahp.ClientToHost)
 	// CanvasUndoClose undoes a close that the same client asked for with [MetaUndo].
 	CanvasUndoClose = ahp.NewMethod[UndoCloseParams, ahp.None]("x-ahp-canvas/undoClose", ahp.ClientToHost)
+	// CanvasPersonOpen opens a declared canvas for a person. The host refuses a connection of
+	// an agent, which has its own endpoint for that.
+	CanvasPersonOpen = ahp.NewMethod[PersonOpenParams, PersonOpenResult]("x-ahp-canvas/personOpen", ahp.ClientToHost)
 	// CanvasPeople returns who has a session open.
 	CanvasPeople = ahp.NewMethod[PeopleParams, PeopleResult]("x-ahp-canvas/people", ahp.ClientToHost)
+
+	// CanvasDirect returns the address of an open canvas for a page that reaches the host
+	// without a relay. It is for people and their editors.
+	CanvasDirect = ahp.NewMethod[DirectParams, DirectResult]("x-ahp-canvas/direct", ahp.ClientToHost)
 
 	CanvasClose = ahp.NewMethod[CanvasCloseParams, ahp.None]("canvasClose", ahp.ClientToHost|ahp.HostToClient)
 )
