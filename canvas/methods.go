@@ -97,6 +97,19 @@ type UndoCloseParams struct {
 	Channel string `json:"channel"` // the instance's ahp-canvas: channel
 }
 
+// PersonOpenParams opens a canvas for a person, without an input.
+type PersonOpenParams struct {
+	Channel     string `json:"channel"`              // the session
+	CanvasID    string `json:"canvasId"`             // a declared canvas
+	ExtensionID string `json:"extensionId,omitzero"` // of its extension; "" if CanvasID alone is unambiguous
+}
+
+// PersonOpenResult names the instance that was opened.
+type PersonOpenResult struct {
+	InstanceID string `json:"instanceId"` // names the instance in its session
+	Channel    string `json:"channel"`    // its ahp-canvas: channel
+}
+
 // PeopleParams asks who has a session open, and says how the person is called.
 type PeopleParams struct {
 	Channel string  `json:"channel"`       // the session
@@ -142,6 +155,9 @@ var (
 	CanvasSetPrivate = ahp.NewMethod[SetPrivateParams, ahp.None]("x-ahp-canvas/setPrivate", ahp.ClientToHost)
 	// CanvasUndoClose undoes a close that the same client asked for with [MetaUndo].
 	CanvasUndoClose = ahp.NewMethod[UndoCloseParams, ahp.None]("x-ahp-canvas/undoClose", ahp.ClientToHost)
+	// CanvasPersonOpen opens a declared canvas for a person. The host refuses a connection of
+	// an agent, which has its own endpoint for that.
+	CanvasPersonOpen = ahp.NewMethod[PersonOpenParams, PersonOpenResult]("x-ahp-canvas/personOpen", ahp.ClientToHost)
 	// CanvasPeople returns who has a session open.
 	CanvasPeople = ahp.NewMethod[PeopleParams, PeopleResult]("x-ahp-canvas/people", ahp.ClientToHost)
 

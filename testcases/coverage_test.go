@@ -35,6 +35,8 @@ var (
 		"completions": refused, "createChat": refused, "disposeChat": refused, "fetchTurns": refused, "createTerminal": refused, "disposeTerminal": refused,
 		"invokeChangesetOperation": refused,
 		"canvasReadResource":       both, "canvasOpen": refused, "canvasInvokeAction": refused, "canvasClose": refused,
+		// This host's own (canvas/PROTOCOL.md section 7.2 and 7.3).
+		"x-ahp-canvas/setPrivate": both, "x-ahp-canvas/people": both, "x-ahp-canvas/undoClose": both, "x-ahp-canvas/personOpen": both,
 		// This host's own (canvas/PROTOCOL.md section 7.2 to 7.4).
 		"x-ahp-canvas/setPrivate": both, "x-ahp-canvas/people": both, "x-ahp-canvas/undoClose": both, "x-ahp-canvas/direct": refused, // accepted in the tests of the page
 		// Notifications, sent as requests.

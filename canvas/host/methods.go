@@ -24,6 +24,7 @@ func methods(s *session.Service, c *engine.Engine, p *people, direct func(contex
 		server.HandleStream(canvas.CanvasReadResource, c.Content.StreamResource),
 		server.Handle(canvas.CanvasSetPrivate, c.SetPrivate),
 		server.Handle(canvas.CanvasUndoClose, c.UndoClose),
+		server.Handle(canvas.CanvasPersonOpen, c.PersonOpen).Concurrent(),
 		server.Handle(canvas.CanvasPeople, p.ask),
 		server.Handle(canvas.CanvasDirect, direct),
 		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),

@@ -49,6 +49,7 @@ export class Card {
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ #missing;
   #closing = 0;
   #connected = false;
+  /** @type {Element | null | undefined} What had the focus when the frame was to get it */ #focusFrom;
   #cutOff = false; // without a connection for longer than a moment
   #awake = false; // to be mounted
   #used = false; // a person has focused the frame since it was mounted
@@ -307,9 +308,11 @@ export class Card {
     this.#find(".close").focus();
   }
 
-  /** Moves the focus into the canvas. */
+  /** Moves the focus into the canvas, also if it is mounted later and the focus has not moved meanwhile. */
   focusFrame() {
-    this.element.querySelector("iframe")?.focus();
+    const frame = this.element.querySelector("iframe");
+    this.#focusFrom = frame ? undefined : document.activeElement;
+    frame?.focus();
   }
 
   /** @param {import("./policy.js").Verdict} verdict */
@@ -371,6 +374,8 @@ export class Card {
     }, labelOf(this.state), direct);
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
+    if (this.#focusFrom && this.#focusFrom === document.activeElement) this.#mount.element.focus();
+    this.#focusFrom = undefined;
   }
 
   #unmount() {
