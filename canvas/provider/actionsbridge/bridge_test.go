@@ -117,6 +117,9 @@ func TestLimitsOfItems(t *testing.T) {
 		{"payload", 32 << 10, func(n int) string {
 			return `{"type":"dom_event","runtime_id":"r","event_id":"e","name":"n","payload":"` + x(n-2) + `"}`
 		}},
+		{"arguments", 256 << 10, func(n int) string {
+			return `{"type":"action_call","call_id":"c","name":"n","arguments":{"x":"` + x(n-8) + `"}}`
+		}},
 		{"item", ab.MaxItem, func(n int) string {
 			return `{"type":"action_call_output","call_id":"c","runtime_id":"r","output":"` + x(n-72) + `"}`
 		}},
@@ -481,10 +484,10 @@ func TestNames(t *testing.T) {
 	_, err := b.Call(t.Context(), ab.Call{RuntimeID: "r", Name: "a"})
 	wantError(t, err, ab.CodeRuntimeNotReady)
 	c.Receive([]byte(`{"type":"runtime_status","runtime_id":"r","actions":["old"]}`))
-	c.Receive([]byte(`{"type":"runtime_status","runtime_id":"r","actions":["new"]}`))
+	c.Receive([]byte(`{"type":"runtime_status","runtime_id":"r","actions":["new","../x"]}`))
 	c.Receive([]byte(`{"type":"runtime_status","runtime_id":"r"}`))
 	for _, name := range []string{"old", "../x", "", "constructor"} {
-		_, err := b.Call(t.Context(), ab.Call{RuntimeID: "r", Name: name})
+		_, err := b.Call(t.Context(), ab.Call{RuntimeID: "r", Name: name, Timeout: time.Second})
 		wantError(t, err, ab.CodeUnknownAction)
 	}
 	call := start(t, b, ab.Call{RuntimeID: "r", Name: "new"})
@@ -762,6 +765,7 @@ func TestInvalidResult(t *testing.T) {
 	for _, m := range []string{
 		`"manifest":{"tools":[{"name":"a","x_actions":{"result_schema":{"required":["ok"]}}}]}`,
 		`"manifest":{"tools":[{"name":"a","result_schema":{"required":["ok"]}}]}`,
+		`"manifest":{"tools":[{"name":"a","x_actions":{"result_schema":{"required":["ok"]}},"result_schema":{"type":"object"}}]}`,
 	} {
 		w, c := attach(b, trusted, "r", "https://a.example/", m)
 		call := start(t, b, ab.Call{RuntimeID: "r", Name: "a"})

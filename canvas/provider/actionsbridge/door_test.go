@@ -61,6 +61,7 @@ func TestDoor(t *testing.T) {
 		{"program with bearer", "", http.Header{"Authorization": {"Bearer secret"}}, 101},
 		{"program with wrong bearer", "", http.Header{"Authorization": {"Bearer x"}}, 401},
 		{"page", "", origin(shop.Origin), 101},
+		{"page with bearer", "", http.Header{"Origin": {shop.Origin}, "Authorization": {"Bearer x"}}, 101},
 		{"extension", "", origin("chrome-extension://abc"), 101},
 		{"known page", "", origin("https://known.example"), 101},
 	} {

@@ -153,3 +153,139 @@ func TestManifestIsCompiledOnce(t *testing.T) {
 		t.Errorf("%d manifests are kept", n)
 	}
 }
+
+// TestProgressOfAnother: the step of a call is reported by its own runtime alone.
+func TestProgressOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBridge(t, ab.Options{})
+		w, c := attach(b, trusted, "r1", "https://a.example/")
+		c.Receive(ready("r2", "https://b.example/"))
+		call := start(t, b, ab.Call{RuntimeID: "r1", Name: "a"})
+		id := (<-w.calls).CallID
+		for _, p := range [][2]string{{"r1", "typing"}, {"r2", "foreign"}} {
+			c.Receive(fmt.Appendf(nil, `{"type":"action_progress","call_id":%q,"runtime_id":%q,"last_entered_content_phase":%q}`, id, p[0], p[1]))
+		}
+		o := <-call
+		wantError(t, o.err, ab.CodeHandlerTimeout)
+		if step := evidence(t, o.err)["step"]; step != "typing" {
+			t.Errorf("the step is %v", step)
+		}
+	})
+}
+
+// TestTimedOutCallsDoNotCount: a call that timed out is no longer in flight. The limit is
+// checked last, so arguments that do not fit are refused as such also at the limit.
+func TestTimedOutCallsDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBridge(t, ab.Options{})
+		w, c := attach(b, trusted, "r", "https://a.example/")
+		for range 2 {
+			var calls []<-chan outcome
+			for range 16 {
+				call := start(t, b, ab.Call{RuntimeID: "r", Name: "a"})
+				select {
+				case <-w.calls:
+				case o := <-call:
+					t.Fatalf("call %d was not sent: %v", len(calls)+1, o.err)
+				}
+				calls = append(calls, call)
+			}
+			_, err := b.Call(t.Context(), ab.Call{RuntimeID: "r", Name: "a", Arguments: []byte(`{"x":7}`)})
+			wantError(t, err, ab.CodeInvalidInput)
+			_, err = b.Call(t.Context(), ab.Call{RuntimeID: "r", Name: "a"})
+			wantError(t, err, ab.CodeRuntimeNotReady)
+			if n := evidence(t, err)["in_flight"]; n != 16.0 {
+				t.Errorf("%v calls are in flight", n)
+			}
+			for _, call := range calls {
+				wantError(t, (<-call).err, ab.CodeHandlerTimeout)
+			}
+			c.Receive([]byte(`{"type":"runtime_status","runtime_id":"r"}`))
+		}
+	})
+}
+
+// TestErrorsNameTheCall: each error of a call names it and its runtime, wherever the call
+// failed.
+func TestErrorsNameTheCall(t *testing.T) {
+	b := newBridge(t, ab.Options{})
+	w, c := attach(b, trusted, "r", "https://a.example/")
+	named := func(err *ab.Error, code, runtime string) {
+		t.Helper()
+		wantError(t, err, code)
+		if err.CallID != "mine" || err.RuntimeID != runtime {
+			t.Errorf("%v is of call %q and runtime %q", err, err.CallID, err.RuntimeID)
+		}
+	}
+	_, err := b.Call(t.Context(), ab.Call{ID: "mine", RuntimeID: "none", Name: "a"})
+	named(err, ab.CodeRuntimeNotFound, "none")
+	_, err = b.Call(t.Context(), ab.Call{ID: "mine", RuntimeID: "r", Name: "none"})
+	named(err, ab.CodeUnknownAction, "r")
+	call := start(t, b, ab.Call{ID: "mine", RuntimeID: "r", Name: "a"})
+	item := <-w.calls
+	_, err = b.Call(t.Context(), ab.Call{ID: "mine", RuntimeID: "r", Name: "a"})
+	named(err, ab.CodeInvalidInput, "r")
+	c.Receive(output(item, `{"ok":false,"error":{"code":"target_not_found"}}`))
+	named((<-call).err, ab.CodeTargetNotFound, "r")
+}
+
+// TestEventsOfInvalidManifest: an invalid manifest declares no events: they are dropped,
+// and do not count towards the limit of events.
+func TestEventsOfInvalidManifest(t *testing.T) {
+	const signals = `"signals":[{"name":"s","ingestion":"enabled"}]`
+	m, issues := ab.ReadManifest([]byte(`{"version":2,"tools":[{"name":"a"}],` + signals + `}`))
+	if len(issues) != 1 || len(m.Signals) != 0 || len(m.Actions) != 0 {
+		t.Errorf("an invalid manifest has %+v", m)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBridge(t, ab.Options{})
+		_, c := attach(b, trusted, "r", "https://a.example/", `"manifest":{"version":2,`+signals+`}`)
+		var passed atomic.Int64
+		b.Watch(func(e ab.Event) {
+			if e.Kind == ab.Signaled {
+				passed.Add(1)
+			}
+		})
+		send := func() {
+			for range 50 {
+				c.Receive([]byte(`{"type":"dom_event","runtime_id":"r","event_id":"e","name":"s","payload":{}}`))
+			}
+		}
+		send()
+		if r, _ := b.Runtime("r"); passed.Load() != 0 || r.Dropped != 50 {
+			t.Errorf("%d events of an invalid manifest, %d dropped", passed.Load(), r.Dropped)
+		}
+		c.Receive(ready("r", "https://a.example/", `"manifest":{`+signals+`}`))
+		if send(); passed.Load() != 50 {
+			t.Errorf("%d of 50 events after the manifest was corrected", passed.Load())
+		}
+	})
+}
+
+// TestDescriptionsAreNotRun: what a manifest says about states, attachments, transitions,
+// checks, context and imports is not judged and declares no actions; the runtime reports
+// the states and attachments that hold.
+func TestDescriptionsAreNotRun(t *testing.T) {
+	b := newBridge(t, ab.Options{})
+	for n, v := range []string{`[{"id":"i","name":"other","uri":"other.json","tool":"other","steps":[{"action":"other"}]}]`, `7`} {
+		var members []string
+		for _, name := range []string{"states", "attachments", "transitions", "checks", "context", "imports"} {
+			members = append(members, `"`+name+`":`+v)
+		}
+		id := fmt.Sprint("r", n)
+		w, c := attach(b, trusted, id, "https://a.example/", `"manifest":{"tools":[{"name":"a"}],`+strings.Join(members, ",")+`}`)
+		if all, err := b.Actions(id); err != nil || len(all) != 1 || all[0].Name != "a" {
+			t.Errorf("%s: actions %+v, %v", v, all, err)
+		}
+		if r, _ := b.Runtime(id); r.State != ab.Ready || len(r.States)+len(r.Attachments) != 0 {
+			t.Errorf("%s: %+v", v, r)
+		}
+		c.Receive(fmt.Appendf(nil, `{"type":"runtime_status","runtime_id":%q,"states":["open"],"attachments":[{"id":"i","state":"attached"}]}`, id))
+		if r, _ := b.Runtime(id); fmt.Sprint(r.States, r.Attachments) != "[open] [{i attached}]" {
+			t.Errorf("%s: %v %v", v, r.States, r.Attachments)
+		}
+		if w.count(ab.TypeCall) != 0 {
+			t.Errorf("%s: something was called", v)
+		}
+	}
+}
