@@ -3,6 +3,7 @@ package bridgecanvas_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -187,6 +188,45 @@ func TestBrowserState(t *testing.T) {
 		time.Sleep(time.Second)
 		if got := hello(); len(got) > 57<<10 || !strings.Contains(got, `"name":"look"`) {
 			t.Errorf("a state of %d bytes", len(got))
+		}
+	})
+}
+
+// TestBrowserLongCalls: at most 64 calls outlive their agents' wait; when one has ended,
+// there can be another.
+func TestBrowserLongCalls(t *testing.T) {
+	in(t, func(t *testing.T) {
+		b := newBrowserBench(t, ab.Options{})
+		w := b.connect(anyTab, "r0", "https://shop.example/")
+		for n := 1; n < 9; n++ {
+			w.conn.Receive(fmt.Appendf(nil, `{"type":"runtime_ready","runtime_id":"r%d","url":"https://shop.example/",%s}`, n, shopTools))
+		}
+		for n := range 9 {
+			if _, err := b.openPage(fmt.Sprint("p", n), fmt.Sprintf(`{"runtime_id":"r%d"}`, n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const call = `{"name":"look","timeout_ms":600000}`
+		for range 8 { // each with one call of each of eight pages
+			var round sync.WaitGroup
+			for n := range 8 {
+				round.Go(func() {
+					if v, e := b.invoke(fmt.Sprint("p", n), "call", call); !strings.Contains(v, "pending") {
+						t.Errorf("%s %v", v, e)
+					}
+				})
+			}
+			round.Wait()
+			for n := range 9 { // so that no page is silent
+				w.conn.Receive(fmt.Appendf(nil, `{"type":"runtime_status","runtime_id":"r%d"}`, n))
+			}
+		}
+		b.wantCode("p8", "call", call, canvas.CodeLimitExceeded)
+		first := w.called()[0]
+		w.conn.Receive(fmt.Appendf(nil, `{"type":"action_call_output","call_id":%q,"runtime_id":%q,"output":1}`, first.CallID, first.RuntimeID))
+		synctest.Wait()
+		if v, e := b.invoke("p8", "call", call); !strings.Contains(v, "pending") {
+			t.Errorf("after one has ended: %s %v", v, e)
 		}
 	})
 }

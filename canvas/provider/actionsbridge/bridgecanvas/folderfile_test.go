@@ -40,6 +40,11 @@ func TestFolderStart(t *testing.T) {
 		{actions(`"tools":[{"name":"a.b","x_actions":{"handler":"f","source":{"files":["gone.js"]}}}]`), `"gone.js" is not a file of this folder`},
 		{actions(`"tools":[{"name":"a.b","x_actions":{"handler":"f","source":{"files":["out.js"]}}}]`), `"out.js" is not a file inside this folder`},
 		{actions(`"tools":[{"name":"a.b","x_actions":{"handler":"f","timeout_ms":600001}}]`), "/tools/0/x_actions/timeout_ms: timeout_ms is a whole number from 1 to 600000"},
+		{actions(`"tools":[{"name":"a.b","x_actions":{"handler":"f","timeout_ms":0}}]`), "/tools/0/x_actions/timeout_ms: timeout_ms is a whole number"},
+		{actions(`"tools":[{"name":"a.b","x_actions":{"handler":"f","timeout_ms":1.5}}]`), "/tools/0/x_actions/timeout_ms: timeout_ms is a whole number"},
+		{actions(`"tools":[{"name":"a.b","x_actions":{"handler":"f","timeout_ms":"2000"}}]`), "/tools/0/x_actions/timeout_ms: timeout_ms is a whole number"},
+		{actions(`"imports":[{"id":"i","uri":"."}],"tools":[]`), `"." is not a file of this folder`},
+		{actions(`"a/b~c":[{"source":{"files":["gone.js"]}}],"tools":[]`), `/a~1b~0c/0/source/files/0: "gone.js" is not a file`},
 		{actions(`"tools":[{"name":"a.b","x_actions":{"handler":"__proto__.x"}}]`), "/tools/0/x_actions/handler: "},
 		{actions(`"tools":[],"states":[{"name":"s","description":"` + strings.Repeat("x", 57<<10) + `"}]`), "at most 57344 are allowed"},
 	} {
@@ -138,4 +143,22 @@ func TestFolderProvider(t *testing.T) {
 	}
 	defer f.Close()
 	canvastest.TestProvider(t, canvastest.Config{Provider: f, Declaration: f.Declarations()[0], Path: "/"})
+}
+
+// TestFolderReferences: a folder can refer to its own files, and to anything where names
+// mean something else; a tool can take from a millisecond to ten minutes.
+func TestFolderReferences(t *testing.T) {
+	manifest := actions(`"imports":[{"id":"i","uri":"./index.html"}],"prompt":{"source":{"files":["index.html"]}},"tools":[
+		{"name":"a.b","x_actions":{"handler":"f","timeout_ms":1},"input_schema":{"type":"object","properties":{"source":{"type":"object","default":{"source":{"files":["gone.js"]}}}}}},
+		{"name":"a.c","x_actions":{"handler":"f","timeout_ms":600000,"result_schema":{"examples":[{"source":{"files":["gone.js"]}}]}}},
+		{"name":"a.d","x_actions":{"handler":"f","timeout_ms":null}}]`)
+	dir := write(t, map[string]string{"index.html": "<p>", "actions.json": manifest})
+	f, err := bridgecanvas.OpenFolder(dir, bridgecanvas.FolderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if d := f.Declarations()[0].Actions; len(d) != 3 {
+		t.Errorf("declared are %+v", d)
+	}
 }
