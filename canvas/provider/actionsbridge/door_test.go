@@ -3,10 +3,12 @@ package actionsbridge_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -211,8 +213,24 @@ func TestNothingIsLogged(t *testing.T) {
 	c, _ := dial(t, addr, "?tkn=secret", nil)
 	_ = c.WriteMessage(websocket.TextMessage, ready("r", "https://a.example/private?q=hidden", `"authorization_id":"hidden-id"`))
 	eventually(t, "a runtime", func() bool { return len(b.Runtimes()) == 1 })
+	send := func(raw []byte) { _ = c.WriteMessage(websocket.TextMessage, raw) }
+	for _, answer := range []string{`"hidden"`, `{"ok":false,"error":{"code":"own","message":"hidden","evidence":{"hidden":1}}}`} {
+		call := start(t, b, ab.Call{RuntimeID: "r", Name: "a", Arguments: []byte(`{"x":"hidden"}`)})
+		for item := (ab.Item{}); item.Type != ab.TypeCall; {
+			_, raw, err := c.ReadMessage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if item, _ = ab.DecodeItem(raw); item.Type == ab.TypeCall {
+				send([]byte(`{"type":"dom_event","runtime_id":"r","event_id":"e","name":"overlay.closed","payload":{"overlay_id":"hidden"}}`))
+				send(output(item, answer))
+			}
+		}
+		<-call
+	}
+	_, _ = b.Call(t.Context(), ab.Call{RuntimeID: "r", Name: "a", Arguments: []byte(`{"hidden":1}`)}) // does not fit the schema
 	for range 20 {
-		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"hidden`))
+		send([]byte(`{"hidden`))
 	}
 	eventually(t, "no runtime", func() bool { return len(b.Runtimes()) == 0 })
 	b.Close()
@@ -223,5 +241,111 @@ func TestNothingIsLogged(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), ab.ReasonBroken) {
 		t.Errorf("the log has no reason: %s", log.String())
+	}
+}
+
+// pipes is a listener whose connections have no buffers.
+type pipes struct {
+	net.Listener // only its address
+	conns        chan net.Conn
+	done         chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+func (p *pipes) Close() error   { close(p.done); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 17345} }
+
+// TestUnsentLimit: 4 MiB of items wait for a socket that takes nothing, and not a call more;
+// what was written does not count.
+func TestUnsentLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBridge(t, ab.Options{Limits: ab.Limits{InFlight: 100}})
+		l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+		srv := &http.Server{Handler: b.Handler(ab.DoorOptions{Hosts: []string{"door"}, Token: "secret"})}
+		go func() { _ = srv.Serve(l) }() // until Close
+		defer srv.Close()
+		dialer := websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			l.conns <- server
+			return client, nil
+		}}
+		c, _, err := dialer.DialContext(t.Context(), "ws://door/extension?tkn=secret", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		send := func(raw []byte) {
+			if err := c.WriteMessage(websocket.TextMessage, raw); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}
+		send(ready("r", "https://a.example/", `"manifest":{"tools":[{"name":"a"}]}`))
+		call := func() <-chan outcome { // 250,000 bytes and a little more: 16 fit
+			out := start(t, b, ab.Call{RuntimeID: "r", Name: "a", Arguments: []byte(`{"x":"` + strings.Repeat("x", 250_000) + `"}`)})
+			synctest.Wait()
+			return out
+		}
+		for n := 0; n < 20; { // more than the limit, but each is read
+			out := call()
+			for item := (ab.Item{}); item.Type != ab.TypeCall; {
+				_, raw, err := c.ReadMessage()
+				if err != nil {
+					t.Fatal(err)
+				}
+				item, _ = ab.DecodeItem(raw)
+				if item.Type == ab.TypeCall {
+					send(output(item, "1"))
+					n++
+				}
+			}
+			if o := <-out; o.err != nil {
+				t.Fatalf("call %d of a socket that reads: %v", n, o.err)
+			}
+		}
+		var calls []<-chan outcome
+		for range 16 {
+			calls = append(calls, call())
+		}
+		if len(b.Runtimes()) != 1 {
+			t.Fatal("the socket ended at less than 4 MiB")
+		}
+		select { // at once: later the socket ends because nothing is read
+		case o := <-call():
+			wantError(t, o.err, ab.CodeTransportFailed)
+		default:
+			t.Error("more than 4 MiB wait")
+		}
+		for _, out := range calls {
+			wantError(t, (<-out).err, ab.CodeTransportFailed)
+		}
+		if len(b.Runtimes()) != 0 {
+			t.Error("the socket did not end")
+		}
+	})
+}
+
+// TestDoorWithoutToken: an empty token lets nothing in, also if the door has none.
+func TestDoorWithoutToken(t *testing.T) {
+	door := newBridge(t, ab.Options{}).Handler(ab.DoorOptions{Hosts: []string{"door"}, Lookup: func(string) bool { return true }})
+	for token, want := range map[string]int{"": 401, "minted": 426} { // let in, but no WebSocket
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://door/extension?tkn="+token, nil)
+		w := httptest.NewRecorder()
+		if door.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%q: %d, want %d", token, w.Code, want)
+		}
+		r = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://door/extension", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w = httptest.NewRecorder()
+		if door.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("Bearer %q: %d, want %d", token, w.Code, want)
+		}
 	}
 }
