@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -43,7 +44,14 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 		return open, err
 	}
 	p.byAgent = true
-	return p.run(ctx)
+	did := "opened the canvas"
+	if p.inst != nil {
+		did = "opened the canvas again"
+	}
+	if open, err = p.run(ctx); err == nil {
+		e.history.Add(args.Session, canvas.Happening{Who: agentOf(ctx), What: did, InstanceID: open.InstanceID, Title: cmp.Or(open.Title, open.DisplayName, open.InstanceID)})
+	}
+	return open, err
 }
 
 // plannedOpen is an open that was found to need the provider.
@@ -222,6 +230,7 @@ func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas
 func (p *preparedOpen) create(tx *channels.Tx, changes *catalogChanges) (*instance, error) {
 	// The provider may have updated the state after it was prepared; the answer wins.
 	u, _ := shownBy(p.opened).Over(p.handle.pending).Action().Without(p.state)
+	u.Meta = p.handle.earlyMeta()
 	st := p.state.Apply(u)
 	i := &instance{key: p.key, channel: p.uri, ext: p.ext, canvasID: p.decl.CanvasID, opened: p.at}
 	if err := tx.Create(i.channel, p.key.session, st); err != nil {
@@ -247,6 +256,9 @@ func (p *preparedOpen) reopen(tx *channels.Tx) {
 		shown = shown.Over(p.handle.pending)
 	}
 	u := shown.Action()
+	if p.live == nil {
+		u.Meta = p.handle.earlyMeta()
+	}
 	u.Availability = new(session.Ready)
 	u.Input = ahp.Clear[ahp.Value]()
 	if p.opened.Input != nil {

@@ -4,13 +4,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+	"github.com/ahp-canvas/ahp-canvas/canvas/history"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // methods returns the host's methods, without those of the connection itself. Other
 // methods are answered with -32601 (ahp/PROTOCOL.md section 1a).
-func methods(s *session.Service, c *engine.Engine, p *people) []server.Method {
+func methods(s *session.Service, c *engine.Engine, p *people, past *history.History) []server.Method {
 	return []server.Method{
 		server.Handle(session.CreateSession, s.CreateSession),
 		server.Handle(session.DisposeSession, s.DisposeSession).Concurrent(),
@@ -22,6 +23,8 @@ func methods(s *session.Service, c *engine.Engine, p *people) []server.Method {
 		server.Handle(canvas.CanvasSetPrivate, c.SetPrivate),
 		server.Handle(canvas.CanvasUndoClose, c.UndoClose),
 		server.Handle(canvas.CanvasPeople, p.ask),
+		server.Handle(canvas.CanvasInvite, p.invite),
+		server.Handle(canvas.CanvasHistory, past.Ask),
 		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),
 		server.Handle(ahp.ResourceResolve, c.Content.ResourceResolve).Concurrent(),
 

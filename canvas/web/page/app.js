@@ -2,6 +2,8 @@
 // The page: an AHP client that mirrors one session and keeps each of its open
 // canvases mounted.
 import { Client, UNVERIFIED } from "./ahp.js";
+import { Attention } from "./attention.js";
+import { attentionOf, drawBadges } from "./badges.js";
 import { Card } from "./card.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
@@ -26,7 +28,6 @@ let state;
 const cards = new Map();
 let countdown = 0;
 const layout = new Layout(byId("canvases"), session);
-const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
@@ -34,6 +35,8 @@ const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, { status, snapshot, action, missing, request });
 const reader = new Reader(client);
+const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
+const attention = new Attention(showCard, () => retitled());
 const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
 
@@ -46,7 +49,7 @@ function status(s) {
       return showConnection("connecting", "Connecting…");
     case "ready":
       showConnection("ready", "Connected");
-      if (document.body.dataset.lost === "true") timeline.add("host", "connected again");
+      if (document.body.dataset.lost === "true") timeline.note("is connected again");
       document.body.dataset.lost = "false";
       setProblem(state ? sessionProblem() : noSession());
       for (const card of cards.values()) card.connected(true);
@@ -54,7 +57,7 @@ function status(s) {
       return;
     case "waiting":
       for (const card of cards.values()) card.connected(false);
-      if (document.body.dataset.lost !== "true") timeline.add("host", "connection lost");
+      if (document.body.dataset.lost !== "true") timeline.note("lost the connection to the host");
       document.body.dataset.lost = "true";
       showConnection("waiting", "Not connected");
       return showWaiting(s.retryAt, s.code);
@@ -128,7 +131,7 @@ function action(e) {
     if (e.rejectionReason && card.isClose(own.clientSeq)) {
       card.closeRefused();
       notice(`“${card.title}” was not closed: ${e.rejectionReason}`);
-      timeline.add("host", `did not close “${card.title}”: ${e.rejectionReason}`);
+      timeline.note(`could not close “${card.title}”: ${e.rejectionReason}`);
     }
   }
   if (e.rejectionReason !== undefined) return; // a rejected action changes nothing
@@ -137,17 +140,14 @@ function action(e) {
   if (e.action.type === "canvas/message") {
     const payload = e.action.payload;
     if (!own) card.view.receive(payload);
-    if (!own && payload?.["x-ahp"] === "view/1" && payload.type === "invoke") timeline.add("agent", `used “${payload.action}” in “${card.title}”`);
-    if (own && !payload?.["x-ahp"]) {
-      // A click in a frame also activates its ancestors, so this tells a person's message from the canvas's own.
-      if (navigator.userActivation?.isActive) timeline.add("you", `sent something in “${card.title}”`);
-      else timeline.add("canvas", `“${card.title}” sent something`);
-    }
+    timeline.changed();
+    // A click in a frame also activates its ancestors, so this tells a person's message from the canvas's own. The provider of a bundled canvas says more.
+    if (own && !payload?.["x-ahp"] && payload?.sample === undefined && navigator.userActivation?.isActive) timeline.you(`sent something in “${card.title}”`);
     return;
   }
   const next = reduceCanvas(card.state, e.action);
   if (next === card.state) return;
-  timeline.changed(card.title, card.state, next);
+  timeline.changed();
   card.update(next);
 }
 
@@ -156,7 +156,7 @@ function request(method, params) {
   if (method !== "x-ahp-canvas/look") return undefined;
   const card = cards.get(params?.channel);
   if (!card) return Promise.reject(new Error("this page does not show the canvas"));
-  if (!card.private) timeline.add("agent", `looked at “${card.title}”`);
+  timeline.changed();
   return card.look().then((seen) => ({ ...seen, theme: currentTheme().mode }));
 }
 
@@ -174,40 +174,38 @@ function missing(channel, reason) {
 
 /** @param {any} next */
 function setSession(next) {
-  const opened = state ? "opened" : "had opened";
   state = next;
+  timeline.changed();
   const title = state?.title || "Canvases";
   byId("title").textContent = title;
   byId("session-status").textContent = [statusText(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
   document.title = title;
   byId("registry").hidden = !state;
   showRegistry(state?.canvases ?? []);
-  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING), opened);
+  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING));
   problem = sessionProblem(); // a state arrived, so any connection problem is over
   showProblem();
 }
 
-/** Mounts new canvases and removes closed ones; the others are untouched. @param {any[]} refs @param {string} [opened] the verb for the timeline */
-function setOpen(refs, opened = "opened") {
+/** Mounts new canvases and removes closed ones; the others are untouched. @param {any[]} refs */
+function setOpen(refs) {
   for (const channel of [...cards.keys()]) {
     if (refs.some((r) => r.channel === channel)) continue;
-    const { title, closing, undoable } = /** @type {Card} */ (cards.get(channel));
+    const { title, undoable } = /** @type {Card} */ (cards.get(channel));
     drop(channel);
     undo.remove(channel);
     if (!state) continue;
     if (!undoable) notice(`“${title}” was closed.`);
-    timeline.add(closing ? "you" : "agent", `closed “${title}”`);
   }
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, clientId: client.clientId, closing, kept: stays });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, announced, mayAsk: (c) => attention.mayAsk(c), clientId: client.clientId, closing, kept: stays });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
       byId("canvases").append(card.element);
       layout.adopt(ref.instanceId, card.element);
-      timeline.add("agent", `${opened} “${card.title}”`);
       client.subscribe(ref.channel);
     }
     card.ref = ref;
@@ -246,6 +244,7 @@ function drop(channel) {
   const focused = card.element.contains(activeElement);
   client.unsubscribe(channel);
   cards.delete(channel);
+  attention.forget({ channel, title: "", element: card.element });
   card.remove();
   layout.release(card.ref.instanceId);
   if (!focused) return;
@@ -255,9 +254,21 @@ function drop(channel) {
   else byId("canvases").focus();
 }
 
+/** Shows a canvas that waits for the person. @param {string} channel */
+function showCard(channel) {
+  const card = cards.get(channel);
+  if (card) layout.show(card.ref.instanceId);
+}
+
+/** Shows that a canvas waits for the person, or how far its work is. @param {Card} card */
+function announced(card) {
+  attention.set({ channel: card.ref.channel, title: card.title, element: card.element }, attentionOf(card.state) || card.asks);
+  drawBadges(card.element, attention.reason(card.ref.channel), card.state);
+}
+
 function retitled() {
   const names = [...cards.values()].map((c) => c.title);
-  document.title = [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
+  document.title = (attention.count ? `(${attention.count}) ` : "") + [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
 }
 
 byId("skip").addEventListener("click", (event) => {

@@ -2,6 +2,7 @@
 // One open canvas in the page: title, status, availability, a close button, the
 // frame, and messages over the frame. A card is never moved in the document,
 // because a frame that is moved reloads.
+import { oneLine } from "./attention.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
@@ -23,6 +24,8 @@ import { View } from "./view.js";
  *   subscribe: (channel: string) => void,
  *   setPrivate: (channel: string, isPrivate: boolean) => Promise<void>,
  *   retitled: () => void,
+ *   announced: (card: Card) => void,
+ *   mayAsk: (channel: string) => boolean,
  *   clientId: string,
  *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
  *   kept: (channel: string) => void,
@@ -47,6 +50,7 @@ export class Card {
   /** @type {Bridge | undefined} */ #bridge;
   #shownOnce = false; // the current mount has shown a page
   #cache = new Cache();
+  /** Why the canvas's page wants the person; "" if it does not */ asks = "";
   /** @type {(payload: any) => void} Posts to the canvas's document */ #post = () => {};
 
   /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
@@ -59,6 +63,8 @@ export class Card {
     template.innerHTML = CARD(id);
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
     this.view = this.#newView();
+    this.element.addEventListener("pointerenter", () => this.#attended());
+    this.element.addEventListener("focusin", () => this.#attended());
     this.#on(".private", () => this.around.setPrivate(ref.channel, !this.private).catch(() => {})); // the page says why
     this.#on(".close", () => this.#requestClose());
     this.#on(".retry", () => {
@@ -77,7 +83,26 @@ export class Card {
         return offers.offer(url);
       },
       withdraw: () => offers.withdraw(),
+      attention: (reason) => this.#ask(reason),
     }, (payload) => this.#post(payload));
+  }
+
+  /** Takes why the canvas's page wants the person, until the person comes to it. @param {unknown} reason */
+  #ask(reason) {
+    if (!this.around.mayAsk(this.ref.channel)) return;
+    this.asks = reason && !this.#hasFocus() ? oneLine(reason) : "";
+    this.render();
+  }
+
+  #hasFocus() {
+    return document.hasFocus() && this.element.contains(document.activeElement);
+  }
+
+  /** Handles a person who comes to the canvas. */
+  #attended() {
+    if (!this.asks) return;
+    this.asks = "";
+    this.render();
   }
 
   get title() {
@@ -310,6 +335,7 @@ export class Card {
     }
     this.#note();
     this.#showMessage(messageText({ stale, closing: closingOf(this.state) !== undefined, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting }));
+    this.around.announced(this);
     this.around.retitled();
   }
 

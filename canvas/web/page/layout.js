@@ -105,6 +105,14 @@ export class Layout {
     this.#changed();
   }
 
+  /** Brings a canvas into view, also if another one is maximized. @param {string} id */
+  show(id) {
+    if (this.#maximized !== undefined && this.#maximized !== id) this.#maximize(id);
+    const card = this.#cards.get(id);
+    card?.scrollIntoView({ block: "nearest" });
+    card?.querySelector("iframe")?.focus();
+  }
+
   /** @param {string} id */
   #maximize(id) {
     this.#maximized = this.#maximized === id ? undefined : id;

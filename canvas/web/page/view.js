@@ -11,7 +11,7 @@ const MAX_CALLS = 256; // unanswered actions
 const TOO_LONG = " "; // a marker that cannot be a JSON text
 
 /** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
-/** Shows links to the person; offer rejects with a reason. @typedef {{ offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void }} Links */
+/** Shows links to the person; offer rejects with a reason. @typedef {{ offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void, attention?: (reason: unknown) => void }} Links attention: the page wants the person */
 
 /**
  * What a View needs of a page's port. A document without canvas.js has none: it posts
@@ -76,8 +76,8 @@ export class View {
   fromDocument(payload) {
     if (!this.#port) this.connect(this.#document);
     if (payload?.[TAG] !== VIEW) return this.#fromPage({ t: "send", value: payload });
-    const { type, id, value, error } = payload;
-    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, code: error?.code, message: error?.message });
+    const { type, id, value, error, reason } = payload;
+    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, reason, code: error?.code, message: error?.message });
   }
 
   /** Handles the end of a document that posted to its parent. */
@@ -136,6 +136,9 @@ export class View {
         return this.#sendMessage(m);
       case "offer":
         return this.#offerLink(m);
+      case "attention":
+        if (this.#takeToken()) this.#links.attention?.(m.reason);
+        return;
       case "result":
         if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "result", id: m.id, value: m.value });
         return;
