@@ -34,7 +34,7 @@ type Kind struct {
 	// Make returns the parent and the first state of a channel that is made when it is
 	// first subscribed to, and whether uri is one. It is called under the lock and must be
 	// fast. nil makes none. The channel is not made if its parent does not exist.
-	Make func(uri string) (parent string, first State, ok bool)
+	Make func(tx *ReadTx, uri string) (parent string, first State, ok bool)
 
 	// Reduce returns the state after an action. It must be pure. An error refuses
 	// the action with the error's text. Reduce must not be nil.

@@ -150,7 +150,7 @@ func (tx *Tx) Subscribe(s *Subscriber, uri string) (*Snapshot, error) {
 	}
 	c := tx.l.channels[uri]
 	if c == nil && kind.Make != nil {
-		if parent, first, ok := kind.Make(uri); ok && tx.Create(uri, parent, first) == nil {
+		if parent, first, ok := kind.Make(&tx.ReadTx, uri); ok && tx.Create(uri, parent, first) == nil {
 			c = tx.l.channels[uri]
 		}
 	}

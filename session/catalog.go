@@ -32,6 +32,7 @@ type entry struct {
 	order             int64 // of the last modification, for equal times
 	ending            bool  // a disposal is in progress
 
+	eager   eager
 	creator string // the token that created the session; "" for the host's own
 }
 

@@ -36,6 +36,8 @@ type sessionRecord struct {
 	WorkingDirectory *string `json:"workingDirectory,omitzero"`
 	// Creator identifies the token that created the session, which may dispose of it.
 	Creator string `json:"creator,omitzero"`
+	// Eager is the client of a session that was eager when it was created.
+	Eager string `json:"eager,omitzero"`
 }
 
 // stateRecord is a session's state without its clients and canvases, which have separate
@@ -43,6 +45,8 @@ type sessionRecord struct {
 type stateRecord struct {
 	Modified time.Time `json:"modified"`
 	State    State     `json:"state"`
+	// Used says that the session is eager no more.
+	Used bool `json:"used,omitzero"`
 }
 
 // clientRecord is an active client with its capabilities. Its declarations depend on
@@ -79,7 +83,7 @@ func (k *keeper) clientChange(e *entry, c SessionActiveClient) channels.Change {
 // add commits the record of a new session.
 func (k *keeper) add(ctx context.Context, uri string, e *entry, st State, client *SessionActiveClient) error {
 	changes := []channels.Change{{Key: sessionKey + uri, Value: ahp.MustMarshal(sessionRecord{
-		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory, Creator: e.creator,
+		ID: e.id, Created: e.created, Title: st.Title, WorkingDirectory: st.WorkingDirectory, Creator: e.creator, Eager: e.eager.client,
 	})}}
 	if client != nil {
 		changes = append(changes, k.clientChange(e, *client))
@@ -182,7 +186,7 @@ func (k *keeper) collectState(tx *channels.ReadTx, found []record, uri string) [
 	}
 	st := *state
 	st.Canvases, st.OpenCanvases, st.ActiveClients = nil, nil, []SessionActiveClient{}
-	return append(found, record{stateKey + e.id, stateRecord{e.modified, st}})
+	return append(found, record{stateKey + e.id, stateRecord{e.modified, st, e.eager.client == ""}})
 }
 
 func (k *keeper) collectClient(tx *channels.ReadTx, found []record, uri, id string) []record {

@@ -43,11 +43,12 @@ func (s *Service) Restore(ctx context.Context, records channels.Records, expect 
 	err = s.log.Update(func(tx *channels.Tx) error {
 		for i, r := range list {
 			r.entry.order = int64(i)
-			for _, c := range r.clients {
-				expect(c.Client.ClientID, c.Token, c.Capabilities)
-			}
-			if err := s.restore(tx, r); err != nil {
+			kept, err := s.restore(tx, r, expect)
+			if err != nil {
 				return err
+			}
+			if !kept {
+				orphans = append(orphans, r.records()...)
 			}
 		}
 		return s.catalog.counted(tx)
@@ -67,7 +68,7 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, orp
 			return nil, nil, err
 		}
 		byID[r.ID] = &restored{
-			uri: rec.Key, entry: entry{id: r.ID, created: r.Created, modified: r.Created, creator: r.Creator},
+			uri: rec.Key, entry: entry{id: r.ID, created: r.Created, modified: r.Created, creator: r.Creator, eager: eager{client: r.Eager}},
 			state: s.newState(r.Title, r.WorkingDirectory),
 		}
 	}
@@ -82,6 +83,9 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, orp
 			return nil, nil, err
 		}
 		r.state, r.entry.modified = kept.State, kept.Modified
+		if kept.Used {
+			r.entry.eager = eager{}
+		}
 		r.state.Title = ahp.Line(r.state.Title, MaxTitle) // earlier versions had no limit
 	}
 	for _, rec := range records.Under(clientKey) {
@@ -100,23 +104,39 @@ func (s *Service) read(records channels.Records) (byID map[string]*restored, orp
 	return byID, orphans, nil
 }
 
+// records returns the changes that remove a session's records.
+func (r *restored) records() []channels.Change {
+	changes := []channels.Change{{Key: sessionKey + r.uri, Delete: true}, {Key: stateKey + r.entry.id, Delete: true}}
+	for _, c := range r.clients {
+		changes = append(changes, channels.Change{Key: clientKey + r.entry.id + "/" + c.Client.ClientID, Delete: true})
+	}
+	return changes
+}
+
 // restore creates one session and then adds its clients, so that After handles their
-// declarations.
-func (s *Service) restore(tx *channels.Tx, r *restored) error {
+// declarations. It reports whether the session is kept: one that was not used is not.
+func (s *Service) restore(tx *channels.Tx, r *restored, expect func(clientID, token string, caps ahp.Capabilities)) (kept bool, err error) {
 	st := r.state
 	if s.prepare != nil {
 		st = s.prepare(tx, r.uri, st)
 	}
+	if r.entry.eager.client != "" && len(st.OpenCanvases) == 0 {
+		return false, nil
+	}
+	r.entry.eager = eager{}
+	for _, c := range r.clients {
+		expect(c.Client.ClientID, c.Token, c.Capabilities)
+	}
 	if err := tx.Create(r.uri, "", st); err != nil {
-		return err
+		return false, err
 	}
 	s.catalog.sessions[r.uri] = &r.entry
 	for _, c := range r.clients {
 		if err := tx.Append(r.uri, ActiveClientSet{ActiveClient: c.Client}); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // newState returns the state of a new session.

@@ -60,7 +60,7 @@ func New(opts Options) *Service {
 
 // Ensure creates a session of the host if it does not exist.
 func (s *Service) Ensure(uri, title string) error {
-	err := s.make(context.Background(), uri, s.newState(title, nil), nil, "")
+	err := s.make(context.Background(), uri, s.newState(title, nil), nil, entry{})
 	if errors.Is(err, errExists) {
 		return nil
 	}
@@ -77,16 +77,20 @@ func (s *Service) CreateSession(ctx context.Context, from *channels.Subscriber, 
 		set := cleaned.(ActiveClientSet)
 		p.ActiveClient = &set.ActiveClient
 	}
-	return ahp.None{}, s.make(ctx, p.Channel, s.newState("New Session", p.WorkingDirectory), p.ActiveClient, from.Token)
+	e := entry{creator: from.Token}
+	if from.Caps.Has(ahp.CapabilityChat) {
+		e.eager.client = from.ClientID
+	}
+	return ahp.None{}, s.make(ctx, p.Channel, s.newState("New Session", p.WorkingDirectory), p.ActiveClient, e)
 }
 
 var errExists = ahp.Errorf(ahp.CodeSessionExists, "session already exists")
 
-// make reserves a session's URI, commits the session, and publishes it. creator is the
-// token of the client that asked.
-func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient, creator string) error {
+// make reserves a session's URI, commits the session, and publishes it. made says who
+// made it.
+func (s *Service) make(ctx context.Context, uri string, st State, client *SessionActiveClient, made entry) error {
 	now := s.catalog.now()
-	e := &entry{id: s.newID(), created: now, modified: now, creator: creator}
+	e := &entry{id: s.newID(), created: now, modified: now, creator: made.creator, eager: made.eager}
 	err := s.locked(func(tx *channels.ReadTx) error { return s.catalog.reserve(tx, uri) })
 	if err != nil {
 		return err
@@ -178,6 +182,7 @@ func (s *Service) changed(tx *channels.Tx, uri string, before, now State, a ahp.
 	if s.after != nil {
 		s.after(tx, uri, before, now)
 	}
+	s.useFor(uri, now, a)
 	s.catalog.announce(tx, uri, before, now)
 	s.keeper.markChanged(uri, a)
 }
@@ -200,36 +205,41 @@ func (s *Service) create(tx *channels.Tx, uri string, e *entry, st State) error 
 // commits the removal, and then removes the session. If the commit fails, the session is
 // not removed.
 func (s *Service) DisposeSession(ctx context.Context, from *channels.Subscriber, p ahp.ChannelParams) (ahp.None, error) {
+	return ahp.None{}, s.disposeOf(ctx, p.Channel, func(*entry) error { return s.catalog.mayDispose(from, p.Channel) })
+}
+
+// disposeOf disposes of a session if may allows it, which is called under the log's lock.
+func (s *Service) disposeOf(ctx context.Context, uri string, may func(*entry) error) error {
 	var e *entry
 	err := s.locked(func(*channels.ReadTx) error {
-		if e = s.catalog.sessions[p.Channel]; e == nil || e.ending {
+		if e = s.catalog.sessions[uri]; e == nil || e.ending {
 			return ahp.ErrSessionNotFound
 		}
-		if err := s.catalog.mayDispose(from, p.Channel); err != nil {
+		if err := may(e); err != nil {
 			return err
 		}
 		e.ending = true
 		return nil
 	})
 	if err != nil {
-		return ahp.None{}, err
+		return err
 	}
-	after, ended := s.end(ctx, p.Channel, e)
+	after, ended := s.end(ctx, uri, e)
 	err = s.log.Update(func(tx *channels.Tx) error {
 		after(tx, ended == nil)
 		if ended != nil {
 			return ended
 		}
-		if now := stateOf(&tx.ReadTx, p.Channel); now != nil {
+		if now := stateOf(&tx.ReadTx, uri); now != nil {
 			s.memory.Add(budget.State, -clientsSize(now.ActiveClients))
 		}
-		tx.Remove(p.Channel)
-		return s.catalog.remove(tx, p.Channel)
+		tx.Remove(uri)
+		return s.catalog.remove(tx, uri)
 	})
 	if err != nil {
 		s.log.View(func(*channels.ReadTx) { e.ending = false })
 	}
-	return ahp.None{}, cmp.Or(ended, err)
+	return cmp.Or(ended, err)
 }
 
 // end closes a session's canvases and commits its removal, even if the caller cancels.

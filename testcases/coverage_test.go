@@ -156,6 +156,7 @@ func fate(a wireAction) covers {
 // laterActions are those of the later versions, which are in no table of 0.5 and 0.6.
 var laterActions = map[string]covers{
 	"chat/turnStarted": both, "chat/responsePart": unprompted, "chat/turnComplete": unprompted,
+	"chat/toolCallStart": unprompted, "chat/toolCallReady": unprompted, "chat/toolCallComplete": unprompted,
 	"chat/canvasesChanged": unprompted, "canvas/stateChanged": unprompted,
 }
 

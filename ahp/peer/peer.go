@@ -228,6 +228,12 @@ func (p *Peer) Close(code ws.CloseCode, reason string) {
 // the caller's locks.
 func (p *Peer) Abort(code ws.CloseCode, reason string) { p.out.abort(code, reason) }
 
+// Alive reports whether the other end has received or sent anything within a time.
+func (p *Peer) Alive(within time.Duration) bool { return p.conn.Alive(within) }
+
+// Probe closes the connection if its other end does not answer a ping within a time.
+func (p *Peer) Probe(within time.Duration) { p.conn.Probe(within) }
+
 // Done returns a channel that is closed when the connection has ended and Handle
 // will not be called again.
 func (p *Peer) Done() <-chan struct{} {

@@ -52,9 +52,16 @@
 //   - A secret opens one lane, once, and expires with the time to dial back.
 //   - Lanes are limited per host, per token and per address, and so is the rate of new
 //     ones. A link is one token, which a team of 50 can share; one address has at most half
-//     of its lanes. The host gets a name for the token and the address (LaneInfo.Person), to
-//     limit each person too. Behind a proxy that EdgeOptions.Proxies does not name, and on loopback,
+//     of its lanes. Behind a proxy that EdgeOptions.Proxies does not name, and on loopback,
 //     addresses say nothing and are not limited.
+//   - A client names the link that it opened by a random id ("opened.ID" among its
+//     subprotocols), so that the people behind one address are told apart. If the address or
+//     the token has no lane left, someone with fewer lanes takes one of those who have most,
+//     which ends with CodeTooMany. An address can name 64 links at once and one more every
+//     five seconds; its further clients, and those that name none, count as one. An attacker
+//     at the same address who opens a link slowly for minutes can thus look like a team.
+//   - The host gets a name for the token, the address and the opened link
+//     (LaneInfo.Person), to limit each person too.
 //   - Withdrawal or expiry of a token ends every connection that it opened.
 //   - Tokens, secrets and payloads never reach a log or a forwarded header.
 //

@@ -49,7 +49,8 @@ func (e *Edge) serveClient(w http.ResponseWriter, r *http.Request, host string) 
 		e.refused(RefusedUpgrade)
 		return
 	}
-	if !e.start(func() { e.admit(conn, host, grant, e.opts.Proxies.Client(r)) }) {
+	from := origin{e.opts.Proxies.Client(r), ws.OpenedLink(r)}
+	if !e.start(func() { e.admit(conn, host, grant, from) }) {
 		e.reject(conn, RefusedClosing, goingAway)
 		conn.Wait()
 	}
@@ -61,15 +62,24 @@ func (e *Edge) reject(conn *ws.Conn, why Reason, how *ws.CloseError) {
 	conn.Close(how.Code, how.Reason)
 }
 
+// origin is where a client comes from: its address, and the id of the link that it opened.
+type origin struct {
+	addr   netip.Prefix
+	opened string
+}
+
 // admit serves a client until it disconnects.
-func (e *Edge) admit(client *ws.Conn, host string, grant Grant, addr netip.Prefix) {
+func (e *Edge) admit(client *ws.Conn, host string, grant Grant, from origin) {
 	defer client.Wait()
-	if why := e.quotas.take(host, grant, addr); why != "" {
+	ctx, end := context.WithCancelCause(e.ctx)
+	defer end(nil)
+	place, why := e.quotas.take(host, grant, from.addr, from.opened, func() { e.count.evicted.Add(1); end(evicted) })
+	if why != "" {
 		e.reject(client, why, &ws.CloseError{Code: CodeTooMany, Reason: limitReasons[why]})
 		return
 	}
-	defer e.quotas.release(host, grant, addr)
-	l := e.newLane(client, host, grant, addr)
+	defer e.quotas.release(place)
+	l := e.newLane(ctx, end, client, host, grant, e.person(grant, from, place))
 	defer e.forget(l)
 	if grant.Valid != nil {
 		defer context.AfterFunc(grant.Valid, func() { l.end(withdrawn) })()
@@ -96,15 +106,14 @@ var (
 	offline    = &ws.CloseError{Code: CodeHostOffline, Reason: "host offline"}
 	noAnswer   = &ws.CloseError{Code: CodeHostOffline, Reason: "the host did not answer"}
 	clientGone = &ws.CloseError{Code: CodePeerLost, Reason: "the client disconnected"}
+	evicted    = &ws.CloseError{Code: CodeTooMany, Reason: "others who opened this link have no connection"}
 )
 
-func (e *Edge) newLane(client *ws.Conn, host string, grant Grant, addr netip.Prefix) *lane {
+func (e *Edge) newLane(ctx context.Context, end context.CancelCauseFunc, client *ws.Conn, host string, grant Grant, person string) *lane {
 	l := &lane{
-		id: e.opts.NewSecret(), secret: e.opts.NewSecret(), host: host, grant: grant, person: e.person(grant, addr), client: client,
-		hostArrived: make(chan struct{}), hostReturned: make(chan struct{}),
+		id: e.opts.NewSecret(), secret: e.opts.NewSecret(), host: host, grant: grant, person: person, client: client,
+		ctx: ctx, end: end, hostArrived: make(chan struct{}), hostReturned: make(chan struct{}),
 	}
-	ctx, cancel := context.WithCancelCause(e.ctx)
-	l.ctx, l.end = ctx, cancel
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lanes[l.id] = l
@@ -112,13 +121,16 @@ func (e *Edge) newLane(client *ws.Conn, host string, grant Grant, addr netip.Pre
 	return l
 }
 
-// person names a token and the address from which it is used. The key keeps a host from
-// finding the address by trying all.
-func (e *Edge) person(grant Grant, addr netip.Prefix) string {
+// person names a token, the address from which it is used and the opened link, if it is
+// told apart. The key keeps a host from finding the address by trying all.
+func (e *Edge) person(grant Grant, from origin, in *place) string {
 	mac := hmac.New(sha256.New, e.key[:])
 	mac.Write([]byte(grant.counted()))
-	if limited(addr) {
-		mac.Write([]byte(" " + addr.String()))
+	if limited(from.addr) {
+		mac.Write([]byte(" " + from.addr.String()))
+	}
+	if in.apart {
+		mac.Write([]byte(" " + from.opened))
 	}
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }

@@ -46,7 +46,8 @@ type EdgeOptions struct {
 	LanesPerClient int
 	// LanesPerAddress limits the lanes of one address at a host (96), so that one holder
 	// of a link does not use up what all its holders share. An IPv6 address counts as its
-	// /64 network. Connections without an IP address have no such limit.
+	// /64 network. Connections without an IP address have no such limit. If all are taken,
+	// people who opened the link with fewer lanes take them from those with most.
 	LanesPerAddress int
 	// Proxies are the proxies in front of the edge whose X-Forwarded-For counts.
 	Proxies remote.Proxies

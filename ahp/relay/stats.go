@@ -52,14 +52,17 @@ type Stats struct {
 	BytesToClient uint64
 	// Slow counts the lanes that ended because an end did not read.
 	Slow uint64
+	// Evicted counts the lanes that ended because their link had most, and another one that
+	// was opened at the same address or with the same token had none left.
+	Evicted uint64
 	// Refused counts refusals. It has every reason, also those with count zero.
 	Refused map[Reason]uint64
 }
 
 type counters struct {
-	opened, toHosts, toClients, slow atomic.Uint64
-	lanes                            atomic.Int64
-	refused                          map[Reason]*atomic.Uint64
+	opened, toHosts, toClients, slow, evicted atomic.Uint64
+	lanes                                     atomic.Int64
+	refused                                   map[Reason]*atomic.Uint64
 }
 
 func (c *counters) init() {
@@ -77,7 +80,7 @@ func (e *Edge) Stats() Stats {
 	s.Lanes = int(e.count.lanes.Load())
 	s.LanesOpened = e.count.opened.Load()
 	s.BytesToHosts, s.BytesToClient = e.count.toHosts.Load(), e.count.toClients.Load()
-	s.Slow = e.count.slow.Load()
+	s.Slow, s.Evicted = e.count.slow.Load(), e.count.evicted.Load()
 	s.Refused = map[Reason]uint64{}
 	for r, n := range e.count.refused {
 		s.Refused[r] = n.Load()

@@ -79,8 +79,8 @@ type LaneInfo struct {
 	// ClientID is the only client id that the client may use; "" allows any.
 	ClientID string
 	// Person tells the people apart who share a client token, such as the link of a team:
-	// it is a name for the token and the address from which it is used, which it does not
-	// disclose. It is "" from an older relay. It is for limits and records, and proves
+	// it is a name for the token, the address from which it is used, which it does not
+	// disclose, and the opened link, if the relay tells it apart. It is "" from an older relay. It is for limits and records, and proves
 	// nothing.
 	Person string
 }

@@ -14,7 +14,28 @@ import (
 // "bearer.<token>", which is never selected.
 const Subprotocol = "ahp"
 
-const bearerProtocol = "bearer."
+const (
+	bearerProtocol = "bearer."
+	openedProtocol = "opened."
+)
+
+// maxOpened limits the id of an opened link, in bytes.
+const maxOpened = 64
+
+// Opened returns the subprotocols that a client offers to name the link that it opened. The
+// id is a random text of the client's choice, of at most 64 bytes.
+func Opened(id string) []string { return []string{Subprotocol, openedProtocol + id} }
+
+// OpenedLink returns the id of the link that a client opened, or "". It tells apart those
+// who share a token; it proves nothing.
+func OpenedLink(r *http.Request) string {
+	for _, p := range offered(r) {
+		if id, ok := strings.CutPrefix(p, openedProtocol); ok && len(id) <= maxOpened {
+			return id
+		}
+	}
+	return ""
+}
 
 // Token is a secret with what it grants.
 type Token struct {
@@ -40,6 +61,9 @@ type Grant struct {
 	Token string
 	// Name is what people call the token, or "".
 	Name string
+	// Loopback says that the connection's browser or program is on this machine, or reaches
+	// it as if it were: addresses of localhost work there.
+	Loopback bool
 }
 
 // TokenID returns the text that identifies a token in lists, records and audits: the

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"sync"
 
@@ -12,7 +13,8 @@ import (
 // Client is a client of one host. Make it with [Dial]; it must be closed. Its
 // methods may be called concurrently.
 type Client struct {
-	opts Options
+	opts   Options
+	opened string // tells a relay this client apart from others with the same token
 
 	ctx       context.Context // done after Close
 	cancel    context.CancelFunc
@@ -39,7 +41,7 @@ type Client struct {
 // the versions, the error is an *[ahp.Error]; if it rejects the token, a
 // *ws.HandshakeError.
 func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
-	c := &Client{opts: opts.withDefaults()}
+	c := &Client{opts: opts.withDefaults(), opened: rand.Text()}
 	if c.opts.Verifier == nil {
 		c.opts.Verifier = proof.NewVerifier(url, c.opts.Token, c.opts.NetDial)
 	}

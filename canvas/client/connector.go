@@ -88,7 +88,9 @@ func (k *connector) connect(ctx context.Context, uris []string) error {
 
 // dial opens a socket and starts its reader.
 func (k *connector) dial(ctx context.Context) (*link, error) {
-	conn, err := ws.Dial(ctx, k.url, k.c.opts.dial())
+	opts := k.c.opts.dial()
+	opts.Subprotocols = ws.Opened(k.c.opened)
+	conn, err := ws.Dial(ctx, k.url, opts)
 	if err != nil {
 		return nil, err
 	}

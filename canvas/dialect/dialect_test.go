@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
@@ -16,13 +17,13 @@ import (
 // connect returns a translator for a client that offers a version.
 func connect(t testing.TB, version string) server.Translator {
 	t.Helper()
-	d, err := dialect.New(dialect.Options{Address: func(channel string, s canvas.CanvasState) string {
+	d, err := dialect.New(dialect.Options{Address: func(channel string, s canvas.CanvasState, _ ws.Grant) string {
 		return "http://g.localhost/" + *s.URL
 	}}).Negotiate(ahp.Value(`{"protocolVersions":["` + version + `"]}`))
 	if err != nil || d == nil {
 		t.Fatalf("version %s: %v, %v", version, d, err)
 	}
-	return d.Translator()
+	return d.Translator(ws.Grant{})
 }
 
 // subscribe subscribes the client to a channel whose states are given, and returns the

@@ -12,6 +12,8 @@
 //     without a form in the dialect are left out; an entry has one form at most.
 //   - A session has one chat (package session/chat), whose canvases are the session's open
 //     ones, from 0.10 on. Canvases cannot be provided, messaged or closed from a dialect.
+//   - Turns show canvases as links, and to editors as cards: pages that clients read with
+//     resources/read (ahp/PROTOCOL.md section 15.6).
 //   - A reconnect is answered with snapshots, never with a replay: a projection begins with
 //     a state.
 //
@@ -24,5 +26,6 @@
 // Each connection translates for itself, in its writer. That costs a decoding and an
 // encoding for each entry, of connections of later versions only.
 //
-// It imports ahp, canvas, channels, channels/server, session and session/chat.
+// It imports ahp, ahp/ws (Grant), canvas, channels, channels/server, session and
+// session/chat.
 package dialect

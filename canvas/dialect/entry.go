@@ -43,11 +43,7 @@ func (t *translator) entry(e *ahp.ActionEnvelope) bool {
 	case ahp.SchemeSession:
 		return t.sessionEntry(e)
 	case chat.Scheme:
-		m := t.sessions[chat.SessionOf(e.Channel)]
-		if m != nil {
-			m.chat = reduced(m.chat, chat.Actions, chat.Reduce, e.Action)
-		}
-		return t.wants(e.Channel)
+		return t.chatEntry(e)
 	case ahp.SchemeCanvas:
 		return t.canvasEntry(e)
 	}
@@ -122,10 +118,10 @@ func (t *translator) canvasEntry(e *ahp.ActionEnvelope) bool {
 	if tag != canvasUpdated || !known {
 		return false
 	}
-	after := reduced(before, canvas.Actions, canvas.Reduce, e.Action)
-	t.instances[e.Channel] = after
+	after := reduced(before.state, canvas.Actions, canvas.Reduce, e.Action)
 	state := t.canvas(e.Channel, after)
-	if bytes.Equal(state, t.canvas(e.Channel, before)) {
+	t.instances[e.Channel] = instance{after, state}
+	if bytes.Equal(state, before.sent) {
 		return false
 	}
 	e.Origin = nil
@@ -151,8 +147,14 @@ func (t *translator) refusal(e *ahp.ActionEnvelope) bool {
 	case tag == (session.RootConfigChanged{}).ActionType():
 		// Editors send their settings to every host, and take a refusal for a fault.
 		e.RejectionReason = ""
-	case strings.HasPrefix(tag, "chat/") && chat.Actions.Row(tag) == nil:
+	case strings.HasPrefix(tag, "chat/") && !fromClients(tag):
 		e.RejectionReason = "this host runs no agent"
 	}
 	return true
+}
+
+// fromClients reports whether clients may dispatch an action of a chat.
+func fromClients(tag string) bool {
+	row := chat.Actions.Row(tag)
+	return row != nil && row.From&ahp.FromClient != 0
 }

@@ -68,13 +68,17 @@ func withoutProviders(client object) object {
 }
 
 // chat returns the state of a session's chat.
-func (d *dialect) chat(uri string, s session.State, c chat.State) object {
+func (t *translator) chat(uri string, s session.State, c chat.State) object {
+	c.Turns = t.turns(c.Turns)
+	if c.ActiveTurn != nil {
+		c.ActiveTurn = new(t.turn(*c.ActiveTurn))
+	}
 	o := objectOf(c)
-	o.set("resource", d.chatOf(uri))
+	o.set("resource", t.chatOf(uri))
 	o.set("title", s.Title)
 	o.set("status", s.Status|c.Status)
 	o["origin"] = originUser
-	if refs := d.refs(s); refs != nil {
+	if refs := t.refs(s); refs != nil {
 		o.set("canvases", refs)
 	}
 	return o
@@ -110,12 +114,8 @@ type canvasState struct {
 }
 
 // canvas returns the state of an open canvas. A canvas whose provider is gone has no URL.
-func (d *dialect) canvas(channel string, s canvas.CanvasState) ahp.Value {
-	o := canvasState{s.InstanceID, s.ExtensionID, s.ExtensionName, s.CanvasID, s.Title, s.Status, ""}
-	if d.opts.Address != nil && s.Availability == session.Ready && s.URL != nil {
-		o.URL = d.opts.Address(channel, s)
-	}
-	return ahp.MustMarshal(o)
+func (t *translator) canvas(channel string, s canvas.CanvasState) ahp.Value {
+	return ahp.MustMarshal(canvasState{s.InstanceID, s.ExtensionID, s.ExtensionName, s.CanvasID, s.Title, s.Status, t.addressOf(channel, s)})
 }
 
 // summary returns the summary of a session.
@@ -137,6 +137,24 @@ func (d *dialect) summary(s object) object {
 		s.set("defaultChat", d.chatOf(uri))
 	}
 	return s
+}
+
+// chatsOf adds the chat to the changed members of a session's summary, if the dialect's
+// summaries have it.
+func (d *dialect) chatsOf(uri string, changes object) {
+	if !d.chats || d.opts.State == nil {
+		return
+	}
+	state, _ := d.opts.State(uri)
+	s, ok := state.(session.State)
+	if !ok { // the session has ended
+		return
+	}
+	one := object{"resource": ahp.MustMarshal(d.chatOf(uri)), "title": ahp.MustMarshal(s.Title), "status": ahp.MustMarshal(s.Status), "origin": originUser}
+	if v, ok := changes["modifiedAt"]; ok {
+		one["modifiedAt"] = v
+	}
+	changes.set("chats", []object{one})
 }
 
 // model is the model that each agent has: clients do not offer an agent without one.

@@ -23,6 +23,9 @@ var handlers = map[string]func(t *translator, m *server.Message, params object) 
 	session.ListSessions.Name:   (*translator).listSessions,
 	"fetchTurns":                answer("{}"), // the state has all turns
 	"authenticate":              answer("{}"), // nothing needs it
+	"resources/read":            (*translator).readCard,
+	"tools/call":                noTool,
+	"notifications/message":     answer("{}"), // the log of a card
 	"getNetworkDiagnosticsInfo": func(_ *translator, m *server.Message, _ object) error {
 		m.Answer = ahp.MustMarshal(map[string]string{"version": "unknown", "os": runtime.GOOS, "arch": runtime.GOARCH})
 		return nil

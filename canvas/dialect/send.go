@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/session/chat"
@@ -13,6 +14,7 @@ import (
 // translator translates one connection.
 type translator struct {
 	*dialect
+	grant ws.Grant // of the connection
 
 	mu       sync.Mutex
 	answers  map[string]translate // by the id of a request
@@ -22,7 +24,13 @@ type translator struct {
 
 	// Of the goroutine that sends.
 	sessions  map[string]*mirror // by the session's URI
-	instances map[string]canvas.CanvasState
+	instances map[string]instance
+}
+
+// instance is what the client knows of an open canvas.
+type instance struct {
+	state canvas.CanvasState // before the projection
+	sent  ahp.Value          // the projection that it has
 }
 
 // mirror is what the client knows of a session and its chat, before the projection.
@@ -174,6 +182,7 @@ func (t *translator) catalog(method string, params ahp.Value) ahp.Value {
 			return nil
 		}
 		changes.useDirectories()
+		t.chatsOf(p.text("session"), changes)
 		p.set("session", t.spell(p.text("session")))
 		p.set("changes", changes)
 	default:
@@ -242,7 +251,7 @@ func (t *translator) take(o object) (map[string]snapshot, error) {
 		case ahp.SchemeCanvas:
 			var state canvas.CanvasState
 			err = ahp.Unmarshal(s.State, &state)
-			t.instances[s.Resource] = state
+			t.instances[s.Resource] = instance{state: state}
 		}
 		if err != nil {
 			return nil, err
@@ -290,7 +299,9 @@ func (t *translator) project(has map[string]snapshot, uri string) (snapshot, boo
 		m := t.mirror(of)
 		s.State = ahp.MustMarshal(t.chat(of, m.session, m.chat))
 	case ahp.SchemeCanvas:
-		s.State = t.canvas(uri, t.instances[uri])
+		i := t.instances[uri]
+		i.sent = t.canvas(uri, i.state)
+		t.instances[uri], s.State = i, i.sent
 	}
 	t.mu.Lock()
 	t.wanted[uri] = true

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session/chat"
 )
@@ -30,8 +32,15 @@ var rows = []row{
 // Options configures the dialects of a host.
 type Options struct {
 	// Address returns the http or https URL at which a client can show an open canvas, or "".
-	// nil has none. It is called without locks and must return at once.
-	Address func(channel string, state canvas.CanvasState) string
+	// nil has none. grant is that of the client's connection. It is called without locks, for
+	// canvases that are ready, and must return at once. Its answers can change with the time:
+	// each state that a client is sent has the answer of its moment.
+	Address func(channel string, state canvas.CanvasState, grant ws.Grant) string
+	// State returns the state of a channel of the host, for the links and cards of turns.
+	// It is called without locks. nil has no channels.
+	State func(channel string) (channels.State, bool)
+	// Cards says which clients show canvases as cards.
+	Cards Cards
 }
 
 // New returns the dialects for server.Options.Dialects. The log must have the kind of
@@ -80,7 +89,11 @@ func (d *dialects) Negotiate(params ahp.Value) (server.Dialect, error) {
 		return nil, nil
 	}
 	_, uris := p.Meta["vscode.ahpSessionUris"]
-	return &dialect{dialects: d, row: of, exact: exact, legacy: strings.HasPrefix(p.ClientInfo.Name, "vscode-") && !uris}, nil
+	name := p.ClientInfo.Name
+	return &dialect{
+		dialects: d, row: of, exact: exact, cards: d.opts.Cards.showTo(name),
+		legacy: strings.HasPrefix(name, "vscode-") && !uris,
+	}, nil
 }
 
 // dialect is what a client negotiated.
@@ -89,6 +102,7 @@ type dialect struct {
 	*row
 	exact  string // as the client offered it
 	legacy bool   // sessions are canvas:/ID
+	cards  bool   // turns show canvases as cards
 }
 
 // Capabilities implements [server.Dialect].
@@ -100,9 +114,9 @@ func (d *dialect) Capabilities() []string {
 }
 
 // Translator implements [server.Dialect].
-func (d *dialect) Translator() server.Translator {
+func (d *dialect) Translator(grant ws.Grant) server.Translator {
 	return &translator{
-		dialect: d, answers: map[string]translate{}, replaced: map[int64]ahp.Value{}, wanted: map[string]bool{},
-		sessions: map[string]*mirror{}, instances: map[string]canvas.CanvasState{},
+		dialect: d, grant: grant, answers: map[string]translate{}, replaced: map[int64]ahp.Value{}, wanted: map[string]bool{},
+		sessions: map[string]*mirror{}, instances: map[string]instance{},
 	}
 }

@@ -22,6 +22,7 @@ type catalogChanges struct {
 	sessions  []string // in the order in which they changed
 	bySession map[string]*sessionChanges
 	removed   []*instance
+	opened    []*instance // by agents
 }
 
 // sessionChanges are the changes of one session's catalog.
@@ -85,6 +86,9 @@ func (c *catalog) write(tx *channels.Tx, changes *catalogChanges) {
 		c.engine.instances.remove(i)
 		i.undoable.stop()
 		i.disconnect()
+	}
+	for _, i := range changes.opened {
+		c.engine.opened(tx, i.key.session, i.channel)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine/contentjson"
 	"github.com/ahp-canvas/ahp-canvas/canvas/jsonschema"
@@ -43,6 +44,8 @@ type Options struct {
 	// AllowSchemes are URL schemes that canvases may point to in addition to the
 	// policy's own (canvas/PROTOCOL.md section 6), without the colon: "file", "data".
 	AllowSchemes []string
+	// Allowed are the origins that canvases of this host's own providers may load from.
+	Allowed allow.Lists
 	// Memory counts compiled schemas and content; nil counts nothing.
 	Memory *budget.Ledger
 	// Files are part of the content of every instance, by path without the leading
@@ -50,6 +53,9 @@ type Options struct {
 	Files map[string]canvas.Content
 	// History receives what happens; nil receives nothing.
 	History History
+	// Opened is called when an agent has opened a canvas, or opened it again, at the end
+	// of the transaction in which it appears. It must be fast. Nil does nothing.
+	Opened func(tx *channels.Tx, session, channel string)
 	// Logger receives failures that have no caller; nil discards them.
 	Logger *slog.Logger
 }
@@ -80,6 +86,7 @@ type Engine struct {
 	now      func() time.Time
 	limits   check.Limits
 	timeouts canvas.Timeouts
+	allowed  allow.Lists
 
 	// Content serves what instances show.
 	Content *Content
@@ -93,6 +100,8 @@ type Engine struct {
 	history History
 	commits *committer
 	shown   *channels.WriteBehind // titles and statuses
+
+	opened func(tx *channels.Tx, session, channel string)
 
 	// Guarded by the log's mutex: read and changed in transactions only.
 	registry  registry
@@ -109,8 +118,8 @@ func New(opts Options) *Engine {
 		log: opts.Log, newID: opts.NewID, now: opts.Now,
 		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		limits:   check.Limits{Limits: opts.Limits.WithDefaults(), Schemas: jsonschema.NewMemory(opts.Memory)},
-		timeouts: opts.Timeouts.WithDefaults(),
-		tasks:    newTasks(), instances: newInstances(), history: noHistory{},
+		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed, opened: opts.Opened,
+		tasks: newTasks(), instances: newInstances(), history: noHistory{},
 	}
 	if opts.History != nil {
 		e.history = opts.History
@@ -120,6 +129,9 @@ func New(opts Options) *Engine {
 	}
 	if e.now == nil {
 		e.now = time.Now
+	}
+	if e.opened == nil {
+		e.opened = func(*channels.Tx, string, string) {}
 	}
 	for _, scheme := range opts.AllowSchemes {
 		e.limits.AllowSchemes = append(e.limits.AllowSchemes, strings.ToLower(strings.TrimSuffix(scheme, ":")))

@@ -15,6 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // key names an instance: its id is unique in its session only.
@@ -192,6 +193,62 @@ func asWire(err error) error {
 		return e.Wire()
 	}
 	return err
+}
+
+// Live is an open canvas whose provider is reachable.
+type Live struct {
+	// State is the state of its channel.
+	State canvas.CanvasState
+	// Instance is the provider's.
+	Instance canvas.Instance
+	// Life ends when the canvas becomes stale and when it is closed. Opened again, it has
+	// another one.
+	Life context.Context
+}
+
+// Live returns the open canvas of a channel. ok is false while it is stale.
+func (c *Content) Live(channel string) (live Live, ok bool) {
+	c.engine.log.View(func(tx *channels.ReadTx) {
+		i := c.engine.instances.byChannel[channel]
+		if i == nil || i.current == nil || i.handle == nil || i.handle.life.over() {
+			return
+		}
+		st, known := i.state(tx)
+		if !known || st.Availability != session.Ready {
+			return
+		}
+		live, ok = Live{st, i.current, i.handle.life.context()}, true
+	})
+	return live, ok
+}
+
+// Exists reports whether a channel is that of an open canvas, which can be stale.
+func (c *Content) Exists(channel string) (ok bool) {
+	c.engine.log.View(func(*channels.ReadTx) { ok = c.engine.instances.byChannel[channel] != nil })
+	return ok
+}
+
+// Fetch reads one resource of an open canvas for the host itself. The type of text has a
+// charset. Errors are those of CanvasReadResource. The caller limits how many run at once.
+func (c *Content) Fetch(ctx context.Context, channel string, req canvas.ReadRequest) (canvas.Content, error) {
+	target, err := c.readable(func(*channels.ReadTx) (*instance, bool) {
+		i := c.engine.instances.byChannel[channel]
+		return i, i != nil
+	})
+	if err != nil {
+		return canvas.Content{}, err
+	}
+	r, err := c.fetch(ctx, target, req)
+	switch {
+	case err != nil:
+		return canvas.Content{}, err
+	case r == nil:
+		return canvas.Content{ETag: req.ETag, NotModified: true}, nil
+	}
+	if r.Text && !strings.Contains(strings.ToLower(r.ContentType), "charset") {
+		r.ContentType += "; charset=utf-8"
+	}
+	return canvas.Content{Data: r.Data, ContentType: r.ContentType, ETag: r.ETag}, nil
 }
 
 // sameInstance reports whether two answers of a provider are one value. Values that

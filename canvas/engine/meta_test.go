@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 )
 
 // TestMeta: the state's _meta describes the provider's first answer, and stays the
@@ -36,4 +37,26 @@ func TestMeta(t *testing.T) {
 			equal(t, tt.want, string(l.next().State(o.Channel).Meta))
 		})
 	}
+}
+
+// TestAllowedMeta: the state names the label of the origins that the operator allows the
+// canvas, also after a restart with another list. A client's canvas of that name has none.
+func TestAllowedMeta(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lives{t: t}
+		for _, origins := range [][]string{{"https://one.example"}, {"https://one.example", "https://two.example"}, nil} {
+			lists, err := allow.New(map[string][]string{"fake": origins})
+			ok(t, err)
+			l.allowed = lists
+			h, f := l.next(), &fake{}
+			registerFake(h, f)
+			want := ""
+			if origins != nil {
+				want = `{"x-ahp-canvas/net":"` + lists.For("fake", "").Label() + `"}`
+			}
+			o, err := open(h, "one", `{"n":1}`)
+			ok(t, err)
+			equal(t, want, string(h.State(o.Channel).Meta))
+		}
+	})
 }

@@ -221,6 +221,7 @@ func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas
 	p.call.forget()
 	if p.byAgent {
 		i.cursor = e.events.opened(p.key.session)
+		changes.opened = append(changes.opened, i)
 	}
 	st, _ := i.state(tx)
 	return i.asOpen(st), nil

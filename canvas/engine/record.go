@@ -53,18 +53,35 @@ func (e *Engine) collectShown(keys []string) (changes []channels.Change) {
 	return changes
 }
 
-// metaOf returns the _meta of a state whose provider answers http/1, or whose pages
-// may offer links (canvas/PROTOCOL.md sections 4.5 and 4.7).
-func metaOf(http, links bool) ahp.Value {
-	switch {
-	case http && links:
-		return ahp.Value(`{"x-ahp-canvas/http":1,"x-ahp-canvas/links":1}`)
-	case http:
-		return ahp.Value(`{"x-ahp-canvas/http":1}`)
-	case links:
-		return ahp.Value(`{"x-ahp-canvas/links":1}`)
+// metaOf returns the _meta of a state whose provider answers http/1, whose pages may offer
+// links, or that may load from other origins (canvas/PROTOCOL.md sections 4.5, 4.7 and 4.9).
+func metaOf(http, links bool, net string) ahp.Value {
+	var members []string
+	if http {
+		members = append(members, `"x-ahp-canvas/http":1`)
 	}
-	return nil
+	if links {
+		members = append(members, `"x-ahp-canvas/links":1`)
+	}
+	if net != "" {
+		members = append(members, `"x-ahp-canvas/net":"`+net+`"`)
+	}
+	if members == nil {
+		return nil
+	}
+	return ahp.Value("{" + strings.Join(members, ",") + "}")
+}
+
+// net returns the label of the origins that a canvas may load from, "" if there are none.
+// The canvases of clients have none: their names are the clients' choice.
+func (e *Engine) net(clientID, extensionID, canvasID string) string {
+	if clientID != "" {
+		return ""
+	}
+	if l := e.allowed.For(extensionID, canvasID); len(l.Origins) > 0 {
+		return l.Label()
+	}
+	return ""
 }
 
 // instanceRecord is the record of an open canvas.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -20,9 +21,10 @@ import (
 
 // lives is a store and the successive hosts that use it.
 type lives struct {
-	t     *testing.T
-	store *channels.Memory
-	ids   atomic.Int64
+	t       *testing.T
+	store   *channels.Memory
+	ids     atomic.Int64
+	allowed allow.Lists // of the next host
 }
 
 // next crashes the current host, which keeps what was committed, and starts another.
@@ -37,7 +39,7 @@ func (l *lives) next() *canvastest.Host {
 		l.store, err = l.store.Reopen()
 		ok(l.t, err)
 	}
-	return canvastest.New(l.t, engine.Options{Store: l.store, NewID: func() string { return fmt.Sprintf("n%d", l.ids.Add(1)) }})
+	return canvastest.New(l.t, engine.Options{Store: l.store, Allowed: l.allowed, NewID: func() string { return fmt.Sprintf("n%d", l.ids.Add(1)) }})
 }
 
 // keys returns the store's keys of a kind, in order.

@@ -63,7 +63,8 @@
 // accepted, closes every connection with code 1001, and commits what is still to be
 // written. Serve does the same when its context is canceled.
 //
-// The package imports canvas, canvas/engine, canvas/host/internal/wiring, canvas/web, canvas/mcp, session, channels,
+// The package imports canvas, canvas/client, canvas/dialect, canvas/engine, canvas/gateway,
+// canvas/host/internal/wiring, canvas/web, canvas/mcp, session, channels,
 // channels/server, ahp/proof, ahp/access, ahp/token, ahp/ws, ahp and google/uuid. The program chooses the
 // providers.
 package host

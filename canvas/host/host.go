@@ -15,8 +15,10 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
 	"github.com/ahp-canvas/ahp-canvas/canvas/history"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -55,6 +57,7 @@ type Host struct {
 	tools    *mcp.Server
 	logger   *slog.Logger
 	memory   *budget.Ledger
+	allowed  allow.Lists // what canvases may load from besides their own origin
 
 	keys      *keys
 	invited   invitations
@@ -66,6 +69,9 @@ type Host struct {
 	sites     *sites
 	endpoints *http.ServeMux // the host's own paths
 	extra     *http.ServeMux // patterns of Handle
+	gateway   *gateway.Gateway
+	served    http.Handler // gateway, with a limit for stalled bodies
+	views     *viewServer
 
 	conns    web.ConnLimiter // HTTP connections of Serve's listener
 	entering sync.Mutex
@@ -86,9 +92,13 @@ func New(opts Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	opts = opts.withDefaults()
-	h := &Host{opts: opts, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
+	allowed, err := allow.New(opts.AllowOrigins)
+	if err != nil {
+		return nil, fmt.Errorf("host: AllowOrigins: %w", err)
+	}
+	h := &Host{opts: opts, allowed: allowed, logger: opts.Logger, memory: budget.New(opts.Memory), conns: web.ConnLimiter{Max: opts.MaxHTTP, Proxies: opts.Proxies}}
 	h.keys, h.audit = newKeys(&h.opts), newAudit(&h.opts)
-	h.sites = newSites(&h.opts, h.keys, http.HandlerFunc(h.serveApp))
+	h.sites = newSites(&h.opts, allowed, h.keys, http.HandlerFunc(h.serveApp))
 	h.closed, h.looks = make(chan struct{}), make(chan struct{}, looksAtOnce)
 	h.drained = sync.OnceValue(h.drain)
 	if err := h.begin(); err != nil {
@@ -115,6 +125,8 @@ func (h *Host) begin() error {
 		err = h.sites.useOrigins()
 	}
 	if err != nil {
+		h.gateway.Close()
+		h.views.close()
 		h.sequence.Close()
 	}
 	return err
@@ -143,8 +155,9 @@ func (h *Host) assemble() {
 	h.history = history.New(history.Options{Log: h.log, Store: h.opts.Store, Now: h.opts.Now, Logger: h.logger})
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
-		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes,
+		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes, Allowed: h.allowed,
 		Memory: h.memory, Files: canvasFiles(), History: h.history,
+		Opened: func(tx *channels.Tx, session, channel string) { chat.Opened(tx, session, channel, h.opts.Now()) },
 	})
 	h.sessions = session.New(session.Options{
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store, Memory: h.memory,
@@ -154,7 +167,8 @@ func (h *Host) assemble() {
 	})
 	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server
-	so.Dialects = dialect.New(dialect.Options{})
+	h.openGateway()
+	so.Dialects = dialect.New(dialect.Options{Address: h.address, Cards: h.opts.Cards, State: h.log.State})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{log: h.log, host: h}, h.history), true, h.keys.valid, h.keys.mayUse, h.audit.act
@@ -166,8 +180,18 @@ func (h *Host) assemble() {
 	})
 }
 
+// prepare gives a session its canvases, and the default session its folder, also if it was
+// stored without it or with another one.
+func (h *Host) prepare(tx *channels.Tx, uri string, st session.State) session.State {
+	if h.opts.Workspace != "" && uri == DefaultSession {
+		st.WorkingDirectory = &h.opts.Workspace
+	}
+	return h.canvases.Prepare(tx, uri, st)
+}
+
 // prompted gives agents what a person wrote in the chat of a session.
 func (h *Host) prompted(session, text, clientID string) {
+	h.sessions.Used(session)
 	event := ahp.MustMarshal(struct {
 		Kind string `json:"kind"`
 		Text string `json:"text"`

@@ -46,6 +46,10 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveAHP(w, r) // editors open a host by its name and port alone
 		return
 	}
+	if h.gateway.Serves(r.Host) {
+		h.served.ServeHTTP(w, r)
+		return
+	}
 	h.sites.of(r).page.ServeHTTP(w, r)
 }
 
@@ -74,6 +78,7 @@ func (h *Host) serveAHP(w http.ResponseWriter, r *http.Request) {
 		h.logger.Info("connection refused", "err", err)
 		return
 	}
+	grant.Loopback = arrivedOnLoopback(r)
 	h.serveFrom(h.opts.Proxies.Client(r), socket, grant)
 }
 

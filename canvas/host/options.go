@@ -15,6 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
@@ -61,6 +62,14 @@ type Options struct {
 	// means that the program keeps its tokens elsewhere.
 	Rotated func(role, secret string) error
 
+	// Workspace is the URI of the working directory of the default session, for example
+	// file:///home/ann/project: a window of an editor lists the sessions of its folders. If
+	// empty, the session keeps what it has.
+	Workspace string
+	// Cards says which clients of later versions of AHP show canvases as cards in the chat
+	// of a session; the others get links.
+	Cards dialect.Cards
+
 	// Browser makes the pictures of [Host.Look]; nil makes none. canvas/look has one. The
 	// caller closes it after the host.
 	Browser Browser
@@ -96,6 +105,10 @@ type Options struct {
 	// AllowSchemes are further URL schemes that canvases can point to, for example
 	// "file", without the colon.
 	AllowSchemes []string
+	// AllowOrigins are origins that canvases may load from besides their own, by the id of a
+	// canvas or of an extension: {"notes": {"https://cdn.example", "wss://*.example.org"}}.
+	// They count for canvases of this host's own providers. The page names them on the card.
+	AllowOrigins map[string][]string
 	// Drain is how long Close waits for active requests; default 10 s.
 	Drain time.Duration
 

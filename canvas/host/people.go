@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -128,5 +129,6 @@ func (h *Host) expire(done <-chan struct{}) {
 		for _, e := range ended {
 			h.endToken(e.ID)
 		}
+		h.sessions.Tidy(context.Background(), func(id string) bool { return h.server.Connection(id) != nil })
 	}
 }

@@ -107,6 +107,8 @@ func (h *Host) drain() error {
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), h.opts.Drain)
 	defer cancel()
+	h.gateway.Close()
+	h.views.close()
 	var wg sync.WaitGroup
 	var closed, answered, stopped error
 	if srv != nil {
@@ -115,13 +117,13 @@ func (h *Host) drain() error {
 	wg.Go(func() { closed = h.server.Close(ctx) })
 	wg.Go(func() { answered = h.tools.Shutdown(ctx) })
 	wg.Wait()
+	h.expiring.Wait()
 	err := errors.Join(h.exhausted(), closed, answered, stopped, h.canvases.Shutdown(ctx), h.history.Flush(ctx), h.sessions.Shutdown(ctx))
 	if srv != nil {
 		err = errors.Join(err, srv.Close())
 	}
 	h.memory.Close()
 	h.sequence.Close()
-	h.expiring.Wait()
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
@@ -20,6 +21,7 @@ import (
 type sites struct {
 	origins       []string
 	contentOrigin string
+	allowed       allow.Lists
 	editor        bool // the origins name EditorOrigin
 	keys          *keys
 	app           http.Handler // everything on the page's origin that is not a file of the page
@@ -33,11 +35,11 @@ type sites struct {
 	loopback map[loopbackKey]*site
 }
 
-func newSites(opts *Options, k *keys, app http.Handler) *sites {
+func newSites(opts *Options, allowed allow.Lists, k *keys, app http.Handler) *sites {
 	isEditor := func(origin string) bool { return origin == EditorOrigin }
 	return &sites{
 		origins: slices.DeleteFunc(slices.Clone(opts.Origins), isEditor), editor: slices.ContainsFunc(opts.Origins, isEditor),
-		contentOrigin: opts.ContentOrigin, app: app, logger: opts.Logger, keys: k,
+		contentOrigin: opts.ContentOrigin, allowed: allowed, app: app, logger: opts.Logger, keys: k,
 	}
 }
 
@@ -124,7 +126,7 @@ func (l *sites) newSite(a addresses, queryToken bool, hint string) (*site, error
 		unknown = "this host is not known under that name" + hint
 	}
 	page, err := web.New(web.Options{
-		AppOrigins: a.origins, ContentOrigin: l.contentOrigin, UnknownName: unknown, App: l.app,
+		AppOrigins: a.origins, ContentOrigin: l.contentOrigin, UnknownName: unknown, App: l.app, Allowed: l.allowed,
 	})
 	s.page = page
 	return s, err

@@ -96,10 +96,22 @@ func newEnvWith(t *testing.T, browser host.Browser) *env {
 	e.register("other", "Other", otherDeclarations...)
 	ctx, end := context.WithCancel(context.Background())
 	e.end = end
-	go func() { e.done <- e.host.Serve(ctx, ln) }()
+	go func() { e.done <- e.host.Serve(ctx, nearby{ln}) }()
 	e.connectAgent()
 	return e
 }
+
+// nearby is a listener whose connections come from this machine.
+type nearby struct{ net.Listener }
+
+func (l nearby) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return nearbyConn{c}, err
+}
+
+type nearbyConn struct{ net.Conn }
+
+func (nearbyConn) RemoteAddr() net.Addr { return ahptest.Addr("127.0.0.1:9") }
 
 func (e *env) register(id, name string, set ...canvas.Declaration) {
 	reg, err := e.host.Canvases().Register(canvas.Extension{ID: id, Name: name}, demo{}, set...)

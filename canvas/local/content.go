@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"regexp"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
@@ -34,14 +33,4 @@ func content(got canvas.CanvasReadResourceResult) (body []byte, kind string, err
 		kind += "; charset=utf-8"
 	}
 	return body, kind, err
-}
-
-// doctype matches the start of a document before which no element can stand.
-var doctype = regexp.MustCompile(`(?i)^(\xEF\xBB\xBF)?\s*(<!--[^>]*-->\s*)*<!doctype[^>]*>`)
-
-// withScript inserts local.js after the doctype, before everything else.
-func withScript(page []byte) []byte {
-	at := len(doctype.Find(page[:min(len(page), 1024)]))
-	const script = `<script src="/.ahp/local.js"></script>`
-	return append(append(append(make([]byte, 0, len(page)+len(script)), page[:at]...), script...), page[at:]...)
 }

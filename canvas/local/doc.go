@@ -31,6 +31,6 @@
 // A url that is not channel content (https, or a loopback app on the host's machine) is
 // passed on unchanged.
 //
-// The package imports canvas/client, canvas/bridge, canvas/web (headers and scripts),
+// The package imports canvas/client, canvas/bridge, canvas/standalone, canvas/web (headers),
 // canvas, session and ahp.
 package local

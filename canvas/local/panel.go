@@ -12,6 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -31,7 +32,7 @@ type panel struct {
 	conn     *bridgeConn
 	reported Canvas
 
-	views views
+	views standalone.Views
 }
 
 // bridgeConn is an http/1 client over one connection to the host.
@@ -49,6 +50,7 @@ func (p *panel) run() {
 		return
 	}
 	p.client = c
+	p.views.Channel, p.views.Dial = p.channel, func(ctx context.Context) (*client.Client, error) { return p.renderer.opts.Dial(ctx, p.channel) }
 	defer c.Close()
 	ln, err := p.renderer.opts.Listen()
 	if err != nil {

@@ -3,8 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
-	"html"
 	"net/http"
 	"net/http/httputil"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
@@ -20,7 +19,7 @@ import (
 func (p *panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	web.SetCanvasHeaders(w)
 	if status, text := p.refuse(r); status != 0 {
-		failure(w, r, status, text)
+		standalone.Fail(w, r, status, text)
 		return
 	}
 	if name, ok := strings.CutPrefix(r.URL.Path, "/.ahp/"); ok {
@@ -32,29 +31,33 @@ func (p *panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case l != nil:
 		p.forward(w, r, l)
 	case bridged(st):
-		failure(w, r, http.StatusServiceUnavailable, "This canvas's provider or host is not reachable. Reload the page when it is back.")
+		standalone.Fail(w, r, http.StatusServiceUnavailable, "This canvas's provider or host is not reachable. Reload the page when it is back.")
 	default:
 		p.read(w, r)
 	}
 }
 
 // refuse returns an error status for a request to another host name, or from another
-// origin. Navigations are allowed from anywhere, so that other pages can embed a
-// canvas.
+// origin.
 func (p *panel) refuse(r *http.Request) (status int, text string) {
 	if r.Host != p.host {
 		return http.StatusMisdirectedRequest, "This port serves a canvas only under the name " + p.host + "."
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+p.host {
-		return http.StatusForbidden, "Other web pages can show this canvas in a frame, but cannot send requests to it."
+	return standalone.Refuse(r, "http://"+p.host)
+}
+
+// serveScript answers below /.ahp/: our scripts, and the messages of pages.
+func (p *panel) serveScript(w http.ResponseWriter, r *http.Request, name string) {
+	if p.views.Serve(w, r, name) {
+		return
 	}
-	switch site := r.Header.Get("Sec-Fetch-Site"); {
-	case site == "" || site == "same-origin" || site == "none":
-	case r.Header.Get("Sec-Fetch-Mode") == "navigate" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-	default:
-		return http.StatusForbidden, "Other web pages can show this canvas in a frame, but cannot send requests to it."
+	body := standalone.Script(name)
+	if body == nil {
+		standalone.Fail(w, r, http.StatusNotFound, "This canvas has no such file.")
+		return
 	}
-	return 0, ""
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	_, _ = w.Write(body)
 }
 
 // forward sends a request over http/1.
@@ -77,10 +80,10 @@ func (p *panel) forward(w http.ResponseWriter, r *http.Request, l *bridgeConn) {
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if e, ok := errors.AsType[*bridge.Error](err); ok {
-				failure(w, r, e.Status, e.Message)
+				standalone.Fail(w, r, e.Status, e.Message)
 				return
 			}
-			failure(w, r, http.StatusBadGateway, "The connection to this canvas was lost.")
+			standalone.Fail(w, r, http.StatusBadGateway, "The connection to this canvas was lost.")
 		},
 	}
 	proxy.ServeHTTP(w, r)
@@ -96,7 +99,7 @@ func (header) WriteHeader(int)             {}
 // read serves content of a canvas without a server.
 func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		failure(w, r, http.StatusNotImplemented, "This canvas has no server, so it can only serve files.")
+		standalone.Fail(w, r, http.StatusNotImplemented, "This canvas has no server, so it can only serve files.")
 		return
 	}
 	params := canvas.CanvasReadResourceParams{Channel: p.channel, URI: canvas.ContentPath{}.URI(p.instanceID) + r.URL.EscapedPath()}
@@ -110,7 +113,7 @@ func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 	}
 	body, kind, err := content(got)
 	if err != nil {
-		failure(w, r, http.StatusBadGateway, "The host sent an invalid answer.")
+		standalone.Fail(w, r, http.StatusBadGateway, "The host sent an invalid answer.")
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache") // revalidate with the ETag
@@ -123,7 +126,7 @@ func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasPrefix(kind, "text/html") {
-		body = withScript(body)
+		body = standalone.WithScript(body)
 	}
 	w.Header().Set("Content-Type", kind)
 	_, _ = w.Write(body) // fails only if the client disconnected
@@ -132,29 +135,11 @@ func (p *panel) read(w http.ResponseWriter, r *http.Request) {
 func (p *panel) readFailed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, ahp.ErrNotFound):
-		failure(w, r, http.StatusNotFound, "This canvas has no such file.")
+		standalone.Fail(w, r, http.StatusNotFound, "This canvas has no such file.")
 	case errors.Is(err, context.Canceled):
 	case p.client.Err() != nil:
-		failure(w, r, http.StatusServiceUnavailable, "The host is not reachable. Reload the page in a moment.")
+		standalone.Fail(w, r, http.StatusServiceUnavailable, "The host is not reachable. Reload the page in a moment.")
 	default:
-		failure(w, r, http.StatusBadGateway, "This file could not be read. Either the canvas's provider is not running, or it failed.")
+		standalone.Fail(w, r, http.StatusBadGateway, "This file could not be read. Either the canvas's provider is not running, or it failed.")
 	}
-}
-
-// failure answers with a text for people, as a page if the client accepts HTML.
-func failure(w http.ResponseWriter, r *http.Request, status int, text string) {
-	w.Header().Set("Cache-Control", "no-store")
-	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.WriteHeader(status)
-		fmt.Fprintln(w, text)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><title>%d</title>
-<style>:root{color-scheme:light dark}html{height:100%%;font:1rem/1.5 system-ui,sans-serif}
-body{margin:0;min-height:100%%;display:grid;place-content:center;padding:2rem;box-sizing:border-box;text-align:center}
-p{margin:0;max-width:34ch;text-wrap:balance}small{display:block;margin-block-start:.5rem;opacity:.7}</style>
-<p>%s</p><small>Status %d</small>`, status, html.EscapeString(text), status)
 }

@@ -7,7 +7,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -38,6 +37,7 @@ type site struct {
 	app   *app   // an app instead of files, by http/1
 	path  string // of the app's first page
 	links bool   // the canvas may offer links
+	allow bool   // it is the canvas that setup.allow allows origins
 
 	written bool // the files are those of the canvas "page", as an agent writes it
 }
@@ -58,6 +58,7 @@ type env struct {
 	front  http.Handler
 	host   *host.Host
 	server server.Options
+	allow  []string
 
 	mu        sync.Mutex
 	ln        *cutListener
@@ -83,6 +84,7 @@ type setup struct {
 	wrap   func(http.Handler) http.Handler // may be nil
 	prefix string                          // the path under which wrap has the page
 	server server.Options
+	allow  []string // origins that sites with allow may load from
 }
 
 // startWith is start with any setup.
@@ -94,7 +96,7 @@ func startWith(t testing.TB, with setup, sites ...site) *env {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, allow: with.allow, addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)
@@ -115,12 +117,13 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, AllowOrigins: map[string][]string{"allowed": e.allow}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
-		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}})
+		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}},
+		canvas.Declaration{CanvasID: "allowed", DisplayName: "Allowed", Description: "The same, which may load from some origins."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,7 @@ func (e *env) note(r *http.Request) {
 	if c := r.Header.Get("Cookie"); c != "" {
 		e.cookies = append(e.cookies, c)
 	}
-	if strings.HasPrefix(r.Host, "c-") {
+	if webtest.IsContentHost(r.Host) {
 		return // content hosts have no endpoints, see TestRouting
 	}
 	if r.URL.Path == "/mcp" || r.URL.Path == "/healthz" || r.Header.Get("Upgrade") != "" {
@@ -229,6 +232,9 @@ func (e *env) open(t testing.TB, s site) {
 	e.sites[s.id] = s
 	e.mu.Unlock()
 	args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "page", InstanceID: s.id}
+	if s.allow {
+		args.CanvasID = "allowed"
+	}
 	if s.input != nil {
 		args.Input = ahp.MustMarshal(s.input)
 	}

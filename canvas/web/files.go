@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 )
 
 // page is served on app hosts, content on content hosts.
@@ -27,6 +28,8 @@ var mediaTypes = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".svg":  "image/svg+xml",
+
+	".webmanifest": "application/manifest+json",
 }
 
 // file is an embedded file with its placeholders filled in.
@@ -72,8 +75,9 @@ func load(dir embed.FS, name, root string, fill func(name string, body []byte) (
 	return files
 }
 
-// pageFiles returns the page's files for one app origin.
-func pageFiles(a addresses) map[string]*file {
+// pageFiles returns the page's files for one app origin. The page knows the lists that its
+// content hosts have.
+func pageFiles(a addresses, lists allow.Lists) map[string]*file {
 	files := load(page, "page", "/", func(name string, body []byte) ([]byte, map[string]string) {
 		k := appFile
 		switch name {
@@ -82,7 +86,7 @@ func pageFiles(a addresses) map[string]*file {
 		case "single.html":
 			return []byte(strings.Replace(string(body), "{script}", singleScript(), 1)), a.headers(singleFile)
 		}
-		meta := strings.NewReplacer("{content}", html.EscapeString(a.content), "{app}", html.EscapeString(strings.Join(a.app, " ")))
+		meta := strings.NewReplacer("{content}", html.EscapeString(a.content), "{app}", html.EscapeString(strings.Join(a.app, " ")), "{allowed}", html.EscapeString(string(lists.JSON())))
 		if path.Ext(name) == ".html" {
 			body = []byte(meta.Replace(string(body)))
 		}
@@ -126,6 +130,10 @@ func singleScript() string {
 // it in, so that no message of the page or a canvas can change them.
 const policySlot = "const POLICY = {};"
 
+// allowedSlot is the place in sw.js and canvas.js for the origins that a canvas may load
+// from besides its own.
+const allowedSlot = "const ALLOWED = [];"
+
 // contentFiles returns the files below /.ahp/ of each content host.
 func contentFiles(a addresses) map[string]*file {
 	return load(content, "content", "/.ahp/", func(name string, body []byte) ([]byte, map[string]string) {
@@ -134,15 +142,26 @@ func contentFiles(a addresses) map[string]*file {
 			return body, a.headers(outerFrame)
 		case "sw.js":
 			row := ahp.MustMarshal(a.headers(answer))
+			body = withAllowed(body, a.allowed)
 			body = []byte(embedded(content, "content/documents.js") + strings.Replace(string(body), policySlot, "const POLICY = "+string(row)+";", 1))
 			headers := a.headers(outerFile)
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers
 		case "frame.js":
 			return []byte(embedded(content, "content/outline.js") + string(body)), a.headers(outerFile)
+		case "canvas.js":
+			return withAllowed(body, a.allowed), a.headers(outerFile)
 		case "shim.js":
 			return []byte(embedded(content, "content/problems.js") + string(body)), a.headers(outerFile)
 		}
 		return body, a.headers(outerFile)
 	})
+}
+
+// withAllowed fills a script's allowedSlot in.
+func withAllowed(script []byte, list allow.List) []byte {
+	if len(list.Origins) == 0 {
+		return script
+	}
+	return []byte(strings.Replace(string(script), allowedSlot, "const ALLOWED = "+string(ahp.MustMarshal(list.Origins))+";", 1))
 }

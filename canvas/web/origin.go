@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/url"
 	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 )
 
 // origin is a parsed web origin.
@@ -57,15 +59,18 @@ type pattern struct {
 // String returns the pattern as a CSP source, which is also its form in the page.
 func (p pattern) String() string { return p.scheme + "://*" + p.suffix }
 
-// match reports whether a Host header names a content host: "c-", 32 lower-case
-// hex digits, the suffix.
-func (p pattern) match(host string) bool {
+// match reports whether a Host header names a content host: a label (allow.List.Label), a
+// dash, 32 lower-case hex digits, the suffix.
+func (p pattern) match(host string) (label string, ok bool) {
 	name, ok := strings.CutSuffix(host, p.suffix)
 	if !ok {
-		return false
+		return "", false
 	}
-	id, ok := strings.CutPrefix(name, "c-")
-	return ok && len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
+	label, id, _ := strings.Cut(name, "-")
+	if !allow.IsLabel(label) || len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {
+		return "", false
+	}
+	return label, true
 }
 
 func parsePattern(s string) (pattern, error) {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 )
 
 // kind is a kind of response, which determines its headers (policies).
@@ -39,14 +41,18 @@ var common = map[string]string{
 // direct.html frame other origins, so they cannot have it.
 const confined = "(response-origin)"
 
+// widened is the Connection-Allowlist of a canvas that may load from {quoted} too.
+const widened = "(response-origin {quoted})"
+
 // policies are the headers of each kind of response besides common. {app}, {content}
-// and {sockets} are replaced by a handler's addresses.
+// and {sockets} are replaced by a handler's addresses, {sources}, {connections} and
+// {quoted} by the origins that the operator allows a canvas.
 var policies = map[kind]map[string]string{
 	appFile: {
 		"Content-Security-Policy": csp(
 			"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:",
 			"connect-src 'self' {sockets}", "frame-src 'self' {content}", "frame-ancestors 'none'",
-			"base-uri 'none'", "form-action 'none'", "object-src 'none'"),
+			"base-uri 'none'", "form-action 'none'", "object-src 'none'", "manifest-src 'self'"),
 	},
 	directFile: {
 		"Content-Security-Policy": csp(
@@ -73,11 +79,11 @@ var policies = map[kind]map[string]string{
 	},
 	answer: {
 		"Content-Security-Policy": csp(
-			"default-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:",
-			"style-src 'self' 'unsafe-inline'", "img-src 'self' data: blob:", "font-src 'self' data:",
-			"media-src 'self' data: blob:", "connect-src 'self' data: blob:", "worker-src 'self' blob:",
+			"default-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: {sources}",
+			"style-src 'self' 'unsafe-inline' {sources}", "img-src 'self' data: blob: {sources}", "font-src 'self' data: {sources}",
+			"media-src 'self' data: blob: {sources}", "connect-src 'self' data: blob: {connections}", "worker-src 'self' blob:",
 			"frame-src 'self' blob: data:", "object-src 'none'", "base-uri 'self'", "form-action 'self'"),
-		"Connection-Allowlist": confined,
+		"Connection-Allowlist": widened,
 	},
 }
 
@@ -85,17 +91,19 @@ func csp(directives ...string) string { return strings.Join(directives, "; ") }
 
 // addresses are the values for the policies' placeholders.
 type addresses struct {
-	app     []string // app origins that may frame a content host
-	content string   // content origins as a CSP source; "" if there are none
-	sockets string   // WebSocket origins of the app
+	app     []string   // app origins that may frame a content host
+	content string     // content origins as a CSP source; "" if there are none
+	sockets string     // WebSocket origins of the app
+	allowed allow.List // what a canvas may load from besides its own origin
 }
 
 // headers returns the headers of a kind of response.
 func (a addresses) headers(k kind) map[string]string {
-	fill := strings.NewReplacer("{app}", strings.Join(a.app, " "), "{content}", a.content, "{sockets}", a.sockets)
+	fill := strings.NewReplacer("{app}", strings.Join(a.app, " "), "{content}", a.content, "{sockets}", a.sockets,
+		"{sources}", a.allowed.Sources(), "{connections}", a.allowed.Connections(), "{quoted}", a.allowed.Quoted())
 	row := maps.Clone(common)
 	for name, value := range policies[k] {
-		row[name] = strings.ReplaceAll(fill.Replace(value), " ;", ";")
+		row[name] = strings.ReplaceAll(strings.ReplaceAll(fill.Replace(value), " ;", ";"), " )", ")")
 	}
 	if k == outerFrame && a.apart() {
 		delete(row, "Origin-Agent-Cluster")

@@ -21,7 +21,7 @@ type prefixed struct {
 
 func (p *prefixed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case strings.HasPrefix(r.Host, "c-"):
+	case webtest.IsContentHost(r.Host):
 		p.next.ServeHTTP(w, r)
 	case strings.HasPrefix(r.URL.Path, "/canvas/"):
 		http.StripPrefix("/canvas", p.next).ServeHTTP(w, r)

@@ -1,13 +1,27 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
 
-// These functions are for package local, which shows canvases without the page and
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
+)
+
+// These functions are for packages that show canvases without the page and
 // must use the same policies and scripts.
 
 // SetCanvasHeaders sets the headers of a canvas's responses, which restrict it to its
-// own origin.
-func SetCanvasHeaders(w http.ResponseWriter) { setHeaders(w, addresses{}.headers(answer)) }
+// own origin. They allow redirects, which a service worker resolves itself: the caller
+// must not send one that leaves the origin.
+func SetCanvasHeaders(w http.ResponseWriter) { SetAllowedHeaders(w, allow.List{}) }
+
+// SetAllowedHeaders sets the headers of a canvas's responses, which restrict it to its own
+// origin and those of a list, with redirects as [SetCanvasHeaders] has them. Nothing but
+// the host's name in the request may choose the list.
+func SetAllowedHeaders(w http.ResponseWriter, list allow.List) {
+	row := addresses{allowed: list}.headers(answer)
+	row["Connection-Allowlist"] += ";redirects=allow"
+	setHeaders(w, row)
+}
 
 // CanvasScript returns canvas.js, which a canvas imports, or view.js, which handles
 // its messages; nil for any other name.
@@ -26,4 +40,11 @@ func must(body []byte, err error) []byte {
 		panic(err) // the file is embedded, so a test would have failed
 	}
 	return body
+}
+
+// ContentBase returns the scheme of a pattern of content origins, and what follows the
+// first label of its hosts. ok is false if the pattern is invalid.
+func ContentBase(contentOrigin string) (scheme, suffix string, ok bool) {
+	p, err := parsePattern(contentOrigin)
+	return p.scheme, p.suffix, err == nil
 }

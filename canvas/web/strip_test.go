@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
 // sandbox is the attribute of both frames.
@@ -59,7 +60,7 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 
 // kindOf returns the kind of the response to a request.
 func kindOf(r *http.Request) string {
-	content := strings.HasPrefix(r.Host, "c-")
+	content := webtest.IsContentHost(r.Host)
 	switch {
 	case content && r.URL.Path == "/.ahp/frame.html":
 		return "frame"

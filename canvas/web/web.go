@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 )
 
 // Options are the addresses of the page.
@@ -19,6 +21,9 @@ type Options struct {
 	// an app origin on loopback uses http://*.localhost:PORT, and any other uses
 	// single-document mode.
 	ContentOrigin string
+	// Allowed are the origins that canvases may load from besides their own. The page
+	// gives a canvas a content host whose name begins with the label of its list.
+	Allowed allow.Lists
 	// App serves the other paths of app hosts, such as /ahp, /mcp and /healthz. It
 	// sets its own headers. If it is nil, they are 404.
 	App http.Handler
@@ -40,8 +45,13 @@ type Handler struct {
 // contentHosts is a pattern of content origins with the files of its hosts.
 type contentHosts struct {
 	pattern pattern
-	files   map[string]*file
-	absent  map[string]string // headers of a 404
+	byLabel map[string]contentHost
+}
+
+// contentHost is what the hosts with one label serve.
+type contentHost struct {
+	files  map[string]*file
+	absent map[string]string // headers of a 404
 }
 
 // New returns a Handler. It fails for an invalid origin or pattern, and for a pattern
@@ -62,9 +72,9 @@ func New(opts Options) (*Handler, error) {
 		})
 	}
 	for _, s := range sites {
-		h.apps[s.origin.host] = pageFiles(s.addresses)
+		h.apps[s.origin.host] = pageFiles(s.addresses, opts.Allowed)
 		if s.addresses.content != "" {
-			h.addContent(s)
+			h.addContent(s, opts.Allowed)
 		}
 	}
 	h.unknown = addresses{}.headers(outerFile)
@@ -103,7 +113,7 @@ func sitesOf(opts Options) ([]site, error) {
 			if other.pattern == sites[i].pattern {
 				sites[i].addresses.app = append(sites[i].addresses.app, other.origin.String())
 			}
-			if sites[i].pattern.suffix != "" && sites[i].pattern.match(other.origin.host) {
+			if _, ok := sites[i].pattern.match(other.origin.host); ok && sites[i].pattern.suffix != "" {
 				return nil, fmt.Errorf("%q is an app origin and also matches the content origins: use another domain for one of them", other.origin.String())
 			}
 		}
@@ -111,11 +121,17 @@ func sitesOf(opts Options) ([]site, error) {
 	return sites, nil
 }
 
-func (h *Handler) addContent(s site) {
+func (h *Handler) addContent(s site, lists allow.Lists) {
 	if slices.ContainsFunc(h.contents, func(c contentHosts) bool { return c.pattern == s.pattern }) {
 		return
 	}
-	h.contents = append(h.contents, contentHosts{s.pattern, contentFiles(s.addresses), s.addresses.headers(answer)})
+	c := contentHosts{s.pattern, map[string]contentHost{}}
+	for _, list := range append(lists.All(), allow.List{}) {
+		a := s.addresses
+		a.allowed = list
+		c.byLabel[list.Label()] = contentHost{contentFiles(a), a.headers(answer)}
+	}
+	h.contents = append(h.contents, c)
 }
 
 // ServeHTTP routes by the request's Host. A client must read a file within 30 s;
@@ -134,8 +150,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, c := range h.contents {
-		if c.pattern.match(host) {
-			c.serve(w, r)
+		label, _ := c.pattern.match(host)
+		if at, ok := c.byLabel[label]; ok {
+			at.serve(w, r)
 			return
 		}
 	}
@@ -143,7 +160,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers on a content host. Only sw.js can be loaded as a service worker.
-func (c *contentHosts) serve(w http.ResponseWriter, r *http.Request) {
+func (c contentHost) serve(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.files[r.URL.Path]
 	if !ok || r.Header.Get("Service-Worker") != "" && r.URL.Path != "/.ahp/sw.js" {
 		refuse(w, http.StatusNotFound, "page not found", c.absent)

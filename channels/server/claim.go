@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"slices"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -34,27 +35,47 @@ var (
 // host reads the close a moment later.
 const endingTime = 250 * time.Millisecond
 
-// claimSoon is claim, which it repeats while another connection of the client ends.
+// probeTime is how long the other connection has to answer a ping. A client without the
+// resume secret whose network vanished waits no longer to reconnect.
+const probeTime = 3 * time.Second
+
+// claimSoon is claim, which it repeats while another connection of the client might end.
 func (t *clients) claimSoon(ctx context.Context, c *conn, shown string, fresh bool) (secret string, replaced []*conn, err error) {
-	var late <-chan time.Time
+	var asked time.Time
+	var check <-chan time.Time
 	for {
 		ended := t.nextEnd()
 		if secret, replaced, err = t.claim(c, shown, fresh); err != error(errInUse) {
 			return secret, replaced, err
 		}
-		if late == nil {
-			timer := time.NewTimer(endingTime)
-			defer timer.Stop()
-			late = timer.C
+		if check == nil {
+			ticker := time.NewTicker(endingTime)
+			defer ticker.Stop()
+			asked, check = time.Now(), ticker.C
+			for _, other := range t.connsOf(c.sub.ClientID) {
+				other.peer.Probe(probeTime)
+			}
 		}
 		select {
 		case <-ended:
-		case <-late:
-			return "", nil, err
+		case <-check:
+			if since := time.Since(asked); since > probeTime+endingTime || t.answered(c.sub.ClientID, since) {
+				return "", nil, err
+			}
 		case <-ctx.Done():
 			return "", nil, ctx.Err()
 		}
 	}
+}
+
+// answered reports whether a connection of a client has answered within a time.
+func (t *clients) answered(id string, within time.Duration) bool {
+	return slices.ContainsFunc(t.connsOf(id), func(c *conn) bool { return c.peer.Alive(within) })
+}
+
+func (t *clients) connsOf(id string) []*conn {
+	known, _ := t.recall(id)
+	return known.conns
 }
 
 // nextEnd returns a channel that is closed when a connection has ended.

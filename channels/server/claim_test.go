@@ -3,10 +3,13 @@ package server_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
@@ -39,6 +42,24 @@ func secretIn(t *testing.T, answer string) string {
 		t.Fatal(err)
 	}
 	return ahp.ResumeSecret(m.Result.Meta)
+}
+
+type received struct {
+	message string
+	err     error
+}
+
+// reading reads the next message of a connection, which answers pings meanwhile.
+func reading(t *testing.T, c *ws.Conn) <-chan received {
+	next := make(chan received, 1)
+	var wg sync.WaitGroup
+	t.Cleanup(wg.Wait)
+	t.Cleanup(func() { c.Close(ws.CodeNormal, "") })
+	wg.Go(func() {
+		m, err := c.ReadMessage()
+		next <- received{string(m), err}
+	})
+	return next
 }
 
 // TestClaims: a client id belongs to the token that used it first, and while a connection
@@ -77,6 +98,7 @@ func TestClaims(t *testing.T) {
 					first.Wait()
 					synctest.Wait()
 				}
+				next := reading(t, first)
 				shown := map[string]string{"right": secret, "wrong": "wrong"}[tc.secret]
 				second := dial(tc.grant)
 				if answer := begin(t, second, tc.method, shown); !strings.Contains(answer, tc.want) {
@@ -87,12 +109,14 @@ func TestClaims(t *testing.T) {
 					return
 				}
 				if tc.replacesFirst {
-					if _, err := first.ReadMessage(); ws.CodeOf(err) != ws.CodeReplaced {
-						t.Errorf("the first connection: %v, want a close with %d", err, ws.CodeReplaced)
+					if r := <-next; ws.CodeOf(r.err) != ws.CodeReplaced {
+						t.Errorf("the first connection: %v, want a close with %d", r.err, ws.CodeReplaced)
 					}
 				} else {
 					sendText(t, first, pinging)
-					expect(t, first, `"id":1`)
+					if r := <-next; !strings.Contains(r.message, `"id":1`) {
+						t.Errorf("the first connection: %q %v", r.message, r.err)
+					}
 				}
 			})
 		})
@@ -158,3 +182,34 @@ type goneList struct{ ids []string }
 
 func (g *goneList) ClientLeft(string, string)                 {}
 func (g *goneList) ClientGone(id string, _ func(string) bool) { g.ids = append(g.ids, id) }
+
+// TestVanishedNetwork: a client without a resume secret whose network vanished is not
+// refused until its dead connection is noticed: the connection has 3 s to answer a ping.
+func TestVanishedNetwork(t *testing.T) {
+	for name, vanished := range map[string]bool{"vanished": true, "silent": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var wire *ahptest.Conn
+				_, dial := serveOver(t, server.Options{}, func(c *ahptest.Conn) { wire = c })
+				first := dial(ws.Grant{Token: "a"})
+				begin(t, first, "initialize", "")
+				dead := wire
+				if vanished {
+					dead.Freeze()
+				}
+				reading(t, first)
+				time.Sleep(time.Second)
+				began := time.Now()
+				answer := begin(t, dial(ws.Grant{Token: "a"}), "initialize", "")
+				took := time.Since(began)
+				if strings.Contains(answer, `"result"`) != vanished || strings.Contains(answer, "client_in_use") == vanished {
+					t.Errorf("answer %s", answer)
+				}
+				if limit := map[bool]time.Duration{true: 3 * time.Second, false: 250 * time.Millisecond}[vanished]; took != limit {
+					t.Errorf("the answer took %v, want %v", took, limit)
+				}
+				_ = dead.Close()
+			})
+		})
+	}
+}

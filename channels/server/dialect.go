@@ -21,8 +21,8 @@ type Dialects interface {
 
 // Dialect is what a client has negotiated. The server remembers it with the client.
 type Dialect interface {
-	// Translator returns a translator for one connection.
-	Translator() Translator
+	// Translator returns a translator for one connection, which has a grant.
+	Translator(grant ws.Grant) Translator
 	// Capabilities are added to those of the connection.
 	Capabilities() []string
 }
@@ -117,7 +117,7 @@ func (c *conn) chooseDialect(req *peer.Request) error {
 		c.peer.Rewrite(nil)
 		return nil
 	}
-	c.translator = chosen.Translator()
+	c.translator = chosen.Translator(c.grant)
 	c.peer.Rewrite(c.translator.Send)
 	return nil
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,7 +29,21 @@ func serve(t *testing.T, opts server.Options) (s *server.Server, dial func() *ws
 // serveGrants is serve with what the token of each connection grants.
 func serveGrants(t *testing.T, opts server.Options) (s *server.Server, dial func(ws.Grant) *ws.Conn) {
 	t.Helper()
+	return serveOver(t, opts, nil)
+}
+
+// serveOver is serveGrants that calls dialed, if it is not nil, with the client's end of
+// each connection.
+func serveOver(t *testing.T, opts server.Options, dialed func(*ahptest.Conn)) (s *server.Server, dial func(ws.Grant) *ws.Conn) {
+	t.Helper()
 	var n ahptest.Net
+	netDial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := n.Dial(ctx, network, addr)
+		if err == nil && dialed != nil {
+			dialed(c.(*ahptest.Conn))
+		}
+		return c, err
+	}
 	l, err := n.Listen("host.test:80")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +62,7 @@ func serveGrants(t *testing.T, opts server.Options) (s *server.Server, dial func
 	return s, func(g ws.Grant) *ws.Conn {
 		t.Helper()
 		q := url.Values{"role": {g.Role}, "token": {g.Token}, "client": {g.ClientID}}
-		c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp?"+q.Encode(), ws.DialOptions{NetDial: n.Dial})
+		c, err := ws.Dial(t.Context(), "ws://host.test:80/ahp?"+q.Encode(), ws.DialOptions{NetDial: netDial})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,8 @@ type (
 		Message Message `json:"message"`
 		// Extra are unknown members.
 		Extra ahp.Value `json:",embed"`
+
+		own bool // of the host, which answers it itself
 	}
 	// TurnCancelled asks to end a turn. Turns of this host have ended already.
 	TurnCancelled struct {
@@ -102,6 +104,9 @@ var Actions = ahp.NewActionTable(
 	ahp.Row[TurnCancelled](ahp.FromClient, ahp.Gated(Capability)),
 	ahp.Row[ResponsePart](ahp.FromHost, ahp.Gated(Capability)),
 	ahp.Row[TurnComplete](ahp.FromHost, ahp.Gated(Capability)),
+	ahp.Row[ToolCallStart](ahp.FromHost, ahp.Gated(Capability)),
+	ahp.Row[ToolCallReady](ahp.FromHost, ahp.Gated(Capability)),
+	ahp.Row[ToolCallComplete](ahp.FromHost, ahp.Gated(Capability)),
 	ahp.Row[DraftChanged](ahp.FromClient, ahp.Gated(Capability)),
 	ahp.Row[IsReadChanged](ahp.FromClient, ahp.Gated(Capability)),
 	ahp.Row[IsArchivedChanged](ahp.FromClient, ahp.Gated(Capability)),

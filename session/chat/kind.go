@@ -9,7 +9,6 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
-	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // Options configures the chats of a host.
@@ -28,9 +27,9 @@ func Kind(opts Options) *channels.Kind {
 		Actions:    Actions,
 		Capability: Capability,
 		Reduce:     Reduce,
-		Make: func(uri string) (string, channels.State, bool) {
+		Make: func(tx *channels.ReadTx, uri string) (string, channels.State, bool) {
 			parent := SessionOf(uri)
-			return parent, State{ModifiedAt: session.Timestamp(opts.Now()), Turns: []Turn{}}, parent != ""
+			return parent, first(tx, parent, opts.Now()), parent != ""
 		},
 		Permit: permit,
 		After:  answer,
@@ -63,36 +62,16 @@ func permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 // answer completes a turn that a client has started.
 func answer(tx *channels.Tx, uri string, _, now channels.State, a ahp.Action) {
 	started, ok := a.(TurnStarted)
-	if !ok {
+	if !ok || now.(State).ActiveTurn == nil || started.own {
 		return
 	}
-	part := Part{Kind: "markdown", ID: "answer", Content: reply(tx, SessionOf(uri))}
-	for _, next := range []ahp.Action{ResponsePart{started.TurnID, part}, TurnComplete{TurnID: started.TurnID}} {
-		if tx.Append(uri, next) != nil { // the sequence is exhausted; the host stops
-			return
-		}
+	of := SessionOf(uri)
+	shown := open(&tx.ReadTx, of)
+	sentence := "This host shows canvases; it has no model. Your message went to the agent."
+	if len(shown) == 0 {
+		sentence += " No canvas is open."
 	}
-}
-
-// reply is what the host says to a person.
-func reply(tx *channels.Tx, uri string) string {
-	const heard = "This host shows canvases; it has no model. Your message went to the agent."
-	state, ok := tx.State(uri)
-	if !ok {
-		return heard
-	}
-	var titles []string
-	for _, c := range state.(session.State).OpenCanvases {
-		title := c.InstanceID
-		if c.Title != nil {
-			title = *c.Title
-		}
-		titles = append(titles, "- "+escape(title))
-	}
-	if titles == nil {
-		return heard + " No canvas is open."
-	}
-	return heard + " Open canvases:\n\n" + strings.Join(titles, "\n")
+	publish(tx, uri, show(started.TurnID, of, sentence, shown))
 }
 
 // escape makes a text of others plain in Markdown.
@@ -113,7 +92,10 @@ func size(state channels.State) int {
 	for _, t := range s.Turns {
 		n += 256 + len(t.Message.Text) + len(t.Message.Extra)
 		for _, p := range t.ResponseParts {
-			n += 64 + len(p.Content)
+			n += 64 + len(p.Content) + 256*len(p.Canvases)
+			if p.ToolCall != nil {
+				n += 1024 + len(p.ToolCall.Meta.UI.Channel)
+			}
 		}
 	}
 	return n

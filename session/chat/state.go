@@ -61,11 +61,15 @@ type Message struct {
 	Extra  ahp.Value `json:",embed"`          // unknown members
 }
 
-// Part is a part of an answer.
+// Part is a part of an answer: Markdown or a card.
 type Part struct {
-	Kind    string `json:"kind"`    // "markdown"
-	ID      string `json:"id"`      // unique in the turn
-	Content string `json:"content"` // Markdown
+	Kind    string `json:"kind"`             // "markdown" or "toolCall"
+	ID      string `json:"id,omitzero"`      // of Markdown, unique in the turn
+	Content string `json:"content,omitzero"` // Markdown
+	// Canvases follow the Markdown as links. Their addresses differ from client to client
+	// and are secrets, so they are in no entry; see [Part.Markdown].
+	Canvases []Shown   `json:"canvases,omitzero"`
+	ToolCall *ToolCall `json:"toolCall,omitzero"` // a card
 }
 
 // Reduce applies an action to a chat's state. It is pure.
@@ -80,6 +84,12 @@ func Reduce(state channels.State, action ahp.Action) (channels.State, channels.O
 			t.ResponseParts = append(slices.Clip(t.ResponseParts), a.Part)
 			s.ActiveTurn = t
 		}
+	case ToolCallStart:
+		s = s.reduceCard(a.TurnID, a)
+	case ToolCallReady:
+		s = s.reduceCard(a.TurnID, a)
+	case ToolCallComplete:
+		s = s.reduceCard(a.TurnID, a)
 	case TurnComplete:
 		if t := s.active(a.TurnID); t != nil {
 			t.Duration, t.State = &a.Duration, "complete"
@@ -106,6 +116,15 @@ func (s State) active(id string) *Turn {
 	}
 	t := *s.ActiveTurn
 	return &t
+}
+
+func (s State) reduceCard(turnID string, a ahp.Action) State {
+	if t := s.active(turnID); t != nil {
+		t.ResponseParts = slices.Clone(t.ResponseParts)
+		t.reduceCard(a)
+		s.ActiveTurn = t
+	}
+	return s
 }
 
 // ended returns when a turn ended, or before if its start is no time.

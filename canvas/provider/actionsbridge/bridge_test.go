@@ -154,6 +154,10 @@ func TestTextsAreCleaned(t *testing.T) {
 	if r, _ := b.Runtime("r1"); r.Title != "a b c" || r.Program != "x y" {
 		t.Errorf("title %q, host %q", r.Title, r.Program)
 	}
+	attach(b, trusted, "r2", "https://bank\u202e.example/")
+	if r, _ := b.Runtime("r2"); r.Host != "bank .example" {
+		t.Errorf("host of the page %q", r.Host)
+	}
 }
 
 // TestSocketOfManyRuntimes: a connection has many runtimes; its end ends all of them,
@@ -206,6 +210,10 @@ func TestTakeover(t *testing.T) {
 	trustedWire, _ := attach(b, ab.Principal{Kind: ab.Page, Origin: shop.Origin, Trusted: true}, "r1", "https://shop.example/")
 	if trustedWire.errorCode(t) != ab.CodePermissionDenied {
 		t.Error("the token makes another principal")
+	}
+	extension, _ := attach(b, ab.Principal{Kind: ab.Extension, Origin: shop.Origin}, "r1", "https://shop.example/")
+	if extension.errorCode(t) != ab.CodePermissionDenied {
+		t.Error("another kind is the same principal")
 	}
 	again, next := attach(b, shop, "r1", "https://shop.example/")
 	if o := <-call; o.err == nil || o.err.Code != ab.CodeTransportFailed {
@@ -401,6 +409,11 @@ func TestForeignURL(t *testing.T) {
 	c.Receive([]byte(`{"type":"runtime_status","runtime_id":"s","url":"https://bank.example/"}`))
 	if w.errorCode(t) != ab.CodePermissionDenied || len(b.Runtimes()) != 0 {
 		t.Errorf("runtime_status: %q, %d runtimes", w.errorCode(t), len(b.Runtimes()))
+	}
+	w, c = attach(b, shop, "s", "https://shop.example/")
+	c.Receive(ready("s", "https://bank.example/"))
+	if w.errorCode(t) != ab.CodePermissionDenied || len(b.Runtimes()) != 0 {
+		t.Errorf("runtime_ready again: %q, %d runtimes", w.errorCode(t), len(b.Runtimes()))
 	}
 	attach(b, trusted, "e", "https://bank.example/")
 	if len(b.Runtimes()) != 1 {
@@ -724,6 +737,18 @@ func TestUnreadableAnswers(t *testing.T) {
 		if o.err.Message != "the runtime's answer cannot be read" {
 			t.Errorf("%s: %v", answer, o.err)
 		}
+	}
+	// One of another runtime, on this socket or another, does not fail the call.
+	c.Receive(ready("r2", "https://b.example/"))
+	_, other := attach(b, trusted, "r3", "https://c.example/")
+	call := start(t, b, ab.Call{RuntimeID: "r", Name: "a"})
+	item := <-w.calls
+	for id, from := range map[string]*ab.Conn{"r2": c, "r3": other, "r": other} {
+		from.Receive(fmt.Appendf(nil, `{"type":"action_error","call_id":%q,"runtime_id":%q,"timeout_ms":"x"}`, item.CallID, id))
+	}
+	c.Receive(output(item, "1"))
+	if o := <-call; string(o.value) != "1" {
+		t.Errorf("after unreadable answers of others: %v", o.err)
 	}
 }
 

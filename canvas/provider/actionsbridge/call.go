@@ -111,11 +111,11 @@ func (b *Bridge) run1(ctx context.Context, rt *runtime, c Call, start time.Time)
 	select {
 	case <-p.done:
 	case <-timer.C:
-		b.giveUp(p, func() *Error { return p.timedOut(b.opts.Now().Sub(start), timeout) })
+		b.giveUp(p, func() *Error { return b.timedOut(p, start, timeout) })
 	case <-ctx.Done():
 		b.giveUp(p, func() *Error {
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return p.timedOut(b.opts.Now().Sub(start), timeout)
+				return b.timedOut(p, start, timeout)
 			}
 			return NewError(CodeTransportFailed, nil, "the caller gave up; the action may have happened")
 		})
@@ -205,11 +205,24 @@ type timeoutEvidence struct {
 	ElapsedMs int64  `json:"elapsed_ms"`
 	TimeoutMs int64  `json:"timeout_ms"`
 	Step      string `json:"step,omitzero"`
+	UnheardMs int64  `json:"unheard_ms,omitzero"`
 }
 
-func (p *pending) timedOut(elapsed, timeout time.Duration) *Error {
-	return NewError(CodeHandlerTimeout, timeoutEvidence{elapsed.Milliseconds(), timeout.Milliseconds(), p.step},
-		"the page did not answer within %v; the action may have happened", timeout.Round(time.Millisecond))
+// unheardAfter is how long a page sends nothing that leaves a ping unanswered.
+const unheardAfter = pingEvery + 2*lookEvery
+
+// timedOut is the error of a call without an answer. A browser can keep a page that was left,
+// frozen and with its connection, for its Back button: such a page answers no ping either,
+// and the error says so. The caller holds b.mu.
+func (b *Bridge) timedOut(p *pending, start time.Time, timeout time.Duration) *Error {
+	now := b.opts.Now()
+	about := timeoutEvidence{ElapsedMs: now.Sub(start).Milliseconds(), TimeoutMs: timeout.Milliseconds(), Step: p.step}
+	hint := ""
+	if unheard := now.Sub(p.rt.seen); unheard >= unheardAfter {
+		about.UnheardMs = unheard.Milliseconds()
+		hint = "; it has sent nothing else either, so it was probably left, or it is frozen"
+	}
+	return NewError(CodeHandlerTimeout, about, "the page did not answer within %v%s; the action may have happened", timeout.Round(time.Millisecond), hint)
 }
 
 // answer handles an output or an error of a runtime. It counts only if the call is pending

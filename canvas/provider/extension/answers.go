@@ -49,6 +49,10 @@ func (p *process) answer(method string, params ahp.Value) (any, *ahp.Error) {
 		return answerTo(params, p.send)
 	case "session.log":
 		return answerTo(params, p.log)
+	case "session.metadata.snapshot":
+		return answerTo(params, p.snapshot)
+	case "session.usage.getMetrics":
+		return answerTo(params, p.metrics)
 	}
 	return nil, ahp.Errorf(ahp.CodeMethodNotFound, "method %q is not supported: this host shows canvases and runs no agent", method)
 }
@@ -117,6 +121,36 @@ type (
 	}
 	logged struct {
 		EventID string `json:"eventId"`
+	}
+)
+
+// The results of what an extension may ask of its session. A host without an agent knows
+// no usage: these members are null, so that an extension shows that they are not known.
+type (
+	sessionParams struct {
+		SessionID string `json:"sessionId"`
+	}
+	metadata struct {
+		SessionID        string `json:"sessionId"`
+		WorkingDirectory string `json:"workingDirectory"`
+		WorkspacePath    string `json:"workspacePath"`
+	}
+	usage struct {
+		TotalPremiumRequestCost *float64            `json:"totalPremiumRequestCost"`
+		TotalUserRequests       *int                `json:"totalUserRequests"`
+		TotalAPIDurationMs      *int                `json:"totalApiDurationMs"`
+		SessionStartTime        *string             `json:"sessionStartTime"`
+		CodeChanges             codeChanges         `json:"codeChanges"`
+		ModelMetrics            map[string]struct{} `json:"modelMetrics"` // empty: no model is known
+		CurrentModel            *string             `json:"currentModel"`
+		LastCallInputTokens     *int                `json:"lastCallInputTokens"`
+		LastCallOutputTokens    *int                `json:"lastCallOutputTokens"`
+	}
+	codeChanges struct {
+		LinesAdded         *int     `json:"linesAdded"`
+		LinesRemoved       *int     `json:"linesRemoved"`
+		FilesModifiedCount *int     `json:"filesModifiedCount"`
+		FilesModified      []string `json:"filesModified"`
 	}
 )
 
@@ -196,4 +230,15 @@ func (p *process) log(in logParams) (logged, error) {
 	}
 	id := p.worker.ext.runner.opts.NewID()
 	return logged{id}, p.raise(logEvent{"extension.log", p.worker.ext.folder.ID, in.Level, in.Message})
+}
+
+// snapshot returns what is known of the session.
+func (p *process) snapshot(in sessionParams) (metadata, error) {
+	w := p.worker
+	return metadata{w.id, w.ext.runner.opts.WorkingDirectory, w.workspace}, p.checkSession(in.SessionID)
+}
+
+// metrics returns the session's usage, of which nothing is known.
+func (p *process) metrics(in sessionParams) (usage, error) {
+	return usage{CodeChanges: codeChanges{FilesModified: []string{}}, ModelMetrics: map[string]struct{}{}}, p.checkSession(in.SessionID)
 }

@@ -16,6 +16,8 @@
 //     canvas that the extension opened too late is closed again.
 //   - No process and no child of one outlives [Runner.Close], except a child that
 //     leaves its process group.
+//   - An extension shows only its own server: a loopback URL at which another process
+//     listens is refused.
 //   - An extension cannot block the host: its output is limited and always read, and
 //     its unread input is limited too.
 //
@@ -54,8 +56,9 @@
 // without a code. The package gives it the code canvas_handler_error and keeps the
 // SDK's text.
 //
-// The host serves connect, session.resume, session.send and session.log. It runs no
-// agent, so it rejects every other request. An extension's sendAndWait sends
+// The host serves connect, session.resume, session.send, session.log,
+// session.metadata.snapshot and session.usage.getMetrics. It runs no agent, so it
+// rejects every other request. An extension's sendAndWait sends
 // session.send and then waits for the end of an agent's turn, which this host never
 // reports; the call ends with the extension's own timeout.
 //

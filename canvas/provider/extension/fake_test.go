@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -26,6 +27,14 @@ func TestMain(m *testing.M) {
 		script, _ := os.ReadFile(os.Args[1])
 		(&fakeExtension{in: bufio.NewReader(os.Stdin)}).run(string(script))
 		os.Exit(0)
+	}
+	if os.Getenv("FAKE_SERVER") != "" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(l.Addr())
+		hang()
 	}
 	ahptest.VerifyNoLeaks(m)
 }

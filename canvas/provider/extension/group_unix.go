@@ -29,3 +29,9 @@ func (g *group) terminate() { _ = syscall.Kill(-g.leader, syscall.SIGTERM) }
 // group's number; after that, kill could only hit a group that got the same number
 // within microseconds.
 func (g *group) kill() { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }
+
+// has reports whether a process belongs to the group.
+func (g *group) has(pid int) bool {
+	id, err := syscall.Getpgid(pid)
+	return err == nil && id == g.leader
+}

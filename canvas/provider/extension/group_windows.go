@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -63,3 +64,14 @@ func (g *group) terminate() { g.kill() }
 
 // kill ends the process and its children.
 func (g *group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
+
+// has reports whether a process belongs to the group.
+func (g *group) has(pid int) bool {
+	var list struct { // JOBOBJECT_BASIC_PROCESS_ID_LIST
+		assigned, listed uint32
+		ids              [1024]uintptr
+	}
+	err := windows.QueryInformationJobObject(g.job, windows.JobObjectBasicProcessIdList,
+		uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
+	return err == nil && slices.Contains(list.ids[:min(int(list.listed), len(list.ids))], uintptr(pid))
+}

@@ -3,6 +3,7 @@ package extension
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"sync"
 
@@ -55,6 +56,9 @@ func (i *instance) showPage(answer openResult) (canvas.Opened, error) {
 	if p == nil || !same {
 		var err error
 		w := i.process.worker
+		if err := w.ext.runner.opts.checkOwner(i.handle.Context(), i.process.group, answer.URL); err != nil {
+			return canvas.Opened{}, canvas.Errorf(canvas.CodeHandlerError, "cannot show the extension's page: %v", err)
+		}
 		if p, err = w.ext.runner.opts.newPage(answer.URL, i.handle, func(error) { w.unreachable(i) }); err != nil {
 			return canvas.Opened{}, canvas.Errorf(canvas.CodeHandlerError, "cannot show the page %q of the extension's canvas: %v", answer.URL, err)
 		}
@@ -160,6 +164,16 @@ func (i *instance) ViewGone(from canvas.View) {
 	if p, _ := i.current(); p != nil {
 		p.ViewGone(from)
 	}
+}
+
+// ServeApp passes a request to the page's server.
+func (i *instance) ServeApp(w http.ResponseWriter, r *http.Request) {
+	p, _ := i.current()
+	if app, ok := p.(canvas.WebApp); ok {
+		app.ServeApp(w, r)
+		return
+	}
+	http.Error(w, errNoPage.Message, http.StatusServiceUnavailable)
 }
 
 // newPage returns a pageMaker that serves pages over the channel or, if direct is set,

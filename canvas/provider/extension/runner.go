@@ -79,7 +79,8 @@ type Options struct {
 	// Logger receives the runner's log, but no output of extensions; nil discards it.
 	Logger *slog.Logger
 
-	newPage pageMaker // replaced by tests
+	newPage    pageMaker                                   // replaced by tests
+	checkOwner func(context.Context, *group, string) error // replaced by tests
 }
 
 // Runner runs the extensions of a host. Create it with [New], and call Close after the
@@ -116,6 +117,9 @@ func New(opts Options) (*Runner, error) {
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.checkOwner == nil {
+		opts.checkOwner = checkOwner
 	}
 	if opts.newPage == nil {
 		opts.newPage = newPage(opts.Direct, opts.Dial, opts.Logger)

@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,25 @@ func logOf(t *testing.T, x *Extension) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// TestSessionQuestions: an extension learns what is known of its session, and no invented number.
+func TestSessionQuestions(t *testing.T) {
+	b := newBench(t, func(o *Options) { o.WorkingDirectory = "/work" })
+	x := b.serving("kanban", "serve board")
+	b.Open("board", "one", nil)
+	for _, c := range []struct{ method, session, want string }{
+		{"session.metadata.snapshot", "test", `"result":{"sessionId":"test","workingDirectory":"/work","workspacePath":"` + filepath.ToSlash(x.runner.opts.WorkspaceDir)},
+		{"session.usage.getMetrics", "test", `"result":{"totalPremiumRequestCost":null,"totalUserRequests":null,"totalApiDurationMs":null,"sessionStartTime":null,` +
+			`"codeChanges":{"linesAdded":null,"linesRemoved":null,"filesModifiedCount":null,"filesModified":[]},"modelMetrics":{},"currentModel":null,"lastCallInputTokens":null,"lastCallOutputTokens":null}`},
+		{"session.metadata.snapshot", "other", `"code":-32602`},
+		{"session.usage.getMetrics", "other", `"code":-32602`},
+	} {
+		got, err := b.invoke("one", "ask", `{"method":"`+c.method+`","params":{"sessionId":"`+c.session+`"}}`)
+		if err != nil || !strings.Contains(string(got), c.want) {
+			t.Errorf("%s of %s: %s, %v, want %s", c.method, c.session, got, err, c.want)
+		}
+	}
 }
 
 func TestAgentReceivesEvents(t *testing.T) {

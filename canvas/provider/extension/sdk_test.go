@@ -57,7 +57,7 @@ func absent(t *testing.T, why string) {
 
 // realNode runs extensions with Node.js, and their pages with canvas/provider/loopback.
 func realNode(o *Options) {
-	o.Node, o.Env, o.newPage = "", nil, nil
+	o.Node, o.Env, o.newPage, o.checkOwner = "", nil, nil, nil
 }
 
 // start adds the extension in a folder, and fails the test if it does not start.

@@ -54,7 +54,7 @@ func (o Options) withDefaults() Options {
 }
 
 // App connects one instance to one app, with its own cookie jar and transport. It is a
-// canvas.Reader and a canvas.Messenger. Make it with [NewApp]; it ends with its handle,
+// canvas.Reader, a canvas.Messenger and a canvas.WebApp. Make it with [NewApp]; it ends with its handle,
 // or by Close.
 type App struct {
 	opts      Options
@@ -63,6 +63,7 @@ type App struct {
 	transport *http.Transport
 	upstream  *upstream
 	bridge    *bridge.Server
+	proxy     http.Handler // of ServeApp
 	reads     *http.Client
 
 	ctx     context.Context // done when the app ends
@@ -79,6 +80,7 @@ type App struct {
 var (
 	_ canvas.Reader    = (*App)(nil)
 	_ canvas.Messenger = (*App)(nil)
+	_ canvas.WebApp    = (*App)(nil)
 )
 
 // NewApp returns an App for the app at rawURL, without contacting it. The url has the
@@ -101,6 +103,9 @@ func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 		Origin: at.origin.String(), RoundTripper: a.upstream, Send: func(to canvas.View, payload ahp.Value) error { return h.PostEncoded(h.Context(), to, payload) }, Logger: a.opts.Logger,
 		Requests: a.opts.Requests, Uploads: a.opts.Uploads, HeadTimeout: a.opts.HeadTimeout, Gather: a.opts.Gather,
 	})
+	if err == nil {
+		a.proxy, err = bridge.Proxy(bridge.ProxyOptions{Origin: at.origin.String(), RoundTripper: a.upstream, HeadTimeout: a.opts.HeadTimeout, Fail: failPlain})
+	}
 	if err != nil {
 		a.cancel()
 		return nil, err
@@ -126,6 +131,20 @@ func (a *App) URL() string {
 // Message passes a View's http/1 requests to the app. It drops other messages.
 func (a *App) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
 	a.bridge.Message(ctx, from, payload)
+}
+
+// ServeApp passes a request to the app, with the cookies of the instance's jar.
+func (a *App) ServeApp(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(a.ctx, cancel)()
+	a.proxy.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// failPlain answers a request that the app did not. The caller can replace the
+// text by a page for people.
+func failPlain(w http.ResponseWriter, _ *http.Request, err *bridge.Error) {
+	http.Error(w, err.Message, err.Status)
 }
 
 // ViewGone ends the requests of a View.

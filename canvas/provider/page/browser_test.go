@@ -206,8 +206,10 @@ func TestEdits(t *testing.T) {
 		typed.wait(`tool(".bar p").textContent.startsWith("The agent has changed this page.")`)
 		typed.wait(`d.querySelector("#note").value === "mine" && d.body.textContent.includes("Tuesday")`)
 		typed.save("asks")
+		typed.eval(`w.asked = tool(".bar button.main")`)
 		s.edit("Week 2", "Second week") // while the bar is shown
-		typed.wait(`d.querySelector("#note").value === "mine"`)
+		clean.wait(`d.body.textContent.includes("Second week")`)
+		typed.wait(`d.querySelector("#note").value === "mine" && tool(".bar button.main") === w.asked`)
 		typed.click(`tool(".bar button.main")`)
 		typed.wait(`d.body.textContent.includes("Second week") && d.querySelector("#note").value === ""`)
 		typed.wait(`!tool(".open").hidden`)

@@ -16,6 +16,24 @@
 /** Limit of a message and of an action's answer, in bytes of JSON. */
 export const MAX_BYTES = 64 * 1024;
 
+// Filled in by the host.
+/** @type {string[]} */
+const ALLOWED = [];
+
+/**
+ * Whether the canvas may load a url of another origin: the host's operator allowed the
+ * origin (--allow-origin), and the page that shows the canvas applies it.
+ * @param {string} url
+ */
+export function mayLoad(url) {
+  if (!URL.canParse(url)) return false;
+  const { origin, host } = new URL(url);
+  return ALLOWED.some((allowed) => {
+    const [before, domain] = allowed.split("*");
+    return domain === undefined ? origin === allowed : origin.startsWith(before) && host.endsWith(domain);
+  });
+}
+
 /** @typedef {(input: any) => any} Handler */
 
 /** @type {Map<string, Handler>} */
@@ -97,6 +115,24 @@ export function offerLink(url) {
  * @param {string} reason
  */
 export const attention = (reason) => port.postMessage({ t: "attention", reason: String(reason) });
+/** @type {(() => { unsaved?: boolean, state?: any } | void) | undefined} */
+let leave;
+
+/**
+ * Calls fn before a renderer unloads this page because the person looks at other canvases.
+ * If fn returns unsaved: true, the page stays. state, any JSON of at most 64 KiB, is in
+ * "kept" when the page is loaded again. fn has half a second. Without fn, the page stays
+ * while a field has input of the person.
+ * @param {() => { unsaved?: boolean, state?: any } | void} fn
+ */
+export function onLeave(fn) {
+  leave = fn;
+}
+
+/** @type {(value: any) => void} */
+let resolveKept;
+/** @type {Promise<any>} The state that onLeave returned when this page was unloaded; undefined if there is none. */
+export const kept = new Promise((resolve) => { resolveKept = resolve; });
 
 /** Calls fn with each later message of the provider. @param {(value: any) => void} fn @returns {() => void} removes fn */
 export const onMessage = (fn) => listen(listeners, fn);
@@ -174,9 +210,16 @@ async function invoke({ id, action, input }) {
   }
 }
 
+/** @param {{ id: number }} m */
+function leaving({ id }) {
+  const { unsaved = false, state } = leave?.() ?? {};
+  port.postMessage({ t: "leaving", id, unsaved: Boolean(unsaved), state: state === undefined ? undefined : JSON.parse(JSON.stringify(state)) });
+}
+
 /** @type {Record<string, (m: any) => void>} */
 const handlers = {
   invoke,
+  leaving,
   message: (m) => (m.value?.["x-ahp-page"] === undefined ? listeners : pageListeners).forEach((fn) => fn(m.value)),
   problems: (m) => port.postMessage({ t: "problems", id: m.id, .../** @type {any} */ (globalThis).ahpProblems?.take() }),
   taken: (m) => { sent.get(m.id)?.resolve(); sent.delete(m.id); },
@@ -186,6 +229,7 @@ const handlers = {
     const before = latest;
     latest = m;
     resolveInput(m.input);
+    resolveKept(m.kept);
     if (!before || JSON.stringify(before.input) !== JSON.stringify(m.input)) inputListeners.forEach((fn) => fn(m.input));
     if (JSON.stringify(before?.theme) !== JSON.stringify(m.theme)) themeListeners.forEach((fn) => fn(m.theme));
   },
@@ -211,11 +255,12 @@ function connectParent(other) {
   const post = (payload) => parent.postMessage({ type: "canvas/message", payload }, "*");
   /** @param {any} m */
   const postView = (m) => post({ "x-ahp": "view/1", ...m });
-  other.onmessage = ({ data: { t, id, value, code, message, reason } }) => {
+  other.onmessage = ({ data: { t, id, value, code, message, reason, unsaved, state } }) => {
     switch (t) {
       case "hello": return postView({ type: t });
       case "result": return postView({ type: t, id, value });
       case "attention": return postView({ type: t, reason });
+      case "leaving": return postView({ type: t, id, unsaved, state });
       case "error": return postView({ type: t, id, error: { code, message } });
       case "send":
         post(value);
@@ -228,6 +273,7 @@ function connectParent(other) {
     const { payload } = data;
     const tag = payload?.["x-ahp"];
     if (tag === undefined) return other.postMessage({ t: "message", value: payload });
+    if (tag === "view/1" && payload.type === "leaving") other.postMessage({ t: "leaving", id: payload.id });
     if (tag === "view/1" && payload.type === "invoke") other.postMessage({ t: "invoke", id: payload.id, action: payload.action, input: payload.input });
   });
   addEventListener("pagehide", () => { if (saidHello) postView({ type: "bye" }); });

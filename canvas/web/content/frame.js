@@ -7,7 +7,7 @@
   const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
   const TIMEOUT = 10_000; // ms for the service worker to take control
 
-  /** @typedef {{ mode: string, tokens: Record<string, string> }} Theme */
+  /** @typedef {{ mode: string, titled?: boolean, tokens: Record<string, string> }} Theme */
 
   /** @type {MessagePort | undefined} */
   let app;
@@ -57,14 +57,43 @@
     await withTimeout(new Promise((resolve) => { connected = () => resolve(undefined); connectWorker(); }));
   }
 
-  /** @param {string} path */
-  function showCanvas(path) {
+  /** @type {Set<any>} Elements in which a person typed or chose something */
+  let touched = new Set();
+
+  /** Watches a document: what a person enters, and Escape if the document does not use it. @param {Window} view */
+  function watch(view) {
+    touched = new Set();
+    for (const type of ["input", "change"]) view.addEventListener(type, (e) => { if (e.isTrusted) touched.add(e.target); }, true);
+    view.addEventListener("keydown", (e) => {
+      if (e.isTrusted && e.key === "Escape" && !e.isComposing) setTimeout(() => { if (!e.defaultPrevented) post({ t: "key" }); }); // after the document's own handlers
+    });
+  }
+
+  /** Whether an element still has what a person entered. @param {any} el */
+  function unsaved(el) {
+    if (!el.isConnected || el.disabled) return false;
+    if (el.isContentEditable) return el.textContent.trim() !== "";
+    if (el.type === "checkbox" || el.type === "radio") return el.checked !== el.defaultChecked;
+    if (el.options) return [...el.options].some((o) => o.selected !== o.defaultSelected);
+    return el.value !== el.defaultValue && el.type !== "range";
+  }
+
+  /** Answers whether the document has unsaved input, and how far it is scrolled. @param {{ id: number }} m */
+  function leaving({ id }) {
+    try {
+      const view = /** @type {Window} */ (inner?.contentWindow);
+      post({ t: "looked", id, unsaved: [...touched].some(unsaved), scroll: [view.scrollX, view.scrollY] });
+    } catch {} // the document is of another origin, or has changed what is read here
+  }
+
+  /** @param {string} path @param {[number, number]} [scroll] */
+  function showCanvas(path, scroll) {
     const url = new URL(location.origin + path); // concatenated, because "//x" would resolve to another host
     inner = document.createElement("iframe");
     inner.setAttribute("sandbox", SANDBOX);
     inner.setAttribute("allow", "");
     inner.title = document.title;
-    let reloaded = false;
+    let reloaded = false, first = true;
     inner.addEventListener("load", () => {
       try {
         const view = inner?.contentWindow;
@@ -74,6 +103,9 @@
           return view.location.replace(url.href);
         }
         paint();
+        watch(view);
+        if (first && scroll) view.scrollTo(...scroll); // as it was when it was unmounted
+        first = false;
         post({ t: "live" });
       } catch {
         post({ t: "left" }); // it navigated to another origin, which was blocked
@@ -89,6 +121,7 @@
     const theme = /** @type {any} */ (globalThis).ahpTheme;
     if (!root || !theme) return;
     root.dataset.colorMode = theme.mode;
+    root.dataset.titled = String(theme.titled === true);
     for (const [name, value] of Object.entries(theme.tokens)) root.style.setProperty(name, value);
   }
 
@@ -139,14 +172,14 @@
     post({ t: "message", payload });
   }
 
-  /** @param {{ path: string, title: string, theme: Theme }} order */
+  /** @param {{ path: string, title: string, theme: Theme, scroll?: [number, number] }} order */
   async function mount(order) {
     post({ t: "here" });
     /** @type {any} */ (globalThis).ahpTheme = order.theme;
     document.title = order.title;
     try {
       await registerWorker();
-      showCanvas(order.path);
+      showCanvas(order.path, order.scroll);
     } catch (err) {
       post({ t: "failed", reason: err instanceof Error ? err.message : "unknown" });
     }
@@ -161,6 +194,7 @@
         if (data.t === "reload") return reload();
         if (data.t === "message") return postToDocument(data.payload);
         if (data.t === "look") return look(data);
+        if (data.t === "leaving") return leaving(data);
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();

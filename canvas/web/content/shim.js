@@ -17,6 +17,7 @@
   if (theme) {
     const root = document.documentElement;
     root.dataset.colorMode = theme.mode;
+    root.dataset.titled = String(theme.titled === true); // the renderer shows the canvas's title and status
     for (const [name, value] of Object.entries(theme.tokens)) root.style.setProperty(name, /** @type {string} */ (value));
   }
 

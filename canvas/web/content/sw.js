@@ -8,6 +8,9 @@
   // Filled in by the host: the headers of every response, including errors.
   /** @type {Record<string, string>} */
   const POLICY = {};
+  // Filled in by the host: the origins that the canvas may load from besides its own.
+  /** @type {string[]} */
+  const ALLOWED = [];
   const { retryLater, isHTML, redirectTo, withShim, failure } = documents(POLICY);
 
   const TIMEOUT = 35_000; // ms for the app page to answer; its own deadlines are shorter
@@ -46,10 +49,18 @@
 
   sw.addEventListener("fetch", (event) => {
     const url = new URL(event.request.url);
+    if (url.origin !== sw.location.origin && ALLOWED.some((a) => covers(a, url))) return; // under the policies of its document
     if (url.origin !== sw.location.origin) return event.respondWith(Response.error());
     if (url.pathname.startsWith("/.ahp/")) return; // the host's own files, with the host's own headers
     event.respondWith(answer(event.request, url, event.clientId));
   });
+
+  /** Whether an allowed origin, which can begin with "*.", is that of a url. @param {string} allowed @param {URL} url */
+  function covers(allowed, url) {
+    const [before, domain] = allowed.split("*");
+    if (domain === undefined) return url.origin === allowed;
+    return url.origin.startsWith(before) && url.host.endsWith(domain);
+  }
 
   /** Stores a Last-Event-ID, which a service worker does not see in the request, so shim.js sends it. @param {string} key @param {string} id */
   function remember(key, id) {

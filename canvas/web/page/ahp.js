@@ -45,7 +45,7 @@ export class Client {
   /** Identifies the echoes of our own actions. */
   clientId = `page-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("")}`;
 
-  #url; #listener;
+  #url; #listener; #protocols;
   /** @type {WebSocket | undefined} */ #socket;
   /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number }>} */ #pending = new Map();
   /** @type {Set<string>} */ #channels = new Set();
@@ -60,10 +60,11 @@ export class Client {
   #retry = 0;
   #dialed = false; // before the first dial, the listener is the host that served this page
 
-  /** @param {URL} url of the WebSocket @param {Listener} listener */
-  constructor(url, listener) {
+  /** @param {URL} url of the WebSocket @param {Listener} listener @param {string} opened a random id of the opened link, for a relay; "" for none */
+  constructor(url, listener, opened) {
     this.#url = url;
     this.#listener = listener;
+    this.#protocols = opened ? ["ahp", `opened.${opened}`] : ["ahp"];
     setInterval(() => this.#ready && this.request("ping", {}, 10_000).catch(() => this.#socket?.close()), PING_INTERVAL);
     addEventListener("online", () => this.#probe());
     addEventListener("pageshow", () => this.#probe());
@@ -133,7 +134,7 @@ export class Client {
       if (!known) return this.#wait(known === false ? UNVERIFIED : 1006);
     }
     this.#dialed = true;
-    const socket = new WebSocket(this.#url, ["ahp", `bearer.${this.#token}`]);
+    const socket = new WebSocket(this.#url, [...this.#protocols, `bearer.${this.#token}`]);
     this.#socket = socket;
     let opened = false;
     const late = setTimeout(() => socket.close(), OPEN_TIMEOUT); // a browser would try for minutes

@@ -1,21 +1,28 @@
 // @ts-check
-// The page: an AHP client that mirrors one session and keeps each of its open
-// canvases mounted.
+// The page: an AHP client that mirrors one session. Each open canvas has a card; those that
+// a person sees are mounted.
+import { addressed, followAddress, setAddress } from "./address.js";
 import { Client, UNVERIFIED } from "./ahp.js";
 import { Attention } from "./attention.js";
-import { attentionOf, drawBadges } from "./badges.js";
+import { attentionOf, drawBadges, progressText } from "./badges.js";
 import { Card } from "./card.js";
+import { Catalogue } from "./catalogue.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
-import { dropKey, LOOKING, redeem, takeKey } from "./key.js";
+import { DEFAULT_SESSION, dropKey, LOOKING, openedLink, redeem, takeKey } from "./key.js";
 import { watchHealth } from "./health.js";
+import { drawIcons } from "./icons.js";
+import { closeLast } from "./layers.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
+import { openMenu } from "./menu.js";
+import { Mounts } from "./mounts.js";
 import { startPeople } from "./people.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
+import { Switcher } from "./switcher.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
-import { byId, notice, showBanner, showConnection, showEmpty, showRegistry } from "./ui.js";
+import { byId, notice, showBanner, showConnection, showEmpty, showNextStep } from "./ui.js";
 import { UndoBar } from "./undo.js";
 
 const { token: kept, invitation, session, host } = takeKey();
@@ -26,14 +33,19 @@ const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("me
 let state;
 /** @type {Map<string, Card>} by channel */
 const cards = new Map();
-let countdown = 0;
-const layout = new Layout(byId("canvases"), session);
+let countdown = 0, cutOff = 0;
+/** Canvases that were opened and not seen yet. @type {Set<string>} by instance id */
+const fresh = new Set();
+const mounts = new Mounts();
+const layout = new Layout(byId("canvases"), session, () => queueMicrotask(arranged)); // the cards of one change are adopted first
+const switcher = new Switcher({ entries, show, beside: (id) => layout.beside(id), menu: (id, button) => openMenu(button, menuOf(id)), split: (...to) => layout.splitAt(...to) });
+const catalogue = new Catalogue(openCanvas);
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, { status, snapshot, action, missing, request });
+const client = new Client(socket, { status, snapshot, action, missing, request }, host && openedLink());
 const reader = new Reader(client);
 const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
 const attention = new Attention(showCard, () => retitled());
@@ -52,11 +64,14 @@ function status(s) {
       if (document.body.dataset.lost === "true") timeline.note("is connected again");
       document.body.dataset.lost = "false";
       setProblem(state ? sessionProblem() : noSession());
+      clearTimeout(cutOff);
+      cutOff = 0;
       for (const card of cards.values()) card.connected(true);
       askPeople();
       return;
     case "waiting":
       for (const card of cards.values()) card.connected(false);
+      cutOff ||= setTimeout(() => cards.forEach((card) => card.cutOff(true)), BLIP);
       if (document.body.dataset.lost !== "true") timeline.note("lost the connection to the host");
       document.body.dataset.lost = "true";
       showConnection("waiting", "Not connected");
@@ -64,11 +79,14 @@ function status(s) {
     case "refused":
       showConnection("refused", "Refused");
       if (s.why === "token") dropKey(token);
+      cards.forEach((card) => card.cutOff(true));
       return setProblem(s.why === "token"
-        ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last." }
-        : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases." });
+        ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last, or ask for a new one: “ahp-canvas link” prints it." }
+        : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases.", action: ["Reload", () => location.reload()] });
   }
 }
+
+const BLIP = 2_000; // ms without a connection that disable nothing
 
 /** Titles for WebSocket close codes (ahp/relay/code.go; 1013: the host is at its connection limit). @type {Record<number, string>} */
 const CLOSE_TITLES = {
@@ -80,14 +98,21 @@ const CLOSE_TITLES = {
   4008: "This page is open elsewhere.",
 };
 
+/** Whether the host runs on this machine, which needs no network. */
+const onThisMachine = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+
 /** @param {number} retryAt @param {number} code of the close */
 function showWaiting(retryAt, code) {
   const abnormal = host && code === 1006; // no close frame, so the relay did not close it
-  const title = CLOSE_TITLES[code] ?? (abnormal ? "The relay cannot be reached." : "The connection to the host is lost.");
-  const text = cards.size ? "The canvases may be out of date." : "Is the host still running?";
+  const known = CLOSE_TITLES[code] ?? (abnormal ? "The relay cannot be reached." : "The connection to the host is lost.");
   const tick = () => {
+    const offline = !navigator.onLine && !onThisMachine;
     const s = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-    setProblem({ title, text: `${text} Next try in ${s} s.`, action: ["Try now", () => client.retryNow()] });
+    const text = offline ? "" : cards.size ? "The canvases may be out of date." : "Is the host still running?";
+    setProblem({
+      title: offline ? "This device is offline." : known,
+      text: `${text} The page reconnects automatically${offline ? " when it is online again" : ""}. Next try in ${s} s.`.trim(), action: ["Try now", () => client.retryNow()],
+    });
   };
   countdown = setInterval(tick, 1000);
   tick();
@@ -101,8 +126,10 @@ function setProblem(word) {
 
 function showProblem() {
   const any = [...cards.values()].some((card) => !card.undoable);
+  const empty = any ? undefined : problem ?? (state && emptyText());
   showBanner(any ? problem : undefined);
-  showEmpty(any ? undefined : problem ?? (state && emptyText()));
+  showEmpty(empty);
+  showNextStep(empty !== undefined && !problem);
 }
 
 /** The session's own failure, if any. */
@@ -110,7 +137,11 @@ const sessionProblem = () => (state?.lifecycle === "creationFailed"
   ? { title: "This session could not be created.", text: state.creationError?.message ?? "" }
   : undefined);
 
-const noSession = () => ({ title: "There is no such session.", text: `The host has no session “${session}”. It may have ended.` });
+/** @returns {import("./ui.js").Word} */
+const noSession = () => ({
+  title: "There is no such session.", text: `The host has no session “${session}”. It may have ended, or the link is not complete.`,
+  action: session === DEFAULT_SESSION ? ["Reload", () => location.reload()] : ["Open the host's first session", () => { location.hash = host ? `host=${encodeURIComponent(host)}` : ""; }],
+});
 
 /** @param {string} channel @param {any} next */
 function snapshot(channel, next) {
@@ -157,7 +188,14 @@ function request(method, params) {
   const card = cards.get(params?.channel);
   if (!card) return Promise.reject(new Error("this page does not show the canvas"));
   timeline.changed();
-  return card.look().then((seen) => ({ ...seen, theme: currentTheme().mode }));
+  return seen(card).then((seen) => ({ ...seen, theme: currentTheme().mode }));
+}
+
+/** What people see of a canvas; one that is not mounted is mounted first. @param {Card} card */
+async function seen(card) {
+  mounts.wake(card);
+  for (let i = 0; card.phase === "starting" && i < 15; i++) await new Promise((resolve) => setTimeout(resolve, 100)); // the host waits for two seconds
+  return card.look();
 }
 
 /** @param {string} channel @param {string} reason */
@@ -174,21 +212,21 @@ function missing(channel, reason) {
 
 /** @param {any} next */
 function setSession(next) {
+  const news = state !== undefined; // and not what was open before the page
   state = next;
   timeline.changed();
   const title = state?.title || "Canvases";
   byId("title").textContent = title;
   byId("session-status").textContent = [statusText(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
   document.title = title;
-  byId("registry").hidden = !state;
-  showRegistry(state?.canvases ?? []);
-  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING));
+  catalogue.update(state?.canvases ?? []);
+  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING), news);
   problem = sessionProblem(); // a state arrived, so any connection problem is over
   showProblem();
 }
 
-/** Mounts new canvases and removes closed ones; the others are untouched. @param {any[]} refs */
-function setOpen(refs) {
+/** Mounts new canvases and removes closed ones; the others are untouched. @param {any[]} refs @param {boolean} [news] whether new ones were opened just now */
+function setOpen(refs, news = true) {
   for (const channel of [...cards.keys()]) {
     if (refs.some((r) => r.channel === channel)) continue;
     const { title, undoable } = /** @type {Card} */ (cards.get(channel));
@@ -197,21 +235,99 @@ function setOpen(refs) {
     if (!state) continue;
     if (!undoable) notice(`“${title}” was closed.`);
   }
+  layout.prepare(refs.map((ref) => ref.instanceId));
+  const first = cards.size === 0;
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, announced, mayAsk: (c) => attention.mayAsk(c), clientId: client.clientId, closing, kept: stays });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, announced, mayAsk: (c) => attention.mayAsk(c), menu: (of, button) => openMenu(button, menuOf(of.ref.instanceId)), escape: closeLast, clientId: client.clientId, closing, kept: stays });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
       byId("canvases").append(card.element);
+      if (news) fresh.add(ref.instanceId);
       layout.adopt(ref.instanceId, card.element);
       client.subscribe(ref.channel);
     }
     card.ref = ref;
     card.render();
   }
+  if (first && addressed()) layout.show(addressed());
+  if (awaited && cardOf(awaited)) {
+    show(awaited);
+    awaited = "";
+  }
 }
+
+/** @param {string} id of an instance */
+const cardOf = (id) => [...cards.values()].find((card) => card.ref.instanceId === id);
+
+/** Mounts what is visible now, and shows the change in the switcher. */
+function arranged() {
+  const { visible } = layout;
+  mounts.see(visible.flatMap((id) => cardOf(id) ?? []));
+  if (!document.hidden) visible.forEach((id) => fresh.delete(id));
+  switcher.render();
+}
+document.addEventListener("visibilitychange", arranged);
+
+/** @returns {import("./switcher.js").Entry[]} */
+function entries() {
+  const { visible, current } = layout;
+  return layout.all.flatMap((id) => {
+    const card = cardOf(id);
+    if (!card) return [];
+    return { id, title: card.title, status: card.state?.status ?? "", kind: card.ref.canvasId ?? "", current: id === current, visible: visible.includes(id), pinned: layout.isPinned(id), stale: card.stale, fresh: fresh.has(id), badge: attention.reason(card.ref.channel) || progressText(card.state) };
+  });
+}
+
+/** Shows a canvas because a person chose it. @param {string} id */
+function show(id) {
+  const card = cardOf(id);
+  if (!card) return;
+  layout.show(id);
+  setAddress(id);
+  card.element.scrollIntoView({ block: "nearest" });
+  card.focusFrame();
+}
+
+/** The menu of a canvas. @param {string} id @returns {import("./menu.js").Item[]} */
+function menuOf(id) {
+  const card = cardOf(id);
+  if (!card) return [];
+  const { visible } = layout, at = visible.indexOf(id), maximized = layout.maximized === id;
+  return [
+    ...(at < 0 ? [{ text: "Show", icon: /** @type {const} */ ("app"), run: () => show(id) }] : []),
+    { text: maximized ? "Show the others again" : "Maximize", icon: maximized ? "restore" : "maximize", run: () => layout.maximize(id) },
+    { text: "Show beside the others", icon: "beside", run: () => layout.beside(id), disabled: layout.isPane(id) },
+    { text: "Move earlier", icon: "earlier", run: () => layout.move(id, -1), disabled: at <= 0 },
+    { text: "Move later", icon: "later", run: () => layout.move(id, 1), disabled: at < 0 || at === visible.length - 1 },
+    { text: "Pin in its place", icon: "pin", run: () => layout.pin(id), pressed: layout.isPinned(id) },
+    { text: "Put away", icon: "away", run: () => layout.putAway(id), disabled: !layout.isPane(id) || visible.length < 2 },
+    { text: "Private: agents cannot look", icon: "hidden", run: () => card.togglePrivate(), pressed: card.private },
+    { text: "Close", icon: "close", run: () => card.requestClose() },
+  ];
+}
+
+/** Opens a canvas for the person. @param {any} declaration */
+async function openCanvas({ canvasId, extensionId }) {
+  const { instanceId } = await client.request("x-ahp-canvas/open", { channel: session, canvasId, extensionId });
+  if (cardOf(instanceId)) show(instanceId);
+  else awaited = instanceId;
+}
+/** An instance that the person opened, whose card has not arrived. */
+let awaited = "";
+
+/** Notes which canvas a person uses: the focus in a frame fires no event in this document but blur. */
+function noteFocus() {
+  const focused = document.activeElement?.closest(".card");
+  const card = [...cards.values()].find((one) => one.element === focused);
+  if (!card) return;
+  if (document.activeElement?.localName === "iframe") card.focused();
+  layout.use(card.ref.instanceId);
+}
+addEventListener("blur", noteFocus);
+addEventListener("focusin", noteFocus);
 
 /** @type {import("./card.js").Surroundings["closing"]} */
 function closing(channel, title, seconds, focus) {
@@ -233,7 +349,8 @@ const setPrivate = (channel, isPrivate) => client.request("x-ahp-canvas/setPriva
 
 const emptyText = () => ({
   title: "Nothing is open",
-  text: state.canvases?.length ? "A canvas that an agent opens appears here." : "This session has no canvases yet. Those that an agent can open will be listed below.",
+  text: state.canvases?.length ? "What an agent opens appears here at once. You can also open something yourself." : "What an agent opens appears here at once.",
+  action: state.canvases?.length ? /** @type {[string, () => void]} */ (["Open a canvas", () => catalogue.open()]) : undefined,
 });
 
 /** @param {string} channel */
@@ -245,10 +362,12 @@ function drop(channel) {
   client.unsubscribe(channel);
   cards.delete(channel);
   attention.forget({ channel, title: "", element: card.element });
+  mounts.forget(card);
+  fresh.delete(card.ref.instanceId);
   card.remove();
   layout.release(card.ref.instanceId);
   if (!focused) return;
-  const [next] = cards.values();
+  const [next] = [...cards.values()].filter((one) => !one.element.hidden);
   // The focus goes to another close button only from one: a person who was typing must not close a canvas by accident.
   if (next && activeElement?.matches(".close")) next.focusClose();
   else byId("canvases").focus();
@@ -257,7 +376,7 @@ function drop(channel) {
 /** Shows a canvas that waits for the person. @param {string} channel */
 function showCard(channel) {
   const card = cards.get(channel);
-  if (card) layout.show(card.ref.instanceId);
+  if (card) show(card.ref.instanceId);
 }
 
 /** Shows that a canvas waits for the person, or how far its work is. @param {Card} card */
@@ -269,13 +388,15 @@ function announced(card) {
 function retitled() {
   const names = [...cards.values()].map((c) => c.title);
   document.title = (attention.count ? `(${attention.count}) ` : "") + [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
+  queueMicrotask(() => switcher.render());
 }
 
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault(); // the fragment holds host and session, and must not change
   byId("canvases").focus();
 });
-addEventListener("hashchange", () => location.reload()); // a link with another token was opened
+followAddress(show);
+drawIcons(document);
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));

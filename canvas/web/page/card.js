@@ -1,12 +1,14 @@
 // @ts-check
-// One open canvas in the page: title, status, availability, a close button, the
-// frame, and messages over the frame. A card is never moved in the document,
-// because a frame that is moved reloads.
+// One open canvas in the page: title, status, availability, controls, the frame, and
+// messages over the frame. The frame exists only while the canvas is mounted. A card is
+// never moved in the document, because a frame that is moved reloads.
+import { allowedText, labelOf } from "./allowed.js";
 import { oneLine } from "./attention.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
 import { HTTPConn } from "./http.js";
+import { drawIcons, setIcon } from "./icons.js";
 import { Mount, directFrame } from "./mount.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
@@ -26,10 +28,12 @@ import { View } from "./view.js";
  *   retitled: () => void,
  *   announced: (card: Card) => void,
  *   mayAsk: (channel: string) => boolean,
+ *   menu: (card: Card, button: HTMLElement) => void,
+ *   escape: () => void,
  *   clientId: string,
  *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
  *   kept: (channel: string) => void,
- * }} Surroundings
+ * }} Surroundings menu: opens the card's menu; escape: the canvas did not use the Escape key
  */
 
 let lastCard = 0;
@@ -46,6 +50,10 @@ export class Card {
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ #missing;
   #closing = 0;
   #connected = false;
+  #cutOff = false; // without a connection for longer than a moment
+  #awake = false; // to be mounted
+  #used = false; // a person has focused the frame since it was mounted
+  /** @type {{ scroll?: [number, number] }} What the next mount gets back */ #kept = {};
   #reachable = false; // connected, and the provider is ready
   /** @type {Bridge | undefined} */ #bridge;
   #shownOnce = false; // the current mount has shown a page
@@ -53,7 +61,7 @@ export class Card {
   /** Why the canvas's page wants the person; "" if it does not */ asks = "";
   /** @type {(payload: any) => void} Posts to the canvas's document */ #post = () => {};
 
-  /** @param {{ channel: string, instanceId: string, title?: string }} ref @param {Surroundings} around */
+  /** @param {{ channel: string, instanceId: string, canvasId?: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
     this.ref = ref;
     this.around = around;
@@ -62,21 +70,24 @@ export class Card {
     const id = `card-${++lastCard}`;
     template.innerHTML = CARD(id);
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
+    drawIcons(this.element);
     this.view = this.#newView();
     this.element.addEventListener("pointerenter", () => this.#attended());
     this.element.addEventListener("focusin", () => this.#attended());
-    this.#on(".private", () => this.around.setPrivate(ref.channel, !this.private).catch(() => {})); // the page says why
-    this.#on(".close", () => this.#requestClose());
+    const more = this.#find(".more");
+    more.addEventListener("click", () => around.menu(this, more));
+    this.#on(".private", () => this.togglePrivate());
+    this.#on(".close", () => this.requestClose());
     this.#on(".retry", () => {
       if (this.#refusal === undefined) this.reload();
       else this.#subscribe();
-      this.#focusFrame(); // the button is removed
+      this.focusFrame(); // the button is removed
     });
     this.render();
   }
 
   #newView() {
-    const offers = new LinkOffers(this.#find(".offer"), () => this.#focusFrame());
+    const offers = new LinkOffers(this.#find(".offer"), () => this.focusFrame());
     return new View((action) => this.around.dispatch(this.ref.channel, action), () => this.#reloadPage(), {
       offer: async (url) => {
         if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
@@ -114,6 +125,16 @@ export class Card {
     return this.state?.isPrivate === true;
   }
 
+  /** Whether the provider cannot be reached. */
+  get stale() {
+    return (this.state?.availability ?? /** @type {any} */ (this.ref).availability) === "stale";
+  }
+
+  /** Hides the canvas from agents that look, or shows it again. */
+  togglePrivate() {
+    if (!this.#cutOff) this.around.setPrivate(this.ref.channel, !this.private).catch(() => {}); // the page says why
+  }
+
   /** Whether a close was requested here. */
   get closing() {
     return this.#closing !== 0;
@@ -132,8 +153,40 @@ export class Card {
     this.#refusal = undefined;
     this.view.update({ input: state.input });
     const back = this.#refreshConn();
-    if (state.url !== undefined && state.url !== this.#shown) this.reload();
+    if (this.#awake && state.url !== undefined && state.url !== this.#shown) this.reload();
     else if (back) this.#reloadMissed();
+    this.render();
+  }
+
+  /** Mounts the canvas. */
+  wake() {
+    if (this.#awake) return;
+    this.#awake = true;
+    if (this.state?.url !== undefined) this.reload();
+  }
+
+  /** Notes that a person focused the frame. */
+  focused() {
+    this.#used = true;
+  }
+
+  /** Asks the canvas whether it can be unmounted, and for what it wants back when it is mounted again. @returns {Promise<boolean>} */
+  async mayUnmount() {
+    if (this.view.busy) return false;
+    const [frame, page] = await Promise.all([this.#mount?.leaving(), this.view.leaving()]);
+    if (frame?.unsaved || page?.unsaved || this.view.busy) return false;
+    if (!frame && !page && this.#used && this.#shown) return false; // nothing answers: a person may have typed there
+    this.#kept = { scroll: frame?.scroll };
+    this.view.update({ kept: page?.state });
+    return true;
+  }
+
+  /** Removes the frame; wake mounts it again. */
+  unmount() {
+    this.#awake = false;
+    this.#unmount();
+    this.#failure = undefined;
+    this.#shown = undefined;
     this.render();
   }
 
@@ -149,9 +202,17 @@ export class Card {
   connected(up) {
     if (up) this.view.reconnected();
     this.#connected = up;
+    if (up) this.cutOff(false);
     if (up && this.#refusal !== undefined) this.#subscribe();
     if (this.#refreshConn()) this.#reloadMissed();
     if (up && this.#closing) this.#close(); // it might not have arrived; repeating it is harmless
+  }
+
+  /** Disables what does not work without a connection. @param {boolean} is */
+  cutOff(is) {
+    if (this.#cutOff === is) return;
+    this.#cutOff = is;
+    this.render();
   }
 
   /** Whether the provider answers http/1. Without it a canvas can only read files. */
@@ -170,10 +231,12 @@ export class Card {
 
   /** Reloads a page that failed to load while the provider was unreachable; its error page would stay otherwise. */
   #reloadMissed() {
+    if (!this.#awake) return;
     if (this.#bridge?.missed || (this.#failure?.retry && !this.#shownOnce)) this.#reloadPage();
   }
 
   #reloadPage() {
+    if (!this.#awake) return;
     if (this.#failure || this.#missing) this.reload();
     else this.#mount?.reload();
   }
@@ -248,7 +311,8 @@ export class Card {
     this.#find(".close").focus();
   }
 
-  #focusFrame() {
+  /** Moves the focus into the canvas. */
+  focusFrame() {
     this.element.querySelector("iframe")?.focus();
   }
 
@@ -269,11 +333,12 @@ export class Card {
       http: () => this.#http,
       read: (path) => this.around.read(channel, instanceId, path, this.#cache),
     });
-    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme() }, {
+    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme(), ...this.#kept }, {
       worker: (port) => bridge.connect(port),
       view: (port) => this.view.connect(port),
       message: (payload) => this.view.fromDocument(payload),
       bye: () => this.view.documentEnded(),
+      key: () => { if (document.activeElement === this.#mount?.element) this.around.escape(); },
       missing: (what) => { this.#missing = what; this.render(); },
       unworkable: () => { single = true; this.reload(); },
       phase: (phase, word) => {
@@ -283,7 +348,7 @@ export class Card {
         if (phase === "failed") this.#fail("This canvas cannot be shown", word ?? "", true);
         else this.render();
       },
-    });
+    }, labelOf(this.state));
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
   }
@@ -295,6 +360,7 @@ export class Card {
     this.#bridge = undefined;
     this.#shownOnce = false;
     this.#starting = false;
+    this.#used = false;
     this.#missing = undefined;
     this.#find(".stage").querySelector("iframe")?.remove();
   }
@@ -306,8 +372,8 @@ export class Card {
     this.render();
   }
 
-  #requestClose() {
-    if (!this.#closing) this.#close();
+  requestClose() {
+    if (!this.#closing && this.#connected) this.#close();
   }
 
   #close() {
@@ -317,34 +383,52 @@ export class Card {
   }
 
   render() {
-    const stale = (this.state?.availability ?? /** @type {any} */ (this.ref).availability) === "stale";
+    const stale = this.stale;
     this.element.dataset.availability = stale ? "stale" : "ready";
-    this.#find("h2").textContent = this.title;
-    this.#find(".status").textContent = this.state?.status ?? "";
+    this.#write("h2", this.title);
+    this.#write(".status", this.state?.status ?? "");
     this.#find(".badge").hidden = !stale;
-    const close = /** @type {HTMLButtonElement} */ (this.#find(".close"));
-    close.ariaLabel = this.#closing ? `Closing “${this.title}”` : `Close “${this.title}”`;
-    close.title = close.ariaLabel;
-    close.ariaDisabled = String(this.#closing !== 0); // not disabled: it would drop the focus
-    this.#find(".secret").hidden = !this.private;
-    this.#find(".private").ariaPressed = String(this.private);
+    this.#renderControls();
     const frame = this.#find(".stage").querySelector("iframe");
     if (frame) {
       frame.title = this.title;
-      frame.inert = stale || this.#failure !== undefined || this.#refusal !== undefined;
+      frame.inert = stale || this.#cutOff || this.#failure !== undefined || this.#refusal !== undefined;
     }
     this.#note();
-    this.#showMessage(messageText({ stale, closing: closingOf(this.state) !== undefined, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting }));
+    this.#showMessage(messageText({
+      stale, closing: closingOf(this.state) !== undefined, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting, cutOff: this.#cutOff,
+      seen: this.#shownOnce && !this.#bridge?.missed,
+    }));
     this.around.announced(this);
     this.around.retitled();
   }
 
-  /** Shows that this is single-document mode, why, and what is missing. */
+  #renderControls() {
+    const close = /** @type {HTMLButtonElement} */ (this.#find(".close"));
+    close.ariaLabel = this.#closing ? `Closing “${this.title}”` : `Close “${this.title}”`;
+    close.title = close.ariaLabel;
+    close.ariaDisabled = String(this.#closing !== 0 || this.#cutOff); // not disabled: it would drop the focus
+    this.#find(".secret").hidden = !this.private;
+    const hide = this.#find(".private");
+    hide.ariaPressed = String(this.private);
+    hide.ariaDisabled = String(this.#cutOff);
+    setIcon(hide, this.private ? "hidden" : "visible");
+  }
+
+  /** Writes a text, and its tooltip, which shows it where it is cut. @param {string} selector @param {string} text */
+  #write(selector, text) {
+    const at = this.#find(selector);
+    setText(at, text);
+    at.title = text;
+  }
+
+  /** Shows what the canvas may load from, and that this is single-document mode, why, and what is missing. */
   #note() {
     const note = this.#find(".note");
-    note.hidden = this.#missing === undefined;
-    if (!this.#missing) return;
-    setText(note, singleText(this.#missing, this.around.contentOrigin));
+    const texts = [this.#missing ? singleText(this.#missing, this.around.contentOrigin) : "", allowedText(this.state, this.#missing !== undefined)];
+    const text = texts.filter(Boolean).join(" ");
+    note.hidden = !text;
+    if (text) setText(note, text);
   }
 
   /** @param {import("./cardtext.js").Message | undefined} word */

@@ -4,14 +4,16 @@ import { OFFER_BAR } from "./offer.js";
 
 /** The markup of a card. @param {string} id unique in the document */
 export const CARD = (id) => `<article class="card" aria-labelledby="${id}">
-  <header><div class="names"><h2 id="${id}"></h2><p class="status"></p></div>
+  <header><div class="names"><h2 id="${id}" dir="auto"></h2><p class="status" dir="auto"></p></div>
   <span class="badge" hidden>Stale</span>
   <span class="badge secret" hidden>Private</span>
-  <button class="tool private" id="${id}-private" aria-label="Hide from agents that look" aria-labelledby="${id}-private ${id}" title="Private: agents cannot look at this canvas" aria-pressed="false" type="button"><span aria-hidden="true">◉</span></button>
-  <button class="tool earlier" id="${id}-earlier" aria-label="Move earlier" aria-labelledby="${id}-earlier ${id}" type="button"><span aria-hidden="true">‹</span></button>
-  <button class="tool later" id="${id}-later" aria-label="Move later" aria-labelledby="${id}-later ${id}" type="button"><span aria-hidden="true">›</span></button>
-  <button class="tool maximize" id="${id}-maximize" aria-label="Maximize" aria-labelledby="${id}-maximize ${id}" aria-pressed="false" type="button"><span aria-hidden="true">⤢</span></button>
-  <button class="tool close" type="button"><span aria-hidden="true">✕</span></button></header>
+  <div class="tools" role="group" aria-label="Controls" aria-labelledby="${id}">
+  <button class="tool private" id="${id}-private" data-icon="visible" aria-label="Hide from agents that look" aria-labelledby="${id}-private ${id}" title="Private: agents cannot look at this canvas" aria-pressed="false" type="button"></button>
+  <button class="tool earlier" id="${id}-earlier" data-icon="earlier" aria-label="Move earlier" aria-labelledby="${id}-earlier ${id}" title="Move earlier" type="button"></button>
+  <button class="tool later" id="${id}-later" data-icon="later" aria-label="Move later" aria-labelledby="${id}-later ${id}" title="Move later" type="button"></button>
+  <button class="tool maximize" id="${id}-maximize" data-icon="maximize" aria-label="Maximize" aria-labelledby="${id}-maximize ${id}" title="Maximize" aria-pressed="false" type="button"></button>
+  <button class="tool more" id="${id}-more" data-icon="more" aria-label="Menu" aria-labelledby="${id}-more ${id}" title="Menu" aria-haspopup="menu" aria-expanded="false" type="button"></button>
+  <button class="tool close" data-icon="close" type="button"></button></div></header>
   <p class="note" role="note" hidden></p>
   <div class="offer" role="status" hidden>${OFFER_BAR(id)}</div>
   <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
@@ -29,16 +31,17 @@ export function singleText(missing, contentOrigin) {
 /** Shown over the frame; veil: the frame stays visible. @typedef {{ title: string, text: string, retry?: boolean, veil?: boolean }} Message */
 
 /**
- * The message over the frame, if any.
- * @param {{ stale: boolean, closing?: boolean, state: any, refusal: string | undefined, failure: Message | undefined, starting: boolean }} card
+ * The message over the frame, if any. seen: the frame shows the canvas as it was; cutOff: there is no connection to the host.
+ * @param {{ stale: boolean, closing?: boolean, state: any, refusal: string | undefined, failure: Message | undefined, starting: boolean, cutOff?: boolean, seen?: boolean }} card
  * @returns {Message | undefined}
  */
-export function messageText({ stale, closing, state, refusal, failure, starting }) {
+export function messageText({ stale, closing, state, refusal, failure, starting, cutOff = false, seen = true }) {
   if (refusal !== undefined) {
     return { title: "This canvas cannot be shown", text: `The host did not let this page see the canvas: ${refusal}.`, retry: true };
   }
   if (closing) return { title: "Closing", text: "Someone closed this canvas a moment ago. It stays if they undo that.", veil: true };
-  if (stale && state?.url === undefined) {
+  if (cutOff) return { title: "Not connected", text: "You see what was there last. The page reconnects automatically, and you can go on then.", veil: seen };
+  if (stale && (state?.url === undefined || !seen)) {
     return { title: "Waiting for the provider", text: "This canvas's provider is not running. The canvas appears when the provider is back." };
   }
   if (failure) return failure;

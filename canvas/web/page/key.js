@@ -17,7 +17,8 @@ import { BASE } from "./base.js";
 
 const TOKEN = "tkn";
 const INVITATION = "invite";
-const DEFAULT_SESSION = "ahp-session:/default";
+const OPENED = "opened";
+export const DEFAULT_SESSION = "ahp-session:/default";
 
 /** The one instance that this page shows, for a picture of it; "" shows all. */
 export const LOOKING = new URLSearchParams(location.hash.slice(1)).get("look") ?? "";
@@ -37,10 +38,25 @@ export function takeKey() {
     const rest = new URLSearchParams();
     if (host) rest.set("host", host);
     if (session !== DEFAULT_SESSION) rest.set("session", session);
+    const canvas = given.get("canvas");
+    if (canvas) rest.set("canvas", canvas);
     history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
     if (token !== null) withStorage((tab) => tab.setItem(TOKEN, token));
   }
   return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? withStorage((all) => all.getItem(TOKEN), "local") ?? "", invitation, session, host };
+}
+
+/**
+ * Returns a random id with which a relay tells this browser apart from others that opened the
+ * same link: it is the same for all tabs, if storage is allowed. It opens nothing.
+ */
+export function openedLink() {
+  const fresh = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+  return withStorage((all) => {
+    const kept = all.getItem(OPENED);
+    if (kept === null) all.setItem(OPENED, fresh);
+    return kept ?? fresh;
+  }, "local") ?? fresh;
 }
 
 /** Forgets a token that the host did not accept. @param {string} token */

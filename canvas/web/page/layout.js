@@ -1,12 +1,17 @@
 // @ts-check
-// The layout of the canvases: order, width, height, and which one is maximized,
-// by mouse and by keyboard. It is stored in this browser, by session. Cards are
-// ordered visually, and in the document (for the Tab key) only if the browser can
-// move a frame without reloading it (moveBefore).
+// The layout of the canvases: their order, which ones are panes, their sizes, which are
+// pinned, and which one is maximized. It is stored in this browser, by session. Narrow
+// windows show the current canvas alone. Cards are ordered visually, and in the document
+// (for the Tab key) only if the browser can move a frame without reloading it (moveBefore).
+import { drag } from "./drag.js";
+import { addLayer } from "./layers.js";
+import { setIcon } from "./icons.js";
 
 const COLUMNS = 12, MIN_SPAN = 3;
 const MIN_HEIGHT = 16, MAX_HEIGHT = 80, STEP = 4; // rem
 const MAX_REMEMBERED = 64; // canvases of one session
+const MAX_PANES = 6;
+const FEW = 4; // panes at first, if more than MAX_PANES canvases are open
 
 /** @typedef {{ span?: number, height?: number }} Size */
 
@@ -14,68 +19,210 @@ export class Layout {
   #main; #key;
   /** @type {Map<string, HTMLElement>} the open ones, by instance id */ #cards = new Map();
   /** @type {string[]} */ #order = [];
+  /** @type {Set<string>} */ #panes = new Set();
+  /** @type {Set<string>} */ #pinned = new Set();
   /** @type {Record<string, Size>} */ #sizes = Object.create(null);
   /** @type {string | undefined} */ #maximized;
+  /** @type {string | undefined} The canvas that was used or chosen last */ #current;
+  /** @type {Set<string> | undefined} The canvases that become panes; undefined for each that has a place */ #chosen;
+  #narrow = matchMedia("(max-width: 48rem)");
+  #changedBy;
+  /** @type {(() => void) | undefined} */ #unlayer;
 
-  /** @param {HTMLElement} main @param {string} session */
-  constructor(main, session) {
+  /** @param {HTMLElement} main @param {string} session @param {() => void} [changed] called when other canvases are shown, or another one is current */
+  constructor(main, session, changed = () => {}) {
     this.#main = main;
     this.#key = `layout ${session}`;
+    this.#changedBy = changed;
     this.#restore();
-    addEventListener("keydown", (e) => { if (e.key === "Escape" && this.#maximized) this.#maximize(this.#maximized); });
+    this.#layer();
+    this.#narrow.addEventListener("change", () => this.apply());
+  }
+
+  /** Decides which of the canvases that will be adopted become panes. @param {string[]} ids all open ones */
+  prepare(ids) {
+    this.#chosen = undefined;
+    if (ids.length <= MAX_PANES) return;
+    const kept = ids.filter((id) => this.#panes.has(id));
+    this.#chosen = new Set(kept.length ? kept : ids.slice(-FEW));
   }
 
   /** Adds a card and sets up its buttons. @param {string} id @param {HTMLElement} card */
   adopt(id, card) {
     this.#cards.set(id, card);
-    if (!this.#order.includes(id)) this.#order.push(id);
+    const known = this.#order.includes(id);
+    if (!known) this.#order.push(id);
+    if (this.#chosen ? this.#chosen.has(id) : this.#panesNow().length < MAX_PANES && !(known && this.#putAway.has(id))) this.#panes.add(id);
     const on = (/** @type {string} */ selector, /** @type {() => void} */ fn) => card.querySelector(selector)?.addEventListener("click", fn);
-    on(".earlier", () => this.#move(id, -1));
-    on(".later", () => this.#move(id, 1));
-    on(".maximize", () => this.#maximize(id));
+    on(".earlier", () => this.move(id, -1));
+    on(".later", () => this.move(id, 1));
+    on(".maximize", () => this.maximize(id));
     const head = /** @type {HTMLElement} */ (card.querySelector("header"));
-    head.addEventListener("dblclick", (e) => { if (!(/** @type {Element} */ (e.target).closest("button"))) this.#maximize(id); });
-    this.#drag(head, (e) => this.#dropOn(id, e));
+    head.addEventListener("dblclick", (e) => { if (!(/** @type {Element} */ (e.target).closest("button"))) this.maximize(id); });
+    drag(head, (e) => this.#dropOn(id, e));
     const grip = /** @type {HTMLElement} */ (card.querySelector(".grip"));
-    this.#drag(grip, (e) => this.#resizeTo(id, e));
+    drag(grip, (e) => this.#resizeTo(id, e));
     grip.addEventListener("keydown", (e) => this.#onKey(id, e));
     this.apply();
   }
 
+  /** Canvases that a person put away. @type {Set<string>} */
+  #putAway = new Set();
+
   /** @param {string} id */
   release(id) {
     this.#cards.delete(id);
-    if (this.#maximized === id) this.#maximized = undefined;
+    for (const set of [this.#panes, this.#pinned, this.#putAway]) set.delete(id);
+    if (this.#maximized === id) this.#setMaximized(undefined);
+    if (this.#current === id) this.#current = undefined;
     const old = this.#order.length - MAX_REMEMBERED;
     this.#order = this.#order.filter((one, i) => i >= old || this.#cards.has(one));
     for (const one of Object.keys(this.#sizes)) if (!this.#order.includes(one)) delete this.#sizes[one];
+    if (!this.#panesNow().length && this.#cards.size) this.#panes.add(this.all[this.all.length - 1]);
     this.apply();
   }
 
+  /** All open canvases, in order, without those whose close can still be undone. */
+  get all() {
+    return this.#order.filter((id) => this.#cards.has(id) && this.#cards.get(id)?.dataset.closing !== "here");
+  }
+
+  /** The canvases that a person sees now, in order. */
+  get visible() {
+    const { current } = this;
+    if (current === undefined) return [];
+    if (this.#narrow.matches) return [current];
+    if (this.#maximized !== undefined && this.all.includes(this.#maximized)) return [this.#maximized];
+    const panes = this.#panesNow();
+    return panes.length ? panes : [current];
+  }
+
+  /** The canvas that was used or chosen last; undefined if none is open. */
+  get current() {
+    if (this.#current !== undefined && this.all.includes(this.#current)) return this.#current;
+    return this.#panesNow().at(-1) ?? this.all.at(-1);
+  }
+
+  get maximized() {
+    return this.#maximized;
+  }
+
+  /** @param {string} id */
+  isPinned(id) {
+    return this.#pinned.has(id);
+  }
+
+  /** @param {string} id */
+  isPane(id) {
+    return this.#panes.has(id);
+  }
+
+  #panesNow() {
+    return this.all.filter((id) => this.#panes.has(id));
+  }
+
+  /** Notes that a person uses a canvas. @param {string} id */
+  use(id) {
+    if (this.#current === id || !this.#cards.has(id)) return;
+    this.#current = id;
+    this.#store();
+    this.#changedBy();
+  }
+
+  /** Shows a canvas: in its pane, or in the place of another one that is not pinned. @param {string} id */
+  show(id) {
+    if (!this.#cards.has(id)) return;
+    if (this.#maximized !== undefined) this.#setMaximized(id);
+    if (!this.#panes.has(id)) this.#place(id, this.#replaceable());
+    this.#current = id;
+    this.#changed();
+  }
+
+  /** The pane whose place another canvas takes: the current one, unless it is pinned. */
+  #replaceable() {
+    const free = this.#panesNow().filter((id) => !this.#pinned.has(id));
+    const { current } = this;
+    return current !== undefined && free.includes(current) ? current : free.at(-1);
+  }
+
+  /** Makes a canvas a pane in the place of another one. @param {string} id @param {string | undefined} other undefined adds a pane */
+  #place(id, other) {
+    this.#putAway.delete(id);
+    this.#panes.add(id);
+    if (other === undefined) return;
+    this.#panes.delete(other);
+    this.#exchange(id, other);
+  }
+
+  /** Splits: shows a canvas beside the others. @param {string} id @param {string} [at] the neighbor @param {boolean} [before] */
+  beside(id, at = this.current, before = false) {
+    if (!this.#cards.has(id)) return;
+    this.#setMaximized(undefined);
+    if (!this.#panes.has(id) && this.#panesNow().length >= MAX_PANES) {
+      const last = this.#panesNow().findLast((one) => one !== at && !this.#pinned.has(one));
+      if (last) this.#panes.delete(last);
+    }
+    this.#place(id, undefined);
+    if (at !== undefined && at !== id) {
+      this.#order = this.#order.filter((one) => one !== id);
+      this.#order.splice(this.#order.indexOf(at) + (before ? 0 : 1), 0, id);
+    }
+    this.#current = id;
+    this.#changed();
+  }
+
+  /** Takes a canvas out of the panes; it stays open. @param {string} id */
+  putAway(id) {
+    if (this.#panesNow().length < 2) return;
+    if (this.#maximized === id) this.#setMaximized(undefined);
+    this.#panes.delete(id);
+    this.#pinned.delete(id);
+    this.#putAway.add(id);
+    if (this.#current === id) this.#current = undefined;
+    this.#changed();
+  }
+
+  /** Pins a pane, which then keeps its place, or frees it. @param {string} id */
+  pin(id) {
+    if (!this.#pinned.delete(id)) {
+      if (!this.#panes.has(id)) this.beside(id);
+      this.#pinned.add(id);
+    }
+    this.#changed();
+  }
+
   apply() {
-    const shown = this.#shown();
+    const shown = this.visible;
     const defaultSpan = shown.length === 1 ? 12 : shown.length === 2 || shown.length === 4 ? 6 : 4;
-    const one = this.#maximized !== undefined && shown.includes(this.#maximized) ? this.#maximized : undefined;
+    const one = this.#maximized !== undefined && this.all.includes(this.#maximized) ? this.#maximized : undefined;
     this.#main.dataset.maximized = String(one !== undefined);
+    this.#main.dataset.panes = String(shown.length);
+    for (const [id, card] of this.#cards) card.hidden = !shown.includes(id);
     shown.forEach((id, i) => {
       const card = /** @type {HTMLElement} */ (this.#cards.get(id));
       const { span = defaultSpan, height } = this.#sizes[id] ?? {};
       card.style.order = String(i);
       card.style.setProperty("--span", String(span));
       card.style.setProperty("--height", height ? `${height}rem` : "0");
-      card.hidden = one !== undefined && one !== id;
       const grip = card.querySelector(".grip");
       grip?.setAttribute("aria-valuenow", String(span));
       grip?.setAttribute("aria-valuetext", `${span} of ${COLUMNS} columns${height ? `, ${height} rem high` : ""}`);
-      card.querySelector(".maximize")?.setAttribute("aria-pressed", String(one === id));
-      card.querySelector(".earlier")?.setAttribute("aria-disabled", String(i === 0));
-      card.querySelector(".later")?.setAttribute("aria-disabled", String(i === shown.length - 1));
+      this.#showButtons(card, { maximized: one === id, first: i === 0, last: i === shown.length - 1 });
     });
     this.#sortDocument(shown);
+    this.#changedBy();
   }
 
-  #shown() {
-    return this.#order.filter((id) => this.#cards.has(id) && this.#cards.get(id)?.dataset.closing !== "here");
+  /** @param {HTMLElement} card @param {{ maximized: boolean, first: boolean, last: boolean }} is */
+  #showButtons(card, { maximized, first, last }) {
+    const button = /** @type {HTMLElement | null} */ (card.querySelector(".maximize"));
+    if (button) {
+      button.setAttribute("aria-pressed", String(maximized));
+      button.title = maximized ? "Show the other canvases again (Esc)" : "Maximize";
+      setIcon(button, maximized ? "restore" : "maximize");
+    }
+    card.querySelector(".earlier")?.setAttribute("aria-disabled", String(first));
+    card.querySelector(".later")?.setAttribute("aria-disabled", String(last));
   }
 
   /** Puts the cards in document order, if that does not reload their frames. @param {string[]} shown */
@@ -91,32 +238,42 @@ export class Layout {
     }
   }
 
-  /** @param {string} id @param {number} by */
-  #move(id, by) {
-    const shown = this.#shown();
+  /** Exchanges a pane with its neighbor. @param {string} id @param {number} by */
+  move(id, by) {
+    const shown = this.#panesNow();
     this.#swap(id, shown[shown.indexOf(id) + by]);
   }
 
   /** @param {string} id @param {string | undefined} other */
   #swap(id, other) {
     if (!other || other === id) return;
+    this.#exchange(id, other);
+    this.#changed();
+  }
+
+  /** @param {string} id @param {string} other */
+  #exchange(id, other) {
     const a = this.#order.indexOf(id), b = this.#order.indexOf(other);
     [this.#order[a], this.#order[b]] = [other, id];
+  }
+
+  /** Maximizes a canvas, or ends that. @param {string} id */
+  maximize(id) {
+    this.#current = id;
+    this.#setMaximized(this.#maximized === id ? undefined : id);
     this.#changed();
   }
 
-  /** Brings a canvas into view, also if another one is maximized. @param {string} id */
-  show(id) {
-    if (this.#maximized !== undefined && this.#maximized !== id) this.#maximize(id);
-    const card = this.#cards.get(id);
-    card?.scrollIntoView({ block: "nearest" });
-    card?.querySelector("iframe")?.focus();
+  /** @param {string | undefined} id */
+  #setMaximized(id) {
+    this.#maximized = id;
+    this.#layer();
   }
 
-  /** @param {string} id */
-  #maximize(id) {
-    this.#maximized = this.#maximized === id ? undefined : id;
-    this.#changed();
+  /** Lets Escape end the maximizing. */
+  #layer() {
+    this.#unlayer?.();
+    this.#unlayer = this.#maximized === undefined ? undefined : addLayer(() => { if (this.#maximized) this.maximize(this.#maximized); });
   }
 
   /** @param {string} id @param {Size} size */
@@ -144,10 +301,28 @@ export class Layout {
     e.preventDefault();
   }
 
+  /** @param {PointerEvent} e @returns {string | undefined} the canvas at a point */
+  #at(e) {
+    const under = document.elementFromPoint(e.clientX, e.clientY)?.closest(".card");
+    for (const [id, card] of this.#cards) if (card === under) return id;
+    return undefined;
+  }
+
   /** @param {string} id @param {PointerEvent} e */
   #dropOn(id, e) {
-    const under = document.elementFromPoint(e.clientX, e.clientY)?.closest(".card");
-    for (const [other, card] of this.#cards) if (card === under) this.#swap(id, other);
+    this.#swap(id, this.#at(e));
+  }
+
+  /** Shows where a tab that is dragged would be put, and puts it there when it is dropped. @param {string} id @param {PointerEvent} e @param {boolean} dropped */
+  splitAt(id, e, dropped) {
+    const at = this.#at(e);
+    const card = at === undefined ? undefined : this.#cards.get(at);
+    const box = card?.getBoundingClientRect();
+    const before = box !== undefined && e.clientX < box.left + box.width / 2;
+    for (const one of this.#cards.values()) delete one.dataset.drop;
+    if (!card || at === id) return;
+    if (dropped) this.beside(id, at, before);
+    else card.dataset.drop = before ? "before" : "after";
   }
 
   /** @param {string} id @param {PointerEvent} e */
@@ -157,43 +332,35 @@ export class Layout {
     this.#resize(id, { span: (e.clientX - box.left) / column, height: (e.clientY - box.top) / rem() });
   }
 
-  /** Tracks the pointer from press to release. The class dragging disables the frames, which would take its events. @param {HTMLElement} handle @param {(e: PointerEvent) => void} moved */
-  #drag(handle, moved) {
-    handle.addEventListener("pointerdown", (e) => {
-      if (e.button !== 0 || /** @type {Element} */ (e.target).closest("button")) return;
-      handle.setPointerCapture(e.pointerId);
-      document.body.classList.add("dragging");
-      const over = new AbortController(), { signal } = over;
-      handle.addEventListener("pointermove", moved, { signal });
-      // On window: a handle whose canvas is closed meanwhile gets no event, and the frames would stay disabled.
-      for (const end of ["lostpointercapture", "pointerup", "pointercancel"]) {
-        addEventListener(end, (/** @type {any} */ { pointerId }) => {
-          if (pointerId !== e.pointerId) return;
-          document.body.classList.remove("dragging");
-          over.abort();
-        }, { signal });
-      }
-    });
+  #changed() {
+    this.#store();
+    this.apply();
   }
 
-  #changed() {
+  #store() {
     const order = this.#order.slice(-MAX_REMEMBERED);
     const sizes = Object.fromEntries(order.filter((id) => this.#sizes[id]).map((id) => [id, this.#sizes[id]]));
+    const { current, maximized } = { current: this.#current, maximized: this.#maximized };
+    const [panes, pinned, away] = [this.#panes, this.#pinned, this.#putAway].map((set) => [...set].slice(-MAX_REMEMBERED));
     try {
-      localStorage.setItem(this.#key, JSON.stringify({ order, sizes, maximized: this.#maximized }));
+      localStorage.setItem(this.#key, JSON.stringify({ order, sizes, maximized, current, panes, pinned, away }));
     } catch {} // storage is full or not allowed: the layout lasts until the page is closed
-    this.apply();
   }
 
   #restore() {
     try {
       const kept = JSON.parse(localStorage.getItem(this.#key) ?? "{}");
-      if (Array.isArray(kept.order)) this.#order = kept.order.filter((/** @type {unknown} */ id) => typeof id === "string");
+      const ids = (/** @type {unknown} */ list) => (Array.isArray(list) ? list.filter((id) => typeof id === "string") : []);
+      this.#order = ids(kept.order);
       for (const id of this.#order) {
         const { span, height } = kept.sizes?.[id] ?? {};
         this.#sizes[id] = { span: Number(span) || undefined, height: Number(height) || undefined };
       }
+      this.#panes = new Set(ids(kept.panes));
+      this.#pinned = new Set(ids(kept.pinned));
+      this.#putAway = new Set(ids(kept.away));
       if (this.#order.includes(kept.maximized)) this.#maximized = kept.maximized;
+      if (this.#order.includes(kept.current)) this.#current = kept.current;
     } catch {} // not a layout that this page stored
   }
 }

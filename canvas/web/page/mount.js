@@ -11,6 +11,7 @@ const MAX_MISSING = 32; // resources listed that single-document mode could not 
 const LOAD_TIMEOUT = 15_000; // ms for the frame, then for the canvas, to load
 const REPLY_TIMEOUT = 3_000; // ms after which a silent loaded frame counts as another page
 const LOOK_TIMEOUT = 1_000; // ms for the frame to say what its document shows
+const LEAVE_TIMEOUT = 500; // ms for the frame to say whether it has unsaved input
 const PING_INTERVAL = 3_000; // ms
 
 /** @typedef {{ type: string, body: ArrayBuffer } | { status: number, word: string }} Content */
@@ -21,10 +22,11 @@ const PING_INTERVAL = 3_000; // ms
  *   message: (payload: unknown) => void,
  *   bye: () => void,
  *   phase: (phase: "starting" | "live" | "failed", word?: string) => void,
+ *   key: () => void,
  *   missing: (what: string[]) => void,
  *   unworkable: () => void,
  * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; message: what the
- *   document posted to its parent, without canvas.js; bye: that document ended; missing: what
+ *   document posted to its parent, without canvas.js; bye: that document ended; key: Escape was pressed there, and not used; missing: what
  *   single-document mode could not load; unworkable: there is no service worker
  */
 
@@ -41,7 +43,7 @@ export class Mount {
   #timer = 0;
   #live = false;
   #lastLook = 0;
-  /** @type {Map<unknown, (seen: any) => void>} Looks that the frame has not answered yet */ #looks = new Map();
+  /** @type {Map<unknown, (seen: any) => void>} Questions that the frame has not answered yet */ #looks = new Map();
   #replied = false; // the frame has answered at least once
   #unanswered = 0;
   /** A crashed or hanging frame raises no event, so it is pinged. */
@@ -50,12 +52,13 @@ export class Mount {
 
   /**
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
-   * @param {{ path: string, title: string, theme: any }} order
+   * @param {{ path: string, title: string, theme: any, scroll?: [number, number] }} order
    * @param {Owner} owner
+   * @param {string} label of the canvas's content host, which has the origins that it may load from
    */
-  constructor(pattern, order, owner) {
+  constructor(pattern, order, owner, label) {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-    this.#origin = pattern.replace("*", `c-${id}`) || "*"; // an opaque origin cannot be a postMessage target
+    this.#origin = pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
     this.#order = order;
     this.#owner = owner;
     this.element = pattern ? frame(`${this.#origin}/.ahp/frame.html`, order.title) : singleFrame(order.title);
@@ -77,11 +80,24 @@ export class Mount {
 
   /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if the frame does not answer */
   look() {
+    return this.#ask("look", LOOK_TIMEOUT, { masked: LOOKING !== "" });
+  }
+
+  /** Asks whether the canvas's document has input of a person, and how far it is scrolled. @returns {Promise<{ unsaved: boolean, scroll?: [number, number] } | undefined>} undefined if the frame does not answer */
+  async leaving() {
+    const answer = await this.#ask("leaving", LEAVE_TIMEOUT);
+    if (!answer) return undefined;
+    const [x, y] = Array.isArray(answer.scroll) ? answer.scroll : [];
+    return { unsaved: answer.unsaved === true, scroll: typeof x === "number" && typeof y === "number" ? [x, y] : undefined };
+  }
+
+  /** @param {string} t @param {number} patience in ms @param {object} [more] @returns {Promise<any>} */
+  #ask(t, patience, more = {}) {
     const id = ++this.#lastLook;
     return new Promise((resolve) => {
       this.#looks.set(id, resolve);
-      setTimeout(() => { this.#looks.delete(id); resolve(undefined); }, LOOK_TIMEOUT);
-      this.#port?.postMessage({ t: "look", id, masked: LOOKING !== "" });
+      setTimeout(() => { this.#looks.delete(id); resolve(undefined); }, patience);
+      this.#port?.postMessage({ t, id, ...more });
     });
   }
 
@@ -130,6 +146,8 @@ export class Mount {
         return;
       case "message":
         return this.#owner.message(data.payload);
+      case "key":
+        return this.#owner.key();
       case "looked":
         this.#looks.get(data.id)?.(data);
         this.#looks.delete(data.id);

@@ -236,6 +236,7 @@
     if (kind === "view" && ports[0]) post({ t: "view" }, [ports[0]]);
     if (kind === "bye") post({ t: "bye" });
     if (data?.type === "canvas/message") post({ t: "message", payload: data.payload });
+    if (kind === "key") post({ t: "key" });
     if (kind === "looked") post({ ...data, t: "looked" });
     if (kind === "lack") reportMissing(String(data.what));
     if (kind === "go" && typeof data.path === "string" && data.path.startsWith("/")) show(data.path).catch(() => {});

@@ -10,6 +10,7 @@ function prepareDocument(given) {
   const paint = (theme) => {
     const root = document.documentElement;
     root.dataset.colorMode = theme.mode;
+    root.dataset.titled = String(theme.titled === true);
     root.style.colorScheme = theme.mode;
     for (const [name, value] of Object.entries(theme.tokens)) root.style.setProperty(name, String(value));
   };
@@ -41,6 +42,9 @@ function prepareDocument(given) {
     event.preventDefault();
     if (href.startsWith("#")) document.getElementById(decodeURIComponent(href.slice(1)))?.scrollIntoView();
     else parent.postMessage({ "x-ahp": "go", path: new URL(href, "http://canvas/").pathname }, "*");
+  });
+  addEventListener("keydown", (event) => {
+    if (event.isTrusted && event.key === "Escape" && !event.isComposing) setTimeout(() => { if (!event.defaultPrevented) parent.postMessage({ "x-ahp": "key" }, "*"); });
   });
   submitEvents();
 }

@@ -1,6 +1,8 @@
 // @ts-check
 // The theme (light, dark, or the system's) and the tokens that canvases receive.
 // The colors are defined in app.css and read from there.
+import { LOOKING } from "./key.js";
+import { setText } from "./ui.js";
 
 const CHOICES = ["system", "light", "dark"];
 const KEY = "theme";
@@ -23,6 +25,7 @@ export function currentTheme() {
   const style = getComputedStyle(root);
   return {
     mode: root.dataset.colorMode,
+    titled: !LOOKING, // a picture has no header of the page
     locale: navigator.language,
     tokens: Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(name).trim()])),
   };
@@ -32,7 +35,8 @@ export function currentTheme() {
 export function startTheme(button, changed) {
   const apply = () => {
     root.dataset.colorMode = chosen === "system" ? (systemDark.matches ? "dark" : "light") : chosen;
-    button.textContent = `Theme: ${chosen}`;
+    setText(/** @type {HTMLElement} */ (button.querySelector("span")), `Theme: ${chosen}`);
+    button.title = `Theme: ${chosen}`;
     changed();
   };
   button.addEventListener("click", () => {

@@ -31,7 +31,7 @@ function fill(box, word) {
   box.hidden = !word;
   if (left) byId("canvases").focus(); // the focused button is hidden
   if (!word) return;
-  const [title, text, button] = /** @type {HTMLElement[]} */ ([...box.children]);
+  const [title, text, button] = /** @type {HTMLElement[]} */ ([...box.children]); // more may follow
   setText(title, word.title);
   setText(text, word.text);
   button.hidden = !word.action;
@@ -40,22 +40,21 @@ function fill(box, word) {
   button.onclick = word.action[1];
 }
 
-/** @param {any[]} canvases declarations */
-export function showRegistry(canvases) {
-  byId("registry-count").textContent = String(canvases.length);
-  byId("declarations").replaceChildren(...canvases.map((c) => {
-    const li = document.createElement("li");
-    const name = document.createElement("strong");
-    name.textContent = c.displayName;
-    const from = document.createElement("span");
-    from.className = "from";
-    const actions = c.actions?.length ?? 0;
-    from.textContent = [c.extensionName ?? c.extensionId, actions && `${actions} ${actions === 1 ? "action" : "actions"}`].filter(Boolean).join(" · ");
-    const text = document.createElement("p");
-    text.textContent = c.description;
-    li.append(name, from, text);
-    return li;
-  }));
+/** Shows what to give an agent, if nothing is open. @param {boolean} shown */
+export function showNextStep(shown) {
+  const box = byId("next-step");
+  box.hidden = !shown;
+  if (!shown || box.dataset.ready) return;
+  box.dataset.ready = "true";
+  byId("copy-line").addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(byId("agent-line").innerText);
+      notice("Copied. Paste it into your agent.");
+    } catch {
+      getSelection()?.selectAllChildren(byId("agent-line")); // not allowed here: the person copies the selection
+      notice("The line is selected: copy it with Ctrl+C.");
+    }
+  });
 }
 
 /** Shows a sentence for six seconds. @param {string} text */

@@ -8,6 +8,7 @@ const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
 const TOO_MANY = "this canvas sends too many messages";
 const MAX_CALLS = 256; // unanswered actions
+const LEAVE_TIMEOUT = 500; // ms for the page to say whether it can be unmounted
 const TOO_LONG = " "; // a marker that cannot be a JSON text
 
 /** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
@@ -24,7 +25,7 @@ const documentPort = (post) => ({
   onmessage: undefined,
   postMessage({ t, value, ...call }) {
     if (t === "message") post(value);
-    if (t === "invoke") post({ [TAG]: VIEW, type: t, ...call });
+    if (t === "invoke" || t === "leaving") post({ [TAG]: VIEW, type: t, ...call });
   },
   close() {},
 });
@@ -41,7 +42,9 @@ export class View {
   /** @type {Map<number, number>} The page's id of each sent message, by clientSeq */ #sent = new Map();
   #tokens = BURST;
   #filled = performance.now();
-  /** @type {{ input: any, theme: any }} */ #state = { input: undefined, theme: undefined };
+  /** @type {{ input: any, theme: any, kept: any }} */ #state = { input: undefined, theme: undefined, kept: undefined };
+  /** @type {Map<unknown, (answer: { unsaved: boolean, state: any }) => void>} Questions that the page has not answered yet */ #questions = new Map();
+  #lastQuestion = 0;
 
   /** @param {Dispatch} dispatch @param {() => void} reload reloads the page and keeps its scroll position @param {Links} [links] @param {(payload: any) => void} [post] posts to a document without canvas.js */
   constructor(dispatch, reload, links = NO_LINKS, post = () => {}) {
@@ -76,8 +79,8 @@ export class View {
   fromDocument(payload) {
     if (!this.#port) this.connect(this.#document);
     if (payload?.[TAG] !== VIEW) return this.#fromPage({ t: "send", value: payload });
-    const { type, id, value, error, reason } = payload;
-    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, reason, code: error?.code, message: error?.message });
+    const { type, id, value, error, reason, unsaved, state } = payload;
+    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, reason, unsaved, state, code: error?.code, message: error?.message });
   }
 
   /** Handles the end of a document that posted to its parent. */
@@ -93,7 +96,31 @@ export class View {
     if (this.#hello) this.#post({ type: "hello" });
   }
 
-  /** @param {{ input?: any, theme?: any }} change */
+  /** Whether an action runs in the page. */
+  get busy() {
+    return this.#calls.size > 0;
+  }
+
+  /** Asks the page whether it has unsaved input, and for what it wants back when it is loaded again. @returns {Promise<{ unsaved: boolean, state: any } | undefined>} undefined if it does not answer */
+  leaving() {
+    const port = this.#port;
+    if (!port) return Promise.resolve(undefined);
+    const id = ++this.#lastQuestion;
+    return new Promise((resolve) => {
+      this.#questions.set(id, resolve);
+      setTimeout(() => { this.#questions.delete(id); resolve(undefined); }, LEAVE_TIMEOUT);
+      port.postMessage({ t: "leaving", id });
+    });
+  }
+
+  /** @param {any} m untrusted answer */
+  #answered({ id, unsaved, state }) {
+    const text = json(state);
+    this.#questions.get(id)?.({ unsaved: unsaved === true, state: text === undefined || text === TOO_LONG ? undefined : JSON.parse(text) });
+    this.#questions.delete(id);
+  }
+
+  /** @param {{ input?: any, theme?: any, kept?: any }} change */
   update(change) {
     this.#state = { ...this.#state, ...change };
     this.#port?.postMessage({ t: "state", ...this.#state });
@@ -139,6 +166,8 @@ export class View {
       case "attention":
         if (this.#takeToken()) this.#links.attention?.(m.reason);
         return;
+      case "leaving":
+        return this.#answered(m);
       case "result":
         if (this.#calls.delete(m.id)) this.#answer(m.id, { type: "result", id: m.id, value: m.value });
         return;

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"net/url"
 	"reflect"
+	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -200,7 +200,12 @@ func At(origin string) func(*url.URL) bool {
 	return func(u *url.URL) bool { return u.Scheme+"://"+u.Host == origin }
 }
 
+var contentHost = regexp.MustCompile(`^(c|n[0-9a-f]{16})-[0-9a-f]{32}\.`)
+
+// IsContentHost reports whether a host name is that of a mounted canvas.
+func IsContentHost(host string) bool { return contentHost.MatchString(host) }
+
 // ContentFrame matches the outer frames of mounted canvases.
 func ContentFrame(u *url.URL) bool {
-	return strings.HasPrefix(u.Host, "c-") && u.Path == "/.ahp/frame.html"
+	return IsContentHost(u.Host) && u.Path == "/.ahp/frame.html"
 }

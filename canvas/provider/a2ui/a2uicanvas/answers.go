@@ -86,7 +86,7 @@ func (i conversation) saveStream() {
 // setState shows all Views what a turn is doing. mu is held.
 func (i conversation) setState(state, text string) {
 	i.turns.state, i.turns.text = state, text
-	i.post(i.turns.statusMessage(i.agent.Name()))
+	i.post(i.statusMessage())
 }
 
 // endTurn saves, reports the end, and sends back what the agent sent wrong: once until

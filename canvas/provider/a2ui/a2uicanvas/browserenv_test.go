@@ -2,6 +2,7 @@ package a2uicanvas_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,11 +29,16 @@ type stage struct {
 
 func newStage(t testing.TB, agents ...a2ui.Agent) *stage {
 	t.Helper()
-	h, err := host.New(host.Options{})
+	return stageWith(t, host.Options{}, a2uicanvas.Options{Agents: agents})
+}
+
+func stageWith(t testing.TB, ho host.Options, o a2uicanvas.Options) *stage {
+	t.Helper()
+	h, err := host.New(ho)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := a2uicanvas.New(a2uicanvas.Options{Agents: agents})
+	p := a2uicanvas.New(o)
 	if _, err := h.Add(p); err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +66,19 @@ func (s *stage) apply(id, messages string) {
 	if err != nil || !strings.Contains(string(v), `"errors":[]`) {
 		s.t.Fatalf("apply: %s, %v", v, err)
 	}
+}
+
+// try applies a message that must be refused, and returns the error.
+func (s *stage) try(id, message string) string {
+	s.t.Helper()
+	v, err := s.host.Canvases().Invoke(s.t.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: id, ActionName: "apply", Input: ahp.Value(`{"messages":` + message + `}`)})
+	if err == nil {
+		s.t.Errorf("applied %s: %s", message, v)
+	}
+	if e, ok := errors.AsType[*canvas.Error](err); ok {
+		return e.Code + " " + e.Message
+	}
+	return ""
 }
 
 // events returns the events that the agent has received so far.

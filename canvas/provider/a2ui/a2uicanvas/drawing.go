@@ -41,7 +41,7 @@ func (i screen) replay(v canvas.View, s *seat) {
 	for _, p := range i.replayParts() {
 		i.postTo(v, p)
 	}
-	if m := i.turns.statusMessage(i.name()); m != nil {
+	if m := i.statusMessage(); m != nil {
 		i.postTo(v, m)
 	}
 }

@@ -21,6 +21,7 @@ const (
 	statusWaits   = "Waits for you"
 	statusWorking = "Working…"
 	statusCannot  = "A page cannot draw this"
+	statusAway    = "Not reached yet"
 )
 
 // panel is an open canvas: the surfaces of the session's agents, or of one remote agent.
@@ -219,6 +220,8 @@ func (i *panel) status() string {
 	switch {
 	case i.turns.running:
 		return statusWorking
+	case !i.p.reached(i.name()):
+		return statusAway
 	case len(i.surfaces.List()) > 0:
 		return statusWaits
 	}
@@ -239,8 +242,23 @@ func (i *panel) Close(ctx context.Context) error {
 	return i.Pages.Close(ctx)
 }
 
+// reachedChanged shows that the remote agent has been reached, or that it has not.
+func (i *panel) reachedChanged() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ended {
+		return
+	}
+	if i.turns.state == stateUnavailable && i.p.reached(i.name()) {
+		i.turns.state = ""
+	}
+	i.showStatus(i.status())
+	i.post(i.statusMessage())
+}
+
 // end stops what works for the instance.
 func (i *panel) end() {
+	i.p.track(i, false)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.ended = true

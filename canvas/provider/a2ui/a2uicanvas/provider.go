@@ -6,6 +6,8 @@ import (
 	"embed"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -53,11 +55,15 @@ type Provider struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	done sync.WaitGroup
+
+	mu        sync.Mutex
+	unreached map[string]bool // names of agents
+	panels    map[*panel]bool // open canvases of remote agents
 }
 
 // New returns a provider that works until Close.
 func New(o Options) *Provider {
-	p := &Provider{opts: o, agents: map[string]a2ui.Agent{}, logger: o.Logger}
+	p := &Provider{opts: o, agents: map[string]a2ui.Agent{}, logger: o.Logger, unreached: map[string]bool{}, panels: map[*panel]bool{}}
 	if p.logger == nil {
 		p.logger = slog.New(slog.DiscardHandler)
 	}
@@ -76,6 +82,46 @@ func (p *Provider) Close() error {
 	p.stop()
 	p.done.Wait()
 	return nil
+}
+
+// SetReached tells the canvas of a remote agent whether the agent has been reached. While
+// it has not, the canvas says so; what people write is tried nevertheless. An agent counts
+// as reached until SetReached says otherwise.
+func (p *Provider) SetReached(agent string, reached bool) {
+	p.mu.Lock()
+	if p.unreached[agent] == !reached {
+		p.mu.Unlock()
+		return
+	}
+	p.unreached[agent] = !reached
+	panels := slices.Collect(maps.Keys(p.panels))
+	p.mu.Unlock()
+	for _, i := range panels {
+		if i.name() == agent {
+			i.reachedChanged()
+		}
+	}
+}
+
+// reached reports whether a remote agent has been reached.
+func (p *Provider) reached(agent string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.unreached[agent]
+}
+
+// track keeps an open canvas until it ends, if it is a remote agent's.
+func (p *Provider) track(i *panel, open bool) {
+	if i.agent == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if open {
+		p.panels[i] = true
+	} else {
+		delete(p.panels, i)
+	}
 }
 
 // ValidName reports whether a name can be a remote agent's: 1 to 32 letters, digits and
@@ -135,6 +181,7 @@ func (p *Provider) panel(req canvas.OpenRequest, h *canvas.Handle) (i *panel, fr
 		return i, false
 	}
 	i = newPanel(p, h, p.agents[req.CanvasID])
+	p.track(i, true)
 	// The handle also ends if the open fails, without a call of Close.
 	context.AfterFunc(h.Context(), i.end)
 	return i, true

@@ -27,6 +27,7 @@ const (
 	stateCanceled    = "canceled"
 	stateSilent      = "silent"
 	stateUnavailable = "unavailable"
+	stateUnreached   = "unreached"
 )
 
 // turn is a turn with what becomes of it.
@@ -86,12 +87,18 @@ func (q *turns) wait(ctx context.Context) {
 	}
 }
 
-// statusMessage is what a View learns of the last turn; nil if there was none.
-func (q *turns) statusMessage(agent string) ahp.Value {
-	if agent == "" {
+// statusMessage is what a View learns of the last turn, or that the remote agent has not
+// been reached; nil without one. mu is held.
+func (i *panel) statusMessage() ahp.Value {
+	if i.agent == nil {
 		return nil
 	}
-	return ahp.MustMarshal(toView{Kind: "status", Agent: agent, State: q.state, Text: &q.text})
+	q := &i.turns
+	state := q.state
+	if !q.running && !i.p.reached(i.name()) {
+		state = stateUnreached
+	}
+	return ahp.MustMarshal(toView{Kind: "status", Agent: i.name(), State: state, Text: &q.text})
 }
 
 var (
@@ -170,7 +177,11 @@ func (i conversation) runTurns() {
 		i.setState(stateWorking, "")
 		i.showStatus(i.status())
 		i.mu.Unlock()
-		t.answer <- i.runTurn(ctx, t)
+		a := i.runTurn(ctx, t)
+		if a.err == nil {
+			i.p.SetReached(i.agent.Name(), true)
+		}
+		t.answer <- a
 		cancel()
 	}
 }

@@ -220,6 +220,47 @@ func TestUnavailable(t *testing.T) {
 	})
 }
 
+// TestReached: a canvas says that its agent has not been reached, and tries what people
+// write nevertheless. It stops saying so once the agent has been reached.
+func TestReached(t *testing.T) {
+	withAgent(t, func(b *bench, a *scripted) {
+		v := b.hello("v")
+		check := func(when, status, message string) {
+			t.Helper()
+			synctest.Wait()
+			if got := v.take(); len(got) == 0 || !strings.Contains(got[len(got)-1], message) {
+				t.Errorf("%s: the View got %v, want %s", when, got, message)
+			}
+			if st := b.State(b.channel); st.Status == nil && status != "" || st.Status != nil && *st.Status != status {
+				t.Errorf("%s: status %v, want %q", when, st.Status, status)
+			}
+		}
+		b.p.SetReached("finder", false)
+		check("at the start", "Not reached yet", `"state":"unreached"`)
+		b.p.SetReached("finder", false)
+		if got := v.take(); len(got) != 0 {
+			t.Errorf("said twice: %v", got)
+		}
+		late := b.hello("late")
+		late.say(`{"x-ahp":"view/1","type":"hello"}`)
+		v.say(`{"parts":[{"text":"find"}]}`)
+		<-a.turns
+		a.end <- a2ui.Errorf(a2ui.CodeAgentUnavailable, "finder cannot be reached")
+		check("after a turn that failed", "Not reached yet", `"state":"unavailable"`)
+		b.p.SetReached("finder", true)
+		check("once it is reached", "", `"agent":"finder","text":""`)
+		b.p.SetReached("finder", false)
+		v.say(`{"parts":[{"text":"find"}]}`)
+		<-a.turns
+		a.end <- nil
+		check("after a turn that worked", "", `"state":"completed"`)
+		b.p.SetReached("other", false)
+		if got := v.take(); len(got) != 0 {
+			t.Errorf("another agent's state: %v", got)
+		}
+	})
+}
+
 // TestCloseDuringTurn: closing the canvas cancels the turn and waits for it.
 func TestCloseDuringTurn(t *testing.T) {
 	withAgent(t, func(b *bench, a *scripted) {

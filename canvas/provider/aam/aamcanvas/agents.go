@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -24,6 +25,8 @@ var pageFiles = sample.Files(sample.MustPage(files))
 type agentsHub struct {
 	site *site.Site
 	pin  PIN
+
+	collecting atomic.Bool // a batch of payments is being collected
 
 	mu       sync.Mutex
 	opened   map[*agents]struct{}
@@ -54,8 +57,19 @@ func (b *agentsHub) start(o Options) {
 
 func (b *agentsHub) stop() {
 	b.watch()
+	b.mu.Lock()
 	b.end()
+	b.mu.Unlock()
 	b.done.Wait()
+}
+
+// background runs fn in a goroutine that stop waits for, unless stop was called.
+func (b *agentsHub) background(fn func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ctx.Err() == nil {
+		b.done.Go(fn)
+	}
 }
 
 func (b *agentsHub) changed() {
@@ -175,6 +189,8 @@ type answer struct {
 	Ref     ahp.Value `json:"ref,omitzero"`
 	Code    string    `json:"code,omitzero"`
 	Message string    `json:"message,omitzero"`
+	// Collected is what a batch of payments has done.
+	Collected *site.Collected `json:"collected,omitzero"`
 }
 
 func (a *agents) message(_ context.Context, from canvas.View, payload ahp.Value) {
@@ -186,7 +202,7 @@ func (a *agents) message(_ context.Context, from canvas.View, payload ahp.Value)
 	case "hello":
 		a.sendState(from)
 		a.sendKey(from)
-	case "grant", "refuse", "revoke":
+	case "grant", "refuse", "revoke", "collect":
 		a.decide(from, m)
 	}
 }
@@ -197,23 +213,32 @@ func (a *agents) decide(from canvas.View, m fromAgents) {
 	var err error
 	switch {
 	case !from.Person():
-		err = canvas.ErrNotAPerson
+		err = from.MustBePerson()
 	case m.AAM == "grant":
 		out.AAM = "grant"
 		out.Code, err = a.grant(from, m)
 	case m.AAM == "refuse":
 		err = a.hub.site.Refuse(m.Request)
+	case m.AAM == "collect":
+		if err = a.collect(from, m.Ref); err == nil {
+			return // it answers when the batch has ended
+		}
 	default:
 		err = a.hub.site.Revoke(m.ID)
 	}
-	if err != nil {
-		code, message := spoken(err)
-		out = answer{"refused", m.Ref, code, message}
-	}
-	_ = a.h.PostTo(a.h.Context(), from, ahp.MustMarshal(out)) // the View has left
+	a.reply(from, out, err)
 	if m.AAM == "grant" {
 		a.sendKey(from)
 	}
+}
+
+// reply answers a View with out, or with an error.
+func (a *agents) reply(to canvas.View, out answer, err error) {
+	if err != nil {
+		code, message := spoken(err)
+		out = answer{AAM: "refused", Ref: out.Ref, Code: code, Message: message}
+	}
+	_ = a.h.PostTo(a.h.Context(), to, ahp.MustMarshal(out)) // the View has left
 }
 
 // spoken returns an error's code and its words for a person.

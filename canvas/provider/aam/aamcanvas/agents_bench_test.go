@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,14 +15,17 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/site"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// BenchmarkCall compares an agent's call of a site with the same invocation in Go, on a
-// host and a site that keep everything on the disk.
+// BenchmarkCall compares an agent's call of a site, free and paid, with the same invocation
+// in Go, on a host and a site that keep everything on the disk. x-invoke and x-paid are the
+// ratios of the medians.
 func BenchmarkCall(b *testing.B) {
 	dir := b.TempDir()
 	hs, err := sqlitestore.Open(b.Context(), filepath.Join(dir, "store.db"), sqlitestore.Options{})
@@ -49,7 +53,12 @@ func BenchmarkCall(b *testing.B) {
 	var token string
 	s, err := site.New(site.Config{
 		Origin: origin, Site: site.Info{Name: "Board", Domain: "board.example"},
-		Actions: []site.Action{{ID: "check", Extension: "board", Canvas: "board", Instance: "board", Action: "rename_list"}},
+		Settle: &site.Settle{Later: site.Duration(5 * time.Minute)},
+		Actions: []site.Action{
+			{ID: "check", Extension: "board", Canvas: "board", Instance: "board", Action: "rename_list"},
+			{ID: "buy", Extension: "board", Canvas: "board", Instance: "board", Action: "rename_list",
+				Pricing: aam.Pricing{Type: aam.X402, Amount: "0.05", Currency: "USDC", Network: x402.BaseSepolia, PayTo: payTo}},
+		},
 	}, Executor{Canvases: h.Canvases(), Session: host.DefaultSession}, benchStore{ss}, site.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -89,22 +98,36 @@ func BenchmarkCall(b *testing.B) {
 	next := func() string { n++; return titles[(n+1)%2] }
 	post(site.PathActions+"check", "application/json", next(), header)
 	post(site.PathActions+"check", "application/json", next(), header)
-	var inGo, asSite time.Duration
-	for b.Loop() { // side by side, so that both meet the same load
+	measure := func(list []time.Duration, fn func()) []time.Duration {
+		began := time.Now()
+		fn()
+		return append(list, time.Since(began))
+	}
+	var inGo, free, paid []time.Duration
+	for b.Loop() { // side by side, so that all meet the same load
 		for range 2 {
-			began := time.Now()
-			if _, err := h.Canvases().Invoke(b.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: "board", ActionName: "rename_list", Input: ahp.Value(next())}); err != nil {
-				b.Fatal(err)
-			}
-			inGo += time.Since(began)
+			inGo = measure(inGo, func() {
+				if _, err := h.Canvases().Invoke(b.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: "board", ActionName: "rename_list", Input: ahp.Value(next())}); err != nil {
+					b.Fatal(err)
+				}
+			})
 		}
 		for range 2 {
-			began := time.Now()
-			post(site.PathActions+"check", "application/json", next(), header)
-			asSite += time.Since(began)
+			free = measure(free, func() { post(site.PathActions+"check", "application/json", next(), header) })
+		}
+		for range 2 {
+			pays := header.Clone()
+			pays.Set("X-Payment", sign(b))
+			paid = measure(paid, func() { post(site.PathActions+"buy", "application/json", next(), pays) })
 		}
 	}
-	b.ReportMetric(float64(asSite)/float64(inGo), "x-invoke")
+	b.ReportMetric(float64(median(free))/float64(median(inGo)), "x-invoke")
+	b.ReportMetric(float64(median(paid))/float64(median(inGo)), "x-paid")
+}
+
+func median(list []time.Duration) time.Duration {
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // benchStore is a site's store on the disk.

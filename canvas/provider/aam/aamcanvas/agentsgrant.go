@@ -50,6 +50,7 @@ type agentsState struct {
 	Name     string         `json:"name"`
 	Origin   string         `json:"origin"`
 	PIN      bool           `json:"pin"`
+	Collects bool           `json:"facilitator,omitzero"` // a facilitator can collect payments
 	Actions  []actionShown  `json:"actions"`
 	Requests []site.Request `json:"requests"`
 	Agents   []site.Token   `json:"agents"`
@@ -90,7 +91,7 @@ func payments(s *site.Site) (n paymentsShown) {
 func (b *agentsHub) state() (message ahp.Value, status string) {
 	b.revision++
 	st := agentsState{
-		Name: ahp.Line(b.site.Info().Name, 80), Origin: b.site.Origin(), PIN: b.pin != nil && b.pin.Set(),
+		Name: ahp.Line(b.site.Info().Name, 80), Origin: b.site.Origin(), PIN: b.pin != nil && b.pin.Set(), Collects: b.site.Collects(),
 		Requests: fit(b.site.Pending(), stateRequests), Rows: fit(b.site.Newest(rowsShown), stateRows), Payments: payments(b.site),
 	}
 	all := b.site.Tokens()
@@ -142,7 +143,7 @@ const (
 
 // Invoke runs an action of the session's agent. It can look and take away, and grants
 // nothing.
-func (a *agents) Invoke(ctx context.Context, action string, input ahp.Value) (ahp.Value, error) {
+func (a *agents) Invoke(_ context.Context, action string, input ahp.Value) (ahp.Value, error) {
 	var in struct {
 		Limit int    `json:"limit,omitzero"`
 		ID    string `json:"id,omitzero"`
@@ -167,17 +168,33 @@ func (a *agents) Invoke(ctx context.Context, action string, input ahp.Value) (ah
 		return ahp.Marshal(fit(s.Newest(in.Limit), logBytes))
 	case "revoke":
 		return revoke(s, in.ID)
-	case "collect":
-		sum, err := s.Collect(ctx)
-		if errors.Is(err, site.ErrNoFacilitator) {
-			return nil, canvas.Errorf("aam_no_facilitator", "%v", err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return ahp.Marshal(sum)
 	}
 	return nil, canvas.Errorf(canvas.CodeNoHandler, "this canvas has no action %q", action)
+}
+
+// CodeNoFacilitator says that the site's configuration names none.
+const CodeNoFacilitator = "aam_no_facilitator"
+
+// CodeCollecting says that another batch is running.
+const CodeCollecting = "aam_collecting"
+
+// collect has the facilitator execute kept payments, for a person: a payment that was sent
+// cannot be taken back. It does not block, because a batch takes seconds; the View gets the
+// sum.
+func (a *agents) collect(from canvas.View, ref ahp.Value) error {
+	b := a.hub
+	if !b.collecting.CompareAndSwap(false, true) {
+		return canvas.Errorf(CodeCollecting, "payments are being collected already; try again in some seconds")
+	}
+	b.background(func() {
+		defer b.collecting.Store(false)
+		sum, err := b.site.Collect(b.ctx)
+		if errors.Is(err, site.ErrNoFacilitator) {
+			err = canvas.Errorf(CodeNoFacilitator, "%v", err)
+		}
+		a.reply(from, answer{AAM: "done", Ref: ref, Collected: &sum}, err)
+	})
+	return nil
 }
 
 func revoke(s *site.Site, id string) (ahp.Value, error) {

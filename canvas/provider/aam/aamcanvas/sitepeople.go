@@ -86,7 +86,7 @@ func (s *siteCanvas) reply(to canvas.View, ref ahp.Value, err error) {
 	out := answer{AAM: "done", Ref: ref}
 	if err != nil {
 		e := toCanvas(err)
-		out = answer{"refused", ref, e.Code, e.Message}
+		out = answer{AAM: "refused", Ref: ref, Code: e.Code, Message: e.Message}
 	}
 	_ = s.h.PostTo(s.h.Context(), to, ahp.MustMarshal(out)) // the View has left
 }

@@ -159,7 +159,7 @@ func (b *sitesHub) open(ctx context.Context, req canvas.OpenRequest, h *canvas.H
 }
 
 func (b *sitesHub) newSite(h *canvas.Handle, at aam.Site) *siteCanvas {
-	s := &siteCanvas{hub: b, client: b.opts.Client, h: h, at: at, calls: map[string]*siteCall{}, grants: map[string]time.Time{}}
+	s := &siteCanvas{hub: b, client: b.opts.Client, h: h, at: at, calls: map[string]*siteCall{}, grants: map[string]time.Time{}, revision: time.Now().UnixMilli()} // a page outlives a restart
 	s.ctx, s.end = context.WithCancel(b.ctx)
 	s.Pages = view.New(view.Options{To: h, OnMessage: s.message})
 	return s

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
 // call is one call while it is answered.
@@ -63,24 +64,45 @@ func (s *Site) run(w http.ResponseWriter, r *http.Request, c *call) (ahp.Value, 
 	if bad := s.admit(w, r, c); bad != nil {
 		return nil, bad
 	}
-	select {
-	case s.running <- struct{}{}:
-		defer func() { <-s.running }()
-	default:
-		bad := refuse(http.StatusServiceUnavailable, CodeBusy, "too many calls run at once")
-		bad.RetryAfter = time.Second
-		return nil, bad
+	if c.caller.anonymous() { // strangers leave places to those who were let in
+		if !enter(s.public) {
+			return nil, busy()
+		}
+		defer func() { <-s.public }()
 	}
+	if !enter(s.running) {
+		return nil, busy()
+	}
+	defer func() { <-s.running }()
 	if bad := s.pay(r, c); bad != nil {
 		return nil, bad
 	}
 	return s.execute(r.Context(), c)
 }
 
+// enter takes a place, and reports whether there was one.
+func enter(places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func busy() *Refusal {
+	r := refuse(http.StatusServiceUnavailable, CodeBusy, "too many calls run at once")
+	r.RetryAfter = time.Second
+	return r
+}
+
 // admit checks everything about a call but its payment.
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, c *call) (bad *Refusal) {
 	if c.caller, bad = s.authenticate(r, c.action); bad != nil {
 		return bad
+	}
+	if !c.caller.anonymous() && s.opts.Proven != nil && !s.opts.Proven(r) {
+		return busy()
 	}
 	c.row.Vendor, c.row.User, c.row.Scopes = c.caller.vendor, c.caller.hashedUser(), c.caller.scopes
 	if c.input, bad = s.readInput(w, r, c.action); bad != nil {
@@ -129,10 +151,14 @@ func (s *Site) pay(r *http.Request, c *call) *Refusal {
 // it for a batch.
 func (s *Site) collectNow(ctx context.Context, rail Rail, c *call) *Refusal {
 	var kept *Kept
-	if x, ok := rail.(*x402Rail); ok && x.settle.later() {
+	x, isX402 := rail.(*x402Rail)
+	if isX402 && x.settle.later() {
 		kept = &Kept{ID: strings.TrimPrefix(c.row.ID, "evt_"), Time: c.begun, Action: c.action.ID, Vendor: c.caller.vendor, State: StateSigned, Payment: *c.payment}
 	}
 	if bad := s.take(c.caller, c.payment, kept, c.row); bad != nil {
+		if isX402 && bad.Code == wordUsed { // as x402 says what is wrong with a payment
+			return x.refuse(x.requirement(s.offer(c.action)), &x402.Reason{Code: bad.Code, Message: bad.Message})
+		}
 		return bad
 	}
 	if kept != nil {

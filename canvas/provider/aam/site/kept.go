@@ -75,13 +75,19 @@ const (
 // ErrNoFacilitator is returned by [Site.Collect] if the configuration names none.
 var ErrNoFacilitator = errors.New("the site's configuration names no facilitator in /settle, so nothing can be collected")
 
+// Collects reports whether a facilitator can collect payments that are kept.
+func (s *Site) Collects() bool {
+	rail, ok := s.rails[aam.X402].(*x402Rail)
+	return ok && rail.facilitator != nil
+}
+
 // Collect has the facilitator execute payments that are signed, for ten seconds. One whose
 // outcome is unknown is not sent again: it could be executed twice.
 func (s *Site) Collect(ctx context.Context) (Collected, error) {
-	rail, ok := s.rails[aam.X402].(*x402Rail)
-	if !ok || rail.facilitator == nil {
+	if !s.Collects() {
 		return Collected{}, ErrNoFacilitator
 	}
+	rail := s.rails[aam.X402].(*x402Rail)
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
 	var sum Collected

@@ -283,6 +283,65 @@ func TestTooManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestPublicLeavesPlaces: calls of a public action, which strangers make, leave a quarter of
+// the places to agents that were let in.
+func TestPublicLeavesPlaces(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(_ *site.Config, o *site.Options) { o.Limits.Calls = 4 })
+	token := e.token(site.Grant{PerDay: 100})
+	var began atomic.Int64
+	running, leave := make(chan struct{}, 3), make(chan struct{})
+	e.do = func(_ context.Context, c site.Call) (ahp.Value, error) {
+		if c.Action.Public && began.Add(1) <= 3 {
+			running <- struct{}{}
+			<-leave
+		}
+		return nil, nil
+	}
+	var strangers sync.WaitGroup
+	for range 3 {
+		strangers.Go(func() { e.call("", "hours", "{}") })
+	}
+	for range 3 {
+		<-running
+	}
+	if got := e.call("", "hours", "{}"); got.status != 503 || got.header.Get("Retry-After") != "1" {
+		t.Errorf("the fourth stranger: %d %s", got.status, got.body)
+	}
+	if got := e.call(token, "add_card", card); got.status != 200 {
+		t.Errorf("an agent that was let in: %d %s", got.status, got.body)
+	}
+	close(leave)
+	strangers.Wait()
+}
+
+// TestProven: a limit of connections learns of valid credentials, and of no others; what it
+// refuses does not run.
+func TestProven(t *testing.T) {
+	t.Parallel()
+	var proven atomic.Int64
+	var full atomic.Bool
+	e := start(t, func(_ *site.Config, o *site.Options) {
+		o.Proven = func(*http.Request) bool { proven.Add(1); return !full.Load() }
+	})
+	token := e.token(site.Grant{PerDay: 100})
+	e.call("", "add_card", card)
+	e.call("", "hours", "{}")
+	e.call("agt_"+strings.Repeat("0", 64), "add_card", card)
+	e.call(token, "add_card", card, "X-Agent-Vendor", "other.example")
+	if n := proven.Load(); n != 0 {
+		t.Errorf("%d requests without a valid credential are proven", n)
+	}
+	if got := e.call(token, "add_card", card); got.status != 200 || proven.Load() != 1 {
+		t.Errorf("%d, proven %d times", got.status, proven.Load())
+	}
+	full.Store(true)
+	ran := e.ran.Load()
+	if got := e.call(token, "add_card", card); got.status != 503 || e.ran.Load() != ran {
+		t.Errorf("refused: %d, %d runs", got.status, e.ran.Load()-ran)
+	}
+}
+
 // TestCodes: a code is good once, for ten minutes; a second use revokes the token of the
 // first; wrong ones are counted, and a right one does not pass the limit.
 func TestCodes(t *testing.T) {

@@ -60,6 +60,10 @@ type Options struct {
 	// HTTP fetches the keys of issuers, and speaks with a facilitator. It should refuse
 	// addresses that are not public. Nil is [http.DefaultClient].
 	HTTP Doer
+	// Proven is called for each request with a valid credential, so that a limit of
+	// connections can prefer it to those of strangers. If it returns false, the request
+	// is answered with 503. Nil is always true.
+	Proven func(*http.Request) bool
 	// Limits replace the defaults.
 	Limits Limits
 	// Logger receives failures, without secrets. Nil discards them.
@@ -76,7 +80,7 @@ type Doer interface {
 // Limits bound what strangers and agents can take. Each comment names the default.
 type Limits struct {
 	Body       int64         // bytes of a request's body; 64 KiB
-	Calls      int           // that run at a time; 32
+	Calls      int           // that run at a time; 32. Those of public actions have three quarters
 	Tokens     int           // agents that are let in, and codes; 256
 	Requests   int           // that wait for the owner; 20
 	RequestsPM int           // requests a minute; 6
@@ -109,6 +113,7 @@ type Site struct {
 	ids      identities
 	schemas  schemas
 	running  chan struct{} // a place for each call that runs
+	public   chan struct{} // likewise for those of public actions, which strangers make
 
 	collecting sync.Mutex // one batch at a time
 
@@ -147,7 +152,7 @@ func New(c Config, e Executor, store Store, o Options) (*Site, error) {
 		s.opts.HTTP = http.DefaultClient
 	}
 	s.journal.store = store
-	s.running = make(chan struct{}, s.limits.Calls)
+	s.running, s.public = make(chan struct{}, s.limits.Calls), make(chan struct{}, max(s.limits.Calls*3/4, 1))
 	s.asked, s.tries = window{limit: s.limits.RequestsPM, what: "requests"}, window{limit: codeTries, what: "wrong codes"}
 	if err := s.setUp(); err != nil {
 		return nil, err

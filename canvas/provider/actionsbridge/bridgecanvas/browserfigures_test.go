@@ -43,10 +43,14 @@ func TestBrowserFigures(t *testing.T) {
 	b, m, s, r := median(boards), median(inMemory), median(overSocket), median(bare)
 	t.Logf("call in memory %v, board invoke %v: %.2f (goal 1.6)", m, b, ratio(m, b))
 	t.Logf("call over WebSocket %v, in memory and a bare round trip %v: %.2f (goal 1.3)", s, m+r, ratio(s, m+r))
-	quiet := f.p99(500)
-	stop := f.flood(memory)
-	beside := f.p99(500)
-	stop()
+	var alone, flooded []time.Duration
+	for range 20 { // in turn, because other programs of the machine matter more than the flood
+		alone = append(alone, f.calls(250)...)
+		stop := f.flood(memory)
+		flooded = append(flooded, f.calls(250)...)
+		stop()
+	}
+	quiet, beside := percentile(alone, 99), percentile(flooded, 99)
 	t.Logf("p99 of calls beside 1,000 events a second %v, alone %v: %.2f (goal 1.2)", beside, quiet, ratio(beside, quiet))
 	f.heap()
 }
@@ -85,11 +89,20 @@ func newFigures(t *testing.T) *figures {
 type quickTab struct{ conn *ab.Conn }
 
 func (w *quickTab) Send(raw []byte) error {
-	if _, rest, isCall := bytes.Cut(raw, []byte(`"call_id":"`)); isCall {
-		id, _, _ := bytes.Cut(rest, []byte(`"`))
-		w.conn.Receive([]byte(`{"type":"action_call_output","call_id":"` + string(id) + `","runtime_id":"memory","output":{"ok":true}}`))
+	if answer := quickAnswer(raw, "memory"); answer != nil {
+		w.conn.Receive(answer)
 	}
 	return nil
+}
+
+// quickAnswer is the answer to a call; nil if raw is none.
+func quickAnswer(raw []byte, runtimeID string) []byte {
+	_, rest, isCall := bytes.Cut(raw, []byte(`"call_id":"`))
+	if !isCall {
+		return nil
+	}
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	return []byte(`{"type":"action_call_output","call_id":"` + string(id) + `","runtime_id":"` + runtimeID + `","output":{"ok":true}}`)
 }
 
 func (w *quickTab) Close(string) {}
@@ -137,8 +150,8 @@ func (f *figures) dial(id string) *socketRuntime {
 			if err != nil {
 				return
 			}
-			if item, _ := ab.DecodeItem(raw); item.Type == ab.TypeCall {
-				_ = c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"type":"action_call_output","call_id":%q,"runtime_id":%q,"output":{"ok":true}}`, item.CallID, id))
+			if answer := quickAnswer(raw, id); answer != nil {
+				_ = c.WriteMessage(websocket.TextMessage, answer)
 			}
 		}
 	}()
@@ -185,13 +198,16 @@ func (s *socketRuntime) roundTrip() time.Duration {
 	return time.Since(begun)
 }
 
-func (f *figures) p99(n int) time.Duration {
-	var all []time.Duration
+func (f *figures) calls(n int) (all []time.Duration) {
 	for range n {
 		all = append(all, f.timed("socket", "call", `{"name":"look"}`))
 	}
+	return all
+}
+
+func percentile(all []time.Duration, n int) time.Duration {
 	slices.Sort(all)
-	return all[len(all)*99/100]
+	return all[len(all)*n/100]
 }
 
 // flood sends 1,000 events a second from another runtime.

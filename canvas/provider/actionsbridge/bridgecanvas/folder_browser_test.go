@@ -44,7 +44,7 @@ func newStage(t testing.TB, dir string, single bool) *stage {
 		t.Fatal(err)
 	}
 	if single {
-		s.serveSingle()
+		serveSingle(t, s.host)
 	} else {
 		hosttest.Serve(t, s.host)
 	}
@@ -60,25 +60,27 @@ func newStage(t testing.TB, dir string, single bool) *stage {
 	return s
 }
 
-func (s *stage) serveSingle() {
-	s.t.Helper()
+// serveSingle serves a host without the service worker of canvases, so that they are shown
+// in single-document mode.
+func serveSingle(t testing.TB, h *host.Host) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err == nil {
-		err = s.host.SetAddr(ln.Addr())
+		err = h.SetAddr(ln.Addr())
 	}
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/.ahp/sw.js" {
 			http.NotFound(w, r)
 			return
 		}
-		s.host.ServeHTTP(w, r)
+		h.ServeHTTP(w, r)
 	})}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
-	s.t.Cleanup(func() { _ = s.host.Close(); _ = srv.Close(); <-done })
+	t.Cleanup(func() { _ = h.Close(); _ = srv.Close(); <-done })
 }
 
 // invoke calls a tool and returns its value, or its error's code and details.

@@ -107,12 +107,17 @@ export class Tools {
     ]);
   }
 
-  /** @param {string} text @param {string} more @param {[string, string, () => void][]} choices text, class and effect of each button */
+  /**
+   * Shows a question. A question that is shown already keeps its buttons: the person may be
+   * pressing one.
+   * @param {string} text @param {string} more @param {[string, string, () => void][]} choices text, class and effect of each button
+   */
   #bar(text, more, choices) {
     this.#attach();
-    const bar = this.#find(".bar"), small = document.createElement("small");
+    const bar = this.#find(".bar"), small = document.createElement("small"), p = bar.querySelector("p");
+    if (!bar.hidden && p.textContent === text + more) return;
     small.textContent = more;
-    bar.querySelector("p").replaceChildren(text, small);
+    p.replaceChildren(text, small);
     bar.querySelector("div").replaceChildren(...choices.map(([label, className, fn]) => {
       const button = document.createElement("button");
       Object.assign(button, { type: "button", className, textContent: label, onclick: () => { bar.hidden = true; fn(); } });

@@ -78,7 +78,7 @@ func (p *phone) send(pin string) {
 	p.card.frame.Keys(p.t, kb.Enter)
 }
 
-func startPhone(t *testing.T, b *webtest.Browser, site string) *phone {
+func startPhone(t *testing.T, b *webtest.Browser, site string, relayed bool) *phone {
 	t.Helper()
 	p := &phone{t: t, m: newMachine(t)}
 	dir := filepath.Join(t.TempDir(), "state")
@@ -99,7 +99,16 @@ func startPhone(t *testing.T, b *webtest.Browser, site string) *phone {
 	if err := aam.SetPIN(filepath.Join(dir, "aam", "pin"), aamPIN); err != nil {
 		t.Fatal(err)
 	}
-	s := p.m.serve("--state", dir, "--aam", "--aam-loopback", "--aam-vendor", aamVendor, "--aam-signer", signer)
+	args := []string{"--state", dir, "--aam", "--aam-loopback", "--aam-vendor", aamVendor, "--aam-signer", signer}
+	page := "http://127.0.0.1:"
+	if relayed {
+		at, flags := relayOf(t, p.m)
+		page, args = at, append(args, flags...)
+	}
+	s := p.m.serve(args...)
+	if !strings.HasPrefix(s.Link, page) {
+		t.Fatalf("the link %s does not lead to %s", s.Link, page)
+	}
 	p.m.do(0, "open", "aam-site", "--instance", "site", "--input", string(ahp.MustMarshal(map[string]string{"site": site})))
 	p.card = &owner{t: t, tab: b.Open(t, s.Link)}
 	untilTrue(t, "the card of the site", func() bool {
@@ -115,14 +124,32 @@ func startPhone(t *testing.T, b *webtest.Browser, site string) *phone {
 }
 
 // TestAAMTwoHosts is the seed's story between two hosts: the agent of one uses the board of
-// the other. Persons approve in both: what is sent, who is let in, what is paid.
+// the other. Persons approve in both: what is sent, who is let in, what is paid. With
+// AHP_LONG also with both persons behind relays.
 func TestAAMTwoHosts(t *testing.T) {
-	t.Parallel()
+	t.Run("direct", func(t *testing.T) {
+		t.Parallel()
+		aamTwoHosts(t, false)
+	})
+	t.Run("relay", func(t *testing.T) {
+		if os.Getenv("AHP_LONG") == "" {
+			t.Skip("runs with AHP_LONG")
+		}
+		t.Parallel()
+		aamTwoHosts(t, true)
+	})
+}
+
+func aamTwoHosts(t *testing.T, relayed bool) {
 	b := webtest.Start(t)
 	h := newAAMHost(t)
-	s := h.serve()
+	var args []string
+	if relayed {
+		_, args = relayOf(t, h.m)
+	}
+	s := h.serve(args...)
 	maria := openOwner(t, b, s.Link)
-	p := startPhone(t, b, h.origin)
+	p := startPhone(t, b, h.origin, relayed)
 
 	first := p.call("add_card", "Milk")
 	if first.Kind != "pending" || first.WaitsFor != "approval" {
@@ -148,7 +175,7 @@ func TestAAMTwoHosts(t *testing.T) {
 	p.card.eval(`at("#code").focus()`)
 	p.card.frame.Keys(t, code+kb.Enter)
 	p.card.wait(`at("#signed").textContent.startsWith("Signed in")`)
-	p.card.shot("aam-site-signed-in")
+	p.card.shot("aam-site-signed-in-" + t.Name())
 
 	done := p.call("add_card", "Milk")
 	if done.Kind == "pending" && done.WaitsFor == "approval" {
@@ -166,7 +193,7 @@ func TestAAMTwoHosts(t *testing.T) {
 		t.Fatalf("%+v", paid)
 	}
 	p.card.wait(`at("#asks .amount")`)
-	p.card.shot("aam-site-payment")
+	p.card.shot("aam-site-payment-" + t.Name())
 	p.send(aamPIN)
 	if paid = p.result(paid); paid.Kind != aam.Done || !paid.OK || !strings.Contains(string(paid.Payment), `"0.05"`) {
 		t.Fatalf("%+v", paid)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -270,4 +271,50 @@ func TestAAMFlood(t *testing.T) {
 		worst = max(worst, time.Since(began))
 	}
 	t.Logf("the slowest of 10 calls beside 600 connections took %s", worst)
+}
+
+// TestAAMFloodOfOwnAddress: a connection that has shown a token stays open while its own
+// address opens twice as many connections as are allowed, and a new one gets in too.
+func TestAAMFloodOfOwnAddress(t *testing.T) {
+	t.Parallel()
+	h := newAAMHost(t)
+	token, _ := h.grant(1000)
+	h.serve()
+	addr := strings.TrimPrefix(h.origin, "http://")
+	agent := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	defer agent.CloseIdleConnections()
+	reused := false
+	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }}
+	call := func() int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodPost, h.origin+site.PathActions+"add_card", strings.NewReader(`{"list":"To do","title":"Milk"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}, "X-Agent-Vendor": {aamVendor}}
+		resp, err := agent.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode
+	}
+	if got := call(); got != 200 {
+		t.Fatal(got)
+	}
+	for range 600 {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "POST /api/aam/token HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", addr)
+	}
+	if got := call(); got != 200 || !reused {
+		t.Errorf("the agent's connection: %d, reused: %v", got, reused)
+	}
+	untilTrue(t, "a new connection of that address", func() bool {
+		return h.callCard(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, token, "add_card", "Bread", "") == 200
+	})
 }

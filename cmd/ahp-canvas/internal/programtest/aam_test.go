@@ -412,7 +412,8 @@ func TestAAMInit(t *testing.T) {
 	}
 }
 
-// TestAAMSettle: a payment that is kept is collected by the verb, once.
+// TestAAMSettle: a payment that is kept is collected by the verb, once; the session's agent
+// has no action for it.
 func TestAAMSettle(t *testing.T) {
 	t.Parallel()
 	var settled atomic.Int64
@@ -438,6 +439,10 @@ func TestAAMSettle(t *testing.T) {
 	h.serve()
 	if got := h.callCard(http.DefaultClient, token, "add_urgent_card", "Fire", newAAMAgent(t, h.origin).sign()); got != 200 {
 		t.Fatal(got)
+	}
+	h.m.do(1, "invoke", "aam-agents", "collect")
+	if !strings.Contains(h.m.err, "collect") || settled.Load() != 0 {
+		t.Errorf("an agent's collect: %s, %d settled", h.m.err, settled.Load())
 	}
 	if out := h.m.do(0, "aam", "settle"); out != "1 collected, 0 failed, 0 with an unknown outcome\n" {
 		t.Error(out)

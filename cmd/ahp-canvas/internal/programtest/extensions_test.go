@@ -137,6 +137,9 @@ func TestServeExtension(t *testing.T) {
 	if !strings.Contains(m.err, "extension_not_found") || !strings.Contains(m.err, "bad, one, two") {
 		t.Errorf("an unknown name: %s", m.err)
 	}
+	untilTrue(t, "a note about the extension that does not run", func() bool { // beside the start
+		return strings.Contains(s.errs.String(), "SyntaxError")
+	})
 	if got := s.stop(syscall.SIGTERM); got != 0 {
 		t.Errorf("exit status %d\n%s", got, s.errs)
 	}

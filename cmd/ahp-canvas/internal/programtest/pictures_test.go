@@ -52,6 +52,13 @@ const (
 // planRelease does what an agent does that plans a release with its person.
 func (m *machine) planRelease() {
 	m.do(0, "close", "board")
+	m.openBoard()
+	m.openChart()
+	m.openForm()
+}
+
+// openBoard opens the board "release" with cards.
+func (m *machine) openBoard() {
 	m.do(0, "open", "board", "--instance", "release", "--input", `{"title":"Release 2.0","lists":["This week","Done"]}`)
 	for _, card := range []string{
 		`{"list":"This week","title":"Load test","notes":"10,000 users; p99 is 84 ms, the limit 100 ms."}`,
@@ -64,12 +71,20 @@ func (m *machine) planRelease() {
 	} {
 		m.do(0, "invoke", "release", "add_card", "--input", card)
 	}
+}
+
+// openChart opens the chart "chart".
+func (m *machine) openChart() {
 	m.do(0, "open", "chart", "--instance", "chart", "--input", `{
 		"title":"Response time by build", "source":"load test with 10,000 users",
 		"columns":[{"name":"Build","type":"text"},{"name":"Percentile","type":"text"},{"name":"Time","type":"number","unit":"ms"}],
 		"rows":[["rc1","p50",31],["rc2","p50",29],["rc3","p50",24],["rc4","p50",22],["rc5","p50",21],
 			["rc1","p99",142],["rc2","p99",131],["rc3","p99",104],["rc4","p99",91],["rc5","p99",84]],
 		"query":{"measure":"Time","aggregate":"average","groupBy":"Build","splitBy":"Percentile","kind":"line"}}`)
+}
+
+// openForm opens the form "form", which asks for an approval.
+func (m *machine) openForm() {
 	m.do(0, "open", "form", "--instance", "form", "--input", `{
 		"title":"Publish 2.0 on Thursday?", "description":"All checks pass. I publish the packages and the announcement when you approve.",
 		"fields":[{"name":"version","label":"Version","type":"text","value":"2.0.0","required":true},

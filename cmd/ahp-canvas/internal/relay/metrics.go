@@ -18,6 +18,7 @@ var (
 	descOpened  = edgeDesc("lanes_opened_total", "Clients that were connected to their host.")
 	descBytes   = edgeDesc("bytes_total", "Forwarded payload in bytes.", "to")
 	descSlow    = edgeDesc("slow_total", "Lanes closed because the host or the client did not read.")
+	descEvicted = edgeDesc("evicted_total", "Lanes closed to make space for others who opened the same link.")
 	descRefused = edgeDesc("refused_total", "Refused requests and connections.", "reason")
 )
 
@@ -42,6 +43,7 @@ func (m edgeMetrics) Collect(ch chan<- prometheus.Metric) {
 	put(descBytes, prometheus.CounterValue, float64(s.BytesToHosts), "host")
 	put(descBytes, prometheus.CounterValue, float64(s.BytesToClient), "client")
 	put(descSlow, prometheus.CounterValue, float64(s.Slow))
+	put(descEvicted, prometheus.CounterValue, float64(s.Evicted))
 	for reason, n := range s.Refused {
 		put(descRefused, prometheus.CounterValue, float64(n), string(reason))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +19,9 @@ import (
 
 const (
 	maxTokenFile = 16 << 10
-	cardTimeout  = 3 * time.Second // for the cards of all remote agents at the start
+	cardTimeout  = 10 * time.Second // to read an agent's card
+	cardRetry    = time.Second      // until the card is read again; it doubles
+	maxCardRetry = 30 * time.Second
 )
 
 // a2uiOptions are the flags about A2UI agents.
@@ -99,6 +100,9 @@ func (o *a2uiOptions) readTokens() (map[string]string, error) {
 type a2uiAgents struct {
 	provider *a2uicanvas.Provider
 	agents   []*remote.Agent
+
+	stop  context.CancelFunc // ends the goroutines of follow; nil before
+	cards sync.WaitGroup     // those goroutines
 }
 
 // startA2UI registers the canvas "a2ui", and one for each remote agent.
@@ -113,6 +117,9 @@ func startA2UI(h *host.Host, o a2uiOptions, logger *slog.Logger) (*a2uiAgents, e
 		po.Agents = append(po.Agents, r)
 	}
 	a.provider = a2uicanvas.New(po)
+	for _, r := range agents {
+		a.provider.SetReached(r.Name(), false)
+	}
 	if _, err := h.Add(a.provider); err != nil {
 		a.close()
 		return nil, err
@@ -120,31 +127,56 @@ func startA2UI(h *host.Host, o a2uiOptions, logger *slog.Logger) (*a2uiAgents, e
 	return a, nil
 }
 
-// notes reads the cards of the remote agents, and returns what is wrong with them. Their
-// canvases are offered nevertheless: an agent can start later.
-func (a *a2uiAgents) notes() []string {
-	ctx, cancel := context.WithTimeout(context.Background(), cardTimeout)
-	defer cancel()
-	found := make([]string, len(a.agents))
-	var wait sync.WaitGroup
-	for n, r := range a.agents {
-		wait.Go(func() {
-			switch info, err := r.Check(ctx); {
-			case err != nil:
-				found[n] = fmt.Sprintf("A2UI agent %q is not reachable yet: %s", r.Name(), message(err))
-			case !info.A2UI:
-				found[n] = fmt.Sprintf("A2UI agent %q does not declare A2UI v0.9 in its card; it might not draw anything", r.Name())
-			}
-		})
+// follow reads the card of each remote agent until it has it, in goroutines that close
+// ends. A host does not wait for agents: a canvas says that its agent has not been reached,
+// until it is.
+func (a *a2uiAgents) follow(note func(string)) {
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop = stop
+	for _, r := range a.agents {
+		a.cards.Go(func() { a.readCard(ctx, r, note) })
 	}
-	wait.Wait()
-	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
+}
+
+// readCard reads a card until it succeeds or ctx is canceled. Only the first failure is
+// noted.
+func (a *a2uiAgents) readCard(ctx context.Context, r *remote.Agent, note func(string)) {
+	for retry, failed := cardRetry, false; ; retry = min(2*retry, maxCardRetry) {
+		one, cancel := context.WithTimeout(ctx, cardTimeout)
+		info, err := r.Check(one)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			if !info.A2UI {
+				note(fmt.Sprintf("A2UI agent %q does not declare A2UI v0.9 in its card; it might not draw anything", r.Name()))
+			} else if failed {
+				note(fmt.Sprintf("A2UI agent %q is reached", r.Name()))
+			}
+			a.provider.SetReached(r.Name(), true)
+			return
+		case !failed:
+			note(fmt.Sprintf("A2UI agent %q is not reachable yet: %s", r.Name(), message(err)))
+			failed = true
+		}
+		wait := time.NewTimer(retry)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+		}
+		wait.Stop()
+	}
 }
 
 // close ends what works for the agents.
 func (a *a2uiAgents) close() {
 	if a == nil {
 		return
+	}
+	if a.stop != nil {
+		a.stop()
+		a.cards.Wait()
 	}
 	if a.provider != nil {
 		_ = a.provider.Close() // nil

@@ -1,10 +1,17 @@
 package serve
 
 import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
 // TestA2UIFlags: which remote agents a host starts with.
@@ -40,5 +47,60 @@ func TestA2UIFlags(t *testing.T) {
 		if err != nil && (strings.Contains(err.Error(), "secret-token") || strings.Contains(err.Error(), "secret-password")) {
 			t.Errorf("the error has a secret: %v", err)
 		}
+	}
+}
+
+// TestA2UICards: a host does not wait for the cards of remote agents. It notes an agent that
+// cannot be reached, tries again until the card is there, and ends that when it ends.
+func TestA2UICards(t *testing.T) {
+	t.Parallel()
+	var up atomic.Bool
+	card := `{"url":"http://%s/a2a","capabilities":{"extensions":[{"uri":"https://a2ui.org/a2a-extension/a2ui/v0.9"}]}}`
+	late := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !up.Load() {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, card, r.Host)
+	}))
+	defer late.Close()
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `{"url":"http://%s/a2a"}`, r.Host) }))
+	defer plain.Close()
+	hanging := make(chan struct{})
+	hang := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case hanging <- struct{}{}:
+		case <-r.Context().Done():
+		}
+		<-r.Context().Done()
+	}))
+	defer hang.Close()
+	h, err := host.New(host.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = h.Close() }()
+	a, err := startA2UI(h, a2uiOptions{agents: []string{"late=" + late.URL, "plain=" + plain.URL, "hang=" + hang.URL}}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := make(chan string, 16)
+	a.follow(func(s string) { notes <- s })
+	<-hanging // it is asked, and follow has returned
+	for range 2 {
+		switch note := <-notes; {
+		case strings.HasPrefix(note, `A2UI agent "late" is not reachable yet: `):
+		case note == `A2UI agent "plain" does not declare A2UI v0.9 in its card; it might not draw anything`:
+		default:
+			t.Errorf("note %q", note)
+		}
+	}
+	up.Store(true)
+	if note := <-notes; note != `A2UI agent "late" is reached` {
+		t.Errorf("note %q", note)
+	}
+	a.close() // also while the third card is read
+	if len(notes) != 0 {
+		t.Errorf("note %q", <-notes)
 	}
 }

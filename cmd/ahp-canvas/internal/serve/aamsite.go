@@ -72,7 +72,7 @@ func openAAMSite(h *host.Host, file, dir string, logger *slog.Logger) (_ *aamSit
 		store = siteStore{s.store}
 	}
 	s.out = outbound.New(outbound.Options{Loopback: strings.HasPrefix(c.Origin, "http://")})
-	s.site, err = site.New(c, aamcanvas.Executor{Canvases: h.Canvases(), Session: host.DefaultSession}, store, site.Options{HTTP: s.out, Logger: logger})
+	s.site, err = site.New(c, aamcanvas.Executor{Canvases: h.Canvases(), Session: host.DefaultSession}, store, site.Options{HTTP: s.out, Proven: web.Proven, Logger: logger})
 	if err != nil {
 		return nil, term.Usagef("--aam-site %q: %v", file, err)
 	}

@@ -1,13 +1,19 @@
 package serve
 
 import (
+	"fmt"
 	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
+	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
@@ -26,6 +32,7 @@ type options struct {
 	origins       []string
 	contentOrigin string
 	schemes       []string
+	allow         []string // --allow-origin: name=origin
 	extensions    []string // folders
 	urls          []string // name=url
 	content       string   // reach.ContentChannel or reach.ContentDirect
@@ -39,6 +46,8 @@ type options struct {
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
+	workspace     string  // folder of the default session; "" is the current one
+	cards         dialect.Cards
 }
 
 // hostFlags adds the flags of any host.
@@ -53,11 +62,14 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.origins, "origin", nil, "additional `URL` at which people open the page, as in https://canvas.example (repeatable; links use the first; with a path if a proxy has it under one; vscode-file://vscode-app lets VS Code connect from other machines)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback)")
 	f.StringArrayVar(&o.schemes, "allow-scheme", nil, "additional `scheme` that the URL of a canvas can have, as in file (repeatable)")
+	f.StringArrayVar(&o.allow, "allow-origin", nil, "origin that a canvas can load from besides its own: `name=origin`, with the id of a canvas, a web app or an extension, as in notes=https://cdn.example, a2ui=https://*.images.example or notes=wss://live.example (repeatable; the canvas's card names them)")
 	f.StringArrayVar(&o.extensions, "extension", nil, "`folder` of an extension to run: it holds an extension.mjs, or a package.json with a main module, or several such folders; it runs with all your permissions (repeatable)")
 	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
 	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
+	f.StringVar(&o.workspace, "workspace", "", "`folder` of the default session: an editor's window lists the sessions of its folders (default: the folder in which the host is started)")
+	f.TextVar(&o.cards, "cards", dialect.CardsAuto, "`clients` that show canvases as cards in the chat: auto (VS Code), on or off; the others get links")
 	o.aap.flags(cmd)
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
@@ -67,9 +79,10 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
 	o.limits.Sockets, o.limits.Given, o.limits.Code = 1, f.Changed, term.CodeNotStarted
 	f.TextVar(&o.logLevel, "log-level", slog.LevelWarn, "lowest `level` to log to standard error: debug, info, warn or error")
-	for _, name := range []string{"state", "canvas", "actions-page", "extension"} {
+	for _, name := range []string{"state", "canvas", "actions-page", "extension", "workspace"} {
 		term.Must(cmd.MarkFlagDirname(name))
 	}
+	term.Must(cmd.RegisterFlagCompletionFunc("cards", cobra.FixedCompletions([]cobra.Completion{"auto", "on", "off"}, cobra.ShellCompDirectiveNoFileComp)))
 	term.Must(cmd.RegisterFlagCompletionFunc("content", cobra.FixedCompletions([]cobra.Completion{reach.ContentChannel, reach.ContentDirect}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
@@ -88,6 +101,9 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 func (o *options) check() error {
 	if o.content != reach.ContentChannel && o.content != reach.ContentDirect {
 		return term.Usagef("--content %q: want channel or direct", o.content)
+	}
+	if _, err := o.allowed(); err != nil {
+		return err
 	}
 	if o.memory != 0 && o.memory < leastMemory {
 		return term.Usagef("--memory %s: want at least %s", o.memory, leastMemory)
@@ -110,6 +126,22 @@ func (o *options) check() error {
 	return o.limits.Check()
 }
 
+// allowed returns the origins that canvases may load from, by name.
+func (o *options) allowed() (map[string][]string, error) {
+	byName := map[string][]string{}
+	for _, arg := range o.allow {
+		name, origin, ok := strings.Cut(arg, "=")
+		if !ok || name == "" {
+			return nil, term.Usagef("--allow-origin %q: want the id of a canvas or an extension and an origin, as in notes=https://cdn.example", arg)
+		}
+		byName[name] = append(byName[name], origin)
+	}
+	if _, err := allow.New(byName); err != nil {
+		return nil, term.Usagef("--allow-origin: %v", err)
+	}
+	return byName, nil
+}
+
 // leastMemory is the smallest value of --memory.
 const leastMemory byteSize = budget.Least
 
@@ -125,4 +157,20 @@ func (o *options) publishedContent() string {
 		return ""
 	}
 	return o.content
+}
+
+// workspaceURI returns the URI of a folder; "" is that of the process.
+func workspaceURI(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("--workspace: %w", err)
+	}
+	if info, err := os.Stat(path); dir != "" && (err != nil || !info.IsDir()) {
+		return "", term.Usagef("--workspace %q: no such folder", dir)
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // C:/Users
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String(), nil
 }

@@ -85,6 +85,7 @@ func start(env *term.Env, o options) (_ *hosted, err error) {
 		s.state.Release()
 		return nil, err
 	}
+	h.a2ui.follow(env.Note)
 	return h, nil
 }
 
@@ -112,7 +113,12 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
+	workspace, err := workspaceURI(s.workspace)
+	if err != nil {
+		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
+	}
 	opts := s.hostOptions(h, tokens, browser)
+	opts.Workspace, opts.Cards = workspace, s.cards
 	if h.host, err = host.New(opts); s.state.UseSpare(err) {
 		h.host, err = host.New(opts)
 	}
@@ -135,13 +141,14 @@ func (s *starting) start() (_ *hosted, err error) {
 
 func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Browser) host.Options {
 	proxies, _ := s.limits.Trusted() // start has checked them
+	allowed, _ := s.allowed()        // also checked
 	return host.Options{
 		Browser:      browser,
 		AccessTokens: tokens, Rotated: h.rotated,
 		Origins: s.origins, ContentOrigin: s.contentOrigin,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
-		AllowSchemes: s.schemes,
-		Store:        h.store, Logger: s.logger,
+		AllowSchemes: s.schemes, AllowOrigins: allowed,
+		Store: h.store, Logger: s.logger,
 		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
 	}
 }
@@ -187,7 +194,6 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.a2ui, err = startA2UI(h.host, s.a2ui, s.logger); err != nil {
 		return err
 	}
-	h.notes = append(h.notes, h.a2ui.notes()...)
 	if err := keepPort(s.ln, s.state, s.others); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // @ts-check
 // The page of canvas "a2ui": it draws what the host has accepted, and sends what the
 // person does. The host owns the surfaces; a page that missed something requests all.
-import { offerLink, onAction, onMessage, send } from "/.ahp/canvas.js";
+import { mayLoad, offerLink, onAction, onMessage, send } from "/.ahp/canvas.js";
 import { setUp } from "./renderer.js";
 import { Surfaces } from "./surfaces.js";
 import { announce, byId, make, toast, write } from "./ui.js";
@@ -83,6 +83,7 @@ const STATES = {
   "auth-required": (name) => `${name} requires a sign-in, which is not possible here.`,
   interrupted: (name) => `The answer of ${name} broke off.`,
   silent: (name) => `${name} does not answer.`,
+  unreached: (name) => `${name} has not been reached yet. The host keeps trying.`,
   unavailable: (name) => `${name} cannot be reached.`,
 };
 
@@ -148,7 +149,7 @@ addEventListener("auxclick", (e) => {
 /** The address from which a medium is loaded, undefined if it is not. @param {unknown} url @param {string} what */
 function mediaURL(url, what) {
   if (typeof url !== "string") return undefined;
-  if (/^data:(?:image|audio|video)\//i.test(url)) return url;
+  if (/^data:(?:image|audio|video)\//i.test(url) || mayLoad(url)) return url;
   const origin = what === "Picture" && URL.canParse(url) ? new URL(url).origin : "";
   if (!origin || !mediaOrigins.includes(origin)) return undefined;
   const bytes = String.fromCharCode(...new TextEncoder().encode(url));

@@ -1,53 +1,19 @@
 // @ts-check
 // The page of aam-agents: the host's owner decides which agents of other people use it.
 // Vendors are claims of strangers, so everything is shown as text.
-import { onMessage, send } from "/.ahp/canvas.js";
 import { announce, byId, make, toast, write } from "./ui.js";
-import { canSeal, seal } from "./seal.js";
+import { connect, request as ask, requestSealed } from "./provider.js";
 
 /**
  * @typedef {{ id: string, vendor: string, actions: string[], filed: string }} Request
  * @typedef {{ id: string, vendor: string, actions: string[], per_call?: string, per_day: number, used_today: number, expires: string }} Agent
  * @typedef {{ id: string, ts: string, action_id: string, agent_vendor: string, result: string, status: number, payment?: { scheme: string, amount?: string } }} Row
- * @typedef {{ name: string, origin: string, pin: boolean, actions: { id: string, price: string }[], requests: Request[], agents: Agent[], rows: Row[], payments: Record<string, number> }} State
+ * @typedef {{ name: string, origin: string, pin: boolean, facilitator?: boolean, actions: { id: string, price: string }[], requests: Request[], agents: Agent[], rows: Row[], payments: Record<string, number> }} State
  */
 
-const HELLO_INTERVAL = 3000; // ms until the first state is requested again
-
-let revision = 0, shown = false;
-/** The key for the next PIN; each is good once. @type {{ to: string, key: string } | undefined} */
-let key;
-/** @type {((key: { to: string, key: string }) => void)[]} */
-let waiting = [];
-const pageId = crypto.getRandomValues(new Uint32Array(2)).join("");
-let lastRef = 0;
-/** @type {Map<string, { resolve: (answer: any) => void, reject: (err: Error) => void }>} */
-const pending = new Map();
+let shown = false;
 /** The cards of requests, by number: a new state must not take away what is being typed. @type {Map<string, HTMLElement>} */
 const cards = new Map();
-
-/** Sends a decision. @param {any} message @returns {Promise<any>} */
-function ask(message) {
-  const ref = `${pageId}-${++lastRef}`;
-  return new Promise((resolve, reject) => {
-    pending.set(ref, { resolve, reject });
-    send({ ...message, ref }).catch((err) => {
-      pending.delete(ref);
-      reject(err);
-    });
-  });
-}
-
-/** Takes the next key, or waits for it. @returns {Promise<{ to: string, key: string }>} */
-function nextKey() {
-  const k = key;
-  key = undefined;
-  if (k) return Promise.resolve(k);
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    setTimeout(() => { if (waiting.includes(resolve)) hello(); }, HELLO_INTERVAL); // the provider sends one after each grant
-  });
-}
 
 /** @param {State} state @param {Request} request */
 function requestCard(state, request) {
@@ -80,7 +46,6 @@ function requestCard(state, request) {
     const m = { request: request.id, actions: chosen, perCall: perCall.input.value.trim(), perDay: Number(perDay.input.value), days: Number(days.input.value) };
     if (!chosen.length) return failed(new Error("Choose at least one action."));
     if (!form.checkValidity()) return failed(new Error(pin.input.value ? "Check the limits." : "Enter your PIN."));
-    if (!canSeal) return failed(new Error("This browser cannot encrypt the PIN here. Open the page on this machine or over https."));
     letIn.disabled = true;
     card.dataset.done = "1"; // the request can end before the code is here
     const secret = pin.input.value;
@@ -98,20 +63,13 @@ function requestCard(state, request) {
 }
 
 /**
- * Lets an agent in, and returns the code. A key of an earlier connection is refused, and
- * another one follows, so it tries twice.
+ * Lets an agent in, and returns the code.
  * @param {{ request: string, actions: string[], perCall: string, perDay: number, days: number }} m @param {string} secret
  */
 async function grant(m, secret) {
   const { perCall, ...rest } = m;
-  for (let tries = 2; ; tries--) {
-    const sealed = await seal(await nextKey(), secret, "grant", m.request, m.actions.join(","), perCall, String(m.perDay), String(m.days));
-    try {
-      return (await ask({ aam: "grant", ...rest, ...(perCall ? { perCall } : {}), sealed })).code;
-    } catch (err) {
-      if (tries === 1 || /** @type {any} */ (err).code !== "aam_not_sealed") throw err;
-    }
-  }
+  const message = { aam: "grant", ...rest, ...(perCall ? { perCall } : {}) };
+  return (await requestSealed(message, secret, "grant", m.request, m.actions.join(","), perCall, String(m.perDay), String(m.days))).code;
 }
 
 /** Shows the code once: this page alone has it. @param {HTMLElement} card @param {Request} request @param {string} code */
@@ -178,39 +136,18 @@ function show(state) {
   byId("no-rows").hidden = state.rows.length > 0;
   write(byId("payments"), paymentsText(state.payments));
   byId("payments").hidden = !byId("payments").textContent;
+  byId("collect").hidden = !state.payments.signed || !state.facilitator;
   byId("message").hidden = state.pin;
   write(byId("message"), state.pin ? "" : "No PIN is set, so no agent can be let in. Run this at a terminal: ahp-canvas aam pin");
   shown = true;
   document.body.setAttribute("aria-busy", "false");
 }
 
-const hello = () => send({ aam: "hello" }).catch((err) => {
-  if (!revision) write(byId("status"), `The host cannot be reached: ${err.message}`);
+byId("collect").addEventListener("click", () => {
+  const button = byId("collect");
+  button.disabled = true;
+  ask({ aam: "collect" }).then(({ collected: c }) => toast(`${c.collected} collected, ${c.failed} failed, ${c.unknown} with an unknown outcome.`), (err) => toast(err.message))
+    .finally(() => { button.disabled = false; });
 });
 
-onMessage((/** @type {any} */ m) => {
-  switch (m?.aam) {
-    case "state":
-      if (m.revision < revision) return;
-      revision = m.revision;
-      show(m.state);
-      return;
-    case "key":
-      if (waiting.length) waiting.shift()?.(m);
-      else key = m;
-      return;
-    case "done":
-    case "grant":
-      pending.get(m.ref)?.resolve(m);
-      break;
-    case "refused":
-      pending.get(m.ref)?.reject(Object.assign(new Error(m.message), { code: m.code }));
-      break;
-    default:
-      return;
-  }
-  pending.delete(m.ref);
-});
-hello();
-const retry = setInterval(() => (revision ? clearInterval(retry) : hello()), HELLO_INTERVAL);
-document.addEventListener("visibilitychange", () => { if (!document.hidden) hello(); });
+connect(show, (err) => write(byId("status"), `The host cannot be reached: ${err.message}`));

@@ -1,9 +1,9 @@
 // @ts-check
 // The page of aam-site: a person approves what an agent asks of a web site, signs in and
 // pays. Everything that the site and the agent say is shown as text.
-import { offerLink, onMessage, send } from "/.ahp/canvas.js";
+import { offerLink } from "/.ahp/canvas.js";
 import { announce, byId, make, toast, write } from "./ui.js";
-import { canSeal, seal } from "./seal.js";
+import { connect, request, requestSealed } from "./provider.js";
 
 /**
  * @typedef {{ name: string, value: string }} Param
@@ -13,68 +13,12 @@ import { canSeal, seal } from "./seal.js";
  *   actions: { id: string, about?: string, price: string, auth: string }[], asks: Ask[], waiting: number, always: string[],
  *   budget?: { call: string, day: string, spent: string }, unknown: { action: string, amount: string, to: string, network: string, time: string }[],
  *   log: { call: string, time: string, action: string, outcome: string, status?: number, amount?: string }[] }} State
- * @typedef {{ to: string, key: string }} Key
  */
 
-const HELLO_INTERVAL = 3000; // ms until the first state is requested again
-
-let revision = 0;
 /** @type {State | undefined} */
 let state;
-/** The key for the next secret; each is good once. @type {Key | undefined} */
-let key;
-/** @type {((key: Key) => void)[]} */
-let waiting = [];
-const pageId = crypto.getRandomValues(new Uint32Array(2)).join("");
-let lastRef = 0;
-/** @type {Map<string, { resolve: (answer: any) => void, reject: (err: Error) => void }>} */
-const pending = new Map();
 /** The cards of questions: a new state must not take away what is being typed. @type {Map<string, HTMLElement>} */
 const cards = new Map();
-
-const hello = () => send({ aam: "hello" }).catch((err) => {
-  if (!revision) byId("message").textContent = `The host cannot be reached: ${err.message}`;
-});
-
-/** @param {any} message @returns {Promise<any>} */
-function request(message) {
-  const ref = `${pageId}-${++lastRef}`;
-  return new Promise((resolve, reject) => {
-    pending.set(ref, { resolve, reject });
-    send({ ...message, ref }).catch((err) => {
-      pending.delete(ref);
-      reject(err);
-    });
-  });
-}
-
-/** @returns {Promise<Key>} */
-function nextKey() {
-  const k = key;
-  key = undefined;
-  if (k) return Promise.resolve(k);
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    hello();
-  });
-}
-
-/**
- * Sends a message with a sealed secret. A key of an earlier connection is refused, and
- * another one follows, so it tries twice.
- * @param {any} message @param {string} secret @param {string[]} about
- */
-async function requestSealed(message, secret, ...about) {
-  if (!canSeal) throw new Error("This browser cannot encrypt a secret here. Open the page on this machine or over https.");
-  for (let tries = 2; ; tries--) {
-    const sealed = await seal(await nextKey(), secret, ...about);
-    try {
-      return await request({ ...message, sealed });
-    } catch (err) {
-      if (tries === 1 || /** @type {any} */ (err).code !== "aam_not_sealed") throw err;
-    }
-  }
-}
 
 /** @param {Ask} ask */
 function question(ask) {
@@ -179,29 +123,6 @@ function draw(s) {
   document.body.setAttribute("aria-busy", "false");
 }
 
-onMessage((/** @type {any} */ m) => {
-  switch (m?.aam) {
-    case "state":
-      revision = m.revision;
-      state = m.state;
-      draw(m.state);
-      return;
-    case "key":
-      if (waiting.length) waiting.shift()?.({ to: m.to, key: m.key });
-      else key = { to: m.to, key: m.key };
-      return;
-    case "done":
-      pending.get(m.ref)?.resolve(m);
-      break;
-    case "refused":
-      pending.get(m.ref)?.reject(Object.assign(new Error(m.message), { code: m.code }));
-      break;
-    default:
-      return;
-  }
-  pending.delete(m.ref);
-});
-
 /** @param {string} id @param {any} message @param {string} [done] */
 const press = (id, message, done) => byId(id).addEventListener("click", () => {
   request(message).then(() => done && toast(done), (err) => toast(err.message));
@@ -245,6 +166,7 @@ onSubmit("budget-form", "budget-problem", async () => {
   toast("The budget is set.");
 });
 
-hello();
-const retry = setInterval(() => (revision ? clearInterval(retry) : hello()), HELLO_INTERVAL);
-document.addEventListener("visibilitychange", () => { if (!document.hidden) hello(); });
+connect((s) => {
+  state = s;
+  draw(s);
+}, (err) => { byId("message").textContent = `The host cannot be reached: ${err.message}`; });

@@ -1,9 +1,8 @@
-package local
+package standalone
 
 import (
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,59 +12,53 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
-	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
-
-//go:embed local.js
-var script []byte
 
 // maxViews is the limit of a canvas's pages that take part in view/1.
 const maxViews = 64
 
-// views are the pages that take part in view/1. Each has a connection to the host, so
-// that the provider sees each as a View.
-type views struct {
+// Views are the pages of one canvas that take part in view/1. Each has a connection to the
+// host, so that the provider sees each as a View. Dial is required; the zero value of the
+// rest is ready.
+type Views struct {
+	// Channel is the canvas's channel.
+	Channel string
+	// Dial connects to the host, with a subscription to the channel.
+	Dial func(ctx context.Context) (*client.Client, error)
+
 	mu   sync.Mutex
 	byID map[string]*client.Client
 }
 
-// serveScript answers below /.ahp/: our scripts, and the messages of pages.
-func (p *panel) serveScript(w http.ResponseWriter, r *http.Request, name string) {
+// Serve answers the requests of local.js, and reports whether the request was one of them.
+// name is the path below /.ahp/.
+func (v *Views) Serve(w http.ResponseWriter, r *http.Request, name string) bool {
 	switch {
 	case name == "events" && r.Method == http.MethodGet:
-		p.serveEvents(w, r)
-		return
+		v.serveEvents(w, r)
 	case name == "message" && r.Method == http.MethodPost:
-		p.serveMessage(w, r)
-		return
+		v.serveMessage(w, r)
+	default:
+		return false
 	}
-	body := web.CanvasScript(name)
-	if name == "local.js" {
-		body = script
-	}
-	if body == nil {
-		failure(w, r, http.StatusNotFound, "This canvas has no such file.")
-		return
-	}
-	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-	_, _ = w.Write(body)
+	return true
 }
 
 // serveEvents is an event stream with the provider's messages for one page. The page is
 // a View as long as it reads the stream.
-func (p *panel) serveEvents(w http.ResponseWriter, r *http.Request) {
-	c, err := p.renderer.opts.Dial(r.Context(), p.channel)
+func (v *Views) serveEvents(w http.ResponseWriter, r *http.Request) {
+	c, err := v.Dial(r.Context())
 	if err != nil {
-		failure(w, r, http.StatusServiceUnavailable, "The host is not reachable.")
+		Fail(w, r, http.StatusServiceUnavailable, "The host is not reachable.")
 		return
 	}
 	defer c.Close()
 	id := rand.Text()
-	if !p.views.add(id, c) {
-		failure(w, r, http.StatusTooManyRequests, "This canvas is open on too many pages.")
+	if !v.add(id, c) {
+		Fail(w, r, http.StatusTooManyRequests, "This canvas is open on too many pages.")
 		return
 	}
-	defer p.views.remove(id)
+	defer v.remove(id)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	send := func(v any) error {
@@ -75,13 +68,13 @@ func (p *panel) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return out.Flush()
 	}
 	if send(map[string]string{"view": id}) == nil {
-		p.stream(r.Context(), c, send)
+		v.stream(r.Context(), c, send)
 	}
 }
 
 // stream sends the provider's messages to a page. It ends with the page, the canvas or
 // the connection; the page then reconnects and gets a new connection.
-func (p *panel) stream(ctx context.Context, c *client.Client, send func(any) error) {
+func (v *Views) stream(ctx context.Context, c *client.Client, send func(any) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lost := c.Disconnected()
@@ -92,7 +85,7 @@ func (p *panel) stream(ctx context.Context, c *client.Client, send func(any) err
 		case <-ctx.Done():
 		}
 	}()
-	w := c.Watch(p.channel)
+	w := c.Watch(v.Channel)
 	defer w.Close()
 	for ev, err := range w.All(ctx) {
 		if err != nil || ev.Kind == client.EventGone {
@@ -124,29 +117,29 @@ func sendEvent(ev client.Event, self string, send func(any) error) error {
 
 // serveMessage dispatches a page's canvas/message and answers with the outcome. A page
 // sends one at a time, so that they arrive in order.
-func (p *panel) serveMessage(w http.ResponseWriter, r *http.Request) {
-	c := p.views.get(r.URL.Query().Get("view"))
+func (v *Views) serveMessage(w http.ResponseWriter, r *http.Request) {
+	c := v.get(r.URL.Query().Get("view"))
 	if c == nil {
-		failure(w, r, http.StatusConflict, "the connection to the host was lost; the message did not arrive")
+		Fail(w, r, http.StatusConflict, "the connection to the host was lost; the message did not arrive")
 		return
 	}
 	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
 	if err != nil || !ahp.Value(payload).IsValid() {
-		failure(w, r, http.StatusBadRequest, "a message must be JSON of at most 64 KiB")
+		Fail(w, r, http.StatusBadRequest, "a message must be JSON of at most 64 KiB")
 		return
 	}
-	err = c.Dispatch(r.Context(), p.channel, canvas.Message{Payload: payload})
+	err = c.Dispatch(r.Context(), v.Channel, canvas.Message{Payload: payload})
 	switch refused, ok := errors.AsType[*client.Refused](err); {
 	case ok:
-		failure(w, r, http.StatusConflict, refused.Reason)
+		Fail(w, r, http.StatusConflict, refused.Reason)
 	case err != nil:
-		failure(w, r, http.StatusServiceUnavailable, "the connection to the host was lost; the message may not have arrived")
+		Fail(w, r, http.StatusServiceUnavailable, "the connection to the host was lost; the message may not have arrived")
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
 
-func (v *views) add(id string, c *client.Client) bool {
+func (v *Views) add(id string, c *client.Client) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.byID) >= maxViews {
@@ -159,13 +152,13 @@ func (v *views) add(id string, c *client.Client) bool {
 	return true
 }
 
-func (v *views) remove(id string) {
+func (v *Views) remove(id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.byID, id)
 }
 
-func (v *views) get(id string) *client.Client {
+func (v *Views) get(id string) *client.Client {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.byID[id]

@@ -1,0 +1,302 @@
+package gateway
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+)
+
+// Files serves files of the page's frames on the hosts of canvases.
+type Files interface {
+	// ServeFrameFile serves the file of a path, and reports whether there is one.
+	ServeFrameFile(w http.ResponseWriter, r *http.Request) bool
+}
+
+const (
+	// secretParam is the member of the query that holds the secret.
+	secretParam = "~t"
+	// cookieName is the name of both cookies. Browsers lower the names of host-only storage
+	// in places, so it has no upper-case letter.
+	cookieName = "ahp-canvas-gateway"
+)
+
+// Texts for people.
+const (
+	textClosed     = "This address is no longer valid. Open the canvas again where you found it."
+	textNoSecret   = "This address needs the link that opened the canvas. Open the canvas again where you found it, with cookies allowed for it."
+	textWrong      = "The secret of this address is wrong or no longer valid. Open the canvas again where you found it."
+	textStale      = "This canvas's provider is not reachable. Reload the page when it is back."
+	textBusy       = "This canvas has too many requests at the same time."
+	textNoFile     = "This canvas has no such file."
+	textFiles      = "This canvas has no server, so it can only serve files."
+	textNoWorker   = "A canvas cannot register a service worker."
+	textUnreadable = "This file could not be read. Either the canvas's provider is not running, or it failed."
+)
+
+// ServeHTTP answers the requests to hosts for which Serves is true.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.enter() {
+		web.SetCanvasHeaders(w)
+		standalone.Fail(w, r, http.StatusServiceUnavailable, "The host is shutting down.")
+		return
+	}
+	defer g.serving.Done()
+	out := newResponder(w, r)
+	p, ours := g.find(strings.ToLower(r.Host))
+	switch {
+	case !ours:
+		standalone.Fail(out, r, http.StatusMisdirectedRequest, "The host serves no canvas under this name.")
+	case p == nil:
+		standalone.Fail(out, r, http.StatusUnauthorized, textClosed)
+	case p.channel.life.Err() != nil:
+		g.serveEnded(out, r, p)
+	default:
+		g.admit(out, r, p)
+	}
+	out.finish()
+}
+
+// enter counts a request for Close.
+func (g *Gateway) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.serving.Add(1)
+	return true
+}
+
+// serveEnded answers on the address of a canvas that was closed or became stale. An origin
+// that is never used again clears what the browser keeps of it.
+func (g *Gateway) serveEnded(w http.ResponseWriter, r *http.Request, p *place) {
+	if p.framed && g.opts.Exists(p.channel.uri) {
+		standalone.Fail(w, r, http.StatusServiceUnavailable, textStale)
+		return
+	}
+	data := `"storage"`
+	if strings.HasSuffix((&url.URL{Host: p.host}).Hostname(), ".localhost") {
+		data += `, "cookies"` // below a domain, all canvases would lose theirs
+	}
+	w.Header().Set("Clear-Site-Data", data)
+	standalone.Fail(w, r, http.StatusUnauthorized, textClosed)
+}
+
+// admit checks who sends a request, and serves it.
+func (g *Gateway) admit(w *responder, r *http.Request, p *place) {
+	if status, text := standalone.Refuse(r, p.origin()); status != 0 {
+		standalone.Fail(w, r, status, text)
+		return
+	}
+	if r.Header.Get("Service-Worker") != "" {
+		standalone.Fail(w, r, http.StatusNotFound, textNoWorker)
+		return
+	}
+	if given, rest, has := cutSecret(r.URL.RawQuery); has {
+		g.redeem(w, r, p, given, rest)
+		return
+	}
+	if !p.knows(r) {
+		standalone.Fail(w, r, http.StatusUnauthorized, textNoSecret)
+		return
+	}
+	if !web.Proven(r) {
+		web.TooMany(w)
+		return
+	}
+	select {
+	case p.channel.requests <- struct{}{}:
+		defer func() { <-p.channel.requests }()
+	default:
+		standalone.Fail(w, r, http.StatusServiceUnavailable, textBusy)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(p.channel.life, cancel)()
+	defer context.AfterFunc(g.ctx, cancel)()
+	r = r.WithContext(ctx)
+	r.Header = withoutCookie(r.Header)
+	g.serve(w, r, p)
+}
+
+// knows reports whether a request has the cookie of a place.
+func (p *place) knows(r *http.Request) bool {
+	for _, c := range r.CookiesNamed(cookieName) {
+		if same(c.Value, p.cookie) {
+			return true
+		}
+	}
+	return false
+}
+
+// redeem exchanges the secret of an address for the cookies. A frame of another site has
+// only the second one, and some clients keep only the first.
+func (g *Gateway) redeem(w http.ResponseWriter, r *http.Request, p *place, given, rest string) {
+	if !same(given, p.secret) || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		standalone.Fail(w, r, http.StatusUnauthorized, textWrong)
+		return
+	}
+	const name = cookieName + "="
+	w.Header().Add("Set-Cookie", name+p.cookie+"; HttpOnly; Path=/; SameSite=Lax")
+	w.Header().Add("Set-Cookie", name+p.cookie+"; HttpOnly; Path=/; SameSite=None; Secure; Partitioned")
+	to := r.URL.EscapedPath()
+	if strings.HasPrefix(to, "//") {
+		to = "/." + to // "//" would begin a host name
+	}
+	if rest != "" {
+		to += "?" + rest
+	}
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// cutSecret returns the secret in a query, and the query without it.
+func cutSecret(query string) (given, rest string, has bool) {
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && plain == secretParam {
+			given, has = value, true
+			continue
+		}
+		kept = append(kept, part)
+	}
+	return given, strings.Join(kept, "&"), has
+}
+
+// withoutCookie returns headers without the gateway's cookies.
+func withoutCookie(h http.Header) http.Header {
+	list := h.Values("Cookie")
+	if list == nil {
+		return h
+	}
+	h = h.Clone()
+	h.Del("Cookie")
+	for _, line := range list {
+		var kept []string
+		for part := range strings.SplitSeq(line, ";") {
+			part = strings.TrimSpace(part)
+			if name, _, _ := strings.Cut(part, "="); strings.EqualFold(strings.TrimSpace(name), cookieName) || part == "" {
+				continue
+			}
+			kept = append(kept, part)
+		}
+		if kept != nil {
+			h.Add("Cookie", strings.Join(kept, "; "))
+		}
+	}
+	return h
+}
+
+// serve answers a request that may see the canvas.
+func (g *Gateway) serve(w *responder, r *http.Request, p *place) {
+	if name, ok := strings.CutPrefix(r.URL.Path, "/.ahp/"); ok {
+		g.serveFile(w, r, p, name)
+		return
+	}
+	in, ok := g.opts.Instance(p.channel.uri)
+	switch {
+	case !ok:
+		standalone.Fail(w, r, http.StatusServiceUnavailable, textStale)
+	case in.App != nil:
+		w.insert = shimScript
+		if isDocument(r) {
+			r.Header.Set("Accept-Encoding", "identity") // a script is inserted
+		}
+		in.App.ServeApp(w, r)
+	case bridged(in.State):
+		w.insert = shimScript
+		g.forward(w, r, p.channel)
+	default:
+		if w.insert = localScript; p.framed {
+			w.insert = shimScript
+		}
+		g.read(w, r, p.channel.uri)
+	}
+}
+
+// isDocument reports whether a request loads a document into a window or a frame.
+func isDocument(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Dest") {
+	case "document", "iframe", "frame":
+		return true
+	case "":
+		return strings.Contains(r.Header.Get("Accept"), "text/html") // of a browser without it
+	}
+	return false
+}
+
+// serveFile answers below /.ahp/, which is ours on each origin of a canvas.
+func (g *Gateway) serveFile(w *responder, r *http.Request, p *place, name string) {
+	if !p.framed && p.channel.views.Serve(w, r, name) {
+		return
+	}
+	if g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.own(), r) {
+		return
+	}
+	body := standalone.Script(name)
+	if body == nil {
+		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
+		return
+	}
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	_, _ = w.Write(body) // fails only if the client disconnected
+}
+
+// read serves content of a canvas without a server.
+func (g *Gateway) read(w http.ResponseWriter, r *http.Request, channel string) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		standalone.Fail(w, r, http.StatusNotImplemented, textFiles)
+		return
+	}
+	path, err := canvas.ParseContentPath(pathOf(r))
+	if err != nil {
+		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
+		return
+	}
+	select {
+	case g.reads <- struct{}{}:
+		defer func() { <-g.reads }()
+	case <-r.Context().Done():
+		return
+	}
+	etag, _ := base64.RawURLEncoding.DecodeString(strings.Trim(strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/"), `"`))
+	got, err := g.opts.Read(r.Context(), channel, canvas.ReadRequest{Path: path, ETag: string(etag)})
+	switch {
+	case errors.Is(err, context.Canceled):
+		return
+	case errors.Is(err, ahp.ErrNotFound):
+		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
+		return
+	case err != nil:
+		standalone.Fail(w, r, http.StatusBadGateway, textUnreadable)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-cache") // revalidate with the ETag
+	if got.ETag != "" {
+		w.Header().Set("ETag", `"`+base64.RawURLEncoding.EncodeToString([]byte(got.ETag))+`"`)
+	}
+	if got.NotModified {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Content-Type", got.ContentType)
+	_, _ = w.Write(got.Data) // fails only if the client disconnected
+}
+
+// pathOf returns path and query of a request.
+func pathOf(r *http.Request) string {
+	if r.URL.RawQuery == "" {
+		return r.URL.EscapedPath()
+	}
+	return r.URL.EscapedPath() + "?" + r.URL.RawQuery
+}
