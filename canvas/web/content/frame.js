@@ -195,6 +195,7 @@
         if (data.t === "message") return postToDocument(data.payload);
         if (data.t === "look") return look(data);
         if (data.t === "leaving") return leaving(data);
+        if (data.t === "print") return inner?.contentWindow?.print();
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();

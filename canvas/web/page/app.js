@@ -17,6 +17,7 @@ import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
 import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
+import { copyLink, copyOf, saveCopy } from "./share.js";
 import { startPeople } from "./people.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { Switcher } from "./switcher.js";
@@ -305,7 +306,22 @@ function menuOf(id) {
     { text: "Pin in its place", icon: "pin", run: () => layout.pin(id), pressed: layout.isPinned(id) },
     { text: "Put away", icon: "away", run: () => layout.putAway(id), disabled: !layout.isPane(id) || visible.length < 2 },
     { text: "Private: agents cannot look", icon: "hidden", run: () => card.togglePrivate(), pressed: card.private },
+    ...shareItems(card),
     { text: "Close", icon: "close", run: () => card.requestClose() },
+  ];
+}
+
+/** What a person takes from a canvas or gives to others. A relay does not know its hosts' invitations. @param {Card} card @returns {import("./menu.js").Item[]} */
+function shareItems(card) {
+  const copy = copyOf(card.state);
+  const link = (/** @type {"view" | "read"} */ role) => copyLink((method, params) => client.request(method, params), session, card.ref.instanceId, role);
+  return [
+    ...(host ? [] : [
+      { text: "Copy a link for someone", icon: /** @type {const} */ ("copy"), run: () => link("view") },
+      { text: "Copy a link that only shows", icon: /** @type {const} */ ("copy"), run: () => link("read") },
+    ]),
+    ...(copy ? [{ text: "Save a copy…", run: () => saveCopy(copy.name, card.readCopy(copy.path)) }] : []),
+    ...(card.printable ? [{ text: "Print", run: () => card.print() }] : []),
   ];
 }
 

@@ -311,6 +311,21 @@ export class Card {
     this.#find(".close").focus();
   }
 
+  /** Whether the canvas can be printed: a page of another origin, or a single document, cannot be asked to. */
+  get printable() {
+    return this.phase === "live" && this.#mount !== undefined && this.#missing === undefined;
+  }
+
+  /** Prints the canvas. */
+  print() {
+    this.#mount?.print();
+  }
+
+  /** The file that the canvas offers, read now. @param {string} path */
+  readCopy(path) {
+    return this.around.read(this.ref.channel, this.state.instanceId, path, this.#cache);
+  }
+
   /** Moves the focus into the canvas. */
   focusFrame() {
     this.element.querySelector("iframe")?.focus();
