@@ -148,6 +148,19 @@ type InviteResult struct {
 	Seconds    int    `json:"seconds"`    // for which it is good
 }
 
+// PersonOpenParams opens a canvas for a person, without an input.
+type PersonOpenParams struct {
+	Channel     string `json:"channel"`              // the session
+	CanvasID    string `json:"canvasId"`             // a declared canvas
+	ExtensionID string `json:"extensionId,omitzero"` // of its extension; "" if CanvasID alone is unambiguous
+}
+
+// PersonOpenResult names the instance that was opened.
+type PersonOpenResult struct {
+	InstanceID string `json:"instanceId"` // names the instance in its session
+	Channel    string `json:"channel"`    // its ahp-canvas: channel
+}
+
 // PeopleParams asks who has a session open, and says how the person is called.
 type PeopleParams struct {
 	Channel string  `json:"channel"`       // the session
@@ -186,6 +199,9 @@ var (
 	CanvasHistory = ahp.NewMethod[HistoryParams, HistoryResult]("x-ahp-canvas/history", ahp.ClientToHost)
 	// CanvasInvite makes an invitation that a person gives to another one.
 	CanvasInvite = ahp.NewMethod[InviteParams, InviteResult]("x-ahp-canvas/invite", ahp.ClientToHost)
+	// CanvasPersonOpen opens a declared canvas for a person. The host refuses a connection of
+	// an agent, which has its own endpoint for that.
+	CanvasPersonOpen = ahp.NewMethod[PersonOpenParams, PersonOpenResult]("x-ahp-canvas/personOpen", ahp.ClientToHost)
 	// CanvasPeople returns who has a session open.
 	CanvasPeople = ahp.NewMethod[PeopleParams, PeopleResult]("x-ahp-canvas/people", ahp.ClientToHost)
 

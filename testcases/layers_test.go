@@ -89,7 +89,7 @@ var layers = []layer{
 	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/segmentio/asm", "the Go client"},
 	{"canvas/local", "canvas canvas/bridge canvas/client canvas/standalone canvas/web session ahp", "", "a renderer without a page"},
 	{"canvas/standalone", "canvas canvas/client canvas/web ahp", "", "a canvas at an address of its own, without the page"},
-	{"canvas/gateway", "canvas canvas/bridge canvas/client canvas/standalone canvas/web ahp", "", "addresses of open canvases, on the host's listener"},
+	{"canvas/gateway", "canvas canvas/allow canvas/bridge canvas/client canvas/standalone canvas/web ahp", "", "addresses of open canvases, on the host's listener"},
 	{"canvas/look", "canvas", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "pictures of canvases, from a browser of this machine"},
 	{"canvas/host", "canvas canvas/allow canvas/history canvas/dialect session/chat canvas/engine canvas/host/internal/wiring canvas/web canvas/mcp session channels channels/server ahp/proof ahp/ws ahp/access ahp/token ahp ahp/budget ahp/remote canvas/client canvas/gateway", "github.com/google/uuid", "the assembly"},
 	{"canvas/host/internal/wiring", "channels", "", "lends the inside of a host to its test kit"},

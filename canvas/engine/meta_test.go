@@ -7,6 +7,8 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
+	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 )
 
 // TestMeta: the state's _meta describes the provider's first answer, and stays the
@@ -58,5 +60,20 @@ func TestAllowedMeta(t *testing.T) {
 			ok(t, err)
 			equal(t, want, string(h.State(o.Channel).Meta))
 		}
+	})
+}
+
+// TestAllowedMetaOfClients: a client's canvas has no list, whatever name it declares.
+func TestAllowedMetaOfClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lists, err := allow.New(map[string][]string{"editor": {"https://one.example"}, "client:c1": {"https://one.example"}})
+		ok(t, err)
+		c := &clients{plain: "plain"}
+		h := canvastest.New(t, engine.Options{Caller: c, Allowed: lists})
+		join(t, h, "c1", editor)
+		o := h.Open("editor", "one", nil)
+		st := h.State(o.Channel)
+		equal(t, "", string(st.Meta))
+		equal(t, 0, len(h.Canvases.Allowed(st).Origins))
 	})
 }

@@ -54,6 +54,22 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 	return open, err
 }
 
+// PersonOpen is the method x-ahp-canvas/personOpen: a person opens a declared canvas, which gets
+// no input. Only a connection that is subscribed to the session may (canvas/PROTOCOL.md
+// section 3.2).
+func (e *Engine) PersonOpen(ctx context.Context, from *channels.Subscriber, p canvas.PersonOpenParams) (canvas.PersonOpenResult, error) {
+	if err := viewOf(from).MustBePerson(); err != nil {
+		return canvas.PersonOpenResult{}, asWire(err)
+	}
+	subscribed := false
+	e.log.View(func(tx *channels.ReadTx) { subscribed = tx.ClientSubscribed(from.ClientID, p.Channel) })
+	if !subscribed {
+		return canvas.PersonOpenResult{}, ahp.ErrNotFound
+	}
+	open, err := e.Open(ctx, canvas.OpenArgs{Session: p.Channel, ExtensionID: p.ExtensionID, CanvasID: p.CanvasID})
+	return canvas.PersonOpenResult{InstanceID: open.InstanceID, Channel: open.Channel}, asWire(err)
+}
+
 // plannedOpen is an open that was found to need the provider.
 type plannedOpen struct {
 	engine *Engine

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -75,13 +76,22 @@ func metaOf(http, links bool, net string) ahp.Value {
 // net returns the label of the origins that a canvas may load from, "" if there are none.
 // The canvases of clients have none: their names are the clients' choice.
 func (e *Engine) net(clientID, extensionID, canvasID string) string {
-	if clientID != "" {
-		return ""
-	}
-	if l := e.allowed.For(extensionID, canvasID); len(l.Origins) > 0 {
+	if l := e.allowedFor(clientID, extensionID, canvasID); len(l.Origins) > 0 {
 		return l.Label()
 	}
 	return ""
+}
+
+func (e *Engine) allowedFor(clientID, extensionID, canvasID string) allow.List {
+	if clientID != "" {
+		return allow.List{}
+	}
+	return e.allowed.For(extensionID, canvasID)
+}
+
+// Allowed returns the origins that an open canvas may load from besides its own.
+func (e *Engine) Allowed(st canvas.CanvasState) allow.List {
+	return e.allowedFor(st.Provider.ClientID, st.ExtensionID, st.CanvasID)
 }
 
 // instanceRecord is the record of an open canvas.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 )
 
@@ -26,7 +27,7 @@ type Instance struct {
 	Life context.Context
 }
 
-// Options configures a Gateway. All members but Logger are required.
+// Options configures a Gateway. All members but Allowed, Files and Logger are required.
 type Options struct {
 	// Instance returns the open canvas of a channel. ok is false while it is stale.
 	Instance func(channel string) (in Instance, ok bool)
@@ -40,6 +41,9 @@ type Options struct {
 	// Base returns the scheme of addresses and what follows the first label of their host,
 	// such as "http" and ".localhost:8080". ok is false if the host has no such names.
 	Base func() (scheme, suffix string, ok bool)
+	// Allowed returns the origins that the operator allows the canvas of a channel besides
+	// its own. Nil allows none.
+	Allowed func(channel string) allow.List
 	// Files serves a file below /.ahp/ of the page's frames, with the page's headers, and
 	// reports whether there is one of that name. Nil serves none.
 	Files Files

@@ -59,12 +59,16 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-func newStage(t *testing.T, app http.Handler) *stage {
+func newStage(t *testing.T, app http.Handler, more ...func(*host.Options)) *stage {
 	t.Helper()
 	s := &stage{t: t, app: httptest.NewServer(app)}
 	t.Cleanup(s.app.Close)
 	var err error
-	s.host, err = host.New(host.Options{ViewToken: "view-token", Logger: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	opts := host.Options{ViewToken: "view-token", Logger: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	for _, change := range more {
+		change(&opts)
+	}
+	s.host, err = host.New(opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
@@ -23,6 +24,8 @@ type responder struct {
 	header http.Header
 	insert string // the script of documents; "" for our own responses
 	wrote  bool
+
+	allowed allow.List // what the canvas may load from besides its own origin
 
 	inserting bool
 	tag       string
@@ -67,7 +70,7 @@ func (w *responder) WriteHeader(status int) {
 		policies = w.filter()
 	}
 	to := w.to.Header()
-	web.SetCanvasHeaders(w.to)
+	web.SetAllowedHeaders(w.to, w.allowed)
 	for name, values := range w.header {
 		if _, ours := to[name]; !ours || name == "Cache-Control" {
 			to[name] = values
@@ -167,7 +170,7 @@ func (w *responder) Flush() { _ = w.FlushError() }
 // Hijack is for http.ResponseController: the response of an upgrade has the headers of
 // w.Header.
 func (w *responder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	web.SetCanvasHeaders(w)
+	web.SetAllowedHeaders(w, w.allowed)
 	w.wrote = true
 	return http.NewResponseController(w.to).Hijack()
 }

@@ -51,6 +51,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.serving.Done()
 	out := newResponder(w, r)
 	p, ours := g.find(strings.ToLower(r.Host))
+	if p != nil && g.opts.Allowed != nil {
+		out.allowed = g.opts.Allowed(p.channel.uri)
+	}
 	switch {
 	case !ours:
 		standalone.Fail(out, r, http.StatusMisdirectedRequest, "The host serves no canvas under this name.")

@@ -11,6 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -24,6 +25,10 @@ func (h *Host) openGateway() {
 			live, ok := h.canvases.Content.Live(channel)
 			app, _ := live.Instance.(canvas.WebApp)
 			return gateway.Instance{State: live.State, App: app, Life: live.Life}, ok
+		},
+		Allowed: func(channel string) allow.List {
+			live, _ := h.canvases.Content.Live(channel)
+			return h.canvases.Allowed(live.State)
 		},
 		Exists: h.canvases.Content.Exists, Read: h.canvases.Content.Fetch,
 		Connect: h.views.connect, Base: h.sites.contentBase, Logger: h.logger,

@@ -22,6 +22,7 @@ func methods(s *session.Service, c *engine.Engine, p *people, past *history.Hist
 		server.HandleStream(canvas.CanvasReadResource, c.Content.StreamResource),
 		server.Handle(canvas.CanvasSetPrivate, c.SetPrivate),
 		server.Handle(canvas.CanvasUndoClose, c.UndoClose),
+		server.Handle(canvas.CanvasPersonOpen, c.PersonOpen).Concurrent(),
 		server.Handle(canvas.CanvasPeople, p.ask),
 		server.Handle(canvas.CanvasInvite, p.invite),
 		server.Handle(canvas.CanvasHistory, past.Ask),

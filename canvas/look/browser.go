@@ -19,7 +19,8 @@ const (
 	StartTime = 20 * time.Second
 	// IdleTime is for how long the browser is kept without a look.
 	IdleTime = 5 * time.Minute
-	// MaxMemory is how much memory the browser's processes can take, in bytes.
+	// MaxMemory is how much memory the browser's processes can take, in bytes, on Linux; see
+	// the package for other systems.
 	MaxMemory = 1 << 30
 	// atOnce is how many looks run at a time; others wait for LookTime at most.
 	atOnce = 2

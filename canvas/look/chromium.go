@@ -196,7 +196,7 @@ func (c *chromium) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if p := c.process.Load(); p != nil && memoryOf(p.Pid) > MaxMemory {
+		if p := c.process.Load(); p != nil && memoryOf(p.Pid) > maxMemory {
 			c.fat.Store(true)
 			killGroup(p)
 			return

@@ -11,8 +11,9 @@
 //   - The browser reaches one address: that of the host's listener, at the names of the page
 //     and its canvases. All its connections go through a gate in this process, which
 //     refuses everything else; the browser itself resolves no names.
-//   - A process whose pages take more than MaxMemory of memory is killed (on Linux; on
-//     other systems only the JavaScript heap has a limit).
+//   - A browser whose pages take more than MaxMemory of memory is killed. On Unix systems
+//     other than Linux the limit is 3 GiB, because memory that its processes share counts
+//     for each. On Windows only the JavaScript heap of a page has a limit, 512 MiB.
 //
 // A page cannot tell the browser to show another canvas: it has the page of the host for
 // one canvas, with a token of the role look.

@@ -1,6 +1,9 @@
 package look
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SetLimit replaces LookTime.
 func (b *Browser) SetLimit(d time.Duration) { b.limit = d }
@@ -14,4 +17,16 @@ func (b *Browser) Process() int {
 	}
 	<-b.run.ready
 	return b.run.engine.(*chromium).process.Load().Pid
+}
+
+// AwaitSpare waits until the tab of the next look has been prepared.
+func (b *Browser) AwaitSpare(ctx context.Context) {
+	b.mu.Lock()
+	c := b.run.engine.(*chromium)
+	b.mu.Unlock()
+	select {
+	case t := <-c.spare:
+		c.spare <- t
+	case <-ctx.Done():
+	}
 }

@@ -15,5 +15,7 @@ func killGroup(p *os.Process) {
 	}
 }
 
+const maxMemory = MaxMemory
+
 // memoryOf is not known on this system: only the JavaScript heap has a limit.
 func memoryOf(int) int64 { return 0 }

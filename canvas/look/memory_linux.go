@@ -10,6 +10,8 @@ import (
 
 func endWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
+const maxMemory = MaxMemory
+
 // memoryOf returns the memory of a process group in bytes, without files that the
 // processes share.
 func memoryOf(group int) (sum int64) {

@@ -6,5 +6,8 @@ import "syscall"
 
 func endWithParent(*syscall.SysProcAttr) {}
 
-// memoryOf is not known on this system: only the JavaScript heap has a limit.
-func memoryOf(int) int64 { return 0 }
+// maxMemory is MaxMemory and what some ten processes of a browser share, which counts once
+// for each.
+const maxMemory = MaxMemory + 2<<30
+
+func memoryOf(group int) int64 { return residentOf(group) }

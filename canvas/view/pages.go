@@ -138,12 +138,17 @@ func (p *Pages) leave(id string) {
 	delete(p.calls, id)
 }
 
-// assign assigns a call to the earliest View, and waits for one if there is none.
+// assign assigns a call to the earliest View. If there is none, it tells the renderers that
+// an action waits, because they might have unloaded the page, and waits for a View.
 func (p *Pages) assign(ctx context.Context, id string) (*call, error) {
-	for {
+	for wanted := false; ; wanted = true {
 		c, arrived, err := p.tryAssign(id)
 		if c != nil || err != nil {
 			return c, err
+		}
+		if !wanted {
+			// An error means that the renderers do not learn of it; the deadline still holds.
+			_ = p.opts.To.Post(ctx, ahp.MustMarshal(toPage{Tag: tag, Type: "wanted"}))
 		}
 		select {
 		case <-arrived:

@@ -158,7 +158,7 @@ func TestAllowedOrigins(t *testing.T) {
 	label := lists.For("", "allowed").Label()
 	one := site{id: "one", title: "One", allow: true, files: map[string]string{"index.html": page("one")}}
 	two := site{id: "two", title: "Two", files: map[string]string{"index.html": page("two")}}
-	// three goes to a host with the label: by frames, by itself, and with a worker.
+	// three goes to a host with the label: by frames, by navigating there, and with a worker.
 	taken := `location.protocol + "//" + location.host.replace(/^c-/, "` + label + `-")`
 	three := site{id: "three", title: "Three", files: map[string]string{"index.html": `<!doctype html><title>three</title><body><script type="module">
 		import { send } from "/.ahp/canvas.js";
@@ -197,5 +197,28 @@ func TestAllowedOrigins(t *testing.T) {
 	note := `[...document.querySelectorAll(".card")].map((c) => c.querySelector("h2").textContent + ": " + (c.querySelector(".note").hidden ? "" : c.querySelector(".note").textContent)).sort().join("; ")`
 	if got := webtest.Eval[string](t, p, note); !strings.Contains(got, "One: This canvas may load from *.cdn.localhost:") || !strings.Contains(got, "wss://live.localhost:") || !strings.HasSuffix(got, "Two: ") {
 		t.Errorf("the cards say %q", got)
+	}
+}
+
+// TestAllowedOriginsInWorker: without the other protections the service worker still refuses
+// origins that are not on the canvas's list.
+func TestAllowedOriginsInWorker(t *testing.T) {
+	b := webtest.Start(t, "ignore-certificate-errors")
+	if b.Kind != webtest.Chromium {
+		t.Skip("the other browsers refuse the certificate")
+	}
+	cdn, other := newElsewhere(t), newElsewhere(t)
+	bases := fmt.Sprintf(`[["one", %q], ["one", %q]]`, cdn.URL, other.URL)
+	one := site{id: "one", title: "One", allow: true, files: map[string]string{"index.html": strings.ReplaceAll(loadsAll, "BASES", bases)}}
+	bare := without("answer: Content-Security-Policy", "answer: Connection-Allowlist")
+	p := b.Open(t, startWith(t, setup{name: "localhost", wrap: bare, allow: []string{cdn.URL}}, one).link)
+	p.Wait(t, `document.querySelectorAll(".card").length === 1`)
+	p.Wait(t, everyCard)
+	unseen := func(way string) bool { return way == "socket" || way == "frame" } // by the worker
+	if diff := cmp.Diff([]string{"audio", "fetch", "font", "img", "script", "style"}, slices.DeleteFunc(cdn.take("one"), unseen)); diff != "" {
+		t.Errorf("the allowed origin (-want +got)\n%s", diff)
+	}
+	if got := slices.DeleteFunc(other.take("one"), unseen); len(got) > 0 {
+		t.Errorf("another origin was reached by %v", got)
 	}
 }

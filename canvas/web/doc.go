@@ -28,6 +28,7 @@
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas with its title, messages and buttons
 //	cardtext.js the markup of a card, and its longer texts
+//	allowed.js  the origins that the operator lets canvases load from
 //	mount.js    the frame of a canvas, its ports and its limits
 //	view.js     view/1: connects a canvas's page to its provider
 //	offer.js    the bar with a link that a canvas offers
@@ -51,7 +52,9 @@
 // the theme before the first paint, event streams that survive the worker, links for new
 // windows opened in place, and no WebRTC, because Chromium kills the process of a page
 // that uses it under our policies), canvas.js (imported by a canvas: onAction, send,
-// onMessage, input, onInput, onTheme, offerLink).
+// onMessage, input, onInput, onTheme, offerLink, mayLoad). A content host whose name begins
+// with the label of a list (package allow) has its origins in its policies, in sw.js and in
+// canvas.js; the names of other canvases begin with "c".
 //
 // # view/1
 //

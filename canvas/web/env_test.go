@@ -168,7 +168,10 @@ func (e *env) note(r *http.Request) {
 func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := e.sites[req.InstanceID]
+	s, known := e.sites[req.InstanceID]
+	if !known { // a person opened it
+		s = helloSite(req.InstanceID)
+	}
 	e.handles[s.id] = h
 	if s.app != nil {
 		return e.openApp(s, h)

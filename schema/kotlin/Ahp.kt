@@ -875,6 +875,40 @@ data class CanvasPeopleResponse(override val json: JsonObject) : View {
 }
 
 /**
+ * x-ahp-canvas/personOpen, client to host. Opens a declared canvas for a person. The host
+ * refuses a connection of an agent, which has its own endpoint for that.
+ */
+data class CanvasPersonOpenRequest(override val json: JsonObject) : View, ClientRequest {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val params: PersonOpenParams get() = json.getValue("params").let { PersonOpenParams(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, params: PersonOpenParams) = CanvasPersonOpenRequest(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("method", JsonPrimitive("x-ahp-canvas/personOpen"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
+ * The response to x-ahp-canvas/personOpen.
+ */
+data class CanvasPersonOpenResponse(override val json: JsonObject) : View {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val result: PersonOpenResult get() = json.getValue("result").let { PersonOpenResult(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, result: PersonOpenResult) = CanvasPersonOpenResponse(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("result", result.json)
+        })
+    }
+}
+
+/**
  * CanvasProviderError (-32012)
  */
 data class CanvasProviderError(override val json: JsonObject) : View, HostError {
@@ -1379,6 +1413,7 @@ fun readClientRequest(json: JsonObject): ClientRequest = when (json.getValue("me
     "canvasClose" -> CanvasCloseRequest(json)
     "x-ahp-canvas/setPrivate" -> CanvasSetPrivateRequest(json)
     "x-ahp-canvas/people" -> CanvasPeopleRequest(json)
+    "x-ahp-canvas/personOpen" -> CanvasPersonOpenRequest(json)
     "x-ahp-canvas/undoClose" -> CanvasUndoCloseRequest(json)
     "x-ahp-canvas/history" -> CanvasHistoryRequest(json)
     "x-ahp-canvas/invite" -> CanvasInviteRequest(json)
@@ -2352,6 +2387,53 @@ data class Person(override val json: JsonObject) : View {
             name?.let { put("name", JsonPrimitive(it)) }
             put("role", JsonPrimitive(role))
             you?.let { put("you", JsonPrimitive(it)) }
+        })
+    }
+}
+
+/**
+ * PersonOpenParams opens a canvas for a person, without an input.
+ */
+data class PersonOpenParams(override val json: JsonObject) : View {
+    /**
+     * the session
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+    /**
+     * a declared canvas
+     */
+    val canvasId: String get() = json.getValue("canvasId").let { it.jsonPrimitive.content }
+    /**
+     * of its extension; "" if CanvasID alone is unambiguous
+     */
+    val extensionId: String? get() = json.known("extensionId")?.let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(channel: String, canvasId: String, extensionId: String? = null) = PersonOpenParams(buildJsonObject {
+            put("channel", JsonPrimitive(channel))
+            put("canvasId", JsonPrimitive(canvasId))
+            extensionId?.let { put("extensionId", JsonPrimitive(it)) }
+        })
+    }
+}
+
+/**
+ * PersonOpenResult names the instance that was opened.
+ */
+data class PersonOpenResult(override val json: JsonObject) : View {
+    /**
+     * names the instance in its session
+     */
+    val instanceId: String get() = json.getValue("instanceId").let { it.jsonPrimitive.content }
+    /**
+     * its ahp-canvas: channel
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(instanceId: String, channel: String) = PersonOpenResult(buildJsonObject {
+            put("instanceId", JsonPrimitive(instanceId))
+            put("channel", JsonPrimitive(channel))
         })
     }
 }

@@ -279,6 +279,7 @@ literal!(IsUnsubscribe: str = "unsubscribe");
 literal!(IsXAhpCanvasHistory: str = "x-ahp-canvas/history");
 literal!(IsXAhpCanvasInvite: str = "x-ahp-canvas/invite");
 literal!(IsXAhpCanvasPeople: str = "x-ahp-canvas/people");
+literal!(IsXAhpCanvasPersonOpen: str = "x-ahp-canvas/personOpen");
 literal!(IsXAhpCanvasSetPrivate: str = "x-ahp-canvas/setPrivate");
 literal!(IsXAhpCanvasUndoClose: str = "x-ahp-canvas/undoClose");
 
@@ -987,6 +988,39 @@ object!(CanvasPeopleResponse {
     required result "result",
 });
 
+/// x-ahp-canvas/personOpen, client to host. Opens a declared canvas for a person. The host
+/// refuses a connection of an agent, which has its own endpoint for that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasPersonOpenRequest {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub method: IsXAhpCanvasPersonOpen,
+    pub params: PersonOpenParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasPersonOpenRequest {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required method "method",
+    required params "params",
+});
+
+/// The response to x-ahp-canvas/personOpen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasPersonOpenResponse {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub result: PersonOpenResult,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasPersonOpenResponse {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required result "result",
+});
+
 /// CanvasProviderError (-32012)
 #[derive(Clone, Debug, PartialEq)]
 pub struct CanvasProviderError {
@@ -1374,13 +1408,14 @@ pub enum ClientRequest {
     CanvasCloseRequest(Box<CanvasCloseRequest>),
     CanvasSetPrivateRequest(Box<CanvasSetPrivateRequest>),
     CanvasPeopleRequest(Box<CanvasPeopleRequest>),
+    CanvasPersonOpenRequest(Box<CanvasPersonOpenRequest>),
     CanvasUndoCloseRequest(Box<CanvasUndoCloseRequest>),
     CanvasHistoryRequest(Box<CanvasHistoryRequest>),
     CanvasInviteRequest(Box<CanvasInviteRequest>),
     /// A value with a tag that this version does not know.
     Unknown(Value),
 }
-tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", CanvasUndoCloseRequest = "x-ahp-canvas/undoClose", CanvasHistoryRequest = "x-ahp-canvas/history", CanvasInviteRequest = "x-ahp-canvas/invite", });
+tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", CanvasPersonOpenRequest = "x-ahp-canvas/personOpen", CanvasUndoCloseRequest = "x-ahp-canvas/undoClose", CanvasHistoryRequest = "x-ahp-canvas/history", CanvasInviteRequest = "x-ahp-canvas/invite", });
 
 /// CompletionsResult has no items, because there is no config.
 #[derive(Clone, Debug, PartialEq)]
@@ -2137,6 +2172,39 @@ object!(Person {
     optional name "name",
     required role "role",
     optional you "you",
+});
+
+/// PersonOpenParams opens a canvas for a person, without an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PersonOpenParams {
+    /// the session
+    pub channel: String,
+    /// a declared canvas
+    pub canvas_id: String,
+    /// of its extension; "" if CanvasID alone is unambiguous
+    pub extension_id: Option<String>,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(PersonOpenParams {
+    required channel "channel",
+    required canvas_id "canvasId",
+    optional extension_id "extensionId",
+});
+
+/// PersonOpenResult names the instance that was opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PersonOpenResult {
+    /// names the instance in its session
+    pub instance_id: String,
+    /// its ahp-canvas: channel
+    pub channel: String,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(PersonOpenResult {
+    required instance_id "instanceId",
+    required channel "channel",
 });
 
 /// PingParams is the params of ping.

@@ -991,6 +991,39 @@ public struct CanvasPeopleResponse: AHPView {
     }
 }
 
+/// x-ahp-canvas/personOpen, client to host. Opens a declared canvas for a person. The host
+/// refuses a connection of an agent, which has its own endpoint for that.
+public struct CanvasPersonOpenRequest: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/personOpen")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var params: PersonOpenParams? {
+        get { members["params"].flatMap { $0.object.map(PersonOpenParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// The response to x-ahp-canvas/personOpen.
+public struct CanvasPersonOpenResponse: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var result: PersonOpenResult? {
+        get { members["result"].flatMap { $0.object.map(PersonOpenResult.init(members:)) } }
+        set { members["result"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
 /// CanvasProviderError (-32012)
 public struct CanvasProviderError: AHPView {
     public var members: [String: JSON]
@@ -1498,6 +1531,7 @@ public enum ClientRequest: AHPView {
     case canvasCloseRequest(CanvasCloseRequest)
     case canvasSetPrivateRequest(CanvasSetPrivateRequest)
     case canvasPeopleRequest(CanvasPeopleRequest)
+    case canvasPersonOpenRequest(CanvasPersonOpenRequest)
     case canvasUndoCloseRequest(CanvasUndoCloseRequest)
     case canvasHistoryRequest(CanvasHistoryRequest)
     case canvasInviteRequest(CanvasInviteRequest)
@@ -1526,6 +1560,7 @@ public enum ClientRequest: AHPView {
         case JSON.string("canvasClose"): self = .canvasCloseRequest(CanvasCloseRequest(members: members))
         case JSON.string("x-ahp-canvas/setPrivate"): self = .canvasSetPrivateRequest(CanvasSetPrivateRequest(members: members))
         case JSON.string("x-ahp-canvas/people"): self = .canvasPeopleRequest(CanvasPeopleRequest(members: members))
+        case JSON.string("x-ahp-canvas/personOpen"): self = .canvasPersonOpenRequest(CanvasPersonOpenRequest(members: members))
         case JSON.string("x-ahp-canvas/undoClose"): self = .canvasUndoCloseRequest(CanvasUndoCloseRequest(members: members))
         case JSON.string("x-ahp-canvas/history"): self = .canvasHistoryRequest(CanvasHistoryRequest(members: members))
         case JSON.string("x-ahp-canvas/invite"): self = .canvasInviteRequest(CanvasInviteRequest(members: members))
@@ -1555,6 +1590,7 @@ public enum ClientRequest: AHPView {
         case .canvasCloseRequest(let v): return v.members
         case .canvasSetPrivateRequest(let v): return v.members
         case .canvasPeopleRequest(let v): return v.members
+        case .canvasPersonOpenRequest(let v): return v.members
         case .canvasUndoCloseRequest(let v): return v.members
         case .canvasHistoryRequest(let v): return v.members
         case .canvasInviteRequest(let v): return v.members
@@ -2559,6 +2595,48 @@ public struct Person: AHPView {
     public var you: Bool? {
         get { members["you"].flatMap { $0.boolean } }
         set { members["you"] = newValue.map { JSON.bool($0) } }
+    }
+}
+
+/// PersonOpenParams opens a canvas for a person, without an input.
+public struct PersonOpenParams: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// the session
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// a declared canvas
+    public var canvasId: String? {
+        get { members["canvasId"].flatMap { $0.text } }
+        set { members["canvasId"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of its extension; "" if CanvasID alone is unambiguous
+    public var extensionId: String? {
+        get { members["extensionId"].flatMap { $0.text } }
+        set { members["extensionId"] = newValue.map { JSON.string($0) } }
+    }
+}
+
+/// PersonOpenResult names the instance that was opened.
+public struct PersonOpenResult: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// names the instance in its session
+    public var instanceId: String? {
+        get { members["instanceId"].flatMap { $0.text } }
+        set { members["instanceId"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// its ahp-canvas: channel
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
     }
 }
 

@@ -63,6 +63,7 @@ export type ClientRequest =
   | CanvasCloseRequest
   | CanvasSetPrivateRequest
   | CanvasPeopleRequest
+  | CanvasPersonOpenRequest
   | CanvasUndoCloseRequest
   | CanvasHistoryRequest
   | CanvasInviteRequest;
@@ -821,6 +822,57 @@ export interface Person {
    * it is the connection that asks
    */
   you?: boolean;
+  [k: string]: unknown;
+}
+/**
+ * x-ahp-canvas/personOpen, client to host. Opens a declared canvas for a person. The host refuses a connection of an agent, which has its own endpoint for that.
+ */
+export interface CanvasPersonOpenRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: "x-ahp-canvas/personOpen";
+  params: PersonOpenParams;
+  [k: string]: unknown;
+}
+/**
+ * PersonOpenParams opens a canvas for a person, without an input.
+ */
+export interface PersonOpenParams {
+  /**
+   * the session
+   */
+  channel: string;
+  /**
+   * a declared canvas
+   */
+  canvasId: string;
+  /**
+   * of its extension; "" if CanvasID alone is unambiguous
+   */
+  extensionId?: string;
+  [k: string]: unknown;
+}
+/**
+ * The response to x-ahp-canvas/personOpen.
+ */
+export interface CanvasPersonOpenResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: PersonOpenResult;
+  [k: string]: unknown;
+}
+/**
+ * PersonOpenResult names the instance that was opened.
+ */
+export interface PersonOpenResult {
+  /**
+   * names the instance in its session
+   */
+  instanceId: string;
+  /**
+   * its ahp-canvas: channel
+   */
+  channel: string;
   [k: string]: unknown;
 }
 /**

@@ -114,6 +114,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 }
 
 type runner struct {
+	later  bool // the host speaks later versions
 	opts   Options
 	prefix string // begins the prefix of every namespace of this run
 	host   Host

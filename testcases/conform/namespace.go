@@ -2,7 +2,9 @@ package conform
 
 import (
 	"bytes"
+	"encoding/base64"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -28,6 +30,8 @@ func (n *namespace) offer() string {
 
 var (
 	sessionURI = regexp.MustCompile(`ahp-session:/([A-Za-z0-9])`)
+	legacyURI  = regexp.MustCompile(`(^|")canvas:/([A-Za-z0-9])`) // a session, for editors
+	encodedURI = regexp.MustCompile(`(ahp-chat://default/|mcp:/ahp-canvas/)([A-Za-z0-9_-]+)`)
 	clientID   = regexp.MustCompile(`("clientId"\s*:\s*")([^"])`)
 	ofClient   = regexp.MustCompile(`"client:([^"])`)
 	demoID     = regexp.MustCompile(`("extensionId"\s*:\s*")(demo"|other")`)
@@ -38,7 +42,8 @@ var (
 // out converts a frame of a transcript for the host. It works on bytes, because
 // some frames of transcripts are not JSON.
 func (n *namespace) out(frame []byte) []byte {
-	frame = sessionURI.ReplaceAll(frame, []byte("ahp-session:/"+n.prefix+"${1}"))
+	frame = n.prefixed(frame)
+	frame = reEncode(frame, n.prefixed)
 	frame = clientID.ReplaceAll(frame, []byte("${1}"+n.prefix+"${2}"))
 	frame = ofClient.ReplaceAll(frame, []byte(`"client:`+n.prefix+"${1}"))
 	if n.standIn {
@@ -60,11 +65,36 @@ func (n *namespace) in(frame []byte) ([]byte, bool) {
 	if !ours {
 		return nil, false
 	}
-	frame = bytes.ReplaceAll(frame, []byte(n.prefix), nil)
+	frame = reEncode(frame, n.plain)
+	frame = n.plain(frame)
 	if n.version != "" {
 		frame = bytes.ReplaceAll(frame, []byte(`"`+n.version+`"`), theVersion)
 	}
 	return n.rename(frame, n.agent, "canvas"), true
+}
+
+// prefixed adds the prefix to the names of sessions.
+func (n *namespace) prefixed(text []byte) []byte {
+	text = sessionURI.ReplaceAll(text, []byte("ahp-session:/"+n.prefix+"${1}"))
+	return legacyURI.ReplaceAll(text, []byte("${1}canvas:/"+n.prefix+"${2}"))
+}
+
+// plain removes the prefix.
+func (n *namespace) plain(text []byte) []byte {
+	return bytes.ReplaceAll(text, []byte(n.prefix), nil)
+}
+
+// reEncode replaces sessions inside the names of chats and of channels of cards, which have
+// them in base64url.
+func reEncode(frame []byte, change func([]byte) []byte) []byte {
+	return encodedURI.ReplaceAllFunc(frame, func(m []byte) []byte {
+		parts := encodedURI.FindSubmatch(m)
+		name, err := base64.RawURLEncoding.Strict().DecodeString(string(parts[2]))
+		if err != nil || !utf8.Valid(name) {
+			return m
+		}
+		return base64.RawURLEncoding.AppendEncode(bytes.Clone(parts[1]), change(name))
+	})
 }
 
 // rename replaces the provider of sessions in a frame, if it is from, by to.

@@ -12,6 +12,8 @@ func TestNamespace(t *testing.T) {
 		{`{"uri":"ahp-canvas-content:/c1/x","clientId" : "c1"}`, `{"uri":"ahp-canvas-content:/c1/x","clientId" : "x1-c1"}`},
 		{`{"clientId":"","extensionId":"client:c1","channel":"ahp-session:"}`, `{"clientId":"","extensionId":"client:x1-c1","channel":"ahp-session:"}`},
 		{`{"clientId":7,"protocolVersions":["0.6.0"],"provider":"canvas"}`, `{"clientId":7,"protocolVersions":["0.6.0"],"provider":"canvas"}`},
+		{`["ahp-chat://default/YWhwLXNlc3Npb246L2RlZmF1bHQ","canvas:/new","ahp-chat://default/Y2FudmFzOi9uZXc"]`, `["ahp-chat://default/YWhwLXNlc3Npb246L3gxLWRlZmF1bHQ","canvas:/x1-new","ahp-chat://default/Y2FudmFzOi94MS1uZXc"]`},
+		{`{"channel":"mcp:/ahp-canvas/YWhwLXNlc3Npb246L2RlZmF1bHQ","x":"ahp-chat://default/_"}`, `{"channel":"mcp:/ahp-canvas/YWhwLXNlc3Npb246L3gxLWRlZmF1bHQ","x":"ahp-chat://default/_"}`},
 		{"\xff no JSON: ahp-session:/x", "\xff no JSON: ahp-session:/x1-x"},
 	} {
 		if got := string(n.out([]byte(tt.out))); got != tt.wire {

@@ -53,9 +53,24 @@ func (r *runner) probe(ctx context.Context) error {
 		return fmt.Errorf("the response to subscribe is not valid AHP: %w", err)
 	}
 	state := response.Snapshot.State
+	r.later = r.speaksLater(ctx)
 	r.host.Canvas = state["openCanvases"] != nil || state["canvases"] != nil
 	_, err = c.call("disposeSession", map[string]any{"channel": given})
 	return err
+}
+
+// speaksLater reports whether the host accepts a client of 1.0.
+func (r *runner) speaksLater(ctx context.Context) bool {
+	e := &env{opts: &r.opts, ns: namespace{prefix: r.prefix + "p-"}}
+	defer e.end()
+	conn, err := e.dial(ctx, "later", r.opts.Token)
+	if err != nil {
+		return false
+	}
+	_, err = (&caller{env: e, conn: conn}).call("initialize", map[string]any{
+		"channel": ahp.RootURI, "clientId": "later", "protocolVersions": []string{"1.0.0"},
+	})
+	return err == nil
 }
 
 // createGiven creates a session without a provider or, if the host refuses that,

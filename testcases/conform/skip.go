@@ -21,7 +21,7 @@ const (
 	reasonAgent       = "the agent has to open a canvas, which no client can; offer the tools at an MCP endpoint (--mcp URL) or by a command (--open-cmd CMD)"
 	reasonTools       = "the agent needs a tool that the host's MCP endpoint does not have: "
 	reasonDemo        = "needs the demo extensions of testcases/README.md inside the host; use --demo if it has them"
-	reasonLater       = "needs the later versions of AHP, with sessions that have the names of the case"
+	reasonLater       = "the host does not speak AHP 1.0"
 	reasonTokens      = "needs tokens that only a host built for tests has"
 	reasonOrigin      = "the host itself has to change a session's title; only a host built for tests can be told to"
 	reasonSlow        = "waits for more than a few seconds; use --slow to play it"
@@ -52,7 +52,7 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 		return reasonOrigin
 	case has(testcases.NeedsHost) && !r.canPlayHostSteps(t):
 		return reasonHost
-	case has(testcases.NeedsLater):
+	case has(testcases.NeedsLater) && !r.later:
 		return reasonLater
 	case has(testcases.NeedsTokens):
 		return reasonTokens
@@ -60,7 +60,7 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 		return cmp.Or(r.opts.NoAgent, reasonAgent)
 	case has(testcases.NeedsAgent) && r.lacksTool(t) != "":
 		return reasonTools + r.lacksTool(t)
-	case has(testcases.NeedsDemo) && !r.opts.Demo && insideOnly(t):
+	case has(testcases.NeedsDemo) && !r.opts.Demo && (has(testcases.NeedsLater) || insideOnly(t)):
 		return reasonDemo
 	case waits(t) > r.opts.SlowAfter && !r.opts.Slow:
 		return reasonSlow

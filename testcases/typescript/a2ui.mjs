@@ -5,9 +5,21 @@ import { createInterface } from "node:readline";
 import { MessageProcessor } from "@a2ui/web_core/v0_9";
 import { basicCatalog } from "@a2ui/web_core/v0_9/basic_catalog";
 
+/** The milliseconds of processor time of a round over lists of messages, given as JSON, each on a new processor. */
+function bench(lists, rounds) {
+  const began = process.cpuUsage();
+  for (let n = 0; n < rounds; n++) for (const text of lists) new MessageProcessor([basicCatalog]).processMessages(JSON.parse(text));
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000 / rounds;
+}
+
 let processor = new MessageProcessor([basicCatalog]);
 for await (const line of createInterface({ input: process.stdin })) {
   const list = JSON.parse(line);
+  if (list?.bench) {
+    console.log(JSON.stringify({ ms: bench(list.bench, list.rounds) }));
+    continue;
+  }
   if (list === null) processor = new MessageProcessor([basicCatalog]);
   let error;
   const began = performance.now();

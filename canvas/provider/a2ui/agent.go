@@ -30,6 +30,8 @@ type Turn struct {
 	// Model is the a2uiClientDataModel with the models of this agent's surfaces alone; nil
 	// if none of them syncs.
 	Model ahp.Value
+	// Capabilities are the a2uiClientCapabilities of the pages; nil is the basic catalog.
+	Capabilities ahp.Value
 }
 
 // Reply is a part of an agent's answer.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -64,6 +65,66 @@ func BenchmarkSubmit(b *testing.B) {
 			wg.Wait()
 		})
 	}
+}
+
+// BenchmarkCallers stores records from one caller and from 64, beside 64 goroutines that only
+// write and sync files of the same bytes, each with its own file and one sync of the folder
+// for all: what this disk and these processors give. x-one is what 64 callers store in the
+// time in which one stores a record, and x-raw the same for the bare files.
+func BenchmarkCallers(b *testing.B) {
+	in := aap.Interaction{Action: "click", Element: "approve", CanvasFile: "reports/approval.html", Data: ahp.Value(`{"id":"pr-42","title":"Add OAuth support"}`)}
+	e := open(b, unlimited)
+	content := []byte(e.file(e.submit(in).FileName()))
+	dir := b.TempDir()
+	folder, err := os.Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer folder.Close()
+	n := 0
+	bare := func(callers int) time.Duration {
+		began := time.Now()
+		var wg sync.WaitGroup
+		for range callers {
+			name := filepath.Join(dir, fmt.Sprint(n))
+			n++
+			wg.Go(func() {
+				f, err := os.Create(name)
+				if err == nil {
+					_, err = f.Write(content)
+					err = errors.Join(err, f.Sync(), f.Close())
+				}
+				if err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if err := folder.Sync(); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	ours := func(callers int) time.Duration {
+		began := time.Now()
+		var wg sync.WaitGroup
+		for range callers {
+			wg.Go(func() { e.submit(in) })
+		}
+		wg.Wait()
+		return time.Since(began)
+	}
+	took := map[string][]time.Duration{}
+	for b.Loop() { // side by side, so that all meet the same load
+		took["one"] = append(took["one"], ours(1))
+		took["64"] = append(took["64"], ours(64))
+		took["raw one"] = append(took["raw one"], bare(1))
+		took["raw 64"] = append(took["raw 64"], bare(64))
+	}
+	median := func(name string) float64 { slices.Sort(took[name]); return float64(took[name][len(took[name])/2]) }
+	b.ReportMetric(64*median("one")/median("64"), "x-one")
+	b.ReportMetric(64*median("raw one")/median("raw 64"), "x-raw")
+	b.ReportMetric(median("one")/median("raw one"), "x-syncs")
 }
 
 // BenchmarkInject puts the bridge into a page of 1 MiB, beside a copy of it.

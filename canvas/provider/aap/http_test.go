@@ -349,6 +349,12 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %d %s", body, status, answer)
 		}
 	}
+	// A token was shown, so no form of another site can forge it: any media type is JSON.
+	resp, err := http.Post(s.url+submitPath, "text/plain", strings.NewReader(`{"action":"a","canvasFile":"p.html"}`))
+	if err != nil || resp.StatusCode != 201 {
+		t.Error(resp, err)
+	}
+	_ = resp.Body.Close()
 	if _, answer, _ := s.do("GET", submitPath+"?before=none", ""); !strings.Contains(answer, `"invalid_field","message":"before must be the id of a record","field":"before"`) {
 		t.Errorf("an unknown before: %s", answer)
 	}

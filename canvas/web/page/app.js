@@ -6,7 +6,7 @@ import { Client, UNVERIFIED } from "./ahp.js";
 import { Attention } from "./attention.js";
 import { attentionOf, drawBadges, progressText } from "./badges.js";
 import { Card } from "./card.js";
-import { Catalogue } from "./catalogue.js";
+import { Gallery } from "./gallery.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
 import { DEFAULT_SESSION, dropKey, LOOKING, openedLink, redeem, takeKey } from "./key.js";
@@ -40,7 +40,7 @@ const fresh = new Set();
 const mounts = new Mounts();
 const layout = new Layout(byId("canvases"), session, () => queueMicrotask(arranged)); // the cards of one change are adopted first
 const switcher = new Switcher({ entries, show, beside: (id) => layout.beside(id), menu: (id, button) => openMenu(button, menuOf(id)), split: (...to) => layout.splitAt(...to) });
-const catalogue = new Catalogue(openCanvas);
+const gallery = new Gallery(openCanvas, showOpened);
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
@@ -171,6 +171,7 @@ function action(e) {
   if (!card?.state) return;
   if (e.action.type === "canvas/message") {
     const payload = e.action.payload;
+    if (!own && payload?.["x-ahp"] === "view/1" && payload.type === "wanted") return mounts.wake(card);
     if (!own) card.view.receive(payload);
     timeline.changed();
     // A click in a frame also activates its ancestors, so this tells a person's message from the canvas's own. The provider of a bundled canvas says more.
@@ -195,7 +196,7 @@ function request(method, params) {
 /** What people see of a canvas; one that is not mounted is mounted first. @param {Card} card */
 async function seen(card) {
   mounts.wake(card);
-  for (let i = 0; card.phase === "starting" && i < 15; i++) await new Promise((resolve) => setTimeout(resolve, 100)); // the host waits for two seconds
+  for (let i = 0; card.phase === "starting" && i < 7; i++) await new Promise((resolve) => setTimeout(resolve, 100)); // the host waits for two seconds
   return card.look();
 }
 
@@ -220,7 +221,7 @@ function setSession(next) {
   byId("title").textContent = title;
   byId("session-status").textContent = [statusText(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
   document.title = title;
-  catalogue.update(state?.canvases ?? []);
+  gallery.update(state?.canvases ?? []);
   setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING), news);
   problem = sessionProblem(); // a state arrived, so any connection problem is over
   showProblem();
@@ -288,6 +289,7 @@ function show(id) {
   if (!card) return;
   layout.show(id);
   setAddress(id);
+  byId("canvases").focus();
   card.element.scrollIntoView({ block: "nearest" });
   card.focusFrame();
 }
@@ -325,11 +327,16 @@ function shareItems(card) {
   ];
 }
 
-/** Opens a canvas for the person. @param {any} declaration */
+/** Opens a canvas for the person. @param {any} declaration @returns {Promise<string>} its instance id */
 async function openCanvas({ canvasId, extensionId }) {
-  const { instanceId } = await client.request("x-ahp-canvas/open", { channel: session, canvasId, extensionId });
-  if (cardOf(instanceId)) show(instanceId);
-  else awaited = instanceId;
+  const { instanceId } = await client.request("x-ahp-canvas/personOpen", { channel: session, canvasId, extensionId });
+  return instanceId;
+}
+
+/** Shows a canvas that the person opened, now or when its card arrives. @param {string} id */
+function showOpened(id) {
+  if (cardOf(id)) show(id);
+  else awaited = id;
 }
 /** An instance that the person opened, whose card has not arrived. */
 let awaited = "";
@@ -366,7 +373,7 @@ const setPrivate = (channel, isPrivate) => client.request("x-ahp-canvas/setPriva
 const emptyText = () => ({
   title: "Nothing is open",
   text: state.canvases?.length ? "What an agent opens appears here at once. You can also open something yourself." : "What an agent opens appears here at once.",
-  action: state.canvases?.length ? /** @type {[string, () => void]} */ (["Open a canvas", () => catalogue.open()]) : undefined,
+  action: state.canvases?.length ? /** @type {[string, () => void]} */ (["Open a canvas", () => gallery.open()]) : undefined,
 });
 
 /** @param {string} channel */

@@ -50,6 +50,7 @@ export class Card {
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ #missing;
   #closing = 0;
   #connected = false;
+  /** @type {Element | null | undefined} What had the focus when the frame was to get it */ #focusFrom;
   #cutOff = false; // without a connection for longer than a moment
   #awake = false; // to be mounted
   #used = false; // a person has focused the frame since it was mounted
@@ -326,9 +327,11 @@ export class Card {
     return this.around.read(this.ref.channel, this.state.instanceId, path, this.#cache);
   }
 
-  /** Moves the focus into the canvas. */
+  /** Moves the focus into the canvas, also if it is mounted later and the focus has not moved meanwhile. */
   focusFrame() {
-    this.element.querySelector("iframe")?.focus();
+    const frame = this.element.querySelector("iframe");
+    this.#focusFrom = frame ? undefined : document.activeElement;
+    frame?.focus();
   }
 
   /** @param {import("./policy.js").Verdict} verdict */
@@ -366,6 +369,8 @@ export class Card {
     }, labelOf(this.state));
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
+    if (this.#focusFrom && this.#focusFrom === document.activeElement) this.#mount.element.focus();
+    this.#focusFrom = undefined;
   }
 
   #unmount() {

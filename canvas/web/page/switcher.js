@@ -46,7 +46,7 @@ export class Switcher {
     });
   }
 
-  /** Shows the canvases as they are now. */
+  /** Shows the current canvases. */
   render() {
     const entries = this.#around.entries();
     this.#button.hidden = entries.length < 2;

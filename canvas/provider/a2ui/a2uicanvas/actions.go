@@ -2,6 +2,7 @@ package a2uicanvas
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 type input struct {
 	Messages  ahp.Value `json:"messages,omitzero"`
 	Component string    `json:"component,omitzero"`
+	CatalogID string    `json:"catalogId,omitzero"`
 	SurfaceID string    `json:"surfaceId,omitzero"`
 	Text      string    `json:"text,omitzero"`
 }
@@ -48,7 +50,7 @@ func (i *panel) Invoke(ctx context.Context, action string, raw ahp.Value) (ahp.V
 	case action == "apply":
 		value, err = endpoint{i}.apply(ctx, in)
 	case action == "get_catalog":
-		value, err = getCatalog(in)
+		value, err = i.p.getCatalog(in)
 	case action == "get_data_model":
 		value, err = endpoint{i}.getDataModel(ctx, in)
 	case action == "get_surfaces":
@@ -114,14 +116,39 @@ func (i endpoint) infos(owner string) []surfaceInfo {
 	return all
 }
 
-func getCatalog(in input) (any, error) {
-	if in.Component == "" {
-		return a2ui.Basic().Summary(), nil
+// catalogSummary is the value of get_catalog without a component.
+type catalogSummary struct {
+	a2ui.Summary
+	Catalogs []string `json:"catalogs,omitzero"` // ids of all, if there are others
+}
+
+// getCatalog describes a catalog, the basic one unless the input names another.
+func (p *Provider) getCatalog(in input) (any, error) {
+	at := 0
+	if in.CatalogID != "" {
+		at = slices.IndexFunc(p.catalogs, func(c *a2ui.Catalog) bool { return c.ID() == in.CatalogID })
 	}
-	schema, ok := a2ui.Basic().Component(in.Component)
+	var ids []string
+	for _, c := range p.catalogs {
+		ids = append(ids, c.ID())
+	}
+	if at < 0 {
+		e := canvas.Errorf(canvas.CodeInputInvalid, "there is no catalog %q; there are: %s", clip(in.CatalogID), strings.Join(ids, ", "))
+		e.Path = "/input/catalogId"
+		return nil, e
+	}
+	c := p.catalogs[at]
+	if in.Component == "" {
+		all := catalogSummary{Summary: c.Summary()}
+		if len(ids) > 1 {
+			all.Catalogs = ids
+		}
+		return all, nil
+	}
+	schema, ok := c.Component(in.Component)
 	if !ok {
-		e := canvas.Errorf(canvas.CodeInputInvalid, "the basic catalog has no %q; components: %s; functions: %s", clip(in.Component),
-			strings.Join(a2ui.Basic().Components(), ", "), strings.Join(a2ui.Basic().Functions(), ", "))
+		e := canvas.Errorf(canvas.CodeInputInvalid, "the catalog %s has no %q; components: %s; functions: %s", c.ID(), clip(in.Component),
+			strings.Join(c.Components(), ", "), strings.Join(c.Functions(), ", "))
 		e.Path = "/input/component"
 		return nil, e
 	}
@@ -129,7 +156,7 @@ func getCatalog(in input) (any, error) {
 		CatalogID string    `json:"catalogId"`
 		Name      string    `json:"name"`
 		Schema    ahp.Value `json:"schema"`
-	}{a2ui.BasicCatalogID, in.Component, schema}, nil
+	}{c.ID(), in.Component, schema}, nil
 }
 
 // models is the value of get_data_model.

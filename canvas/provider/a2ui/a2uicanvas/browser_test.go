@@ -50,6 +50,7 @@ func TestExamples(t *testing.T) {
 			if wide := v.eval(`d.documentElement.scrollWidth > w.innerWidth`); wide != "false" {
 				t.Errorf("%s, %s: the page is wider than the window", e.name, round.name)
 			}
+			v.wait(`all(".surface").every((e) => e.scrollWidth <= e.clientWidth + 1)`) // rows wrap if they must
 			v.shot(e.name + "-" + round.name)
 			s.apply("x", remove(e))
 			v.wait(`all("a2ui-surface").length === 0`)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -32,10 +33,34 @@ func (i *panel) Read(ctx context.Context, req canvas.ReadRequest) (canvas.Conten
 		return i.readSurfaces(), nil
 	case name == "catalog.json" && !req.Path.Dir:
 		return canvas.Content{Data: a2ui.Basic().JSON(), ContentType: "application/json"}, nil
+	case name == "catalogs.js" && !req.Path.Dir && len(i.p.opts.Catalogs) > 0:
+		return canvas.Content{Data: i.p.catalogList(), ContentType: "text/javascript"}, nil
+	case first == "catalogs" && !req.Path.Dir:
+		return i.p.catalogModule(rest)
 	case first == "media" && !req.Path.Dir:
 		return i.readMedia(ctx, rest)
 	}
 	return canvas.ReadFile(page, req)
+}
+
+// catalogList returns the module that imports those of the program's catalogs.
+func (p *Provider) catalogList() []byte {
+	var imports, names strings.Builder
+	for n := range p.opts.Catalogs {
+		fmt.Fprintf(&imports, "import c%d from \"./catalogs/%d.js\";\n", n, n)
+		fmt.Fprintf(&names, "c%d,", n)
+	}
+	return []byte(imports.String() + "export const catalogs = [" + names.String() + "];\n")
+}
+
+// catalogModule returns the module of a catalog by its number.
+func (p *Provider) catalogModule(name string) (canvas.Content, error) {
+	for n, c := range p.opts.Catalogs {
+		if name == fmt.Sprintf("%d.js", n) {
+			return canvas.Content{Data: c.Module, ContentType: "text/javascript"}, nil
+		}
+	}
+	return canvas.Content{}, ahp.ErrNotFound
 }
 
 // readSurfaces returns the messages that draw everything.

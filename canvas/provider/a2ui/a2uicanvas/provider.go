@@ -35,6 +35,8 @@ type Options struct {
 	// Agents are remote agents. Each has a canvas. Their names are unique, and
 	// [ValidName].
 	Agents []a2ui.Agent
+	// Catalogs are further catalogs that surfaces can use beside the basic one.
+	Catalogs []Catalog
 	// Media fetches pictures of its Options.Origins for the page. Nil shows none from
 	// elsewhere. The caller closes it.
 	Media *outbound.Client
@@ -46,11 +48,25 @@ type Options struct {
 	NewID func() string
 }
 
+// Catalog is a catalog of the program's own, with what draws it.
+type Catalog struct {
+	// Schema says which components and functions the catalog has. Make it with
+	// [a2ui.Compile]. Its id is the catalogId of createSurface.
+	Schema *a2ui.Catalog
+	// Module is an ES module, whose default export is a function from the page's kit to
+	// {id, components, functions?}. kit.component(name, properties, draw, styles?) makes a
+	// component, kit.values has the schemas of properties, kit.html and kit.css are Lit's,
+	// and kit.components and kit.functions are those of the basic catalog. The module runs
+	// in the canvas's own origin and loads nothing from elsewhere.
+	Module []byte
+}
+
 // Provider opens the canvases. Make it with [New].
 type Provider struct {
-	opts   Options
-	agents map[string]a2ui.Agent // by canvas id
-	logger *slog.Logger
+	opts     Options
+	catalogs []*a2ui.Catalog       // the basic one first
+	agents   map[string]a2ui.Agent // by canvas id
+	logger   *slog.Logger
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -69,6 +85,10 @@ func New(o Options) *Provider {
 	}
 	if p.opts.NewID == nil {
 		p.opts.NewID = rand.Text
+	}
+	p.catalogs = []*a2ui.Catalog{a2ui.Basic()}
+	for _, c := range o.Catalogs {
+		p.catalogs = append(p.catalogs, c.Schema)
 	}
 	for _, a := range o.Agents {
 		p.agents[CanvasID+"-"+a.Name()] = a

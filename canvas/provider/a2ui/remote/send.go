@@ -15,7 +15,10 @@ import (
 
 // metadata is a message's metadata.
 func metadata(t a2ui.Turn) map[string]ahp.Value {
-	m := map[string]ahp.Value{a2ui.MetaCapabilities: a2ui.Capabilities()}
+	m := map[string]ahp.Value{a2ui.MetaCapabilities: t.Capabilities}
+	if t.Capabilities == nil {
+		m[a2ui.MetaCapabilities] = a2ui.Capabilities()
+	}
 	if t.Model != nil {
 		m[a2ui.MetaDataModel] = t.Model
 	}

@@ -64,9 +64,9 @@ var table = []condition{
 	{name: "unknown action", grant: &site.Grant{}, action: "nothing",
 		http: "404 not_found", client: "canvas_input_invalid /input/action [add_card buy]", agent: "canvas_input_invalid /input/action [add_card buy]", view: never},
 	{name: "params do not fit", grant: &site.Grant{}, params: `{"title":7}`,
-		http: "400 invalid_params /title", client: "canvas_input_invalid /input/params/title", agent: "canvas_input_invalid /input/params/title", view: never},
+		http: `400 invalid_params "/title" type`, client: "canvas_input_invalid /input/params/title", agent: "canvas_input_invalid /input/params/title", view: never},
 	{name: "unknown parameter", grant: &site.Grant{}, params: `{"title":"a","x":1}`,
-		http: "400 invalid_params", client: "canvas_input_invalid /input/params/x", agent: "canvas_input_invalid /input/params/x", view: never},
+		http: `400 invalid_params "" additionalProperties`, client: "canvas_input_invalid /input/params/x", agent: "canvas_input_invalid /input/params/x", view: never},
 	{name: "payment needed", grant: &site.Grant{PerDay: 100}, action: "buy",
 		http: "402 payment_required", client: "payment", agent: "pending payment", view: "asks payment 0.05 USDC"},
 	{name: "payment malformed", grant: &site.Grant{PerDay: 100}, action: "buy", proof: "?", pin: "geheim",
@@ -346,7 +346,7 @@ func (c *conditions) throughHTTP() string {
 	}
 	var e struct {
 		Code string    `json:"code,omitzero"`
-		Path string    `json:"path,omitzero"`
+		Path *string   `json:"path,omitzero"`
 		Rule string    `json:"rule,omitzero"`
 		Rest ahp.Value `json:",embed"`
 	}
@@ -362,9 +362,10 @@ func (c *conditions) throughHTTP() string {
 		return body
 	}
 	got := fmt.Sprint(status, " ", e.Code)
-	if e.Path != "" && e.Rule == "type" {
-		got += " " + e.Path
-	} else if status == http.StatusUnprocessableEntity {
+	if e.Path != nil {
+		got += fmt.Sprintf(" %q", *e.Path)
+	}
+	if e.Rule != "" { // of the schema, or the provider's own code
 		got += " " + e.Rule
 	}
 	if header.Get("Retry-After") != "" {

@@ -1,11 +1,13 @@
 package site
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -65,6 +67,7 @@ const (
 	auditAge      = 90 * 24 * time.Hour
 	strangerRows  = 10 // a tenth of the audit is for calls without a credential
 	flushEvery    = time.Second
+	idTime        = "20060102T150405.000000000" // in the id of a row
 )
 
 // userHash is how a user stands in the audit.
@@ -84,7 +87,7 @@ func (a *audit) newID(t time.Time) string {
 	}
 	a.last = t
 	a.mu.Unlock()
-	return "evt_" + t.UTC().Format("20060102T150405.000000000") + "_" + strings.ToLower(rand.Text()[:6])
+	return "evt_" + t.UTC().Format(idTime) + "_" + strings.ToLower(rand.Text()[:6])
 }
 
 func rowChange(r Row) Change { return Change{"row/" + r.ID, ahp.MustMarshal(r)} }
@@ -93,8 +96,8 @@ func rowChange(r Row) Change { return Change{"row/" + r.ID, ahp.MustMarshal(r)} 
 // strangers cannot push the others out.
 type audit struct {
 	mu        sync.Mutex
-	known     []Row // the oldest first
-	strangers []Row
+	known     []entry // the oldest first
+	strangers []entry
 	limit     int
 	last      time.Time // of the newest id
 
@@ -106,31 +109,61 @@ type audit struct {
 	wait    sync.WaitGroup
 }
 
-func (a *audit) load(value []byte) error {
-	var r Row
-	if err := ahp.Unmarshal(value, &r); err != nil {
-		return err
+// entry is a row of the audit. One that was loaded is decoded when it is read: a site with
+// many rows must not start slowly.
+type entry struct {
+	id  string
+	row *Row   // nil until it is decoded
+	raw []byte // its record, until then
+}
+
+// get returns the row, and false if its record is damaged.
+func (e *entry) get() (Row, bool) {
+	if e.row == nil {
+		row := new(Row)
+		if ahp.Unmarshal(e.raw, row) != nil {
+			return Row{}, false
+		}
+		e.row, e.raw = row, nil
 	}
-	if r.User == "" {
-		a.strangers = append(a.strangers, r)
+	return *e.row, true
+}
+
+// time returns when the call came: the id has it.
+func (e *entry) time() time.Time {
+	if len(e.id) > len("evt_"+idTime) {
+		if t, err := time.Parse(idTime, e.id[len("evt_"):len("evt_"+idTime)]); err == nil {
+			return t
+		}
+	}
+	r, _ := e.get()
+	return r.Time
+}
+
+// noUser is how the row of a call without a credential is encoded.
+var noUser = []byte(`"user_hash":""`)
+
+func (a *audit) load(id string, value []byte) {
+	e := entry{id: id, raw: bytes.Clone(value)}
+	if bytes.Contains(value, noUser) {
+		a.strangers = append(a.strangers, e)
 	} else {
-		a.known = append(a.known, r)
+		a.known = append(a.known, e)
 	}
-	return nil
 }
 
 // loaded removes what is too old or too much.
 func (a *audit) loaded(now time.Time, limit int, j *journal) {
 	a.limit, a.journal = limit, j
-	old := func(r Row) bool {
-		if now.Sub(r.Time) > auditAge {
-			j.add(Change{"row/" + r.ID, nil})
+	old := func(e entry) bool {
+		if now.Sub(e.time()) > auditAge {
+			j.add(Change{"row/" + e.id, nil})
 			return true
 		}
 		return false
 	}
-	for _, rows := range []*[]Row{&a.known, &a.strangers} {
-		slices.SortFunc(*rows, func(x, y Row) int { return strings.Compare(x.ID, y.ID) })
+	for _, rows := range []*[]entry{&a.known, &a.strangers} {
+		slices.SortFunc(*rows, func(x, y entry) int { return strings.Compare(x.id, y.id) })
 		*rows = slices.DeleteFunc(*rows, old)
 	}
 }
@@ -183,9 +216,9 @@ func (a *audit) put(r Row) {
 		rows, limit = &a.strangers, max(a.limit/strangerRows, 1)
 	}
 	changes := []Change{rowChange(r)}
-	*rows = append(*rows, r)
+	*rows = append(*rows, entry{id: r.ID, row: &r})
 	for len(*rows) > limit {
-		changes = append(changes, Change{"row/" + (*rows)[0].ID, nil})
+		changes = append(changes, Change{"row/" + (*rows)[0].id, nil})
 		*rows = (*rows)[1:]
 	}
 	a.journal.add(changes...)
@@ -200,10 +233,7 @@ func (a *audit) put(r Row) {
 // Audit returns up to n rows after the one with the id after, or the first ones; 0 returns
 // all.
 func (s *Site) Audit(after string, n int) []Row {
-	s.audit.mu.Lock()
-	rows := slices.Concat(s.audit.known, s.audit.strangers)
-	s.audit.mu.Unlock()
-	slices.SortFunc(rows, func(x, y Row) int { return strings.Compare(x.ID, y.ID) })
+	rows := s.audit.list(math.MaxInt)
 	if from := slices.IndexFunc(rows, func(r Row) bool { return r.ID > after }); from > 0 {
 		rows = rows[from:]
 	} else if from < 0 {
@@ -215,9 +245,25 @@ func (s *Site) Audit(after string, n int) []Row {
 	return rows
 }
 
+// list returns the rows of the last n calls that ended with a credential, and of the last n
+// without one, sorted by id.
+func (a *audit) list(n int) (rows []Row) {
+	a.mu.Lock()
+	for _, entries := range [][]entry{a.known, a.strangers} {
+		for k := max(len(entries)-n, 0); k < len(entries); k++ {
+			if r, ok := entries[k].get(); ok {
+				rows = append(rows, r)
+			}
+		}
+	}
+	a.mu.Unlock()
+	slices.SortFunc(rows, func(x, y Row) int { return strings.Compare(x.ID, y.ID) })
+	return rows
+}
+
 // Newest returns the newest rows, the newest first.
 func (s *Site) Newest(n int) []Row {
-	rows := s.Audit("", 0)
+	rows := s.audit.list(n + s.limits.Calls) // a call that began early can have ended late
 	slices.Reverse(rows)
 	return rows[:min(n, len(rows))]
 }

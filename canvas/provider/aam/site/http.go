@@ -193,10 +193,10 @@ func (s *Site) readJSON(w http.ResponseWriter, r *http.Request) (ahp.Value, *Ref
 // answer writes a refusal.
 func (s *Site) answer(w http.ResponseWriter, bad *Refusal) {
 	type errorBody struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Path    string `json:"path,omitzero"`
-		Rule    string `json:"rule,omitzero"`
+		Code    string  `json:"code"`
+		Message string  `json:"message"`
+		Path    *string `json:"path,omitzero"`
+		Rule    string  `json:"rule,omitzero"`
 	}
 	type settled struct {
 		Settled bool `json:"settled"`
@@ -207,7 +207,10 @@ func (s *Site) answer(w http.ResponseWriter, bad *Refusal) {
 		Proofs     []aam.Proof `json:"accepted_identity_proofs,omitzero"`
 		ConsentURL string      `json:"consent_url,omitzero"`
 		Payment    *settled    `json:"payment,omitzero"`
-	}{Error: errorBody{bad.Code, bad.Message, bad.Path, bad.rule}}
+	}{Error: errorBody{Code: bad.Code, Message: bad.Message, Rule: bad.rule}}
+	if bad.Path != "" || bad.rule != "" && bad.Code == CodeInvalidParams { // "" is the parameters themselves
+		body.Error.Path = &bad.Path
+	}
 	h := w.Header()
 	if bad.RetryAfter > 0 {
 		h.Set("Retry-After", seconds(bad.RetryAfter))

@@ -164,7 +164,8 @@ func (s *Site) load() error {
 			s.nonces[key] = until
 			return err
 		case "row":
-			return s.audit.load(value)
+			s.audit.load(id, value)
+			return nil
 		}
 		return errors.New("a record of an unknown kind")
 	})

@@ -290,3 +290,32 @@ func TestNotStoredYet(t *testing.T) {
 	v.click("#link")
 	v.tab.Wait(t, `document.querySelector(".address:not([hidden])")?.textContent === "https://example.com/x"`)
 }
+
+// TestQueue: rule 7: 64 clicks wait for a host that cannot store them, a further one is
+// refused in the bar at once, and those that wait are stored in order when that is possible.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	skipShort(t)
+	e := start(t).serve()
+	e.write("p.html", `<button onclick="for (let i = 0; i < 65; i++) maestro.send('click', i < 64 ? 'b' + i : 'refused')">go</button>`)
+	e.write("interactions", "a file where the folder should be")
+	e.open("p.html")
+	v := e.view(webtest.Start(t))
+	v.click("button")
+	v.hasBar(true)
+	e.remove("interactions")
+	for _, n := range []int{1, 32} { // each record is synced before the next click leaves
+		e.until(fmt.Sprint(n, " records"), func() bool { return len(e.records()) >= n })
+	}
+	e.wait(64)
+	v.eval(`w.maestro.send("click", "b64")`)
+	e.wait(65)
+	if v.eval(`Boolean(at("aap-bar"))`) != "true" {
+		t.Error("the bar does not say that a click was refused")
+	}
+	for n, r := range e.records() {
+		if want := fmt.Sprint("b", n); r.Element != want {
+			t.Errorf("record %d is of %s, want %s", n, r.Element, want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,7 @@ func TestOpen(t *testing.T) {
 	for _, c := range []struct{ input, title, err string }{
 		{`{"file":"reports/a.html"}`, "A & B <b>x</b>", "<nil>"},
 		{`{"file":"reports/a.html","title":"Mine"}`, "Mine", "<nil>"},
+		{`{"file":"reports/a.html","title":" \u202e "}`, "A & B <b>x</b>", "<nil>"},
 		{`{"file":"untitled.html","agent":"` + strings.ToUpper(agent) + `"}`, "untitled.html", "<nil>"},
 		{`{"file":"gone.html"}`, "", "not_found"},
 		{`{"file":"x.txt"}`, "", `invalid_request {"field":"file"}`},
@@ -225,8 +227,37 @@ func TestEventsOfHTTP(t *testing.T) {
 	}
 }
 
+// TestEventsOfViews: rules 27 and 28: a click in a View is an event in the session of its
+// canvas alone, whatever other sessions show the page, and its status.
+func TestEventsOfViews(t *testing.T) {
+	e := start(t).serve()
+	e.write("p.html", "<p>")
+	const other = "ahp-session:/other"
+	if err := e.host.EnsureSession(other, "Other"); err != nil {
+		t.Fatal(err)
+	}
+	e.openAs(other, "one", "p.html")
+	channel := e.channel("two", aapcanvas.PageID, `{"file":"p.html"}`)
+	token, _ := e.host.Tokens()
+	view := e.connect(token, channel)
+	if err := view.say(`{"type":"canvas:interaction","action":"click","ref":"a"}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := view.receives(); !strings.Contains(got, `"aap:stored"`) {
+		t.Fatal(got)
+	}
+	here, there := e.events(host.DefaultSession), e.events(other)
+	if len(here) != 1 || here[0].InstanceID != "two" || len(there) != 0 {
+		t.Errorf("%d events in the session of the canvas, %d in another", len(here), len(there))
+	}
+	if open, err := e.host.Canvases().ListOpen(host.DefaultSession); err != nil || open[0].Status != "Last: click" {
+		t.Errorf("status %q, %v", open[0].Status, err)
+	}
+}
+
 // TestOpensChanged: rule 29.
 func TestOpensChanged(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *aapcanvas.Options, _ *host.Options) { o.Changed = true })
 	list := func() (ids []string) {
 		open, err := e.host.Canvases().ListOpen(host.DefaultSession)
@@ -238,16 +269,16 @@ func TestOpensChanged(t *testing.T) {
 		}
 		return ids
 	}
-	e.write("r/ a č.html", "<p>")
+	e.write("a/ a č.html", "<p>")
 	e.until("card", func() bool { return len(list()) == 1 })
 	id := list()[0]
-	if !strings.HasPrefix(id, "aap.backend-auth.r--a--.html-") || len(id) != len("aap.backend-auth.r--a--.html-")+8 {
+	if !strings.HasPrefix(id, "aap.backend-auth.a--a--.html-") || len(id) != len("aap.backend-auth.a--a--.html-")+8 {
 		t.Errorf("instance %s", id)
 	}
 	if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, id); err != nil {
 		t.Fatal(err)
 	}
-	e.write("r/ a č.html", "<p>changed") // a person closed it
+	e.write("a/ a č.html", "<p>changed") // a person closed it; it is looked at before the others
 	for n := range 14 {
 		e.write(fmt.Sprintf("p%02d.html", n), "<p>")
 	}
@@ -255,14 +286,88 @@ func TestOpensChanged(t *testing.T) {
 	e.tryOpen(aapcanvas.PagesID, "list", "{}")
 	settled := time.Now().Add(3 * time.Second)
 	e.until("three seconds", func() bool { return time.Now().After(settled) })
-	if got := list(); len(got) != 13 {
+	if got := list(); len(got) != 13 || slices.Contains(got, id) {
 		t.Errorf("open %q", got)
+	}
+}
+
+// TestOpenAlready: rule 29: a page that is open under another id is not opened a second
+// time, and two pages whose names look alike have a card each.
+func TestOpenAlready(t *testing.T) {
+	t.Parallel()
+	before := &env{t: t, root: t.TempDir()}
+	if err := os.MkdirAll(before.path("."), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	before.write("m.html", "<title>One</title>")
+	e := startOn(t, before, func(o *aapcanvas.Options, _ *host.Options) { o.Changed = true })
+	titles := func() (titles []string) {
+		open, err := e.host.Canvases().ListOpen(host.DefaultSession)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range open {
+			titles = append(titles, o.Title)
+		}
+		slices.Sort(titles)
+		return titles
+	}
+	e.openAs(host.DefaultSession, "mine", "m.html")
+	e.write("m.html", "<title>Two, longer</title>")
+	e.until("changed title", func() bool { return slices.Equal(titles(), []string{"Two, longer"}) })
+	e.write("a b.html", "<title>a1</title>")
+	e.write("a-b.html", "<title>a2</title>")
+	e.until("two cards more", func() bool { return len(titles()) > 2 })
+	if got := titles(); !slices.Equal(got, []string{"Two, longer", "a1", "a2"}) {
+		t.Errorf("open: %q", got)
+	}
+}
+
+// TestMarkedNew: rule 29: a page that is not opened automatically is marked in the list until a
+// person opens it.
+func TestMarkedNew(t *testing.T) {
+	t.Parallel()
+	e := start(t).serve()
+	token, _ := e.host.Tokens()
+	p := e.connect(token, e.channel("l", aapcanvas.PagesID, `{}`))
+	if err := p.say(`{"type":"aap:hello"}`); err != nil {
+		t.Fatal(err)
+	}
+	state := func(part string) {
+		t.Helper()
+		for got := ""; !strings.Contains(got, part); got = p.receives() {
+		}
+	}
+	e.write("p.html", "<p>")
+	state(`"new":true`)
+	if err := p.say(`{"type":"aap:open","file":"p.html"}`); err != nil {
+		t.Fatal(err)
+	}
+	state(`"open":true}`)
+}
+
+// TestStatus: rule 28: the status is the newest interaction of that page, not of another.
+func TestStatus(t *testing.T) {
+	e := start(t)
+	e.write("p.html", "<p>")
+	e.write("q.html", "<p>")
+	for _, file := range []string{"p.html", "q.html"} {
+		if _, err := e.store.Submit(t.Context(), agent, aap.Interaction{Action: "click", Element: file, CanvasFile: file}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.write("r.html", "<p>")
+	for file, want := range map[string]string{"p.html": "Last: click 'p.html'", "q.html": "Last: click 'q.html'", "r.html": "No interactions yet"} {
+		if o, _ := e.tryOpen(aapcanvas.PageID, "", `{"file":"`+file+`"}`); o.Status != want {
+			t.Errorf("%s: %q", file, o.Status)
+		}
 	}
 }
 
 // TestRemoved: rule 28: a page that is deleted stays open, says so, and appears again when
 // the file is; also after a restart of the host, whose first look finds no file.
 func TestRemoved(t *testing.T) {
+	t.Parallel()
 	store, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), sqlitestore.FileName), sqlitestore.Options{})
 	if err != nil {
 		t.Fatal(err)

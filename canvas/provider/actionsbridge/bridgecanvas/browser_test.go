@@ -1,6 +1,7 @@
 package bridgecanvas_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -446,6 +448,10 @@ func TestBrowserOutputs(t *testing.T) {
 		if v, e := b.invoke("p", "call", `{"name":"look"}`); v != exact {
 			t.Errorf("48 KiB: %.100s %v", v, e)
 		}
+		w.reply = func(ab.Item) string { return `"x` + exact[1:] }
+		if v, e := b.invoke("p", "call", `{"name":"look"}`); !strings.Contains(v, `"bytes":49153`) {
+			t.Errorf("a byte more: %.100s %v", v, e)
+		}
 		large := `"` + strings.Repeat("é\\\"", 30<<10) + `"`
 		w.reply = func(ab.Item) string { return large }
 		v, _ := b.invoke("p", "call", `{"name":"look"}`)
@@ -456,7 +462,7 @@ func TestBrowserOutputs(t *testing.T) {
 			SHA256  string `json:"sha256"`
 			Preview string `json:"preview"`
 		}
-		if err := ahp.Unmarshal([]byte(v), &out); err != nil || !out.OK || out.Bytes != len(large) || len(out.SHA256) != 64 || !strings.HasPrefix(large, out.Preview) {
+		if err := ahp.Unmarshal([]byte(v), &out); err != nil || !out.OK || out.Bytes != len(large) || out.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte(large))) || !strings.HasPrefix(large, out.Preview) {
 			t.Fatalf("%.300s %v", v, err)
 		}
 		var text strings.Builder
@@ -489,12 +495,95 @@ func TestBrowserOutputs(t *testing.T) {
 		b.wantCode("p", "read_output", `{"output_id":"`+out.ID+`"}`, "output_not_found")
 		v, _ = b.invoke("p", "call", `{"name":"look"}`)
 		_ = ahp.Unmarshal([]byte(v), &out)
-		for range 10 {
-			time.Sleep(time.Minute)
+		for range 20 {
+			if _, e := b.invoke("p", "read_output", `{"output_id":"`+out.ID+`"}`); e != nil {
+				t.Errorf("before ten minutes: %v", e)
+			}
+			time.Sleep(30 * time.Second)
 			w.conn.Receive([]byte(`{"type":"runtime_status","runtime_id":"r1"}`))
 			synctest.Wait()
 		}
 		b.wantCode("p", "read_output", `{"output_id":"`+out.ID+`"}`, "output_not_found")
+	})
+}
+
+// TestBrowserOutputPieces: a piece has 32 KiB if no length is given, is cut between
+// characters, and fits an answer however much of it JSON escapes.
+func TestBrowserOutputPieces(t *testing.T) {
+	in(t, func(t *testing.T) {
+		b := newBrowserBench(t, ab.Options{})
+		w := b.connect(anyTab, "r1", "https://shop.example/")
+		if _, err := b.openPage("p", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		piece := func(input string) (text string, offset int) {
+			t.Helper()
+			v, e := b.invoke("p", "read_output", input)
+			var p struct {
+				Offset int    `json:"offset"`
+				Text   string `json:"text"`
+			}
+			if e != nil || ahp.Unmarshal([]byte(v), &p) != nil {
+				t.Fatalf("%s: %.100s %v", input, v, e)
+			}
+			return p.Text, p.Offset
+		}
+		keep := func(value string) (id string) {
+			t.Helper()
+			w.reply = func(ab.Item) string { return value }
+			v, e := b.invoke("p", "call", `{"name":"look"}`)
+			var out struct {
+				ID      string `json:"output_id"`
+				Preview string `json:"preview"`
+			}
+			if e != nil || ahp.Unmarshal([]byte(v), &out) != nil || out.ID == "" || !utf8.ValidString(out.Preview) || strings.Contains(out.Preview, "\ufffd") {
+				t.Fatalf("%.200s %v", v, e)
+			}
+			return out.ID
+		}
+		id := keep(`"` + strings.Repeat("x", 60<<10) + `"`)
+		if text, _ := piece(`{"output_id":"` + id + `"}`); len(text) != 32<<10 {
+			t.Errorf("%d bytes without a length", len(text))
+		}
+		id = keep(`"` + strings.Repeat("é", 30<<10) + `"`)
+		if text, at := piece(`{"output_id":"` + id + `","offset":2,"length":4}`); text != "é" && text != "éé" || at != 3 {
+			t.Errorf("from the middle of a character: %q at %d", text, at)
+		}
+		if text, _ := piece(`{"output_id":"` + id + `","length":4}`); text != `"é` {
+			t.Errorf("to the middle of a character: %q", text)
+		}
+		id = keep(`"` + strings.Repeat(`\"`, 30<<10) + `"`)
+		if text, _ := piece(`{"output_id":"` + id + `","length":40960}`); text == "" || len(ahp.MustMarshal(text)) > 48<<10 {
+			t.Errorf("%d bytes of JSON", len(ahp.MustMarshal(text)))
+		}
+	})
+}
+
+// TestBrowserOutputBytes: outputs of 32 MiB together are kept, and then the oldest goes.
+func TestBrowserOutputBytes(t *testing.T) {
+	in(t, func(t *testing.T) {
+		b := newBrowserBench(t, ab.Options{})
+		w := b.connect(anyTab, "r1", "https://shop.example/")
+		if _, err := b.openPage("p", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		large := `"` + strings.Repeat("x", 3<<20) + `"`
+		w.reply = func(ab.Item) string { return large }
+		var ids []string
+		for range 11 {
+			v, e := b.invoke("p", "call", `{"name":"look"}`)
+			var out struct {
+				ID string `json:"output_id"`
+			}
+			if e != nil || ahp.Unmarshal([]byte(v), &out) != nil {
+				t.Fatal(e)
+			}
+			ids = append(ids, out.ID)
+		}
+		b.wantCode("p", "read_output", `{"output_id":"`+ids[0]+`"}`, "output_not_found")
+		if _, e := b.invoke("p", "read_output", `{"output_id":"`+ids[1]+`"}`); e != nil {
+			t.Errorf("the second: %v", e)
+		}
 	})
 }
 

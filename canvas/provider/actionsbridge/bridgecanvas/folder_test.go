@@ -46,7 +46,7 @@ func small() map[string]string {
 			{"name":"a.long","x_actions":{"handler":"app.long","timeout_ms":120000}},
 			{"name":"a.longest","x_actions":{"handler":"app.long","timeout_ms":600000}},
 			{"name":"debug.eval","x_actions":{"handler":"app.say"}},
-			{"name":"a.camera","requires":["camera"],"x_actions":{"handler":"app.say"}},
+			{"name":"a.camera","requires":["camera"],"input_schema":{"type":"object","required":["lens"]},"x_actions":{"handler":"app.say"}},
 			{"name":"a.steps","x_actions":{"execution":{"steps":[{"id":"one","type":"click"}]}}}],
 		"primitive_dictionary":{"host":"page","primitives":[{"name":"camera","support":"unsupported","reason":"none"}]},
 		"signals":[{"name":"a.moved","event":"app:moved","ingestion":"enabled","payload":{"type":"object","required":["n"]}},{"name":"a.off","event":"app:off","ingestion":"disabled"}]`)}

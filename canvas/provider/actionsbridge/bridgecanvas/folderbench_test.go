@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,30 +16,63 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
+// checkedPage is a page with four checks and three states.
+func checkedPage() map[string]string {
+	var html, checks, states strings.Builder
+	for n := range 4 {
+		fmt.Fprintf(&html, `<p id="p%d">Text %d</p><button id="b%d">Press</button>`, n, n, n)
+		fmt.Fprintf(&checks, `,{"id":"c%d","severity":"major","state":"s%d","assertions":[{"target":{"selector":"#p%d"},"visible":true},{"target":{"selector":"#b%d"},"visible":true,"enabled":true}]}`, n, n%3, n, n)
+	}
+	for n := range 3 {
+		fmt.Fprintf(&states, `,{"name":"s%d","diagnostics":[{"name":"text","target":{"selector":"#p%d","text_contains":"Text"}},{"name":"button","target":{"selector":"#b%d"}}]}`, n, n, n)
+	}
+	return map[string]string{
+		"index.html":   `<!doctype html><title>Checked</title>` + html.String() + `<script>window.app = { nothing: () => null };</script>`,
+		"actions.json": strings.Replace(actions(`"tools":[{"name":"k.nothing","x_actions":{"handler":"app.nothing"}}],"checks":[`+checks.String()[1:]+`],"states":[`+states.String()[1:]+`]`), "small", "checked", 1),
+	}
+}
+
 // BenchmarkFolderCall compares a call of a tool, to its result, with an action of a usual
-// folder canvas whose page does the same: both are open in one tab of Chromium, and are
-// called in turn. The metric ratio is that of their medians.
+// folder canvas whose page does the same: all are open in one tab of Chromium, and are
+// called in turn. The metric ratio is that of their medians, checked-ratio that of a page
+// with four checks and three states.
 func BenchmarkFolderCall(b *testing.B) {
 	s := newStage(b, write(b, map[string]string{
 		"index.html":   `<!doctype html><title>Tool</title><script>window.app = { nothing: () => null };</script>`,
 		"actions.json": actions(`"tools":[{"name":"k.nothing","x_actions":{"handler":"app.nothing"}}]`),
 	}), false)
-	plain := write(b, map[string]string{
+	plain, err := folder.Open(write(b, map[string]string{
 		"index.html":  `<!doctype html><title>Plain</title><script type="module">import { onAction } from "/.ahp/canvas.js"; onAction("nothing", () => null);</script>`,
 		"canvas.json": `{"id":"plain","displayName":"Plain","description":"Plain.","actions":[{"name":"nothing"}]}`,
-	})
-	f, err := folder.Open(plain)
+	}))
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = f.Close() })
-	if _, err := s.host.Add(f); err != nil {
+	b.Cleanup(func() { _ = plain.Close() })
+	checked, err := bridgecanvas.OpenFolder(write(b, checkedPage()), bridgecanvas.FolderOptions{})
+	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := s.host.Canvases().Open(b.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: "plain", InstanceID: "plain"}); err != nil {
-		b.Fatal(err)
+	b.Cleanup(func() { _ = checked.Close() })
+	open := func(p interface {
+		canvas.Declarer
+		ID() string
+	}, instance string,
+	) {
+		if _, err := s.host.Add(p); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.host.Canvases().Open(b.Context(), canvas.OpenArgs{Session: host.DefaultSession, CanvasID: p.ID(), InstanceID: instance}); err != nil {
+			b.Fatal(err)
+		}
 	}
-	webtest.Start(b).Open(b, s.link).Frames(b, 2, webtest.ContentFrame)
+	open(plain, "plain")
+	open(checked, "checked")
+	webtest.Start(b).Open(b, s.link).Frames(b, 3, webtest.ContentFrame)
+	calls := []struct {
+		instance, action string
+		took             []time.Duration
+	}{{"f", "k.nothing", nil}, {"checked", "k.nothing", nil}, {"plain", "nothing", nil}}
 	call := func(instance, action string) time.Duration {
 		begun := time.Now()
 		if _, err := s.host.Canvases().Invoke(b.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: instance, ActionName: action, Input: ahp.Value(`{}`)}); err != nil {
@@ -48,19 +80,20 @@ func BenchmarkFolderCall(b *testing.B) {
 		}
 		return time.Since(begun)
 	}
-	var tool, action []time.Duration
-	call("f", "k.nothing")
-	call("plain", "nothing")
+	for _, c := range calls {
+		call(c.instance, c.action)
+	}
 	for b.Loop() {
-		tool, action = append(tool, call("f", "k.nothing")), append(action, call("plain", "nothing"))
+		for n, c := range calls {
+			calls[n].took = append(calls[n].took, call(c.instance, c.action))
+		}
 	}
-	median := func(all []time.Duration) float64 {
-		slices.Sort(all)
-		return float64(all[len(all)/2])
-	}
-	b.ReportMetric(median(tool)/median(action), "ratio")
-	b.ReportMetric(median(tool)/1e6, "tool-ms")
-	b.ReportMetric(median(action)/1e6, "action-ms")
+	tool, withChecks, action := median(calls[0].took), median(calls[1].took), median(calls[2].took)
+	b.ReportMetric(ratio(tool, action), "ratio")
+	b.ReportMetric(ratio(withChecks, action), "checked-ratio")
+	b.ReportMetric(tool.Seconds()*1e3, "tool-ms")
+	b.ReportMetric(withChecks.Seconds()*1e3, "checked-ms")
+	b.ReportMetric(action.Seconds()*1e3, "action-ms")
 }
 
 // FuzzFolder: no actions.json breaks lint, and what it finds is in the file.

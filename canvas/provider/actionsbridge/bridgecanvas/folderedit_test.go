@@ -122,9 +122,16 @@ func TestFolderEvents(t *testing.T) {
 		if n := len(b.events()); n != 1+50 {
 			t.Errorf("%d events", n)
 		}
+		time.Sleep(time.Second)
+		for range 120 {
+			event(`"name":"a.moved","payload":{"n":1}`)
+		}
+		if n := len(b.events()); n != 1+50+20 {
+			t.Errorf("%d events after a second", n)
+		}
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if got := b.events(); got[len(got)-1] != `{"type":"actions.events_dropped","runtime_id":"page-1","count":70}` {
+		if got := b.events(); got[len(got)-1] != `{"type":"actions.events_dropped","runtime_id":"page-1","count":170}` {
 			t.Errorf("the last event is %s", got[len(got)-1])
 		}
 		// What is no item is the folder's event.

@@ -2,6 +2,7 @@
 // Draws a state by changing the existing elements, so that focus, open forms and
 // unfinished input survive changes by others.
 import { byId, make } from "./ui.js";
+import { glyph } from "./icons.js";
 import { icon } from "./parts.js";
 import { addCard, addList, editCard, moveList, removeCard, removeList, renameList, tick } from "./edit.js";
 import { announceDifference } from "./difference.js";
@@ -84,7 +85,7 @@ function sync(parent, items, kind, create, update) {
     const el = document.getElementById(item.id) ?? create(item);
     update(el, item);
     if (el === next) next = nextOf(el, kind);
-    else parent.insertBefore(el, next);
+    else parent.insertBefore(el, next ?? parent.querySelector(":scope > .end"));
   }
 }
 
@@ -116,13 +117,22 @@ function makeList(list) {
   const id = list.id;
   return make("section", { id, className: "list", "aria-labelledby": `${id}-name` },
     make("header", {},
-      make("h2", { id: `${id}-name` }, make("span", { className: "text" }), make("span", { className: "quiet count" })),
-      icon("✎", "Rename list", () => renameList(id)),
-      icon("←", "Move list left", () => moveList(id, -1)),
-      icon("→", "Move list right", () => moveList(id, 1)),
-      icon("✕", "Remove list", () => removeList(id))),
+      make("h2", { id: `${id}-name` }, make("span", { className: "text", dir: "auto" }), make("span", { className: "quiet count" })),
+      Object.assign(icon("more", "Commands for list", toggleCommands), { ariaExpanded: "false" }),
+      make("div", { className: "side" },
+        icon("edit", "Rename list", () => renameList(id)),
+        icon("earlier", "Move list left", () => moveList(id, -1)),
+        icon("later", "Move list right", () => moveList(id, 1)),
+        icon("close", "Remove list", () => removeList(id)))),
     make("ul", { className: "cards" }),
     make("footer", {}, make("button", { type: "button", className: "plain add", onclick: () => addCard(id) }, "+ Add a card")));
+}
+
+/** Shows a list's commands, where nothing hovers. @param {Event} e */
+function toggleCommands(e) {
+  const button = /** @type {HTMLElement} */ (e.currentTarget);
+  const shown = button.parentElement?.classList.toggle("commands") ?? false;
+  button.ariaExpanded = String(shown);
 }
 
 /** @param {HTMLElement} el @param {List} list */
@@ -141,12 +151,12 @@ function makeCard(card) {
   const id = card.id;
   return make("li", { id, className: "card", tabIndex: -1, "aria-roledescription": "card", "aria-keyshortcuts": "Space Enter Delete N Shift+ArrowUp Shift+ArrowDown Shift+ArrowLeft Shift+ArrowRight" },
     make("input", { type: "checkbox", className: "tick", tabIndex: -1, onchange: () => tick(id) }),
-    make("div", { className: "name", id: `${id}-name` }),
+    make("div", { className: "name", id: `${id}-name`, dir: "auto" }),
     make("div", { className: "side" },
-      make("span", { className: "icon grip quiet", "aria-hidden": "true", title: "Drag" }, "⠿"),
-      Object.assign(icon("✎", "Edit card", () => editCard(id)), { tabIndex: -1 }),
-      Object.assign(icon("✕", "Remove card", () => removeCard(id)), { tabIndex: -1 })),
-    make("div", { className: "notes" }));
+      make("span", { className: "icon grip quiet", "aria-hidden": "true", title: "Drag" }, glyph("grip")),
+      Object.assign(icon("edit", "Edit card", () => editCard(id)), { tabIndex: -1 }),
+      Object.assign(icon("close", "Remove card", () => removeCard(id)), { tabIndex: -1 })),
+    make("div", { className: "notes", dir: "auto" }));
 }
 
 /** @param {HTMLElement} el @param {Card} card */

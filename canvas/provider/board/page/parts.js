@@ -1,9 +1,10 @@
 // @ts-check
 // Icon buttons, and forms in the place of other elements.
+import { glyph } from "./icons.js";
 import { make } from "./ui.js";
 
-/** Creates a button with a symbol, and a label for screen readers. @param {string} sign @param {string} label @param {(e: Event) => void} onclick */
-export const icon = (sign, label, onclick) => make("button", { type: "button", className: "plain icon", title: label, "aria-label": label, onclick }, sign);
+/** Creates a button with an icon, and a label for screen readers. @param {Parameters<typeof glyph>[0]} sign @param {string} label @param {(e: Event) => void} onclick */
+export const icon = (sign, label, onclick) => make("button", { type: "button", className: "plain icon", title: label, "aria-label": label, onclick }, glyph(sign));
 
 /**
  * Creates a form. Enter saves (Ctrl+Enter in a text of several lines), Escape cancels.

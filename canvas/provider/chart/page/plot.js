@@ -66,7 +66,7 @@ export function drawPlot(plot, s, words) {
 function frame(plot, s) {
   const { groups, series } = s.result, values = series.flatMap((one) => one.values.filter((v) => v !== null));
   const height = plot.clientHeight, steps = ticks(Math.min(...values, 0), Math.max(...values, 0), Math.max(2, Math.round(height / 70)));
-  const left = 14 + CHAR * Math.max(...steps.map((v) => axisLabel(v).length)), right = 12, top = 12;
+  const left = 14 + CHAR * Math.max(...steps.map((v) => axisLabel(v).length)), right = 12, top = unitOf(s) ? 26 : 12;
   const least = groups.length * (s.query.kind === "bar" ? series.length * 7 + 8 : 12);
   const width = Math.max(plot.clientWidth, left + right + least), band = (width - left - right) / groups.length;
   const longest = CHAR * Math.max(...groups.map((g) => (g || "(empty)").length)), turned = longest + 8 > band;
@@ -76,9 +76,13 @@ function frame(plot, s) {
   return { width, height, left, right, top, bottom, band, labels, steps, y: (v) => top + tall * (1 - (v - low) / (high - low)) };
 }
 
+/** Returns the unit of the numbers, "" if they have none. @param {State} s */
+const unitOf = ({ query, columns }) => (query.aggregate === "count" ? "" : columns.find((c) => c.name === query.measure)?.unit ?? "");
+
 /** @param {State} s @param {Frame} f */
 function axes(s, f) {
   const g = draw("g", { "aria-hidden": "true", class: "axes" });
+  if (unitOf(s)) g.append(draw("text", { class: "unit", x: 6, y: 12 }, shortened(unitOf(s), 24)));
   for (const v of f.steps) {
     g.append(draw("line", { class: v === 0 ? "zero" : "grid", x1: f.left, x2: f.width - f.right, y1: f.y(v), y2: f.y(v) }),
       draw("text", { x: f.left - 8, y: f.y(v), dy: ".32em", "text-anchor": "end" }, axisLabel(v)));
@@ -95,7 +99,7 @@ function axes(s, f) {
 /** Returns the element of one number. @param {State} s @param {number} n @param {number} g @param {{ x: number, y: number }} at @param {...Node} shapes */
 function point(s, n, g, at, ...shapes) {
   const { query, result } = s, one = result.series[n], group = result.groups[g] || "(empty)";
-  const value = formatted(one.values[g], query.aggregate === "count" ? "" : s.columns.find((c) => c.name === query.measure)?.unit);
+  const value = formatted(one.values[g], unitOf(s));
   const name = query.splitBy ? `${one.name || "(empty)"}, ${group}` : group;
   return draw("g", {
     class: "point", role: "img", tabindex: -1, "aria-label": `${name}: ${value}`,

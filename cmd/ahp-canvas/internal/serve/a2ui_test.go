@@ -51,7 +51,7 @@ func TestA2UIFlags(t *testing.T) {
 }
 
 // TestA2UICards: a host does not wait for the cards of remote agents. It notes an agent that
-// cannot be reached, tries again until the card is there, and ends that when it ends.
+// cannot be reached, tries again until it can read the card, and stops when it ends.
 func TestA2UICards(t *testing.T) {
 	t.Parallel()
 	var up atomic.Bool

@@ -4,8 +4,12 @@
 // shown. build.mjs bundles this file into ../page/renderer.js; ../page/renderer.d.ts has its types.
 import { css, html, nothing } from "lit";
 import { ContextProvider } from "@lit/context";
-import { A2uiLitElement, Catalog, Context, createFunctionImplementation, MessageProcessor } from "@a2ui/web_core/v0_9";
-import { A2uiAudioPlayer, A2uiAudioPlayerElement, A2uiImage, A2uiImageElement, A2uiVideo, A2uiVideoElement, OpenUrlApi } from "@a2ui/web_core/v0_9/basic_catalog";
+import { z } from "zod";
+import {
+  A2uiLitElement, AccessibilityAttributesSchema, ActionSchema, Catalog, CheckableSchema, childList, componentId, Context, createFunctionImplementation,
+  DynamicBooleanSchema, DynamicNumberSchema, DynamicStringListSchema, DynamicStringSchema, DynamicValueSchema, MessageProcessor,
+} from "@a2ui/web_core/v0_9";
+import { BasicCatalogA2uiLitElement, A2uiAudioPlayer, A2uiAudioPlayerElement, A2uiImage, A2uiImageElement, A2uiVideo, A2uiVideoElement, OpenUrlApi } from "@a2ui/web_core/v0_9/basic_catalog";
 import { basicCatalog } from "@a2ui/lit/v0_9";
 import { renderMarkdown } from "@a2ui/markdown-it";
 
@@ -89,18 +93,64 @@ const catalog = new Catalog(CATALOG_ID,
   [...basicCatalog.functions.values()].map((f) => (f.name === openUrl.name ? openUrl : f)),
   basicCatalog.themeSchema);
 
+/** Catalogs that a program added. */
+const added = [];
+let lastComponent = 0;
+
+/**
+ * What the module of another catalog builds its components with. component makes one from
+ * its name, its properties (schemas of z and of values) and a function that draws it:
+ * draw(props, element) returns a template of html.
+ */
+export const kit = {
+  html, css, nothing, z,
+  values: {
+    string: DynamicStringSchema, number: DynamicNumberSchema, boolean: DynamicBooleanSchema, strings: DynamicStringListSchema, any: DynamicValueSchema,
+    action: ActionSchema, child: componentId, children: childList, checks: CheckableSchema.shape.checks,
+  },
+  components: [...catalog.components.values()],
+  functions: [...catalog.functions.values()],
+  defineFunction: createFunctionImplementation,
+  component(name, properties, draw, styles = css``) {
+    const api = { name, schema: z.object({ accessibility: AccessibilityAttributesSchema.optional(), weight: z.number().optional(), ...properties }) };
+    const tagName = `ahp-own-${++lastComponent}`;
+    customElements.define(tagName, class extends BasicCatalogA2uiLitElement {
+      static styles = styles;
+      api = api;
+      render() {
+        const props = this.controller.props;
+        return props ? draw(props, this) : nothing;
+      }
+    });
+    return { ...api, tagName };
+  },
+};
+
+/** Names the inputs of an element for screen readers: the official labels do not belong to an input. */
+function nameInputs(element) {
+  const props = element.controller?.props, name = props?.accessibility?.label ?? props?.label;
+  if (typeof name !== "string" || !name) return;
+  for (const input of element.querySelectorAll("input, textarea, select")) if (!input.labels?.length) input.setAttribute("aria-label", name);
+}
+
+/** Adds a catalog, before the first surface is drawn. */
+export function addCatalog({ id, components, functions = [] }) {
+  added.push(new Catalog(id, components, functions));
+}
+
 /** A component that fails to draw fails its surface, not the page. */
 const performUpdate = A2uiLitElement.prototype.performUpdate;
 A2uiLitElement.prototype.performUpdate = function () {
   try {
-    return performUpdate.call(this);
+    performUpdate.call(this);
+    nameInputs(this);
   } catch (err) {
     page.failed(this.context?.dataContext?.surface?.id ?? "", err);
   }
 };
 
 /** A processor of messages, which draws nothing itself. */
-export const newProcessor = (onAction) => new MessageProcessor([catalog], onAction);
+export const newProcessor = (onAction) => new MessageProcessor([catalog, ...added], onAction);
 
 /** Markdown as HTML without markup of the author's own, and without pictures of other origins. */
 async function markdown(text, options) {
@@ -118,6 +168,7 @@ async function markdown(text, options) {
 const ownStyles = css`
   button, input, textarea, select { font: inherit }
   button { max-width: 100%; overflow-wrap: anywhere }
+  :host([data-wraps]) a2ui-basic-row { flex-wrap: wrap }
   :focus-visible { outline: 2px solid var(--focus) !important; outline-offset: 2px }
 `.styleSheet;
 

@@ -2,10 +2,11 @@
 // The page of canvas "a2ui": it draws what the host has accepted, and sends what the
 // person does. The host owns the surfaces; a page that missed something requests all.
 import { mayLoad, offerLink, onAction, onMessage, send } from "/.ahp/canvas.js";
-import { setUp } from "./renderer.js";
+import { catalogs } from "./catalogs.js";
+import { addCatalog, kit, setUp } from "./renderer.js";
 import { Surfaces } from "./surfaces.js";
 import { announce, byId, make, toast, write } from "./ui.js";
-import { event, hello, said } from "./wire.js";
+import { announceCatalog, event, hello, said } from "./wire.js";
 
 const HELLO_INTERVAL = 3000; // ms until a replay that did not come is requested again
 const GESTURE = 2000; // ms after the person's act in which a link may be offered
@@ -156,6 +157,11 @@ function mediaURL(url, what) {
   return `media/${btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
+for (const make of catalogs) {
+  const catalog = make(kit);
+  addCatalog(catalog);
+  announceCatalog(catalog.id);
+}
 setUp({ offer, mediaURL, failed: (id, err) => surfaces.failed(id, err) });
 
 async function speak() {

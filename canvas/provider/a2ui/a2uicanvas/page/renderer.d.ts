@@ -28,6 +28,19 @@ export function setUp(page: {
   failed: (surfaceId: string, err: unknown) => void;
 }): void;
 
+/** What the module of another catalog builds its components with. */
+export const kit: Record<string, any>;
+
+/** A catalog of a program, as its module makes it. */
+export interface OwnCatalog {
+  id: string;
+  components: { name: string; schema: any; tagName: string }[];
+  functions?: any[];
+}
+
+/** Adds a catalog, before the first surface is drawn. */
+export function addCatalog(catalog: OwnCatalog): void;
+
 export function newProcessor(onAction: (action: any) => void): Processor;
 
 export function drawSurface(surface: Surface): HTMLElement;

@@ -107,6 +107,7 @@ export class Surfaces {
     const shown = { el, version, failed: false, reported: new Set(), edits: new Map() };
     this.#shown.set(surface.id, shown);
     this.#place.append(el);
+    wrapRows(el);
     surface.onError.subscribe((error) => {
       if (Array.isArray(error.details)) return; // a value that is not there yet, such as an empty field's
       this.#tell(shown, surface.id, String(error.code), String(error.message));
@@ -173,6 +174,22 @@ export class Surfaces {
   sent() {
     for (const { surfaceId } of this.models()) this.#shown.get(surfaceId)?.edits.clear();
   }
+}
+
+/** Lets the rows of a surface wrap if it is wider than its place: the renderer's rows do not. @param {HTMLElement} section */
+function wrapRows(section) {
+  let width = 0, wraps = false;
+  const measure = () => {
+    if (section.clientWidth !== width) wraps = false; // measure again
+    width = section.clientWidth;
+    const host = section.querySelector("a2ui-surface");
+    host?.toggleAttribute("data-wraps", wraps);
+    wraps ||= section.scrollWidth > section.clientWidth + 1;
+    host?.toggleAttribute("data-wraps", wraps);
+    if (host) sizes.observe(host);
+  };
+  const sizes = new ResizeObserver(() => requestAnimationFrame(measure)); // not at once: it changes what is observed
+  sizes.observe(section);
 }
 
 /** @param {any} value */

@@ -18,6 +18,9 @@ const CATALOGS = [
 
 const capabilities = { "v0.9": { supportedCatalogIds: CATALOGS } };
 
+/** Adds the id of a catalog that this page draws. @param {string} id */
+export const announceCatalog = (id) => void CATALOGS.push(id);
+
 /** Requests a replay. */
 export const hello = () => ({ parts: [], metadata: { a2uiClientCapabilities: capabilities } });
 

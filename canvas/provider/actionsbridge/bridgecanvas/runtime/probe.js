@@ -31,10 +31,11 @@ export function find(target, fallback = true) {
   const selectors = preferred(target);
   if (fallback) selectors.push(...strings(target?.fallback_selectors));
   if (!target || selectors.length === 0) return null;
+  const anyText = typeof target.text_equals !== "string" && typeof target.text_contains !== "string";
   let read = false;
   for (const selector of selectors) {
     try {
-      const found = [...document.querySelectorAll(selector)].find((el) => hasText(el, target));
+      const found = anyText ? document.querySelector(selector) : [...document.querySelectorAll(selector)].find((el) => hasText(el, target));
       if (found) return found;
       read = true;
     } catch {} // such as :has-text() of another tool

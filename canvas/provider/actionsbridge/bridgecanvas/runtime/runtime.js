@@ -7,6 +7,7 @@ import { attachmentOf, driftOf, find, stateOf } from "./probe.js";
 
 const MAX_ITEM = 60 * 1024; // bytes of an item as JSON
 const LOOK_INTERVAL = 1000; // ms between looks at the states
+const LOOK_AFTER = 50; // ms from an answer to a look, so that calls in a row need one look
 const PATIENCE = 1000; // ms that a call waits for a page that is still drawing itself
 
 const early = /** @type {any} */ (globalThis)[Symbol.for("ahp.actions")];
@@ -38,16 +39,22 @@ const now = () => new Date().toISOString();
 
 // What the page reports.
 
-/** @param {string} name */
-const holds = (name) => {
-  const state = early.config.states.find((/** @type {any} */ s) => s.name === name);
-  return state === undefined || stateOf(state, early.path).holds !== false;
-};
+/** Returns a function that looks at each state once. @returns {(name: unknown) => { holds: boolean | undefined, missing: string[] }} */
+function statesNow() {
+  /** @type {Map<unknown, { holds: boolean | undefined, missing: string[] }>} */
+  const seen = new Map();
+  return (name) => {
+    let found = seen.get(name);
+    if (!found) seen.set(name, found = stateOf(early.config.states.find((/** @type {any} */ s) => s.name === name), early.path));
+    return found;
+  };
+}
 
 function look() {
   const { states, attachments, checks } = early.config;
+  const now = statesNow(), holds = (/** @type {string} */ name) => now(name).holds !== false;
   return {
-    states: states.filter((/** @type {any} */ s) => stateOf(s, early.path).holds).map((/** @type {any} */ s) => s.name),
+    states: states.map((/** @type {any} */ s) => s.name).filter((/** @type {any} */ name) => now(name).holds),
     attachments: attachments.flatMap((/** @type {any} */ a) => {
       const state = attachmentOf(a, holds, early.path);
       return state ? [{ id: a.id, state }] : [];
@@ -63,6 +70,13 @@ let reported = "";
 let suspected = new Set();
 /** @type {Set<string>} */
 const known = new Set();
+
+let soon = 0;
+
+/** Reports after the answers of calls, once for all that come now. */
+function reportSoon() {
+  soon ||= setTimeout(() => { soon = 0; report(); }, LOOK_AFTER);
+}
 
 /** Reports states, attachments and drift if they changed. */
 function report() {
@@ -120,11 +134,11 @@ function resolve(path) {
 
 /** Throws if the page is not as actions.json describes it. @param {Item} item @param {Tool} tool */
 function check({ name }, { state, target }) {
+  const now = statesNow(), holds = (/** @type {string} */ name) => now(name).holds !== false;
   const drift = driftOf(early.config.checks, holds, early.path)
     .find((d) => /^(major|critical)$/.test(d.severity) && (d.tool === undefined || d.tool === name));
   if (drift) throw failure("drift_detected", `the page is not as actions.json describes it: ${drift.selector} ${drift.found} (check ${drift.check})`, { ...drift, tool: name, url: early.path });
-  const declared = early.config.states.find((/** @type {any} */ s) => s.name === state);
-  const { holds: so, missing } = stateOf(declared, early.path);
+  const { holds: so, missing } = now(state);
   if (so === false) throw failure("state_mismatch", `the page is not in the state ${state}`, { tool: name, state, missing, states: look().states, url: early.path });
   if (find(target) === undefined) throw failure("target_not_found", "the tool's target is not in the page", { tool: name, selector: target.selector ?? target.selectors?.[0], url: early.path });
 }
@@ -188,7 +202,7 @@ async function answer({ item, tool }) {
     const what = size === Infinity ? "is not JSON" : `has ${size} bytes, at most ${MAX_ITEM} are allowed`;
     reply = refuse({ code: "invalid_result", message: `the tool ran; its result ${what}`, severity: "major", recoverable: false, evidence: { tool: item.name } });
   }
-  setTimeout(report); // after the answer was sent
+  reportSoon();
   return reply;
 }
 

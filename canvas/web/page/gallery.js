@@ -15,16 +15,17 @@ function summary(declaration) {
 /** Whether a canvas opens without an input of the agent. @param {any} declaration */
 const opensAlone = ({ inputSchema }) => !(Array.isArray(inputSchema?.required) && inputSchema.required.length);
 
-export class Catalogue {
-  #dialog = /** @type {HTMLDialogElement} */ (byId("catalogue"));
-  #open;
+export class Gallery {
+  #dialog = /** @type {HTMLDialogElement} */ (byId("gallery"));
+  #open; #show;
   /** @type {any[]} */ #canvases = [];
 
-  /** @param {(declaration: any) => Promise<void>} open opens a canvas; it rejects with the reason for the person */
-  constructor(open) {
+  /** @param {(declaration: any) => Promise<string>} open opens a canvas and returns its instance id; it rejects with the reason for the person @param {(id: string) => void} show */
+  constructor(open, show) {
     this.#open = open;
+    this.#show = show;
     byId("open-canvas").addEventListener("click", () => this.open());
-    byId("catalogue-close").addEventListener("click", () => this.#dialog.close());
+    byId("gallery-close").addEventListener("click", () => this.#dialog.close());
     this.#dialog.addEventListener("click", (e) => { if (e.target === this.#dialog) this.#dialog.close(); });
   }
 
@@ -45,8 +46,8 @@ export class Catalogue {
 
   /** @param {string} text */
   #say(text) {
-    byId("catalogue-problem").textContent = text;
-    byId("catalogue-problem").hidden = !text;
+    byId("gallery-problem").textContent = text;
+    byId("gallery-problem").hidden = !text;
   }
 
   /** @param {any} declaration */
@@ -70,8 +71,9 @@ export class Catalogue {
       if (button.ariaDisabled === "true") return;
       button.ariaDisabled = "true";
       try {
-        await this.#open(declaration);
-        this.#dialog.close();
+        const id = await this.#open(declaration);
+        this.#dialog.close(); // first: it gives the focus back
+        this.#show(id);
       } catch (err) {
         this.#say(`${declaration.displayName} was not opened: ${/** @type {Error} */ (err).message}.`);
       }

