@@ -78,6 +78,9 @@ func TestHistory(t *testing.T) {
 		time.Sleep(time.Minute)
 		open("two")
 		ok(t, h.Canvases.Close(ctx, canvastest.Session, "two"))
+		v.Subscribe(canvastest.Session)
+		_, err = h.Canvases.PersonOpen(ctx, v.Sub, canvas.PersonOpenParams{Channel: canvastest.Session, CanvasID: "fake"})
+		ok(t, err)
 		ok(t, dispose(t, h))
 		equal(t, []string{
 			"agent claude: opened the canvas (Fake)",
@@ -93,6 +96,7 @@ func TestHistory(t *testing.T) {
 			"person Ann page: closed the canvas (Fake)",
 			"agent claude: opened the canvas (Fake)",
 			"agent claude: closed the canvas (Fake)",
+			"person Ann page: opened the canvas (Fake)",
 			"dropped " + canvastest.Session,
 		}, p.took())
 	})

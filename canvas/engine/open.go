@@ -28,6 +28,11 @@ import (
 // input is that instance, and the provider is not called. Its errors are
 // *[canvas.Error], the context's, or the store's.
 func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCanvas, error) {
+	return e.openFor(ctx, args, agentOf(ctx))
+}
+
+// openFor is Open for an actor, which the history names.
+func (e *Engine) openFor(ctx context.Context, args canvas.OpenArgs, who canvas.Actor) (canvas.OpenCanvas, error) {
 	if args.InstanceID == "" {
 		args.InstanceID = e.newID()
 	} else if err := canvas.CheckInstanceID(args.InstanceID); err != nil {
@@ -49,7 +54,7 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 		did = "opened the canvas again"
 	}
 	if open, err = p.run(ctx); err == nil {
-		e.history.Add(args.Session, canvas.Happening{Who: agentOf(ctx), What: did, InstanceID: open.InstanceID, Title: cmp.Or(open.Title, open.DisplayName, open.InstanceID)})
+		e.history.Add(args.Session, canvas.Happening{Who: who, What: did, InstanceID: open.InstanceID, Title: cmp.Or(open.Title, open.DisplayName, open.InstanceID)})
 	}
 	return open, err
 }
@@ -66,7 +71,7 @@ func (e *Engine) PersonOpen(ctx context.Context, from *channels.Subscriber, p ca
 	if !subscribed {
 		return canvas.PersonOpenResult{}, ahp.ErrNotFound
 	}
-	open, err := e.Open(ctx, canvas.OpenArgs{Session: p.Channel, ExtensionID: p.ExtensionID, CanvasID: p.CanvasID})
+	open, err := e.openFor(ctx, canvas.OpenArgs{Session: p.Channel, ExtensionID: p.ExtensionID, CanvasID: p.CanvasID}, e.actor(from))
 	return canvas.PersonOpenResult{InstanceID: open.InstanceID, Channel: open.Channel}, asWire(err)
 }
 
