@@ -1,6 +1,9 @@
 package ahp
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 )
@@ -108,6 +111,40 @@ func ResumeSecret(meta map[string]Value) string {
 		return ""
 	}
 	return secret
+}
+
+// MetaToken is the member of _meta with which a client shows a token of the host, on a
+// connection that was not opened with one: a [ShownToken]. In the result of initialize it is
+// the token for which an invitation was exchanged (ahp/PROTOCOL.md section 14.5).
+const MetaToken = "x-ahp-canvas/token"
+
+// CodeProofRequired is the code in the data of the error that answers a ShownToken without a
+// proof. The data also has the challenge.
+const CodeProofRequired = "proof_required"
+
+// ShownToken is what a client shows of a token.
+type ShownToken struct {
+	// ID is the first 16 hex digits of the token's SHA-256.
+	ID string `json:"id,omitzero"`
+	// Proof is what [LaneProof] returns for the host's challenge.
+	Proof string `json:"proof,omitzero"`
+	// Invitation is shown instead of a token, which the host exchanges it for.
+	Invitation string `json:"invitation,omitzero"`
+}
+
+// LaneProof returns the proof of a token in hex, which discloses nothing to a relay: the
+// HMAC-SHA256 of "ahp-canvas lane\n" clientID "\n" challenge. The key is the token's SHA-256
+// in hex, which is all that a host keeps.
+func LaneProof(hash, clientID, challenge string) string {
+	mac := hmac.New(sha256.New, []byte(hash))
+	mac.Write([]byte("ahp-canvas lane\n" + clientID + "\n" + challenge))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Shown returns the token that a _meta shows.
+func Shown(meta map[string]Value) (shown ShownToken, ok bool) {
+	raw, ok := meta[MetaToken]
+	return shown, ok && Unmarshal(raw, &shown) == nil
 }
 
 // ResumeMeta returns the _meta with a resume secret, or nil if there is none.

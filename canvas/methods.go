@@ -179,6 +179,17 @@ type Person struct {
 	You  bool   `json:"you,omitzero"`  // it is the connection that asks
 }
 
+// DirectParams asks for the address of an open canvas for the frames of a page.
+type DirectParams struct {
+	Channel string `json:"channel"` // the instance's ahp-canvas: channel
+	Label   string `json:"label"`   // of the address's host: 32 lower-case hex digits, the same each time this browser shows this canvas
+}
+
+// DirectResult is the address of an open canvas for the frames of a page.
+type DirectResult struct {
+	URL string `json:"url"` // of the outer frame; it holds a secret that is new each time the canvas is opened
+}
+
 // MaxPersonName is the limit of a person's name, in code points.
 const MaxPersonName = 40
 
@@ -204,6 +215,10 @@ var (
 	CanvasPersonOpen = ahp.NewMethod[PersonOpenParams, PersonOpenResult]("x-ahp-canvas/personOpen", ahp.ClientToHost)
 	// CanvasPeople returns who has a session open.
 	CanvasPeople = ahp.NewMethod[PeopleParams, PeopleResult]("x-ahp-canvas/people", ahp.ClientToHost)
+
+	// CanvasDirect returns the address of an open canvas for a page that reaches the host
+	// without a relay. It is for people and their editors.
+	CanvasDirect = ahp.NewMethod[DirectParams, DirectResult]("x-ahp-canvas/direct", ahp.ClientToHost)
 
 	CanvasClose = ahp.NewMethod[CanvasCloseParams, ahp.None]("canvasClose", ahp.ClientToHost|ahp.HostToClient)
 )

@@ -38,7 +38,7 @@ func (l *Ledger) Open(name string, holder Holder) *Account {
 	defer l.mu.Unlock()
 	t := l.tokens[name]
 	if t == nil {
-		t = &token{}
+		t = &token{name: name}
 		l.tokens[name] = t
 	}
 	t.conns++
@@ -48,7 +48,7 @@ func (l *Ledger) Open(name string, holder Holder) *Account {
 }
 
 // Close ends an account. Bytes that it still holds are given back when their holders do.
-func (a *Account) Close(name string) {
+func (a *Account) Close() {
 	if a == nil {
 		return
 	}
@@ -59,8 +59,8 @@ func (a *Account) Close(name string) {
 		return
 	}
 	delete(l.accounts, a)
-	if a.token.conns--; a.token.conns == 0 && l.tokens[name] == a.token {
-		delete(l.tokens, name)
+	if a.token.conns--; a.token.conns == 0 && l.tokens[a.token.name] == a.token {
+		delete(l.tokens, a.token.name)
 	}
 }
 

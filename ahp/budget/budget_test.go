@@ -28,7 +28,7 @@ func TestNothingIsCountedWithoutALedger(t *testing.T) {
 	var s Shared
 	s.Hold(a)
 	s.Release(a)
-	a.Close("a")
+	a.Close()
 	l.Close()
 }
 

@@ -45,6 +45,7 @@ type counter struct {
 
 // token is what the connections of one token hold together.
 type token struct {
+	name  string
 	held  atomic.Int64
 	conns int // guarded by the ledger's mutex
 }

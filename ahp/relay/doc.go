@@ -55,7 +55,7 @@
 //     of its lanes. Behind a proxy that EdgeOptions.Proxies does not name, and on loopback,
 //     addresses say nothing and are not limited.
 //   - A client names the link that it opened by a random id ("opened.ID" among its
-//     subprotocols), so that the people behind one address are told apart. If the address or
+//     subprotocols), so that the edge distinguishes the people behind one address. If the address or
 //     the token has no lane left, someone with fewer lanes takes one of those who have most,
 //     which ends with CodeTooMany. An address can name 64 links at once and one more every
 //     five seconds; its further clients, and those that name none, count as one. An attacker

@@ -121,8 +121,8 @@ func (e *Edge) newLane(ctx context.Context, end context.CancelCauseFunc, client 
 	return l
 }
 
-// person names a token, the address from which it is used and the opened link, if it is
-// told apart. The key keeps a host from finding the address by trying all.
+// person names a token, the address from which it is used and the opened link, if the edge
+// distinguishes it. The key keeps a host from finding the address by trying all.
 func (e *Edge) person(grant Grant, from origin, in *place) string {
 	mac := hmac.New(sha256.New, e.key[:])
 	mac.Write([]byte(grant.counted()))

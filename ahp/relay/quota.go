@@ -45,7 +45,7 @@ type quota struct {
 type place struct {
 	host, client, address, link *quota
 
-	apart bool // the link is told apart from others
+	apart bool // the link is distinguished from others
 	since time.Time
 	evict func() // ends the lane; it must not wait
 	given bool   // it counts no more
@@ -107,8 +107,8 @@ func (q *quotas) take(host string, grant Grant, addr netip.Prefix, opened string
 	return p, ""
 }
 
-// tooFast takes the new lane from the rates. A link that was told apart has a rate of its
-// own, which others cannot use up.
+// tooFast takes the new lane from the rates. A distinguished link has a separate rate,
+// which others cannot use up.
 func (p *place) tooFast() bool {
 	if p.apart {
 		return !p.link.rate.AllowN(p.since, 1)
@@ -158,7 +158,7 @@ func (q *quotas) victim(p *place, among func(*place) bool) (most *place) {
 	return most
 }
 
-// link sets the place's link. The link is not told apart from others if the client does not
+// link sets the place's link. The link is not distinguished from others if the client does not
 // name it, or if its address or token has named too many.
 func (q *quotas) link(p *place, key linkQuota) {
 	if key.id != "" && q.links[key] == nil {

@@ -83,9 +83,9 @@ func TestPeopleOnOneLink(t *testing.T) {
 	}
 }
 
-// TestATeamAtOneAddress: 50 people behind one address come with one link although someone
-// there dials with it as often as he can; he keeps what nobody else needs. Everybody who was
-// told apart can come again.
+// TestATeamAtOneAddress: 50 people behind one address connect with one link although an
+// attacker there has taken all lanes of the address. The attacker keeps the rest, and the
+// people can open a second tab.
 func TestATeamAtOneAddress(t *testing.T) {
 	n := kernel()
 	proxies, err := remote.Parse([]string{"127.0.0.1"})
@@ -113,9 +113,8 @@ func TestATeamAtOneAddress(t *testing.T) {
 	}
 	enter := func(opened string) (*ws.Conn, string) {
 		c := dial(opened)
-		who := <-people
 		wantEcho(t, c, "in")
-		return c, who
+		return c, <-people
 	}
 	var his []*ws.Conn
 	for range 96 {

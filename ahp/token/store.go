@@ -108,6 +108,15 @@ func (s *Store) Hash(id string) string {
 	return ""
 }
 
+// Entry returns the token with an id that opens connections, and the SHA-256 of its secret,
+// or "".
+func (s *Store) Entry(id string) (e Entry, hash string) {
+	if r := (*s.tokens.Load())[id]; r != nil && r.opens(s.now()) {
+		return r.Entry, r.Hash
+	}
+	return Entry{}, ""
+}
+
 // Owners returns the ids of the tokens that name a client id.
 func (s *Store) Owners(clientID string) (ids []string) {
 	for id, r := range *s.tokens.Load() {

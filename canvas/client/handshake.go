@@ -3,6 +3,10 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -24,21 +28,51 @@ func (h *handshake) run(ctx context.Context) error {
 	opts := &h.c.opts
 	if seen > 0 {
 		answered := false
-		err := callThen(ctx, h.link, ahp.Reconnect, ahp.ReconnectParams{
-			Channel: ahp.RootURI, ClientID: opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(h.uris), Meta: ahp.ResumeMeta(secret),
-		}, func(result ahp.ReconnectResult) error {
-			answered = true
-			return h.finish(h.resumed(result))
+		err := h.prove(secret, func(meta map[string]ahp.Value) error {
+			return callThen(ctx, h.link, ahp.Reconnect, ahp.ReconnectParams{
+				Channel: ahp.RootURI, ClientID: opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(h.uris), Meta: meta,
+			}, func(result ahp.ReconnectResult) error {
+				answered = true
+				return h.finish(h.resumed(result))
+			})
 		})
 		if answered || !refused(err) {
 			return err
 		}
 		opts.Logger.Info("the host cannot resume; initializing", "err", err)
 	}
-	return callThen(ctx, h.link, ahp.Initialize, ahp.InitializeParams{
-		Channel: ahp.RootURI, ProtocolVersions: opts.Versions, ClientID: opts.ClientID,
-		InitialSubscriptions: h.uris, Capabilities: opts.Capabilities, Meta: ahp.ResumeMeta(secret),
-	}, func(result ahp.InitializeResult) error { return h.finish(h.initialized(result)) })
+	return h.prove(secret, func(meta map[string]ahp.Value) error {
+		return callThen(ctx, h.link, ahp.Initialize, ahp.InitializeParams{
+			Channel: ahp.RootURI, ProtocolVersions: opts.Versions, ClientID: opts.ClientID,
+			InitialSubscriptions: h.uris, Capabilities: opts.Capabilities, Meta: meta,
+		}, func(result ahp.InitializeResult) error { return h.finish(h.initialized(result)) })
+	})
+}
+
+// prove sends a handshake with the _meta that it needs: the resume secret, and the proof of
+// Options.HostToken for the challenge with which the host answers the first attempt.
+func (h *handshake) prove(secret string, send func(meta map[string]ahp.Value) error) error {
+	opts := &h.c.opts
+	if opts.HostToken == "" {
+		return send(ahp.ResumeMeta(secret))
+	}
+	show := func(shown ahp.ShownToken) error {
+		meta := map[string]ahp.Value{ahp.MetaToken: ahp.MustMarshal(shown)}
+		maps.Copy(meta, ahp.ResumeMeta(secret))
+		return send(meta)
+	}
+	err := show(ahp.ShownToken{})
+	var asked struct {
+		Code      string `json:"code"`
+		Challenge string `json:"challenge"`
+	}
+	failed, ok := errors.AsType[*ahp.Error](err)
+	if !ok || ahp.Unmarshal(failed.Data, &asked) != nil || asked.Code != ahp.CodeProofRequired {
+		return err
+	}
+	sum := sha256.Sum256([]byte(opts.HostToken))
+	hash := hex.EncodeToString(sum[:])
+	return show(ahp.ShownToken{ID: hash[:16], Proof: ahp.LaneProof(hash, opts.ClientID, asked.Challenge)})
 }
 
 // finish restores what the client provides, if the handshake succeeded.

@@ -46,6 +46,11 @@ type Options struct {
 	// TLS configures wss; nil is the default configuration.
 	TLS *tls.Config
 
+	// HostToken is a token of the host, for a connection through a relay: Token is the
+	// relay's then. The client proves HostToken to the host and does not send it. The host
+	// grants what HostToken does.
+	HostToken string
+
 	// Backoff makes the client reconnect automatically (see [NewBackoff]); nil
 	// leaves that to Reconnect.
 	Backoff Backoff

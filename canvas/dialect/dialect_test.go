@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -174,6 +175,34 @@ func TestURLOfStaleCanvas(t *testing.T) {
 	e, ok := publish(t, tr, canvasURI, "canvas/updated", canvas.Updated{Availability: &stale})
 	if s := member(t, e.Action, "canvas"); !ok || member(t, s, "url") != nil {
 		t.Errorf("the client got %v, %s; want the state without a url", ok, s)
+	}
+}
+
+// TestChatNames: the chat of a session has the name that VS Code computes. The names were
+// recorded from it.
+func TestChatNames(t *testing.T) {
+	for _, names := range [][2]string{
+		{"canvas:/d111c2c7-6446-4da6-b542-9829239173db", "ahp-chat://default/Y2FudmFzOi9kMTExYzJjNy02NDQ2LTRkYTYtYjU0Mi05ODI5MjM5MTczZGI"},
+		{"canvas:/b0585163-11ee-4a77-a892-a77d6b9ff439", "ahp-chat://default/Y2FudmFzOi9iMDU4NTE2My0xMWVlLTRhNzctYTg5Mi1hNzdkNmI5ZmY0Mzk"},
+		{"canvas:/default", "ahp-chat://default/Y2FudmFzOi9kZWZhdWx0"},
+	} {
+		d, err := dialect.New(dialect.Options{}).Negotiate(ahp.Value(`{"protocolVersions":["0.9.0"],"clientInfo":{"name":"vscode-x"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		uri := "ahp-session:/" + names[0][len("canvas:/"):]
+		state := subscribe(t, d.Translator(ws.Grant{}), names[0], map[string]any{uri: session.State{}, "ahp-chat:/" + names[0][len("canvas:/"):]: map[string]any{"modifiedAt": "", "turns": []int{}, "status": 0}})
+		if got := string(member(t, state, "defaultChat")); got != `"`+names[1]+`"` {
+			t.Errorf("the chat of %s is %s, want %s", names[0], got, names[1])
+		}
+	}
+}
+
+// TestProviderErrors: the number of a provider's error is another one's in 1.1.
+func TestProviderErrors(t *testing.T) {
+	text := connect(t, "1.0.0").Send([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32012,"message":"no","data":{"code":"x"}}}`))
+	if want := `"code":-32603`; !strings.Contains(string(text), want) || strings.Contains(string(text), "-32012") || !strings.Contains(string(text), `"data":{"code":"x"}`) {
+		t.Errorf("the client gets %s", text)
 	}
 }
 

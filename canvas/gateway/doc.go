@@ -39,6 +39,6 @@
 // connection to a provider, which ends with the canvas. Close ends them, and the requests,
 // and waits.
 //
-// The package imports canvas, canvas/bridge, canvas/client, canvas/standalone,
+// The package imports canvas, canvas/allow, canvas/bridge, canvas/client, canvas/standalone,
 // canvas/web and ahp. It knows neither the log nor the engine.
 package gateway

@@ -70,7 +70,7 @@ type Gateway struct {
 // The gateway's limits.
 const (
 	maxLabels   = 8192 // labels that are remembered
-	maxBrowsers = 64   // labels of browsers for one canvas
+	maxBrowsers = 64   // labels of browsers for one canvas; the oldest gives way
 	maxRequests = 256  // of one canvas at a time
 	maxReads    = 32   // of all canvases at a time
 )

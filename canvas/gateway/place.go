@@ -21,8 +21,8 @@ type channel struct {
 	link     link // http/1, for providers that are no canvas.WebApp
 
 	// Guarded by Gateway.mu.
-	own      *place // of Address
-	browsers int    // labels of pages
+	own      *place   // of Address
+	browsers []*place // of pages, oldest first
 }
 
 // place is an origin of a canvas. It is replaced, and not changed, when the canvas is opened
@@ -86,18 +86,21 @@ func (g *Gateway) channel(uri string, life context.Context) *channel {
 	return c
 }
 
-// add makes a place reachable. It returns nil if the host has no names for canvases, or the
-// canvas has too many. g.mu is held.
+// add makes a place reachable. It returns nil if the host has no names for canvases. g.mu
+// is held.
 func (g *Gateway) add(p *place) *place {
 	scheme, suffix, ok := g.opts.Base()
 	if !ok {
 		return nil
 	}
 	if p.framed {
-		if p.channel.browsers >= maxBrowsers {
-			return nil
+		c := p.channel
+		if c.browsers = append(c.browsers, p); len(c.browsers) > maxBrowsers {
+			if old := c.browsers[0]; g.labels[old.label] == old {
+				delete(g.labels, old.label)
+			}
+			c.browsers = c.browsers[1:]
 		}
-		p.channel.browsers++
 	}
 	p.scheme, p.host = scheme, "g-"+p.label+suffix
 	p.secret = secret()

@@ -19,12 +19,11 @@ import (
 // canvas to its own origin, drops those of an app that reach beyond it, and inserts the
 // first script into documents.
 type responder struct {
-	to     http.ResponseWriter
-	r      *http.Request
-	header http.Header
-	insert string // the script of documents; "" for our own responses
-	wrote  bool
-
+	to      http.ResponseWriter
+	r       *http.Request
+	header  http.Header
+	insert  string // the script of documents; "" for our own responses
+	wrote   bool
 	allowed allow.List // what the canvas may load from besides its own origin
 
 	inserting bool
@@ -50,12 +49,6 @@ func newResponder(w http.ResponseWriter, r *http.Request) *responder {
 
 // Header implements http.ResponseWriter.
 func (w *responder) Header() http.Header { return w.header }
-
-// own returns the writer for a response that has the page's headers.
-func (w *responder) own() http.ResponseWriter {
-	w.wrote = true
-	return w.to
-}
 
 // WriteHeader implements http.ResponseWriter. It drops informational responses: their
 // headers could open connections.

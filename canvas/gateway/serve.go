@@ -37,7 +37,7 @@ const (
 	textBusy       = "This canvas has too many requests at the same time."
 	textNoFile     = "This canvas has no such file."
 	textFiles      = "This canvas has no server, so it can only serve files."
-	textNoWorker   = "A canvas cannot register a service worker."
+	textNoWorker   = "A canvas cannot have a worker that outlives its page."
 	textUnreadable = "This file could not be read. Either the canvas's provider is not running, or it failed."
 )
 
@@ -82,6 +82,7 @@ func (g *Gateway) enter() bool {
 // that is never used again clears what the browser keeps of it.
 func (g *Gateway) serveEnded(w http.ResponseWriter, r *http.Request, p *place) {
 	if p.framed && g.opts.Exists(p.channel.uri) {
+		retryStream(r)
 		standalone.Fail(w, r, http.StatusServiceUnavailable, textStale)
 		return
 	}
@@ -99,7 +100,7 @@ func (g *Gateway) admit(w *responder, r *http.Request, p *place) {
 		standalone.Fail(w, r, status, text)
 		return
 	}
-	if r.Header.Get("Service-Worker") != "" {
+	if r.Header.Get("Service-Worker") != "" || r.Header.Get("Sec-Fetch-Dest") == "sharedworker" {
 		standalone.Fail(w, r, http.StatusNotFound, textNoWorker)
 		return
 	}
@@ -108,6 +109,9 @@ func (g *Gateway) admit(w *responder, r *http.Request, p *place) {
 		return
 	}
 	if !p.knows(r) {
+		if p.framed {
+			retryStream(r) // its page fetches a new cookie when the canvas is opened again
+		}
 		standalone.Fail(w, r, http.StatusUnauthorized, textNoSecret)
 		return
 	}
@@ -129,6 +133,14 @@ func (g *Gateway) admit(w *responder, r *http.Request, p *place) {
 	r = r.WithContext(ctx)
 	r.Header = withoutCookie(r.Header)
 	g.serve(w, r, p)
+}
+
+// retryStream breaks the connection of an event stream: a browser opens the stream again,
+// and closes it for good after any answer that is an error.
+func retryStream(r *http.Request) {
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // knows reports whether a request has the cookie of a place.
@@ -243,7 +255,8 @@ func (g *Gateway) serveFile(w *responder, r *http.Request, p *place, name string
 	if !p.framed && p.channel.views.Serve(w, r, name) {
 		return
 	}
-	if g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.own(), r) {
+	if g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.to, r) {
+		w.wrote = true
 		return
 	}
 	body := standalone.Script(name)

@@ -1,6 +1,6 @@
 // Package history keeps what happened in the sessions of a host, for people: which canvas
 // an agent opened, what a person did in it, and who closed it (canvas/PROTOCOL.md
-// section 7.4).
+// section 7.5).
 //
 // # Guarantees
 //

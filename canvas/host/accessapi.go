@@ -8,6 +8,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
 // accessPath begins the paths at which tokens are listed, made and revoked
@@ -101,6 +102,8 @@ type newToken struct {
 type createdToken struct {
 	Token string `json:"token,omitzero"`
 	Link  string `json:"link,omitzero"`
+	// RelayLink is the link of an invitation for people who come through the relay.
+	RelayLink string `json:"relayLink,omitzero"`
 	token.Entry
 }
 
@@ -113,15 +116,19 @@ func (h *Host) createToken(w http.ResponseWriter, r *http.Request) (any, error) 
 		in.Session = DefaultSession
 	}
 	if in.Invite {
-		link, err := h.Invite(in.Session, in.Role, in.Name)
+		code, link, err := h.invite(in.Session, in.Role, in.Name)
 		h.audit.token(nameOf(r), "invitation created", in.Name, err)
-		return createdToken{Link: link}, err
+		made := createdToken{Link: link}
+		if relay := h.opts.RelayLink; relay != nil && code != "" {
+			made.RelayLink = web.InvitationAt(relay(in.Session), code)
+		}
+		return made, err
 	}
 	secret, e, err := h.keys.store.Create(token.Request{
 		Name: in.Name, Role: in.Role, ClientID: in.ClientID, Lifetime: time.Duration(in.Seconds * float64(time.Second)),
 	})
 	h.audit.token(nameOf(r), "token created", e.ID, err)
-	return createdToken{secret, h.linkWith(secret, in.Session), e}, err
+	return createdToken{Token: secret, Link: h.linkWith(secret, in.Session), Entry: e}, err
 }
 
 func (h *Host) rotateToken(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -144,10 +151,5 @@ func (h *Host) redeem(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := readBody(w, r, &in); err != nil {
 		return nil, err
 	}
-	secret, e, err := h.keys.store.Redeem(in.Invitation)
-	h.audit.token("", "invitation used", e.ID, err)
-	if used, ok := errors.AsType[*token.UsedError](err); ok {
-		h.reused(used)
-	}
-	return createdToken{Token: secret, Entry: e}, err
+	return h.redeemed(in.Invitation)
 }

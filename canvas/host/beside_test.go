@@ -88,7 +88,7 @@ var (
 	secrets   = regexp.MustCompile(`"x-ahp-canvas/resume":"[A-Z2-7]+"`)
 )
 
-// follow subscribes the neighbor to the canvases that it has heard of.
+// follow subscribes the neighbor to the canvases that it has seen.
 func (e *recordingEnv) follow() {
 	for {
 		// An error means that it has received everything.

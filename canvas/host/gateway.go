@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // openGateway makes the gateway, which gives each open canvas a separate address.
@@ -31,7 +33,7 @@ func (h *Host) openGateway() {
 			return h.canvases.Allowed(live.State)
 		},
 		Exists: h.canvases.Content.Exists, Read: h.canvases.Content.Fetch,
-		Connect: h.views.connect, Base: h.sites.contentBase, Logger: h.logger,
+		Connect: h.views.connect, Base: h.contentBase, Files: frameFiles{h}, Logger: h.logger,
 	})
 	h.served = web.BodyTimeout(h.gateway)
 }
@@ -48,6 +50,31 @@ func (h *Host) address(channel string, st canvas.CanvasState, grant ws.Grant) st
 	return h.gateway.Address(channel)
 }
 
+// direct is the method x-ahp-canvas/direct: the address of a canvas that the connection is
+// subscribed to, for the frames of a page.
+func (h *Host) direct(_ context.Context, from *channels.Subscriber, p canvas.DirectParams) (canvas.DirectResult, error) {
+	subscribed := false
+	h.log.View(func(tx *channels.ReadTx) { subscribed = tx.Subscribed(from, p.Channel) })
+	if !subscribed {
+		return canvas.DirectResult{}, ahp.ErrNotFound
+	}
+	address, err := h.gateway.Page(p.Channel, p.Label)
+	switch {
+	case errors.Is(err, gateway.ErrLabel):
+		return canvas.DirectResult{}, ahp.Errorf(ahp.CodeInvalidParams, "%v", err)
+	case err != nil:
+		return canvas.DirectResult{}, ahp.Errorf(ahp.CodeNotFound, "%v", err)
+	}
+	return canvas.DirectResult{URL: address}, nil
+}
+
+// frameFiles serves the files of the page's frames to the gateway.
+type frameFiles struct{ host *Host }
+
+func (f frameFiles) ServeFrameFile(w http.ResponseWriter, r *http.Request) bool {
+	return f.host.sites.of(r).page.ServeFrameFile(w, r)
+}
+
 // reachesGateway reports whether addresses of the gateway are for a connection: its holder can
 // use the canvas as a person, and addresses below localhost work on this machine
 // only.
@@ -55,7 +82,7 @@ func (h *Host) reachesGateway(grant ws.Grant) bool {
 	if grant.Role == RoleRead || grant.Role == RoleLook {
 		return false
 	}
-	_, suffix, ok := h.sites.contentBase()
+	_, suffix, ok := h.contentBase()
 	return ok && (grant.Loopback || !isLoopbackSuffix(suffix))
 }
 
@@ -73,6 +100,14 @@ func arrivedOnLoopback(r *http.Request) bool {
 		return false
 	}
 	return isLoopbackName((&url.URL{Host: r.Host}).Hostname())
+}
+
+// contentBase is that of the sites, unless canvases have the channel only.
+func (h *Host) contentBase() (scheme, suffix string, ok bool) {
+	if h.opts.ChannelOnly {
+		return "", "", false
+	}
+	return h.sites.contentBase()
 }
 
 // contentBase returns the scheme of canvases' addresses and what follows the first label of

@@ -171,7 +171,8 @@ func (h *Host) assemble() {
 	so.Dialects = dialect.New(dialect.Options{Address: h.address, Cards: h.opts.Cards, State: h.log.State})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{log: h.log, host: h}, h.history), true, h.keys.valid, h.keys.mayUse, h.audit.act
+	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{log: h.log, host: h}, h.history, h.direct), true, h.keys.valid, h.keys.mayUse, h.audit.act
+	so.Credentials = shownTokens{h}
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
 	h.tools = mcp.New(h.canvases, mcp.Options{

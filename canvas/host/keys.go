@@ -39,7 +39,7 @@ func (k *keys) find(secret string) (ws.Grant, bool) {
 		return grant, true
 	}
 	e, ok := k.store.Find(secret)
-	return ws.Grant{Role: e.Role, ClientID: e.ClientID, Token: e.ID, Name: e.Name}, ok
+	return grantOf(e), ok
 }
 
 // valid reports whether a token grants what it did. A connection that the program has

@@ -1,17 +1,20 @@
 package host
 
 import (
+	"context"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/history"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // methods returns the host's methods, without those of the connection itself. Other
 // methods are answered with -32601 (ahp/PROTOCOL.md section 1a).
-func methods(s *session.Service, c *engine.Engine, p *people, past *history.History) []server.Method {
+func methods(s *session.Service, c *engine.Engine, p *people, past *history.History, direct func(context.Context, *channels.Subscriber, canvas.DirectParams) (canvas.DirectResult, error)) []server.Method {
 	return []server.Method{
 		server.Handle(session.CreateSession, s.CreateSession),
 		server.Handle(session.DisposeSession, s.DisposeSession).Concurrent(),
@@ -26,6 +29,7 @@ func methods(s *session.Service, c *engine.Engine, p *people, past *history.Hist
 		server.Handle(canvas.CanvasPeople, p.ask),
 		server.Handle(canvas.CanvasInvite, p.invite),
 		server.Handle(canvas.CanvasHistory, past.Ask),
+		server.Handle(canvas.CanvasDirect, direct),
 		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),
 		server.Handle(ahp.ResourceResolve, c.Content.ResourceResolve).Concurrent(),
 

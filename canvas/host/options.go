@@ -41,10 +41,18 @@ type Options struct {
 	// https://*.canvas.example, with wildcard DNS and certificate. On loopback it is
 	// not needed; elsewhere, without it, a canvas is a single document.
 	ContentOrigin string
+	// ChannelOnly gives canvases no http addresses on the host's listener (package
+	// gateway): the page shows them through the channel, and clients of AHP 1.x have no
+	// address to show.
+	ChannelOnly bool
 	// Ready is called by [Host.Serve] once, with the link of the default session, when
 	// the address is known. The link holds the view token: show it to the person, and
 	// do not log it.
 	Ready func(link string)
+
+	// RelayLink returns the address of a session's page at a relay, or "". Invitations also
+	// get a link there. It may be nil.
+	RelayLink func(session string) string
 
 	// ViewToken is for people: it opens the page and AHP. If empty, it is random.
 	ViewToken string

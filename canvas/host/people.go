@@ -46,15 +46,21 @@ func (h *Host) People(session string) (n int) {
 // exchanges it for a token of that browser, with a role, which [Host.AccessTokens] lists. It is
 // empty while no address is known. name is what people call the invitation.
 func (h *Host) Invite(session, role, name string) (string, error) {
+	_, link, err := h.invite(session, role, name)
+	return link, err
+}
+
+// invite is Invite that also returns the invitation.
+func (h *Host) invite(session, role, name string) (code, link string, err error) {
 	base := h.sites.base()
 	if base == "" {
-		return "", nil
+		return "", "", nil
 	}
-	code, _, err := h.keys.store.Create(token.Request{Kind: token.Invitation, Role: role, Name: name})
+	code, _, err = h.keys.store.Create(token.Request{Kind: token.Invitation, Role: role, Name: name})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return web.InvitationLink(base, code, session), nil
+	return code, web.InvitationLink(base, code, session), nil
 }
 
 // inviteFor returns the invitation for a session whose page no person has open, for an

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
 
 // site is the host under one set of addresses: the page, and the guard of everything
@@ -15,7 +16,7 @@ type site struct {
 	addresses
 	guard *ws.Guard
 	ahp   *ws.Guard // guard, which lets editors in as well
-	page  http.Handler
+	page  *web.Handler
 	hint  string // ends the text of a refused address
 }
 

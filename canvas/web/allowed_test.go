@@ -68,7 +68,7 @@ func TestAllowedHosts(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	web.SetAllowedHeaders(w, lists.For("", "notes"))
-	if got := w.Header(); got.Get("Content-Security-Policy") != wantCSP || got.Get("Connection-Allowlist") != wantList {
+	if got := w.Header(); got.Get("Content-Security-Policy") != wantCSP || got.Get("Connection-Allowlist") != wantList+";redirects=allow" {
 		t.Errorf("headers of another server: %v", got)
 	}
 }

@@ -57,7 +57,11 @@ func (c *ConnLimiter) makeRoom(g *trackedConn) bool {
 		return true
 	default:
 		if out = c.ofLargest(g.addr); out == nil {
-			out = stale(g.quiet, &c.unproven)
+			among := &c.unproven
+			if its := c.strangers[g.addr]; its != nil && g.addr.IsValid() {
+				among = its // an address with connections takes none from one with fewer
+			}
+			out = stale(g.quiet, among)
 		}
 		if out == nil {
 			out = idle(g.quiet, &c.proven)

@@ -37,7 +37,8 @@ const (
 //     network, and one address has at most half of the limit.
 //   - If no address has more than the new one, it replaces the connection without a token
 //     that has been idle for the longest, if that was at least 100 ms, or else one whose
-//     request has been active for 2 s, or else an idle one with a token.
+//     request has been active for 2 s, or else an idle one with a token. An address that
+//     has connections already replaces only its own of those without a token.
 //   - If there is none, the new one gets a 503 and is closed (over TLS it is closed without
 //     an answer); its request was not read, and can be sent again.
 //

@@ -35,6 +35,7 @@
 //	bridge.js   routes the requests of a canvas's service worker
 //	outlet.js   batches response bytes for the worker
 //	http.js     http/1 on one canvas's channel; call.js is one request
+//	gateway.js  the address of a canvas on the host's listener, if the page reaches it
 //	headers.js  filters the headers of an app's response
 //	content.js  canvasReadResource, a few reads at a time; cache.js stores validated reads
 //	base64.js

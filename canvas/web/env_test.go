@@ -58,6 +58,8 @@ type env struct {
 	front  http.Handler
 	host   *host.Host
 	server server.Options
+	direct bool
+	reg    canvas.Registration
 	allow  []string
 
 	mu        sync.Mutex
@@ -84,6 +86,7 @@ type setup struct {
 	wrap   func(http.Handler) http.Handler // may be nil
 	prefix string                          // the path under which wrap has the page
 	server server.Options
+	direct bool     // web apps are shown on the host's listener, where the page reaches them
 	allow  []string // origins that sites with allow may load from
 }
 
@@ -96,7 +99,7 @@ func startWith(t testing.TB, with setup, sites ...site) *env {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, allow: with.allow, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, direct: with.direct, allow: with.allow, addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)
@@ -117,11 +120,11 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, AllowOrigins: map[string][]string{"allowed": e.allow}})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ChannelOnly: !e.direct, AllowOrigins: map[string][]string{"allowed": e.allow}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
+	e.reg, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
 		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}},
 		canvas.Declaration{CanvasID: "allowed", DisplayName: "Allowed", Description: "The same, which may load from some origins."})
 	if err != nil {

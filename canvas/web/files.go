@@ -158,6 +158,17 @@ func contentFiles(a addresses) map[string]*file {
 	})
 }
 
+// frameFiles are the content files without the service worker. The outer frame's policy is
+// that of the canvas's first navigation, whose redirects stay within the origin.
+func frameFiles(a addresses) map[string]*file {
+	files := contentFiles(a)
+	delete(files, "/.ahp/sw.js")
+	headers := files["/.ahp/frame.html"].headers
+	headers["Connection-Allowlist"] += redirects
+	headers["Content-Security-Policy"] += "; connect-src 'self'" // it fetches a new cookie
+	return files
+}
+
 // withAllowed fills a script's allowedSlot in.
 func withAllowed(script []byte, list allow.List) []byte {
 	if len(list.Origins) == 0 {

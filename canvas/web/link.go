@@ -17,6 +17,14 @@ func InvitationLink(base, invitation, session string) string {
 	return link(base, "invite", invitation, session)
 }
 
+// InvitationAt adds an invitation to the address of a host's page at a relay.
+func InvitationAt(relayLink, invitation string) string {
+	if relayLink == "" {
+		return ""
+	}
+	return relayLink + "&invite=" + url.QueryEscape(invitation)
+}
+
 func link(base, member, secret, session string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSuffix(base, "/"))

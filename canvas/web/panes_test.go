@@ -101,17 +101,15 @@ func TestUnsavedInputStays(t *testing.T) {
 		show(id)
 	}
 	p.Wait(t, mounted+` <= 8 && ![...document.querySelectorAll(".card")].find((c) => c.querySelector("h2").textContent === "Hello c08").querySelector("iframe")`)
-	for _, id := range []string{"c05", "c06", "c07", "c08"} {
-		show(id)
-	}
-	find := func(title, want string) {
+	find := func(id, want string) {
 		t.Helper()
-		mark(title, "0").Wait(t, want)
+		show(id)
+		mark("Hello "+id, "0").Wait(t, want)
 	}
-	find("Hello c05", document+`.mark === 1 && `+document+`.getElementById("name").value === "typed"`)
-	find("Hello c06", document+`.mark === 1`)
-	find("Hello c07", document+`.title === "n 1"`)
-	find("Hello c08", document+`.mark === undefined && document.querySelector("iframe").contentWindow.scrollY === 900`)
+	find("c05", document+`.mark === 1 && `+document+`.getElementById("name").value === "typed"`)
+	find("c06", document+`.mark === 1`)
+	find("c07", document+`.title === "n 1"`)
+	find("c08", document+`.mark === undefined && document.querySelector("iframe").contentWindow.scrollY === 900`)
 }
 
 // TestActionOfAnUnmountedCanvas: an action that waits for a page mounts it, and so does a

@@ -41,6 +41,10 @@ var common = map[string]string{
 // direct.html frame other origins, so they cannot have it.
 const confined = "(response-origin)"
 
+// redirects follows the Connection-Allowlist where no service worker resolves redirects:
+// none of them leaves the origin.
+const redirects = ";redirects=allow"
+
 // widened is the Connection-Allowlist of a canvas that may load from {quoted} too.
 const widened = "(response-origin {quoted})"
 

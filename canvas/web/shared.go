@@ -19,7 +19,7 @@ func SetCanvasHeaders(w http.ResponseWriter) { SetAllowedHeaders(w, allow.List{}
 // the host's name in the request may choose the list.
 func SetAllowedHeaders(w http.ResponseWriter, list allow.List) {
 	row := addresses{allowed: list}.headers(answer)
-	row["Connection-Allowlist"] += ";redirects=allow"
+	row["Connection-Allowlist"] += redirects
 	setHeaders(w, row)
 }
 

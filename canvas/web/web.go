@@ -46,6 +46,7 @@ type Handler struct {
 type contentHosts struct {
 	pattern pattern
 	byLabel map[string]contentHost
+	frames  map[string]*file // for canvases that are reached without a service worker
 }
 
 // contentHost is what the hosts with one label serve.
@@ -125,7 +126,7 @@ func (h *Handler) addContent(s site, lists allow.Lists) {
 	if slices.ContainsFunc(h.contents, func(c contentHosts) bool { return c.pattern == s.pattern }) {
 		return
 	}
-	c := contentHosts{s.pattern, map[string]contentHost{}}
+	c := contentHosts{s.pattern, map[string]contentHost{}, frameFiles(s.addresses)}
 	for _, list := range append(lists.All(), allow.List{}) {
 		a := s.addresses
 		a.allowed = list
@@ -167,4 +168,17 @@ func (c contentHost) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.serve(w, r)
+}
+
+// ServeFrameFile serves a file of the page's frames below /.ahp/ on another host below a
+// pattern of content origins, for canvases that are reached without a service worker. It
+// reports whether there is such a file.
+func (h *Handler) ServeFrameFile(w http.ResponseWriter, r *http.Request) bool {
+	for _, c := range h.contents {
+		if f := c.frames[r.URL.Path]; f != nil && strings.HasSuffix(strings.ToLower(r.Host), c.pattern.suffix) {
+			f.serve(w, r)
+			return true
+		}
+	}
+	return false
 }

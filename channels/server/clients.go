@@ -91,7 +91,7 @@ func (t *clients) add(c *conn) {
 		t.known[cl.id] = cl
 	}
 	t.present(cl)
-	cl.version, cl.caps, cl.dialect, cl.ended = c.sub.Version, c.sub.Caps, c.dialect, false
+	cl.version, cl.caps, cl.dialect, cl.ended = c.sub.Version, c.sub.Caps, c.dialect(), false
 	t.mark(cl, nil)
 	cl.conns = append(cl.conns, c)
 }
@@ -125,7 +125,7 @@ func (t *clients) left(c *conn, mark channels.Bookmark) (gone bool) {
 		t.ends = nil
 	}
 	if newest && !cl.ended || len(cl.conns) == 0 && !c.replaced {
-		cl.version, cl.caps, cl.dialect, cl.ended = c.sub.Version, c.sub.Caps, c.dialect, true
+		cl.version, cl.caps, cl.dialect, cl.ended = c.sub.Version, c.sub.Caps, c.dialect(), true
 		t.mark(cl, mark)
 	}
 	switch {

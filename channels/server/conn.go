@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
@@ -28,16 +27,14 @@ type conn struct {
 	answered   atomic.Bool // the answer to the handshake is queued
 	replaced   bool        // a newer connection took over the client; guarded by the table of clients
 
-	// opening closes the connection if its handshake does not come in time. It is nil
-	// after the handshake, to free the timer.
-	opening *time.Timer
+	// opening is nil after the handshake, to free its memory.
+	opening *opening
 
 	// sub is set by the handshake, in the goroutine that handles requests. Closed runs
 	// after the last request.
 	sub *channels.Subscriber
 
-	dialect    Dialect    // of the client; nil for the server's own version
-	translator Translator // nil without a dialect
+	spoken *spoken // nil for the server's own version
 
 	then func() // called when the connection has ended; nil is nothing
 
@@ -82,7 +79,10 @@ func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	c.waiting.add()
 	defer c.waiting.done()
-	if c.server.dialects != nil && (c.translator != nil || c.sub == nil) && !c.translate(req) {
+	if !c.prove(req) {
+		return
+	}
+	if c.server.dialects != nil && (c.spoken != nil || c.sub == nil) && !c.translate(req) {
 		return
 	}
 	m, known := c.server.methods[req.Method]
@@ -148,9 +148,9 @@ func (c *conn) Closed(err error) {
 		s.slow.Add(1)
 	}
 	defer s.ended(c)
-	defer c.account.Close(tokenName(c.grant))
+	defer c.account.Close()
 	if c.sub == nil {
-		c.opening.Stop()
+		c.opening.timer.Stop()
 		return
 	}
 	mark := s.log.Leave(c.sub)

@@ -37,6 +37,20 @@ type Translator interface {
 	Send(text []byte) []byte
 }
 
+// spoken is the dialect of a connection, if it is not the server's own version.
+type spoken struct {
+	dialect    Dialect
+	translator Translator
+}
+
+// dialect returns what the client remembers.
+func (c *conn) dialect() Dialect {
+	if c.spoken == nil {
+		return nil
+	}
+	return c.spoken.dialect
+}
+
 // Message is a request or a notification of a client.
 type Message struct {
 	// ID is the id of a request as it was sent; nil for a notification.
@@ -64,10 +78,10 @@ func (c *conn) translate(req *peer.Request) bool {
 		}
 		return false
 	}
-	if c.translator == nil {
+	if c.spoken == nil {
 		return true
 	}
-	m, err := c.translator.Receive(Message{ID: req.ID(), Method: req.Method, Params: req.Params})
+	m, err := c.spoken.translator.Receive(Message{ID: req.ID(), Method: req.Method, Params: req.Params})
 	switch {
 	case err != nil:
 		req.Fail(err)
@@ -112,22 +126,22 @@ func (c *conn) chooseDialect(req *peer.Request) error {
 	default:
 		return nil
 	}
-	c.dialect, c.translator = chosen, nil
+	c.spoken = nil
 	if chosen == nil {
 		c.peer.Rewrite(nil)
 		return nil
 	}
-	c.translator = chosen.Translator(c.grant)
-	c.peer.Rewrite(c.translator.Send)
+	c.spoken = &spoken{chosen, chosen.Translator(c.grant)}
+	c.peer.Rewrite(c.spoken.translator.Send)
 	return nil
 }
 
 // dialectCaps returns the capabilities with those of the connection's dialect.
 func (c *conn) dialectCaps(caps ahp.Capabilities) ahp.Capabilities {
-	if c.dialect == nil {
+	if c.spoken == nil {
 		return caps
 	}
-	caps = append(caps, c.dialect.Capabilities()...)
+	caps = append(caps, c.spoken.dialect.Capabilities()...)
 	slices.Sort(caps)
 	return caps
 }

@@ -63,6 +63,7 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 		c.abort(req, err)
 		return
 	}
+	c.opening = nil
 	c.answered.Store(true)
 	c.server.replace(old)
 	c.reachable()
@@ -72,7 +73,7 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 // queues the answer to initialize.
 func (c *conn) subscribeInitially(req *peer.Request, version, secret string, uris []string) error {
 	return c.server.log.Update(func(tx *channels.Tx) error {
-		result := ahp.InitializeResult{ProtocolVersion: version, ServerSeq: tx.Seq(), ServerInfo: c.server.info, Meta: ahp.ResumeMeta(secret)}
+		result := ahp.InitializeResult{ProtocolVersion: version, ServerSeq: tx.Seq(), ServerInfo: c.server.info, Meta: c.handshakeMeta(secret)}
 		var snaps []*channels.Snapshot
 		for _, uri := range uris {
 			if tx.Subscribed(c.sub, uri) {
@@ -156,6 +157,7 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 		c.abort(req, err)
 		return
 	}
+	c.opening = nil
 	c.answered.Store(true)
 	c.server.replace(old)
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
@@ -217,8 +219,7 @@ func (c *conn) open(ctx context.Context, method, clientID string, version ahp.Ve
 		c.sub = nil
 		return "", nil, err
 	}
-	c.opening.Stop()
-	c.opening = nil
+	c.opening.timer.Stop()
 	c.peer.SetReadLimit(ws.MessageReadLimit)
 	return secret, old, nil
 }

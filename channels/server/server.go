@@ -40,6 +40,9 @@ type Options struct {
 	// MayUse reports whether a token may use a client id: false if other tokens name it
 	// and this one does not. nil permits all.
 	MayUse func(clientID, token string) bool
+	// Credentials are what clients can show in their handshake if their connection has no
+	// token of the host. nil has none.
+	Credentials Credentials
 	// Audit is called for each handshake, each action, each request that changes something
 	// and each that the role does not permit. It must return at once. It may be nil.
 	Audit func(Act)
@@ -86,6 +89,7 @@ type Server struct {
 	roles        bool
 	validToken   func(string) bool
 	mayUse       func(clientID, token string) bool
+	credentials  Credentials
 	audit        func(Act)
 	dialects     Dialects
 	info         *ahp.ServerInfo
@@ -120,6 +124,7 @@ func New(opts Options) *Server {
 		roles:        opts.Roles,
 		validToken:   opts.ValidToken,
 		mayUse:       opts.MayUse,
+		credentials:  opts.Credentials,
 		audit:        opts.Audit,
 		dialects:     opts.Dialects,
 		info:         opts.Info,
@@ -188,7 +193,7 @@ func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
 		return
 	}
 	s.live[c] = struct{}{}
-	c.opening = time.AfterFunc(s.handshake, c.neverOpened)
+	c.opening = &opening{timer: time.AfterFunc(s.handshake, c.neverOpened)}
 	c.peer.Start()
 }
 
@@ -197,7 +202,7 @@ func (s *Server) opens(token string) bool { return s.validToken == nil || s.vali
 
 // refuse ends a connection that was not started.
 func (c *conn) refuse(socket *ws.Conn, code ws.CloseCode, reason string) {
-	c.account.Close(tokenName(c.grant))
+	c.account.Close()
 	socket.Close(code, reason)
 	if c.then != nil {
 		c.then()

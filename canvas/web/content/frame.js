@@ -15,6 +15,7 @@
   let inner;
   /** @type {ServiceWorkerRegistration | undefined} */
   let registration;
+  let direct = false; // the canvas is reached without a service worker
   /** @type {Document | null | undefined} The document whose end is reported because it sent a message */
   let sender;
 
@@ -98,7 +99,7 @@
       try {
         const view = inner?.contentWindow;
         if (view?.location.origin !== location.origin) throw new Error();
-        if (!reloaded && !view.navigator.serviceWorker.controller) {
+        if (!direct && !reloaded && !view.navigator.serviceWorker.controller) {
           reloaded = true; // only once: a forced reload in Firefox bypasses the service worker
           return view.location.replace(url.href);
         }
@@ -172,13 +173,14 @@
     post({ t: "message", payload });
   }
 
-  /** @param {{ path: string, title: string, theme: Theme, scroll?: [number, number] }} order */
+  /** @param {{ path: string, title: string, theme: Theme, direct?: boolean, scroll?: [number, number] }} order */
   async function mount(order) {
     post({ t: "here" });
     /** @type {any} */ (globalThis).ahpTheme = order.theme;
     document.title = order.title;
     try {
-      await registerWorker();
+      direct = Boolean(order.direct);
+      if (!direct) await registerWorker();
       showCanvas(order.path, order.scroll);
     } catch (err) {
       post({ t: "failed", reason: err instanceof Error ? err.message : "unknown" });
@@ -194,6 +196,7 @@
         if (data.t === "reload") return reload();
         if (data.t === "message") return postToDocument(data.payload);
         if (data.t === "look") return look(data);
+        if (data.t === "renew") return void fetch(data.path, { cache: "no-store" }).catch(() => {}); // its answer sets the cookie
         if (data.t === "leaving") return leaving(data);
         if (data.t === "print") return inner?.contentWindow?.print();
         if (data.t !== "theme") return;

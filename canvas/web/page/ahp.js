@@ -2,11 +2,12 @@
 // An AHP client over one WebSocket at a time: handshake, subscriptions, dispatch,
 // and recovery after a lost connection (reconnect, or initialize on the same
 // socket if the host no longer knows this client).
-import { provable, proven } from "./proof.js";
+import { laneProof, provable, proven } from "./proof.js";
 import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
 const RESUME = "x-ahp-canvas/resume";
+const TOKEN = "x-ahp-canvas/token";
 const VERSIONS = ["0.6.0", "0.5.1"];
 const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between attempts to connect, the same as in the Go client
 const STABLE = 2_000; // ms after which a connection resets the backoff
@@ -14,6 +15,7 @@ const TIMEOUT = 35_000; // ms for a response
 const PROBE_TIMEOUT = 3_000; // ms for the ping after the computer slept or changed networks
 const OPEN_TIMEOUT = 10_000; // ms for the WebSocket to open
 const PING_INTERVAL = 20_000; // ms
+const PERSONAL = ["token_unknown", "invitation_used", "role_required"]; // codes of a handshake that a relay's host refuses
 
 export const UNVERIFIED = 4999; // our own close code: the listener did not prove that it is our host
 
@@ -30,7 +32,7 @@ export class RPCError extends Error {
 /**
  * @typedef {{ state: "connecting" | "ready" }
  *   | { state: "waiting", retryAt: number, code: number }
- *   | { state: "refused", why: "token" | "version" }} Status
+ *   | { state: "refused", why: "token" | "version" | "person" | "used", at?: string }} Status
  * @typedef {{ channel: string, action: any, serverSeq: number, origin?: { clientId: string, clientSeq: number }, rejectionReason?: string }} Envelope
  * @typedef {{
  *   status: (s: Status) => void,
@@ -38,6 +40,7 @@ export class RPCError extends Error {
  *   action: (e: Envelope) => void,
  *   missing: (channel: string, reason: string) => void,
  *   request: (method: string, params: any) => Promise<any> | undefined,
+ *   made: (token: string) => void,
  * }} Listener missing: the page is not subscribed to a channel that it asked for; subscribe asks again
  */
 
@@ -58,6 +61,7 @@ export class Client {
   #tries = 0;
   #since = Infinity; // time at which the connection became ready
   #retry = 0;
+  /** What shows the host at a relay who we are: a token of this browser, or the link's invitation. @type {{ token?: string, invitation?: string }} */ #person = {};
   #dialed = false; // before the first dial, the listener is the host that served this page
 
   /** @param {URL} url of the WebSocket @param {Listener} listener @param {string} opened a random id of the opened link, for a relay; "" for none */
@@ -71,9 +75,14 @@ export class Client {
     document.addEventListener("visibilitychange", () => document.hidden || this.#probe());
   }
 
-  /** Connects, and reconnects whenever the connection is lost. @param {string[]} channels @param {string} token */
-  start(channels, token) {
+  /**
+   * Connects, and reconnects whenever the connection is lost.
+   * @param {string[]} channels @param {string} token
+   * @param {{ token?: string, invitation?: string }} [person] for a host at a relay
+   */
+  start(channels, token, person = {}) {
     this.#token = token;
+    this.#person = person;
     for (const c of channels) this.#channels.add(c);
     this.#connect();
   }
@@ -149,6 +158,7 @@ export class Client {
       if (this.#lastSeq === 0 || !(await this.#resume(asked))) await this.#initialize(asked);
     } catch (err) {
       if (err instanceof RPCError && err.code === -32005) this.#refuse("version");
+      else if (err instanceof RPCError && PERSONAL.includes(err.data?.code)) this.#refuse(err.data.code === "invitation_used" ? "used" : "person", err.data.at);
       this.#socket?.close();
       return;
     }
@@ -163,7 +173,7 @@ export class Client {
   async #resume(asked) {
     let r;
     try {
-      r = await this.request("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked, _meta: this.#meta });
+      r = await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked });
     } catch (err) {
       if (err instanceof RPCError) return false;
       throw err;
@@ -179,18 +189,35 @@ export class Client {
 
   /** @param {string[]} asked */
   async #initialize(asked) {
-    const r = await this.request("initialize", {
+    const r = await this.#show("initialize", {
       clientId: this.clientId,
       protocolVersions: VERSIONS,
       initialSubscriptions: asked,
       locale: navigator.language,
       capabilities: { canvas: {}, "x-ahp-canvas/look": {} },
-      _meta: this.#meta,
     });
     const secret = r._meta?.[RESUME];
     if (typeof secret === "string") this.#meta = { [RESUME]: secret };
+    const made = r._meta?.[TOKEN]?.token;
+    if (typeof made === "string") {
+      this.#person = { token: made };
+      this.#listener.made(made);
+    }
     this.#lastSeq = r.serverSeq;
     this.#applySnapshots(r.snapshots, asked);
+  }
+
+  /** Sends a handshake, and proves the token of this browser if it has one. @param {string} method @param {any} params */
+  async #show(method, params) {
+    const { token, invitation } = this.#person;
+    const send = (/** @type {any} */ shown) => this.request(method, { ...params, _meta: shown ? { ...this.#meta, [TOKEN]: shown } : this.#meta });
+    if (!token) return send(invitation && { invitation });
+    try {
+      return await send({ id: "" });
+    } catch (err) {
+      if (!(err instanceof RPCError) || err.data?.code !== "proof_required") throw err;
+      return send(await laneProof(token, this.clientId, err.data.challenge));
+    }
   }
 
   /** Applies snapshots, and drops requested channels without one. @param {any[]} snapshots @param {string[]} asked */
@@ -291,9 +318,9 @@ export class Client {
     }
   }
 
-  /** Stops connecting. @param {"token" | "version"} why */
-  #refuse(why) {
+  /** Stops connecting. @param {"token" | "version" | "person" | "used"} why @param {string} [at] */
+  #refuse(why, at) {
     this.#tries = Infinity;
-    this.#listener.status({ state: "refused", why });
+    this.#listener.status({ state: "refused", why, at });
   }
 }

@@ -9,7 +9,7 @@ import { Card } from "./card.js";
 import { Gallery } from "./gallery.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
-import { DEFAULT_SESSION, dropKey, LOOKING, openedLink, redeem, takeKey } from "./key.js";
+import { DEFAULT_SESSION, dropKey, keepPerson, LOOKING, openedLink, personAt, redeem, takeKey } from "./key.js";
 import { watchHealth } from "./health.js";
 import { drawIcons } from "./icons.js";
 import { closeLast } from "./layers.js";
@@ -30,6 +30,10 @@ const { token: kept, invitation, session, host } = takeKey();
 let token = kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
+const SUSPICION = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
+/** @param {string} [at] */
+const clock = (at) => new Date(at ?? Date.now()).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+
 /** @type {any} SessionState; undefined until the first snapshot */
 let state;
 /** @type {Map<string, Card>} by channel */
@@ -46,7 +50,7 @@ let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, { status, snapshot, action, missing, request }, host && openedLink());
+const client = new Client(socket, { status, snapshot, action, missing, request, made: (token) => keepPerson(host, token) }, host && openedLink());
 const reader = new Reader(client);
 const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
 const attention = new Attention(showCard, () => retitled());
@@ -81,6 +85,9 @@ function status(s) {
       showConnection("refused", "Refused");
       if (s.why === "token") dropKey(token);
       cards.forEach((card) => card.cutOff(true));
+      if (s.why === "person" && host) keepPerson(host, "");
+      if (s.why === "used") return personAt(host) ? location.reload() : sayUsed(s.at); // the address has no invitation any more
+      if (s.why === "person") return sayInvalid();
       return setProblem(s.why === "token"
         ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last, or ask for a new one: “ahp-canvas link” prints it." }
         : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases.", action: ["Reload", () => location.reload()] });
@@ -242,7 +249,7 @@ function setOpen(refs, news = true) {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, announced, mayAsk: (c) => attention.mayAsk(c), menu: (of, button) => openMenu(button, menuOf(of.ref.instanceId)), escape: closeLast, clientId: client.clientId, closing, kept: stays });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, announced, request: (method, params) => client.request(method, params), mayAsk: (c) => attention.mayAsk(c), menu: (of, button) => openMenu(button, menuOf(of.ref.instanceId)), escape: closeLast, clientId: client.clientId, closing, kept: stays });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -426,25 +433,32 @@ startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
 if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores
 document.body.dataset.connection = "connecting"; // first.js: the page runs
 // No top-level await: WebKit does not report the errors of a module that has one.
-if (invitation) redeem(invitation).then(begin);
+if (invitation && !host) redeem(invitation).then(begin);
 else begin();
 
 /** Connects, or says why it cannot. @param {Awaited<ReturnType<typeof redeem>>} [redeemed] of the link's invitation */
 function begin(redeemed) {
   if (redeemed && "token" in redeemed) token = redeemed.token;
-  const usedAt = redeemed && "used" in redeemed ? new Date(redeemed.used).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
-  const suspicion = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
   if (token) {
-    client.start([session], token);
-    if (usedAt) notice(`This link was used already, at ${usedAt}. ${suspicion}`);
-  } else if (usedAt) {
-    showConnection("refused", "Used link");
-    setProblem({ title: `This link was used already, at ${usedAt}.`, text: `It is good once. ${suspicion}` });
+    client.start([session], token, host ? { token: invitation ? "" : personAt(host), invitation } : {});
+    if (redeemed && "used" in redeemed) notice(`This link was used already, at ${clock(redeemed.used)}. ${SUSPICION}`);
+  } else if (redeemed && "used" in redeemed) {
+    sayUsed(redeemed.used);
   } else if (redeemed) {
-    showConnection("refused", "No link");
-    setProblem({ title: "This invitation is not valid any more.", text: "An invitation is good once, for ten minutes. Ask for a new link." });
+    sayInvalid();
   } else {
     showConnection("refused", "No link");
     setProblem({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs." });
   }
+}
+
+/** @param {string} [at] when this link was used before */
+function sayUsed(at) {
+  showConnection("refused", "Used link");
+  setProblem({ title: `This link was used already, at ${clock(at)}.`, text: `It is good once. ${SUSPICION}` });
+}
+
+function sayInvalid() {
+  showConnection("refused", "No link");
+  setProblem({ title: "This invitation is not valid any more.", text: "An invitation is good once, for ten minutes. Ask for a new link." });
 }

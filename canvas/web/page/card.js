@@ -8,6 +8,7 @@ import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
 import { HTTPConn } from "./http.js";
+import { gatewayAddress, gatewayTried } from "./gateway.js";
 import { drawIcons, setIcon } from "./icons.js";
 import { Mount, directFrame } from "./mount.js";
 import { LinkOffers } from "./offer.js";
@@ -28,6 +29,7 @@ import { View } from "./view.js";
  *   retitled: () => void,
  *   announced: (card: Card) => void,
  *   mayAsk: (channel: string) => boolean,
+ *   request: (method: string, params: any) => Promise<any>,
  *   menu: (card: Card, button: HTMLElement) => void,
  *   escape: () => void,
  *   clientId: string,
@@ -58,6 +60,9 @@ export class Card {
   #reachable = false; // connected, and the provider is ready
   /** @type {Bridge | undefined} */ #bridge;
   #shownOnce = false; // the current mount has shown a page
+  #direct = false; // the frame is on the host's listener
+  #noDirect = false; // the frame there showed nothing: the next one is on the channel
+  /** @type {object | undefined} The request for an address that has not been answered */ #asked;
   #cache = new Cache();
   /** Why the canvas's page wants the person; "" if it does not */ asks = "";
   /** @type {(payload: any) => void} Posts to the canvas's document */ #post = () => {};
@@ -155,7 +160,7 @@ export class Card {
     this.view.update({ input: state.input });
     const back = this.#refreshConn();
     if (this.#awake && state.url !== undefined && state.url !== this.#shown) this.reload();
-    else if (back) this.#reloadMissed();
+    else if (back) this.#returned();
     this.render();
   }
 
@@ -199,13 +204,29 @@ export class Card {
     this.around.kept(this.ref.channel);
   }
 
+  /** The provider is reachable again, with the same url: its address on the host's listener is a new one. */
+  async #returned() {
+    const mount = this.#mount;
+    if (mount && this.#direct) {
+      const url = await this.#askDirect();
+      if (mount !== this.#mount) return;
+      if (!url) return this.reload();
+      mount.renew(url);
+    }
+    this.#reloadMissed();
+  }
+
+  #askDirect() {
+    return gatewayAddress(this.around.request, this.around.contentOrigin, { channel: this.ref.channel, extensionId: this.state.extensionId, net: labelOf(this.state) });
+  }
+
   /** Handles a connection to the host that was made or lost. @param {boolean} up */
   connected(up) {
     if (up) this.view.reconnected();
     this.#connected = up;
     if (up) this.cutOff(false);
     if (up && this.#refusal !== undefined) this.#subscribe();
-    if (this.#refreshConn()) this.#reloadMissed();
+    if (this.#refreshConn()) this.#returned();
     if (up && this.#closing) this.#close(); // it might not have arrived; repeating it is harmless
   }
 
@@ -343,7 +364,26 @@ export class Card {
       this.#post = post;
       return stage.prepend(element);
     }
-    const origin = single ? "" : this.around.contentOrigin;
+    if (this.#http && !this.#noDirect) this.#tryDirect(verdict);
+    else this.#mountAt(verdict, "");
+  }
+
+  /** Mounts a web app on the host's listener if the page reaches it, or else through the channel. @param {{ path: string }} verdict */
+  async #tryDirect(verdict) {
+    const asked = this.#asked = {};
+    this.#starting = true;
+    const url = await this.#askDirect();
+    if (this.#asked !== asked) return;
+    this.#mountAt(verdict, url);
+    this.render();
+  }
+
+  /** @param {{ path: string }} verdict @param {string} direct the address on the host's listener, or "" */
+  #mountAt(verdict, direct) {
+    const stage = this.#find(".stage");
+    this.#direct = direct !== "";
+    this.#noDirect = false;
+    const origin = single && !direct ? "" : this.around.contentOrigin;
     this.#missing = origin ? undefined : [];
     const { channel } = this.ref;
     const instanceId = this.state.instanceId;
@@ -362,11 +402,16 @@ export class Card {
       phase: (phase, word) => {
         this.#starting = phase === "starting";
         if (phase === "live") this.#shownOnce = true;
+        if (direct && phase !== "starting") gatewayTried(this.#shownOnce);
+        if (direct && phase === "failed" && !this.#shownOnce) {
+          this.#noDirect = true;
+          return this.reload();
+        }
         this.#failure = undefined;
         if (phase === "failed") this.#fail("This canvas cannot be shown", word ?? "", true);
         else this.render();
       },
-    }, labelOf(this.state));
+    }, labelOf(this.state), direct);
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
     if (this.#focusFrom && this.#focusFrom === document.activeElement) this.#mount.element.focus();
@@ -375,6 +420,8 @@ export class Card {
 
   #unmount() {
     this.view.disconnect();
+    this.#asked = undefined;
+    this.#direct = false;
     this.#mount?.remove();
     this.#mount = undefined;
     this.#bridge = undefined;

@@ -18,6 +18,7 @@ import { BASE } from "./base.js";
 const TOKEN = "tkn";
 const INVITATION = "invite";
 const OPENED = "opened";
+const PERSON = "person ";
 export const DEFAULT_SESSION = "ahp-session:/default";
 
 /** The one instance that this page shows, for a picture of it; "" shows all. */
@@ -58,6 +59,12 @@ export function openedLink() {
     return kept ?? fresh;
   }, "local") ?? fresh;
 }
+
+/** Returns the token of this browser at a relay's host, or undefined. @param {string} host */
+export const personAt = (host) => withStorage((all) => all.getItem(`${PERSON}${host}`) ?? undefined, "local");
+
+/** Keeps it; "" forgets it. @param {string} host @param {string} token */
+export const keepPerson = (host, token) => withStorage((all) => (token ? all.setItem(`${PERSON}${host}`, token) : all.removeItem(`${PERSON}${host}`)), "local");
 
 /** Forgets a token that the host did not accept. @param {string} token */
 export const dropKey = (token) => ["tab", "local"].forEach((which) => withStorage((s) => s.getItem(TOKEN) === token && s.removeItem(TOKEN), which));

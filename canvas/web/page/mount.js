@@ -52,16 +52,18 @@ export class Mount {
 
   /**
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
-   * @param {{ path: string, title: string, theme: any, scroll?: [number, number] }} order
+   * @param {{ path: string, title: string, theme: any, direct?: boolean, scroll?: [number, number] }} order
    * @param {Owner} owner
    * @param {string} label of the canvas's content host, which has the origins that it may load from
+   * @param {string} [direct] the address of the frame on the host's listener (gateway.js), instead of an origin of the pattern
    */
-  constructor(pattern, order, owner, label) {
+  constructor(pattern, order, owner, label, direct = "") {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-    this.#origin = pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
-    this.#order = order;
+    this.#origin = direct ? new URL(direct).origin : pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
+    this.#order = { ...order, direct: direct !== "" };
     this.#owner = owner;
-    this.element = pattern ? frame(`${this.#origin}/.ahp/frame.html`, order.title) : singleFrame(order.title);
+    this.element = pattern ? frame(direct || `${this.#origin}/.ahp/frame.html`, order.title) : singleFrame(order.title);
+    if (direct) this.element.credentialless = false; // its storage lasts
     this.element.addEventListener("load", () => this.#connectFrame());
     this.#phase("starting");
     this.#timer = setTimeout(() => this.#phase("failed", "The frame of this canvas did not start."), LOAD_TIMEOUT);
@@ -109,6 +111,12 @@ export class Mount {
   /** Posts a message to the canvas's document, as from its parent. @param {unknown} payload */
   post(payload) {
     this.#port?.postMessage({ t: "message", payload });
+  }
+
+  /** Gives a frame of the host's listener a new cookie, after its canvas was opened again. @param {string} direct its new address */
+  renew(direct) {
+    const { origin, pathname, search } = new URL(direct);
+    if (origin === this.#origin) this.#port?.postMessage({ t: "renew", path: pathname + search });
   }
 
   remove() {

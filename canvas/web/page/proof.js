@@ -19,20 +19,36 @@ const hex = (bytes) => Array.from(new Uint8Array(bytes), (b) => b.toString(16).p
 /** @param {URL} endpoint of the WebSocket @returns {boolean} whether a proof can be requested: the endpoint is a host and not a relay, on http, and the browser has HMAC here */
 export const provable = (endpoint) => endpoint.href.endsWith(`${BASE.host}${BASE.pathname}ahp`) && location.protocol === "http:" && !!crypto.subtle;
 
+/** @param {string} key @param {string} text */
+async function hmac(key, text) {
+  const utf8 = new TextEncoder();
+  const imported = await crypto.subtle.importKey("raw", utf8.encode(key), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return hex(await crypto.subtle.sign("HMAC", imported, utf8.encode(text)));
+}
+
+/** @param {string} token */
+const hashOf = async (token) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token))); // all that the host keeps of some tokens
+
+/**
+ * Shows a host behind a relay that this browser has a token, which the relay does not learn
+ * (ahp/PROTOCOL.md section 14.5).
+ * @param {string} token @param {string} clientId @param {string} challenge of the host
+ */
+export async function laneProof(token, clientId, challenge) {
+  const hash = await hashOf(token);
+  return { id: hash.slice(0, 16), proof: await hmac(hash, `ahp-canvas lane\n${clientId}\n${challenge}`) };
+}
+
 /** @param {string} token @returns {Promise<boolean | undefined>} undefined if there is no answer, or 503 (the host is at its connection limit) */
 export async function proven(token) {
   const nonce = hex(crypto.getRandomValues(new Uint8Array(16)));
-  const utf8 = new TextEncoder();
   try {
-    const hash = hex(await crypto.subtle.digest("SHA-256", utf8.encode(token))); // all that the host keeps of some tokens
+    const hash = await hashOf(token);
     const r = await fetch(`${BASE}proof?at=${encodeURIComponent(location.host)}&nonce=${nonce}&id=${hash.slice(0, 16)}`, { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT) });
     if (r.status === 503) return undefined;
     const answer = await r.text();
     const lines = answer.split("\n");
-    for (const known of [token, hash]) {
-      const key = await crypto.subtle.importKey("raw", utf8.encode(known), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-      if (lines.includes(hex(await crypto.subtle.sign("HMAC", key, utf8.encode(`${CONTEXT}${location.host}\n${nonce}`))))) return true;
-    }
+    for (const known of [token, hash]) if (lines.includes(await hmac(known, `${CONTEXT}${location.host}\n${nonce}`))) return true;
     return false;
   } catch {
     return undefined;

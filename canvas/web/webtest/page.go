@@ -200,7 +200,7 @@ func At(origin string) func(*url.URL) bool {
 	return func(u *url.URL) bool { return u.Scheme+"://"+u.Host == origin }
 }
 
-var contentHost = regexp.MustCompile(`^(c|n[0-9a-f]{16})-[0-9a-f]{32}\.`)
+var contentHost = regexp.MustCompile(`^(c|g|n[0-9a-f]{16})-[0-9a-f]{32}\.`)
 
 // IsContentHost reports whether a host name is that of a mounted canvas.
 func IsContentHost(host string) bool { return contentHost.MatchString(host) }

@@ -11,6 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/a2ui/a2uicanvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/channels"
+	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
 // cable is a listener whose connections a test can cut.
@@ -49,6 +50,16 @@ func (c *cable) plug() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out = false
+}
+
+// ready reports whether the one open canvas has its provider.
+func (s *stage) ready() bool {
+	s.t.Helper()
+	open, err := s.host.Canvases().ListOpen(host.DefaultSession)
+	if err != nil || len(open) != 1 {
+		s.t.Fatalf("open: %v, %v", open, err)
+	}
+	return open[0].Availability == session.Ready
 }
 
 // TestConnectionAndHostLost: a page that loses its connection shows what was drawn
@@ -112,6 +123,9 @@ func TestConnectionAndHostLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _, _ = life()
+	for !s.ready() { // the host opens the canvas again in the background
+		v.wait(`true`) // a round trip to the page
+	}
 	add(s, "drawn-by-the-next")
 	back()
 	v.wait(`says().includes("drawn-meanwhile drawn-by-the-next") && ` + typed)

@@ -31,6 +31,7 @@ type env struct {
 	p     *aapcanvas.Provider
 	root  string
 	link  string
+	now   func() time.Time // the store's clock; nil is time.Now
 
 	mu    sync.Mutex
 	lines []string // notifications
@@ -51,7 +52,7 @@ func startOn(t testing.TB, before *env, change ...func(*aapcanvas.Options, *host
 	}
 	log := e.watchLog()
 	var err error
-	if e.store, err = aap.Open(aap.Options{Root: e.root, Logger: log}); err != nil {
+	if e.store, err = aap.Open(aap.Options{Root: e.root, Now: before.now, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.store.Close() })

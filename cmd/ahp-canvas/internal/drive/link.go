@@ -48,7 +48,8 @@ read it.`,
 
 // linkLine is link --json.
 type linkLine struct {
-	Link string `json:"link"`
+	Link      string `json:"link"`
+	RelayLink string `json:"relayLink,omitzero"`
 }
 
 func link(env *term.Env, to reach.Target, actionsBridge bool) error {
@@ -66,7 +67,7 @@ func link(env *term.Env, to reach.Target, actionsBridge bool) error {
 		}
 	}
 	if env.JSON {
-		return env.PrintJSON(linkLine{printed})
+		return env.PrintJSON(linkLine{Link: printed})
 	}
 	_, err = fmt.Fprintln(env.Out, printed)
 	return err
@@ -93,5 +94,9 @@ func newLink(ctx context.Context, env *term.Env, to reach.Target, readOnly, invi
 		return env.PrintJSON(made)
 	}
 	_, err := fmt.Fprintln(env.Out, made.Link)
+	if err == nil && made.RelayLink != "" {
+		env.Note("the same invitation through the relay:")
+		_, err = fmt.Fprintln(env.Out, made.RelayLink)
+	}
 	return err
 }

@@ -5,27 +5,16 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
 // pathEscape makes an argument one segment of a path.
 func pathEscape(s string) string { return url.PathEscape(s) }
-
-// auditEntry says who did what.
-type auditEntry struct {
-	Time    time.Time `json:"time"`
-	Token   string    `json:"token"`
-	Client  string    `json:"client,omitzero"`
-	Method  string    `json:"method"`
-	Target  string    `json:"target,omitzero"`
-	Outcome string    `json:"outcome"`
-	Count   int       `json:"count"`
-}
 
 // AuditCommand returns audit.
 func AuditCommand(env *term.Env) *cobra.Command {
@@ -45,7 +34,7 @@ The host also logs each one, at the level info, with the message "audit".`,
 
 func audit(ctx context.Context, env *term.Env, to reach.Target) error {
 	var all struct {
-		Entries []auditEntry `json:"entries"`
+		Entries []host.AuditEntry `json:"entries"`
 	}
 	if err := to.Access(ctx, env, http.MethodGet, "/access/audit", nil, &all); err != nil {
 		return err

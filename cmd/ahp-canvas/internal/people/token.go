@@ -19,8 +19,9 @@ import (
 func TokenCommand(env *term.Env) *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "token",
-		Short: "List, create and revoke the tokens of a running host",
-		Long: `List, create and revoke the tokens of a running host.
+		Short: "List, create and revoke the tokens of a host",
+		Long: `List, create and revoke the tokens of a running host or, if none runs, of its
+state folder.
 
 The role of a token says what its holder may do:
   read    see canvases
@@ -50,20 +51,24 @@ func targetFlags(cmd *cobra.Command, env *term.Env, to *reach.Target) {
 }
 
 func listCommand(env *term.Env, name, short string, which func(token.Entry) bool) *cobra.Command {
-	var to reach.Target
+	var to target
 	cmd := &cobra.Command{
 		Use: name, Short: short, Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return list(ctx, env, to, which) }),
 	}
-	targetFlags(cmd, env, &to)
+	to.flags(cmd, env)
 	return cmd
 }
 
-func list(ctx context.Context, env *term.Env, to reach.Target, which func(token.Entry) bool) error {
+func list(ctx context.Context, env *term.Env, to target, which func(token.Entry) bool) error {
 	var all struct {
 		Tokens []token.Entry `json:"tokens"`
 	}
-	if err := to.Access(ctx, env, http.MethodGet, "/access/tokens", nil, &all); err != nil {
+	err := to.do(ctx, env, http.MethodGet, "/access/tokens", nil, &all, func(tokens *token.Store) error {
+		all.Tokens = tokens.List()
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	t := term.Table{Head: []string{"ID", "KIND", "NAME", "ROLE", "CLIENT", "EXPIRES"}}
@@ -117,7 +122,7 @@ type created struct {
 }
 
 func createCommand(env *term.Env) *cobra.Command {
-	var to reach.Target
+	var to target
 	var in newToken
 	var expires string
 	cmd := &cobra.Command{
@@ -137,7 +142,11 @@ A token with --client is the only one that may use that client id.`,
 			}
 			in.Seconds = life.Seconds()
 			var made created
-			if err := to.Access(ctx, env, http.MethodPost, "/access/tokens", in, &made); err != nil {
+			err = to.do(ctx, env, http.MethodPost, "/access/tokens", in, &made, func(tokens *token.Store) (err error) {
+				made, err = in.create(tokens)
+				return err
+			})
+			if err != nil {
 				return err
 			}
 			if env.JSON {
@@ -156,7 +165,7 @@ A token with --client is the only one that may use that client id.`,
 	term.Must(cmd.MarkFlagRequired("name"))
 	term.Must(cmd.MarkFlagRequired("role"))
 	term.Must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]cobra.Completion{"read", "view", "client", "agent"}, cobra.ShellCompDirectiveNoFileComp)))
-	targetFlags(cmd, env, &to)
+	to.flags(cmd, env)
 	return cmd
 }
 
@@ -176,23 +185,27 @@ func lifetime(text string) (time.Duration, error) {
 }
 
 func revokeCommand(env *term.Env, what, short string) *cobra.Command {
-	var to reach.Target
+	var to target
 	cmd := &cobra.Command{
 		Use: "revoke " + what, Short: short, Args: term.Args(what),
 		Long: short + ".\n\n" + what + ` is an id of the list. What its clients provide leaves their sessions.`,
 		RunE: term.Run(func(ctx context.Context, args []string) error {
 			var e token.Entry
-			if err := to.Access(ctx, env, http.MethodDelete, "/access/tokens/"+pathEscape(args[0]), nil, &e); err != nil {
+			err := to.do(ctx, env, http.MethodDelete, "/access/tokens/"+pathEscape(args[0]), nil, &e, func(tokens *token.Store) (err error) {
+				e, err = tokens.Revoke(args[0])
+				return err
+			})
+			if err != nil {
 				return err
 			}
 			if env.JSON {
 				return env.PrintJSON(e)
 			}
-			_, err := fmt.Fprintf(env.Out, "Revoked %s (%s).\n", term.Printable(e.ID), term.Printable(e.Name))
+			_, err = fmt.Fprintf(env.Out, "Revoked %s (%s).\n", term.Printable(e.ID), term.Printable(e.Name))
 			return err
 		}),
 	}
-	targetFlags(cmd, env, &to)
+	to.flags(cmd, env)
 	return cmd
 }
 

@@ -118,7 +118,7 @@ func (f *far) fails(t *testing.T, want, instance, action, arguments string) {
 	}
 }
 
-// shop serves a page with a runtime on the host's machine, on an origin of its own.
+// shop serves a page with a runtime on the host's machine, on a separate origin.
 func (f *far) shop(t *testing.T, s *server) (address string) {
 	t.Helper()
 	bridge, err := url.Parse(s.ActionsBridge)

@@ -35,7 +35,9 @@ wildcard name that resolves to the relay and is in its certificate
 The operator of a relay can read everything that passes through it, and can act:
 it sees the tokens of the people who connect, and can open connections to the
 host with them. At the host these have the role view: they use canvases, and
-neither create sessions nor provide canvases.
+neither create sessions nor provide canvases. With serve --relay-role none they
+have none: each person needs an invitation (ahp-canvas link --invite), and an
+editor a token of the host, which the relay does not learn.
 
 With --json the first line is one object: {"page","relay","pid"}`,
 		Example: `  ahp-canvas relay --tokens tokens.json

@@ -142,10 +142,15 @@ func (s *starting) start() (_ *hosted, err error) {
 func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Browser) host.Options {
 	proxies, _ := s.limits.Trusted() // start has checked them
 	allowed, _ := s.allowed()        // also checked
+	var relayLink func(session string) string
+	if s.uplink != nil {
+		relayLink = s.uplink.link
+	}
 	return host.Options{
 		Browser:      browser,
 		AccessTokens: tokens, Rotated: h.rotated,
 		Origins: s.origins, ContentOrigin: s.contentOrigin,
+		RelayLink: relayLink,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		AllowSchemes: s.schemes, AllowOrigins: allowed,
 		Store: h.store, Logger: s.logger,

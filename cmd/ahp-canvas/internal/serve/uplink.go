@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ import (
 // listener.
 type uplink struct {
 	relay, tokenFile string
+	role             string // of clients that show the host no token
 	admin            listener.Admin
 	key              relaykey.Key // after load
 	generation       int64        // of this run, after prepare; 0 before
@@ -44,6 +46,9 @@ func (u *uplink) load() (err error) {
 	}
 	if u.relay == "" {
 		return nil
+	}
+	if !slices.Contains(relayRoles, u.role) {
+		return term.Usagef("--relay-role %q: want view, read or none", u.role)
 	}
 	if u.key, err = relaykey.Read(u.tokenFile); err != nil {
 		return err
@@ -98,10 +103,14 @@ func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions 
 	return relay.UplinkOptions{
 		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress,
 		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
-			h.ServeSocket(socket, ws.Grant{Role: host.RoleView, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
+			h.ServeSocket(socket, ws.Grant{Role: u.role, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
 		},
 	}
 }
+
+// relayRoles are the values of --relay-role. "none" is no role of the host's, so it permits
+// nothing.
+var relayRoles = []string{host.RoleView, host.RoleRead, "none"}
 
 func (u *uplink) setProgress(p relay.Progress) {
 	u.mu.Lock()
