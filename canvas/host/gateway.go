@@ -33,7 +33,7 @@ func (h *Host) openGateway() {
 			return h.canvases.Allowed(live.State)
 		},
 		Exists: h.canvases.Content.Exists, Read: h.canvases.Content.Fetch,
-		Connect: h.views.connect, Base: h.contentBase, Files: frameFiles{h}, Logger: h.logger,
+		Connect: h.views.connect, Base: h.sites.contentBase, Files: frameFiles{h}, Logger: h.logger,
 	})
 	h.served = web.BodyTimeout(h.gateway)
 }
@@ -59,6 +59,9 @@ func (h *Host) direct(_ context.Context, from *channels.Subscriber, p canvas.Dir
 		return canvas.DirectResult{}, ahp.ErrNotFound
 	}
 	address, err := h.gateway.Page(p.Channel, p.Label)
+	if err == nil && !h.opts.ListenerFrames {
+		err = gateway.ErrNoAddress
+	}
 	switch {
 	case errors.Is(err, gateway.ErrLabel):
 		return canvas.DirectResult{}, ahp.Errorf(ahp.CodeInvalidParams, "%v", err)
@@ -82,7 +85,7 @@ func (h *Host) reachesGateway(grant ws.Grant) bool {
 	if grant.Role == RoleRead || grant.Role == RoleLook {
 		return false
 	}
-	_, suffix, ok := h.contentBase()
+	_, suffix, ok := h.sites.contentBase()
 	return ok && (grant.Loopback || !isLoopbackSuffix(suffix))
 }
 
@@ -100,14 +103,6 @@ func arrivedOnLoopback(r *http.Request) bool {
 		return false
 	}
 	return isLoopbackName((&url.URL{Host: r.Host}).Hostname())
-}
-
-// contentBase is that of the sites, unless canvases have the channel only.
-func (h *Host) contentBase() (scheme, suffix string, ok bool) {
-	if h.opts.ChannelOnly {
-		return "", "", false
-	}
-	return h.sites.contentBase()
 }
 
 // contentBase returns the scheme of canvases' addresses and what follows the first label of

@@ -41,10 +41,10 @@ type Options struct {
 	// https://*.canvas.example, with wildcard DNS and certificate. On loopback it is
 	// not needed; elsewhere, without it, a canvas is a single document.
 	ContentOrigin string
-	// ChannelOnly gives canvases no http addresses on the host's listener (package
-	// gateway): the page shows them through the channel, and clients of AHP 1.x have no
-	// address to show.
-	ChannelOnly bool
+	// ListenerFrames has the page show web apps at their addresses on the host's listener
+	// (package gateway), where it reaches them, and not through the channel: they then have
+	// WebSockets, and storage that lasts. Clients of AHP 1.x have the addresses anyway.
+	ListenerFrames bool
 	// Ready is called by [Host.Serve] once, with the link of the default session, when
 	// the address is known. The link holds the view token: show it to the person, and
 	// do not log it.

@@ -120,7 +120,7 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ChannelOnly: !e.direct, AllowOrigins: map[string][]string{"allowed": e.allow}})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ListenerFrames: e.direct, AllowOrigins: map[string][]string{"allowed": e.allow}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,8 @@ func TestManyCanvases(t *testing.T) {
 	narrow.Wait(t, `document.documentElement.scrollHeight < 1600 && document.documentElement.scrollWidth <= 390`)
 }
 
-// TestUnsavedInputStays: a canvas with input of a person stays mounted. Others come back as
-// they were: their scroll position and their own state.
+// TestUnsavedInputStays: a canvas with input of a person stays mounted. Others are mounted
+// again as they were: their scroll position and their own state.
 func TestUnsavedInputStays(t *testing.T) {
 	if !long {
 		t.Skip("a canvas has half a second to answer, which a busy machine may not give it: set AHP_LONG=1")

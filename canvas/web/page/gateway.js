@@ -1,6 +1,6 @@
 // @ts-check
 // The http address of a canvas on the host's own listener, where this page was loaded from
-// the host. The canvas then has HTTP as it is, WebSockets included, and its origin lasts:
+// the host. The canvas then has plain HTTP, WebSockets included, and its origin lasts:
 // the same for this browser and this canvas each time.
 
 const KEY = "browser"; // of this browser's secret
@@ -45,7 +45,7 @@ export function gatewayTried(shown) {
  * @param {(method: string, params: any) => Promise<any>} request
  * @param {string} pattern of content origins, "http://*.localhost:8080"
  * @param {{ channel: string, extensionId: string, net: string }} canvas net: allowed.js
- * @returns {Promise<string>} "" if there is none that this page can frame
+ * @returns {Promise<string>} "" if this page cannot frame the canvas there
  */
 export async function gatewayAddress(request, pattern, { channel, extensionId, net }) {
   if (!pattern || !globalThis.crypto?.subtle || without) return "";

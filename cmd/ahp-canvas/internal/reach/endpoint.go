@@ -184,6 +184,9 @@ func (e Endpoint) Port() int {
 const (
 	// ContentChannel sends pages through the host, wherever the person is.
 	ContentChannel = "channel"
+	// ContentListener is ContentChannel whose pages the page shows at addresses of the host,
+	// where it reaches them.
+	ContentListener = "listener"
 	// ContentDirect loads pages from the app itself, which only works on its machine.
 	ContentDirect = "direct"
 )

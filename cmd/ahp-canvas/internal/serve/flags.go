@@ -35,7 +35,7 @@ type options struct {
 	allow         []string // --allow-origin: name=origin
 	extensions    []string // folders
 	urls          []string // name=url
-	content       string   // reach.ContentChannel or reach.ContentDirect
+	content       string   // reach.ContentChannel, reach.ContentListener or reach.ContentDirect
 	limits        listener.Limits
 	memory        byteSize
 	logLevel      slog.Level
@@ -65,7 +65,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.allow, "allow-origin", nil, "origin that a canvas can load from besides its own: `name=origin`, with the id of a canvas, a web app or an extension, as in notes=https://cdn.example, a2ui=https://*.images.example or notes=wss://live.example (repeatable; the canvas's card names them)")
 	f.StringArrayVar(&o.extensions, "extension", nil, "`folder` of an extension to run: it holds an extension.mjs, or a package.json with a main module, or several such folders; it runs with all your permissions (repeatable)")
 	f.StringArrayVar(&o.urls, "canvas-url", nil, "web app to offer as a canvas: `name=URL`, as in notes=http://127.0.0.1:3000 (repeatable)")
-	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host) or direct (only on this machine)")
+	f.StringVar(&o.content, "content", reach.ContentChannel, "`way` in which pages of extensions and web apps reach people: channel (through the host), listener (at addresses of the host, where the page reaches them) or direct (only on this machine)")
 	f.IntVar(&o.limits.AHP, "max-connections", host.DefaultMaxConnections, "`limit` of AHP connections: pages and other clients, also through a relay; the default is lowered to fit the limit of open files")
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
 	f.StringVar(&o.workspace, "workspace", "", "`folder` of the default session: an editor's window lists the sessions of its folders (default: the folder in which the host is started)")
@@ -83,7 +83,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 		term.Must(cmd.MarkFlagDirname(name))
 	}
 	term.Must(cmd.RegisterFlagCompletionFunc("cards", cobra.FixedCompletions([]cobra.Completion{"auto", "on", "off"}, cobra.ShellCompDirectiveNoFileComp)))
-	term.Must(cmd.RegisterFlagCompletionFunc("content", cobra.FixedCompletions([]cobra.Completion{reach.ContentChannel, reach.ContentDirect}, cobra.ShellCompDirectiveNoFileComp)))
+	term.Must(cmd.RegisterFlagCompletionFunc("content", cobra.FixedCompletions([]cobra.Completion{reach.ContentChannel, reach.ContentListener, reach.ContentDirect}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // uplinkFlags adds the flags of a host that is reached beyond its own listener.
@@ -100,8 +100,8 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 
 // check rejects values that no host can start with.
 func (o *options) check() error {
-	if o.content != reach.ContentChannel && o.content != reach.ContentDirect {
-		return term.Usagef("--content %q: want channel or direct", o.content)
+	if !slices.Contains([]string{reach.ContentChannel, reach.ContentListener, reach.ContentDirect}, o.content) {
+		return term.Usagef("--content %q: want channel, listener or direct", o.content)
 	}
 	if _, err := o.allowed(); err != nil {
 		return err

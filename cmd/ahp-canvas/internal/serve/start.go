@@ -149,7 +149,7 @@ func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Brow
 	return host.Options{
 		Browser:      browser,
 		AccessTokens: tokens, Rotated: h.rotated,
-		Origins: s.origins, ContentOrigin: s.contentOrigin,
+		Origins: s.origins, ContentOrigin: s.contentOrigin, ListenerFrames: s.content == reach.ContentListener,
 		RelayLink: relayLink,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		AllowSchemes: s.schemes, AllowOrigins: allowed,
