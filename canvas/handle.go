@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -21,7 +22,7 @@ import (
 // The same provider runs in a host and in a client that dials one. In a host, only
 // Save and the methods of Records wait: for the disk. In a client, Update and Post
 // wait for the host's echo and fail while the client has no connection, which does
-// not end the handle. PostTo, PostEncoded, Raise, RaiseFor, WithdrawEvents, Save, MarkStale, Reopen
+// not end the handle. PostTo, PostEncoded, Raise, RaiseFor, Note, Attention, Progress, WithdrawEvents, Save, MarkStale, Reopen
 // and changes of Records return [ErrUnsupported] there: AHP has no message for them.
 type Handle struct {
 	backend           Backend
@@ -67,6 +68,19 @@ type Withdrawer interface {
 type PrivateRaiser interface {
 	// RaiseFor adds an event for one agent.
 	RaiseFor(agent string, event ahp.Value) error
+}
+
+// Noter is a Backend with a history for people; see [Handle.Note].
+type Noter interface {
+	// Note adds an entry.
+	Note(who Actor, what string) error
+}
+
+// Announcer is a Backend that shows people what an instance needs and does; see
+// [Handle.Attention] and [Handle.Progress].
+type Announcer interface {
+	// Announce sets a member of the state's _meta for the provider; nil removes it.
+	Announce(name string, value any) error
 }
 
 // Post is a message of a provider to its Views.
@@ -177,6 +191,69 @@ func (h *Handle) Raise(event ahp.Value) error {
 func (h *Handle) RaiseFor(agent string, event ahp.Value) error {
 	if r, ok := h.backend.(PrivateRaiser); ok {
 		return r.RaiseFor(agent, event)
+	}
+	return ErrUnsupported
+}
+
+// Note adds a line to what people read about the session: what an actor did in this canvas.
+// The actor is [ByAgent] or [ByCanvas], or View.Actor of the View that asked; the text follows
+// its name, as in "moved “Milk” to Done". It is cut to 200 code points of one line. Actions of an agent
+// during which the provider notes nothing are noted by their name.
+func (h *Handle) Note(who Actor, what string) error {
+	if n, ok := h.backend.(Noter); ok {
+		return n.Note(who, what)
+	}
+	return ErrUnsupported
+}
+
+// Attention says that the canvas waits for a person, and why: pages mark it, also while it
+// is not shown. The reason is cut to 200 code points of one line; "" says that it waits no
+// more. It ends with the handle.
+func (h *Handle) Attention(reason string) error {
+	if reason = ahp.Line(reason, MaxReason); reason == "" {
+		return h.announce(MetaAttention, nil)
+	}
+	return h.announce(MetaAttention, Attention{Reason: reason})
+}
+
+// Progress says how far work in the canvas is: done of total, in any unit, and what is being
+// done, which is cut to 200 code points of one line. A total of 0 is not known yet. Pages show
+// it until done reaches total, or Progress(0, 0, "") or the end of the handle. It may be
+// called often: pages receive at most four changes a second, the last one always.
+func (h *Handle) Progress(done, total float64, text string) error {
+	if !(done >= 0 && total >= 0) || math.IsInf(done, 0) || math.IsInf(total, 0) {
+		return fmt.Errorf("canvas: progress of %v of %v: want numbers from 0", done, total)
+	}
+	p := Progress{Done: done, Total: total, Text: ahp.Line(text, MaxReason)}
+	if total > 0 && done >= total || p == (Progress{}) {
+		return h.announce(MetaProgress, nil)
+	}
+	return h.announce(MetaProgress, p)
+}
+
+// OfferCopy offers people a copy of what the canvas holds, as a file of this name: the
+// content at a path of the instance ([ContentURL]), which is read when a person wants it. ""
+// offers none. It ends with the handle, so a provider offers it in each Open.
+func (h *Handle) OfferCopy(name, path string) error {
+	if name == "" {
+		return h.announce(MetaCopy, nil)
+	}
+	if _, _, err := ParseContentURI(ContentURL(h.instance, path)); err != nil {
+		return fmt.Errorf("canvas: a copy at %q: %w", path, err)
+	}
+	return h.announce(MetaCopy, Copy{Name: ahp.Line(name, MaxCopyName), Path: path})
+}
+
+// MaxCopyName is the limit of the name of a copy, in code points.
+const MaxCopyName = 100
+
+// MaxReason is the limit of the texts of [Handle.Attention] and [Handle.Progress], in code
+// points.
+const MaxReason = 200
+
+func (h *Handle) announce(name string, value any) error {
+	if a, ok := h.backend.(Announcer); ok {
+		return a.Announce(name, value)
 	}
 	return ErrUnsupported
 }

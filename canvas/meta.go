@@ -15,6 +15,8 @@ const (
 	MetaAttention = "x-ahp-canvas/attention"
 	// MetaProgress is a [Progress]: how far work in the canvas is.
 	MetaProgress = "x-ahp-canvas/progress"
+	// MetaCopy is a [Copy]: what people can save of the canvas.
+	MetaCopy = "x-ahp-canvas/copy"
 )
 
 // Closing says that a canvas will close unless the close is undone.
@@ -35,6 +37,12 @@ type Progress struct {
 	Done  float64 `json:"done"`           // of Total, in any unit
 	Total float64 `json:"total,omitzero"` // 0 if it is not known
 	Text  string  `json:"text,omitzero"`  // one line, for people
+}
+
+// Copy is a file that people can save of a canvas.
+type Copy struct {
+	Name string `json:"name"` // of the file
+	Path string `json:"path"` // of the content, which the provider makes when it is read
 }
 
 // metaChange returns the _meta of an [Updated] that sets one member, or removes it if the

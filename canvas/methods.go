@@ -97,6 +97,57 @@ type UndoCloseParams struct {
 	Channel string `json:"channel"` // the instance's ahp-canvas: channel
 }
 
+// HistoryParams asks what happened in a session.
+type HistoryParams struct {
+	Channel string `json:"channel"`        // the session
+	After   int64  `json:"after,omitzero"` // HistoryResult.Next of the answer before; 0 asks for everything
+}
+
+// HistoryResult is what happened in a session.
+type HistoryResult struct {
+	Happenings []Happening `json:"happenings"` // after the position, the oldest first
+	Next       int64       `json:"next"`       // the position of the next question
+}
+
+// Happening is something that happened in a session, for people to read.
+type Happening struct {
+	ID         int64  `json:"id"`                  // names it in its session; one that is counted again keeps it
+	Seq        int64  `json:"seq"`                 // orders the happenings
+	Time       string `json:"time"`                // RFC 3339, UTC; of the last time
+	Who        Actor  `json:"who"`                 // did it
+	What       string `json:"what"`                // one line that follows the name of the actor, such as: closed the canvas
+	InstanceID string `json:"instanceId,omitzero"` // of the canvas; "" if it concerns none
+	Title      string `json:"title,omitzero"`      // of the canvas, at that time
+	Count      int    `json:"count"`               // how often it happened in a row
+}
+
+// Actor is who did something.
+type Actor struct {
+	Kind     string `json:"kind"`              // ActorAgent, ActorPerson, ActorCanvas or ActorHost
+	Name     string `json:"name,omitzero"`     // that a person chose, or of the agent's token; "" if none
+	ClientID string `json:"clientId,omitzero"` // of a person's page
+}
+
+// The kinds of an Actor.
+const (
+	ActorAgent  = "agent"  // an agent
+	ActorPerson = "person" // a person, in a page or an editor
+	ActorCanvas = "canvas" // the canvas itself
+	ActorHost   = "host"   // the host
+)
+
+// InviteParams asks for an invitation.
+type InviteParams struct {
+	Channel string `json:"channel"`       // the session
+	Role    string `json:"role,omitzero"` // of the token that the invitation becomes: "view", or "read" for someone who only sees; "" is "view"
+}
+
+// InviteResult is an invitation, which is good once.
+type InviteResult struct {
+	Invitation string `json:"invitation"` // goes into the link: #invite=…
+	Seconds    int    `json:"seconds"`    // for which it is good
+}
+
 // PersonOpenParams opens a canvas for a person, without an input.
 type PersonOpenParams struct {
 	Channel     string `json:"channel"`              // the session
@@ -155,6 +206,10 @@ var (
 	CanvasSetPrivate = ahp.NewMethod[SetPrivateParams, ahp.None]("x-ahp-canvas/setPrivate", ahp.ClientToHost)
 	// CanvasUndoClose undoes a close that the same client asked for with [MetaUndo].
 	CanvasUndoClose = ahp.NewMethod[UndoCloseParams, ahp.None]("x-ahp-canvas/undoClose", ahp.ClientToHost)
+	// CanvasHistory returns what happened in a session.
+	CanvasHistory = ahp.NewMethod[HistoryParams, HistoryResult]("x-ahp-canvas/history", ahp.ClientToHost)
+	// CanvasInvite makes an invitation that a person gives to another one.
+	CanvasInvite = ahp.NewMethod[InviteParams, InviteResult]("x-ahp-canvas/invite", ahp.ClientToHost)
 	// CanvasPersonOpen opens a declared canvas for a person. The host refuses a connection of
 	// an agent, which has its own endpoint for that.
 	CanvasPersonOpen = ahp.NewMethod[PersonOpenParams, PersonOpenResult]("x-ahp-canvas/personOpen", ahp.ClientToHost)

@@ -123,6 +123,22 @@ type View struct {
 // question to it has no answer.
 func (v View) ReadOnly() bool { return v.Role == access.Read || v.Role == access.Look }
 
+// Actor returns the View as the actor of a [Handle.Note]. The host adds the name that the
+// person chose.
+func (v View) Actor() Actor {
+	if v.Role == access.Agent {
+		return ByAgent
+	}
+	return Actor{Kind: ActorPerson, ClientID: v.ClientID}
+}
+
+// ByAgent and ByCanvas are actors of a [Handle.Note]: the agent whose action runs, and the
+// canvas itself.
+var (
+	ByAgent  = Actor{Kind: ActorAgent}
+	ByCanvas = Actor{Kind: ActorCanvas}
+)
+
 // Person reports whether a decision of the View can be a person's: it does not come from
 // an agent's connection, nor from a program that only looks.
 func (v View) Person() bool { return v.Role != access.Agent && !v.ReadOnly() }

@@ -5,7 +5,7 @@ import "github.com/ahp-canvas/ahp-canvas/ahp"
 // Methods is the table of the methods of this package.
 var Methods = []ahp.MethodRow{
 	CanvasReadResource.Row(), CanvasOpen.Row(), CanvasInvokeAction.Row(), CanvasClose.Row(),
-	CanvasSetPrivate.Row(), CanvasPeople.Row(), CanvasPersonOpen.Row(), CanvasUndoClose.Row(),
+	CanvasSetPrivate.Row(), CanvasPeople.Row(), CanvasPersonOpen.Row(), CanvasUndoClose.Row(), CanvasHistory.Row(), CanvasInvite.Row(),
 }
 
 // DefaultLimits returns the default of each limit.

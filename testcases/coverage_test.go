@@ -36,7 +36,8 @@ var (
 		"invokeChangesetOperation": refused,
 		"canvasReadResource":       both, "canvasOpen": refused, "canvasInvokeAction": refused, "canvasClose": refused,
 		// This host's own (canvas/PROTOCOL.md section 7.2 to 7.4).
-		"x-ahp-canvas/setPrivate": both, "x-ahp-canvas/people": both, "x-ahp-canvas/undoClose": both, "x-ahp-canvas/personOpen": both, "x-ahp-canvas/direct": refused, // accepted in the tests of the page
+		"x-ahp-canvas/setPrivate": both, "x-ahp-canvas/people": both, "x-ahp-canvas/undoClose": both, "x-ahp-canvas/personOpen": both, "x-ahp-canvas/history": both, "x-ahp-canvas/invite": both,
+		"x-ahp-canvas/direct": refused, // accepted in the tests of the page
 		// Notifications, sent as requests.
 		"dispatchAction": refused, "unsubscribe": refused, "action": refused,
 	}

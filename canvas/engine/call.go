@@ -158,3 +158,24 @@ func providerError(err error) error {
 	}
 	return canvas.Errorf(canvas.CodeHandlerError, "%s", err)
 }
+
+// cutCalls gives the flows that run and wait at an instance the time of a close: a
+// person waits for the canvas to disappear. After that their calls fail. The returned
+// function ends it; the instance may exist then, if the store rejected the close.
+func (e *Engine) cutCalls(i *instance) (stop func()) {
+	stopped := false // guarded by the log's mutex
+	timer := e.tasks.after(e.timeouts.Close, func() {
+		e.log.View(func(*channels.ReadTx) {
+			if i.cut = !stopped; stopped {
+				return
+			}
+			for _, r := range e.registry {
+				r.failCallsOf(i, errClosing)
+			}
+		})
+	})
+	return func() {
+		timer.Stop()
+		e.log.View(func(*channels.ReadTx) { stopped, i.cut = true, false })
+	}
+}

@@ -19,7 +19,24 @@ import (
 // has begun, canceling ctx does not stop it. If the store cannot save the close (a full
 // disk), Close fails and the canvas is stale: after a restart it would be open again.
 func (e *Engine) Close(ctx context.Context, uri, instanceID string) error {
-	return e.close(ctx, key{uri, instanceID}, e.turns.limit, anyInstance)
+	return e.closeNoted(ctx, key{uri, instanceID}, e.turns.limit, agentOf(ctx), anyInstance)
+}
+
+// closeNoted is close with an entry in the history.
+func (e *Engine) closeNoted(ctx context.Context, k key, limit int, who canvas.Actor, meant func(*instance) bool) error {
+	var closed *instance
+	var st canvas.CanvasState
+	err := e.close(ctx, k, limit, func(i *instance) bool {
+		if meant(i) {
+			closed = i
+			e.log.View(func(tx *channels.ReadTx) { st, _ = i.state(tx) })
+		}
+		return closed != nil
+	})
+	if err == nil && closed != nil {
+		e.happened(closed, st, who, "closed the canvas")
+	}
+	return err
 }
 
 // CloseSession closes every canvas of a session concurrently, and rejects opens in it: it
@@ -66,6 +83,7 @@ func (e *Engine) sessionClosed(tx *channels.Tx, uri string, gone bool) {
 		r.withdraw(tx)
 	}
 	e.events.drop(uri)
+	e.history.Drop(uri)
 }
 
 // unlimited lets a close wait for its turn behind any number of flows: a close by a
@@ -98,7 +116,7 @@ var closedByPerson = ahp.Value(`{"type":"` + canvas.CloseRequested{}.ActionType(
 // closeForPerson runs the close flow for a person who pressed ✕. Repeated requests for one
 // instance start one flow. It reports whether the instance is gone, or another flow closes
 // it.
-func (e *Engine) closeForPerson(i *instance) bool {
+func (e *Engine) closeForPerson(i *instance, who canvas.Actor) bool {
 	if i.closing.Swap(true) {
 		return true
 	}
@@ -106,7 +124,7 @@ func (e *Engine) closeForPerson(i *instance) bool {
 	stop := e.cutCalls(i)
 	defer stop()
 	closed := false
-	err := e.close(e.tasks.ctx, i.key, unlimited, func(now *instance) bool {
+	err := e.closeNoted(e.tasks.ctx, i.key, unlimited, who, func(now *instance) bool {
 		closed = now == i
 		return closed
 	})
@@ -123,8 +141,9 @@ func (e *Engine) closeForPerson(i *instance) bool {
 // undoable is a close that a person asked for and can still undo. Guarded by the log's
 // mutex.
 type undoable struct {
-	clientID string // that asked
-	timer    *time.Timer
+	from  string       // the client that asked
+	who   canvas.Actor // likewise
+	timer *time.Timer
 }
 
 // stop stops the close of an instance that is closed already.
@@ -137,13 +156,13 @@ func (u *undoable) stop() {
 // closeUnlessUndone closes an instance after a time, unless the client that asked undoes
 // it. That the close was asked for is durable, so the next start completes it. If a close
 // of the instance waits already, that one counts.
-func (e *Engine) closeUnlessUndone(i *instance, clientID string, within time.Duration) {
+func (e *Engine) closeUnlessUndone(i *instance, from *channels.Subscriber, within time.Duration) {
 	i.saving.Lock()
 	defer i.saving.Unlock()
-	u := &undoable{clientID: clientID}
+	u := &undoable{from: from.ClientID, who: e.actor(from)}
 	record := channels.Change{Key: closingKey + i.channel, Value: []byte("{}")}
 	err := e.changeUndoable(e.tasks.ctx, i, nil, u, record, canvas.SetMeta(canvas.MetaClosing, canvas.Closing{
-		ClientID: clientID, Until: e.now().Add(within).UTC().Format(time.RFC3339Nano), Seconds: int(math.Ceil(within.Seconds())),
+		ClientID: from.ClientID, Until: e.now().Add(within).UTC().Format(time.RFC3339Nano), Seconds: int(math.Ceil(within.Seconds())),
 	}), func() { u.timer = e.tasks.after(within, func() { e.closeUndoable(i, u) }) })
 	if err != nil && !errors.Is(err, ahp.ErrNotFound) {
 		e.logger.Warn("canvas not closed", "channel", i.channel, "id", i.key.instance, "err", err)
@@ -181,7 +200,7 @@ func (e *Engine) closeUndoable(i *instance, u *undoable) {
 			i.undoable = nil
 		}
 	})
-	if !due || e.closeForPerson(i) {
+	if !due || e.closeForPerson(i, u.who) {
 		return
 	}
 	i.saving.Lock()
@@ -217,32 +236,11 @@ func (e *Engine) UndoClose(ctx context.Context, from *channels.Subscriber, p can
 	i.saving.Lock()
 	defer i.saving.Unlock()
 	e.log.View(func(*channels.ReadTx) { u = i.undoable })
-	if u == nil || u.clientID != from.ClientID {
+	if u == nil || u.from != from.ClientID {
 		return ahp.None{}, ahp.ErrNotFound
 	}
 	err := e.changeUndoable(ctx, i, u, nil, notClosing(i), canvas.SetMeta(canvas.MetaClosing, nil), u.stop)
 	return ahp.None{}, asWire(err)
-}
-
-// cutCalls gives the flows that run and wait at an instance the time of a close: a
-// person waits for the canvas to disappear. After that their calls fail. The returned
-// function ends it; the instance may exist then, if the store rejected the close.
-func (e *Engine) cutCalls(i *instance) (stop func()) {
-	stopped := false // guarded by the log's mutex
-	timer := e.tasks.after(e.timeouts.Close, func() {
-		e.log.View(func(*channels.ReadTx) {
-			if i.cut = !stopped; stopped {
-				return
-			}
-			for _, r := range e.registry {
-				r.failCallsOf(i, errClosing)
-			}
-		})
-	})
-	return func() {
-		timer.Stop()
-		e.log.View(func(*channels.ReadTx) { stopped, i.cut = true, false })
-	}
 }
 
 // plannedClose is a close of an instance that exists.

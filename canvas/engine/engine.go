@@ -51,12 +51,29 @@ type Options struct {
 	// Files are part of the content of every instance, by path without the leading
 	// slash. Providers are not asked for them.
 	Files map[string]canvas.Content
+	// History receives what happens; nil receives nothing.
+	History History
 	// Opened is called when an agent has opened a canvas, or opened it again, at the end
 	// of the transaction in which it appears. It must be fast. Nil does nothing.
 	Opened func(tx *channels.Tx, session, channel string)
 	// Logger receives failures that have no caller; nil discards them.
 	Logger *slog.Logger
 }
+
+// History is what people read about a session later. Its methods do not wait, and call
+// nothing of the engine.
+type History interface {
+	// Add adds what happened in a session.
+	Add(session string, one canvas.Happening)
+	// Drop removes what happened in a session that ended.
+	Drop(session string)
+}
+
+// noHistory is the History of an engine without one.
+type noHistory struct{}
+
+func (noHistory) Add(string, canvas.Happening) {}
+func (noHistory) Drop(string)                  {}
 
 // Engine runs the canvases of a host: the registry of providers, the flows that
 // open, invoke and close, and the content that instances serve. Make it with New,
@@ -80,6 +97,7 @@ type Engine struct {
 	turns   turns
 	records records
 	events  events
+	history History
 	commits *committer
 	shown   *channels.WriteBehind // titles and statuses
 
@@ -101,7 +119,10 @@ func New(opts Options) *Engine {
 		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		limits:   check.Limits{Limits: opts.Limits.WithDefaults(), Schemas: jsonschema.NewMemory(opts.Memory)},
 		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed, opened: opts.Opened,
-		tasks: newTasks(), instances: newInstances(),
+		tasks: newTasks(), instances: newInstances(), history: noHistory{},
+	}
+	if opts.History != nil {
+		e.history = opts.History
 	}
 	if e.newID == nil {
 		e.newID = rand.Text
@@ -202,6 +223,41 @@ func sessionState(tx stateReader, uri string) (session.State, bool) {
 
 func sessionNotFound(uri string) error {
 	return canvas.Errorf(canvas.CodeSessionNotFound, "there is no session %q", uri)
+}
+
+// titleOf returns what people call an instance.
+func titleOf(st canvas.CanvasState) string {
+	return cmp.Or(deref(st.Title), st.DisplayName, st.InstanceID)
+}
+
+// happened adds what happened to an instance to the history.
+func (e *Engine) happened(i *instance, st canvas.CanvasState, who canvas.Actor, what string) {
+	e.history.Add(i.key.session, canvas.Happening{Who: who, What: what, InstanceID: i.key.instance, Title: titleOf(st)})
+}
+
+// happenedNow is happened for an instance whose state the caller does not have.
+func (e *Engine) happenedNow(i *instance, who canvas.Actor, what string) {
+	var st canvas.CanvasState
+	e.log.View(func(tx *channels.ReadTx) { st, _ = i.state(tx) })
+	e.happened(i, st, who, what)
+}
+
+// actorOf returns the person or the agent of a connection. It runs under the log's lock.
+func actorOf(s *channels.Subscriber) canvas.Actor {
+	who := viewOf(s).Actor()
+	who.Name = s.Name
+	return who
+}
+
+// actor is actorOf for a caller without the lock.
+func (e *Engine) actor(s *channels.Subscriber) (who canvas.Actor) {
+	e.log.View(func(*channels.ReadTx) { who = actorOf(s) })
+	return who
+}
+
+// agentOf returns the agent that calls.
+func agentOf(ctx context.Context) canvas.Actor {
+	return canvas.Actor{Kind: canvas.ActorAgent, Name: canvas.Caller(ctx)}
 }
 
 // locked runs fn with the log locked and returns its error: for checks, and for

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -18,11 +19,12 @@ type handle struct {
 	life          lifetime
 
 	// Guarded by the log's mutex.
-	inst      *instance     // nil until the open is published
-	pending   canvas.Update // updates made until then
-	saved     []byte        // data saved until then
-	keeping   bool          // the open is being committed, and saved is part of it
-	published chan struct{} // closed when the open is published; nil while nothing waits
+	inst      *instance      // nil until the open is published
+	pending   canvas.Update  // updates made until then
+	saved     []byte         // data saved until then
+	early     map[string]any // announced until then
+	keeping   bool           // the open is being committed, and saved is part of it
+	published chan struct{}  // closed when the open is published; nil while nothing waits
 }
 
 func newHandle(e *Engine, k key, ext canvas.Extension) *handle {
@@ -114,6 +116,51 @@ func (h *handle) RaiseFor(agent string, event ahp.Value) error {
 		return canvas.ErrHandleClosed
 	}
 	return nil
+}
+
+// Note implements [canvas.Noter]. Before the open is published there is nothing to note: the
+// open is.
+func (h *handle) Note(who canvas.Actor, what string) error {
+	return h.do(func(tx *channels.Tx, i *instance) error {
+		if i == nil {
+			return nil
+		}
+		switch who.Kind {
+		case canvas.ActorPerson:
+			for _, s := range tx.Subscribers(i.channel) {
+				if s.ClientID == who.ClientID && s.Name != "" {
+					who.Name = s.Name
+				}
+			}
+		case canvas.ActorAgent:
+			if caller := i.caller.Load(); caller != nil && who.Name == "" {
+				who.Name = *caller
+			}
+		}
+		i.notes.Add(1)
+		st, _ := i.state(tx)
+		h.engine.happened(i, st, who, what)
+		return nil
+	})
+}
+
+// Announce implements [canvas.Announcer].
+func (h *handle) Announce(name string, value any) error {
+	return h.do(func(tx *channels.Tx, i *instance) error {
+		switch {
+		case i != nil:
+			h.engine.announce(tx, i, name, value)
+			return nil
+		case h.early == nil:
+			h.early = map[string]any{}
+		}
+		if waits, ok := value.(canvas.Attention); ok {
+			waits.Since = h.engine.now().UTC().Format(time.RFC3339)
+			value = waits
+		}
+		h.early[name] = value
+		return nil
+	})
 }
 
 // WithdrawEvents implements [canvas.Withdrawer].
@@ -219,9 +266,19 @@ func (h *handle) reopen() {
 // publishes.
 func (h *handle) attach(i *instance) {
 	h.inst = i
+	i.said.attention, _ = h.early[canvas.MetaAttention].(canvas.Attention)
 	if h.published != nil {
 		close(h.published)
 	}
+}
+
+// earlyMeta returns what was announced before the open is published, as a change of the
+// state's _meta; nil if nothing was.
+func (h *handle) earlyMeta() ahp.Value {
+	if len(h.early) == 0 {
+		return nil
+	}
+	return ahp.MustMarshal(h.early)
 }
 
 // encodedMessage is a Message whose payload a trusted encoder wrote: it is valid and has

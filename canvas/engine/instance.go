@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,7 @@ type instance struct {
 	box     *mailbox        // to current; closed while stale
 	saved   []byte          // the provider's data
 	titles  titlePace       // of its title in the catalog
+	said    announcements   // of the provider, for people
 	cursor  int64           // of the session's events when an agent opened it last
 
 	undoable *undoable // the close that a person can still undo; nil if there is none
@@ -44,6 +46,11 @@ type instance struct {
 	reopening  bool // its provider is being asked to open it again
 	unanswered bool // it was asked, and became unreachable before it answered
 	cut        bool // a person waits for its close: no call of an earlier flow lasts longer
+
+	lost bool // the history says that its provider cannot be reached
+
+	notes  atomic.Int64           // that the provider added to the history
+	caller atomic.Pointer[string] // the agent whose action runs, or ran last
 
 	saving sync.Mutex // held during a commit of saved, the private flag or an undoable close: one at a time
 }
@@ -53,6 +60,89 @@ func (i *instance) disconnect() {
 	i.handle.life.end()
 	i.box.close()
 	i.titles.stop()
+	i.said.stop()
+}
+
+// announceEvery is how often people receive what a provider announces, at most.
+const announceEvery = 250 * time.Millisecond
+
+// announcements are what a provider tells people now, as members of the state's _meta.
+// They are published at a limited rate; the last of each counts. Guarded by the log's
+// mutex.
+type announcements struct {
+	waiting map[string]any // values that are not published yet; nil removes a member
+	next    time.Time      // when the next change may be published
+
+	attention canvas.Attention // the newest
+	timer     *time.Timer      // of the next change; nil if none waits
+}
+
+func (a *announcements) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	a.timer, a.waiting, a.attention = nil, nil, canvas.Attention{}
+}
+
+// announce publishes a member of an instance's _meta, now or soon.
+func (e *Engine) announce(tx *channels.Tx, i *instance, name string, value any) {
+	a := &i.said
+	if waits, ok := value.(canvas.Attention); ok {
+		if waits.Reason != a.attention.Reason {
+			a.attention = canvas.Attention{Reason: waits.Reason, Since: e.now().UTC().Format(time.RFC3339)}
+		}
+		value = a.attention
+	} else if name == canvas.MetaAttention {
+		a.attention = canvas.Attention{}
+	}
+	if a.waiting == nil {
+		a.waiting = map[string]any{}
+	}
+	a.waiting[name] = value
+	if a.timer != nil {
+		return
+	}
+	wait := a.next.Sub(e.now())
+	if wait <= 0 {
+		e.publishAnnouncements(tx, i)
+		return
+	}
+	var timer *time.Timer
+	timer = e.tasks.after(wait, func() {
+		e.update(func(tx *channels.Tx) {
+			if a.timer == timer { // not stopped while it fired
+				a.timer = nil
+				e.publishAnnouncements(tx, i)
+			}
+		})
+	})
+	a.timer = timer
+}
+
+func (e *Engine) publishAnnouncements(tx *channels.Tx, i *instance) {
+	a := &i.said
+	a.next = e.now().Add(announceEvery)
+	st, ok := i.state(tx)
+	if !ok {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.waiting)) {
+		if u, changed := canvas.SetMeta(name, a.waiting[name]).Without(st); changed {
+			e.publish(tx, i.channel, u)
+		}
+	}
+	a.waiting = nil
+}
+
+// silence stops the announcements of an instance whose handle ends, and returns the _meta
+// that removes them from its state; nil if there are none.
+func (i *instance) silence(st canvas.CanvasState) ahp.Value {
+	i.said.stop()
+	u, changed := canvas.Updated{Meta: ahp.Value(`{"` + canvas.MetaAttention + `":null,"` + canvas.MetaProgress + `":null,"` + canvas.MetaCopy + `":null}`)}.Without(st)
+	if !changed {
+		return nil
+	}
+	return u.Meta
 }
 
 func (i *instance) state(tx stateReader) (canvas.CanvasState, bool) {
@@ -89,6 +179,7 @@ func (e *Engine) SetPrivate(ctx context.Context, from *channels.Subscriber, p ca
 			st, ok := i.state(tx)
 			if u, changed := (canvas.Updated{IsPrivate: &p.IsPrivate}).Without(st); ok && changed {
 				e.publish(tx, i.channel, u)
+				e.happened(i, st, actorOf(from), map[bool]string{true: "made the canvas private: agents cannot look at it", false: "let agents look at the canvas again"}[p.IsPrivate])
 			}
 			return nil
 		},

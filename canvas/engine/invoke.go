@@ -36,13 +36,18 @@ func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value,
 		return nil, err
 	}
 	defer c.end()
-	target := i.current
+	target, notes := i.current, i.notes.Load()
+	caller := canvas.Caller(ctx)
+	i.caller.Store(&caller)
 	value, err := ask(c, func(ctx context.Context) (ahp.Value, error) { return target.Invoke(ctx, args.ActionName, args.Input) }, nil)
 	if err == nil {
 		err = e.limits.ActionValue(value)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if i.notes.Load() == notes { // the provider did not say it better
+		e.happenedNow(i, agentOf(ctx), "used “"+args.ActionName+"”")
 	}
 	return value, nil
 }

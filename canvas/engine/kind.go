@@ -117,6 +117,19 @@ func (k *kind) after(tx *channels.Tx, uri string, before, after channels.State, 
 	if !sameText(was.Title, is.Title) || !sameText(was.Status, is.Status) {
 		k.engine.shown.Mark(shownKey + uri)
 	}
+	k.engine.noteChange(i, was, is)
+}
+
+// noteChange adds to the history what a change of state tells people. That a provider can
+// be reached is news only if it could not before.
+func (e *Engine) noteChange(i *instance, was, is canvas.CanvasState) {
+	if was.Title != nil && !sameText(was.Title, is.Title) {
+		e.happened(i, is, canvas.ByCanvas, "changed its title")
+	}
+	if lost := is.Availability == session.Stale; lost != i.lost && was.Availability != is.Availability {
+		i.lost = lost
+		e.happened(i, is, canvas.Actor{Kind: canvas.ActorHost}, map[bool]string{true: "lost the connection to the canvas's provider", false: "reached the canvas's provider again"}[lost])
+	}
 }
 
 // effect starts what an accepted action asks for: a close flow, or the delivery of a
@@ -127,9 +140,9 @@ func (k *kind) effect(d channels.Dispatch) {
 		if i := k.instanceOf(d.Channel); i == nil {
 			return
 		} else if undo := a.Undo(); undo > 0 {
-			k.engine.tasks.start(func() { k.engine.closeUnlessUndone(i, d.From.ClientID, undo) })
+			k.engine.tasks.start(func() { k.engine.closeUnlessUndone(i, d.From, undo) })
 		} else {
-			k.engine.tasks.start(func() { k.engine.closeForPerson(i) })
+			k.engine.tasks.start(func() { k.engine.closeForPerson(i, k.engine.actor(d.From)) })
 		}
 	case canvas.Message:
 		if i := k.instanceOf(d.Channel); i != nil && i.ext.ClientID == "" {

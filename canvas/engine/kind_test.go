@@ -55,8 +55,9 @@ func TestUpdatedByItsProvider(t *testing.T) {
 	view.Take()
 
 	for sent, cleaned := range map[string]string{
-		`"title":"` + strings.Repeat("x", 513) + `"`: `"title":"` + strings.Repeat("x", 511) + `…"`,
-		`"status":"a\u0007b"`:                        `"status":"a b"`,
+		`"title":"` + strings.Repeat("x", 513) + `"`:                     `"title":"` + strings.Repeat("x", 511) + `…"`,
+		`"status":"a\u0007b"`:                                            `"status":"a b"`,
+		`"status":"a","_meta":{"x-ahp-canvas/closing":{"clientId":"x"}}`: `"status":"a"`,
 	} {
 		owner.Dispatch(ch, update(sent))
 		equal(t, []string{ch + " " + update(cleaned)}, owner.Brief())

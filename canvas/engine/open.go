@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -27,6 +28,11 @@ import (
 // input is that instance, and the provider is not called. Its errors are
 // *[canvas.Error], the context's, or the store's.
 func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCanvas, error) {
+	return e.openFor(ctx, args, agentOf(ctx))
+}
+
+// openFor is Open for an actor, which the history names.
+func (e *Engine) openFor(ctx context.Context, args canvas.OpenArgs, who canvas.Actor) (canvas.OpenCanvas, error) {
 	if args.InstanceID == "" {
 		args.InstanceID = e.newID()
 	} else if err := canvas.CheckInstanceID(args.InstanceID); err != nil {
@@ -43,7 +49,14 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 		return open, err
 	}
 	p.byAgent = true
-	return p.run(ctx)
+	did := "opened the canvas"
+	if p.inst != nil {
+		did = "opened the canvas again"
+	}
+	if open, err = p.run(ctx); err == nil {
+		e.history.Add(args.Session, canvas.Happening{Who: who, What: did, InstanceID: open.InstanceID, Title: cmp.Or(open.Title, open.DisplayName, open.InstanceID)})
+	}
+	return open, err
 }
 
 // PersonOpen is the method x-ahp-canvas/personOpen: a person opens a declared canvas, which gets
@@ -58,7 +71,7 @@ func (e *Engine) PersonOpen(ctx context.Context, from *channels.Subscriber, p ca
 	if !subscribed {
 		return canvas.PersonOpenResult{}, ahp.ErrNotFound
 	}
-	open, err := e.Open(ctx, canvas.OpenArgs{Session: p.Channel, ExtensionID: p.ExtensionID, CanvasID: p.CanvasID})
+	open, err := e.openFor(ctx, canvas.OpenArgs{Session: p.Channel, ExtensionID: p.ExtensionID, CanvasID: p.CanvasID}, e.actor(from))
 	return canvas.PersonOpenResult{InstanceID: open.InstanceID, Channel: open.Channel}, asWire(err)
 }
 
@@ -239,6 +252,7 @@ func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas
 func (p *preparedOpen) create(tx *channels.Tx, changes *catalogChanges) (*instance, error) {
 	// The provider may have updated the state after it was prepared; the answer wins.
 	u, _ := shownBy(p.opened).Over(p.handle.pending).Action().Without(p.state)
+	u.Meta = p.handle.earlyMeta()
 	st := p.state.Apply(u)
 	i := &instance{key: p.key, channel: p.uri, ext: p.ext, canvasID: p.decl.CanvasID, opened: p.at}
 	if err := tx.Create(i.channel, p.key.session, st); err != nil {
@@ -264,6 +278,9 @@ func (p *preparedOpen) reopen(tx *channels.Tx) {
 		shown = shown.Over(p.handle.pending)
 	}
 	u := shown.Action()
+	if p.live == nil {
+		u.Meta = p.handle.earlyMeta()
+	}
 	u.Availability = new(session.Ready)
 	u.Input = ahp.Clear[ahp.Value]()
 	if p.opened.Input != nil {

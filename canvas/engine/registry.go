@@ -186,12 +186,13 @@ func (r *Registration) markStale(tx *channels.Tx, match func(*instance) bool) {
 
 // markStale marks an instance that is ready.
 func (i *instance) markStale(e *Engine, tx *channels.Tx) {
-	if st, ok := i.state(tx); !ok || st.Availability != session.Ready {
+	st, ok := i.state(tx)
+	if !ok || st.Availability != session.Ready {
 		return
 	}
 	i.handle.life.end()
 	i.box.close()
-	e.publish(tx, i.channel, canvas.Updated{Availability: new(session.Stale)})
+	e.publish(tx, i.channel, canvas.Updated{Availability: new(session.Stale), Meta: i.silence(st)})
 }
 
 // publish brings SessionState.canvases of every session up to date. A session in which

@@ -24,7 +24,7 @@ func (h *Host) Tools() *mcp.Server { return h.tools }
 
 // MethodNames returns the methods that h serves or refuses by name.
 func (h *Host) MethodNames() (names []string) {
-	for _, m := range methods(h.sessions, h.canvases, nil, nil) {
+	for _, m := range methods(h.sessions, h.canvases, nil, nil, nil) {
 		names = append(names, m.Info.Name)
 	}
 	for _, m := range ahp.Methods {

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
+	"github.com/ahp-canvas/ahp-canvas/canvas/history"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -50,6 +52,7 @@ type Host struct {
 	stuck    <-chan struct{} // closed when the sequence is exhausted
 	sessions *session.Service
 	canvases *engine.Engine
+	history  *history.History // what happened, for people
 	server   *server.Server
 	tools    *mcp.Server
 	logger   *slog.Logger
@@ -131,7 +134,7 @@ func (h *Host) begin() error {
 
 // restore restores sessions and canvases, and makes the default session.
 func (h *Host) restore(ctx context.Context, records channels.Records) error {
-	if err := h.canvases.Load(records); err != nil {
+	if err := errors.Join(h.canvases.Load(records), h.history.Load(records)); err != nil {
 		return err
 	}
 	if err := h.sessions.Restore(ctx, records, h.server.Expect); err != nil {
@@ -140,6 +143,7 @@ func (h *Host) restore(ctx context.Context, records channels.Records) error {
 	if err := h.canvases.Restore(ctx); err != nil {
 		return err
 	}
+	h.history.Keep(func(uri string) bool { _, exists := h.log.State(uri); return exists })
 	return h.EnsureSession(DefaultSession, "Default session")
 }
 
@@ -148,10 +152,11 @@ func (h *Host) assemble() {
 	lo := h.opts.Log
 	lo.Sequence, lo.Memory = h.sequence, h.memory
 	h.log = channels.New(lo)
+	h.history = history.New(history.Options{Log: h.log, Store: h.opts.Store, Now: h.opts.Now, Logger: h.logger})
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes, Allowed: h.allowed,
-		Memory: h.memory, Files: canvasFiles(),
+		Memory: h.memory, Files: canvasFiles(), History: h.history,
 		Opened: func(tx *channels.Tx, session, channel string) { chat.Opened(tx, session, channel, h.opts.Now()) },
 	})
 	h.sessions = session.New(session.Options{
@@ -166,7 +171,7 @@ func (h *Host) assemble() {
 	so.Dialects = dialect.New(dialect.Options{Address: h.address, Cards: h.opts.Cards, State: h.log.State})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
-	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{h.log}, h.direct), true, h.keys.valid, h.keys.mayUse, h.audit.act
+	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{log: h.log, host: h}, h.history, h.direct), true, h.keys.valid, h.keys.mayUse, h.audit.act
 	so.Credentials = shownTokens{h}
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)

@@ -62,6 +62,10 @@ func (h *Host) Look(ctx context.Context, args canvas.LookArgs) (canvas.Look, err
 		l.Hide()
 		return l, nil
 	}
+	h.history.Add(args.Session, canvas.Happening{
+		Who:  canvas.Actor{Kind: canvas.ActorAgent, Name: canvas.Caller(ctx)},
+		What: "looked at the canvas", InstanceID: open.InstanceID, Title: cmp.Or(open.Title, open.DisplayName, open.InstanceID),
+	})
 	h.askViews(ctx, open, &l)
 	if !args.NoPicture || l.Source == "" {
 		h.addPicture(ctx, args, &l)

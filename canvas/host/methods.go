@@ -6,6 +6,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+	"github.com/ahp-canvas/ahp-canvas/canvas/history"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -13,7 +14,7 @@ import (
 
 // methods returns the host's methods, without those of the connection itself. Other
 // methods are answered with -32601 (ahp/PROTOCOL.md section 1a).
-func methods(s *session.Service, c *engine.Engine, p *people, direct func(context.Context, *channels.Subscriber, canvas.DirectParams) (canvas.DirectResult, error)) []server.Method {
+func methods(s *session.Service, c *engine.Engine, p *people, past *history.History, direct func(context.Context, *channels.Subscriber, canvas.DirectParams) (canvas.DirectResult, error)) []server.Method {
 	return []server.Method{
 		server.Handle(session.CreateSession, s.CreateSession),
 		server.Handle(session.DisposeSession, s.DisposeSession).Concurrent(),
@@ -26,6 +27,8 @@ func methods(s *session.Service, c *engine.Engine, p *people, direct func(contex
 		server.Handle(canvas.CanvasUndoClose, c.UndoClose),
 		server.Handle(canvas.CanvasPersonOpen, c.PersonOpen).Concurrent(),
 		server.Handle(canvas.CanvasPeople, p.ask),
+		server.Handle(canvas.CanvasInvite, p.invite),
+		server.Handle(canvas.CanvasHistory, past.Ask),
 		server.Handle(canvas.CanvasDirect, direct),
 		server.HandleContent(ahp.ResourceRead, c.Content.ResourceRead),
 		server.Handle(ahp.ResourceResolve, c.Content.ResourceResolve).Concurrent(),

@@ -118,7 +118,7 @@ func (h *Host) drain() error {
 	wg.Go(func() { answered = h.tools.Shutdown(ctx) })
 	wg.Wait()
 	h.expiring.Wait()
-	err := errors.Join(h.exhausted(), closed, answered, stopped, h.canvases.Shutdown(ctx), h.sessions.Shutdown(ctx))
+	err := errors.Join(h.exhausted(), closed, answered, stopped, h.canvases.Shutdown(ctx), h.history.Flush(ctx), h.sessions.Shutdown(ctx))
 	if srv != nil {
 		err = errors.Join(err, srv.Close())
 	}

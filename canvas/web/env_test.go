@@ -199,6 +199,13 @@ func (e *env) provide(_ context.Context, req canvas.OpenRequest, h *canvas.Handl
 	return canvas.Opened{Instance: app, Title: s.title, URL: canvas.ContentURL(s.id, ""), Links: s.links}, nil
 }
 
+// handle returns the handle of an open canvas.
+func (e *env) handle(id string) *canvas.Handle {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.handles[id]
+}
+
 // openWritten opens a site as the canvas "page", with its own provider.
 func (e *env) openWritten(s site, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
 	req.Input = ahp.MustMarshal(object{"title": s.title, "files": s.files})

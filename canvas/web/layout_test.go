@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -125,21 +126,91 @@ func TestTimeline(t *testing.T) {
 		t.Helper()
 		p.Wait(t, `[...document.querySelectorAll("#happened li")].some((li) => [...li.children].slice(1).map((c) => c.textContent).join(" ") === "`+line+`")`)
 	}
-	said("Agent had opened “Hello one”")
-	said("Canvas “Hello one” sent something")
+	said("Agent opened the canvas — Hello one")
 	p.Click(t, ".card iframe")
 	said("You sent something in “Hello one”")
-	e.send(t, "one", object{"x-ahp": "view/1", "type": "invoke", "id": "7", "action": "add", "input": object{"n": 41}})
-	said("Agent used “add” in “Hello one”")
+	if err := e.handle("one").Note(canvas.ByAgent, "used “add”"); err != nil {
+		t.Fatal(err)
+	}
+	said("Agent used “add” — Hello one")
 	e.update(t, "one", canvas.Updated{Availability: new(session.Stale), Title: ahp.Set("New"), Status: ahp.Set("3 left")})
-	said("Agent renamed “Hello one” to “New”")
-	said("Agent “Hello one”: 3 left")
-	said("Host “Hello one” is not up to date: its provider is not running")
+	said("New changed its title")
+	said("Host lost the connection to the canvas's provider — New")
 	e.gone()
-	said("Host connection lost")
+	said("This page lost the connection to the host")
 	e.back(t)
-	said("Host connected again")
+	said("This page is connected again")
 	p.Click(t, ".close")
 	p.Click(t, ".undo .now")
-	said("You closed “New”")
+	said("You closed the canvas — New")
+	// A page of another day tells the same, and knows which lines are this browser's.
+	p.Reload(t)
+	said("Agent opened the canvas — Hello one")
+	said("You closed the canvas — New")
+	webtest.Eval[any](t, p, `document.getElementById("timeline").open = true`)
+	p.Wait(t, `[...document.querySelectorAll(".filters button")].length === 4`)
+	webtest.Eval[any](t, p, `[...document.querySelectorAll(".filters button")].find((b) => b.textContent === "People").click()`)
+	p.Wait(t, `[...document.querySelectorAll("#happened li")].filter((li) => !li.hidden).every((li) => li.dataset.who === "you")`)
+}
+
+// TestCloseOfAnother: what another person did has the name that the person chose.
+func TestCloseOfAnother(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	b, elsewhere := webtest.Start(t), webtest.Start(t)
+	p, ann := b.Open(t, e.link), elsewhere.Open(t, e.link)
+	shown(t, p, 1)
+	shown(t, ann, 1)
+	webtest.Eval[any](t, ann, `void (localStorage.clear(), document.getElementById("people").open = true, document.getElementById("name").value = "Ann", document.getElementById("naming").requestSubmit())`)
+	p.Wait(t, `(document.dispatchEvent(new Event("visibilitychange")), [...document.querySelectorAll("#present li")].some((li) => li.textContent === "Ann"))`)
+	ann.Click(t, ".close")
+	ann.Click(t, ".undo .now")
+	p.Wait(t, `[...document.querySelectorAll("#happened li")].some((li) => [...li.children].slice(1).map((c) => c.textContent).join(" ") === "Ann closed the canvas — Hello one")`)
+}
+
+// TestAttention: a canvas that waits is marked, counted in the title, and reachable while
+// another one is maximized. Its page can ask too, until the person comes to it.
+func TestAttention(t *testing.T) {
+	asking := helloSite("two")
+	asking.files["main.js"] += `import("/.ahp/canvas.js").then(({ attention }) => { window.ask = attention; });`
+	e := start(t, nil, helloSite("one"), asking)
+	p := webtest.Start(t).Open(t, e.link)
+	frames := shown(t, p, 2)
+	webtest.Eval[any](t, p, `document.querySelector("[aria-labelledby='card-1'] .maximize").click()`)
+	if err := e.handle("two").Attention("Approve the\nrelease"); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait(t, `document.title.startsWith("(1) ") && !document.querySelector(".needs").hidden && document.querySelector(".needs button").innerText === "Hello two Approve the release"`)
+	p.Click(t, ".needs button")
+	p.Wait(t, `document.querySelector(".needs").hidden && !document.querySelector("[aria-labelledby='card-2']").hidden && !document.querySelector("[aria-labelledby='card-2'] .waits").hidden`)
+	if err := e.handle("two").Attention(""); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait(t, `!document.title.startsWith("(") && document.querySelector("[aria-labelledby='card-2'] .waits").hidden`)
+	// From the canvas's own page, while the focus is elsewhere.
+	webtest.Eval[any](t, p, `document.getElementById("theme").focus()`)
+	two := frames[slices.IndexFunc(frames, func(f *webtest.Page) bool { return webtest.Eval[string](t, f, "document.title") == "Hello two" })]
+	two.Wait(t, `Boolean(document.querySelector("iframe").contentWindow.ask)`)
+	webtest.Eval[any](t, two, `void document.querySelector("iframe").contentWindow.ask("Look \u202e here")`)
+	p.Wait(t, `document.title.startsWith("(1) ") && document.querySelector("[aria-labelledby='card-2'] .waits").title === "Look here"`)
+	webtest.Eval[any](t, p, `void document.querySelector("[aria-labelledby='card-2'] .close").focus()`)
+	p.Wait(t, `!document.title.startsWith("(")`)
+}
+
+// TestProgress: a card shows how far work is, until it is done.
+func TestProgress(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 1)
+	step := func(done, total float64, text string) {
+		t.Helper()
+		if err := e.handle("one").Progress(done, total, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(0, 0, "Counting")
+	p.Wait(t, `document.querySelector(".progress span")?.textContent === "Counting" && !document.querySelector(".progress progress").hasAttribute("value")`)
+	step(3, 4, "Copying")
+	p.Wait(t, `document.querySelector(".progress span").textContent === "Copying · 75 %" && document.querySelector(".progress progress").value === 3`)
+	step(4, 4, "Copying")
+	p.Wait(t, `document.querySelector(".progress").hidden`)
 }

@@ -106,6 +106,32 @@ data class ActionNotification(override val json: JsonObject) : View, HostNotific
 }
 
 /**
+ * Actor is who did something.
+ */
+data class Actor(override val json: JsonObject) : View {
+    /**
+     * ActorAgent, ActorPerson, ActorCanvas or ActorHost
+     */
+    val kind: String get() = json.getValue("kind").let { it.jsonPrimitive.content }
+    /**
+     * that a person chose, or of the agent's token; "" if none
+     */
+    val name: String? get() = json.known("name")?.let { it.jsonPrimitive.content }
+    /**
+     * of a person's page
+     */
+    val clientId: String? get() = json.known("clientId")?.let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(kind: String, name: String? = null, clientId: String? = null) = Actor(buildJsonObject {
+            put("kind", JsonPrimitive(kind))
+            name?.let { put("name", JsonPrimitive(it)) }
+            clientId?.let { put("clientId", JsonPrimitive(it)) }
+        })
+    }
+}
+
+/**
  * AgentInfo is an agent for which sessions can be created. A client can offer to create a
  * session only if there is one.
  */
@@ -528,6 +554,73 @@ data class CanvasCloseResponse(override val json: JsonObject) : View {
             put("jsonrpc", JsonPrimitive("2.0"))
             put("id", id)
             put("result", result)
+        })
+    }
+}
+
+/**
+ * x-ahp-canvas/history, client to host. Returns what happened in a session.
+ */
+data class CanvasHistoryRequest(override val json: JsonObject) : View, ClientRequest {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val params: HistoryParams get() = json.getValue("params").let { HistoryParams(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, params: HistoryParams) = CanvasHistoryRequest(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("method", JsonPrimitive("x-ahp-canvas/history"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
+ * The response to x-ahp-canvas/history.
+ */
+data class CanvasHistoryResponse(override val json: JsonObject) : View {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val result: HistoryResult get() = json.getValue("result").let { HistoryResult(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, result: HistoryResult) = CanvasHistoryResponse(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("result", result.json)
+        })
+    }
+}
+
+/**
+ * x-ahp-canvas/invite, client to host. Makes an invitation that a person gives to another
+ * one.
+ */
+data class CanvasInviteRequest(override val json: JsonObject) : View, ClientRequest {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val params: InviteParams get() = json.getValue("params").let { InviteParams(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, params: InviteParams) = CanvasInviteRequest(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("method", JsonPrimitive("x-ahp-canvas/invite"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
+ * The response to x-ahp-canvas/invite.
+ */
+data class CanvasInviteResponse(override val json: JsonObject) : View {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val result: InviteResult get() = json.getValue("result").let { InviteResult(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, result: InviteResult) = CanvasInviteResponse(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("result", result.json)
         })
     }
 }
@@ -1322,6 +1415,8 @@ fun readClientRequest(json: JsonObject): ClientRequest = when (json.getValue("me
     "x-ahp-canvas/people" -> CanvasPeopleRequest(json)
     "x-ahp-canvas/personOpen" -> CanvasPersonOpenRequest(json)
     "x-ahp-canvas/undoClose" -> CanvasUndoCloseRequest(json)
+    "x-ahp-canvas/history" -> CanvasHistoryRequest(json)
+    "x-ahp-canvas/invite" -> CanvasInviteRequest(json)
     else -> UnknownClientRequest(json)
 }
 
@@ -1569,6 +1664,99 @@ data class ErrorResponse(override val json: JsonObject) : View {
 }
 
 /**
+ * Happening is something that happened in a session, for people to read.
+ */
+data class Happening(override val json: JsonObject) : View {
+    /**
+     * names it in its session; one that is counted again keeps it
+     */
+    val id: Long get() = json.getValue("id").let { it.jsonPrimitive.long }
+    /**
+     * orders the happenings
+     */
+    val seq: Long get() = json.getValue("seq").let { it.jsonPrimitive.long }
+    /**
+     * RFC 3339, UTC; of the last time
+     */
+    val time: String get() = json.getValue("time").let { it.jsonPrimitive.content }
+    /**
+     * did it
+     */
+    val who: Actor get() = json.getValue("who").let { Actor(it.jsonObject) }
+    /**
+     * one line that follows the name of the actor, such as: closed the canvas
+     */
+    val what: String get() = json.getValue("what").let { it.jsonPrimitive.content }
+    /**
+     * of the canvas; "" if it concerns none
+     */
+    val instanceId: String? get() = json.known("instanceId")?.let { it.jsonPrimitive.content }
+    /**
+     * of the canvas, at that time
+     */
+    val title: String? get() = json.known("title")?.let { it.jsonPrimitive.content }
+    /**
+     * how often it happened in a row
+     */
+    val count: Long get() = json.getValue("count").let { it.jsonPrimitive.long }
+
+    companion object {
+        fun of(id: Long, seq: Long, time: String, who: Actor, what: String, count: Long, instanceId: String? = null, title: String? = null) = Happening(buildJsonObject {
+            put("id", JsonPrimitive(id))
+            put("seq", JsonPrimitive(seq))
+            put("time", JsonPrimitive(time))
+            put("who", who.json)
+            put("what", JsonPrimitive(what))
+            instanceId?.let { put("instanceId", JsonPrimitive(it)) }
+            title?.let { put("title", JsonPrimitive(it)) }
+            put("count", JsonPrimitive(count))
+        })
+    }
+}
+
+/**
+ * HistoryParams asks what happened in a session.
+ */
+data class HistoryParams(override val json: JsonObject) : View {
+    /**
+     * the session
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+    /**
+     * HistoryResult.Next of the answer before; 0 asks for everything
+     */
+    val after: Long? get() = json.known("after")?.let { it.jsonPrimitive.long }
+
+    companion object {
+        fun of(channel: String, after: Long? = null) = HistoryParams(buildJsonObject {
+            put("channel", JsonPrimitive(channel))
+            after?.let { put("after", JsonPrimitive(it)) }
+        })
+    }
+}
+
+/**
+ * HistoryResult is what happened in a session.
+ */
+data class HistoryResult(override val json: JsonObject) : View {
+    /**
+     * after the position, the oldest first
+     */
+    val happenings: List<Happening> get() = json.getValue("happenings").let { it.jsonArray.map { Happening(it.jsonObject) } }
+    /**
+     * the position of the next question
+     */
+    val next: Long get() = json.getValue("next").let { it.jsonPrimitive.long }
+
+    companion object {
+        fun of(happenings: List<Happening>, next: Long) = HistoryResult(buildJsonObject {
+            put("happenings", JsonArray(happenings.map { it.json }))
+            put("next", JsonPrimitive(next))
+        })
+    }
+}
+
+/**
  * An error that a host returns, identified by its code.
  */
 sealed interface HostError : View
@@ -1806,6 +1994,49 @@ data class InvalidRequestError(override val json: JsonObject) : View, HostError 
             put("code", JsonPrimitive(-32600))
             put("message", JsonPrimitive(message))
             data?.let { put("data", it) }
+        })
+    }
+}
+
+/**
+ * InviteParams asks for an invitation.
+ */
+data class InviteParams(override val json: JsonObject) : View {
+    /**
+     * the session
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+    /**
+     * of the token that the invitation becomes: "view", or "read" for someone who only sees; ""
+     * is "view"
+     */
+    val role: String? get() = json.known("role")?.let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(channel: String, role: String? = null) = InviteParams(buildJsonObject {
+            put("channel", JsonPrimitive(channel))
+            role?.let { put("role", JsonPrimitive(it)) }
+        })
+    }
+}
+
+/**
+ * InviteResult is an invitation, which is good once.
+ */
+data class InviteResult(override val json: JsonObject) : View {
+    /**
+     * goes into the link: #invite=…
+     */
+    val invitation: String get() = json.getValue("invitation").let { it.jsonPrimitive.content }
+    /**
+     * for which it is good
+     */
+    val seconds: Long get() = json.getValue("seconds").let { it.jsonPrimitive.long }
+
+    companion object {
+        fun of(invitation: String, seconds: Long) = InviteResult(buildJsonObject {
+            put("invitation", JsonPrimitive(invitation))
+            put("seconds", JsonPrimitive(seconds))
         })
     }
 }

@@ -276,6 +276,8 @@ literal!(IsSessionTitleChanged: str = "session/titleChanged");
 literal!(IsSnapshot: str = "snapshot");
 literal!(IsSubscribe: str = "subscribe");
 literal!(IsUnsubscribe: str = "unsubscribe");
+literal!(IsXAhpCanvasHistory: str = "x-ahp-canvas/history");
+literal!(IsXAhpCanvasInvite: str = "x-ahp-canvas/invite");
 literal!(IsXAhpCanvasPeople: str = "x-ahp-canvas/people");
 literal!(IsXAhpCanvasPersonOpen: str = "x-ahp-canvas/personOpen");
 literal!(IsXAhpCanvasSetPrivate: str = "x-ahp-canvas/setPrivate");
@@ -319,6 +321,24 @@ object!(ActionNotification {
     required jsonrpc "jsonrpc",
     required method "method",
     required params "params",
+});
+
+/// Actor is who did something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actor {
+    /// ActorAgent, ActorPerson, ActorCanvas or ActorHost
+    pub kind: String,
+    /// that a person chose, or of the agent's token; "" if none
+    pub name: Option<String>,
+    /// of a person's page
+    pub client_id: Option<String>,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(Actor {
+    required kind "kind",
+    optional name "name",
+    optional client_id "clientId",
 });
 
 /// AgentInfo is an agent for which sessions can be created. A client can offer to create a
@@ -697,6 +717,71 @@ pub struct CanvasCloseResponse {
     pub extra: Map<String, Value>,
 }
 object!(CanvasCloseResponse {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required result "result",
+});
+
+/// x-ahp-canvas/history, client to host. Returns what happened in a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasHistoryRequest {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub method: IsXAhpCanvasHistory,
+    pub params: HistoryParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasHistoryRequest {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required method "method",
+    required params "params",
+});
+
+/// The response to x-ahp-canvas/history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasHistoryResponse {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub result: HistoryResult,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasHistoryResponse {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required result "result",
+});
+
+/// x-ahp-canvas/invite, client to host. Makes an invitation that a person gives to another
+/// one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasInviteRequest {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub method: IsXAhpCanvasInvite,
+    pub params: InviteParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasInviteRequest {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required method "method",
+    required params "params",
+});
+
+/// The response to x-ahp-canvas/invite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasInviteResponse {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub result: InviteResult,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasInviteResponse {
     required jsonrpc "jsonrpc",
     required id "id",
     required result "result",
@@ -1325,10 +1410,12 @@ pub enum ClientRequest {
     CanvasPeopleRequest(Box<CanvasPeopleRequest>),
     CanvasPersonOpenRequest(Box<CanvasPersonOpenRequest>),
     CanvasUndoCloseRequest(Box<CanvasUndoCloseRequest>),
+    CanvasHistoryRequest(Box<CanvasHistoryRequest>),
+    CanvasInviteRequest(Box<CanvasInviteRequest>),
     /// A value with a tag that this version does not know.
     Unknown(Value),
 }
-tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", CanvasPersonOpenRequest = "x-ahp-canvas/personOpen", CanvasUndoCloseRequest = "x-ahp-canvas/undoClose", });
+tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", CanvasPersonOpenRequest = "x-ahp-canvas/personOpen", CanvasUndoCloseRequest = "x-ahp-canvas/undoClose", CanvasHistoryRequest = "x-ahp-canvas/history", CanvasInviteRequest = "x-ahp-canvas/invite", });
 
 /// CompletionsResult has no items, because there is no config.
 #[derive(Clone, Debug, PartialEq)]
@@ -1529,6 +1616,69 @@ object!(ErrorResponse {
     required error "error",
 });
 
+/// Happening is something that happened in a session, for people to read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Happening {
+    /// names it in its session; one that is counted again keeps it
+    pub id: i64,
+    /// orders the happenings
+    pub seq: i64,
+    /// RFC 3339, UTC; of the last time
+    pub time: String,
+    /// did it
+    pub who: Actor,
+    /// one line that follows the name of the actor, such as: closed the canvas
+    pub what: String,
+    /// of the canvas; "" if it concerns none
+    pub instance_id: Option<String>,
+    /// of the canvas, at that time
+    pub title: Option<String>,
+    /// how often it happened in a row
+    pub count: i64,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(Happening {
+    required id "id",
+    required seq "seq",
+    required time "time",
+    required who "who",
+    required what "what",
+    optional instance_id "instanceId",
+    optional title "title",
+    required count "count",
+});
+
+/// HistoryParams asks what happened in a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryParams {
+    /// the session
+    pub channel: String,
+    /// HistoryResult.Next of the answer before; 0 asks for everything
+    pub after: Option<i64>,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(HistoryParams {
+    required channel "channel",
+    optional after "after",
+});
+
+/// HistoryResult is what happened in a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryResult {
+    /// after the position, the oldest first
+    pub happenings: Vec<Happening>,
+    /// the position of the next question
+    pub next: i64,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(HistoryResult {
+    required happenings "happenings",
+    required next "next",
+});
+
 /// An error that a host returns, identified by its code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostError {
@@ -1724,6 +1874,37 @@ object!(InvalidRequestError {
     required code "code",
     required message "message",
     nullable data "data",
+});
+
+/// InviteParams asks for an invitation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InviteParams {
+    /// the session
+    pub channel: String,
+    /// of the token that the invitation becomes: "view", or "read" for someone who only sees; ""
+    /// is "view"
+    pub role: Option<String>,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(InviteParams {
+    required channel "channel",
+    optional role "role",
+});
+
+/// InviteResult is an invitation, which is good once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InviteResult {
+    /// goes into the link: #invite=…
+    pub invitation: String,
+    /// for which it is good
+    pub seconds: i64,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(InviteResult {
+    required invitation "invitation",
+    required seconds "seconds",
 });
 
 /// JsonRpcError is the error object of a JSON-RPC response.

@@ -163,6 +163,30 @@ public struct ActionNotification: AHPView {
     }
 }
 
+/// Actor is who did something.
+public struct Actor: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// ActorAgent, ActorPerson, ActorCanvas or ActorHost
+    public var kind: String? {
+        get { members["kind"].flatMap { $0.text } }
+        set { members["kind"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// that a person chose, or of the agent's token; "" if none
+    public var name: String? {
+        get { members["name"].flatMap { $0.text } }
+        set { members["name"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of a person's page
+    public var clientId: String? {
+        get { members["clientId"].flatMap { $0.text } }
+        set { members["clientId"] = newValue.map { JSON.string($0) } }
+    }
+}
+
 /// AgentInfo is an agent for which sessions can be created. A client can offer to create a
 /// session only if there is one.
 public struct AgentInfo: AHPView {
@@ -661,6 +685,71 @@ public struct CanvasCloseResponse: AHPView {
     public var result: JSON? {
         get { members["result"].flatMap { Optional($0) } }
         set { members["result"] = newValue.map { $0 } }
+    }
+}
+
+/// x-ahp-canvas/history, client to host. Returns what happened in a session.
+public struct CanvasHistoryRequest: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/history")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var params: HistoryParams? {
+        get { members["params"].flatMap { $0.object.map(HistoryParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// The response to x-ahp-canvas/history.
+public struct CanvasHistoryResponse: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var result: HistoryResult? {
+        get { members["result"].flatMap { $0.object.map(HistoryResult.init(members:)) } }
+        set { members["result"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// x-ahp-canvas/invite, client to host. Makes an invitation that a person gives to another
+/// one.
+public struct CanvasInviteRequest: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/invite")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var params: InviteParams? {
+        get { members["params"].flatMap { $0.object.map(InviteParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// The response to x-ahp-canvas/invite.
+public struct CanvasInviteResponse: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var result: InviteResult? {
+        get { members["result"].flatMap { $0.object.map(InviteResult.init(members:)) } }
+        set { members["result"] = newValue.map { JSON.object($0.members) } }
     }
 }
 
@@ -1444,6 +1533,8 @@ public enum ClientRequest: AHPView {
     case canvasPeopleRequest(CanvasPeopleRequest)
     case canvasPersonOpenRequest(CanvasPersonOpenRequest)
     case canvasUndoCloseRequest(CanvasUndoCloseRequest)
+    case canvasHistoryRequest(CanvasHistoryRequest)
+    case canvasInviteRequest(CanvasInviteRequest)
     /// A tag that this version does not know.
     case unknown([String: JSON])
 
@@ -1471,6 +1562,8 @@ public enum ClientRequest: AHPView {
         case JSON.string("x-ahp-canvas/people"): self = .canvasPeopleRequest(CanvasPeopleRequest(members: members))
         case JSON.string("x-ahp-canvas/personOpen"): self = .canvasPersonOpenRequest(CanvasPersonOpenRequest(members: members))
         case JSON.string("x-ahp-canvas/undoClose"): self = .canvasUndoCloseRequest(CanvasUndoCloseRequest(members: members))
+        case JSON.string("x-ahp-canvas/history"): self = .canvasHistoryRequest(CanvasHistoryRequest(members: members))
+        case JSON.string("x-ahp-canvas/invite"): self = .canvasInviteRequest(CanvasInviteRequest(members: members))
         default: self = .unknown(members)
         }
     }
@@ -1499,6 +1592,8 @@ public enum ClientRequest: AHPView {
         case .canvasPeopleRequest(let v): return v.members
         case .canvasPersonOpenRequest(let v): return v.members
         case .canvasUndoCloseRequest(let v): return v.members
+        case .canvasHistoryRequest(let v): return v.members
+        case .canvasInviteRequest(let v): return v.members
         case .unknown(let v): return v
         }
     }
@@ -1728,6 +1823,96 @@ public struct ErrorResponse: AHPView {
     public var error: JsonRpcError? {
         get { members["error"].flatMap { $0.object.map(JsonRpcError.init(members:)) } }
         set { members["error"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// Happening is something that happened in a session, for people to read.
+public struct Happening: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// names it in its session; one that is counted again keeps it
+    public var id: Int64? {
+        get { members["id"].flatMap { $0.integer } }
+        set { members["id"] = newValue.map { JSON.number(Decimal($0)) } }
+    }
+
+    /// orders the happenings
+    public var seq: Int64? {
+        get { members["seq"].flatMap { $0.integer } }
+        set { members["seq"] = newValue.map { JSON.number(Decimal($0)) } }
+    }
+
+    /// RFC 3339, UTC; of the last time
+    public var time: String? {
+        get { members["time"].flatMap { $0.text } }
+        set { members["time"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// did it
+    public var who: Actor? {
+        get { members["who"].flatMap { $0.object.map(Actor.init(members:)) } }
+        set { members["who"] = newValue.map { JSON.object($0.members) } }
+    }
+
+    /// one line that follows the name of the actor, such as: closed the canvas
+    public var what: String? {
+        get { members["what"].flatMap { $0.text } }
+        set { members["what"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of the canvas; "" if it concerns none
+    public var instanceId: String? {
+        get { members["instanceId"].flatMap { $0.text } }
+        set { members["instanceId"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of the canvas, at that time
+    public var title: String? {
+        get { members["title"].flatMap { $0.text } }
+        set { members["title"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// how often it happened in a row
+    public var count: Int64? {
+        get { members["count"].flatMap { $0.integer } }
+        set { members["count"] = newValue.map { JSON.number(Decimal($0)) } }
+    }
+}
+
+/// HistoryParams asks what happened in a session.
+public struct HistoryParams: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// the session
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// HistoryResult.Next of the answer before; 0 asks for everything
+    public var after: Int64? {
+        get { members["after"].flatMap { $0.integer } }
+        set { members["after"] = newValue.map { JSON.number(Decimal($0)) } }
+    }
+}
+
+/// HistoryResult is what happened in a session.
+public struct HistoryResult: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// after the position, the oldest first
+    public var happenings: [Happening]? {
+        get { members["happenings"].flatMap { $0.array?.compactMap { $0.object.map(Happening.init(members:)) } } }
+        set { members["happenings"] = newValue.map { JSON.array($0.map { JSON.object($0.members) }) } }
+    }
+
+    /// the position of the next question
+    public var next: Int64? {
+        get { members["next"].flatMap { $0.integer } }
+        set { members["next"] = newValue.map { JSON.number(Decimal($0)) } }
     }
 }
 
@@ -2039,6 +2224,43 @@ public struct InvalidRequestError: AHPView {
     public var data: JSON? {
         get { members["data"].flatMap { Optional($0) } }
         set { members["data"] = newValue.map { $0 } }
+    }
+}
+
+/// InviteParams asks for an invitation.
+public struct InviteParams: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// the session
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of the token that the invitation becomes: "view", or "read" for someone who only sees; ""
+    /// is "view"
+    public var role: String? {
+        get { members["role"].flatMap { $0.text } }
+        set { members["role"] = newValue.map { JSON.string($0) } }
+    }
+}
+
+/// InviteResult is an invitation, which is good once.
+public struct InviteResult: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// goes into the link: #invite=…
+    public var invitation: String? {
+        get { members["invitation"].flatMap { $0.text } }
+        set { members["invitation"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// for which it is good
+    public var seconds: Int64? {
+        get { members["seconds"].flatMap { $0.integer } }
+        set { members["seconds"] = newValue.map { JSON.number(Decimal($0)) } }
     }
 }
 

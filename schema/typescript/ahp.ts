@@ -64,7 +64,9 @@ export type ClientRequest =
   | CanvasSetPrivateRequest
   | CanvasPeopleRequest
   | CanvasPersonOpenRequest
-  | CanvasUndoCloseRequest;
+  | CanvasUndoCloseRequest
+  | CanvasHistoryRequest
+  | CanvasInviteRequest;
 /**
  * An error that a host returns, identified by its code.
  */
@@ -195,6 +197,24 @@ export interface ActionNotification {
   jsonrpc: "2.0";
   method: "action";
   params: ActionEnvelope;
+  [k: string]: unknown;
+}
+/**
+ * Actor is who did something.
+ */
+export interface Actor {
+  /**
+   * ActorAgent, ActorPerson, ActorCanvas or ActorHost
+   */
+  kind: string;
+  /**
+   * that a person chose, or of the agent's token; "" if none
+   */
+  name?: string;
+  /**
+   * of a person's page
+   */
+  clientId?: string;
   [k: string]: unknown;
 }
 /**
@@ -482,6 +502,135 @@ export interface CanvasCloseResponse {
   jsonrpc: "2.0";
   id: RequestId;
   result: null;
+  [k: string]: unknown;
+}
+/**
+ * x-ahp-canvas/history, client to host. Returns what happened in a session.
+ */
+export interface CanvasHistoryRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: "x-ahp-canvas/history";
+  params: HistoryParams;
+  [k: string]: unknown;
+}
+/**
+ * HistoryParams asks what happened in a session.
+ */
+export interface HistoryParams {
+  /**
+   * the session
+   */
+  channel: string;
+  /**
+   * HistoryResult.Next of the answer before; 0 asks for everything
+   */
+  after?: number;
+  [k: string]: unknown;
+}
+/**
+ * The response to x-ahp-canvas/history.
+ */
+export interface CanvasHistoryResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: HistoryResult;
+  [k: string]: unknown;
+}
+/**
+ * HistoryResult is what happened in a session.
+ */
+export interface HistoryResult {
+  /**
+   * after the position, the oldest first
+   */
+  happenings: Happening[];
+  /**
+   * the position of the next question
+   */
+  next: number;
+  [k: string]: unknown;
+}
+/**
+ * Happening is something that happened in a session, for people to read.
+ */
+export interface Happening {
+  /**
+   * names it in its session; one that is counted again keeps it
+   */
+  id: number;
+  /**
+   * orders the happenings
+   */
+  seq: number;
+  /**
+   * RFC 3339, UTC; of the last time
+   */
+  time: string;
+  who: Actor;
+  /**
+   * one line that follows the name of the actor, such as: closed the canvas
+   */
+  what: string;
+  /**
+   * of the canvas; "" if it concerns none
+   */
+  instanceId?: string;
+  /**
+   * of the canvas, at that time
+   */
+  title?: string;
+  /**
+   * how often it happened in a row
+   */
+  count: number;
+  [k: string]: unknown;
+}
+/**
+ * x-ahp-canvas/invite, client to host. Makes an invitation that a person gives to another one.
+ */
+export interface CanvasInviteRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: "x-ahp-canvas/invite";
+  params: InviteParams;
+  [k: string]: unknown;
+}
+/**
+ * InviteParams asks for an invitation.
+ */
+export interface InviteParams {
+  /**
+   * the session
+   */
+  channel: string;
+  /**
+   * of the token that the invitation becomes: "view", or "read" for someone who only sees; "" is "view"
+   */
+  role?: string;
+  [k: string]: unknown;
+}
+/**
+ * The response to x-ahp-canvas/invite.
+ */
+export interface CanvasInviteResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: InviteResult;
+  [k: string]: unknown;
+}
+/**
+ * InviteResult is an invitation, which is good once.
+ */
+export interface InviteResult {
+  /**
+   * goes into the link: #invite=…
+   */
+  invitation: string;
+  /**
+   * for which it is good
+   */
+  seconds: number;
   [k: string]: unknown;
 }
 /**

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -109,7 +110,7 @@ var actions = map[string]sample.Action[board]{
 // action makes an Action of a function that changes a board. The function changes a
 // copy, so a failed action changes nothing.
 func action[P any](fn func(*board, P) (any, error)) sample.Action[board] {
-	return sample.With(CodeInvalid, func(b board, _ sample.Call, in P) (board, sample.Result, error) {
+	return sample.With(CodeInvalid, func(b board, call sample.Call, in P) (board, sample.Result, error) {
 		after := b.copy()
 		value, err := fn(&after, in)
 		if err != nil {
@@ -122,8 +123,38 @@ func action[P any](fn func(*board, P) (any, error)) sample.Action[board] {
 			return b, sample.Result{}, err
 		}
 		after.Revision++
-		return after, sample.Result{Value: value}, nil
+		return after, sample.Result{Value: value, Note: note(call.Action, value)}, nil
 	})
+}
+
+// note says in words for people what an action did.
+func note(action string, value any) string {
+	switch v := value.(type) {
+	case listValue:
+		return "added the list “" + v.List.Title + "”"
+	case listPlace:
+		if action == "move_list" {
+			return "moved the list “" + v.List.Title + "”"
+		}
+		return "renamed a list to “" + v.List.Title + "”"
+	case removedList:
+		return fmt.Sprintf("removed the list “%s” with %d cards", v.Title, v.Cards)
+	case removedCard:
+		return "removed “" + v.Title + "”"
+	case cardPlace:
+		switch action {
+		case "add_card":
+			return "added “" + v.Card.Title + "” to “" + v.List.Title + "”"
+		case "move_card":
+			return "moved “" + v.Card.Title + "” to “" + v.List.Title + "”"
+		case "check_card":
+			return "ticked “" + v.Card.Title + "”"
+		case "uncheck_card":
+			return "unticked “" + v.Card.Title + "”"
+		}
+		return "edited “" + v.Card.Title + "”"
+	}
+	return ""
 }
 
 // changedEvent tells the agent what a person did. An id in the input says little once the

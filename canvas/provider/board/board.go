@@ -29,6 +29,8 @@ func New() *sample.Provider {
 		Title:       func(b board) string { return b.Title },
 		Status:      board.status,
 		Links:       true,
+		Copy:        func(b board) (canvas.Content, error) { return sample.JSONCopy(b.State) },
+		CopyName:    "board.json",
 	})
 }
 

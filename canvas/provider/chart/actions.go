@@ -13,7 +13,7 @@ var agent = map[string]sample.Action[State]{
 		if err != nil {
 			return s, sample.Result{}, err
 		}
-		return after, sample.Result{Value: after.answer()}, nil
+		return after, sample.Result{Value: after.answer(), Note: "changed what the chart shows"}, nil
 	}),
 	"get_query": sample.With(CodeInvalid, func(s State, _ sample.Call, _ struct{}) (State, sample.Result, error) {
 		return s, sample.Result{Value: s.drawing().queryInfo}, nil
@@ -26,7 +26,7 @@ var agent = map[string]sample.Action[State]{
 		if err != nil {
 			return s, sample.Result{}, err
 		}
-		return after, sample.Result{Value: after.answer()}, nil
+		return after, sample.Result{Value: after.answer(), Note: "changed the data of the chart"}, nil
 	}),
 }
 
@@ -37,7 +37,7 @@ var person = map[string]sample.Action[State]{
 		if err != nil {
 			return s, sample.Result{}, err
 		}
-		return after, sample.Result{Event: changedEvent{"chart.changed", after.Title, after.Source, after.Query, after.result()}}, nil
+		return after, sample.Result{Event: changedEvent{"chart.changed", after.Title, after.Source, after.Query, after.result()}, Note: "changed what the chart shows"}, nil
 	}),
 }
 

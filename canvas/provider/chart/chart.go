@@ -31,6 +31,8 @@ func New() *sample.Provider {
 		Show:        func(s State) any { return s.drawing() },
 		Title:       func(s State) string { return s.Title },
 		Status:      State.status,
+		Copy:        func(s State) (canvas.Content, error) { return s.csv() },
+		CopyName:    "chart.csv",
 	})
 }
 

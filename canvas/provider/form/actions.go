@@ -101,7 +101,7 @@ func setFields(s State, c sample.Call, in question) (State, sample.Result, error
 		return s, sample.Result{}, err
 	}
 	result := after.answer(c.InstanceID)
-	result.Withdraw = true
+	result.Withdraw, result.Note = true, "asked “"+after.Title+"”"
 	return after, result, nil
 }
 
@@ -175,7 +175,8 @@ func decide(s State, c sample.Call, in decided) (State, sample.Result, error) {
 		return s, sample.Result{}, err
 	}
 	result := after.answer(c.InstanceID)
-	return after, sample.Result{Event: result.Value}, nil
+	did := map[string]string{Approved: "approved", Declined: "declined"}[after.Decision] + " “" + after.Title + "”"
+	return after, sample.Result{Event: result.Value, Note: did}, nil
 }
 
 func (s State) decide(in decided) (State, error) {

@@ -21,12 +21,23 @@ func New() *sample.Provider {
 		Page:        sample.MustPage(files),
 		Open:        open,
 		Asks:        true,
+		Attention:   State.attention,
+		Copy:        sample.JSONCopy[State],
+		CopyName:    "form.json",
 		Agent:       agent,
 		Person:      person,
 		Decisions:   []string{"edit", "decide"},
 		Title:       func(s State) string { return s.Title },
 		Status:      State.status,
 	})
+}
+
+// attention returns what the form waits for.
+func (s State) attention() string {
+	if s.Decision != Pending {
+		return ""
+	}
+	return "“" + s.Title + "” waits for your answer"
 }
 
 // status returns the line under the title.

@@ -94,6 +94,9 @@ func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.H
 		}
 		return canvas.Opened{}, err
 	}
+	if err := h.OfferCopy("page.zip", "/"+ownFolder+"/"+exportFile); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return canvas.Opened{}, err
+	}
 	return i.opened(), nil
 }
 

@@ -59,7 +59,7 @@ func (i *instance[S]) apply(req canvas.OpenRequest) error {
 
 // Invoke runs an action of the agent.
 func (i *instance[S]) Invoke(_ context.Context, name string, input ahp.Value) (ahp.Value, error) {
-	value, err := i.run(i.Agent, name, input)
+	value, err := i.run(i.Agent, canvas.ByAgent, name, input)
 	if err != nil || value == nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (i *instance[S]) Invoke(_ context.Context, name string, input ahp.Value) (a
 
 // run runs an action, the only way in which an open instance's value changes. It
 // raises the event under the lock, so that events have the order of the changes.
-func (i *instance[S]) run(actions map[string]Action[S], name string, input ahp.Value) (any, error) {
+func (i *instance[S]) run(actions map[string]Action[S], who canvas.Actor, name string, input ahp.Value) (any, error) {
 	do := actions[name]
 	if do == nil {
 		return nil, canvas.Errorf(canvas.CodeNoHandler, "this canvas has no action %q", name)
@@ -87,6 +87,11 @@ func (i *instance[S]) run(actions map[string]Action[S], name string, input ahp.V
 	}
 	if err := i.commit(record[S]{after, i.Revision + 1, i.Input}); err != nil {
 		return nil, err
+	}
+	if result.Note != "" {
+		if err := supported(i.h.Note(who, result.Note)); err != nil {
+			return nil, err
+		}
 	}
 	if result.Withdraw {
 		if err := supported(i.h.WithdrawEvents()); err != nil {
@@ -108,7 +113,18 @@ func (i *instance[S]) commit(next record[S]) error {
 	if err := i.h.Post(ctx, i.stateMessage()); err != nil {
 		return err
 	}
+	if err := i.attend(); err != nil {
+		return err
+	}
 	return i.h.Update(ctx, canvas.Update{Title: ahp.Set(i.Title(next.State)), Status: ahp.Set(i.Status(next.State))})
+}
+
+// attend says whether the canvas waits for a person. mu is held.
+func (i *instance[S]) attend() error {
+	if i.Attention == nil {
+		return nil
+	}
+	return supported(i.h.Attention(i.Attention(i.State)))
 }
 
 // save replaces the value once it is durable, or at once in a client, which cannot
@@ -133,7 +149,16 @@ func supported(err error) error {
 // Close does nothing: the instance has only its handle, and the host ends that.
 func (i *instance[S]) Close(context.Context) error { return nil }
 
-// Read serves the page.
+// copyPath is the content path of Definition.Copy.
+const copyPath = "/.sample/copy"
+
+// Read serves the page, and the copy that people save.
 func (i *instance[S]) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+	if i.Copy != nil && "/"+req.Path.Name() == copyPath {
+		i.mu.Lock()
+		state := i.State
+		i.mu.Unlock()
+		return i.Copy(state)
+	}
 	return canvas.ReadFile(i.Page, req)
 }

@@ -35,6 +35,13 @@ type Definition[S any] struct {
 	Title func(S) string
 	// Status returns the status that people see above the canvas.
 	Status func(S) string
+	// Attention returns why the canvas waits for a person now; "" if it does not. It may be
+	// nil.
+	Attention func(S) string
+	// Copy returns the canvas as a file, for a person who saves a copy; nil offers none.
+	Copy func(S) (canvas.Content, error)
+	// CopyName is the name of that file.
+	CopyName string
 	// Asks says that the canvas asks a question: an open with another input withdraws
 	// the instance's earlier events, so that an answer to the question before is not
 	// taken for one to the new question. Actions withdraw them by Result.Withdraw.
@@ -63,8 +70,20 @@ type Result struct {
 	// Event is an event for the session's agent; nil is none. It is raised only if
 	// the value changed.
 	Event any
+	// Note is what people read about the change: a line that follows the name of who made
+	// it. "" adds none for a person, and the action's name for an agent.
+	Note string
 	// Withdraw withdraws the instance's earlier events if the value changed.
 	Withdraw bool
+}
+
+// JSONCopy is a Definition.Copy: the value as indented JSON.
+func JSONCopy[S any](s S) (canvas.Content, error) {
+	data, err := ahp.Marshal(s)
+	if err == nil {
+		err = data.Indent()
+	}
+	return canvas.Content{Data: append(data, '\n'), ContentType: "application/json"}, err
 }
 
 // With makes an Action of a function that takes a decoded input. An input that
@@ -114,6 +133,14 @@ func (d Definition[S]) open(_ context.Context, req canvas.OpenRequest, h *canvas
 	defer i.mu.Unlock()
 	if err := i.apply(req); err != nil {
 		return canvas.Opened{}, err
+	}
+	if err := i.attend(); err != nil {
+		return canvas.Opened{}, err
+	}
+	if i.Copy != nil {
+		if err := supported(h.OfferCopy(i.CopyName, copyPath)); err != nil {
+			return canvas.Opened{}, err
+		}
 	}
 	return canvas.Opened{Instance: i, URL: h.ContentURL("/"), Title: d.Title(i.State), Status: d.Status(i.State), Links: d.Links}, nil
 }

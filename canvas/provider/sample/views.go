@@ -62,7 +62,7 @@ func (i *instance[S]) do(from canvas.View, r request) (any, error) {
 			return nil, err
 		}
 	}
-	return i.run(i.Person, r.Action, r.Input)
+	return i.run(i.Person, from.Actor(), r.Action, r.Input)
 }
 
 // sendState sends the state to one View. It holds mu, so that the View receives its

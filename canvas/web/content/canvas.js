@@ -107,6 +107,14 @@ export function offerLink(url) {
   });
 }
 
+/**
+ * Says that the canvas waits for the person, and why: the renderer marks it, also while the
+ * person looks at something else. One line of at most 200 characters; "" says that it waits
+ * no more. It ends when the person comes to the canvas. At most once a second, and a
+ * renderer may ignore it.
+ * @param {string} reason
+ */
+export const attention = (reason) => port.postMessage({ t: "attention", reason: String(reason) });
 /** @type {(() => { unsaved?: boolean, state?: any } | void) | undefined} */
 let leave;
 
@@ -247,10 +255,11 @@ function connectParent(other) {
   const post = (payload) => parent.postMessage({ type: "canvas/message", payload }, "*");
   /** @param {any} m */
   const postView = (m) => post({ "x-ahp": "view/1", ...m });
-  other.onmessage = ({ data: { t, id, value, code, message, unsaved, state } }) => {
+  other.onmessage = ({ data: { t, id, value, code, message, reason, unsaved, state } }) => {
     switch (t) {
       case "hello": return postView({ type: t });
       case "result": return postView({ type: t, id, value });
+      case "attention": return postView({ type: t, reason });
       case "leaving": return postView({ type: t, id, unsaved, state });
       case "error": return postView({ type: t, id, error: { code, message } });
       case "send":

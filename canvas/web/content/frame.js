@@ -198,6 +198,7 @@
         if (data.t === "look") return look(data);
         if (data.t === "renew") return void fetch(data.path, { cache: "no-store" }).catch(() => {}); // its answer sets the cookie
         if (data.t === "leaving") return leaving(data);
+        if (data.t === "print") return inner?.contentWindow?.print();
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();

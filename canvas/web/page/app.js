@@ -3,6 +3,8 @@
 // a person sees are mounted.
 import { addressed, followAddress, setAddress } from "./address.js";
 import { Client, UNVERIFIED } from "./ahp.js";
+import { Attention } from "./attention.js";
+import { attentionOf, drawBadges, progressText } from "./badges.js";
 import { Card } from "./card.js";
 import { Gallery } from "./gallery.js";
 import { Reader } from "./content.js";
@@ -15,6 +17,7 @@ import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
 import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
+import { copyLink, copyOf, saveCopy } from "./share.js";
 import { startPeople } from "./people.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { Switcher } from "./switcher.js";
@@ -42,7 +45,6 @@ const mounts = new Mounts();
 const layout = new Layout(byId("canvases"), session, () => queueMicrotask(arranged)); // the cards of one change are adopted first
 const switcher = new Switcher({ entries, show, beside: (id) => layout.beside(id), menu: (id, button) => openMenu(button, menuOf(id)), split: (...to) => layout.splitAt(...to) });
 const gallery = new Gallery(openCanvas, showOpened);
-const timeline = new Timeline(byId("happened"), byId("happened-count"));
 /** A problem that concerns the whole page. @type {import("./ui.js").Word | undefined} */
 let problem;
 
@@ -50,6 +52,8 @@ const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const client = new Client(socket, { status, snapshot, action, missing, request, made: (token) => keepPerson(host, token) }, host && openedLink());
 const reader = new Reader(client);
+const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
+const attention = new Attention(showCard, () => retitled());
 const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
 
@@ -62,7 +66,7 @@ function status(s) {
       return showConnection("connecting", "Connecting…");
     case "ready":
       showConnection("ready", "Connected");
-      if (document.body.dataset.lost === "true") timeline.add("host", "connected again");
+      if (document.body.dataset.lost === "true") timeline.note("is connected again");
       document.body.dataset.lost = "false";
       setProblem(state ? sessionProblem() : noSession());
       clearTimeout(cutOff);
@@ -73,7 +77,7 @@ function status(s) {
     case "waiting":
       for (const card of cards.values()) card.connected(false);
       cutOff ||= setTimeout(() => cards.forEach((card) => card.cutOff(true)), BLIP);
-      if (document.body.dataset.lost !== "true") timeline.add("host", "connection lost");
+      if (document.body.dataset.lost !== "true") timeline.note("lost the connection to the host");
       document.body.dataset.lost = "true";
       showConnection("waiting", "Not connected");
       return showWaiting(s.retryAt, s.code);
@@ -166,7 +170,7 @@ function action(e) {
     if (e.rejectionReason && card.isClose(own.clientSeq)) {
       card.closeRefused();
       notice(`“${card.title}” was not closed: ${e.rejectionReason}`);
-      timeline.add("host", `did not close “${card.title}”: ${e.rejectionReason}`);
+      timeline.note(`could not close “${card.title}”: ${e.rejectionReason}`);
     }
   }
   if (e.rejectionReason !== undefined) return; // a rejected action changes nothing
@@ -176,17 +180,14 @@ function action(e) {
     const payload = e.action.payload;
     if (!own && payload?.["x-ahp"] === "view/1" && payload.type === "wanted") return mounts.wake(card);
     if (!own) card.view.receive(payload);
-    if (!own && payload?.["x-ahp"] === "view/1" && payload.type === "invoke") timeline.add("agent", `used “${payload.action}” in “${card.title}”`);
-    if (own && !payload?.["x-ahp"]) {
-      // A click in a frame also activates its ancestors, so this tells a person's message from the canvas's own.
-      if (navigator.userActivation?.isActive) timeline.add("you", `sent something in “${card.title}”`);
-      else timeline.add("canvas", `“${card.title}” sent something`);
-    }
+    timeline.changed();
+    // A click in a frame also activates its ancestors, so this tells a person's message from the canvas's own. The provider of a bundled canvas says more.
+    if (own && !payload?.["x-ahp"] && payload?.sample === undefined && navigator.userActivation?.isActive) timeline.you(`sent something in “${card.title}”`);
     return;
   }
   const next = reduceCanvas(card.state, e.action);
   if (next === card.state) return;
-  timeline.changed(card.title, card.state, next);
+  timeline.changed();
   card.update(next);
 }
 
@@ -195,7 +196,7 @@ function request(method, params) {
   if (method !== "x-ahp-canvas/look") return undefined;
   const card = cards.get(params?.channel);
   if (!card) return Promise.reject(new Error("this page does not show the canvas"));
-  if (!card.private) timeline.add("agent", `looked at “${card.title}”`);
+  timeline.changed();
   return seen(card).then((seen) => ({ ...seen, theme: currentTheme().mode }));
 }
 
@@ -220,42 +221,41 @@ function missing(channel, reason) {
 
 /** @param {any} next */
 function setSession(next) {
-  const opened = state ? "opened" : "had opened";
+  const news = state !== undefined; // and not what was open before the page
   state = next;
+  timeline.changed();
   const title = state?.title || "Canvases";
   byId("title").textContent = title;
   byId("session-status").textContent = [statusText(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
   document.title = title;
   gallery.update(state?.canvases ?? []);
-  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING), opened);
+  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING), news);
   problem = sessionProblem(); // a state arrived, so any connection problem is over
   showProblem();
 }
 
-/** Mounts new canvases and removes closed ones; the others are untouched. @param {any[]} refs @param {string} [opened] the verb for the timeline */
-function setOpen(refs, opened = "opened") {
+/** Mounts new canvases and removes closed ones; the others are untouched. @param {any[]} refs @param {boolean} [news] whether new ones were opened just now */
+function setOpen(refs, news = true) {
   for (const channel of [...cards.keys()]) {
     if (refs.some((r) => r.channel === channel)) continue;
-    const { title, closing, undoable } = /** @type {Card} */ (cards.get(channel));
+    const { title, undoable } = /** @type {Card} */ (cards.get(channel));
     drop(channel);
     undo.remove(channel);
     if (!state) continue;
     if (!undoable) notice(`“${title}” was closed.`);
-    timeline.add(closing ? "you" : "agent", `closed “${title}”`);
   }
   layout.prepare(refs.map((ref) => ref.instanceId));
   const first = cards.size === 0;
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, request: (method, params) => client.request(method, params), menu: (of, button) => openMenu(button, menuOf(of.ref.instanceId)), escape: closeLast, clientId: client.clientId, closing, kept: stays });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate, retitled, announced, request: (method, params) => client.request(method, params), mayAsk: (c) => attention.mayAsk(c), menu: (of, button) => openMenu(button, menuOf(of.ref.instanceId)), escape: closeLast, clientId: client.clientId, closing, kept: stays });
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
       byId("canvases").append(card.element);
-      if (opened === "opened") fresh.add(ref.instanceId);
+      if (news) fresh.add(ref.instanceId);
       layout.adopt(ref.instanceId, card.element);
-      timeline.add("agent", `${opened} “${card.title}”`);
       client.subscribe(ref.channel);
     }
     card.ref = ref;
@@ -286,7 +286,7 @@ function entries() {
   return layout.all.flatMap((id) => {
     const card = cardOf(id);
     if (!card) return [];
-    return { id, title: card.title, status: card.state?.status ?? "", kind: card.ref.canvasId ?? "", current: id === current, visible: visible.includes(id), pinned: layout.isPinned(id), stale: card.stale, fresh: fresh.has(id), badge: "" };
+    return { id, title: card.title, status: card.state?.status ?? "", kind: card.ref.canvasId ?? "", current: id === current, visible: visible.includes(id), pinned: layout.isPinned(id), stale: card.stale, fresh: fresh.has(id), badge: attention.reason(card.ref.channel) || progressText(card.state) };
   });
 }
 
@@ -315,7 +315,22 @@ function menuOf(id) {
     { text: "Pin in its place", icon: "pin", run: () => layout.pin(id), pressed: layout.isPinned(id) },
     { text: "Put away", icon: "away", run: () => layout.putAway(id), disabled: !layout.isPane(id) || visible.length < 2 },
     { text: "Private: agents cannot look", icon: "hidden", run: () => card.togglePrivate(), pressed: card.private },
+    ...shareItems(card),
     { text: "Close", icon: "close", run: () => card.requestClose() },
+  ];
+}
+
+/** What a person takes from a canvas or gives to others. A relay does not know its hosts' invitations. @param {Card} card @returns {import("./menu.js").Item[]} */
+function shareItems(card) {
+  const copy = copyOf(card.state);
+  const link = (/** @type {"view" | "read"} */ role) => copyLink((method, params) => client.request(method, params), session, card.ref.instanceId, role);
+  return [
+    ...(host ? [] : [
+      { text: "Copy a link for someone", icon: /** @type {const} */ ("copy"), run: () => link("view") },
+      { text: "Copy a link that only shows", icon: /** @type {const} */ ("copy"), run: () => link("read") },
+    ]),
+    ...(copy ? [{ text: "Save a copy…", run: () => saveCopy(copy.name, card.readCopy(copy.path)) }] : []),
+    ...(card.printable ? [{ text: "Print", run: () => card.print() }] : []),
   ];
 }
 
@@ -376,6 +391,7 @@ function drop(channel) {
   const focused = card.element.contains(activeElement);
   client.unsubscribe(channel);
   cards.delete(channel);
+  attention.forget({ channel, title: "", element: card.element });
   mounts.forget(card);
   fresh.delete(card.ref.instanceId);
   card.remove();
@@ -387,9 +403,21 @@ function drop(channel) {
   else byId("canvases").focus();
 }
 
+/** Shows a canvas that waits for the person. @param {string} channel */
+function showCard(channel) {
+  const card = cards.get(channel);
+  if (card) show(card.ref.instanceId);
+}
+
+/** Shows that a canvas waits for the person, or how far its work is. @param {Card} card */
+function announced(card) {
+  attention.set({ channel: card.ref.channel, title: card.title, element: card.element }, attentionOf(card.state) || card.asks);
+  drawBadges(card.element, attention.reason(card.ref.channel), card.state);
+}
+
 function retitled() {
   const names = [...cards.values()].map((c) => c.title);
-  document.title = [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
+  document.title = (attention.count ? `(${attention.count}) ` : "") + [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
   queueMicrotask(() => switcher.render());
 }
 

@@ -3,6 +3,7 @@
 // messages over the frame. The frame exists only while the canvas is mounted. A card is
 // never moved in the document, because a frame that is moved reloads.
 import { allowedText, labelOf } from "./allowed.js";
+import { oneLine } from "./attention.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
@@ -26,6 +27,8 @@ import { View } from "./view.js";
  *   subscribe: (channel: string) => void,
  *   setPrivate: (channel: string, isPrivate: boolean) => Promise<void>,
  *   retitled: () => void,
+ *   announced: (card: Card) => void,
+ *   mayAsk: (channel: string) => boolean,
  *   request: (method: string, params: any) => Promise<any>,
  *   menu: (card: Card, button: HTMLElement) => void,
  *   escape: () => void,
@@ -61,6 +64,7 @@ export class Card {
   #noDirect = false; // the frame there showed nothing: the next one is on the channel
   /** @type {object | undefined} The request for an address that has not been answered */ #asked;
   #cache = new Cache();
+  /** Why the canvas's page wants the person; "" if it does not */ asks = "";
   /** @type {(payload: any) => void} Posts to the canvas's document */ #post = () => {};
 
   /** @param {{ channel: string, instanceId: string, canvasId?: string, title?: string }} ref @param {Surroundings} around */
@@ -74,6 +78,8 @@ export class Card {
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
     drawIcons(this.element);
     this.view = this.#newView();
+    this.element.addEventListener("pointerenter", () => this.#attended());
+    this.element.addEventListener("focusin", () => this.#attended());
     const more = this.#find(".more");
     more.addEventListener("click", () => around.menu(this, more));
     this.#on(".private", () => this.togglePrivate());
@@ -94,7 +100,26 @@ export class Card {
         return offers.offer(url);
       },
       withdraw: () => offers.withdraw(),
+      attention: (reason) => this.#ask(reason),
     }, (payload) => this.#post(payload));
+  }
+
+  /** Takes why the canvas's page wants the person, until the person comes to it. @param {unknown} reason */
+  #ask(reason) {
+    if (!this.around.mayAsk(this.ref.channel)) return;
+    this.asks = reason && !this.#hasFocus() ? oneLine(reason) : "";
+    this.render();
+  }
+
+  #hasFocus() {
+    return document.hasFocus() && this.element.contains(document.activeElement);
+  }
+
+  /** Handles a person who comes to the canvas. */
+  #attended() {
+    if (!this.asks) return;
+    this.asks = "";
+    this.render();
   }
 
   get title() {
@@ -308,6 +333,21 @@ export class Card {
     this.#find(".close").focus();
   }
 
+  /** Whether the canvas can be printed: a page of another origin, or a single document, cannot be asked to. */
+  get printable() {
+    return this.phase === "live" && this.#mount !== undefined && this.#missing === undefined;
+  }
+
+  /** Prints the canvas. */
+  print() {
+    this.#mount?.print();
+  }
+
+  /** The file that the canvas offers, read now. @param {string} path */
+  readCopy(path) {
+    return this.around.read(this.ref.channel, this.state.instanceId, path, this.#cache);
+  }
+
   /** Moves the focus into the canvas, also if it is mounted later and the focus has not moved meanwhile. */
   focusFrame() {
     const frame = this.element.querySelector("iframe");
@@ -426,6 +466,7 @@ export class Card {
       stale, closing: closingOf(this.state) !== undefined, state: this.state, refusal: this.#refusal, failure: this.#failure, starting: this.#starting, cutOff: this.#cutOff,
       seen: this.#shownOnce && !this.#bridge?.missed,
     }));
+    this.around.announced(this);
     this.around.retitled();
   }
 

@@ -80,6 +80,11 @@ export class Mount {
     this.#port?.postMessage({ t: "reload" });
   }
 
+  /** Prints the canvas's document. */
+  print() {
+    this.#port?.postMessage({ t: "print" });
+  }
+
   /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if the frame does not answer */
   look() {
     return this.#ask("look", LOOK_TIMEOUT, { masked: LOOKING !== "" });

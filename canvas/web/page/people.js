@@ -45,9 +45,23 @@ export function startPeople(session, request) {
 function show(people) {
   if (!Array.isArray(people)) return;
   byId("people").hidden = false;
+  showHere(people.filter((one) => !one.you));
   setText(byId("people-count"), String(people.length));
   const lines = people.slice(0, MAX).map(({ name, role, you }) => [String(name || "Without a name"), you && "you", role === "read" && "only sees"].filter(Boolean).join(" · "));
   const list = byId("present");
   if (lines.join("\n") === [...list.children].map((li) => li.textContent).join("\n")) return;
   list.replaceChildren(...lines.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+}
+
+/** Names the others in the page's header. @param {any[]} others */
+function showHere(others) {
+  let here = document.getElementById("here");
+  if (!here) {
+    here = Object.assign(document.createElement("p"), { id: "here", className: "here", dir: "auto" });
+    byId("connection").before(here);
+  }
+  const names = others.map(({ name }) => String(name || "someone"));
+  here.hidden = names.length === 0;
+  setText(here, names.length > 2 ? `${names[0]} and ${names.length - 1} others are here` : `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} here`);
+  here.title = names.join(", ");
 }

@@ -12,7 +12,7 @@ const LEAVE_TIMEOUT = 500; // ms for the page to say whether it can be unmounted
 const TOO_LONG = " "; // a marker that cannot be a JSON text
 
 /** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
-/** Shows links to the person; offer rejects with a reason. @typedef {{ offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void }} Links */
+/** Shows links to the person; offer rejects with a reason. @typedef {{ offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void, attention?: (reason: unknown) => void }} Links attention: the page wants the person */
 
 /**
  * What a View needs of a page's port. A document without canvas.js has none: it posts
@@ -79,8 +79,8 @@ export class View {
   fromDocument(payload) {
     if (!this.#port) this.connect(this.#document);
     if (payload?.[TAG] !== VIEW) return this.#fromPage({ t: "send", value: payload });
-    const { type, id, value, error, unsaved, state } = payload;
-    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, unsaved, state, code: error?.code, message: error?.message });
+    const { type, id, value, error, reason, unsaved, state } = payload;
+    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, reason, unsaved, state, code: error?.code, message: error?.message });
   }
 
   /** Handles the end of a document that posted to its parent. */
@@ -163,6 +163,9 @@ export class View {
         return this.#sendMessage(m);
       case "offer":
         return this.#offerLink(m);
+      case "attention":
+        if (this.#takeToken()) this.#links.attention?.(m.reason);
+        return;
       case "leaving":
         return this.#answered(m);
       case "result":
