@@ -1,11 +1,15 @@
 package site_test
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/site"
 )
 
@@ -158,5 +162,41 @@ func TestNoncesKept(t *testing.T) {
 	pay()
 	if n := nonces(); n != 2 {
 		t.Errorf("%d payments are known, and one is over for more than a day", n)
+	}
+}
+
+// TestVendorList: a site that lists vendors lets no others in, also with a credential of a trusted issuer.
+func TestVendorList(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	e := start(t, func(c *site.Config, _ *site.Options) {
+		c.Vendors = []string{"other.example"}
+		c.Identity = []site.Identity{{Issuer: i.srv.URL, JWKSURL: i.srv.URL + "/jwks", Scopes: map[string]string{"write:cards": "add_card"}, Anyone: true}}
+	})
+	if got := e.call(i.sign(i.claims(e, nil)), "add_card", card); got.status != 403 || e.ran.Load() != 0 {
+		t.Errorf("a vendor that is not listed: %d %s", got.status, got.body)
+	}
+	listed := i.sign(i.claims(e, map[string]any{"agent_vendor": "other.example"}))
+	if got := e.call(listed, "add_card", card, "X-Agent-Vendor", "other.example"); got.status != 200 {
+		t.Errorf("a listed one: %d %s", got.status, got.body)
+	}
+}
+
+// TestAgentLeaves: an action whose count was taken runs to its end if the agent leaves.
+func TestAgentLeaves(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	token := e.token(site.Grant{PerDay: 5})
+	ctx, leave := context.WithCancel(t.Context())
+	e.do = func(ctx context.Context, c site.Call) (ahp.Value, error) {
+		leave()
+		return c.Input, ctx.Err()
+	}
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, e.url+site.PathActions+"add_card", strings.NewReader(card))
+	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}, "X-Agent-Vendor": {vendor}}
+	w := httptest.NewRecorder()
+	e.site.Handler().ServeHTTP(w, req)
+	if r := e.site.Newest(1)[0]; w.Code != 200 || r.Result != "ok" {
+		t.Errorf("%d %s, row %+v", w.Code, w.Body, r)
 	}
 }
