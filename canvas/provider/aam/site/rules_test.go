@@ -200,3 +200,24 @@ func TestAgentLeaves(t *testing.T) {
 		t.Errorf("%d %s, row %+v", w.Code, w.Body, r)
 	}
 }
+
+// TestClaimedVendor: what a stranger claims as its vendor is in the audit, and with the
+// action, only if it can be a vendor's name.
+func TestClaimedVendor(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	var vendors []string
+	e.do = func(_ context.Context, c site.Call) (ahp.Value, error) {
+		vendors = append(vendors, c.Vendor)
+		return nil, nil
+	}
+	for claim, want := range map[string]string{vendor: vendor, "<b>bank": "", "maria@example.com": "", strings.Repeat("a", 500): ""} {
+		for action, status := range map[string]int{"add_card": 401, "hours": 200} {
+			vendors = nil
+			got := e.call("", action, card, "X-Agent-Vendor", claim)
+			if r := e.site.Newest(1)[0]; got.status != status || r.Vendor != want || status == 200 && (len(vendors) != 1 || vendors[0] != want) {
+				t.Errorf("%.20q: %d, row %q, action %q", claim, got.status, r.Vendor, vendors)
+			}
+		}
+	}
+}
