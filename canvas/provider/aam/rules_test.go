@@ -1,6 +1,7 @@
 package aam_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
 // TestLaterVersion reads a manifest of 0.1.x, and keeps members that it does not know.
@@ -82,5 +84,30 @@ func TestTokenNames(t *testing.T) {
 		if _, err := e.Exchange(t.Context(), m, e.at, "maria", "KQ7F-M2XW"); err == nil || len(e.vault.List()) != 0 {
 			t.Errorf("%s is a token: %v", body, err)
 		}
+	}
+}
+
+// TestManifestLimits: a manifest with too much, or with another method, is refused at its
+// place; an action that is required and does not exist is a warning.
+func TestManifestLimits(t *testing.T) {
+	t.Parallel()
+	var params []string
+	for n := range 65 {
+		params = append(params, fmt.Sprintf(`"p%d":"string"`, n))
+	}
+	proof := `{"type":"aam_id"}`
+	for _, c := range []struct{ old, new, path string }{
+		{`"id": "make_reservation"`, `"id": "make_reservation", "method": "DELETE"`, "/actions/1/method"},
+		{`"actions": [`, `"actions": [{"id":"many","params":{` + strings.Join(params, ",") + `}},`, "/actions/0/params"},
+		{`"required": true`, `"accepted_identity_proofs":[` + proof + strings.Repeat(","+proof, 32) + `]`, "/auth/accepted_identity_proofs"},
+	} {
+		_, _, err := parse(t, rosso(t, c.old, c.new), rossoURL)
+		if e, ok := errors.AsType[*aam.Error](err); !ok || e.Code != aam.CodeManifestInvalid || e.Path != c.path {
+			t.Errorf("%.60s: %v", c.new, err)
+		}
+	}
+	_, warnings, err := parse(t, rosso(t, `"required": true`, `"required_for":["pay_all"]`), rossoURL)
+	if err != nil || len(warnings) != 1 || warnings[0].Path != "/auth/required_for" {
+		t.Errorf("an action that does not exist: %v, %v", warnings, err)
 	}
 }
