@@ -97,7 +97,8 @@ type Sight struct {
 // Shot is what a browser of this machine saw of a canvas.
 type Shot struct {
 	Sight  Sight  // what the page said
-	PNG    []byte // nil if it would be above [MaxPicture]
+	PNG    []byte // nil if it would be above [MaxPicture], or Reason says why
+	Reason string // why there is no picture: the page could not hide what is private
 	Width  int    // of the picture
 	Height int    // likewise
 }

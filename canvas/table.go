@@ -6,6 +6,7 @@ import "github.com/ahp-canvas/ahp-canvas/ahp"
 var Methods = []ahp.MethodRow{
 	CanvasReadResource.Row(), CanvasOpen.Row(), CanvasInvokeAction.Row(), CanvasClose.Row(),
 	CanvasSetPrivate.Row(), CanvasPeople.Row(), CanvasPersonOpen.Row(), CanvasUndoClose.Row(), CanvasHistory.Row(), CanvasInvite.Row(),
+	CanvasDirect.Row(),
 }
 
 // DefaultLimits returns the default of each limit.

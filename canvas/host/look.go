@@ -199,7 +199,7 @@ func (h *Host) addPicture(ctx context.Context, args canvas.LookArgs, l *canvas.L
 	}
 	l.Picture, l.Width, l.Height = shot.PNG, shot.Width, shot.Height
 	if shot.PNG == nil {
-		l.NoPicture = "the picture would have more than 1 MiB: look again with a smaller width or without full"
+		l.NoPicture = cmp.Or(shot.Reason, "the picture would have more than 1 MiB: look again with a smaller width or without full")
 	}
 }
 

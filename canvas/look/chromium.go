@@ -217,8 +217,13 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 	if err != nil {
 		return shot, err
 	}
-	if shot.Sight, err = sight(tab, args.Wait, args.Full); err != nil {
+	var unmasked bool
+	if shot.Sight, unmasked, err = sight(tab, args.Wait, args.Full); err != nil {
 		return shot, err
+	}
+	if unmasked {
+		shot.Reason = reasonUnmasked
+		return shot, nil
 	}
 	shot.Width, shot.Height = args.Width, args.Height
 	if full := min(shot.Sight.Full, maxFull); args.Full && full > shot.Height {
@@ -240,18 +245,26 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 // maxFull is the limit of a picture's height.
 const maxFull = 8000
 
-// sight asks the page, which waits until the canvas is loaded.
-func sight(tab context.Context, wait time.Duration, full bool) (s canvas.Sight, err error) {
+// reasonUnmasked is the reason of a look whose canvas did not respond in time.
+const reasonUnmasked = "the canvas did not respond, so what is private in it could not be hidden"
+
+// sight asks the page, which waits until the canvas is loaded. unmasked reports that the
+// canvas did not hide what is private.
+func sight(tab context.Context, wait time.Duration, full bool) (s canvas.Sight, unmasked bool, err error) {
 	call := fmt.Sprintf("ahpLook(%d, %t)", wait.Milliseconds(), full)
 	raw, err := chromedp.Run(tab, chromedp.Evaluate[[]byte](call, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
 	if err != nil {
-		return s, err
+		return s, false, err
 	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return canvas.Sight{}, fmt.Errorf("look: the page answered something else: %w", err)
+	var answer struct {
+		canvas.Sight
+		Unmasked bool `json:"unmasked"`
 	}
-	s.Bound()
-	return s, nil
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return s, false, fmt.Errorf("look: the page answered something else: %w", err)
+	}
+	answer.Bound()
+	return answer.Sight, answer.Unmasked, nil
 }
 
 func capture(tab context.Context, width, height int, scale float64) ([]byte, error) {

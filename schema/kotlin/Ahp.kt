@@ -559,6 +559,40 @@ data class CanvasCloseResponse(override val json: JsonObject) : View {
 }
 
 /**
+ * x-ahp-canvas/direct, client to host. Returns the address of an open canvas for a page that
+ * reaches the host without a relay. It is for people and their editors.
+ */
+data class CanvasDirectRequest(override val json: JsonObject) : View, ClientRequest {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val params: DirectParams get() = json.getValue("params").let { DirectParams(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, params: DirectParams) = CanvasDirectRequest(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("method", JsonPrimitive("x-ahp-canvas/direct"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
+ * The response to x-ahp-canvas/direct.
+ */
+data class CanvasDirectResponse(override val json: JsonObject) : View {
+    val id: RequestId get() = json.getValue("id").let { it.jsonPrimitive }
+    val result: DirectResult get() = json.getValue("result").let { DirectResult(it.jsonObject) }
+
+    companion object {
+        fun of(id: RequestId, result: DirectResult) = CanvasDirectResponse(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("id", id)
+            put("result", result.json)
+        })
+    }
+}
+
+/**
  * x-ahp-canvas/history, client to host. Returns what happened in a session.
  */
 data class CanvasHistoryRequest(override val json: JsonObject) : View, ClientRequest {
@@ -1417,6 +1451,7 @@ fun readClientRequest(json: JsonObject): ClientRequest = when (json.getValue("me
     "x-ahp-canvas/undoClose" -> CanvasUndoCloseRequest(json)
     "x-ahp-canvas/history" -> CanvasHistoryRequest(json)
     "x-ahp-canvas/invite" -> CanvasInviteRequest(json)
+    "x-ahp-canvas/direct" -> CanvasDirectRequest(json)
     else -> UnknownClientRequest(json)
 }
 
@@ -1569,6 +1604,44 @@ data class CreateSessionResponse(override val json: JsonObject) : View {
             put("jsonrpc", JsonPrimitive("2.0"))
             put("id", id)
             put("result", result)
+        })
+    }
+}
+
+/**
+ * DirectParams asks for the address of an open canvas for the frames of a page.
+ */
+data class DirectParams(override val json: JsonObject) : View {
+    /**
+     * the instance's ahp-canvas: channel
+     */
+    val channel: String get() = json.getValue("channel").let { it.jsonPrimitive.content }
+    /**
+     * of the address's host: 32 lower-case hex digits, the same each time this browser shows
+     * this canvas
+     */
+    val label: String get() = json.getValue("label").let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(channel: String, label: String) = DirectParams(buildJsonObject {
+            put("channel", JsonPrimitive(channel))
+            put("label", JsonPrimitive(label))
+        })
+    }
+}
+
+/**
+ * DirectResult is the address of an open canvas for the frames of a page.
+ */
+data class DirectResult(override val json: JsonObject) : View {
+    /**
+     * of the outer frame; it holds a secret that is new each time the canvas is opened
+     */
+    val url: String get() = json.getValue("url").let { it.jsonPrimitive.content }
+
+    companion object {
+        fun of(url: String) = DirectResult(buildJsonObject {
+            put("url", JsonPrimitive(url))
         })
     }
 }

@@ -276,6 +276,7 @@ literal!(IsSessionTitleChanged: str = "session/titleChanged");
 literal!(IsSnapshot: str = "snapshot");
 literal!(IsSubscribe: str = "subscribe");
 literal!(IsUnsubscribe: str = "unsubscribe");
+literal!(IsXAhpCanvasDirect: str = "x-ahp-canvas/direct");
 literal!(IsXAhpCanvasHistory: str = "x-ahp-canvas/history");
 literal!(IsXAhpCanvasInvite: str = "x-ahp-canvas/invite");
 literal!(IsXAhpCanvasPeople: str = "x-ahp-canvas/people");
@@ -717,6 +718,39 @@ pub struct CanvasCloseResponse {
     pub extra: Map<String, Value>,
 }
 object!(CanvasCloseResponse {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required result "result",
+});
+
+/// x-ahp-canvas/direct, client to host. Returns the address of an open canvas for a page that
+/// reaches the host without a relay. It is for people and their editors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasDirectRequest {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub method: IsXAhpCanvasDirect,
+    pub params: DirectParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasDirectRequest {
+    required jsonrpc "jsonrpc",
+    required id "id",
+    required method "method",
+    required params "params",
+});
+
+/// The response to x-ahp-canvas/direct.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasDirectResponse {
+    pub jsonrpc: Is20,
+    pub id: RequestId,
+    pub result: DirectResult,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasDirectResponse {
     required jsonrpc "jsonrpc",
     required id "id",
     required result "result",
@@ -1412,10 +1446,11 @@ pub enum ClientRequest {
     CanvasUndoCloseRequest(Box<CanvasUndoCloseRequest>),
     CanvasHistoryRequest(Box<CanvasHistoryRequest>),
     CanvasInviteRequest(Box<CanvasInviteRequest>),
+    CanvasDirectRequest(Box<CanvasDirectRequest>),
     /// A value with a tag that this version does not know.
     Unknown(Value),
 }
-tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", CanvasPersonOpenRequest = "x-ahp-canvas/personOpen", CanvasUndoCloseRequest = "x-ahp-canvas/undoClose", CanvasHistoryRequest = "x-ahp-canvas/history", CanvasInviteRequest = "x-ahp-canvas/invite", });
+tagged!(ClientRequest, "method", { InitializeRequest = "initialize", PingRequest = "ping", ReconnectRequest = "reconnect", SubscribeRequest = "subscribe", ResourceReadRequest = "resourceRead", ResourceRequestRequest = "resourceRequest", ResourceResolveRequest = "resourceResolve", ResourceListRequest = "resourceList", AuthenticateRequest = "authenticate", CreateSessionRequest = "createSession", DisposeSessionRequest = "disposeSession", ListSessionsRequest = "listSessions", ResolveSessionConfigRequest = "resolveSessionConfig", SessionConfigCompletionsRequest = "sessionConfigCompletions", CanvasReadResourceRequest = "canvasReadResource", CanvasOpenRequest = "canvasOpen", CanvasInvokeActionRequest = "canvasInvokeAction", CanvasCloseRequest = "canvasClose", CanvasSetPrivateRequest = "x-ahp-canvas/setPrivate", CanvasPeopleRequest = "x-ahp-canvas/people", CanvasPersonOpenRequest = "x-ahp-canvas/personOpen", CanvasUndoCloseRequest = "x-ahp-canvas/undoClose", CanvasHistoryRequest = "x-ahp-canvas/history", CanvasInviteRequest = "x-ahp-canvas/invite", CanvasDirectRequest = "x-ahp-canvas/direct", });
 
 /// CompletionsResult has no items, because there is no config.
 #[derive(Clone, Debug, PartialEq)]
@@ -1534,6 +1569,34 @@ object!(CreateSessionResponse {
     required jsonrpc "jsonrpc",
     required id "id",
     required result "result",
+});
+
+/// DirectParams asks for the address of an open canvas for the frames of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectParams {
+    /// the instance's ahp-canvas: channel
+    pub channel: String,
+    /// of the address's host: 32 lower-case hex digits, the same each time this browser shows
+    /// this canvas
+    pub label: String,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(DirectParams {
+    required channel "channel",
+    required label "label",
+});
+
+/// DirectResult is the address of an open canvas for the frames of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectResult {
+    /// of the outer frame; it holds a secret that is new each time the canvas is opened
+    pub url: String,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(DirectResult {
+    required url "url",
 });
 
 /// dispatchAction, client to host. Asks the host to apply an action.

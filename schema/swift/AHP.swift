@@ -688,6 +688,39 @@ public struct CanvasCloseResponse: AHPView {
     }
 }
 
+/// x-ahp-canvas/direct, client to host. Returns the address of an open canvas for a page that
+/// reaches the host without a relay. It is for people and their editors.
+public struct CanvasDirectRequest: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/direct")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var params: DirectParams? {
+        get { members["params"].flatMap { $0.object.map(DirectParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
+/// The response to x-ahp-canvas/direct.
+public struct CanvasDirectResponse: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0")]) { self.members = members }
+
+    public var id: RequestId? {
+        get { members["id"].flatMap { Optional($0) } }
+        set { members["id"] = newValue.map { $0 } }
+    }
+
+    public var result: DirectResult? {
+        get { members["result"].flatMap { $0.object.map(DirectResult.init(members:)) } }
+        set { members["result"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
 /// x-ahp-canvas/history, client to host. Returns what happened in a session.
 public struct CanvasHistoryRequest: AHPView {
     public var members: [String: JSON]
@@ -1535,6 +1568,7 @@ public enum ClientRequest: AHPView {
     case canvasUndoCloseRequest(CanvasUndoCloseRequest)
     case canvasHistoryRequest(CanvasHistoryRequest)
     case canvasInviteRequest(CanvasInviteRequest)
+    case canvasDirectRequest(CanvasDirectRequest)
     /// A tag that this version does not know.
     case unknown([String: JSON])
 
@@ -1564,6 +1598,7 @@ public enum ClientRequest: AHPView {
         case JSON.string("x-ahp-canvas/undoClose"): self = .canvasUndoCloseRequest(CanvasUndoCloseRequest(members: members))
         case JSON.string("x-ahp-canvas/history"): self = .canvasHistoryRequest(CanvasHistoryRequest(members: members))
         case JSON.string("x-ahp-canvas/invite"): self = .canvasInviteRequest(CanvasInviteRequest(members: members))
+        case JSON.string("x-ahp-canvas/direct"): self = .canvasDirectRequest(CanvasDirectRequest(members: members))
         default: self = .unknown(members)
         }
     }
@@ -1594,6 +1629,7 @@ public enum ClientRequest: AHPView {
         case .canvasUndoCloseRequest(let v): return v.members
         case .canvasHistoryRequest(let v): return v.members
         case .canvasInviteRequest(let v): return v.members
+        case .canvasDirectRequest(let v): return v.members
         case .unknown(let v): return v
         }
     }
@@ -1740,6 +1776,37 @@ public struct CreateSessionResponse: AHPView {
     public var result: JSON? {
         get { members["result"].flatMap { Optional($0) } }
         set { members["result"] = newValue.map { $0 } }
+    }
+}
+
+/// DirectParams asks for the address of an open canvas for the frames of a page.
+public struct DirectParams: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// the instance's ahp-canvas: channel
+    public var channel: String? {
+        get { members["channel"].flatMap { $0.text } }
+        set { members["channel"] = newValue.map { JSON.string($0) } }
+    }
+
+    /// of the address's host: 32 lower-case hex digits, the same each time this browser shows
+    /// this canvas
+    public var label: String? {
+        get { members["label"].flatMap { $0.text } }
+        set { members["label"] = newValue.map { JSON.string($0) } }
+    }
+}
+
+/// DirectResult is the address of an open canvas for the frames of a page.
+public struct DirectResult: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = [:]) { self.members = members }
+
+    /// of the outer frame; it holds a secret that is new each time the canvas is opened
+    public var url: String? {
+        get { members["url"].flatMap { $0.text } }
+        set { members["url"] = newValue.map { JSON.string($0) } }
     }
 }
 

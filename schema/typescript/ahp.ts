@@ -66,7 +66,8 @@ export type ClientRequest =
   | CanvasPersonOpenRequest
   | CanvasUndoCloseRequest
   | CanvasHistoryRequest
-  | CanvasInviteRequest;
+  | CanvasInviteRequest
+  | CanvasDirectRequest;
 /**
  * An error that a host returns, identified by its code.
  */
@@ -502,6 +503,49 @@ export interface CanvasCloseResponse {
   jsonrpc: "2.0";
   id: RequestId;
   result: null;
+  [k: string]: unknown;
+}
+/**
+ * x-ahp-canvas/direct, client to host. Returns the address of an open canvas for a page that reaches the host without a relay. It is for people and their editors.
+ */
+export interface CanvasDirectRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: "x-ahp-canvas/direct";
+  params: DirectParams;
+  [k: string]: unknown;
+}
+/**
+ * DirectParams asks for the address of an open canvas for the frames of a page.
+ */
+export interface DirectParams {
+  /**
+   * the instance's ahp-canvas: channel
+   */
+  channel: string;
+  /**
+   * of the address's host: 32 lower-case hex digits, the same each time this browser shows this canvas
+   */
+  label: string;
+  [k: string]: unknown;
+}
+/**
+ * The response to x-ahp-canvas/direct.
+ */
+export interface CanvasDirectResponse {
+  jsonrpc: "2.0";
+  id: RequestId;
+  result: DirectResult;
+  [k: string]: unknown;
+}
+/**
+ * DirectResult is the address of an open canvas for the frames of a page.
+ */
+export interface DirectResult {
+  /**
+   * of the outer frame; it holds a secret that is new each time the canvas is opened
+   */
+  url: string;
   [k: string]: unknown;
 }
 /**

@@ -140,8 +140,11 @@
     }
   }
 
+  /** Waits until the browser has painted what is set now. */
+  const painted = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+
   /** Answers what the canvas's document shows, and its problems since the last answer. @param {{ id: number, masked: boolean }} m masked: a picture follows */
-  function look({ id, masked }) {
+  async function look({ id, masked }) {
     const view = /** @type {any} */ (inner?.contentWindow);
     let seen = {};
     try {
@@ -152,7 +155,11 @@
         full: view.document.documentElement.scrollHeight,
         revision: Number(view.document.querySelector("script[data-ahp-page]")?.dataset.ahpPage) || 0,
       };
-      if (masked) /** @type {any} */ (globalThis).ahpMask(view.document);
+      if (masked) {
+        /** @type {any} */ (globalThis).ahpMask(view.document);
+        await painted();
+        seen = { ...seen, masked: true };
+      }
     } catch {} // the document is of another origin, or has changed what is read here
     post({ t: "looked", id, ...seen });
   }

@@ -11,6 +11,7 @@ import { HTTPConn } from "./http.js";
 import { gatewayAddress, gatewayTried } from "./gateway.js";
 import { drawIcons, setIcon } from "./icons.js";
 import { Mount, directFrame } from "./mount.js";
+import { LOOKING } from "./key.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
@@ -311,6 +312,7 @@ export class Card {
     return {
       phase: this.phase, message: words.hidden ? this.#unread() : words.innerText.replace(/\s+/g, " ").trim(),
       width: stage.clientWidth, height: stage.clientHeight, ...cleaned(seen),
+      ...(LOOKING && this.#mount && seen.masked !== true && { unmasked: true }),
     };
   }
 

@@ -41,6 +41,8 @@ export function startLook(find, problem) {
     }
     await sleep(wait);
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    return card ? card.look() : { phase: "failed", message: problem() };
+    const seen = card ? await card.look() : { phase: "failed", message: problem() };
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // what was hidden is not painted any more
+    return seen;
   };
 }

@@ -11,6 +11,7 @@ const MAX_MISSING = 32; // resources listed that single-document mode could not 
 const LOAD_TIMEOUT = 15_000; // ms for the frame, then for the canvas, to load
 const REPLY_TIMEOUT = 3_000; // ms after which a silent loaded frame counts as another page
 const LOOK_TIMEOUT = 1_000; // ms for the frame to say what its document shows
+const MASK_TIMEOUT = 4_000; // ms for it to hide what is private; without an answer there is no picture
 const LEAVE_TIMEOUT = 500; // ms for the frame to say whether it has unsaved input
 const PING_INTERVAL = 3_000; // ms
 
@@ -87,7 +88,8 @@ export class Mount {
 
   /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if the frame does not answer */
   look() {
-    return this.#ask("look", LOOK_TIMEOUT, { masked: LOOKING !== "" });
+    const masked = LOOKING !== "";
+    return this.#ask("look", masked ? MASK_TIMEOUT : LOOK_TIMEOUT, { masked });
   }
 
   /** Asks whether the canvas's document has input of a person, and how far it is scrolled. @returns {Promise<{ unsaved: boolean, scroll?: [number, number] } | undefined>} undefined if the frame does not answer */

@@ -50,7 +50,7 @@ function prepareDocument(given) {
 }
 
 /** Answers what this document shows, as frame.js does. @param {{ id: number, masked: boolean }} m */
-function look({ id, masked }) {
+async function look({ id, masked }) {
   const { ahpProblems, ahpOutline, ahpMask } = /** @type {any} */ (globalThis);
   let seen = {};
   try {
@@ -59,7 +59,11 @@ function look({ id, masked }) {
       problems, dropped, idle: ahpProblems?.idle?.(), outline: ahpOutline(document), full: document.documentElement.scrollHeight,
       revision: Number(/** @type {HTMLElement | null} */ (document.querySelector("script[data-ahp-page]"))?.dataset.ahpPage) || 0,
     };
-    if (masked) ahpMask(document);
+    if (masked) {
+      ahpMask(document);
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // it has been painted
+      seen = { ...seen, masked: true };
+    }
   } catch {} // the document has changed what is read here
   parent.postMessage({ "x-ahp": "looked", id, ...seen }, "*");
 }
