@@ -103,14 +103,14 @@ func TestPaidOnce(t *testing.T) {
 	}
 }
 
-// TestParallelPay pays for one call from 64 callers at once: one payment leaves.
+// TestParallelPay pays for one call from 100 callers at once: one payment leaves.
 func TestParallelPay(t *testing.T) {
 	e, m := newPaid(t)
 	call := reservation()
 	due := e.due(t, m, call)
 	var wg sync.WaitGroup
 	var done atomic.Int32
-	for range 64 {
+	for range 100 {
 		wg.Go(func() {
 			if _, err := e.Pay(t.Context(), m, e.at, call, due, "", false); err == nil {
 				done.Add(1)
@@ -123,7 +123,7 @@ func TestParallelPay(t *testing.T) {
 	}
 }
 
-// TestBudget spends a budget from 64 callers at once: as many are paid as it covers.
+// TestBudget spends a budget from 100 callers at once: as many are paid as it covers.
 func TestBudget(t *testing.T) {
 	at := "https://caferosso.com"
 	amount := func(s string) x402.Amount {
@@ -152,7 +152,7 @@ func TestBudget(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	var paid atomic.Int32
-	for n := range 64 {
+	for n := range 100 {
 		wg.Go(func() {
 			switch err := l.Begin(intent(n+1), true); {
 			case err == nil:
@@ -167,12 +167,12 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d paid, %s spent; want 5 and 0.25", paid.Load(), spent.Price())
 	}
 	clock.Add(3600) // the next day, UTC
-	dear := intent(100)
+	dear := intent(200)
 	dear.Amount = amount("0.06")
 	if err := l.Begin(dear, true); !errors.Is(err, aam.ErrBudget) {
 		t.Errorf("above the most of a call: %v", err)
 	}
-	if err := l.Begin(intent(101), true); err != nil {
+	if err := l.Begin(intent(201), true); err != nil {
 		t.Errorf("the next day: %v", err)
 	}
 	// After a restart, the payments are unknown, and nothing is paid without a person.
@@ -180,13 +180,13 @@ func TestBudget(t *testing.T) {
 	if err != nil || len(again.Unknown(at)) != 6 {
 		t.Fatalf("%d unknown, %v", len(again.Unknown(at)), err)
 	}
-	if err := again.Begin(intent(102), true); !errors.Is(err, aam.ErrBudget) {
+	if err := again.Begin(intent(202), true); !errors.Is(err, aam.ErrBudget) {
 		t.Errorf("with unknown payments: %v", err)
 	}
 	if err := again.MarkRead(at); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Begin(intent(103), true); err != nil {
+	if err := again.Begin(intent(203), true); err != nil {
 		t.Errorf("after they were read: %v", err)
 	}
 }

@@ -108,7 +108,7 @@ func (e *env) jwt(name string) string {
 func TestRefetch(t *testing.T) {
 	e := newEnv(t)
 	var wg sync.WaitGroup
-	for range 64 {
+	for range 100 {
 		wg.Go(func() {
 			if _, err := e.verifier.Verify(context.Background(), e.jwt("valid"), e.want()); err != nil {
 				t.Error(err)
@@ -117,7 +117,7 @@ func TestRefetch(t *testing.T) {
 	}
 	wg.Wait()
 	if n := e.fetches.Load(); n != 1 {
-		t.Fatalf("%d fetches for 64 callers, want 1", n)
+		t.Fatalf("%d fetches for 100 callers, want 1", n)
 	}
 	e.clock.Add(61)
 	for n := range 1000 {

@@ -144,7 +144,7 @@ func (e *entry) time() time.Time {
 var noUser = []byte(`"user_hash":""`)
 
 func (a *audit) load(id string, value []byte) {
-	e := entry{id: id, raw: bytes.Clone(value)}
+	e := entry{id: id, raw: value}
 	if bytes.Contains(value, noUser) {
 		a.strangers = append(a.strangers, e)
 	} else {
@@ -152,19 +152,16 @@ func (a *audit) load(id string, value []byte) {
 	}
 }
 
-// loaded removes what is too old or too much.
+// loaded sorts the rows, and removes those that are too old. IDs sort by time, so it reads
+// the times of the old rows and of one more.
 func (a *audit) loaded(now time.Time, limit int, j *journal) {
 	a.limit, a.journal = limit, j
-	old := func(e entry) bool {
-		if now.Sub(e.time()) > auditAge {
-			j.add(Change{"row/" + e.id, nil})
-			return true
-		}
-		return false
-	}
 	for _, rows := range []*[]entry{&a.known, &a.strangers} {
 		slices.SortFunc(*rows, func(x, y entry) int { return strings.Compare(x.id, y.id) })
-		*rows = slices.DeleteFunc(*rows, old)
+		for len(*rows) > 0 && now.Sub((*rows)[0].time()) > auditAge {
+			j.add(Change{"row/" + (*rows)[0].id, nil})
+			*rows = (*rows)[1:]
+		}
 	}
 }
 

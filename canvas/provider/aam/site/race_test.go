@@ -17,6 +17,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam/x402"
 )
 
+// callers is how many agents call at once.
+const callers = 100
+
 // parallel calls fn n times at once, and counts the answers by status.
 func parallel(n int, fn func(n int) got) map[int]int {
 	var mu sync.Mutex
@@ -36,13 +39,13 @@ func parallel(n int, fn func(n int) got) map[int]int {
 	return counts
 }
 
-// TestLastCounts: 64 parallel calls with 5 left are 5 runs, also over a restart.
+// TestLastCounts: 100 parallel calls with 5 left are 5 runs, also over a restart.
 func TestLastCounts(t *testing.T) {
 	t.Parallel()
-	e := start(t, func(_ *site.Config, o *site.Options) { o.Limits.Calls = 64 })
+	e := start(t, func(_ *site.Config, o *site.Options) { o.Limits.Calls = callers })
 	token := e.token(site.Grant{PerDay: 5})
-	counts := parallel(64, func(int) got { return e.call(token, "add_card", card) })
-	if counts[200] != 5 || counts[429] != 59 || e.ran.Load() != 5 {
+	counts := parallel(callers, func(int) got { return e.call(token, "add_card", card) })
+	if counts[200] != 5 || counts[429] != callers-5 || e.ran.Load() != 5 {
 		t.Errorf("answers %v, %d runs", counts, e.ran.Load())
 	}
 	after := startOn(t, e.store)
@@ -78,15 +81,15 @@ func (r *together) Settle(context.Context, site.Payment) (site.Settlement, error
 func TestLastCountsTogether(t *testing.T) {
 	t.Parallel()
 	rail := &together{}
-	rail.all.Add(64)
+	rail.all.Add(callers)
 	e := start(t, func(c *site.Config, o *site.Options) {
-		o.Limits.Calls = 64
+		o.Limits.Calls = callers
 		c.Actions[1].Pricing = aam.Pricing{Type: "test", Amount: "1", Currency: "EUR"}
 		o.Rails = map[string]site.Rail{"test": rail}
 	})
 	token := e.token(site.Grant{PerDay: 5})
-	counts := parallel(64, func(int) got { return e.call(token, "buy", "{}", "X-Payment", "1") })
-	if counts[200] != 5 || counts[429] != 59 || e.ran.Load() != 5 {
+	counts := parallel(callers, func(int) got { return e.call(token, "buy", "{}", "X-Payment", "1") })
+	if counts[200] != 5 || counts[429] != callers-5 || e.ran.Load() != 5 {
 		t.Errorf("answers %v, %d runs", counts, e.ran.Load())
 	}
 }
@@ -138,25 +141,25 @@ func (a *alone) Commit(ctx context.Context, changes ...site.Change) error {
 func TestCommitsInOrder(t *testing.T) {
 	t.Parallel()
 	store := &alone{Store: site.Memory()}
-	e := startOn(t, store, func(_ *site.Config, o *site.Options) { o.Limits.Calls = 64 })
+	e := startOn(t, store, func(_ *site.Config, o *site.Options) { o.Limits.Calls = callers })
 	token := e.token(site.Grant{PerDay: 1000})
-	if counts := parallel(64, func(int) got { return e.call(token, "add_card", card) }); counts[200] != 64 || store.twice.Load() {
+	if counts := parallel(callers, func(int) got { return e.call(token, "add_card", card) }); counts[200] != callers || store.twice.Load() {
 		t.Errorf("answers %v, two commits at once: %v", counts, store.twice.Load())
 	}
-	if n := startOn(t, store).site.Tokens()[0].UsedToday; n != 64 {
+	if n := startOn(t, store).site.Tokens()[0].UsedToday; n != callers {
 		t.Errorf("%d calls were counted on disk", n)
 	}
 }
 
-// TestOnePaymentOnce: one payment, sent 64 times at once by agents of different tokens, is
+// TestOnePaymentOnce: one payment, sent 100 times at once by agents of different tokens, is
 // one run; also after a restart, and also as its twin with a high s.
 func TestOnePaymentOnce(t *testing.T) {
 	t.Parallel()
-	e := start(t, func(_ *site.Config, o *site.Options) { o.Limits.Calls = 64 })
+	e := start(t, func(_ *site.Config, o *site.Options) { o.Limits.Calls = callers })
 	tokens := []string{e.token(site.Grant{PerDay: 100}), e.token(site.Grant{PerDay: 100})}
 	proof := e.pay()
-	counts := parallel(64, func(n int) got { return e.call(tokens[n%2], "buy", "{}", "X-Payment", proof) })
-	if counts[200] != 1 || counts[402] != 63 || e.ran.Load() != 1 {
+	counts := parallel(callers, func(n int) got { return e.call(tokens[n%2], "buy", "{}", "X-Payment", proof) })
+	if counts[200] != 1 || counts[402] != callers-1 || e.ran.Load() != 1 {
 		t.Errorf("answers %v, %d runs", counts, e.ran.Load())
 	}
 	used := 0
@@ -242,16 +245,16 @@ func TestRevokeDuringCall(t *testing.T) {
 // token does not rise from a count that was written at the same time.
 func TestRevokeAndCallsRace(t *testing.T) {
 	t.Parallel()
-	e := start(t, func(_ *site.Config, o *site.Options) { o.Limits.Calls = 64 })
+	e := start(t, func(_ *site.Config, o *site.Options) { o.Limits.Calls = callers })
 	token := e.token(site.Grant{PerDay: 1000})
 	id := e.site.Tokens()[0].ID
-	counts := parallel(64, func(n int) got {
+	counts := parallel(callers, func(n int) got {
 		if n == 20 {
 			return got{status: map[bool]int{true: 0, false: 1}[e.site.Revoke(id) == nil]}
 		}
 		return e.call(token, "add_card", card)
 	})
-	if counts[0] != 1 || counts[200]+counts[401] != 63 {
+	if counts[0] != 1 || counts[200]+counts[401] != callers-1 {
 		t.Errorf("answers %v", counts)
 	}
 	after := startOn(t, e.store)
@@ -350,7 +353,7 @@ func TestCodes(t *testing.T) {
 	code := e.code(site.Grant{PerDay: 10})
 	var mu sync.Mutex
 	var tokens []string
-	counts := parallel(64, func(int) got {
+	counts := parallel(callers, func(int) got {
 		g := e.send("POST", site.PathToken, `{"auth_code":"`+code+`"}`, nil)
 		if _, rest, ok := strings.Cut(g.body, `"access_token":"`); ok {
 			mu.Lock()
@@ -359,7 +362,7 @@ func TestCodes(t *testing.T) {
 		}
 		return g
 	})
-	if len(tokens) != 1 || counts[200] != 1 || counts[200]+counts[400]+counts[429] != 64 {
+	if len(tokens) != 1 || counts[200] != 1 || counts[200]+counts[400]+counts[429] != callers {
 		t.Fatalf("answers %v", counts)
 	}
 	if got := e.call(tokens[0], "add_card", card); got.status != 401 {

@@ -10,7 +10,7 @@ import (
 // Store keeps a site's records beyond the process. A channels/sqlitestore is one, with a
 // conversion of [Change].
 type Store interface {
-	// Load calls fn with every record.
+	// Load calls fn with every record. The site keeps values; they must not change later.
 	Load(ctx context.Context, fn func(key string, value []byte) error) error
 	// Commit applies changes, all or none, and returns when they are durable.
 	Commit(ctx context.Context, changes ...Change) error
