@@ -84,7 +84,7 @@ func TestPrivateCanvas(t *testing.T) {
 	if !l.IsPrivate || l.Outline != "" || l.Picture != nil || len(l.Views)+len(l.Problems) != 0 {
 		t.Errorf("private %v, outline %q, %d bytes of picture, %d views, %d problems", l.IsPrivate, l.Outline, len(l.Picture), len(l.Views), len(l.Problems))
 	}
-	person.Wait(t, `document.querySelector("#happened").textContent.includes("is private")`)
+	person.Wait(t, `document.querySelector("#happened").textContent.includes("made the canvas private")`)
 	person.Click(t, ".card .private")
 	person.Wait(t, `document.querySelector(".card .secret").hidden`)
 	if l := s.look("one"); l.Outline == "" || l.Picture == nil {
