@@ -41,10 +41,10 @@ func TestPageFollowsAClientThatProvides(t *testing.T) {
 	}
 	page.Wait(t, card("ready")+` && (window.seen = true)`)
 	lost.end()
-	page.Wait(t, card("stale")+` && window.seen && !document.querySelector(".card .badge").hidden`)
+	page.Wait(t, card("stale")+` && window.seen && !document.querySelector(".card .badge.stale").hidden`)
 	back := nativeProvider(t, ln.Addr().String())
 	defer back.end()
-	page.Wait(t, card("ready")+` && window.seen && document.querySelector(".card .badge").hidden`)
+	page.Wait(t, card("ready")+` && window.seen && document.querySelector(".card .badge.stale").hidden`)
 }
 
 // native is a client that provides one canvas over a real socket.

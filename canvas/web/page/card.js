@@ -456,7 +456,7 @@ export class Card {
     this.element.dataset.availability = stale ? "stale" : "ready";
     this.#write("h2", this.title);
     this.#write(".status", this.state?.status ?? "");
-    this.#find(".badge").hidden = !stale;
+    this.#find(".badge.stale").hidden = !stale;
     this.#renderControls();
     const frame = this.#find(".stage").querySelector("iframe");
     if (frame) {

@@ -5,7 +5,7 @@ import { OFFER_BAR } from "./offer.js";
 /** The markup of a card. @param {string} id unique in the document */
 export const CARD = (id) => `<article class="card" aria-labelledby="${id}">
   <header><div class="names"><h2 id="${id}" dir="auto"></h2><p class="status" dir="auto"></p></div>
-  <span class="badge" hidden>Stale</span>
+  <span class="badge stale" hidden>Stale</span>
   <span class="badge secret" hidden>Private</span>
   <div class="tools" role="group" aria-label="Controls" aria-labelledby="${id}">
   <button class="tool private" id="${id}-private" data-icon="visible" aria-label="Hide from agents that look" aria-labelledby="${id}-private ${id}" title="Private: agents cannot look at this canvas" aria-pressed="false" type="button"></button>

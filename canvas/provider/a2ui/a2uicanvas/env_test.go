@@ -144,7 +144,7 @@ func (p page) take() (all []string) {
 		if err := ahp.Unmarshal(e.Action, &a); err != nil {
 			p.b.t.Fatal(err)
 		}
-		if a.Type == "canvas/message" && e.Origin == nil && !strings.Contains(string(a.Payload), `"view/1"`) { // not for renderers
+		if a.Type == "canvas/message" && e.Origin == nil && !strings.Contains(string(a.Payload), `"type":"wanted"`) { // not for renderers
 			all = append(all, string(a.Payload))
 		}
 	}

@@ -392,11 +392,12 @@ func TestDecisions(t *testing.T) {
 	if n, _ := e.cafe.calls(); n != 1 {
 		t.Errorf("%d requests", n)
 	}
-	e.b.mu.Lock()
-	defer e.b.mu.Unlock()
-	if all := strings.Join(e.b.others, ""); !strings.Contains(all, `"type":"aam.declined"`) || !strings.Contains(all, `"type":"aam.result"`) {
-		t.Errorf("events: %s", all)
-	}
+	e.until("event of the decline and of the result", func() bool {
+		e.b.mu.Lock()
+		defer e.b.mu.Unlock()
+		all := strings.Join(e.b.others, "")
+		return strings.Contains(all, `"type":"aam.declined"`) && strings.Contains(all, `"type":"aam.result"`)
+	})
 }
 
 // TestPaymentPIN: a payment needs the PIN, sealed for this View, question and decision,
