@@ -132,7 +132,7 @@ func parse(s string) (string, error) {
 	o := strings.TrimSuffix(strings.ToLower(s), "/")
 	o = strings.TrimSuffix(o, ":443")
 	if len(o) > 256 || !pattern.MatchString(o) {
-		return "", fmt.Errorf("%q cannot be allowed: want an origin that begins with https:// or wss://, as in https://cdn.example, without a path; a name can begin with *.", s)
+		return "", fmt.Errorf("%q cannot be allowed: want an origin that begins with https:// or wss://, as in https://cdn.example, without a path; its name can begin with \"*.\"", s)
 	}
 	if _, domain, ok := strings.Cut(o, "*."); ok && !strings.Contains(domain, ".") {
 		return "", fmt.Errorf("%q cannot be allowed: it is every name below %q; name a domain", s, domain)

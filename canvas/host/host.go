@@ -163,7 +163,7 @@ func (h *Host) assemble() {
 		Log: h.log, Now: h.opts.Now, Logger: h.logger, Store: h.opts.Store, Memory: h.memory,
 		Capabilities: func(id string) ahp.Capabilities { return h.server.Capabilities(id) },
 		Token:        func(id string) string { return h.server.Token(id) },
-		Prepare:      h.canvases.Prepare, Vet: h.canvases.Clients.Vet, After: h.canvases.Clients.Fold, BeforeDispose: h.canvases.CloseSession,
+		Prepare:      h.prepare, Vet: h.canvases.Clients.Vet, After: h.canvases.Clients.Fold, BeforeDispose: h.canvases.CloseSession,
 	})
 	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server

@@ -12,17 +12,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// batch is how many attacks run at once. Each needs a mount, and in Chromium a process.
-// In the other browsers one attack may block the page for the others, so there they run
-// one by one.
+// batch is how many attacks run at once: at most as many as the page shows beside each other.
+// In browsers other than Chromium an attack without a sandbox may block the page for the
+// others, so there they run one by one.
 func batch(kind webtest.Kind, strips []strip) int {
-	switch {
-	case kind == webtest.Chromium:
-		return 10
-	case slices.Contains(strips, "sandbox"):
+	if kind != webtest.Chromium && slices.Contains(strips, "sandbox") {
 		return 1
 	}
-	return 20
+	return 6
 }
 
 // everyCard is an expression: all canvases reported that they are done, or failed.

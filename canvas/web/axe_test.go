@@ -69,7 +69,6 @@ func TestAxe(t *testing.T) {
 	p := b.Open(t, e.link)
 	p.Wait(t, `document.querySelectorAll(".words[hidden]").length === 2`)
 	p.Click(t, "#timeline summary")
-	p.Click(t, "#registry summary")
 	look("open", p)
 	e.update(t, "one", canvas.Updated{Availability: new(session.Stale), Status: ahp.Set("3 of 5 cards done")})
 	p.Wait(t, `document.querySelector(".words.veil")`)

@@ -49,6 +49,6 @@ func TestNarrow(t *testing.T) {
 	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 2)
 	p.Resize(t, 460, 860) // the narrowest that Firefox is
-	p.Wait(t, `innerWidth < 520 && document.documentElement.scrollWidth <= innerWidth && new Set([...document.querySelectorAll(".card")].map((c) => c.offsetLeft)).size === 1`)
+	p.Wait(t, `innerWidth < 520 && document.documentElement.scrollWidth <= innerWidth && new Set([...document.querySelectorAll(".card:not([hidden])")].map((c) => c.offsetLeft)).size === 1`)
 	save(t, "narrow", p)
 }

@@ -60,7 +60,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 
 // rsaKey is the key of a credential.
 func rsaKey(keys []jose.JSONWebKey, jwt string) *rsa.PublicKey {
-	head, err := jose.ParseSigned(jwt, []jose.SignatureAlgorithm{jose.RS256})
+	head, err := jose.ParseSignedCompact(jwt, []jose.SignatureAlgorithm{jose.RS256})
 	if err != nil {
 		panic(err)
 	}

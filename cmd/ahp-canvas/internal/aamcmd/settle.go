@@ -27,8 +27,9 @@ not collected. An authorization ends after the time that the file says
 ("valid"), so run this more often than "later" says. A payment whose outcome is
 unknown is not sent again: look it up at the facilitator.
 
-Only a person collects, here or on the canvas "Agents": the command uses the view
-token of a host that you run on this machine, and an agent's token is not enough.`,
+Only a person collects, here or on the canvas "Agents": the command uses the
+view token of a host that you run on this machine, and an agent's token is not
+enough.`,
 		Args: term.Args(),
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return settle(ctx, env, to) }),
 	}

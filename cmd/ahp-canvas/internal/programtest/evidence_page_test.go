@@ -21,7 +21,7 @@ func (e *evidence) all(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"pages", e.pagesLoad}, {"click", e.clickPosts}, {"repaint", e.eventsRepaint}, {"action", e.actionsRepaint},
-		{"upload", e.filesPass}, {"resource", e.resourcesPass}, {"flood", e.floodIsSlowed}, {"killed", e.killedComesBack}, {"ten", e.tenSideBySide},
+		{"upload", e.filesPass}, {"resource", e.resourcesPass}, {"flood", e.floodIsSlowed}, {"killed", e.killedComesBack}, {"ten", e.tenOpen},
 	} {
 		if !t.Run(step.name, step.run) {
 			e.screenshot(t, "failed-"+step.name)
@@ -204,8 +204,9 @@ func (e *evidence) killedComesBack(t *testing.T) {
 	e.await(t, "Counters", shownCounts+` === "typed: 2"`)
 }
 
-// tenSideBySide opens ten canvases, each with its own page and stream.
-func (e *evidence) tenSideBySide(t *testing.T) {
+// tenOpen opens ten canvases, each with its own page and stream; the page shows some beside
+// each other, and the others when a person chooses them.
+func (e *evidence) tenOpen(t *testing.T) {
 	for n := len(titles); n < 10; n++ {
 		e.m.do(0, "open", "counters", "--instance", fmt.Sprintf("c%d", n), "--input", fmt.Sprintf(`{"title":"Nr %d"}`, n))
 	}

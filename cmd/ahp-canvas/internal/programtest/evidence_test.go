@@ -162,11 +162,18 @@ func (e *evidence) open(t *testing.T, flags ...string) {
 	e.tab.DisableNetworkEvents(t)
 }
 
-// shown waits until n canvases are shown.
+// shown waits until n canvases are open, and those that the page shows are mounted.
 func (e *evidence) shown(t *testing.T, n int) {
 	t.Helper()
 	e.tab.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d && [...document.querySelectorAll(".card .words")].every((w) => w.hidden)`, n))
+	e.mounted(t)
+}
+
+// mounted looks up the frames of the mounted canvases.
+func (e *evidence) mounted(t *testing.T) {
+	t.Helper()
 	e.frames = map[string]*webtest.Page{}
+	n := webtest.Eval[int](t, e.tab, `document.querySelectorAll(".card iframe").length`)
 	for _, f := range e.tab.Frames(e.whole, n, webtest.ContentFrame) {
 		e.frames[webtest.Eval[string](t, f, "document.title")] = f
 	}
@@ -181,13 +188,29 @@ func in[T any](t *testing.T, e *evidence, title, body string) T {
 	return webtest.Eval[T](t, e.frame(t, title), win+fmt.Sprintf(`.eval(%q)`, "(async () => {"+body+"})()"))
 }
 
+// frame returns the outer frame of a canvas. A canvas that is not visible is chosen among
+// the tabs: only then the page mounts it.
 func (e *evidence) frame(t *testing.T, title string) *webtest.Page {
 	t.Helper()
+	if webtest.Eval[bool](t, e.tab, fmt.Sprintf(`(() => {
+		const card = %s;
+		if (card && !card.hidden && card.querySelector("iframe")) return false;
+		[...document.querySelectorAll("#tabs .tab")].find((tab) => tab.textContent.startsWith(%q))?.click();
+		return true;
+	})()`, cardOf(title), title)) {
+		e.tab.Wait(t, fmt.Sprintf(`((card) => card && !card.hidden && card.querySelector("iframe") && card.querySelector(".words").hidden)(%s)`, cardOf(title)))
+		e.mounted(t)
+	}
 	f := e.frames[title]
 	if f == nil {
 		t.Fatalf("there is no canvas %q", title)
 	}
 	return f
+}
+
+// cardOf is an expression for the card of a canvas.
+func cardOf(title string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".card")].find((c) => c.querySelector("h2").textContent === %q)`, title)
 }
 
 // await waits until an expression is true in a canvas's page.
@@ -200,14 +223,15 @@ func (e *evidence) await(t *testing.T, title, expression string) {
 func (e *evidence) click(t *testing.T, title, selector string) {
 	t.Helper()
 	const middle = `(() => { const r = %s.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2, r.x, r.y] })()`
-	card := fmt.Sprintf(`[...document.querySelectorAll(".card")].find((c) => c.querySelector("h2").textContent === %q).querySelector("iframe")`, title)
+	card := cardOf(title) + `.querySelector("iframe")`
 	// The browser looks for a frame under the mouse where it painted it last.
 	const painted = `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(0))))`
+	frame := e.frame(t, title)
 	webtest.Eval[any](t, e.tab, card+`.scrollIntoView({ block: "center", behavior: "instant" }), `+painted)
-	webtest.Eval[any](t, e.frame(t, title), painted)
+	webtest.Eval[any](t, frame, painted)
 	webtest.Eval[any](t, e.tab, painted)
 	outer := webtest.Eval[[]float64](t, e.tab, fmt.Sprintf(middle, card))
-	at := webtest.Eval[[]float64](t, e.frame(t, title), fmt.Sprintf(middle, fmt.Sprintf(`document.querySelector("iframe").contentDocument.querySelector(%q)`, selector)))
+	at := webtest.Eval[[]float64](t, frame, fmt.Sprintf(middle, fmt.Sprintf(`document.querySelector("iframe").contentDocument.querySelector(%q)`, selector)))
 	e.tab.ClickAt(t, outer[2]+at[0], outer[3]+at[1])
 }
 

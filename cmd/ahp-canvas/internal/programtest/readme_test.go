@@ -48,7 +48,8 @@ func blocks(t *testing.T, language string) (found []string) {
 // reader follows the README: it runs its commands in order, in an empty folder.
 type reader struct {
 	*machine
-	dir, app    string   // the folder; the address at which nothing runs yet
+	dir, app    string   // the folder; the address of the web app
+	appRuns     bool     // a host has waited for the app, which runs since
 	relay, link string   // of the relay and the host that started last
 	running     []string // commands that were started and not stopped yet
 }
@@ -133,7 +134,7 @@ func (r *reader) serves(args string) {
 	if strings.Contains(args, "--relay ") && !strings.HasPrefix(r.link, "http://"+r.relay+"/") {
 		r.t.Errorf("%q printed %s, which does not lead to the relay %s", args, r.link, r.relay)
 	}
-	if strings.Contains(args, "--canvas-url ") {
+	if strings.Contains(args, "--canvas-url ") && !r.appRuns {
 		r.startsApp(p)
 		return
 	}
@@ -152,6 +153,7 @@ func (r *reader) startsApp(p *program) {
 	}
 	app := &httptest.Server{Listener: ln, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("an app")) })}}
 	app.Start()
+	r.appRuns = true
 	r.t.Cleanup(app.Close)
 	p.errs.await(r.t, `the canvas "app" is open`)
 	c := r.dial()
