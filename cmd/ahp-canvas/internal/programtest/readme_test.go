@@ -69,7 +69,7 @@ func TestReadmeCommands(t *testing.T) {
 			r.follow(line)
 		}
 	}
-	if want := []string{"serve", "events", "serve", "serve", "serve", "relay", "serve", "record"}; !slices.Equal(r.running, want) {
+	if want := []string{"serve", "events", "serve", "serve", "serve", "serve", "relay", "serve", "record"}; !slices.Equal(r.running, want) {
 		t.Errorf("started %v, want %v", r.running, want)
 	}
 }
