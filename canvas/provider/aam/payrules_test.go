@@ -122,6 +122,10 @@ func TestNotPayable(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
 		bad := aam.Due{Requirement: x402.Requirement{Scheme: "exact", Network: "base-sepolia", MaxAmount: "50000", Asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", PayTo: payTo}}
+		var reason *x402.Reason
+		if bad.Price, reason = bad.Requirement.Price(); reason != nil {
+			t.Fatal(reason)
+		}
 		for member, v := range change {
 			text, _ := v.(string)
 			*map[string]*string{"scheme": &bad.Requirement.Scheme, "network": &bad.Requirement.Network, "asset": &bad.Requirement.Asset, "payTo": &bad.Requirement.PayTo, "maxAmountRequired": &bad.Requirement.MaxAmount}[member] = text
@@ -131,6 +135,25 @@ func TestNotPayable(t *testing.T) {
 		}
 		if _, kept := e.ledger.Payment(call.ID); kept {
 			t.Errorf("%s: it is in the ledger", name)
+		}
+	}
+}
+
+// TestPriceOfChallenge: a payment is of the price that the site's challenge has, whatever a caller says.
+func TestPriceOfChallenge(t *testing.T) {
+	t.Parallel()
+	e, m := newPaid(t)
+	call := reservation()
+	due := e.due(t, m, call)
+	for name, change := range map[string]func(*x402.Price){
+		"amount":    func(p *x402.Price) { p.Amount, _ = x402.ParseAmount("50001") },
+		"recipient": func(p *x402.Price) { p.PayTo[0]++ },
+		"network":   func(p *x402.Price) { p.Network.ChainID++ },
+	} {
+		other := due
+		change(&other.Price)
+		if _, err := e.Pay(t.Context(), m, e.at, call, other, "", false); code(err) != aam.CodePaymentInvalid || e.paid() != 0 {
+			t.Errorf("%s: %v, %d paid", name, err, e.paid())
 		}
 	}
 }

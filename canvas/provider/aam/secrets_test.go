@@ -117,7 +117,11 @@ func TestPIN(t *testing.T) {
 			t.Errorf("after 5: %v", err)
 		}
 	}
-	now = now.Add(15 * time.Minute)
+	now = now.Add(15*time.Minute - time.Second)
+	if err := p.Check("geheim"); code(err) != aam.CodePINLocked {
+		t.Errorf("before 15 minutes are over: %v", err)
+	}
+	now = now.Add(time.Second)
 	if err := p.Check("geheim"); err != nil {
 		t.Errorf("after 15 minutes: %v", err)
 	}
