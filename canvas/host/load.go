@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -91,7 +92,17 @@ func (e *unhealthyError) Error() string {
 			why = kind.Error()
 		}
 	}
-	return "host: changes are not stored: " + why
+	return unhealthyPrefix + why
+}
+
+const unhealthyPrefix = "host: changes are not stored: "
+
+// unstored returns why changes are not stored, for people; "" if they are.
+func (h *Host) unstored() string {
+	if err := h.Health(); err != nil {
+		return strings.TrimPrefix(err.Error(), unhealthyPrefix)
+	}
+	return ""
 }
 
 // storeHealth returns the health of the store; the zero value if the store has none.
