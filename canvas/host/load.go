@@ -35,7 +35,7 @@ type Memory struct {
 	// Used is how much is held now.
 	Used int64
 	// ByKind is how much for each purpose: frames, queues, replies, content, schemas,
-	// clients, state and replay.
+	// clients, state, replay, cache, saved and events.
 	ByKind map[string]int64
 	// Closed counts connections that were closed because of what they held.
 	Closed uint64
