@@ -13,7 +13,8 @@
 // priority, so that the host has the processor whenever it has work. The client that
 // behaves is another process with the usual priority, and so are those who come during
 // an attack. The attack "relay" starts a relay in front of the host; memory and processor
-// time are the relay's then. It is left out with --url.
+// time are the relay's then. The attack "views" starts a web app that does not answer. Both
+// are left out with --url.
 //
 // The verdict of an attack is "ok" if
 //
@@ -114,8 +115,8 @@ func command(ctx context.Context, args []string) error {
 	harmed := false
 	fmt.Println(header)
 	for _, a := range chosen {
-		if a.relay && o.url != "" {
-			continue // the relay of that host is not known
+		if (a.relay || a.app) && o.url != "" {
+			continue // the relay and the apps of that host are not known
 		}
 		r, err := measure(ctx, a, o)
 		if err != nil {

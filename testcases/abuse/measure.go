@@ -18,13 +18,15 @@ type attack struct {
 	visit func(ctx context.Context, t *target) error
 	// relay says that the attack is on a relay, which is started with a host.
 	relay bool
+	// app says that the attack is on a web app, which the host offers.
+	app bool
 }
 
 // attacks are all attacks, in the order of a run.
 var attacks []attack
 
 func init() { // attackMain refers to it
-	attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls, relayed}
+	attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls, views, relayed}
 }
 
 // scale says how long and how large an attack is.
@@ -66,7 +68,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func measure(ctx context.Context, a attack, o options) (result, error) {
 	r := result{name: a.name}
 	s := o.scale()
-	t, err := reach(ctx, o, a.relay)
+	t, err := reach(ctx, o, a)
 	if err != nil {
 		return r, err
 	}
