@@ -35,7 +35,7 @@ type backend struct {
 	toOne  map[canvas.View][]string
 	others []string // saved, raised, titles and statuses
 
-	reasons chan string // why the canvas waits for the person; "" if it does not
+	reasons chan string // why the canvas waits for the person, and what runs; "" for nothing
 }
 
 // Announce implements [canvas.Announcer].
@@ -44,7 +44,10 @@ func (b *backend) Announce(name string, value any) error {
 	if waits, ok := value.(canvas.Attention); ok {
 		reason = waits.Reason
 	}
-	if name == canvas.MetaAttention && b.reasons != nil {
+	if p, ok := value.(canvas.Progress); ok && name == canvas.MetaProgress {
+		reason = p.Text
+	}
+	if b.reasons != nil && name != canvas.MetaCopy {
 		select {
 		case b.reasons <- reason:
 		case <-b.ctx.Done():
@@ -53,7 +56,7 @@ func (b *backend) Announce(name string, value any) error {
 	return nil
 }
 
-// waits fails the test unless the canvas says that it waits for the person, with this reason.
+// waits fails the test unless the canvas announces this.
 func (b *backend) waits(t *testing.T, want string) {
 	t.Helper()
 	for got := ""; ; {
@@ -63,7 +66,7 @@ func (b *backend) waits(t *testing.T, want string) {
 				return
 			}
 		case <-time.After(30 * time.Second):
-			t.Fatalf("the canvas waits for the person: %q, want %q", got, want)
+			t.Fatalf("the canvas announced %q, want %q", got, want)
 		}
 	}
 }

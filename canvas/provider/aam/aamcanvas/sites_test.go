@@ -526,7 +526,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// TestSiteAttention: the card waits for the person while a call waits for approval.
+// TestSiteAttention: the card waits for the person while a call waits for approval, and shows
+// progress while the site works.
 func TestSiteAttention(t *testing.T) {
 	t.Parallel()
 	e := startSite(t)
@@ -536,6 +537,16 @@ func TestSiteAttention(t *testing.T) {
 	}
 	e.b.waits(t, "The agent asks: check")
 	e.send(owner, e.decision(owner, e.asked(owner)[0], declined, ""))
+	e.b.waits(t, "")
+	e.signIn()
+	e.cafe.hold = make(chan struct{})
+	if o := e.invoke("invoke", checkCall); o.WaitsFor != "approval" {
+		t.Fatal(o)
+	}
+	e.b.waits(t, "The agent asks: check")
+	e.send(owner, e.decision(owner, e.asked(owner)[0], approved, ""))
+	e.b.waits(t, "check runs at "+e.s.at.Host())
+	close(e.cafe.hold)
 	e.b.waits(t, "")
 }
 

@@ -218,6 +218,17 @@ func (s *siteCanvas) changed() {
 	_ = s.h.Post(ctx, s.state()) // the canvas was closed meanwhile
 	_ = s.h.Update(ctx, canvas.Update{Title: ahp.Set(title), Status: ahp.Set(status)})
 	_ = s.h.Attention(s.waits())
+	_ = s.h.Progress(0, 0, s.runs()) // how long a site takes is not known
+}
+
+// runs says what the site works on; "" if it works on nothing. The mutex is held.
+func (s *siteCanvas) runs() string {
+	for _, id := range s.order {
+		if c := s.calls[id]; c.running {
+			return c.action + " runs at " + s.at.Host()
+		}
+	}
+	return ""
 }
 
 // waits says which call waits for the person's answer; "" if none does. The mutex is held.
