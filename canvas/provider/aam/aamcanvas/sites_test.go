@@ -535,6 +535,30 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
+// TestSiteAttention: the card waits for the person while a call waits for approval, and shows
+// progress while the site works.
+func TestSiteAttention(t *testing.T) {
+	t.Parallel()
+	e := startSite(t)
+	e.b.reasons = make(chan string, 64)
+	if o := e.invoke("invoke", checkCall); o.WaitsFor != "approval" {
+		t.Fatal(o)
+	}
+	e.b.waits(t, "The agent asks: check")
+	e.send(owner, e.decision(owner, e.asked(owner)[0], declined, ""))
+	e.b.waits(t, "")
+	e.signIn()
+	e.cafe.hold = make(chan struct{})
+	if o := e.invoke("invoke", checkCall); o.WaitsFor != "approval" {
+		t.Fatal(o)
+	}
+	e.b.waits(t, "The agent asks: check")
+	e.send(owner, e.decision(owner, e.asked(owner)[0], approved, ""))
+	e.b.waits(t, "check runs at "+e.s.at.Host())
+	close(e.cafe.hold)
+	e.b.waits(t, "")
+}
+
 // TestManyAsks: an agent cannot bury the person in questions.
 func TestManyAsks(t *testing.T) {
 	t.Parallel()
