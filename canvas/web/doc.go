@@ -128,7 +128,7 @@
 //	                  {t:"bye"}                                            the document has ended
 //	page to document  {t:"opened", id, protocol}  {t:"message", id, binary, more, bytes}
 //	                  {t:"sent", id, n}                                    n of what the document sent has left
-//	                  {t:"closed", id, code, reason, clean, word}
+//	                  {t:"closed", id, code, reason, clean, word, failed}
 //
 // n counts bytes and 64 for each part; the page buffers 256 KiB of each WebSocket.
 //

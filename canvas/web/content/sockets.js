@@ -53,7 +53,7 @@
     });
     addEventListener("pageshow", ({ persisted }) => {
       gone = false;
-      if (persisted) for (const link of [...links.values()]) link.end(1006, "", false, "");
+      if (persisted) for (const link of [...links.values()]) link.end(1006, "", false, "", false);
     });
 
     /** One WebSocket's messages: what its class does not show. */
@@ -84,7 +84,7 @@
       receive(m) {
         if (m.t === "opened") return this.#opened(m.protocol);
         if (m.t === "message") return this.#message(m);
-        if (m.t === "closed") return this.end(m.code, m.reason, m.clean, m.word);
+        if (m.t === "closed") return this.end(m.code, m.reason, m.clean, m.word, m.failed || this.state === Native.CONNECTING);
         if (m.t !== "sent") return;
         this.#window += m.n;
         this.buffered -= this.#inPage.shift() ?? 0;
@@ -168,10 +168,9 @@
       close(code, reason) {
         if (this.state >= Native.CLOSING) return;
         if (this.state === Native.CONNECTING) {
-          this.#closing = {};
+          this.fail("WebSocket is closed before the connection is established.");
           this.state = Native.CLOSING;
-          console.error(`WebSocket connection to '${this.url.href}' failed: WebSocket is closed before the connection is established.`);
-          return this.#flush();
+          return;
         }
         this.state = Native.CLOSING;
         this.#closing = { code, reason };
@@ -182,17 +181,17 @@
       fail(word) {
         if (this.state === Native.CLOSED) return;
         tell({ t: "close", id: this.id, code: 1001 });
-        queueMicrotask(() => this.end(1006, "", false, word));
+        setTimeout(() => this.end(1006, "", false, word, true));
       }
 
-      /** @param {number} code @param {string} reason @param {boolean} clean @param {string} word */
-      end(code, reason, clean, word) {
+      /** @param {number} code @param {string} reason @param {boolean} clean @param {string} word @param {boolean} failed whether it was ended here or at the host, and not by a lost connection */
+      end(code, reason, clean, word, failed) {
         if (this.state === Native.CLOSED) return;
         this.state = Native.CLOSED;
         links.delete(this.id);
         this.#queue = [];
         if (word) console.error(`WebSocket connection to '${this.url.href}' failed: ${word}`);
-        if (!clean) this.target.dispatchEvent(new Event("error"));
+        if (failed) this.target.dispatchEvent(new Event("error"));
         this.target.dispatchEvent(new CloseEvent("close", { code, reason, wasClean: clean }));
       }
     }
@@ -239,6 +238,7 @@
     class WebSocket extends EventTarget {
       /** @param {string | URL} given @param {string | string[]} [protocols] */
       constructor(given, protocols) {
+        if (arguments.length === 0) throw new TypeError("Failed to construct 'WebSocket': 1 argument required, but only 0 present.");
         const url = parse(given);
         const list = parseProtocols(protocols);
         super();
@@ -299,10 +299,15 @@
         set(fn) {
           const own = handlers.get(this) ?? {};
           handlers.set(this, own);
-          if (own[type]) this.removeEventListener(type, own[type].call);
-          delete own[type];
-          if (typeof fn !== "function" && (typeof fn !== "object" || fn === null)) return;
-          own[type] = { fn, call: (event) => { if (typeof fn === "function") fn.call(this, event); } };
+          const set = (typeof fn === "object" && fn !== null) || typeof fn === "function";
+          if (set && own[type]) own[type].fn = fn; // in the same place among the listeners
+          if (set === (type in own)) return;
+          if (!set) {
+            this.removeEventListener(type, own[type].call);
+            delete own[type];
+            return;
+          }
+          own[type] = { fn, call: (event) => { if (typeof own[type]?.fn === "function") own[type].fn.call(this, event); } };
           this.addEventListener(type, own[type].call);
         },
       });

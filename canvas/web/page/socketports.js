@@ -62,7 +62,7 @@ export class SocketPorts {
 
   /** @param {MessagePort} port @param {Map<number, Open>} open @param {any} m */
   #open(port, open, { id, path, host, protocols }) {
-    const refuse = (/** @type {string} */ word) => port.postMessage({ t: "closed", id, code: 1006, reason: "", clean: false, word });
+    const refuse = (/** @type {string} */ word) => port.postMessage({ t: "closed", id, code: 1006, reason: "", clean: false, word, failed: true });
     if (!this.#conn.open) return refuse(UNREACHABLE);
     if (this.#sockets >= MAX_SOCKETS) return refuse("This canvas has too many WebSockets.");
     if (typeof path !== "string" || !/^\/[!-~]*$/.test(path) || path.length > 8192) return refuse("The address is not valid.");
@@ -99,7 +99,7 @@ export class SocketPorts {
       open.delete(id);
       this.#sockets--;
       this.#conn.leave(one.socket);
-      return port.postMessage({ t: "closed", id, code: 1006, reason: "", clean: false, word: "A message of this canvas is not valid." });
+      return port.postMessage({ t: "closed", id, code: 1006, reason: "", clean: false, word: "A message of this canvas is not valid.", failed: true });
     }
     one.given -= size;
     this.#conn.send(one.socket, { binary: binary === true, more: more === true, bytes: new Uint8Array(bytes) });

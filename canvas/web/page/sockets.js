@@ -17,7 +17,7 @@ export const COST = 64; // of a part, besides its bytes
 
 /** @typedef {{ path: string, host?: string, protocols?: string[] }} Open */
 /** @typedef {{ binary: boolean, more: boolean, bytes: Uint8Array }} Part of a message */
-/** @typedef {{ code: number, reason: string, clean: boolean, word: string }} End word: why, for people; "" if the app or the document closed it */
+/** @typedef {{ code: number, reason: string, clean: boolean, word: string, failed: boolean }} End word: why, for people; "" if the app or the document closed it; failed: not by a lost connection */
 /**
  * @typedef {{
  *   opened: (protocol: string) => void,
@@ -68,7 +68,7 @@ export class SocketConn {
     this.#turns = [];
     this.#window = TO_HOST;
     this.#unacked = 0;
-    for (const socket of ended) this.#end(socket, { code: 1006, reason: "", clean: false, word: LOST });
+    for (const socket of ended) this.#end(socket, { code: 1006, reason: "", clean: false, word: LOST, failed: false });
   }
 
   /** Whether WebSockets can be opened. */
@@ -122,7 +122,7 @@ export class SocketConn {
     if (m.type === "credit") this.#unacked += m.lane ?? 0;
     if (!socket || m.type === "close") return;
     this.#send({ type: "close", id: socket.id, code: 1001 });
-    this.#finish(socket, { code: 1006, reason: "", clean: false, word: `The host rejected this message: ${reason}.` });
+    this.#finish(socket, { code: 1006, reason: "", clean: false, word: `The host rejected this message: ${reason}.`, failed: true });
   }
 
   /** @param {any} m a message of the host */
@@ -141,7 +141,7 @@ export class SocketConn {
     } else if (m.type === "closed" && socket) {
       const code = Number.isInteger(m.code) && m.code >= 1000 && m.code <= 4999 ? m.code : 1006;
       const word = typeof m.message === "string" ? m.message.slice(0, 512) : "";
-      this.#finish(socket, { code, reason: typeof m.reason === "string" ? m.reason.slice(0, 123) : "", clean: m.clean === true, word });
+      this.#finish(socket, { code, reason: typeof m.reason === "string" ? m.reason.slice(0, 123) : "", clean: m.clean === true, word, failed: m.error !== undefined && m.error !== "broken" && m.error !== "closed" });
     }
     if (this.#unacked >= CREDIT_AT) {
       this.#send({ type: "credit", id: 0, lane: this.#unacked });
@@ -165,7 +165,7 @@ export class SocketConn {
   /** Ends a WebSocket on which the host violated the protocol. @param {Socket} socket */
   #violation(socket) {
     this.#send({ type: "close", id: socket.id, code: 1001 });
-    this.#finish(socket, { code: 1006, reason: "", clean: false, word: "The host sent an invalid message." });
+    this.#finish(socket, { code: 1006, reason: "", clean: false, word: "The host sent an invalid message.", failed: true });
   }
 
   /** @param {any} m @param {Socket | undefined} socket */
