@@ -106,12 +106,31 @@
 // provider was stale keeps its page.
 //
 // Browsers do not pass these to a service worker, so they do not work in a canvas:
-// synchronous XHR, clicks on <a download href> (a blob: URL works), WebSocket, and frames
-// with an opaque origin. HTTP authentication and the progress of an XHR's upload do not
+// synchronous XHR, clicks on <a download href> (a blob: URL works), and frames with an
+// opaque origin. HTTP authentication and the progress of an XHR's upload do not
 // work either. Trailers end at the app page. Chromium empties request header values that
 // are not ASCII. A form's response after a redirect that keeps its method (307, 308)
 // appears at the first address, and takes the last one once its document is read, if it
 // is HTML. An EventSource in a Worker is the native one: it ends with the service worker.
+//
+// # ws/1
+//
+// A service worker does not see WebSockets either. If the state's _meta has
+// "x-ahp-canvas/ws": 1, sockets.js (served in front of shim.js) replaces the class of each
+// document and frame of the canvas by one that behaves as the browser's, and sends its
+// messages on a port to the app page: one port for each document, which the outer frame
+// passes on. Workers keep the browser's class, whose WebSockets fail. A url of another
+// server is left to the browser's class and the canvas's policy.
+//
+//	document to page  {t:"open", id, path, host?, protocols}  {t:"close", id, code?, reason?}
+//	                  {t:"send", id, binary, more, bytes}                  a part of at most 32 KiB
+//	                  {t:"read", id, n}                                    n of what arrived was read
+//	                  {t:"bye"}                                            the document has ended
+//	page to document  {t:"opened", id, protocol}  {t:"message", id, binary, more, bytes}
+//	                  {t:"sent", id, n}                                    n of what the document sent has left
+//	                  {t:"closed", id, code, reason, clean, word, failed}
+//
+// n counts bytes and 64 for each part; the page buffers 256 KiB of each WebSocket.
 //
 // # Single-document mode
 //

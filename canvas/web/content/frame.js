@@ -180,10 +180,11 @@
     post({ t: "message", payload });
   }
 
-  /** @param {{ path: string, title: string, theme: Theme, direct?: boolean, scroll?: [number, number] }} order */
+  /** @param {{ path: string, title: string, theme: Theme, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order */
   async function mount(order) {
     post({ t: "here" });
     /** @type {any} */ (globalThis).ahpTheme = order.theme;
+    /** @type {any} */ (globalThis).ahpSockets = order.sockets === true && !order.direct; // read by sockets.js
     document.title = order.title;
     try {
       direct = Boolean(order.direct);
@@ -213,6 +214,7 @@
       mount(event.data);
       return;
     }
+    if (kind === "sockets" && event.origin === location.origin && event.ports[0]) return post({ t: "sockets" }, [event.ports[0]]); // also of a frame in the canvas
     if (!inner || event.source !== inner.contentWindow || event.origin !== location.origin) return;
     if (kind === "view" && event.ports[0]) post({ t: "view" }, [event.ports[0]]);
     if (event.data?.type === "canvas/message") fromDocument(event.data.payload);

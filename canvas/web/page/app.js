@@ -161,6 +161,10 @@ function snapshot(channel, next) {
 function action(e) {
   const own = e.origin?.clientId === client.clientId ? e.origin : undefined;
   const card = cards.get(e.channel);
+  if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "ws/1") {
+    if (!own) return card?.socketConn.receive(e.action.payload);
+    return e.rejectionReason === undefined ? undefined : card?.socketConn.refused(e.action.payload, e.rejectionReason);
+  }
   if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "http/1") {
     if (!own) return card?.httpConn.receive(e.action.payload);
     return e.rejectionReason === undefined ? undefined : card?.httpConn.refused(e.action.payload, e.rejectionReason);

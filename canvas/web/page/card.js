@@ -15,6 +15,8 @@ import { LOOKING } from "./key.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
+import { SocketPorts } from "./socketports.js";
+import { SocketConn } from "./sockets.js";
 import { setText } from "./ui.js";
 import { closeRequested, closingOf } from "./undo.js";
 import { View } from "./view.js";
@@ -60,6 +62,7 @@ export class Card {
   /** @type {{ scroll?: [number, number] }} What the next mount gets back */ #kept = {};
   #reachable = false; // connected, and the provider is ready
   /** @type {Bridge | undefined} */ #bridge;
+  /** @type {SocketPorts | undefined} */ #sockets;
   #shownOnce = false; // the current mount has shown a page
   #direct = false; // the frame is on the host's listener
   #noDirect = false; // the frame there showed nothing: the next one is on the channel
@@ -73,6 +76,7 @@ export class Card {
     this.ref = ref;
     this.around = around;
     this.httpConn = new HTTPConn((action) => around.dispatch(ref.channel, action));
+    this.socketConn = new SocketConn((action) => around.dispatch(ref.channel, action));
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
     template.innerHTML = CARD(id);
@@ -243,12 +247,19 @@ export class Card {
     return this.state?._meta?.["x-ahp-canvas/http"] === 1;
   }
 
-  /** Opens or resets the http/1 connection: it ends with the host's connection and when the provider is lost. @returns {boolean} whether the provider became reachable */
+  /** Whether the provider answers ws/1. */
+  get #ws() {
+    return this.state?._meta?.["x-ahp-canvas/ws"] === 1;
+  }
+
+  /** Opens or resets the http/1 and ws/1 connections: they end with the host's connection and when the provider is lost. @returns {boolean} whether the provider became reachable */
   #refreshConn() {
     const before = this.#reachable;
     this.#reachable = this.#connected && this.state !== undefined && this.state.availability !== "stale";
     const open = this.#reachable && this.#http;
     if (open !== this.httpConn.open) this.httpConn.reset(open);
+    const sockets = open && this.#ws;
+    if (sockets !== this.socketConn.open) this.socketConn.reset(sockets);
     return this.#reachable && !before;
   }
 
@@ -393,9 +404,11 @@ export class Card {
       http: () => this.#http,
       read: (path) => this.around.read(channel, instanceId, path, this.#cache),
     });
-    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme(), ...this.#kept }, {
+    const sockets = this.#sockets = new SocketPorts(this.socketConn);
+    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme(), sockets: this.#ws, ...this.#kept }, {
       worker: (port) => bridge.connect(port),
       view: (port) => this.view.connect(port),
+      sockets: (port) => sockets.connect(port),
       message: (payload) => this.view.fromDocument(payload),
       bye: () => this.view.documentEnded(),
       key: () => { if (document.activeElement === this.#mount?.element) this.around.escape(); },
@@ -427,6 +440,8 @@ export class Card {
     this.#mount?.remove();
     this.#mount = undefined;
     this.#bridge = undefined;
+    this.#sockets?.close();
+    this.#sockets = undefined;
     this.#shownOnce = false;
     this.#starting = false;
     this.#used = false;
