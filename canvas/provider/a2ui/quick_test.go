@@ -1,12 +1,17 @@
 package a2ui
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -227,6 +232,41 @@ func FuzzQuick(f *testing.F) {
 		}
 		for _, key := range sortedUpdateKeys {
 			agree(t, key, all["message "+key], tree)
+		}
+	})
+}
+
+// TestDecode: trees are those of the schema library, with all digits of numbers.
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{` null `, `true`, "\tfalse\n", `0`, `-1.50e+2`, `12345678901234567890.10`, `""`, `"a\"b\\c\/\u00e9\n\ud83d\ude00"`, `"\\"`, `"é😀"`, `[]`, ` [ 1 , [ ] , { } ] `, `{}`, ` { "a" : { "b" : [ null , "x" ] } , "" : 0 } `, `{"a\u0062":1}`} {
+		same(t, []byte(text))
+	}
+	for _, text := range []string{``, ` `, `{`, `[1`, `"a`, `"a\`, `tru`, `{"a"}`, `{"a":}`, `{1:2}`, `[1,]`, `{"a":1,}`, `1 2`, `"\ud800"`, `{"a":1]`} {
+		if tree, err := decode(ahp.Value(text)); err == nil {
+			if other, theirs := jsonschema.UnmarshalJSON(strings.NewReader(text)); theirs != nil || !reflect.DeepEqual(tree, other) {
+				t.Errorf("%s is %v", text, tree)
+			}
+		}
+	}
+}
+
+// same fails if decode returns another tree than the schema library.
+func same(t testing.TB, raw []byte) {
+	t.Helper()
+	tree, err := decode(raw)
+	want, theirs := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil || theirs != nil || !reflect.DeepEqual(tree, want) {
+		t.Errorf("%s is %#v (%v), and not %#v (%v)", raw, tree, err, want, theirs)
+	}
+}
+
+// FuzzDecode looks for valid JSON that is decoded to another tree than the schema library's.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"a":[1,"\u00e9\\",null,{"b":-1.5e3}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if ahp.Value(raw).IsValid() {
+			same(t, raw)
 		}
 	})
 }
