@@ -12,6 +12,7 @@ import { BASE } from "./base.js";
 import { DEFAULT_SESSION, dropKey, keepPerson, LOOKING, openedLink, personAt, redeem, takeKey } from "./key.js";
 import { showHealth, watchHealth } from "./health.js";
 import { drawIcons } from "./icons.js";
+import { guardKeyboard } from "./keyboard.js";
 import { closeLast } from "./layers.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
@@ -283,6 +284,8 @@ function arranged() {
   switcher.render();
 }
 document.addEventListener("visibilitychange", arranged);
+const cardAround = (/** @type {Element} */ frame) => [...cards.values()].find((card) => card.element.contains(frame));
+guardKeyboard((frame) => cardAround(frame)?.stop(), (shield) => cardAround(shield)?.focusFrame(), (frame) => cardAround(frame)?.refocus());
 
 /** @returns {import("./switcher.js").Entry[]} */
 function entries() {

@@ -17,6 +17,7 @@ import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
 import { SocketPorts } from "./socketports.js";
 import { SocketConn } from "./sockets.js";
+import { focusMoves } from "./keyboard.js";
 import { setText } from "./ui.js";
 import { closeRequested, closingOf } from "./undo.js";
 import { View } from "./view.js";
@@ -365,6 +366,7 @@ export class Card {
   focusFrame() {
     const frame = this.element.querySelector("iframe");
     this.#focusFrom = frame ? undefined : document.activeElement;
+    focusMoves();
     frame?.focus();
   }
 
@@ -429,7 +431,10 @@ export class Card {
     }, labelOf(this.state), direct);
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
-    if (this.#focusFrom && this.#focusFrom === document.activeElement) this.#mount.element.focus();
+    if (this.#focusFrom && this.#focusFrom === document.activeElement) {
+      focusMoves();
+      this.#mount.element.focus();
+    }
     this.#focusFrom = undefined;
   }
 
@@ -454,6 +459,18 @@ export class Card {
     this.#starting = false;
     this.#failure = { title, text, retry };
     this.render();
+  }
+
+  /** Gives the focus back to what had it in the canvas. */
+  refocus() {
+    this.focusFrame();
+    this.#mount?.refocus();
+  }
+
+  /** Removes the frame, which took the keyboard (keyboard.js). */
+  stop() {
+    this.#unmount();
+    this.#fail("This canvas took the keyboard", "It moved the focus to itself while you were elsewhere, so it was stopped before what you type could reach it. You can reload it.", true);
   }
 
   requestClose() {

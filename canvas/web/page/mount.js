@@ -82,6 +82,11 @@ export class Mount {
     this.#port?.postMessage({ t: "reload" });
   }
 
+  /** Gives the focus to what had it last in the canvas's document: another frame's focus cleared it. */
+  refocus() {
+    this.#port?.postMessage({ t: "focus" });
+  }
+
   /** Prints the canvas's document. */
   print() {
     this.#port?.postMessage({ t: "print" });
