@@ -235,11 +235,37 @@ func (p *Provider) updateCards() {
 		cards = append(cards, c)
 	}
 	p.mu.Unlock()
-	summary := p.summary()
+	summary, waits := p.summary(), p.waits()
 	for _, c := range cards {
 		c.post(c.state())
 		p.updateTitle(c, summary)
+		_ = c.h.Attention(c.waits(waits)) // the canvas was closed meanwhile
 	}
+}
+
+// waits names the page that waits for the person's decision; "" if none does.
+func (p *Provider) waits() string {
+	for _, r := range p.bridge.Runtimes() {
+		if r.State == actionsbridge.Waiting {
+			return cardTitle(r) + " asks to be used by the agent"
+		}
+	}
+	return ""
+}
+
+// waits returns why the card waits for the person: the card of one page only if that page
+// does.
+func (c *browserCard) waits(any string) string {
+	c.p.mu.Lock()
+	isPage, id := c.isPage, c.runtimeID
+	c.p.mu.Unlock()
+	if !isPage {
+		return any
+	}
+	if r, ok := c.p.bridge.Runtime(id); ok && r.State == actionsbridge.Waiting {
+		return "This page asks to be used by the agent"
+	}
+	return ""
 }
 
 // updateTitle sets the title and the status of a card.
