@@ -1,6 +1,7 @@
 package actionsbridge_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestShortestTimeout: timeout_ms of a call is at least 1.
+// TestShortestTimeout: timeout_ms of a call is at least 1, also if its caller's deadline is
+// nearer than the half second that is left for the error.
 func TestShortestTimeout(t *testing.T) {
 	b := newBridge(t, ab.Options{})
 	w, _ := attach(b, trusted, "r", "https://a.example/")
@@ -71,5 +73,12 @@ func TestShortestTimeout(t *testing.T) {
 	wantError(t, err, ab.CodeHandlerTimeout)
 	if item := <-w.calls; item.TimeoutMs != 1 {
 		t.Errorf("timeout_ms is %d", item.TimeoutMs)
+	}
+	near, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	defer cancel()
+	_, err = b.Call(near, ab.Call{RuntimeID: "r", Name: "a"})
+	wantError(t, err, ab.CodeHandlerTimeout)
+	if e := evidence(t, err); e["timeout_ms"] != 1.0 {
+		t.Errorf("near its deadline: %v", e)
 	}
 }

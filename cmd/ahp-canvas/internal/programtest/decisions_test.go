@@ -35,7 +35,7 @@ func (m *machine) openAs(c *client.Client, canvasID, id, input string) (watch *c
 }
 
 // TestAgentIsNoPerson: an agent's connection cannot decide about a page of a person's
-// browser, in the card of that page. What it says in a page that is somebody's own, of which
+// browser, in the card of that page. What it says in a page that the host does not know, of which
 // only the author knows what decides, is an event with its role.
 func TestAgentIsNoPerson(t *testing.T) {
 	t.Parallel()
