@@ -134,7 +134,7 @@ func (p *panel) setState(st canvas.CanvasState) {
 }
 
 // otherOrigins reports whether the host lets a canvas load from more than its own origin
-// (canvas/PROTOCOL.md section 4.9).
+// (canvas/PROTOCOL.md section 4.10).
 func otherOrigins(st canvas.CanvasState) bool {
 	var meta struct {
 		Net  string    `json:"x-ahp-canvas/net,omitzero"`

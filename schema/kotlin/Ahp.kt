@@ -2414,10 +2414,16 @@ data class PeopleResult(override val json: JsonObject) : View {
      * those who came last, first
      */
     val people: List<Person> get() = json.getValue("people").let { it.jsonArray.map { Person(it.jsonObject) } }
+    /**
+     * unstored says why the host cannot store changes; "" if it can. A page that reaches the
+     * host through a relay learns it here.
+     */
+    val unstored: String? get() = json.known("unstored")?.let { it.jsonPrimitive.content }
 
     companion object {
-        fun of(people: List<Person>) = PeopleResult(buildJsonObject {
+        fun of(people: List<Person>, unstored: String? = null) = PeopleResult(buildJsonObject {
             put("people", JsonArray(people.map { it.json }))
+            unstored?.let { put("unstored", JsonPrimitive(it)) }
         })
     }
 }

@@ -2197,11 +2197,15 @@ object!(PeopleParams {
 pub struct PeopleResult {
     /// those who came last, first
     pub people: Vec<Person>,
+    /// unstored says why the host cannot store changes; "" if it can. A page that reaches the
+    /// host through a relay learns it here.
+    pub unstored: Option<String>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
 object!(PeopleResult {
     required people "people",
+    optional unstored "unstored",
 });
 
 /// PermissionDenied (-32009)

@@ -2623,6 +2623,13 @@ public struct PeopleResult: AHPView {
         get { members["people"].flatMap { $0.array?.compactMap { $0.object.map(Person.init(members:)) } } }
         set { members["people"] = newValue.map { JSON.array($0.map { JSON.object($0.members) }) } }
     }
+
+    /// unstored says why the host cannot store changes; "" if it can. A page that reaches the
+    /// host through a relay learns it here.
+    public var unstored: String? {
+        get { members["unstored"].flatMap { $0.text } }
+        set { members["unstored"] = newValue.map { JSON.string($0) } }
+    }
 }
 
 /// PermissionDenied (-32009)

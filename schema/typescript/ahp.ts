@@ -848,6 +848,10 @@ export interface PeopleResult {
    * those who came last, first
    */
   people: Person[];
+  /**
+   * unstored says why the host cannot store changes; "" if it can. A page that reaches the host through a relay learns it here.
+   */
+  unstored?: string;
   [k: string]: unknown;
 }
 /**

@@ -363,7 +363,7 @@ func TestDecisions(t *testing.T) {
 		"PIN in clear":    {owner, map[string]any{"aam": "decide", "ask": ask.ID, "digest": ask.Digest, "decision": approved, "pin": "geheim"}, CodeNotSealed},
 	} {
 		e.send(c.from, c.m)
-		if got := last[answer](t, e.b, c.from, "refused"); got.Code != c.code {
+		if got := last[answer](t, e.b, c.from, "refused"); got.Code != c.code || c.code == CodeNotSealed && !strings.Contains(got.Message, "in the clear") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -533,6 +533,30 @@ func TestExpiry(t *testing.T) {
 	if n, _ := e.cafe.calls(); n != 0 {
 		t.Errorf("%d requests", n)
 	}
+}
+
+// TestSiteAttention: the card waits for the person while a call waits for approval, and shows
+// progress while the site works.
+func TestSiteAttention(t *testing.T) {
+	t.Parallel()
+	e := startSite(t)
+	e.b.reasons = make(chan string, 64)
+	if o := e.invoke("invoke", checkCall); o.WaitsFor != "approval" {
+		t.Fatal(o)
+	}
+	e.b.waits(t, "The agent asks: check")
+	e.send(owner, e.decision(owner, e.asked(owner)[0], declined, ""))
+	e.b.waits(t, "")
+	e.signIn()
+	e.cafe.hold = make(chan struct{})
+	if o := e.invoke("invoke", checkCall); o.WaitsFor != "approval" {
+		t.Fatal(o)
+	}
+	e.b.waits(t, "The agent asks: check")
+	e.send(owner, e.decision(owner, e.asked(owner)[0], approved, ""))
+	e.b.waits(t, "check runs at "+e.s.at.Host())
+	close(e.cafe.hold)
+	e.b.waits(t, "")
 }
 
 // TestManyAsks: an agent cannot bury the person in questions.
