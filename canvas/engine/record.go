@@ -56,7 +56,7 @@ func (e *Engine) collectShown(keys []string) (changes []channels.Change) {
 
 // metaOf returns the _meta of a state whose provider answers http/1 or ws/1, whose pages may
 // offer links, or that may load from other origins (canvas/PROTOCOL.md sections 4.5, 4.7
-// and 4.9).
+// and 4.10).
 func metaOf(http, sockets, links bool, net string) ahp.Value {
 	var members []string
 	if http {

@@ -4,7 +4,56 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"strings"
 )
+
+// quickSchemas makes quick schemas of documents, which refer to each other by URL.
+type quickSchemas struct {
+	documents map[string]map[string]any
+	made      map[string]*quickSchema // by reference
+	closed    []*quickSchema          // whose evaluated properties are to be found
+}
+
+// at returns the schema at a reference.
+func (b *quickSchemas) at(ref string) *quickSchema {
+	if q := b.made[ref]; q != nil {
+		return q
+	}
+	q := &quickSchema{}
+	b.made[ref] = q // before it is made: schemas can refer to themselves
+	base, fragment, _ := strings.Cut(ref, "#")
+	var tree any
+	if doc := b.documents[base]; doc != nil {
+		tree = doc
+	}
+	for _, s := range strings.Split(fragment, "/")[1:] {
+		name, err := url.PathUnescape(s)
+		m, _ := tree.(map[string]any)
+		if tree = m[strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")]; err != nil {
+			tree = nil
+		}
+	}
+	b.make(q, tree, base, fragment == "")
+	return q
+}
+
+// sub makes a schema that is part of another.
+func (b *quickSchemas) sub(tree any, base string) *quickSchema {
+	q := &quickSchema{}
+	b.make(q, tree, base, false)
+	return q
+}
+
+func (b *quickSchemas) subs(tree any, base string) (all []*quickSchema) {
+	list, ok := tree.([]any)
+	if !ok {
+		return []*quickSchema{{unsure: true}}
+	}
+	for _, e := range list {
+		all = append(all, b.sub(e, base))
+	}
+	return all
+}
 
 // A keyword sets what a keyword of a schema says. It reports whether the keyword's value is
 // one that quick checks know.

@@ -130,6 +130,9 @@ func TestNotPayable(t *testing.T) {
 			text, _ := v.(string)
 			*map[string]*string{"scheme": &bad.Requirement.Scheme, "network": &bad.Requirement.Network, "asset": &bad.Requirement.Asset, "payTo": &bad.Requirement.PayTo, "maxAmountRequired": &bad.Requirement.MaxAmount}[member] = text
 		}
+		if price, reason := bad.Requirement.Price(); reason == nil {
+			bad.Price = price // dearer than the manifest, on both sides
+		}
 		if _, err := e.Pay(t.Context(), m, e.at, call, bad, "", false); code(err) != aam.CodePaymentInvalid || e.paid() != 0 {
 			t.Errorf("%s, asked for by a caller: %v, %d paid", name, err, e.paid())
 		}
