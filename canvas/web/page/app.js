@@ -12,6 +12,7 @@ import { BASE } from "./base.js";
 import { DEFAULT_SESSION, dropKey, keepPerson, LOOKING, openedLink, personAt, redeem, takeKey } from "./key.js";
 import { showHealth, watchHealth } from "./health.js";
 import { drawIcons } from "./icons.js";
+import { guardKeyboard } from "./keyboard.js";
 import { closeLast } from "./layers.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
@@ -161,6 +162,10 @@ function snapshot(channel, next) {
 function action(e) {
   const own = e.origin?.clientId === client.clientId ? e.origin : undefined;
   const card = cards.get(e.channel);
+  if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "ws/1") {
+    if (!own) return card?.socketConn.receive(e.action.payload);
+    return e.rejectionReason === undefined ? undefined : card?.socketConn.refused(e.action.payload, e.rejectionReason);
+  }
   if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "http/1") {
     if (!own) return card?.httpConn.receive(e.action.payload);
     return e.rejectionReason === undefined ? undefined : card?.httpConn.refused(e.action.payload, e.rejectionReason);
@@ -279,6 +284,8 @@ function arranged() {
   switcher.render();
 }
 document.addEventListener("visibilitychange", arranged);
+const cardAround = (/** @type {Element} */ frame) => [...cards.values()].find((card) => card.element.contains(frame));
+guardKeyboard((frame) => cardAround(frame)?.stop(), (shield) => cardAround(shield)?.focusFrame(), (frame) => cardAround(frame)?.refocus());
 
 /** @returns {import("./switcher.js").Entry[]} */
 function entries() {
