@@ -1264,8 +1264,9 @@ data class CanvasUpdatedAction(override val json: JsonObject) : View, CanvasActi
      */
     val isPrivate: Maybe<Boolean>? get() = json.maybe("isPrivate") { it.jsonPrimitive.boolean }
     /**
-     * _meta changes members of the state's _meta: null removes one, any other value sets it.
-     * Only the host sets it (canvas/PROTOCOL.md section 4.9).
+     * _meta changes members of the state's _meta: null removes one, any other value sets it. Of
+     * an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md
+     * section 4.9).
      */
     val meta: JsonElement? get() = json.get("_meta")
 

@@ -1400,8 +1400,9 @@ public struct CanvasUpdatedAction: AHPView {
         set { members["isPrivate"] = newValue.map { value in value.map { JSON.bool($0) } ?? .null } }
     }
 
-    /// _meta changes members of the state's _meta: null removes one, any other value sets it.
-    /// Only the host sets it (canvas/PROTOCOL.md section 4.9).
+    /// _meta changes members of the state's _meta: null removes one, any other value sets it. Of
+    /// an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md
+    /// section 4.9).
     public var meta: JSON? {
         get { members["_meta"].flatMap { Optional($0) } }
         set { members["_meta"] = newValue.map { $0 } }

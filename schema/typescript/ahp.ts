@@ -437,7 +437,7 @@ export interface CanvasUpdatedAction {
    */
   isPrivate?: boolean | null;
   /**
-   * _meta changes members of the state's _meta: null removes one, any other value sets it. Only the host sets it (canvas/PROTOCOL.md section 4.9).
+   * _meta changes members of the state's _meta: null removes one, any other value sets it. Of an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md section 4.9).
    */
   _meta?: unknown;
   [k: string]: unknown;
