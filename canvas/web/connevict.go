@@ -22,6 +22,7 @@ func (c *ConnLimiter) changed(conn net.Conn, state http.ConnState) {
 		defer c.mu.Unlock()
 		if g := c.conns[conn]; g != nil {
 			c.forget(g)
+			c.pace.leave(g.young)
 		}
 	}
 }

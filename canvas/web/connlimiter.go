@@ -54,6 +54,8 @@ type ConnLimiter struct {
 	// X-Forwarded-For.
 	Proxies remote.Proxies
 
+	pace pace
+
 	mu               sync.Mutex
 	conns            map[net.Conn]*trackedConn
 	strangers        map[netip.Prefix]*connQueues // connections without a token, by address
@@ -92,6 +94,7 @@ func first(q *list.List) *trackedConn {
 // trackedConn is an open connection of a ConnLimiter.
 type trackedConn struct {
 	limiter  *ConnLimiter
+	young    *youngConn
 	conn     net.Conn
 	addr     netip.Prefix // whose it is; zero if that is unknown
 	proxy    bool         // it is a trusted proxy's, for many clients
@@ -216,7 +219,14 @@ func (c *ConnLimiter) Watch(srv *http.Server) {
 	srv.Handler = c.countRequests(srv.Handler)
 	srv.ConnState = c.changed
 	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-		return context.WithValue(ctx, connKey{}, c.admit(conn))
+		young := c.pace.enter()
+		g := c.admit(conn)
+		if g == nil {
+			c.pace.leave(young)
+			return ctx
+		}
+		g.young = young
+		return context.WithValue(ctx, connKey{}, g)
 	}
 }
 
@@ -264,6 +274,7 @@ func (c *ConnLimiter) countRequests(next http.Handler) http.Handler {
 				TooMany(w)
 				return
 			}
+			defer c.pace.leave(g.young)
 			defer c.end(g)
 		}
 		next.ServeHTTP(w, r)

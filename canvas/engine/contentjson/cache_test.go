@@ -12,7 +12,9 @@ import (
 func TestCacheIsInTheLedger(t *testing.T) {
 	ledger := budget.New(64 << 20)
 	c := Cache{Limit: 64 << 20, Memory: ledger}
-	put := func(n, size int) { c.Put(Key{Channel: "ahp-canvas:/1", Path: fmt.Sprint("/", n)}, "etag", make([]byte, size)) }
+	put := func(n, size int) {
+		c.Put(Key{Channel: "ahp-canvas:/1", Path: fmt.Sprint("/", n)}, "etag", make([]byte, size))
+	}
 	put(0, 1<<20)
 	put(0, 2<<20) // replaces it
 	if used := ledger.Used(budget.Cache); used != int64(c.bytes) || used < 2<<20 || used > 2<<20+1<<10 {

@@ -30,15 +30,33 @@ type Catalog struct {
 	ids        []string // id and other spellings
 	doc        map[string]any
 	common     map[string]any
-	messages   map[string]*jsonschema.Schema // by update key
+	messages   map[string]schema // by update key
 	components map[string]*component
-	functions  map[string]*jsonschema.Schema
+	functions  map[string]schema
 }
 
 // component is what the store knows of a component.
 type component struct {
-	schema *jsonschema.Schema
+	schema schema
 	refs   []refRule
+}
+
+// schema checks values: quickly if that is enough.
+type schema struct {
+	quick *quickSchema
+	full  *jsonschema.Schema
+}
+
+// fits reports whether a value fits without asking the schema library; false also if that
+// is not sure.
+func (s schema) fits(v any) bool { return s.quick.check(v, maxQuick) == fits }
+
+// validate returns what is wrong with a value, nil if nothing.
+func (s schema) validate(v any) *finding {
+	if s.fits(v) {
+		return nil
+	}
+	return findingOf(s.full.Validate(v))
 }
 
 // The URLs under which a catalog's files refer to each other.
@@ -100,7 +118,7 @@ func Compile(f CatalogFiles) (*Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("messages: %w", err)
 	}
-	c := &Catalog{id: str(doc, "catalogId"), doc: doc, common: common, messages: map[string]*jsonschema.Schema{}, components: map[string]*component{}, functions: map[string]*jsonschema.Schema{}}
+	c := &Catalog{id: str(doc, "catalogId"), doc: doc, common: common, messages: map[string]schema{}, components: map[string]*component{}, functions: map[string]schema{}}
 	if c.id == "" {
 		return nil, errors.New("catalog: catalogId is required")
 	}
@@ -147,30 +165,40 @@ func (c *Catalog) compile(messages map[string]any) error {
 	if list := object(messages, "$defs", "UpdateComponentsMessage", "properties", "updateComponents", "properties", "components"); list != nil {
 		list["items"] = map[string]any{"type": "object"}
 	}
-	for url, doc := range map[string]map[string]any{catalogURL: c.doc, commonURL: shallowCalls(c.common), messagesURL: messages} {
+	documents := map[string]map[string]any{catalogURL: c.doc, commonURL: shallowCalls(c.common), messagesURL: messages}
+	for url, doc := range documents {
 		doc["$id"] = url
 		if err := compiler.AddResource(url, doc); err != nil {
 			return err
 		}
 	}
+	quick := &quickSchemas{documents: documents, made: map[string]*quickSchema{}}
+	at := func(what, ref string) (schema, error) {
+		full, err := compiler.Compile(ref)
+		if err != nil {
+			return schema{}, fmt.Errorf("%s: %w", what, err)
+		}
+		return schema{quick.at(ref), full}, nil
+	}
 	var err error
 	for key, def := range updateKeys {
-		if c.messages[key], err = compiler.Compile(messagesURL + "#/$defs/" + def); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		if c.messages[key], err = at(key, messagesURL+"#/$defs/"+def); err != nil {
+			return err
 		}
 	}
 	for name := range object(c.doc, "components") {
-		schema, err := compiler.Compile(catalogURL + "#" + pointer("components", name))
+		schema, err := at("component "+name, catalogURL+"#"+pointer("components", name))
 		if err != nil {
-			return fmt.Errorf("component %s: %w", name, err)
+			return err
 		}
 		c.components[name] = &component{schema, c.refsOf(object(c.doc, "components", name))}
 	}
 	for name := range object(c.doc, "functions") {
-		if c.functions[name], err = compiler.Compile(catalogURL + "#" + pointer("functions", name)); err != nil {
-			return fmt.Errorf("function %s: %w", name, err)
+		if c.functions[name], err = at("function "+name, catalogURL+"#"+pointer("functions", name)); err != nil {
+			return err
 		}
 	}
+	quick.finish()
 	return nil
 }
 
@@ -207,9 +235,9 @@ func (noLoader) Load(url string) (any, error) {
 func (c *Catalog) validate(key string, message map[string]any) *finding {
 	version := message["version"]
 	message["version"] = V09 // the schemas of all accepted versions are the same
-	err := c.messages[key].Validate(message)
+	f := c.messages[key].validate(message)
 	message["version"] = version
-	if f := findingOf(err); f != nil {
+	if f != nil {
 		return f
 	}
 	if key != "updateComponents" {
@@ -239,10 +267,37 @@ func (c *Catalog) validateComponent(e any) *finding {
 	if known == nil {
 		return &finding{at: []string{"component"}, words: c.name + " has no " + cut(name) + "; it has: " + strings.Join(c.Components(), ", ")}
 	}
-	if f := findingOf(known.schema.Validate(e)); f != nil {
+	if f := known.schema.validate(e); f != nil {
 		return f
 	}
+	if c.callsFit(e) {
+		return nil
+	}
 	return c.validateCalls(e)
+}
+
+// callsFit reports whether every function call in a value surely fits its function.
+func (c *Catalog) callsFit(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if name, ok := v["call"].(string); ok && len(c.functions) > 0 {
+			if function, known := c.functions[name]; !known || !function.fits(v) {
+				return false
+			}
+		}
+		for _, e := range v {
+			if !c.callsFit(e) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !c.callsFit(e) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // validateCalls checks every function call in a value against its function.
@@ -275,11 +330,11 @@ func (c *Catalog) validateCall(v map[string]any) *finding {
 	if !ok || len(c.functions) == 0 {
 		return nil
 	}
-	function := c.functions[name]
-	if function == nil {
+	function, known := c.functions[name]
+	if !known {
 		return &finding{at: []string{"call"}, words: c.name + " has no function " + quote(name) + "; it has: " + strings.Join(c.Functions(), ", ")}
 	}
-	return findingOf(function.Validate(v))
+	return function.validate(v)
 }
 
 func findingOf(err error) *finding {

@@ -158,7 +158,7 @@ func TestPriceOfChallenge(t *testing.T) {
 	}
 }
 
-// TestRealMoney: the program's key pays on the test network alone. On base the agent is told to bring a payment.
+// TestRealMoney: the program's key pays on the test network alone. On base the agent must bring a payment.
 func TestRealMoney(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

@@ -21,7 +21,7 @@ type decision struct {
 	// says are messages that decide something; each is refused.
 	says []string
 	// tells are messages that the agent receives as an event, with the role of the
-	// connection: the page is somebody's own, and only its author knows what decides.
+	// connection: only the author of the page knows what decides.
 	tells []string
 	// none is why nothing in the canvas is a decision.
 	none string
@@ -150,16 +150,16 @@ func (d decision) try(t *testing.T, m *machine, c *client.Client) {
 	for _, payload := range d.tells {
 		say(payload)
 	}
-	untilTrue(t, "events of "+id, func() bool { return len(told(t, m, id)) >= len(d.tells) })
-	for _, event := range told(t, m, id) {
+	untilTrue(t, "events of "+id, func() bool { return len(eventsOf(t, m, id)) >= len(d.tells) })
+	for _, event := range eventsOf(t, m, id) {
 		if !strings.Contains(event, `"role":"agent"`) {
 			t.Errorf("the agent's own words are an event like a person's: %s", event)
 		}
 	}
 }
 
-// told returns the events of an instance.
-func told(t *testing.T, m *machine, id string) (events []string) {
+// eventsOf returns the events of an instance.
+func eventsOf(t *testing.T, m *machine, id string) (events []string) {
 	t.Helper()
 	for line := range strings.Lines(m.do(0, "events", "--json", "--timeout", "0s")) {
 		if strings.Contains(line, `"instanceId":"`+id+`"`) {
