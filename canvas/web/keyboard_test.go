@@ -74,7 +74,7 @@ func TestKeyboardMoves(t *testing.T) {
 		site{id: "two", title: "Two", files: map[string]string{"index.html": field}},
 	)
 	p := webtest.Start(t).Open(t, e.link)
-	for range 2 { // nobody is anywhere yet
+	for range 2 { // no person has been in a canvas yet
 		for _, frame := range shown(t, p, 2) {
 			webtest.Eval[any](t, frame, win+`.input.focus(), 0`)
 			frame.Wait(t, document+`.activeElement === `+win+`.input`)
