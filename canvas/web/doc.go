@@ -158,7 +158,8 @@
 // 20 runs, and no person's move was mistaken; Firefox and WebKitGTK were not measured. With
 // a touch screen the guard is off, because the shield would swallow the first touch. A
 // screen reader that moves the focus from one canvas to another, without Tab, is taken for
-// a theft.
+// a theft. A focus that no person moved, such as that of a canvas that focuses itself while it
+// is loaded, is not protected.
 //
 // # Browsers
 //

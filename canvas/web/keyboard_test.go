@@ -66,14 +66,20 @@ func TestKeyboardThief(t *testing.T) {
 }
 
 // TestKeyboardMoves: a person's own moves from canvas to canvas, by presses and by Tab, and
-// those of the page stop none.
+// those of the page stop none, and neither does a canvas that takes a focus that no person
+// has moved yet.
 func TestKeyboardMoves(t *testing.T) {
 	e := start(t, nil,
 		site{id: "one", title: "One", files: map[string]string{"index.html": field}},
 		site{id: "two", title: "Two", files: map[string]string{"index.html": field}},
 	)
 	p := webtest.Start(t).Open(t, e.link)
-	shown(t, p, 2)
+	for range 2 { // no person has been in a canvas yet
+		for _, frame := range shown(t, p, 2) {
+			webtest.Eval[any](t, frame, win+`.input.focus(), 0`)
+			frame.Wait(t, document+`.activeElement === `+win+`.input`)
+		}
+	}
 	const focused = `document.activeElement?.closest(".card")?.querySelector("h2").textContent + " " + document.activeElement?.localName`
 	for range 3 {
 		for _, title := range []string{"One", "Two"} {

@@ -366,7 +366,7 @@ export class Card {
   focusFrame() {
     const frame = this.element.querySelector("iframe");
     this.#focusFrom = frame ? undefined : document.activeElement;
-    focusMoves();
+    focusMoves(frame);
     frame?.focus();
   }
 
@@ -432,7 +432,7 @@ export class Card {
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
     if (this.#focusFrom && this.#focusFrom === document.activeElement) {
-      focusMoves();
+      focusMoves(this.#mount.element);
       this.#mount.element.focus();
     }
     this.#focusFrom = undefined;

@@ -14,10 +14,12 @@ const POLL = 8; // ms; moves from frame to frame cause no event here
 const TAB = 500; // ms after a Tab in which the focus may enter a frame
 const OWN = 1_000; // ms after this page moved the focus
 
+/** @type {Element | undefined} */ let movedTo;
 let movedAt = -Infinity;
 
-/** Notes that this page moves the focus into a frame. */
-export function focusMoves() {
+/** Notes that this page moves the focus into a frame. @param {Element | null} frame */
+export function focusMoves(frame) {
+  movedTo = frame ?? undefined;
   movedAt = performance.now();
 }
 
@@ -28,25 +30,31 @@ export function focusMoves() {
  */
 export function guardKeyboard(stop, press, back) {
   if (matchMedia("(any-pointer: coarse)").matches) return;
-  /** @type {Element | null} What the person was in */ let holder = null;
+  /** @type {Element | null} What has the focus */ let holder = null;
+  let held = false; // by a person: a canvas that took the focus when nothing had it is not protected
   /** @type {Element | null} The stage under the pointer */ let under = null;
   let tabAt = -Infinity;
   let timer = 0;
 
-  /** Whether what a person types there must not go elsewhere. @param {Element | null} el */
-  const isHeld = (el) => el?.isConnected && (el instanceof HTMLIFrameElement || el instanceof HTMLTextAreaElement
-    || (el instanceof HTMLInputElement && !/^(button|checkbox|radio|submit|reset|range|color|file|image)$/.test(el.type)));
+  /** Whether a person can type there. @param {Element | null} el */
+  const isText = (el) => el instanceof HTMLTextAreaElement || (el instanceof HTMLInputElement && !/^(button|checkbox|radio|submit|reset|range|color|file|image)$/.test(el.type));
+
+  /** Whether a person moved the focus into a frame, as far as this page knows. @param {HTMLIFrameElement} frame */
+  function byPerson(frame) {
+    const at = performance.now();
+    return frame.parentElement === under || at - tabAt <= TAB || (frame === movedTo && at - movedAt <= OWN);
+  }
 
   function look() {
     const now = document.activeElement;
     if (now === holder) return follow();
-    const at = performance.now();
-    if (now instanceof HTMLIFrameElement && isHeld(holder) && now.parentElement !== under && at - tabAt > TAB && at - movedAt > OWN) {
-      const from = holder;
+    const from = holder;
+    if (now instanceof HTMLIFrameElement && held && holder?.isConnected && !byPerson(now)) {
       stop(now);
       giveBack(/** @type {HTMLElement} */ (from));
     }
     holder = document.activeElement;
+    held = isText(holder) || (holder instanceof HTMLIFrameElement && (holder === from || byPerson(holder)));
     follow();
   }
 
@@ -81,6 +89,7 @@ export function guardKeyboard(stop, press, back) {
     under?.querySelector(".shield")?.classList.remove("down");
     stage?.querySelector(".shield")?.classList.add("down");
     under = stage;
+    held ||= stage !== null && holder?.parentElement === stage;
   };
   document.addEventListener("pointerover", over, true);
   document.addEventListener("pointerdown", ({ target }) => { // on a shield that has just gone away: the press does not reach the canvas, but the keys will
