@@ -26,7 +26,7 @@ type Updated struct {
 	// person (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
 	IsPrivate *bool `json:"isPrivate,omitzero"`
 	// Meta changes members of the state's _meta: null removes one, any other value sets
-	// it. Only the host sets it (canvas/PROTOCOL.md section 4.9).
+	// it. Of an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md section 4.9).
 	Meta ahp.Value `json:"_meta,omitzero"`
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -22,8 +21,9 @@ import (
 // The same provider runs in a host and in a client that dials one. In a host, only
 // Save and the methods of Records wait: for the disk. In a client, Update and Post
 // wait for the host's echo and fail while the client has no connection, which does
-// not end the handle. PostTo, PostEncoded, Raise, RaiseFor, Note, Attention, Progress, WithdrawEvents, Save, MarkStale, Reopen
-// and changes of Records return [ErrUnsupported] there: AHP has no message for them.
+// not end the handle. Attention, Progress
+// and OfferCopy do not wait in either. PostTo, PostEncoded, Raise, RaiseFor, Note, WithdrawEvents, Save,
+// MarkStale, Reopen and changes of Records return [ErrUnsupported] there: AHP has no message for them.
 type Handle struct {
 	backend           Backend
 	session, instance string
@@ -221,14 +221,11 @@ func (h *Handle) Attention(reason string) error {
 // it until done reaches total, or Progress(0, 0, "") or the end of the handle. It may be
 // called often: pages receive at most four changes a second, the last one always.
 func (h *Handle) Progress(done, total float64, text string) error {
-	if !(done >= 0 && total >= 0) || math.IsInf(done, 0) || math.IsInf(total, 0) {
+	p := Progress{Done: done, Total: total, Text: text}
+	if !p.valid() {
 		return fmt.Errorf("canvas: progress of %v of %v: want numbers from 0", done, total)
 	}
-	p := Progress{Done: done, Total: total, Text: ahp.Line(text, MaxReason)}
-	if total > 0 && done >= total || p == (Progress{}) {
-		return h.announce(MetaProgress, nil)
-	}
-	return h.announce(MetaProgress, p)
+	return h.announce(MetaProgress, p.shown())
 }
 
 // OfferCopy offers people a copy of what the canvas holds, as a file of this name: the

@@ -2,6 +2,8 @@ package canvas
 
 import (
 	"maps"
+	"math"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -43,6 +45,73 @@ type Progress struct {
 type Copy struct {
 	Name string `json:"name"` // of the file
 	Path string `json:"path"` // of the content, which the provider makes when it is read
+}
+
+// Announced returns what the host takes of the _meta of an update of a client provider, nil
+// if there is nothing: [MetaAttention], whose time the host sets, [MetaProgress] and
+// [MetaCopy], within their limits.
+func Announced(st CanvasState, meta ahp.Value, now time.Time) ahp.Value {
+	taken := map[string]any{}
+	for name, raw := range metaMembers(meta) {
+		take := announced[name]
+		if take == nil {
+			continue
+		}
+		if value, ok := take(st, raw, now); ok {
+			taken[name] = value
+		}
+	}
+	if len(taken) == 0 {
+		return nil
+	}
+	return ahp.MustMarshal(taken)
+}
+
+// announced are the members that a provider announces. A function returns the value to set,
+// nil to remove the member, and whether the given value is valid.
+var announced = map[string]func(st CanvasState, raw ahp.Value, now time.Time) (any, bool){
+	MetaAttention: func(st CanvasState, raw ahp.Value, now time.Time) (any, bool) {
+		var before Attention
+		var given struct {
+			Reason string `json:"reason,omitzero"`
+		}
+		ok := raw.Kind() == 'n' || ahp.Unmarshal(raw, &given) == nil
+		a := Attention{ahp.Line(given.Reason, MaxReason), now.UTC().Format(time.RFC3339)}
+		if a.Reason == "" {
+			return nil, ok
+		}
+		if ahp.Unmarshal(metaMember(st.Meta, MetaAttention), &before) == nil && before.Reason == a.Reason {
+			a.Since = before.Since
+		}
+		return a, ok
+	},
+	MetaProgress: func(_ CanvasState, raw ahp.Value, _ time.Time) (any, bool) {
+		var p Progress
+		ok := raw.Kind() == 'n' || ahp.Unmarshal(raw, &p) == nil && p.valid()
+		return p.shown(), ok
+	},
+	MetaCopy: func(st CanvasState, raw ahp.Value, _ time.Time) (any, bool) {
+		var c Copy
+		ok := raw.Kind() == 'n' || ahp.Unmarshal(raw, &c) == nil
+		if c.Name = ahp.Line(c.Name, MaxCopyName); c.Name == "" {
+			return nil, ok
+		}
+		_, _, err := ParseContentURI(ContentURL(st.InstanceID, c.Path))
+		return c, ok && err == nil
+	},
+}
+
+func (p Progress) valid() bool {
+	return p.Done >= 0 && p.Total >= 0 && !math.IsInf(p.Done, 0) && !math.IsInf(p.Total, 0)
+}
+
+// shown returns p with its text within its limit, nil once the work is done.
+func (p Progress) shown() any {
+	p.Text = ahp.Line(p.Text, MaxReason)
+	if p.Total > 0 && p.Done >= p.Total || p == (Progress{}) {
+		return nil
+	}
+	return p
 }
 
 // metaChange returns the _meta of an [Updated] that sets one member, or removes it if the

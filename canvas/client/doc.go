@@ -85,7 +85,9 @@
 // wait until the host lists the canvas, subscribe to its channel, and wait for the
 // echo. They fail while there is no connection, and while the canvas is stale. The
 // host checks the limits: an update that breaks one is a [*Refused], or fails the
-// open if it was made before Open returned. Opened.HTTP has no effect.
+// open if it was made before Open returned. Opened.HTTP has no effect. Attention,
+// Progress and OfferCopy do not wait: the newest values are sent when the host can take
+// them, and again after a resume.
 //
 // A [canvas.Messenger] receives the messages of Views, because the client subscribes
 // to its channel when the host lists the canvas, and after each resume. It does not
@@ -99,7 +101,8 @@
 //
 // A client owns one connection, whose goroutines [Client.Close] and Reconnect wait
 // for. It also starts a timer for each dispatch, and goroutines that reconnect, that
-// deliver the messages in a mailbox, that subscribe for a Messenger, and that close
+// deliver the messages in a mailbox, that send what an instance announces, that
+// subscribe for a Messenger, and that close
 // an instance after a resume. Close waits for all of them. All queues are limited:
 // calls, incoming requests and messages by package peer, dispatches by
 // Options.Dispatches, and a watch by Options.WatchBytes. A watch above its limit ends

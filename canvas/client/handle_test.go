@@ -227,6 +227,85 @@ func TestHandleUnsupported(t *testing.T) {
 	})
 }
 
+// What a provider announces reaches the state, at most four times a second, also before
+// Open has returned, while there is no connection, and after the canvas was stale.
+func TestAnnounce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opens := 0
+		h, c, newest := providesGauges(t, func(h *canvas.Handle, _ *gauge) {
+			if opens++; opens > 1 {
+				return
+			}
+			if err := h.Attention("early"); err != nil {
+				t.Error(err)
+			}
+		})
+		o := h.openGauge("g1")
+		shown := func() (reason string, done float64) {
+			t.Helper()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			var meta struct {
+				A canvas.Attention `json:"x-ahp-canvas/attention"`
+				P canvas.Progress  `json:"x-ahp-canvas/progress"`
+			}
+			if st := h.canvasState(o.Channel); st.Meta != nil {
+				_ = ahp.Unmarshal(st.Meta, &meta) // other members are not looked at
+			}
+			return meta.A.Reason, meta.P.Done
+		}
+		if reason, _ := shown(); reason != "early" {
+			t.Errorf("after the open: %q", reason)
+		}
+		w := h.dial(t, client.Options{Subscriptions: []string{o.Channel}}).Watch(o.Channel)
+		next(t, w)
+		g := newest().h
+		for n := range 100 {
+			if err := g.Progress(float64(n), 100, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if reason, done := shown(); reason != "early" || done != 99 {
+			t.Errorf("after 100 steps: %q, %v", reason, done)
+		}
+		if n := len(queued(w)); n > 5 {
+			t.Errorf("%d updates for 100 steps", n)
+		}
+		h.net.cut()
+		time.Sleep(time.Minute) // the grace period is over
+		if reason, _ := shown(); reason != "" {
+			t.Errorf("while stale: %q", reason)
+		}
+		if err := g.Attention("late"); err != nil {
+			t.Error(err)
+		}
+		if err := c.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if reason, done := shown(); reason != "late" || done != 99 {
+			t.Errorf("after the return: %q, %v", reason, done)
+		}
+		if err := h.closeCanvas("g1"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		wantErr(t, g.Attention("x"), canvas.ErrHandleClosed)
+	})
+}
+
+// queued returns the events that a watch has.
+func queued(w *client.Watch) (events []client.Event) {
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	for {
+		ev, err := w.Next(done)
+		if err != nil {
+			return events
+		}
+		events = append(events, ev)
+	}
+}
+
 // Messages of Views reach the instance in order, also after a resume.
 func TestMessenger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 // instance is a canvas that this client provides, from its first Open until it is
-// closed. It is the [canvas.Backend] of its handle.
+// closed. It is the [canvas.Backend] of its handle, and a [canvas.Announcer].
 type instance struct {
 	c       *Client
 	key     instanceKey
@@ -26,6 +26,8 @@ type instance struct {
 
 	listed  chan struct{} // closed when the host's catalog has the canvas
 	channel string        // set before listed is closed
+
+	announced announcements // guarded by the client's mutex
 
 	// mu guards what follows. Nothing is called under it.
 	mu      sync.Mutex

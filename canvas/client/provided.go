@@ -102,6 +102,7 @@ func (p *provided) add(s *slot, i *instance) {
 	} else if i.isListed() {
 		p.listen(i)
 	}
+	i.announceAgain()
 }
 
 // remove takes the instance out of the slot. It returns nil if there is none.
@@ -199,6 +200,7 @@ func (p *provided) resumed() {
 	defer p.mu.Unlock()
 	for _, i := range p.channels {
 		p.listen(i)
+		i.announceAgain()
 	}
 }
 

@@ -70,7 +70,7 @@ func (k *kind) permitUpdate(d *channels.Dispatch, st canvas.CanvasState, i *inst
 		return err // refused as it was sent
 	}
 	if changed || a.Meta != nil {
-		a.Title, a.Status, a.Meta = u.Title, u.Status, nil // only the host sets _meta
+		a.Title, a.Status, a.Meta = u.Title, u.Status, canvas.Announced(st, a.Meta, k.engine.now())
 		d.Replace(a)
 	}
 	return nil

@@ -153,6 +153,7 @@
   function changed(removed) {
     if (removed) return notice("page", "The agent has removed this page.", [["Dismiss"]]);
     if (!touched && !queue.length) return load();
+    canvas.attention?.("The agent has changed this page");
     notice("page", "The agent has changed this page.", [["Load it", load]]);
   }
 

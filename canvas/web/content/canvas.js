@@ -115,6 +115,7 @@ export function offerLink(url) {
  * @param {string} reason
  */
 export const attention = (reason) => port.postMessage({ t: "attention", reason: String(reason) });
+
 /** @type {(() => { unsaved?: boolean, state?: any } | void) | undefined} */
 let leave;
 

@@ -233,6 +233,11 @@ func (i *panel) showStatus(words string) {
 	if err := i.h.SetStatus(i.h.Context(), words); err != nil && i.h.Context().Err() == nil {
 		i.p.logger.Warn("a2ui: status not updated", "err", err)
 	}
+	work := ""
+	if i.turns.running {
+		work = i.name() + " works on it"
+	}
+	_ = i.h.Progress(0, 0, work) // of a turn only its end is known
 }
 
 // Close ends the instance. A turn of a remote agent is canceled.

@@ -117,10 +117,19 @@ func TestSayLater(t *testing.T) {
 		if st := b.State(b.channel); *st.Status != "Working…" {
 			t.Errorf("status %q", *st.Status)
 		}
+		const runs = `"x-ahp-canvas/progress":{"done":0,"text":"finder works on it"}`
+		if st := b.State(b.channel); !strings.Contains(string(st.Meta), runs) {
+			t.Errorf("while the turn runs: %s", st.Meta)
+		}
 		a.say <- a2ui.Reply{Text: "Found.", State: "completed"}
 		a.end <- nil
 		if got := b.events(""); len(got) != 1 || got[0] != `{"type":"a2ui.reply","agent":"finder","text":"Found.","state":"completed"}` {
 			t.Errorf("events %v", got)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if st := b.State(b.channel); strings.Contains(string(st.Meta), "progress") {
+			t.Errorf("after the turn: %s", st.Meta)
 		}
 	})
 }

@@ -113,6 +113,7 @@ func (b *agentsHub) sendAll() {
 		ctx := a.h.Context()
 		_ = a.h.Post(ctx, state) // the canvas was closed meanwhile
 		_ = a.h.SetStatus(ctx, status)
+		_ = a.h.Attention(b.waits())
 	}
 }
 
@@ -127,6 +128,7 @@ func (b *agentsHub) open(req canvas.OpenRequest, h *canvas.Handle) (canvas.Opene
 	b.mu.Lock()
 	b.opened[a] = struct{}{}
 	_, status := b.state()
+	_ = h.Attention(b.waits()) // a client's canvas has none
 	b.mu.Unlock()
 	return canvas.Opened{Instance: a, URL: h.ContentURL("/agents.html"), Title: "Agents", Status: status}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
@@ -33,6 +34,41 @@ type backend struct {
 	toAll  []string
 	toOne  map[canvas.View][]string
 	others []string // saved, raised, titles and statuses
+
+	reasons chan string // why the canvas waits for the person, and what runs; "" for nothing
+}
+
+// Announce implements [canvas.Announcer].
+func (b *backend) Announce(name string, value any) error {
+	reason := ""
+	if waits, ok := value.(canvas.Attention); ok {
+		reason = waits.Reason
+	}
+	if p, ok := value.(canvas.Progress); ok && name == canvas.MetaProgress {
+		reason = p.Text
+	}
+	if b.reasons != nil && name != canvas.MetaCopy {
+		select {
+		case b.reasons <- reason:
+		case <-b.ctx.Done():
+		}
+	}
+	return nil
+}
+
+// waits fails the test unless the canvas announces this.
+func (b *backend) waits(t *testing.T, want string) {
+	t.Helper()
+	for got := ""; ; {
+		select {
+		case got = <-b.reasons:
+			if got == want {
+				return
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("the canvas announced %q, want %q", got, want)
+		}
+	}
 }
 
 func (b *backend) Context() context.Context { return b.ctx }
@@ -180,6 +216,19 @@ var (
 	agentRun = canvas.View{Conn: 3, ClientID: "agent", Role: access.Agent}
 	watcher  = canvas.View{Conn: 4, ClientID: "tv", Role: access.Look}
 )
+
+// TestAgentsAttention: the canvas waits for its owner while an agent asks to be let in.
+func TestAgentsAttention(t *testing.T) {
+	t.Parallel()
+	e := startAgents(t)
+	e.b.reasons = make(chan string, 64)
+	request := e.ask()
+	e.b.waits(t, "One agent waits for you")
+	e.ask()
+	e.b.waits(t, "2 agents wait for you")
+	e.send(owner, e.grantMessage(e.key(owner), request, "geheim", "add_card"))
+	e.b.waits(t, "One agent waits for you")
+}
 
 // TestGrant: the owner lets an agent in; the code goes to that View alone.
 func TestGrant(t *testing.T) {

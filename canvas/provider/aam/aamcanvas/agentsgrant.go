@@ -103,11 +103,9 @@ func (b *agentsHub) state() (message ahp.Value, status string) {
 		}
 	}
 	st.Actions = fit(actions, stateActions)
-	switch n := len(st.Requests); {
-	case n == 1:
-		status = "One agent waits for you"
-	case n > 1:
-		status = fmt.Sprintf("%d agents wait for you", n)
+	status = b.waits()
+	switch {
+	case status != "":
 	case len(all) == 1:
 		status = "One agent is let in"
 	case len(all) > 1:
@@ -120,6 +118,18 @@ func (b *agentsHub) state() (message ahp.Value, status string) {
 		Revision int64       `json:"revision"`
 		State    agentsState `json:"state"`
 	}{"state", b.revision, st}), status
+}
+
+// waits says how many agents wait for the person's answer; "" if none does.
+func (b *agentsHub) waits() string {
+	switch n := len(b.site.Pending()); n {
+	case 0:
+		return ""
+	case 1:
+		return "One agent waits for you"
+	default:
+		return fmt.Sprintf("%d agents wait for you", n)
+	}
 }
 
 // fit returns the first items whose encoding has at most limit bytes.

@@ -359,10 +359,11 @@ func TestDecisions(t *testing.T) {
 		"an agent's View": {agentRun, e.decision(owner, ask, approved, ""), "person_required"},
 		"one that looks":  {watcher, e.decision(owner, ask, approved, ""), "person_required"},
 		"another word":    {owner, e.decision(owner, ask, "yes", ""), canvas.CodeInputInvalid},
+		"code in clear":   {owner, map[string]any{"aam": "code", "code": "KQ7F-M2XW"}, CodeNotSealed},
 		"PIN in clear":    {owner, map[string]any{"aam": "decide", "ask": ask.ID, "digest": ask.Digest, "decision": approved, "pin": "geheim"}, CodeNotSealed},
 	} {
 		e.send(c.from, c.m)
-		if got := last[answer](t, e.b, c.from, "refused"); got.Code != c.code {
+		if got := last[answer](t, e.b, c.from, "refused"); got.Code != c.code || c.code == CodeNotSealed && !strings.Contains(got.Message, "in the clear") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -372,6 +373,14 @@ func TestDecisions(t *testing.T) {
 	}
 	if n, _ := e.cafe.calls(); n != 0 {
 		t.Fatalf("%d requests without an approval", n)
+	}
+	for _, v := range []canvas.View{agentRun, watcher} { // who decides nothing has no use for a key
+		e.send(v, map[string]any{"aam": "hello"})
+		e.b.mu.Lock()
+		if strings.Contains(fmt.Sprint(e.b.toOne[v]), `"aam":"key"`) {
+			t.Errorf("%s got a key", v.ClientID)
+		}
+		e.b.mu.Unlock()
 	}
 	good := e.decision(owner, ask, approved, "")
 	e.send(owner, good)
@@ -524,6 +533,30 @@ func TestExpiry(t *testing.T) {
 	if n, _ := e.cafe.calls(); n != 0 {
 		t.Errorf("%d requests", n)
 	}
+}
+
+// TestSiteAttention: the card waits for the person while a call waits for approval, and shows
+// progress while the site works.
+func TestSiteAttention(t *testing.T) {
+	t.Parallel()
+	e := startSite(t)
+	e.b.reasons = make(chan string, 64)
+	if o := e.invoke("invoke", checkCall); o.WaitsFor != "approval" {
+		t.Fatal(o)
+	}
+	e.b.waits(t, "The agent asks: check")
+	e.send(owner, e.decision(owner, e.asked(owner)[0], declined, ""))
+	e.b.waits(t, "")
+	e.signIn()
+	e.cafe.hold = make(chan struct{})
+	if o := e.invoke("invoke", checkCall); o.WaitsFor != "approval" {
+		t.Fatal(o)
+	}
+	e.b.waits(t, "The agent asks: check")
+	e.send(owner, e.decision(owner, e.asked(owner)[0], approved, ""))
+	e.b.waits(t, "check runs at "+e.s.at.Host())
+	close(e.cafe.hold)
+	e.b.waits(t, "")
 }
 
 // TestManyAsks: an agent cannot bury the person in questions.

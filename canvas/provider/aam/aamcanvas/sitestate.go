@@ -196,12 +196,9 @@ func (s *siteCanvas) label() (title, status string) {
 	}
 	title = ahp.Line(s.manifest.Site.Name, 60) + " (" + s.at.Host() + ")"
 	_, in := s.client.SignedInAt(s.manifest, s.at, hostOwner)
-	for _, c := range s.calls {
-		if c.ask != nil {
-			return title, "Waits for you"
-		}
-	}
 	switch {
+	case s.waits() != "":
+		return title, "Waits for you"
 	case len(s.client.Ledger().Unknown(s.at.String())) > 0:
 		return title, "A payment's outcome is not known"
 	case in:
@@ -220,6 +217,28 @@ func (s *siteCanvas) changed() {
 	ctx := s.h.Context()
 	_ = s.h.Post(ctx, s.state()) // the canvas was closed meanwhile
 	_ = s.h.Update(ctx, canvas.Update{Title: ahp.Set(title), Status: ahp.Set(status)})
+	_ = s.h.Attention(s.waits())
+	_ = s.h.Progress(0, 0, s.runs()) // how long a site takes is not known
+}
+
+// runs says what the site works on; "" if it works on nothing. The mutex is held.
+func (s *siteCanvas) runs() string {
+	for _, id := range s.order {
+		if c := s.calls[id]; c.running {
+			return c.action + " runs at " + s.at.Host()
+		}
+	}
+	return ""
+}
+
+// waits says which call waits for the person's answer; "" if none does. The mutex is held.
+func (s *siteCanvas) waits() string {
+	for _, id := range s.order {
+		if c := s.calls[id]; c.ask != nil {
+			return "The agent asks: " + c.action
+		}
+	}
+	return ""
 }
 
 func (s *siteCanvas) sendState(to canvas.View) {

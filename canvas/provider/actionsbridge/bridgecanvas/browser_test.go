@@ -676,6 +676,32 @@ func TestBrowserStatus(t *testing.T) {
 	})
 }
 
+// TestBrowserAttention: the card waits for the person while a page waits for a decision.
+func TestBrowserAttention(t *testing.T) {
+	in(t, func(t *testing.T) {
+		b := newBrowserBench(t, ab.Options{})
+		o := b.Open(bridgecanvas.BrowserID, "all", nil)
+		reason := func() string {
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			var meta map[string]canvas.Attention
+			_ = ahp.Unmarshal(b.State(o.Channel).Meta, &meta) // without attention, the member is absent
+			return meta[canvas.MetaAttention].Reason
+		}
+		if got := reason(); got != "" {
+			t.Errorf("without pages: %q", got)
+		}
+		w := b.connect(shopPage, "r1", "https://shop.example/", `"title":"Shop"`)
+		if got := reason(); got != "shop.example asks to be used by the agent" {
+			t.Errorf("while a page waits: %q", got)
+		}
+		w.conn.Close()
+		if got := reason(); got != "" {
+			t.Errorf("after the page left: %q", got)
+		}
+	})
+}
+
 // TestBrowserProvider holds both canvases against the contracts of providers.
 func TestBrowserProvider(t *testing.T) {
 	for _, id := range []string{bridgecanvas.BrowserID, bridgecanvas.PageID} {
@@ -692,7 +718,10 @@ func TestBrowserProvider(t *testing.T) {
 			d = p.Declarations()[1]
 		}
 		t.Run(id, func(t *testing.T) {
-			canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: d, Input: ahp.Value(`{}`), Path: "/index.html", Action: "call", ActionInput: ahp.Value(`{"name":"look"}`)})
+			canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: d, Input: ahp.Value(`{}`), Path: "/index.html", Action: "call", ActionInput: ahp.Value(`{"name":"look"}`), Decisions: []string{
+				`{"actions":"allow","runtime_id":"none"}`, `{"actions":"allow","runtime_id":"none","scripts":true}`,
+				`{"actions":"refuse","runtime_id":"none"}`, `{"actions":"disconnect","runtime_id":"none"}`,
+			}})
 		})
 	}
 }

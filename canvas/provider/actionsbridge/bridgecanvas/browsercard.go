@@ -2,6 +2,7 @@ package bridgecanvas
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -134,14 +135,18 @@ func (c *browserCard) decide(from canvas.View, runtimeID string, v actionsbridge
 	var err error
 	switch {
 	case !from.Person():
-		err = canvas.ErrNotAPerson
+		err = from.MustBePerson()
 	case !mine:
 		err = fmt.Errorf("this card is about another page")
 	default:
 		err = c.p.bridge.Judge(runtimeID, v)
 	}
 	if err != nil {
-		_ = c.h.PostTo(c.h.Context(), from, ahp.MustMarshal(refusedMessage{"refused", runtimeID, err.Error()}))
+		m := refusedMessage{Actions: "refused", RuntimeID: runtimeID, Message: err.Error()}
+		if e, ok := errors.AsType[*canvas.Error](err); ok {
+			m.Code, m.Message = e.Code, e.Message
+		}
+		_ = c.h.PostTo(c.h.Context(), from, ahp.MustMarshal(m)) // the View has left
 		return
 	}
 	c.p.update()
@@ -150,6 +155,7 @@ func (c *browserCard) decide(from canvas.View, runtimeID string, v actionsbridge
 type refusedMessage struct {
 	Actions   string `json:"actions"`
 	RuntimeID string `json:"runtime_id"`
+	Code      string `json:"code,omitzero"`
 	Message   string `json:"message"`
 }
 
@@ -229,11 +235,37 @@ func (p *Provider) updateCards() {
 		cards = append(cards, c)
 	}
 	p.mu.Unlock()
-	summary := p.summary()
+	summary, waits := p.summary(), p.waits()
 	for _, c := range cards {
 		c.post(c.state())
 		p.updateTitle(c, summary)
+		_ = c.h.Attention(c.waits(waits)) // the canvas was closed meanwhile
 	}
+}
+
+// waits names the page that waits for the person's decision; "" if none does.
+func (p *Provider) waits() string {
+	for _, r := range p.bridge.Runtimes() {
+		if r.State == actionsbridge.Waiting {
+			return cardTitle(r) + " asks to be used by the agent"
+		}
+	}
+	return ""
+}
+
+// waits returns why the card waits for the person: the card of one page only if that page
+// does.
+func (c *browserCard) waits(any string) string {
+	c.p.mu.Lock()
+	isPage, id := c.isPage, c.runtimeID
+	c.p.mu.Unlock()
+	if !isPage {
+		return any
+	}
+	if r, ok := c.p.bridge.Runtime(id); ok && r.State == actionsbridge.Waiting {
+		return "This page asks to be used by the agent"
+	}
+	return ""
 }
 
 // updateTitle sets the title and the status of a card.
