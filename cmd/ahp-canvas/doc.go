@@ -12,6 +12,7 @@
 // Working with a running host:
 //
 //	ahp-canvas ls         list canvases that can be opened, and open ones
+//	ahp-canvas describe   show what a canvas is for, its input and its actions
 //	ahp-canvas open       open a canvas, or update an open one
 //	ahp-canvas invoke     run an action of an open canvas
 //	ahp-canvas close      close an open canvas

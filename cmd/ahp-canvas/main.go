@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/systemd"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
@@ -20,6 +21,6 @@ func main() {
 		signal.Stop(signals)
 		cancel()
 	}()
-	env := &term.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Version: thisBuild().Version}
+	env := &term.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Version: thisBuild().Version, Manager: systemd.FromEnv()}
 	os.Exit(run(ctx, env, os.Args[1:]))
 }

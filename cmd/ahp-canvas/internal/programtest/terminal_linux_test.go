@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,7 +53,9 @@ func TestWhatIsAwaited(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		silence := time.AfterFunc(time.Minute, func() { _, _ = near.WriteString("nothing\n") })
 		line, err := bufio.NewReader(far).ReadString('\n')
+		silence.Stop()
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if !strings.HasPrefix(line, c.want) {

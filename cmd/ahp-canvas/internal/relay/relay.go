@@ -63,9 +63,9 @@ func run(ctx context.Context, env *term.Env, o options) (err error) {
 	if o.limits, err = o.limits.Fit(logger); err != nil {
 		return err
 	}
-	ln, err := net.Listen("tcp", o.listen)
+	ln, err := listen(env, o.listen)
 	if err != nil {
-		return listener.Error(term.CodeRelayNotStarted, o.listen, err)
+		return err
 	}
 	defer ln.Close()
 	s, err := newServer(o, ln, logger)
@@ -80,7 +80,22 @@ func run(ctx context.Context, env *term.Env, o options) (err error) {
 	if err := greet(env, s.names); err != nil {
 		return err
 	}
+	env.Manager.Ready("serving " + s.names.origins[0] + "/")
+	defer env.Manager.StoppingOn(ctx)()
 	return s.run(ctx, line)
+}
+
+// listen takes the listener of the service manager, or opens one at --listen.
+func listen(env *term.Env, address string) (net.Listener, error) {
+	ln, err := env.Manager.Listener()
+	if err != nil {
+		return nil, term.Failf(term.CodeRelayNotStarted, "%v", err)
+	}
+	if ln != nil {
+		return ln, nil
+	}
+	ln, err = net.Listen("tcp", address)
+	return ln, listener.Error(term.CodeRelayNotStarted, address, err)
 }
 
 // Line is the first line of relay --json.

@@ -12,6 +12,18 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
+// listen takes the listener of the service manager, or opens one at --listen.
+func (s *starting) listen() (ln net.Listener, note string, err error) {
+	passed, err := s.manager.Listener()
+	if err != nil {
+		return nil, "", term.Failf(term.CodeNotStarted, "%v", err)
+	}
+	if passed != nil {
+		return passed, "", nil
+	}
+	return listen(s.options.listen, s.state, s.others)
+}
+
 // listen opens a host's listener. For port 0 it tries the port of the last run first, and
 // takes a free one if that is taken; then note says so.
 func listen(address string, state *statedir.State, others []reach.Published) (ln net.Listener, note string, err error) {

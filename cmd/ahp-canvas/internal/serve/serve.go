@@ -61,6 +61,7 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	if line != nil {
 		defer context.AfterFunc(ctx, func() { fmt.Fprintln(env.Err, "\nStopping. Press Ctrl-C again to stop immediately.") })()
 	}
+	defer env.Manager.StoppingOn(ctx)()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var limiting sync.WaitGroup
@@ -106,6 +107,7 @@ func (h *hosted) show(ctx context.Context, env *term.Env, open []string) (err er
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
+	env.Manager.Ready("serving " + h.endpoint.Page)
 	return h.greet(env, open)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/systemd"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
 )
@@ -58,6 +59,7 @@ type starting struct {
 	logger          *slog.Logger
 	state           *statedir.State
 	others          []reach.Published // hosts that run already
+	manager         systemd.Manager
 	ln              net.Listener
 }
 
@@ -67,7 +69,7 @@ func start(env *term.Env, o options) (_ *hosted, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s := starting{runtimeDir: userdir.Runtime(env.Getenv), dir: o.state, version: env.Version, logger: env.Logger(o.logLevel)}
+	s := starting{runtimeDir: userdir.Runtime(env.Getenv), dir: o.state, version: env.Version, manager: env.Manager, logger: env.Logger(o.logLevel)}
 	if o.limits, err = o.limits.Fit(s.logger); err != nil {
 		return nil, err
 	}
@@ -95,7 +97,7 @@ func (s *starting) start() (_ *hosted, err error) {
 		return nil, err
 	}
 	var note string
-	if s.ln, note, err = listen(s.listen, s.state, s.others); err != nil {
+	if s.ln, note, err = s.listen(); err != nil {
 		return nil, err
 	}
 	h.ln = s.ln

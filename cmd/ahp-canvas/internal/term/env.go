@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/systemd"
 )
 
 // Env is the process as a command sees it. Tests replace its parts.
@@ -16,6 +18,8 @@ type Env struct {
 	Getenv func(string) string
 	// Version is the version of the program.
 	Version string
+	// Manager is the service manager that started the program.
+	Manager systemd.Manager
 	// JSON is set by --json.
 	JSON bool
 }

@@ -1,0 +1,111 @@
+package programtest
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestServiceManager checks that serve and relay take the listener of a socket unit, and
+// report when they are ready and when they stop.
+func TestServiceManager(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	tokens := filepath.Join(t.TempDir(), "tokens.json")
+	m.do(0, "relay", "token", "--tokens", tokens, "--host", "a")
+	for name, args := range map[string][]string{
+		"serve": {"serve", "--state", "memory"},
+		"relay": {"relay", "--tokens", tokens},
+	} {
+		t.Run(name, func(t *testing.T) { checkServiceManager(t, m, args) })
+	}
+}
+
+func checkServiceManager(t *testing.T, m *machine, args []string) {
+	dir, err := os.MkdirTemp("", "notify") // short: the address of a Unix socket has 108 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "s"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer notify.Close()
+	_ = notify.SetReadDeadline(time.Now().Add(2 * time.Minute))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	f, err := ln.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	line := append([]string{"-c", `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@"`, binary}, args...)
+	cmd := exec.CommandContext(t.Context(), "sh", line...)
+	cmd.Env = append(m.env, "NOTIFY_SOCKET="+filepath.Join(dir, "s"))
+	cmd.ExtraFiles, cmd.Stderr = []*os.File{f}, os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	if got := received(t, notify); !strings.HasPrefix(got, "READY=1\nSTATUS=serving http://localhost:"+port+"/") {
+		t.Errorf("%q", got)
+	}
+	resp, err := http.Get("http://localhost:" + port + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if got := received(t, notify); got != "STOPPING=1" {
+		t.Errorf("%q", got)
+	}
+}
+
+func received(t *testing.T, from *net.UnixConn) string {
+	t.Helper()
+	var b [512]byte
+	n, err := from.Read(b[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b[:n])
+}
+
+// TestUnitsAreHardened checks that systemd finds little that the units leave open.
+func TestUnitsAreHardened(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	exposure := regexp.MustCompile(`Overall exposure level for .*: ([0-9.]+)`)
+	for _, unit := range []string{"ahp-canvas.service", "ahp-canvas-relay.service"} {
+		out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--no-pager", "../../packaging/systemd/"+unit).CombinedOutput()
+		found := exposure.FindSubmatch(out)
+		if found == nil {
+			t.Skipf("this systemd-analyze cannot judge a file: %v: %s", err, firstLine(out))
+		}
+		if level, err := strconv.ParseFloat(string(found[1]), 64); err != nil || level > 2.5 {
+			t.Errorf("%s: exposure level %s, want at most 2.5", unit, found[1])
+		}
+	}
+}
+
+func firstLine(out []byte) string {
+	s := bufio.NewScanner(strings.NewReader(string(out)))
+	s.Scan()
+	return s.Text()
+}
