@@ -170,6 +170,9 @@ type PeopleParams struct {
 // PeopleResult is who has a session open.
 type PeopleResult struct {
 	People []Person `json:"people"` // those who came last, first
+	// Unstored says why the host cannot store changes; "" if it can. A page that reaches the
+	// host through a relay learns it here.
+	Unstored string `json:"unstored,omitzero"`
 }
 
 // Person is a connection of a person that is subscribed to a session.

@@ -53,6 +53,9 @@ type Opened struct {
 	// (package bridge). Pages read it from the state's _meta; without it they only read
 	// content.
 	HTTP bool
+	// Sockets says that the instance also answers ws/1 messages: WebSockets, as HTTP is
+	// http/1. Without it the WebSockets of its pages fail.
+	Sockets bool
 	// Links lets the instance's pages offer links to the person (offerLink of
 	// /.ahp/canvas.js): a renderer shows the address and opens it if the person
 	// agrees. Renderers learn it from the state's _meta. Only a host's own providers

@@ -59,7 +59,7 @@ var layers = []layer{
 	{"canvas/provider/form", "canvas canvas/provider/sample ahp", "", "a provider"},
 	{"canvas/provider/chart", "canvas canvas/provider/sample ahp", "", "a provider"},
 	{"canvas/view", "canvas ahp", "", "view/1: pages that answer for a provider"},
-	{"canvas/bridge", "canvas channels ahp ahp/scan", "github.com/segmentio/asm github.com/andybalholm/brotli github.com/klauspost/compress", "http/1: HTTP inside canvas/message"},
+	{"canvas/bridge", "canvas channels ahp ahp/scan", "github.com/segmentio/asm github.com/andybalholm/brotli github.com/klauspost/compress github.com/gorilla/websocket", "http/1 and ws/1: HTTP and WebSockets inside canvas/message"},
 	{"canvas/provider/loopback", "canvas canvas/bridge ahp", "", "a provider"},
 	{"canvas/provider/folder", "canvas canvas/check canvas/view ahp", "", "a provider"},
 	{"canvas/provider/page", "canvas canvas/view ahp ahp/durable", "", "a provider"},

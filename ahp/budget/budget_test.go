@@ -129,6 +129,23 @@ func TestTheLargestAndSlowestAreClosed(t *testing.T) {
 	})
 }
 
+// TestCachesGiveWayFirst: what can be had again is dropped before a connection is closed.
+func TestCachesGiveWayFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(512 * mib)
+		slow := closing(l, "view/", Queues, 60*mib)
+		l.Add(Cache, 60*mib)
+		l.OnPressure(func() { l.Add(Cache, -l.Used(Cache)) })
+		time.Sleep(5 * time.Second)
+		l.Add(State, 150*mib) // 270 MiB, and 210 MiB without the cache
+		synctest.Wait()
+		if *slow || l.Used(Cache) != 0 {
+			t.Errorf("closed: %v, %s", *slow, l)
+		}
+		l.Close()
+	})
+}
+
 // TestARefusedKindIsRelieved checks that a kind whose share is used up closes its slowest
 // holders when others need it.
 func TestARefusedKindIsRelieved(t *testing.T) {

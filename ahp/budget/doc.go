@@ -7,8 +7,9 @@
 //     an action that all of them receive, counts once ([Shared]).
 //   - Each connection has an [Account], and each token has a share that its connections
 //     have in common. So one holder cannot use up what all need.
-//   - Above the soft limit, half of the budget, the ledger closes the connections that
-//     hold most for the longest time ([Holder]).
+//   - Above the soft limit, half of the budget, the ledger empties caches
+//     ([Ledger.OnPressure]), and then closes the connections that hold most for the longest
+//     time ([Holder]).
 //     Connections that hold little are never closed.
 //   - Above the hard limit, three quarters of the budget, [Account.Take] returns
 //     [ErrFull]: new work waits ([Account.Wait]) or is refused. The last quarter is

@@ -35,6 +35,7 @@ type Ledger struct {
 	ended    bool
 	accounts map[*Account]struct{}
 	tokens   map[string]*token
+	caches   []func()
 }
 
 // counter is alone on its cache line, because all connections change the counters.
@@ -129,6 +130,17 @@ func (l *Ledger) Add(k Kind, n int64) {
 	if now := l.total.Add(n); n > 0 && now > l.soft() {
 		l.relieve()
 	}
+}
+
+// OnPressure registers a function that empties a cache. The ledger calls it above the soft
+// limit, before it closes connections.
+func (l *Ledger) OnPressure(empty func()) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.caches = append(l.caches, empty)
 }
 
 // Close waits for the goroutine that closes connections, and starts none any more.

@@ -24,6 +24,12 @@ func (l *Ledger) run() {
 		return
 	}
 	defer l.wg.Done()
+	l.mu.Lock()
+	caches := l.caches
+	l.mu.Unlock()
+	for _, empty := range caches {
+		empty()
+	}
 	excess := l.excess()
 	for k := range l.pressed {
 		l.pressed[k].Store(false)

@@ -3,6 +3,9 @@
 // in this package specifies the messages, schema.json is their JSON Schema, and
 // testdata/exchanges are tests for implementations in other languages.
 //
+// ws/1 is the same for WebSockets (PROTOCOL.md section 9, ws.schema.json and
+// testdata/sockets): [Sockets] is the host's side of it.
+//
 // [Server] is the host's side: it answers a View's requests with an http.RoundTripper.
 // [Client] is the page's side in Go: an http.RoundTripper that sends messages.
 //
@@ -20,6 +23,9 @@
 //   - A failure ends one request, with a status and a text without URLs. Other requests
 //     are not affected, whatever a page sends.
 //   - Cookies and credentials of the app do not leave the host.
+//   - A WebSocket's messages are in order in both directions, and 256 KiB of each direction
+//     are buffered (its window). A View has at most 64 WebSockets. A failure ends one of
+//     them, with a code.
 //
 // # Ownership
 //
@@ -27,6 +33,9 @@
 // and ends with the request. Grants are sent by the app's transport when it reads, and by
 // Message. Server.Close cancels all requests and waits for them; the RoundTripper must end
 // when its request's context is canceled.
+//
+// A WebSocket has a goroutine that alone sends opened, message and closed, and one that
+// writes to the app; both end with it (socket.go). Sockets.Close waits for them.
 //
 // Server.mu guards the Views and their streams; each window and each body buffer has its
 // own lock. Nothing is sent and no callback is called with one of them held. A stream's
@@ -41,6 +50,6 @@
 //   - The head of a response waits at most 2 ms for a small body, so that most responses
 //     are one message. An event stream's head is not delayed.
 //
-// The package imports canvas (View), channels (ConnID), ahp, segmentio/asm for base64, and
-// brotli and zstd for content codings.
+// The package imports canvas (View), channels (ConnID), ahp, segmentio/asm for base64,
+// brotli and zstd for content codings, and gorilla/websocket for the app's WebSockets.
 package bridge

@@ -105,7 +105,7 @@ func TestDocumentExamples(t *testing.T) {
 	}
 	n := 0
 	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, `{"x-ahp"`) || strings.Contains(line, "<") {
+		if !strings.HasPrefix(line, `{"x-ahp":"http/1"`) || strings.Contains(line, "<") {
 			continue
 		}
 		n++

@@ -83,8 +83,7 @@ func (c *Content) StreamResource(ctx context.Context, from *channels.Subscriber,
 	case err != nil:
 		return nil, nil, nil, err
 	case large != nil:
-		large.Data = c.pins.Share(key, large.Data)
-		return nil, large.WriteRead, c.pins.Hold(from.Account, key, large.Data), nil
+		return nil, large.WriteRead, c.pins.HoldResource(from.Account, key, large), nil
 	case v == nil:
 		return contentjson.NotModified(etag), nil, func() {}, nil
 	}
@@ -206,11 +205,18 @@ func (c *Content) readable(find func(tx *channels.ReadTx) (*instance, bool)) (t 
 func (c *Content) read(ctx context.Context, t readTarget, path canvas.ContentPath, have, form string, encode func(r *contentjson.Resource, again bool) ahp.Value) (v ahp.Value, etag string, err error) {
 	k := contentjson.Key{Channel: t.channel, Path: path.String(), Form: form}
 	kept, known := c.cache.Get(k)
-	ask := have
-	if kept.Value != nil {
-		ask = kept.ETag
+	ask, sent := have, c.pins.Current(k)
+	switch {
+	case kept.Value != nil:
+		ask, sent = kept.ETag, nil
+	case sent != nil:
+		ask = sent.ETag
 	}
 	r, err := c.fetch(ctx, t, canvas.ReadRequest{Path: path, ETag: ask})
+	if err == nil && r == nil && sent != nil && ask != have {
+		own := *sent
+		r = &own // what others receive now, and what the reader does not have
+	}
 	switch {
 	case err != nil:
 		return nil, "", err

@@ -319,3 +319,48 @@ func TestLargeContent(t *testing.T) {
 		}
 	}
 }
+
+// TestSentContentIsReadOnce: while one connection receives large content, the provider is
+// asked only whether it is still the same. Changed content is read.
+func TestSentContentIsReadOnce(t *testing.T) {
+	h, f, _ := newFake(t, engine.Options{Limits: canvas.Limits{CacheBytes: 1 << 10}})
+	data, etag, whole := bytes.Repeat([]byte("x"), 2<<20), "1", 0
+	f.read = func(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
+		if req.ETag == etag {
+			return canvas.Content{NotModified: true}, nil
+		}
+		whole++
+		return canvas.Content{Data: bytes.Clone(data), ETag: etag, ContentType: "text/plain"}, nil
+	}
+	o, err := open(h, "one", "")
+	ok(t, err)
+	uri := canvas.ContentURL("one", "/a.txt")
+	read := func(name string, reads int) (text string, done func()) {
+		t.Helper()
+		v := h.Connect(name)
+		v.Subscribe(o.Channel)
+		_, write, done, err := h.Canvases.Content.StreamResource(t.Context(), v.Sub, canvas.CanvasReadResourceParams{Channel: o.Channel, URI: uri})
+		ok(t, err)
+		var out bytes.Buffer
+		ok(t, write(&out))
+		if whole != reads {
+			t.Errorf("%s: the provider has sent the content %d times, want %d", name, whole, reads)
+		}
+		return out.String(), done
+	}
+	first, endFirst := read("first", 1)
+	second, endSecond := read("second", 1)
+	if first != second || !strings.Contains(second, `"uri":"`+uri+`"`) || !strings.Contains(second, `"x-ahp-canvas/etag":"1"`) {
+		t.Errorf("the second reader got %.200s", second)
+	}
+	data, etag = bytes.Repeat([]byte("y"), 2<<20), "2"
+	changed, endChanged := read("changed", 2)
+	if !strings.Contains(changed, "yyy") || strings.Contains(changed, "xxx") {
+		t.Error("changed content was not read")
+	}
+	endFirst()
+	endSecond()
+	endChanged()
+	_, end := read("later", 3)
+	end()
+}

@@ -119,7 +119,7 @@ func New(opts Options) *Engine {
 		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		limits:   check.Limits{Limits: opts.Limits.WithDefaults(), Schemas: jsonschema.NewMemory(opts.Memory)},
 		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed, opened: opts.Opened,
-		tasks: newTasks(), instances: newInstances(), history: noHistory{},
+		tasks: newTasks(), instances: newInstances(opts.Memory), history: noHistory{},
 	}
 	if opts.History != nil {
 		e.history = opts.History
@@ -146,9 +146,10 @@ func New(opts Options) *Engine {
 	e.shown = channels.NewWriteBehind(store, e.collectShown, e.logger)
 	e.records = records{engine: e, extensions: map[string]*extensionRecords{}}
 	e.turns = newTurns(e.limits.Waiting)
-	e.Content = &Content{engine: e, pins: contentjson.NewPins(opts.Memory), cache: contentjson.Cache{Limit: e.limits.CacheBytes}, files: opts.Files}
+	e.Content = &Content{engine: e, pins: contentjson.NewPins(opts.Memory), cache: contentjson.Cache{Limit: e.limits.CacheBytes, Memory: opts.Memory}, files: opts.Files}
+	opts.Memory.OnPressure(e.Content.cache.Empty)
 	e.Clients = &Clients{engine: e, caller: opts.Caller}
-	e.events = events{maxCount: e.limits.Events, maxBytes: e.limits.EventBytes, now: e.now, rings: map[string]*eventRing{}}
+	e.events = events{maxCount: e.limits.Events, maxBytes: e.limits.EventBytes, now: e.now, memory: opts.Memory, rings: map[string]*eventRing{}}
 	e.log.AddKind((&kind{e}).describe())
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -14,6 +15,7 @@ import (
 type events struct {
 	maxCount, maxBytes int
 	now                func() time.Time
+	memory             *budget.Ledger
 
 	mu    sync.Mutex
 	rings map[string]*eventRing
@@ -39,11 +41,24 @@ func (r *eventRing) last() int64 { return r.first + int64(len(r.list)) }
 // eventOverhead is what an event counts in addition to its JSON, in bytes.
 const eventOverhead = 256
 
+// leastEvents is what a session keeps, in bytes, even while the events of all sessions take
+// their whole share of the host's memory: a session that floods displaces its own.
+const leastEvents = 128 << 10
+
+// count counts n bytes of a session's events; n may be negative.
+func (e *events) count(r *eventRing, n int) {
+	r.bytes += n
+	e.memory.Add(budget.Events, int64(n))
+}
+
 // begin starts a session's events. Without it there are none: an event that comes after
 // the session's end must not start them again.
 func (e *events) begin(session string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if old := e.rings[session]; old != nil {
+		e.count(old, -old.bytes)
+	}
 	e.rings[session] = &eventRing{}
 }
 
@@ -57,9 +72,10 @@ func (e *events) add(k key, v ahp.Value, to *string) bool {
 		return false
 	}
 	r.list = append(r.list, event{canvas.Event{InstanceID: k.instance, Time: at, Event: v.Clone(), Cursor: r.last() + 1}, to})
-	r.bytes += len(v) + eventOverhead
-	for len(r.list) > e.maxCount || r.bytes > e.maxBytes {
-		r.bytes -= len(r.list[0].Event.Event) + eventOverhead
+	e.count(r, len(v)+eventOverhead)
+	for len(r.list) > e.maxCount || r.bytes > e.maxBytes || r.bytes > leastEvents && !e.memory.Fits(budget.Events, 0) {
+		e.count(r, -len(r.list[0].Event.Event)-eventOverhead)
+		r.list[0] = event{}
 		r.list = r.list[1:]
 		r.first++
 	}
@@ -80,7 +96,7 @@ func (e *events) withdraw(k key) {
 	}
 	for n, ev := range r.list {
 		if ev.InstanceID == k.instance && ev.Event.Event != nil {
-			r.bytes -= len(ev.Event.Event)
+			e.count(r, -len(ev.Event.Event))
 			r.list[n].Event.Event = nil
 		}
 	}
@@ -114,8 +130,11 @@ func (e *Engine) Raise(uri string, event ahp.Value) error {
 func (e *events) drop(session string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r := e.rings[session]; r != nil && r.more != nil {
-		close(r.more)
+	if r := e.rings[session]; r != nil {
+		e.count(r, -r.bytes)
+		if r.more != nil {
+			close(r.more)
+		}
 	}
 	delete(e.rings, session)
 }

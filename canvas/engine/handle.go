@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -182,6 +183,9 @@ func (h *handle) Save(ctx context.Context, data []byte) error {
 	if i == nil || err != nil {
 		return err
 	}
+	if err := h.mayGrow(i, len(data)); err != nil {
+		return err
+	}
 	i.saving.Lock()
 	defer i.saving.Unlock()
 	ctx, stop := h.while(ctx)
@@ -192,8 +196,19 @@ func (h *handle) Save(ctx context.Context, data []byte) error {
 		}
 		return err
 	}
-	h.engine.log.View(func(*channels.ReadTx) { i.saved = data })
+	h.engine.log.View(func(*channels.ReadTx) { h.engine.instances.save(i, data) })
 	return nil
+}
+
+// mayGrow returns an error if the host's memory has no space for larger saved data.
+func (h *handle) mayGrow(i *instance, size int) (err error) {
+	h.engine.log.View(func(*channels.ReadTx) {
+		more := int64(size - len(i.saved))
+		if more > 0 && !h.engine.instances.memory.Fits(budget.Saved, more) {
+			err = canvas.Errorf(canvas.CodeLimitExceeded, "cannot save %d bytes: %v", size, budget.ErrFull)
+		}
+	})
+	return err
 }
 
 // while returns a context that ends with ctx and with the handle.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/session"
@@ -294,10 +295,11 @@ type instances struct {
 	sessions  map[string]map[string]*instance // by session and instance id
 	byChannel map[string]*instance
 	count     int
+	memory    *budget.Ledger // counts what is saved
 }
 
-func newInstances() instances {
-	return instances{sessions: map[string]map[string]*instance{}, byChannel: map[string]*instance{}}
+func newInstances(l *budget.Ledger) instances {
+	return instances{memory: l, sessions: map[string]map[string]*instance{}, byChannel: map[string]*instance{}}
 }
 
 func (s *instances) at(k key) *instance { return s.sessions[k.session][k.instance] }
@@ -310,10 +312,22 @@ func (s *instances) add(i *instance) {
 	}
 	in[i.key.instance] = i
 	s.byChannel[i.channel] = i
+	s.memory.Add(budget.Saved, int64(len(i.saved)))
 	s.count++
 }
 
+// save replaces what a provider has saved for an instance.
+func (s *instances) save(i *instance, data []byte) {
+	if s.byChannel[i.channel] == i {
+		s.memory.Add(budget.Saved, int64(len(data)-len(i.saved)))
+	}
+	i.saved = data
+}
+
 func (s *instances) remove(i *instance) {
+	if s.byChannel[i.channel] == i {
+		s.memory.Add(budget.Saved, -int64(len(i.saved)))
+	}
 	delete(s.byChannel, i.channel)
 	in := s.sessions[i.key.session]
 	if in[i.key.instance] != i {

@@ -15,20 +15,21 @@ import (
 // same after a reopen with another input and after a restart.
 func TestMeta(t *testing.T) {
 	for _, tt := range []struct {
-		http, links bool
-		want        string
+		http, sockets, links bool
+		want                 string
 	}{
-		{false, false, ""},
-		{true, false, `{"x-ahp-canvas/http":1}`},
-		{false, true, `{"x-ahp-canvas/links":1}`},
-		{true, true, `{"x-ahp-canvas/http":1,"x-ahp-canvas/links":1}`},
+		{false, false, false, ""},
+		{true, false, false, `{"x-ahp-canvas/http":1}`},
+		{false, false, true, `{"x-ahp-canvas/links":1}`},
+		{true, false, true, `{"x-ahp-canvas/http":1,"x-ahp-canvas/links":1}`},
+		{true, true, true, `{"x-ahp-canvas/http":1,"x-ahp-canvas/ws":1,"x-ahp-canvas/links":1}`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &lives{t: t}
 			h, f := l.next(), &fake{}
 			registerFake(h, f)
 			f.open = func(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
-				return canvas.Opened{HTTP: tt.http, Links: tt.links}, nil
+				return canvas.Opened{HTTP: tt.http, Sockets: tt.sockets, Links: tt.links}, nil
 			}
 			o, err := open(h, "one", `{"n":1}`)
 			ok(t, err)

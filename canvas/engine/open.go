@@ -302,7 +302,7 @@ func (p *preparedOpen) adopt(i *instance) {
 	}
 	i.handle = p.handle
 	if p.handle.saved != nil {
-		i.saved = p.handle.saved
+		p.engine.instances.save(i, p.handle.saved)
 	}
 	i.box = newMailbox(p.engine.tasks, &p.handle.life, p.engine.limits.MailboxBytes, messenger)
 	p.handle.attach(i)

@@ -52,7 +52,7 @@ func (a *answeredOpen) firstState() canvas.CanvasState {
 		InstanceID: a.key.instance, CanvasID: a.decl.CanvasID, ExtensionID: a.ext.ID, ExtensionName: a.ext.Name,
 		DisplayName: a.decl.DisplayName, Input: a.opened.Input, Availability: session.Ready, Provider: a.ext.Source(),
 	}.Apply(shownBy(a.opened).Over(a.handle.pending).Action())
-	st.Meta = metaOf(a.opened.HTTP, a.opened.Links, a.engine.net(a.ext.ClientID, a.ext.ID, a.decl.CanvasID))
+	st.Meta = metaOf(a.opened.HTTP, a.opened.Sockets, a.opened.Links, a.engine.net(a.ext.ClientID, a.ext.ID, a.decl.CanvasID))
 	return st
 }
 

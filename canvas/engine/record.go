@@ -54,12 +54,16 @@ func (e *Engine) collectShown(keys []string) (changes []channels.Change) {
 	return changes
 }
 
-// metaOf returns the _meta of a state whose provider answers http/1, whose pages may offer
-// links, or that may load from other origins (canvas/PROTOCOL.md sections 4.5, 4.7 and 4.9).
-func metaOf(http, links bool, net string) ahp.Value {
+// metaOf returns the _meta of a state whose provider answers http/1 or ws/1, whose pages may
+// offer links, or that may load from other origins (canvas/PROTOCOL.md sections 4.5, 4.7
+// and 4.10).
+func metaOf(http, sockets, links bool, net string) ahp.Value {
 	var members []string
 	if http {
 		members = append(members, `"x-ahp-canvas/http":1`)
+	}
+	if sockets {
+		members = append(members, `"x-ahp-canvas/ws":1`)
 	}
 	if links {
 		members = append(members, `"x-ahp-canvas/links":1`)
@@ -105,6 +109,7 @@ type instanceRecord struct {
 	Provider      session.CanvasProviderSource `json:"provider"`
 	Input         ahp.Value                    `json:"input,omitzero"`
 	HTTP          bool                         `json:"http,omitzero"`
+	Sockets       bool                         `json:"sockets,omitzero"`
 	Links         bool                         `json:"links,omitzero"`
 	Opened        time.Time                    `json:"opened"` // orders the catalog
 	// Shown is what the instance showed when the record was written. A record under
@@ -121,7 +126,7 @@ func recordOf(st canvas.CanvasState, uri string, opened time.Time) instanceRecor
 	return instanceRecord{
 		Session: uri, InstanceID: st.InstanceID, ExtensionID: st.ExtensionID, ExtensionName: st.ExtensionName,
 		CanvasID: st.CanvasID, DisplayName: st.DisplayName, Provider: st.Provider, Input: st.Input,
-		HTTP: bytes.Contains(st.Meta, []byte(`"x-ahp-canvas/http"`)), Links: bytes.Contains(st.Meta, []byte(`"x-ahp-canvas/links"`)), Opened: opened, Shown: shownRecord{st.Title, st.Status},
+		HTTP: bytes.Contains(st.Meta, []byte(`"x-ahp-canvas/http"`)), Sockets: bytes.Contains(st.Meta, []byte(`"x-ahp-canvas/ws"`)), Links: bytes.Contains(st.Meta, []byte(`"x-ahp-canvas/links"`)), Opened: opened, Shown: shownRecord{st.Title, st.Status},
 	}
 }
 
@@ -149,6 +154,9 @@ func (r *instanceRecord) encode() []byte {
 	}
 	if r.HTTP {
 		b = append(b, `,"http":true`...)
+	}
+	if r.Sockets {
+		b = append(b, `,"sockets":true`...)
 	}
 	if r.Links {
 		b = append(b, `,"links":true`...)

@@ -19,6 +19,7 @@ func TestRecordIsEncodedAsTheEncoderDoes(t *testing.T) {
 		func(r *instanceRecord) { r.Provider.Kind, r.Provider.ClientID = "client", "me" },
 		func(r *instanceRecord) { r.Input = ahp.Value(` { "n" : 1.50 } `) },
 		func(r *instanceRecord) { r.HTTP = true },
+		func(r *instanceRecord) { r.Sockets = true },
 		func(r *instanceRecord) { r.Links = true },
 		func(r *instanceRecord) { r.Opened = r.Opened.In(time.FixedZone("", 5400)) },
 		func(r *instanceRecord) { r.Shown.Title = &title },

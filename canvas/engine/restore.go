@@ -156,7 +156,7 @@ func (e *Engine) restore(tx *channels.Tx, r *restored) error {
 	st := canvas.CanvasState{
 		InstanceID: rec.InstanceID, CanvasID: rec.CanvasID, ExtensionID: rec.ExtensionID, ExtensionName: rec.ExtensionName,
 		DisplayName: rec.DisplayName, Input: rec.Input, Title: rec.Shown.Title, Status: rec.Shown.Status,
-		Availability: session.Stale, Provider: rec.Provider, IsPrivate: r.private, Meta: metaOf(rec.HTTP, rec.Links, e.net(rec.Provider.ClientID, rec.ExtensionID, rec.CanvasID)),
+		Availability: session.Stale, Provider: rec.Provider, IsPrivate: r.private, Meta: metaOf(rec.HTTP, rec.Sockets, rec.Links, e.net(rec.Provider.ClientID, rec.ExtensionID, rec.CanvasID)),
 	}
 	if err := tx.Create(r.channel, rec.Session, st); err != nil {
 		return err

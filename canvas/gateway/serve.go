@@ -255,11 +255,16 @@ func (g *Gateway) serveFile(w *responder, r *http.Request, p *place, name string
 	if !p.framed && p.channel.views.Serve(w, r, name) {
 		return
 	}
-	if g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.to, r) {
+	body := []byte(nil)
+	if name == "canvas.js" && len(w.allowed.Origins) > 0 {
+		body = web.AllowedScript(w.allowed)
+		w.Header().Set("Cache-Control", "no-store") // the address can have another list after a restart
+	} else if g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.to, r) {
 		w.wrote = true
 		return
+	} else {
+		body = standalone.Script(name)
 	}
-	body := standalone.Script(name)
 	if body == nil {
 		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
 		return

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -34,7 +35,7 @@ type Memory struct {
 	// Used is how much is held now.
 	Used int64
 	// ByKind is how much for each purpose: frames, queues, replies, content, schemas,
-	// clients, state and replay.
+	// clients, state, replay, cache, saved and events.
 	ByKind map[string]int64
 	// Closed counts connections that were closed because of what they held.
 	Closed uint64
@@ -91,7 +92,17 @@ func (e *unhealthyError) Error() string {
 			why = kind.Error()
 		}
 	}
-	return "host: changes are not stored: " + why
+	return unhealthyPrefix + why
+}
+
+const unhealthyPrefix = "host: changes are not stored: "
+
+// unstored returns why changes are not stored, for people; "" if they are.
+func (h *Host) unstored() string {
+	if err := h.Health(); err != nil {
+		return strings.TrimPrefix(err.Error(), unhealthyPrefix)
+	}
+	return ""
 }
 
 // storeHealth returns the health of the store; the zero value if the store has none.

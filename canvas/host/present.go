@@ -99,7 +99,7 @@ func (p *people) ask(_ context.Context, from *channels.Subscriber, args canvas.P
 	if !subscribed {
 		return canvas.PeopleResult{}, ahp.ErrNotFound
 	}
-	return canvas.PeopleResult{People: p.in(args.Channel, from.ID)}, nil
+	return canvas.PeopleResult{People: p.in(args.Channel, from.ID), Unstored: p.host.unstored()}, nil
 }
 
 // maxPeople is how many people an answer names.

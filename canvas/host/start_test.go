@@ -9,6 +9,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
@@ -117,4 +118,32 @@ func fill(t *testing.T, h *host.Host) {
 	}
 	close(next)
 	wg.Wait()
+}
+
+// The default session has the workspace of the run, also if it was stored without one or
+// with another one; other sessions have theirs.
+func TestWorkspace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.db")
+	for _, workspace := range []string{"", "file:///home/maria/shop", "file:///home/maria/blog"} {
+		store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, stop := serve(t, host.Options{Store: store, ViewToken: "view", Workspace: workspace})
+		c, err := client.Dial(t.Context(), h.Endpoints().AHP, client.Options{Token: "view", Subscriptions: []string{host.DefaultSession}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := c.Session(host.DefaultSession)
+		if got := s.WorkingDirectory; workspace == "" && got != nil || workspace != "" && (got == nil || *got != workspace) {
+			t.Errorf("the working directory is %v, want %q", got, workspace)
+		}
+		c.Close()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

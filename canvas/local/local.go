@@ -41,6 +41,9 @@ type Canvas struct {
 	// URL is its address, http://127.0.0.1:PORT/…, or a direct url of the provider;
 	// "" if it has nothing to show.
 	URL string `json:"url,omitzero"`
+	// OtherOrigins reports that its host lets it load from origins that this package does
+	// not: what it loads from them, as pictures, is missing here.
+	OtherOrigins bool `json:"otherOrigins,omitzero"`
 	// Closed reports that it is no longer served.
 	Closed bool `json:"closed,omitzero"`
 }

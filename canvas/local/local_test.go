@@ -38,11 +38,15 @@ type stage struct {
 	busy    atomic.Int32 // how often the host takes no connection for a canvas
 }
 
-func newStage(t *testing.T, app http.HandlerFunc) *stage {
+func newStage(t *testing.T, app http.HandlerFunc, allowed ...map[string][]string) *stage {
 	t.Helper()
 	s := &stage{t: t, changes: make(chan local.Canvas, 64)}
 	var err error
-	if s.host, err = host.New(host.Options{ViewToken: "view-token"}); err != nil {
+	opts := host.Options{ViewToken: "view-token"}
+	for _, origins := range allowed {
+		opts.AllowOrigins = origins
+	}
+	if s.host, err = host.New(opts); err != nil {
 		t.Fatal(err)
 	}
 	s.app = httptest.NewServer(app)
@@ -167,6 +171,22 @@ func TestReads(t *testing.T) {
 	}
 	if res, _ = s.do("POST", base+"/x"); res.StatusCode != 501 {
 		t.Errorf("POST: %d", res.StatusCode)
+	}
+}
+
+// TestNoAllowedOrigins: a canvas that its host lets load from other origins loads from none here, and
+// is reported as such.
+func TestNoAllowedOrigins(t *testing.T) {
+	s := newStage(t, func(http.ResponseWriter, *http.Request) {}, map[string][]string{"board": {"https://images.example"}})
+	for id, want := range map[string]bool{"board": true, "app": false} {
+		c := s.open(id)
+		if c.OtherOrigins != want {
+			t.Errorf("%s: %+v", id, c)
+		}
+		res, _ := s.do("GET", c.URL)
+		if csp := res.Header.Get("Content-Security-Policy"); csp == "" || strings.Contains(csp, "images.example") {
+			t.Errorf("%s: policy %q", id, csp)
+		}
 	}
 }
 

@@ -126,10 +126,21 @@ func (p *panel) setState(st canvas.CanvasState) {
 	}
 	p.report(func(c *Canvas) {
 		c.Availability, c.URL, c.Title = st.Availability, p.address(st), ""
+		c.OtherOrigins = otherOrigins(st)
 		if st.Title != nil {
 			c.Title = *st.Title
 		}
 	})
+}
+
+// otherOrigins reports whether the host lets a canvas load from more than its own origin
+// (canvas/PROTOCOL.md section 4.10).
+func otherOrigins(st canvas.CanvasState) bool {
+	var meta struct {
+		Net  string    `json:"x-ahp-canvas/net,omitzero"`
+		Rest ahp.Value `json:",embed"`
+	}
+	return st.Meta != nil && ahp.Unmarshal(st.Meta, &meta) == nil && meta.Net != ""
 }
 
 // report notifies Options.Changed if the change has an effect.

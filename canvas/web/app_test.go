@@ -39,10 +39,10 @@ func (e *env) openApp(s site, h *canvas.Handle) (canvas.Opened, error) {
 			_ = h.SetStatus(h.Context(), "done")
 		}
 	}
-	return canvas.Opened{Instance: bridged{way, heard}, Title: s.title, URL: canvas.ContentURL(s.id, s.path), HTTP: true}, nil
+	return canvas.Opened{Instance: bridged{way, heard}, Title: s.title, URL: canvas.ContentURL(s.id, s.path), HTTP: true, Sockets: true}, nil
 }
 
-// Message also passes on payloads that are not http/1.
+// Message also passes on payloads that are not of the bridge.
 func (b bridged) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
 	b.App.Message(ctx, from, payload)
 	b.heard(payload)

@@ -22,6 +22,7 @@ func (c *ConnLimiter) changed(conn net.Conn, state http.ConnState) {
 		defer c.mu.Unlock()
 		if g := c.conns[conn]; g != nil {
 			c.forget(g)
+			c.pace.leave(g.young)
 		}
 	}
 }
@@ -77,16 +78,10 @@ func (c *ConnLimiter) makeRoom(g *trackedConn) bool {
 // ofLargest returns a connection of the address that has the most connections without a
 // token, or nil if a new connection's own address would have as many.
 func (c *ConnLimiter) ofLargest(own netip.Prefix) *trackedConn {
-	var largest *connQueues
-	most := c.of(own) + 1
-	for addr, its := range c.strangers {
-		if n := its.len(); addr.IsValid() && n > most {
-			largest, most = its, n
-		}
-	}
-	if largest == nil {
+	if c.largest <= c.of(own)+1 {
 		return nil
 	}
+	largest := c.bySize[c.largest-1].Front().Value.(*connQueues)
 	return cmp.Or(first(&largest.idle), first(&largest.active))
 }
 

@@ -54,15 +54,24 @@ type ConnLimiter struct {
 	// X-Forwarded-For.
 	Proxies remote.Proxies
 
+	pace pace
+
 	mu               sync.Mutex
 	conns            map[net.Conn]*trackedConn
 	strangers        map[netip.Prefix]*connQueues // connections without a token, by address
+	bySize           []*list.List                 // the known addresses of strangers: those with n connections at n-1
+	largest          int                          // the most connections that one of them has
 	unproven, proven connQueues                   // all of them, and those with a token
 	refused, evicted uint64
 }
 
 // connQueues are connections in the order of trackedConn.quiet, the longest first.
-type connQueues struct{ idle, active list.List }
+type connQueues struct {
+	idle, active list.List
+
+	size *list.List // its place in ConnLimiter.bySize; nil if it has none
+	at   *list.Element
+}
 
 func (q *connQueues) len() int { return q.idle.Len() + q.active.Len() }
 
@@ -85,6 +94,7 @@ func first(q *list.List) *trackedConn {
 // trackedConn is an open connection of a ConnLimiter.
 type trackedConn struct {
 	limiter  *ConnLimiter
+	young    *youngConn
 	conn     net.Conn
 	addr     netip.Prefix // whose it is; zero if that is unknown
 	proxy    bool         // it is a trusted proxy's, for many clients
@@ -110,6 +120,7 @@ func (c *ConnLimiter) enter(g *trackedConn) {
 		}
 		g.queue = its.of(g)
 		g.inQueue = g.queue.PushBack(g)
+		c.resize(g.addr, its)
 	}
 	g.inAll = g.all.PushBack(g)
 }
@@ -122,8 +133,33 @@ func (c *ConnLimiter) leave(g *trackedConn) {
 	}
 	g.queue.Remove(g.inQueue)
 	g.queue = nil
-	if c.strangers[g.addr].len() == 0 {
+	its := c.strangers[g.addr]
+	c.resize(g.addr, its)
+	if its.len() == 0 {
 		delete(c.strangers, g.addr)
+	}
+}
+
+// resize puts an address among those with as many connections, after its number has changed
+// by one. So the address with the most is found without a look at the others.
+func (c *ConnLimiter) resize(addr netip.Prefix, its *connQueues) {
+	if !addr.IsValid() {
+		return
+	}
+	if its.size != nil {
+		its.size.Remove(its.at)
+		its.size, its.at = nil, nil
+	}
+	if n := its.len(); n > 0 {
+		if n > len(c.bySize) {
+			c.bySize = append(c.bySize, list.New())
+		}
+		its.size = c.bySize[n-1]
+		its.at = its.size.PushBack(its)
+		c.largest = max(c.largest, n)
+	}
+	for c.largest > 0 && c.bySize[c.largest-1].Len() == 0 {
+		c.largest--
 	}
 }
 
@@ -178,11 +214,19 @@ const smallLimit = 64
 func (c *ConnLimiter) Watch(srv *http.Server) {
 	c.mu.Lock() // for a concurrent Stats
 	c.conns, c.strangers = map[net.Conn]*trackedConn{}, map[netip.Prefix]*connQueues{}
+	c.bySize, c.largest = nil, 0
 	c.mu.Unlock()
 	srv.Handler = c.countRequests(srv.Handler)
 	srv.ConnState = c.changed
 	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-		return context.WithValue(ctx, connKey{}, c.admit(conn))
+		young := c.pace.enter()
+		g := c.admit(conn)
+		if g == nil {
+			c.pace.leave(young)
+			return ctx
+		}
+		g.young = young
+		return context.WithValue(ctx, connKey{}, g)
 	}
 }
 
@@ -230,6 +274,7 @@ func (c *ConnLimiter) countRequests(next http.Handler) http.Handler {
 				TooMany(w)
 				return
 			}
+			defer c.pace.leave(g.young)
 			defer c.end(g)
 		}
 		next.ServeHTTP(w, r)

@@ -6,8 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -26,7 +28,7 @@ func (s *fullStore) Commit(ctx context.Context, changes ...channels.Change) erro
 }
 
 // TestAFailingStoreIsShown: a page says that the host stores nothing, and why, and stops
-// saying so once the store works.
+// saying so once the store works: a page at the host, and one at a relay.
 func TestAFailingStoreIsShown(t *testing.T) {
 	webtest.InShort(t)
 	b := webtest.Start(t)
@@ -38,13 +40,22 @@ func TestAFailingStoreIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	hosttest.Serve(t, h)
+	code, _, err := h.AccessTokens().Create(token.Request{Kind: token.Invitation, Name: "a person", Role: host.RoleView})
+	if err != nil {
+		t.Fatal(err)
+	}
 	disk.full.Store(true)
 	if err := h.EnsureSession("ahp-session:/more", "more"); err == nil {
 		t.Fatal("a full disk stored a session")
 	}
-	p := b.Open(t, h.Link(host.DefaultSession))
+	here := b.Open(t, h.Link(host.DefaultSession))
+	far := b.Open(t, web.InvitationAt(startRelay(t, h)+"/#tkn=relay-token&host=laptop", code))
 	shown := `document.getElementById("unstored")`
-	p.Wait(t, fmt.Sprintf("!%s.hidden && %[1]s.innerText.includes(%q) && %[1]s.innerText.includes(%q)", shown, "Changes are not stored now.", "works again: the disk is full."))
+	says := fmt.Sprintf("!%s.hidden && %[1]s.innerText.includes(%q) && %[1]s.innerText.includes(%q)", shown, "Changes are not stored now.", "works again: the disk is full.")
+	here.Wait(t, says)
+	far.Wait(t, says)
 	disk.full.Store(false)
-	p.Wait(t, shown+".hidden")
+	here.Wait(t, shown+".hidden")
+	webtest.Eval[any](t, far, `document.dispatchEvent(new Event("visibilitychange"))`) // asks now, not in ten seconds
+	far.Wait(t, shown+".hidden")
 }

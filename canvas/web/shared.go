@@ -35,6 +35,10 @@ func CanvasScript(name string) []byte {
 	return nil
 }
 
+// AllowedScript returns canvas.js for a canvas that may load from the origins of a list:
+// its mayLoad knows them.
+func AllowedScript(list allow.List) []byte { return withAllowed(CanvasScript("canvas.js"), list) }
+
 func must(body []byte, err error) []byte {
 	if err != nil {
 		panic(err) // the file is embedded, so a test would have failed

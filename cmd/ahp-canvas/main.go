@@ -20,6 +20,6 @@ func main() {
 		signal.Stop(signals)
 		cancel()
 	}()
-	env := &term.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Version: buildVersion()}
+	env := &term.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Version: thisBuild().Version}
 	os.Exit(run(ctx, env, os.Args[1:]))
 }

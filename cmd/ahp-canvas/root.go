@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,7 +55,7 @@ From another terminal:
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetVersionTemplate("ahp-canvas {{.Version}}\n")
+	root.SetVersionTemplate(thisBuild().String() + "\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", env.HelpColumns())))
 	root.SetFlagErrorFunc(term.FlagError)
 	root.SuggestionsMinimumDistance = 2
@@ -89,30 +88,4 @@ func unknownCommand(root *cobra.Command, args []string) error {
 		text += "; did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return term.Usagef("%s", text)
-}
-
-func versionCommand(env *term.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  term.Args(),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(env.Out, "ahp-canvas %s\n", env.Version)
-			return err
-		},
-	}
-}
-
-// version is set by the linker for releases.
-var version string
-
-// buildVersion returns the version of the program.
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
 }

@@ -1264,8 +1264,9 @@ data class CanvasUpdatedAction(override val json: JsonObject) : View, CanvasActi
      */
     val isPrivate: Maybe<Boolean>? get() = json.maybe("isPrivate") { it.jsonPrimitive.boolean }
     /**
-     * _meta changes members of the state's _meta: null removes one, any other value sets it.
-     * Only the host sets it (canvas/PROTOCOL.md section 4.9).
+     * _meta changes members of the state's _meta: null removes one, any other value sets it. Of
+     * an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md
+     * section 4.9).
      */
     val meta: JsonElement? get() = json.get("_meta")
 
@@ -2414,10 +2415,16 @@ data class PeopleResult(override val json: JsonObject) : View {
      * those who came last, first
      */
     val people: List<Person> get() = json.getValue("people").let { it.jsonArray.map { Person(it.jsonObject) } }
+    /**
+     * unstored says why the host cannot store changes; "" if it can. A page that reaches the
+     * host through a relay learns it here.
+     */
+    val unstored: String? get() = json.known("unstored")?.let { it.jsonPrimitive.content }
 
     companion object {
-        fun of(people: List<Person>) = PeopleResult(buildJsonObject {
+        fun of(people: List<Person>, unstored: String? = null) = PeopleResult(buildJsonObject {
             put("people", JsonArray(people.map { it.json }))
+            unstored?.let { put("unstored", JsonPrimitive(it)) }
         })
     }
 }

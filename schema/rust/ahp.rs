@@ -1304,8 +1304,9 @@ pub struct CanvasUpdatedAction {
     /// isPrivate says whether agents may look at the canvas. Only the host sets it, for a person
     /// (canvas/PROTOCOL.md section 7.2). It cannot be cleared: null is absence.
     pub is_private: Option<Option<bool>>,
-    /// _meta changes members of the state's _meta: null removes one, any other value sets it.
-    /// Only the host sets it (canvas/PROTOCOL.md section 4.9).
+    /// _meta changes members of the state's _meta: null removes one, any other value sets it. Of
+    /// an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md
+    /// section 4.9).
     pub meta: Option<Value>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
@@ -2197,11 +2198,15 @@ object!(PeopleParams {
 pub struct PeopleResult {
     /// those who came last, first
     pub people: Vec<Person>,
+    /// unstored says why the host cannot store changes; "" if it can. A page that reaches the
+    /// host through a relay learns it here.
+    pub unstored: Option<String>,
     /// Members that this version does not know.
     pub extra: Map<String, Value>,
 }
 object!(PeopleResult {
     required people "people",
+    optional unstored "unstored",
 });
 
 /// PermissionDenied (-32009)

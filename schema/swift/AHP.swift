@@ -1400,8 +1400,9 @@ public struct CanvasUpdatedAction: AHPView {
         set { members["isPrivate"] = newValue.map { value in value.map { JSON.bool($0) } ?? .null } }
     }
 
-    /// _meta changes members of the state's _meta: null removes one, any other value sets it.
-    /// Only the host sets it (canvas/PROTOCOL.md section 4.9).
+    /// _meta changes members of the state's _meta: null removes one, any other value sets it. Of
+    /// an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md
+    /// section 4.9).
     public var meta: JSON? {
         get { members["_meta"].flatMap { Optional($0) } }
         set { members["_meta"] = newValue.map { $0 } }
@@ -2622,6 +2623,13 @@ public struct PeopleResult: AHPView {
     public var people: [Person]? {
         get { members["people"].flatMap { $0.array?.compactMap { $0.object.map(Person.init(members:)) } } }
         set { members["people"] = newValue.map { JSON.array($0.map { JSON.object($0.members) }) } }
+    }
+
+    /// unstored says why the host cannot store changes; "" if it can. A page that reaches the
+    /// host through a relay learns it here.
+    public var unstored: String? {
+        get { members["unstored"].flatMap { $0.text } }
+        set { members["unstored"] = newValue.map { JSON.string($0) } }
     }
 }
 

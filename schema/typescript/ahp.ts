@@ -437,7 +437,7 @@ export interface CanvasUpdatedAction {
    */
   isPrivate?: boolean | null;
   /**
-   * _meta changes members of the state's _meta: null removes one, any other value sets it. Only the host sets it (canvas/PROTOCOL.md section 4.9).
+   * _meta changes members of the state's _meta: null removes one, any other value sets it. Of an update of a client, the host takes what a provider announces (canvas/PROTOCOL.md section 4.9).
    */
   _meta?: unknown;
   [k: string]: unknown;
@@ -848,6 +848,10 @@ export interface PeopleResult {
    * those who came last, first
    */
   people: Person[];
+  /**
+   * unstored says why the host cannot store changes; "" if it can. A page that reaches the host through a relay learns it here.
+   */
+  unstored?: string;
   [k: string]: unknown;
 }
 /**

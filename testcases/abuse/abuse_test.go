@@ -36,7 +36,7 @@ func TestAttacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remove()
-	o := options{binary: path, memory: 256, short: os.Getenv("AHP_LONG") == ""}
+	o := options{binary: path, memory: 256, short: os.Getenv("AHP_LONG") == "", rounds: 3}
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			r, err := measure(t.Context(), a, o)
@@ -56,7 +56,12 @@ func TestAttacks(t *testing.T) {
 // TestJudge checks the verdict.
 func TestJudge(t *testing.T) {
 	const budget = 100 << 20
-	met := func(d time.Duration) latency { return latency{Took: []time.Duration{d}} }
+	met := func(all ...time.Duration) (p phases) {
+		for _, d := range all {
+			p = append(p, latency{Took: []time.Duration{d}})
+		}
+		return p
+	}
 	fine := met(30 * time.Millisecond)
 	for name, c := range map[string]struct {
 		r    result
@@ -65,8 +70,10 @@ func TestJudge(t *testing.T) {
 		"nothing":       {result{before: 30 << 20, during: 120 << 20, after: 40 << 20, quiet: fine, beside: fine}, 0},
 		"memory":        {result{before: 30 << 20, during: 130 << 20, after: 40 << 20, quiet: fine, beside: fine}, 1},
 		"memory kept":   {result{before: 30 << 20, during: 120 << 20, after: 60 << 20, quiet: fine, beside: fine}, 1},
-		"refused":       {result{quiet: fine, beside: latency{Failed: 1}}, 1},
+		"refused":       {result{quiet: fine, beside: phases{{}, {Failed: 1}, {}}}, 1},
 		"slowed":        {result{quiet: fine, beside: met(61 * time.Millisecond)}, 1},
+		"slowed once":   {result{quiet: fine, beside: met(time.Second, 50*time.Millisecond, 40*time.Millisecond)}, 0},
+		"slowed often":  {result{quiet: met(time.Second, 30*time.Millisecond, 20*time.Millisecond), beside: met(61*time.Millisecond, 70*time.Millisecond, 40*time.Millisecond)}, 1},
 		"slow but fine": {result{beside: met(tolerable)}, 0},
 	} {
 		if c.r.judge(budget); len(c.r.harm) != c.harm {

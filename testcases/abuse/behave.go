@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,13 +31,6 @@ func (l latency) p99() time.Duration {
 		return 0
 	}
 	return l.Took[len(l.Took)*99/100]
-}
-
-// with returns what the client met in two times.
-func (l latency) with(o latency) latency {
-	both := latency{slices.Concat(l.Took, o.Took), l.Failed + o.Failed, cmp.Or(l.Why, o.Why)}
-	slices.Sort(both.Took)
-	return both
 }
 
 // behaving is the process of the client that behaves.

@@ -9,7 +9,7 @@ import (
 
 // content reads large files of an open canvas, and hardly takes the answers.
 var content = attack{name: "content", run: func(ctx context.Context, t *target, s scale, _ func()) error {
-	canvas, err := t.largeCanvas(ctx)
+	canvas, err := t.openCanvas(ctx, largeName)
 	if err != nil {
 		return err
 	}
@@ -20,8 +20,8 @@ var content = attack{name: "content", run: func(ctx context.Context, t *target, 
 // openCanvas is an entry of a session's catalog.
 type openCanvas struct{ InstanceID, Channel string }
 
-// largeCanvas returns the open canvas of the host that was started here.
-func (t *target) largeCanvas(ctx context.Context) (found openCanvas, err error) {
+// openCanvas returns an open canvas of the host that was started here.
+func (t *target) openCanvas(ctx context.Context, id string) (found openCanvas, err error) {
 	const session = "ahp-session:/default"
 	c, err := t.join(ctx, "abuse-content", false)
 	if err != nil {
@@ -40,10 +40,12 @@ func (t *target) largeCanvas(ctx context.Context) (found openCanvas, err error) 
 	if err := json.Unmarshal(raw, &result); err != nil {
 		return found, err
 	}
-	if len(result.Snapshot.State.OpenCanvases) == 0 {
-		return found, errors.New("no canvas is open")
+	for _, c := range result.Snapshot.State.OpenCanvases {
+		if c.InstanceID == id {
+			return c, nil
+		}
 	}
-	return result.Snapshot.State.OpenCanvases[0], nil
+	return found, fmt.Errorf("the canvas %q is not open", id)
 }
 
 func readSlowly(ctx context.Context, t *target, canvas openCanvas, n int) error {

@@ -13,7 +13,8 @@
 // priority, so that the host has the processor whenever it has work. The client that
 // behaves is another process with the usual priority, and so are those who come during
 // an attack. The attack "relay" starts a relay in front of the host; memory and processor
-// time are the relay's then. It is left out with --url.
+// time are the relay's then. The attack "views" starts a web app that does not answer. Both
+// are left out with --url.
 //
 // The verdict of an attack is "ok" if
 //
@@ -23,6 +24,9 @@
 //   - the client that behaves was neither disconnected nor refused anything;
 //   - others who came during the attack got in;
 //   - its p99 beside the attack was at most twice its p99 without it, or at most 20 ms.
+//
+// Attacked and quiet phases take turns. The p99 is the median of those of the phases, so
+// that one moment in which the machine had other work is not the host's.
 //
 // Attack only hosts that you run for this purpose.
 package main
@@ -74,14 +78,15 @@ type options struct {
 	memory     int64 // MiB
 	only       string
 	short      bool
+	rounds     int
 	noFlag     bool
 }
 
 func (o options) scale() scale {
 	if o.short {
-		return scale{lasts: time.Second, quiet: 500 * time.Millisecond, after: 10 * time.Second, part: 0.1}
+		return scale{rounds: 1, lasts: time.Second, quiet: 500 * time.Millisecond, after: 10 * time.Second, part: 0.1}
 	}
-	return scale{lasts: 20 * time.Second, quiet: 4 * time.Second, after: 10 * time.Second, part: 1}
+	return scale{rounds: o.rounds, lasts: 20 * time.Second / time.Duration(o.rounds), quiet: 4 * time.Second, after: 10 * time.Second, part: 1}
 }
 
 // command runs the attacks that the arguments name.
@@ -95,9 +100,13 @@ func command(ctx context.Context, args []string) error {
 	f.Int64Var(&o.memory, "memory", 512, "budget of the host in `MiB`")
 	f.BoolVar(&o.noFlag, "no-memory-flag", false, "start the host without --memory, for a program that does not have the flag")
 	f.StringVar(&o.only, "attack", "", "`names` of attacks, separated by commas (default: all)")
+	f.IntVar(&o.rounds, "rounds", 3, "`number` of attacked phases of an attack, which last 20 s together")
 	f.BoolVar(&o.short, "short", false, "the form of the tests: one second and a tenth of the clients for each attack")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if o.rounds < 1 {
+		return errors.New("--rounds: want at least 1")
 	}
 	chosen, err := choose(o.only)
 	if err != nil {
@@ -114,8 +123,8 @@ func command(ctx context.Context, args []string) error {
 	harmed := false
 	fmt.Println(header)
 	for _, a := range chosen {
-		if a.relay && o.url != "" {
-			continue // the relay of that host is not known
+		if (a.relay || a.app) && o.url != "" {
+			continue // the relay and the apps of that host are not known
 		}
 		r, err := measure(ctx, a, o)
 		if err != nil {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,17 +20,20 @@ type attack struct {
 	visit func(ctx context.Context, t *target) error
 	// relay says that the attack is on a relay, which is started with a host.
 	relay bool
+	// app says that the attack is on a web app, which the host offers.
+	app bool
 }
 
 // attacks are all attacks, in the order of a run.
 var attacks []attack
 
 func init() { // attackMain refers to it
-	attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls, relayed}
+	attacks = []attack{snapshots, content, schemas, titles, descriptions, fanOut, bookmarks, strangers, sessions, polls, views, relayed}
 }
 
 // scale says how long and how large an attack is.
 type scale struct {
+	rounds              int // attacked phases
 	lasts, quiet, after time.Duration
 	part                float64 // of the clients of the whole form
 }
@@ -40,7 +45,7 @@ func (s scale) of(n int) int { return max(2, int(float64(n)*s.part)) }
 type result struct {
 	name                  string
 	before, during, after int64         // bytes of resident memory
-	quiet, beside         latency       // quiet is before and after the attack
+	quiet, beside         phases        // quiet is before, between and after the attacks
 	lasted, host          time.Duration // the attack, and the processor time of the host in it
 	attackers             time.Duration // the processor time of the attackers
 	harm                  []string
@@ -54,7 +59,7 @@ func (r result) String() string {
 		verdict = fmt.Sprint(r.harm)
 	}
 	return fmt.Sprintf("%-14s %6d MiB %6d MiB %6d MiB  %8.1f ms %8.1f ms %5d  %7.0f%% %9.0f%%  %s", r.name,
-		r.before>>20, r.during>>20, r.after>>20, ms(r.quiet.p99()), ms(r.beside.p99()), r.beside.Failed,
+		r.before>>20, r.during>>20, r.after>>20, ms(r.quiet.p99()), ms(r.beside.p99()), r.beside.failed(),
 		percent(r.host, r.lasted), percent(r.attackers, r.lasted), verdict)
 }
 
@@ -66,7 +71,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func measure(ctx context.Context, a attack, o options) (result, error) {
 	r := result{name: a.name}
 	s := o.scale()
-	t, err := reach(ctx, o, a.relay)
+	t, err := reach(ctx, o, a)
 	if err != nil {
 		return r, err
 	}
@@ -79,21 +84,20 @@ func measure(ctx context.Context, a attack, o options) (result, error) {
 	if r.before, err = t.rss(); err != nil {
 		return r, err
 	}
-	if r.quiet, err = b.watch(ctx, s.quiet); err != nil {
+	if err := r.quiet.watch(ctx, b, s.quiet); err != nil {
 		return r, err
 	}
-	if err = r.attack(ctx, a, t, b, s); err != nil {
-		return r, err
+	for range s.rounds {
+		if err = r.attack(ctx, a, t, b, s); err != nil {
+			return r, err
+		}
+		if r.after, err = t.lowest(ctx, s.after, r.before+t.budget/4); err != nil {
+			return r, err
+		}
+		if err := r.quiet.watch(ctx, b, s.quiet); err != nil {
+			return r, err
+		}
 	}
-	if r.after, err = t.lowest(ctx, s.after, r.before+t.budget/4); err != nil {
-		return r, err
-	}
-	// Twice, because other programs on the machine come and go.
-	again, err := b.watch(ctx, s.quiet)
-	if err != nil {
-		return r, err
-	}
-	r.quiet = r.quiet.with(again)
 	if out := t.shutOut(); out != "" {
 		r.harm = append(r.harm, out)
 	}
@@ -109,12 +113,54 @@ func (r *result) attack(ctx context.Context, a attack, t *target, b *behaving, s
 	var wg sync.WaitGroup
 	var failed error
 	begun, before := time.Now(), t.processor()
-	wg.Go(func() { r.attackers, failed = attackBeside(ctx, a, t, s) })
-	wg.Go(func() { r.during = t.highest(attacking) })
-	r.beside, err = b.watch(ctx, s.lasts)
-	r.lasted, r.host = time.Since(begun), t.processor()-before
+	var used time.Duration
+	var peak int64
+	wg.Go(func() { used, failed = attackBeside(ctx, a, t, s) })
+	wg.Go(func() { peak = t.highest(attacking) })
+	err = r.beside.watch(ctx, b, s.lasts)
+	r.lasted, r.host = r.lasted+time.Since(begun), r.host+t.processor()-before
 	wg.Wait()
+	r.attackers, r.during = r.attackers+used, max(r.during, peak)
 	return errors.Join(err, failed)
+}
+
+// phases are what the client that behaves met in several phases of one kind.
+type phases []latency
+
+// watch adds a phase.
+func (p *phases) watch(ctx context.Context, b *behaving, d time.Duration) error {
+	l, err := b.watch(ctx, d)
+	*p = append(*p, l)
+	return err
+}
+
+// p99 is the median of the phases' p99, the lower one of two.
+func (p phases) p99() time.Duration {
+	var all []time.Duration
+	for _, l := range p {
+		all = append(all, l.p99())
+	}
+	slices.Sort(all)
+	if len(all) == 0 {
+		return 0
+	}
+	return all[(len(all)-1)/2]
+}
+
+// failed is how much the client was refused, in all phases.
+func (p phases) failed() (n int) {
+	for _, l := range p {
+		n += l.Failed
+	}
+	return n
+}
+
+// why is one reason for that.
+func (p phases) why() (text string) {
+	for _, l := range p {
+		text = cmp.Or(text, l.Why)
+	}
+	return text
 }
 
 // slowed is the harm that also other programs on the machine can do.
@@ -130,8 +176,8 @@ func (r *result) judge(budget int64) {
 	if r.after > r.before+budget/4 {
 		r.harm = append(r.harm, "memory kept")
 	}
-	if r.beside.Failed > 0 {
-		r.harm = append(r.harm, "client refused: "+r.beside.Why)
+	if r.beside.failed() > 0 {
+		r.harm = append(r.harm, "client refused: "+r.beside.why())
 	}
 	if r.beside.p99() > max(2*r.quiet.p99(), tolerable) {
 		r.harm = append(r.harm, slowed)

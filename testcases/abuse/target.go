@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,8 @@ type target struct {
 	process    *exec.Cmd // nil if the host was not started here
 
 	relay, relayToken string // of an attack on a relay
+	app               *http.Server
+	appEnded          chan struct{}
 	others            []*exec.Cmd
 
 	mu             sync.Mutex
@@ -33,7 +36,7 @@ type target struct {
 }
 
 // reach returns the host at the given address, or starts one, perhaps with a relay.
-func reach(ctx context.Context, o options, relay bool) (*target, error) {
+func reach(ctx context.Context, o options, a attack) (*target, error) {
 	t := &target{url: o.url, token: o.token, pid: o.pid, budget: o.memory << 20}
 	if o.url != "" {
 		return t, nil
@@ -51,25 +54,42 @@ func reach(ctx context.Context, o options, relay bool) (*target, error) {
 	if !o.noFlag {
 		args = append(args, "--memory", fmt.Sprintf("%dMiB", o.memory))
 	}
-	if relay {
-		more, err := t.startRelay(ctx, o.binary)
-		if err != nil {
-			t.stop()
-			return nil, err
-		}
-		args = append(args, more...)
+	more, err := t.startOthers(ctx, o, a)
+	if err != nil {
+		t.stop()
+		return nil, err
 	}
-	t.process = exec.CommandContext(ctx, o.binary, args...)
+	t.process = exec.CommandContext(ctx, o.binary, append(args, more...)...)
+	if a.app {
+		t.process = limited(ctx, appFiles, o.binary, append(args, more...))
+	}
 	t.process.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir, "XDG_STATE_HOME="+dir, "HOME="+dir)
 	t.process.Stderr = os.Stderr
 	if err := t.start(); err != nil {
 		t.stop()
 		return nil, err
 	}
-	if relay {
+	if a.relay {
 		t.pid = t.others[0].Process.Pid
 	}
 	return t, nil
+}
+
+// startOthers starts what an attack needs beside a host, and returns the host's flags.
+func (t *target) startOthers(ctx context.Context, o options, a attack) ([]string, error) {
+	switch {
+	case a.relay:
+		return t.startRelay(ctx, o.binary)
+	case a.app:
+		return t.startApp()
+	}
+	return nil, nil
+}
+
+// limited is a program that may open few files.
+func limited(ctx context.Context, files int, program string, args []string) *exec.Cmd {
+	script := fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, files)
+	return exec.CommandContext(ctx, "sh", append([]string{"-c", script, program}, args...)...)
 }
 
 // start starts the host and reads where it is.
@@ -101,6 +121,7 @@ func (t *target) stop() {
 			_ = p.Wait()
 		}
 	}
+	t.stopApp()
 	if t.dir != "" {
 		_ = os.RemoveAll(t.dir)
 	}
@@ -108,13 +129,14 @@ func (t *target) stop() {
 
 // The files of the canvas that the attack on content reads.
 const (
+	largeName  = "large"
 	largeCount = 8
 	largeSize  = 15 << 20
 )
 
 // largeFiles makes the folder of a canvas with large files.
 func largeFiles(dir string) (string, error) {
-	folder := filepath.Join(dir, "large")
+	folder := filepath.Join(dir, largeName)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", err
 	}

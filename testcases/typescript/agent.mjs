@@ -22,11 +22,12 @@ await client.connect(transport);
 /** @param {string} step @param {any} [more] */
 const say = (step, more) => console.log(JSON.stringify({ step, ...more }));
 
-/** Calls a tool; the answer's size is that of all that a model reads. @param {string} step @param {string} name @param {Record<string, unknown>} args */
+/** Calls a tool; bytes is the size of the answer, tokens a quarter of it without pictures, about what a model reads. @param {string} step @param {string} name @param {Record<string, unknown>} args */
 async function tool(step, name, args) {
   const began = performance.now();
   const result = /** @type {any} */ (await client.callTool({ name, arguments: args }));
-  say(step, { tool: name, bytes: JSON.stringify(result).length, ms: Math.round(performance.now() - began), error: result.isError ? result.structuredContent.code : undefined });
+  const bytes = JSON.stringify(result).length, pictures = result.content.reduce((/** @type {number} */ n, /** @type {any} */ c) => n + (c.data?.length ?? 0), 0);
+  say(step, { tool: name, bytes, tokens: Math.ceil((bytes - pictures) / 4), ms: Math.round(performance.now() - began), error: result.isError ? result.structuredContent.code : undefined });
   return result;
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 )
 
 // Key identifies an encoded read. Channels are never used again, so a canvas does
@@ -27,6 +28,9 @@ type Entry struct {
 type Cache struct {
 	// Limit is its size in bytes. It is set before the first use.
 	Limit int
+	// Memory is the ledger in which the cache counts, which may be nil. It is set before the
+	// first use. The cache has at most its share of the ledger, and nothing under pressure.
+	Memory *budget.Ledger
 	// Filling is the caller's: it is held while large content is encoded for the cache, one
 	// at a time.
 	Filling sync.Mutex
@@ -71,10 +75,27 @@ func (c *Cache) Put(k Key, etag string, value ahp.Value) {
 	}
 	c.remove(old)
 	c.byKey[k] = c.order.PushFront(&Entry{k, etag, value})
-	c.bytes += c.cost(c.byKey[k])
-	for c.bytes > c.Limit {
+	c.add(c.cost(c.byKey[k]))
+	for c.order.Len() > 0 && (c.bytes > c.Limit || !c.Memory.Fits(budget.Cache, 0)) {
 		c.remove(c.order.Back())
 	}
+}
+
+// Empty drops all entries.
+func (c *Cache) Empty() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(-c.bytes)
+	clear(c.byKey)
+	if c.order != nil {
+		c.order.Init()
+	}
+}
+
+// add counts n bytes; n may be negative.
+func (c *Cache) add(n int) {
+	c.bytes += n
+	c.Memory.Add(budget.Cache, int64(n))
 }
 
 func (c *Cache) cost(e *list.Element) int {
@@ -86,7 +107,7 @@ func (c *Cache) remove(e *list.Element) {
 	if e == nil {
 		return
 	}
-	c.bytes -= c.cost(e)
+	c.add(-c.cost(e))
 	delete(c.byKey, e.Value.(*Entry).key)
 	c.order.Remove(e)
 }

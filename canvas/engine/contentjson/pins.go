@@ -25,6 +25,7 @@ type Pins struct {
 // pin is content that at least one connection receives.
 type pin struct {
 	key     Key
+	from    *Resource // nil unless it is streamed and has a validator
 	data    []byte
 	holders int
 	shared  budget.Shared
@@ -118,6 +119,32 @@ func (p *Pins) Hold(a *budget.Account, k Key, data []byte) (release func()) {
 	held.holders++
 	held.shared.Hold(a)
 	return sync.OnceFunc(func() { p.release(a, held) })
+}
+
+// HoldResource is Share and Hold for a resource that is encoded when it is sent. While a
+// connection holds it, others can have it without another read ([Pins.Current]).
+func (p *Pins) HoldResource(a *budget.Account, k Key, r *Resource) (release func()) {
+	r.Data = p.Share(k, r.Data)
+	release = p.Hold(a, k, r.Data)
+	if r.ETag != "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if held := p.byPlace[&r.Data[0]]; held.key == k {
+			held.from = r
+		}
+	}
+	return release
+}
+
+// Current returns a resource that a connection receives now, or nil. It must not be changed,
+// and is valid as long as the provider says so of its ETag.
+func (p *Pins) Current(k Key) *Resource {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if held := p.byKey[k]; held != nil {
+		return held.from
+	}
+	return nil
 }
 
 // remember keeps the size of large content for the next read of it.

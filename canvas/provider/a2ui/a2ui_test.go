@@ -54,6 +54,7 @@ func TestMessages(t *testing.T) {
 		`[]`:                                    0,
 		`{"messages":[` + created + `]}`:        1,
 		`{"messages":` + created + `}`:          1,
+		`{"\u006dessages":[` + created + `]}`:   1, // a name with an escape
 		`{"a2ui_operations":[` + created + `]}`: 1,
 		`{"kind":"data","metadata":{"mimeType":"application/json+a2ui"},"data":[` + created + `]}`:                            1,
 		`{"kind":"data","metadata":{"mimeType":"application/a2ui+json"},"data":` + created + `}`:                              1,

@@ -193,6 +193,7 @@ func (s *Surfaces) updateComponents(u *update, f *surface) {
 	maps.Copy(f.components, before.components)
 	places := map[string]int{}
 	var changed []string
+	encoded := make([]any, len(list))
 	for n, e := range list {
 		m := object(e)
 		id := str(m, "id")
@@ -204,6 +205,7 @@ func (s *Surfaces) updateComponents(u *update, f *surface) {
 		k := kept{raw: encode(m), refs: f.catalog.children(m)}
 		f.bytes += k.size() - old.size()
 		f.components[id] = k
+		encoded[n] = k.raw
 	}
 	if id, words := f.cycle(changed); words != "" {
 		at := []string{u.key, "components"}
@@ -216,7 +218,9 @@ func (s *Surfaces) updateComponents(u *update, f *surface) {
 	}
 	if u.failure != nil {
 		*f = before
+		return
 	}
+	u.body["components"] = encoded // so that the message is not encoded again
 }
 
 // updateModel changes a surface's data model.

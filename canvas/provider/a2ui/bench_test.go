@@ -26,6 +26,27 @@ func BenchmarkApply(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*messages), "ns/message")
 }
 
+// BenchmarkMessages: as BenchmarkApply, from the text of a list.
+func BenchmarkMessages(b *testing.B) {
+	var texts []ahp.Value
+	messages := 0
+	for _, name := range names(b, "examples/*.json") {
+		list := load[example](b, name).Messages
+		texts, messages = append(texts, ahp.Value(ahp.MustMarshal(list))), messages+len(list)
+	}
+	Basic()
+	for b.Loop() {
+		for _, text := range texts {
+			list, err := Messages(text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			NewSurfaces(Limits{}).Apply("a", list)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*messages), "ns/message")
+}
+
 // BenchmarkHeap: the memory of kept surfaces, against their saved bytes.
 func BenchmarkHeap(b *testing.B) {
 	list := load[example](b, names(b, "examples/*.json")[8]).Messages

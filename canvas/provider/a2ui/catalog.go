@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -30,14 +29,14 @@ type Catalog struct {
 	ids        []string // id and other spellings
 	doc        map[string]any
 	common     map[string]any
-	messages   map[string]*jsonschema.Schema // by update key
+	messages   map[string]schema // by update key
 	components map[string]*component
-	functions  map[string]*jsonschema.Schema
+	functions  map[string]schema
 }
 
 // component is what the store knows of a component.
 type component struct {
-	schema *jsonschema.Schema
+	schema schema
 	refs   []refRule
 }
 
@@ -100,7 +99,7 @@ func Compile(f CatalogFiles) (*Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("messages: %w", err)
 	}
-	c := &Catalog{id: str(doc, "catalogId"), doc: doc, common: common, messages: map[string]*jsonschema.Schema{}, components: map[string]*component{}, functions: map[string]*jsonschema.Schema{}}
+	c := &Catalog{id: str(doc, "catalogId"), doc: doc, common: common, messages: map[string]schema{}, components: map[string]*component{}, functions: map[string]schema{}}
 	if c.id == "" {
 		return nil, errors.New("catalog: catalogId is required")
 	}
@@ -147,30 +146,40 @@ func (c *Catalog) compile(messages map[string]any) error {
 	if list := object(messages, "$defs", "UpdateComponentsMessage", "properties", "updateComponents", "properties", "components"); list != nil {
 		list["items"] = map[string]any{"type": "object"}
 	}
-	for url, doc := range map[string]map[string]any{catalogURL: c.doc, commonURL: shallowCalls(c.common), messagesURL: messages} {
+	documents := map[string]map[string]any{catalogURL: c.doc, commonURL: shallowCalls(c.common), messagesURL: messages}
+	for url, doc := range documents {
 		doc["$id"] = url
 		if err := compiler.AddResource(url, doc); err != nil {
 			return err
 		}
 	}
+	quick := &quickSchemas{documents: documents, made: map[string]*quickSchema{}}
+	at := func(what, ref string) (schema, error) {
+		full, err := compiler.Compile(ref)
+		if err != nil {
+			return schema{}, fmt.Errorf("%s: %w", what, err)
+		}
+		return schema{quick.at(ref), full}, nil
+	}
 	var err error
 	for key, def := range updateKeys {
-		if c.messages[key], err = compiler.Compile(messagesURL + "#/$defs/" + def); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		if c.messages[key], err = at(key, messagesURL+"#/$defs/"+def); err != nil {
+			return err
 		}
 	}
 	for name := range object(c.doc, "components") {
-		schema, err := compiler.Compile(catalogURL + "#" + pointer("components", name))
+		schema, err := at("component "+name, catalogURL+"#"+pointer("components", name))
 		if err != nil {
-			return fmt.Errorf("component %s: %w", name, err)
+			return err
 		}
 		c.components[name] = &component{schema, c.refsOf(object(c.doc, "components", name))}
 	}
 	for name := range object(c.doc, "functions") {
-		if c.functions[name], err = compiler.Compile(catalogURL + "#" + pointer("functions", name)); err != nil {
-			return fmt.Errorf("function %s: %w", name, err)
+		if c.functions[name], err = at("function "+name, catalogURL+"#"+pointer("functions", name)); err != nil {
+			return err
 		}
 	}
+	quick.finish()
 	return nil
 }
 
@@ -201,96 +210,4 @@ type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, errors.New("the schema refers to another document: " + quote(url))
-}
-
-// validate returns what is wrong with a message's form, nil if nothing.
-func (c *Catalog) validate(key string, message map[string]any) *finding {
-	version := message["version"]
-	message["version"] = V09 // the schemas of all accepted versions are the same
-	err := c.messages[key].Validate(message)
-	message["version"] = version
-	if f := findingOf(err); f != nil {
-		return f
-	}
-	if key != "updateComponents" {
-		return nil
-	}
-	list, _ := object(message, key)["components"].([]any)
-	for n, e := range list {
-		if f := c.validateComponent(e); f != nil {
-			f.at = slices.Insert(f.at, 0, key, "components", itoa(n))
-			if id := str(object(e), "id"); id != "" {
-				f.words = "component " + quote(id) + ": " + f.words
-			}
-			return f
-		}
-	}
-	return nil
-}
-
-// validateComponent returns what is wrong with one component.
-func (c *Catalog) validateComponent(e any) *finding {
-	m := object(e)
-	name, ok := m["component"].(string)
-	if !ok {
-		return &finding{at: []string{"component"}, words: `want "component" with the name of a component`}
-	}
-	known := c.components[name]
-	if known == nil {
-		return &finding{at: []string{"component"}, words: c.name + " has no " + cut(name) + "; it has: " + strings.Join(c.Components(), ", ")}
-	}
-	if f := findingOf(known.schema.Validate(e)); f != nil {
-		return f
-	}
-	return c.validateCalls(e)
-}
-
-// validateCalls checks every function call in a value against its function.
-func (c *Catalog) validateCalls(v any) *finding {
-	switch v := v.(type) {
-	case map[string]any:
-		if f := c.validateCall(v); f != nil {
-			return f
-		}
-		for _, key := range sortedKeys(v) {
-			if f := c.validateCalls(v[key]); f != nil {
-				f.at = slices.Insert(f.at, 0, key)
-				return f
-			}
-		}
-	case []any:
-		for n, e := range v {
-			if f := c.validateCalls(e); f != nil {
-				f.at = slices.Insert(f.at, 0, itoa(n))
-				return f
-			}
-		}
-	}
-	return nil
-}
-
-// validateCall checks an object if it is a function call.
-func (c *Catalog) validateCall(v map[string]any) *finding {
-	name, ok := v["call"].(string)
-	if !ok || len(c.functions) == 0 {
-		return nil
-	}
-	function := c.functions[name]
-	if function == nil {
-		return &finding{at: []string{"call"}, words: c.name + " has no function " + quote(name) + "; it has: " + strings.Join(c.Functions(), ", ")}
-	}
-	return findingOf(function.Validate(v))
-}
-
-func findingOf(err error) *finding {
-	if err == nil {
-		return nil
-	}
-	v, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if !ok {
-		return &finding{words: "cannot be checked"}
-	}
-	f := explain(v)
-	f.at = slices.Clone(f.at)
-	return &f
 }

@@ -1,12 +1,10 @@
 package a2ui
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -14,17 +12,31 @@ import (
 // A decoded value is a tree of map[string]any, []any, string, bool, nil and json.Number,
 // which keeps a number's digits.
 
-// decode returns a value as a tree. The value is valid JSON.
-func decode(v ahp.Value) (any, error) { return jsonschema.UnmarshalJSON(bytes.NewReader(v)) }
-
 // encode returns a tree as JSON, with sorted members.
-func encode(tree any) ahp.Value { return appendTree(nil, tree) }
+func encode(tree any) ahp.Value {
+	b, _ := scratch.Get().(*[]byte)
+	*b = appendTree((*b)[:0], tree)
+	v := ahp.Value(slices.Clone(*b)) // kept values have no spare capacity
+	if cap(*b) <= maxScratch {
+		scratch.Put(b)
+	}
+	return v
+}
+
+// scratch has buffers in which values are encoded.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxScratch is the largest buffer that is used again.
+const maxScratch = 64 << 10
 
 func appendTree(b []byte, tree any) []byte {
 	switch v := tree.(type) {
+	case ahp.Value: // a part that was encoded before
+		return append(b, v...)
 	case map[string]any:
+		var few [16]string
 		b = append(b, '{')
-		for n, key := range sortedKeys(v) {
+		for n, key := range appendKeys(few[:0], v) {
 			if n > 0 {
 				b = append(b, ',')
 			}
@@ -54,8 +66,10 @@ func appendTree(b []byte, tree any) []byte {
 	return append(b, "null"...)
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
+func sortedKeys(m map[string]any) []string { return appendKeys(make([]string, 0, len(m)), m) }
+
+// appendKeys appends the sorted keys of an object to none.
+func appendKeys(keys []string, m map[string]any) []string {
 	for key := range m {
 		keys = append(keys, key)
 	}

@@ -1,6 +1,7 @@
 package a2ui
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -51,6 +52,9 @@ func unwrap(v ahp.Value, path string, levels int) ([]ahp.Value, error) {
 	default:
 		return nil, failed(path, "want a list of A2UI messages, or one message")
 	}
+	if unwrapped(v) {
+		return []ahp.Value{v.Clone()}, nil
+	}
 	var w wrapped
 	if err := ahp.Unmarshal(v, &w); err != nil {
 		return nil, failed(path, err.Error())
@@ -66,6 +70,16 @@ func unwrap(v ahp.Value, path string, levels int) ([]ahp.Value, error) {
 		return unwrapPart(w, path, levels-1)
 	}
 	return []ahp.Value{v.Clone()}, nil
+}
+
+// wrapNames are the names of the members that wrap messages.
+var wrapNames = [][]byte{[]byte(`"messages"`), []byte(`"a2ui_operations"`), []byte(`"resource"`), []byte(`"data"`)}
+
+// unwrapped reports whether an object has no member that wraps messages, which its text
+// shows for most; false also if it is not sure.
+func unwrapped(v ahp.Value) bool {
+	return bytes.IndexByte(v, '\\') < 0 && // a name could be written with escapes
+		!slices.ContainsFunc(wrapNames, func(name []byte) bool { return bytes.Contains(v, name) })
 }
 
 // unwrapList unwraps each element of a list. An element that is no object stays, so that

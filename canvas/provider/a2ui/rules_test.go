@@ -10,7 +10,7 @@ import (
 // TestRules: every test that RULES.md names exists in the package that it names.
 func TestRules(t *testing.T) {
 	dirs := map[string]string{
-		"": ".", "canvas": "a2uicanvas", "remote": "remote", "web": "../../web", "engine": "../../engine", "gateway": "../../gateway", "outbound": "../../outbound",
+		"": ".", "canvas": "a2uicanvas", "remote": "remote", "web": "../../web", "local": "../../local", "engine": "../../engine", "gateway": "../../gateway", "outbound": "../../outbound",
 		"serve": "../../../cmd/ahp-canvas/internal/serve", "program": "../../../cmd/ahp-canvas/internal/programtest",
 	}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)

@@ -117,6 +117,9 @@ func checkComponents(list []any, pathBytes int) *finding {
 		if depthOf(e) > maxNesting {
 			return &finding{at: []string{itoa(n)}, words: fmt.Sprintf("component %s is nested more than %d levels deep", quote(id), maxNesting)}
 		}
+		if sound(m, 0, pathBytes) {
+			continue
+		}
 		if f := checkValue(m, 0, pathBytes); f != nil {
 			f.at = slices.Insert(f.at, 0, itoa(n))
 			f.words = "component " + quote(id) + ": " + f.words
@@ -129,7 +132,37 @@ func checkComponents(list []any, pathBytes int) *finding {
 // badEscape finds a ~ that escapes nothing.
 var badEscape = regexp.MustCompile(`~([^01]|$)`)
 
-// checkValue checks function calls and paths in a component's value.
+// sound reports whether checkValue finds nothing.
+func sound(v any, calls, pathBytes int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["call"].(string); ok {
+			calls++
+		}
+		if calls > maxCallDepth {
+			return false
+		}
+		for key, e := range v {
+			if path, ok := e.(string); ok {
+				if key == "path" && (len(path) > pathBytes || badPath(path) != "") {
+					return false
+				}
+			} else if !sound(e, calls, pathBytes) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !sound(e, calls, pathBytes) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkValue checks function calls and paths in a component's value. It names the first in
+// the order of member names.
 func checkValue(v any, calls, pathBytes int) *finding {
 	switch v := v.(type) {
 	case map[string]any:
@@ -166,7 +199,7 @@ func checkValue(v any, calls, pathBytes int) *finding {
 
 // badPath says what is wrong with a path to data; "" if nothing is.
 func badPath(path string) string {
-	if badEscape.MatchString(path) {
+	if strings.Contains(path, "~") && badEscape.MatchString(path) {
 		return fmt.Sprintf("the path %s has a ~ that is neither ~0 nor ~1", quote(path))
 	}
 	for _, s := range segments(path) {

@@ -107,8 +107,11 @@ func (c *Client) Pay(ctx context.Context, m *Manifest, site Site, call Call, due
 	if err != nil {
 		return Outcome{}, err
 	}
-	if _, why := payableAt(a.Pricing, due.Requirement); why != "" {
+	switch price, why := payableAt(a.Pricing, due.Requirement); {
+	case why != "":
 		return Outcome{}, errorf(CodePaymentInvalid, "", "%s", why)
+	case price != due.Price:
+		return Outcome{}, errorf(CodePaymentInvalid, "", "the price is not that of the site's challenge")
 	}
 	data, signature, err := c.authorization(due, proof)
 	if err != nil {

@@ -1,10 +1,13 @@
 package aam_test
 
 import (
+	"crypto/pbkdf2"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -114,8 +117,117 @@ func TestPIN(t *testing.T) {
 			t.Errorf("after 5: %v", err)
 		}
 	}
-	now = now.Add(15 * time.Minute)
+	now = now.Add(15*time.Minute - time.Second)
+	if err := p.Check("geheim"); code(err) != aam.CodePINLocked {
+		t.Errorf("before 15 minutes are over: %v", err)
+	}
+	now = now.Add(time.Second)
 	if err := p.Check("geheim"); err != nil {
 		t.Errorf("after 15 minutes: %v", err)
+	}
+}
+
+// TestPINFile: a PIN is kept as PBKDF2-SHA-256 of 600,000 rounds with a salt, readable by its owner alone.
+func TestPINFile(t *testing.T) {
+	if aam.DefaultPINRounds != 600_000 {
+		t.Errorf("%d rounds", aam.DefaultPINRounds)
+	}
+	aam.LowerPINRounds()
+	var salts []string
+	for range 2 {
+		path := filepath.Join(t.TempDir(), "pin.json")
+		if err := aam.SetPIN(path, "geheim"); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f struct {
+			Salt, Hash []byte
+			Rounds     int
+		}
+		if err := json.Unmarshal(raw, &f); err != nil {
+			t.Fatal(err)
+		}
+		want, err := pbkdf2.Key(sha256.New, "geheim", f.Salt, f.Rounds, 32)
+		if err != nil || string(f.Hash) != string(want) || len(f.Salt) < 16 || f.Rounds != 1000 {
+			t.Errorf("%s, %v", raw, err)
+		}
+		salts = append(salts, string(f.Salt))
+		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+	}
+	if salts[0] == salts[1] {
+		t.Error("two PINs have one salt")
+	}
+}
+
+// TestKeyFile: the vault's key is random, 32 bytes, and readable by its owner alone; a damaged file is
+// not replaced, because the tokens would be lost.
+func TestKeyFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var keys []string
+	for _, name := range []string{"a", "b"} {
+		key, err := aam.LoadKey(filepath.Join(dir, name))
+		if err != nil || len(key) != 32 {
+			t.Fatalf("%d bytes, %v", len(key), err)
+		}
+		keys = append(keys, string(key))
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+	}
+	if keys[0] == keys[1] {
+		t.Error("two keys are equal")
+	}
+	for _, text := range []string{"", "7777", strings.Repeat("x", 64)} {
+		path := filepath.Join(dir, "damaged")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := aam.LoadKey(path); err == nil {
+			t.Errorf("%q is a key", text)
+		}
+		if raw, err := os.ReadFile(path); err != nil || string(raw) != text {
+			t.Errorf("%q became %q", text, raw)
+		}
+	}
+}
+
+// TestVaultSealsAgain: two values under one key are never sealed with one nonce, and a vault in memory has no file.
+func TestVaultSealsAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "secrets.json")
+	v, err := aam.OpenVault(path, make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := aam.Key{Kind: aam.KindToken, At: "https://caferosso.com", Vendor: "anthropic.com"}
+	boxes := map[string]bool{}
+	for range 3 {
+		if err := v.Put(k, aam.Secret{Value: token}); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		var rows map[string]string
+		if err != nil || json.Unmarshal(raw, &rows) != nil || len(rows) != 1 {
+			t.Fatalf("%s, %v", raw, err)
+		}
+		for _, box := range rows {
+			boxes[box[:16]] = true // the nonce
+		}
+	}
+	if len(boxes) != 3 {
+		t.Errorf("%d nonces for 3 values", len(boxes))
+	}
+	if err := aam.NewVault().Put(k, aam.Secret{Value: token}); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("%d files, %v", len(files), err)
 	}
 }

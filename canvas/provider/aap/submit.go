@@ -2,18 +2,15 @@ package aap
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
-	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/channels/groupcommit"
 )
 
 const (
 	maxGroup   = 64      // records that share one sync of the folder
+	maxSyncing = 8       // of their files that are synced at a time
 	tempPrefix = ".aap-" // names of temporary files
 )
 
@@ -25,10 +22,10 @@ type submission struct {
 	err   error
 	done  chan struct{} // closed when rec or err is set
 
-	data   []byte // of the record's file
-	temp   string // its temporary name
-	linked bool   // it has its own name
-	closed bool   // done is closed
+	temp   string   // its temporary name
+	file   *os.File // it, until it is synced
+	linked bool     // it has its own name
+	closed bool     // done is closed
 }
 
 // Submit stores an interaction of an agent's page. When it returns without an error, the
@@ -84,6 +81,7 @@ func (sh *shelf) join(ctx context.Context, sub *submission) {
 
 // lead stores the group of a leader. A panic does not keep the next group from the disk.
 func (sh *shelf) lead() {
+	runtime.Gosched() // callers that the last group woke come into this one, not into a third
 	n := 0
 	group := sh.queue.Take(func(*submission) bool { n++; return n < maxGroup })
 	subs := make([]*submission, len(group))
@@ -122,154 +120,6 @@ func (sh *shelf) commit(group []*submission) {
 			sh.count++
 			s.watch.report(Change{Kind: RecordStored, Agent: sub.agent, File: sub.rec.CanvasFile, Record: sub.rec, Source: sub.in.Source})
 		}
-		sub.data = nil
 		sub.close(sh)
 	}
-}
-
-// open opens the agent's canvas folder, with a folder for records in it.
-func (sh *shelf) open(a Agent) (*os.Root, error) {
-	s := sh.store
-	root, err := s.openRoot(a, true)
-	if err != nil {
-		return nil, err
-	}
-	if err = root.Mkdir(folder, 0o700); err == nil {
-		err = syncNew(root, sh.dir)
-	} else if errors.Is(err, fs.ErrExist) {
-		err = nil
-	}
-	if err == nil && !sh.ready {
-		var names []string
-		if names, err = sh.index.load(root, s.now()); err == nil {
-			sh.prepare(names, s.now())
-		}
-	}
-	if err != nil {
-		_ = root.Close() // nothing was written
-		return nil, err
-	}
-	return root, nil
-}
-
-// syncNew makes new folders durable.
-func syncNew(root *os.Root, dir string) error {
-	if err := syncFolder(root.Open(".")); err != nil {
-		return err
-	}
-	for range 2 { // canvas, and the agent's folder
-		dir = filepath.Dir(dir)
-		if err := syncFolder(os.Open(dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
-			return err
-		}
-	}
-	return nil
-}
-
-// write gives each submission of a group its record, and puts that into a synced
-// temporary file.
-func (sh *shelf) write(root *os.Root, group []*submission) {
-	s := sh.store
-	taken := 0
-	for _, sub := range group {
-		if sh.count+taken >= s.limits.Records {
-			sub.err = errorf(CodeStorageFull, "", "Agent '%s' has %d records, which is the limit; move files out of %s",
-				sub.agent.Name, s.limits.Records, filepath.Join(sh.dir, folder))
-			continue
-		}
-		taken++
-		in := sub.in
-		sub.rec = Record{
-			ID: s.newID(), Timestamp: sh.nextTime(s.now()).Format(timeLayout), CanvasFile: in.CanvasFile,
-			Action: in.Action, Element: in.Element, Data: in.Data, Summary: Summary(in),
-		}
-		sub.data, sub.temp = sub.rec.encode(), folder+"/"+tempPrefix+sub.rec.ID
-	}
-	var wg sync.WaitGroup
-	for _, sub := range group[1:] {
-		if sub.err == nil {
-			wg.Go(func() { sh.writeOne(root, sub) })
-		}
-	}
-	if group[0].err == nil {
-		sh.writeOne(root, group[0])
-	}
-	wg.Wait()
-}
-
-func (sh *shelf) writeOne(root *os.Root, sub *submission) {
-	if err := writeSynced(root, sub.temp, sub.data); err != nil {
-		_ = root.Remove(sub.temp) // it might not exist
-		sub.rec, sub.err = Record{}, sh.store.failed("storing an interaction", err)
-	}
-}
-
-// writeSynced writes a new file and syncs it.
-func writeSynced(root *os.Root, name string, data []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// publish gives the written files their own names, in order, and syncs the folder. If it
-// fails, none of the group is stored.
-func (sh *shelf) publish(root *os.Root, group []*submission) error {
-	s := sh.store
-	linked := 0
-	for _, sub := range group {
-		if sub.err != nil {
-			continue
-		}
-		if err := link(root, sub.temp, folder+"/"+sub.rec.FileName()); err != nil {
-			_ = root.Remove(sub.temp)
-			sub.rec, sub.err = Record{}, s.failed("storing an interaction", err)
-			continue
-		}
-		sub.linked = true
-		linked++
-	}
-	if linked == 0 {
-		return nil
-	}
-	err := syncFolder(root.Open(folder))
-	if err == nil {
-		return nil
-	}
-	for _, sub := range group {
-		if sub.linked {
-			_ = root.Remove(folder + "/" + sub.rec.FileName()) // it is not acknowledged
-		}
-	}
-	return s.failed("storing an interaction", err)
-}
-
-// link renames a file without replacing another. A killed process leaves both names, or
-// one of them.
-func link(root *os.Root, from, to string) error {
-	err := root.Link(from, to)
-	if err == nil {
-		return root.Remove(from)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if _, exists := root.Lstat(to); exists == nil {
-		return fs.ErrExist
-	}
-	return root.Rename(from, to) // a file system without hard links; the name has a UUID
-}
-
-// syncFolder syncs and closes a folder. Windows cannot, and needs no sync of folders.
-func syncFolder(f *os.File, err error) error {
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil && runtime.GOOS != "windows" {
-		return err
-	}
-	return nil
 }

@@ -53,6 +53,7 @@ func TestDoor(t *testing.T) {
 		want        int
 	}{
 		{"another Host", "", http.Header{"Host": {"evil.example"}, "Origin": {"null"}}, 421},
+		{"a Host in other letters", "?tkn=secret", http.Header{"Host": {"LOCALHOST"}}, 421},
 		{"Origin null", "?tkn=wrong", origin("null"), 403},
 		{"Origin null, right token", "?tkn=secret", origin("null"), 403},
 		{"wrong token", "?tkn=wrong", origin(shop.Origin), 401},

@@ -54,6 +54,7 @@ type (
 	renameList struct {
 		List  string `json:"list"`
 		Title string `json:"title"`
+		Seen  *seen  `json:"seen,omitzero"`
 	}
 	moveList struct {
 		List     string    `json:"list"`
@@ -61,6 +62,7 @@ type (
 	}
 	listRef struct {
 		List string `json:"list"`
+		Seen *seen  `json:"seen,omitzero"`
 	}
 	addCard struct {
 		List     string    `json:"list"`
@@ -73,14 +75,17 @@ type (
 		Card  string  `json:"card"`
 		Title *string `json:"title,omitzero"`
 		Notes *string `json:"notes,omitzero"`
+		Seen  *seen   `json:"seen,omitzero"`
 	}
 	moveCard struct {
 		Card     string    `json:"card"`
 		List     *string   `json:"list,omitzero"`
 		Position *position `json:"position,omitzero"`
+		Seen     *seen     `json:"seen,omitzero"`
 	}
 	cardRef struct {
 		Card string `json:"card"`
+		Seen *seen  `json:"seen,omitzero"`
 	}
 )
 
@@ -92,7 +97,7 @@ type board struct {
 
 func (b board) copy() board { return board{b.clone(), b.Next} }
 
-// actions are the actions of an agent.
+// actions are the actions of agents and people.
 var actions = map[string]sample.Action[board]{
 	"get_board":    action(func(b *board, _ struct{}) (any, error) { return b.State, nil }),
 	"add_list":     action((*board).addList),
@@ -102,8 +107,8 @@ var actions = map[string]sample.Action[board]{
 	"add_card":     action((*board).addCard),
 	"edit_card":    action((*board).editCard),
 	"move_card":    action((*board).moveCard),
-	"check_card":   action(func(b *board, in cardRef) (any, error) { return b.tick(in.Card, true) }),
-	"uncheck_card": action(func(b *board, in cardRef) (any, error) { return b.tick(in.Card, false) }),
+	"check_card":   action(func(b *board, in cardRef) (any, error) { return b.tick(in, true) }),
+	"uncheck_card": action(func(b *board, in cardRef) (any, error) { return b.tick(in, false) }),
 	"remove_card":  action((*board).removeCard),
 }
 
@@ -157,6 +162,23 @@ func note(action string, value any) string {
 	return ""
 }
 
+// agentActions returns the actions for agents: their values have the board's revision, as
+// events do, so an agent knows what happened before its action and what after.
+func agentActions() map[string]sample.Action[board] {
+	all := map[string]sample.Action[board]{}
+	for name, do := range actions {
+		all[name] = func(b board, call sample.Call) (board, sample.Result, error) {
+			after, result, err := do(b, call)
+			if _, whole := result.Value.(State); err == nil && !whole { // a State has it
+				value := ahp.MustMarshal(result.Value)
+				result.Value = append(value[:len(value)-1], fmt.Sprintf(`,"revision":%d}`, after.Revision)...)
+			}
+			return after, result, err
+		}
+	}
+	return all
+}
+
 // changedEvent tells the agent what a person did. An id in the input says little once the
 // board has changed again, so the event has the action's value too, which names the card
 // and its list, and the revision of the board that it was.
@@ -174,11 +196,22 @@ func personActions() map[string]sample.Action[board] {
 	for name, do := range actions {
 		all[name] = func(b board, call sample.Call) (board, sample.Result, error) {
 			after, result, err := do(b, call)
-			result.Event = changedEvent{"board.changed", call.Action, call.Input, result.Value, after.Revision}
+			result.Event = changedEvent{"board.changed", call.Action, withoutSeen(call.Input), result.Value, after.Revision}
 			return after, result, err
 		}
 	}
 	return all
+}
+
+// withoutSeen returns an input without what the page had drawn, which says nothing to an
+// agent once it was compared.
+func withoutSeen(input ahp.Value) ahp.Value {
+	var members map[string]ahp.Value
+	if err := ahp.Unmarshal(input, &members); err != nil || members["seen"] == nil {
+		return input
+	}
+	delete(members, "seen")
+	return ahp.MustMarshal(members)
 }
 
 // id returns a new id.
@@ -216,7 +249,7 @@ func (b *board) addList(in addList) (any, error) {
 }
 
 func (b *board) renameList(in renameList) (any, error) {
-	i, err := b.list(in.List)
+	i, err := b.listSeen(in.List, in.Seen)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +272,7 @@ func (b *board) moveList(in moveList) (any, error) {
 }
 
 func (b *board) removeList(in listRef) (any, error) {
-	i, err := b.list(in.List)
+	i, err := b.listSeen(in.List, in.Seen)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +294,7 @@ func (b *board) addCard(in addCard) (any, error) {
 }
 
 func (b *board) editCard(in editCard) (any, error) {
-	i, at, err := b.card(in.Card)
+	i, at, err := b.cardSeen(in.Card, in.Seen)
 	if err != nil {
 		return nil, err
 	}
@@ -290,13 +323,21 @@ func (b *board) moveCard(in moveCard) (any, error) {
 			return nil, err
 		}
 	}
+	if to != from || in.List == nil { // a card that is in that list already was moved there twice
+		err = b.checkSeen(from, at, in.Seen)
+	} else {
+		err = b.checkSeen(from, at, in.Seen.texts())
+	}
+	if err != nil {
+		return nil, err
+	}
 	c := b.Lists[from].Cards[at]
 	b.Lists[from].Cards = slices.Delete(b.Lists[from].Cards, at, at+1)
 	return b.insert(c, to, in.Position), nil
 }
 
-func (b *board) tick(id string, done bool) (any, error) {
-	i, at, err := b.card(id)
+func (b *board) tick(in cardRef, done bool) (any, error) {
+	i, at, err := b.cardSeen(in.Card, in.Seen)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +346,7 @@ func (b *board) tick(id string, done bool) (any, error) {
 }
 
 func (b *board) removeCard(in cardRef) (any, error) {
-	i, at, err := b.card(in.Card)
+	i, at, err := b.cardSeen(in.Card, in.Seen)
 	if err != nil {
 		return nil, err
 	}

@@ -214,14 +214,14 @@ func TestModel(t *testing.T) {
 				i, at := pickCard()
 				id := model[i].cards[at]
 				ticked[id] = rapid.Bool().Draw(t, "done")
-				run(map[bool]string{true: "check_card", false: "uncheck_card"}[ticked[id]], cardRef{id})
+				run(map[bool]string{true: "check_card", false: "uncheck_card"}[ticked[id]], cardRef{Card: id})
 			},
 			"remove card": func(t *rapid.T) {
 				if len(model) == 0 {
 					t.Skip()
 				}
 				i, at := pickCard()
-				run("remove_card", cardRef{model[i].cards[at]})
+				run("remove_card", cardRef{Card: model[i].cards[at]})
 				model[i].cards = slices.Delete(slices.Clone(model[i].cards), at, at+1)
 			},
 			"move list": func(t *rapid.T) {
@@ -238,7 +238,7 @@ func TestModel(t *testing.T) {
 					t.Skip()
 				}
 				i := pickList()
-				run("remove_list", listRef{model[i].id})
+				run("remove_list", listRef{List: model[i].id})
 				model = slices.Delete(slices.Clone(model), i, i+1)
 			},
 			"": func(t *rapid.T) {

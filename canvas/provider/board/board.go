@@ -22,7 +22,7 @@ func New() *sample.Provider {
 		Declaration: sample.MustDeclaration(files),
 		Page:        sample.MustPage(files),
 		Open:        open,
-		Agent:       actions,
+		Agent:       agentActions(),
 		Person:      personActions(),
 		Decisions:   []string{"remove_list"},
 		Show:        func(b board) any { return b.State },

@@ -77,6 +77,18 @@ func inTheBrowser(t *testing.T) {
 	if got := b.Invoke("get_board", `{}`); !strings.Contains(got, `"title":"Fix the build","notes":"It is red"`) {
 		t.Errorf("a person's new title overwrote the agent's notes: %s", got)
 	}
+	one.focus("Fix the build") // the agent replaces the text that the person edits
+	one.Press("Enter")
+	one.Wait(`d.activeElement.matches("input[type=text]")`)
+	b.Invoke("edit_card", `{"card":"c6","title":"Fix all builds"}`)
+	one.Shows(`at("c6").querySelector(".name").textContent`, "Fix all builds")
+	one.Keys("Fix it" + kb.Enter)
+	one.Wait(`at("toast").textContent.includes("is now called “Fix all builds”")`)
+	agree("To do: <b>Tag</b> & sign* | Doing: Fix all builds Write notes* | Done: Plan*")
+	one.Keys(kb.Enter) // having read that
+	agree("To do: <b>Tag</b> & sign* | Doing: Fix it Write notes* | Done: Plan*")
+	b.Invoke("edit_card", `{"card":"c6","title":"Fix the build"}`)
+	agree("To do: <b>Tag</b> & sign* | Doing: Fix the build Write notes* | Done: Plan*")
 	one.Press("n")
 	one.Wait(`d.activeElement.matches("input[type=text]")`)
 	one.Keys("New one" + kb.Enter)

@@ -9,7 +9,12 @@
 //	{"type":"board.changed","action":"check_card","input":{…},"value":{…},"revision":12}
 //
 // The value is what the action returned: it names the card and its list. The revision is
-// that of get_board, so an agent sees whether the board changed after it looked.
+// that of get_board and of the answers to an agent's actions, so an agent sees whether the
+// board changed after it looked.
+//
+// A change can name what its sender saw of the card or list (seen). The page always does.
+// If another text stands there by then, or the card was moved, the change fails with
+// board_changed: a person who ticks "Buy milk" has not ticked the text that replaced it.
 //
 // # Limits
 //

@@ -26,6 +26,7 @@ const (
 	CodeNoCard  = "board_card_not_found" // no card of that id
 	CodeFull    = "board_full"           // a limit is exceeded
 	CodeInvalid = "board_invalid"        // an invalid input
+	CodeChanged = "board_changed"        // a card or list is no longer as the caller saw it
 )
 
 // State is a board as Views and get_board receive it. It is immutable: operations work

@@ -13,10 +13,11 @@ var agent = map[string]sample.Action[State]{
 		if err != nil {
 			return s, sample.Result{}, err
 		}
+		after = after.changedFrom(s)
 		return after, sample.Result{Value: after.answer(), Note: "changed what the chart shows"}, nil
 	}),
 	"get_query": sample.With(CodeInvalid, func(s State, _ sample.Call, _ struct{}) (State, sample.Result, error) {
-		return s, sample.Result{Value: s.drawing().queryInfo}, nil
+		return s, sample.Result{Value: queryAt{s.Version, s.drawing().queryInfo}}, nil
 	}),
 	"get_data": sample.With(CodeInvalid, func(s State, _ sample.Call, _ struct{}) (State, sample.Result, error) {
 		return s, sample.Result{Value: s.data(s.result())}, nil
@@ -26,18 +27,23 @@ var agent = map[string]sample.Action[State]{
 		if err != nil {
 			return s, sample.Result{}, err
 		}
-		return after, sample.Result{Value: after.answer(), Note: "changed the data of the chart"}, nil
+		after = after.changedFrom(s)
+		return after, sample.Result{Value: after.answer(), Note: "changed the data of the chart", Withdraw: true}, nil
 	}),
 }
 
 // person holds the actions of the page.
 var person = map[string]sample.Action[State]{
-	"set_query": sample.With(CodeInvalid, func(s State, _ sample.Call, c change) (State, sample.Result, error) {
-		after, err := s.changeQuery(c)
+	"set_query": sample.With(CodeInvalid, func(s State, _ sample.Call, c chosen) (State, sample.Result, error) {
+		if c.Version != nil && *c.Version != s.Version {
+			return s, sample.Result{}, canvas.Errorf(CodeChanged, "the agent has changed the chart; check it again")
+		}
+		after, err := s.changeQuery(c.change)
 		if err != nil {
 			return s, sample.Result{}, err
 		}
-		return after, sample.Result{Event: changedEvent{"chart.changed", after.Title, after.Source, after.Query, after.result()}, Note: "changed what the chart shows"}, nil
+		event := changedEvent{"chart.changed", after.Title, after.Source, after.Version, after.Query, after.result()}
+		return after, sample.Result{Event: event, Note: "changed what the chart shows"}, nil
 	}),
 }
 
@@ -50,17 +56,29 @@ type (
 		Rows    [][]ahp.Value `json:"rows,omitzero"`
 		Query   *change       `json:"query,omitzero"`
 	}
+	// chosen is a person's change of the query.
+	chosen struct {
+		change
+		Version *int64 `json:"version,omitzero"` // of the chart that the page showed; pages of older releases leave it out
+	}
 	// queryAnswer is the value of set_query and set_data.
 	queryAnswer struct {
-		Query  Query  `json:"query"`
-		Result Result `json:"result"`
+		Revision int64  `json:"revision"` // State.Version
+		Query    Query  `json:"query"`
+		Result   Result `json:"result"`
 	}
 	// data is the value of get_data.
 	data struct {
-		Title string `json:"title"`
+		Revision int64  `json:"revision"` // State.Version
+		Title    string `json:"title"`
 		Table
 		Query  Query  `json:"query"`
 		Result Result `json:"result"`
+	}
+	// queryAt is the value of get_query.
+	queryAt struct {
+		Revision int64 `json:"revision"` // State.Version
+		queryInfo
 	}
 	// queryInfo is the query, and what it can be changed to.
 	queryInfo struct {
@@ -77,27 +95,38 @@ type (
 		Title  string `json:"title"`
 		Source string `json:"source,omitzero"`
 		queryInfo
-		Result Result `json:"result"`
+		Result  Result `json:"result"`
+		Version int64  `json:"version"`
 	}
 	// changedEvent tells the agent that a person changed the query, and which numbers
 	// they see now: the agent's own may be of another query, or of a table before.
 	changedEvent struct {
-		Type   string `json:"type"`
-		Title  string `json:"title"`
-		Source string `json:"source,omitzero"`
-		Query  Query  `json:"query"`
-		Result Result `json:"result"`
+		Type     string `json:"type"`
+		Title    string `json:"title"`
+		Source   string `json:"source,omitzero"`
+		Revision int64  `json:"revision"` // State.Version
+		Query    Query  `json:"query"`
+		Result   Result `json:"result"`
 	}
 )
 
 // maxFilterValues limits the columns that the page can filter by.
 const maxFilterValues = 40
 
-func (s State) answer() queryAnswer { return queryAnswer{s.Query, s.result()} }
-func (s State) data(r Result) data  { return data{s.Title, s.Table, s.Query, r} }
+func (s State) answer() queryAnswer { return queryAnswer{s.Version, s.Query, s.result()} }
+func (s State) data(r Result) data  { return data{s.Version, s.Title, s.Table, s.Query, r} }
+
+// changedFrom counts a change of the agent, if it is one.
+func (s State) changedFrom(before State) State {
+	s.Version = before.Version
+	if !ahp.Equal(ahp.MustMarshal(before), ahp.MustMarshal(s)) {
+		s.Version++
+	}
+	return s
+}
 
 func (s State) drawing() drawing {
-	d := drawing{Title: s.Title, Source: s.Source, queryInfo: queryInfo{Query: s.Query}, Result: s.result()}
+	d := drawing{Title: s.Title, Source: s.Source, queryInfo: queryInfo{Query: s.Query}, Result: s.result(), Version: s.Version}
 	for at, c := range s.Columns {
 		column := columnInfo{Column: c}
 		if c.Type == text {
@@ -124,7 +153,15 @@ func (s State) changeQuery(c change) (State, error) {
 }
 
 // open applies the input of an open. A new chart without data gets the sample data.
-func open(s State, input ahp.Value) (State, error) {
+func open(before State, input ahp.Value) (State, error) {
+	after, err := before.opened(input)
+	if err != nil {
+		return before, err
+	}
+	return after.changedFrom(before), nil
+}
+
+func (s State) opened(input ahp.Value) (State, error) {
 	in := dataInput{}
 	if input != nil {
 		if err := ahp.Unmarshal(input, &in); err != nil {

@@ -89,8 +89,8 @@ func inTheBrowser(t *testing.T) {
 	one.Wait(`at("table").scrollHeight <= at("table").clientHeight`) // the page scrolls, not the table
 	one.Look("chart-bars-dark")
 	want := []string{
-		`{"type":"chart.changed","title":"Sales (sample data)","source":"Sample data: an invented shop, 2025","query":{"measure":"Revenue","aggregate":"sum","groupBy":"Product","splitBy":"Region","filter":{},"kind":"bar","sort":"data"}}`,
-		`{"type":"chart.changed","title":"Sales (sample data)","source":"Sample data: an invented shop, 2025","query":{"measure":"Revenue","aggregate":"sum","groupBy":"Product","splitBy":"Region","filter":{"Region":["South","West"]},"kind":"bar","sort":"data"}}`,
+		`{"type":"chart.changed","title":"Sales (sample data)","source":"Sample data: an invented shop, 2025","revision":2,"query":{"measure":"Revenue","aggregate":"sum","groupBy":"Product","splitBy":"Region","filter":{},"kind":"bar","sort":"data"}}`,
+		`{"type":"chart.changed","title":"Sales (sample data)","source":"Sample data: an invented shop, 2025","revision":2,"query":{"measure":"Revenue","aggregate":"sum","groupBy":"Product","splitBy":"Region","filter":{"Region":["South","West"]},"kind":"bar","sort":"data"}}`,
 	}
 	var got []string
 	for _, e := range b.Events() {

@@ -26,6 +26,7 @@ func New() *sample.Provider {
 		Declaration: sample.MustDeclaration(files),
 		Page:        sample.MustPage(files),
 		Open:        open,
+		Asks:        true,
 		Agent:       agent,
 		Person:      person,
 		Show:        func(s State) any { return s.drawing() },

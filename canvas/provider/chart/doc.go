@@ -10,10 +10,15 @@
 //     set_data removes a column of the query, the first suitable column replaces it.
 //   - Groups and series have the order of their first rows, unless the query sorts. A
 //     group without rows in a series is null there, and is drawn as a gap, not as 0.
+//   - A choice belongs to the chart that the person saw. It carries the revision, which
+//     counts the agent's changes; if the agent has changed data or query meanwhile, it
+//     fails with chart_changed. Other data (set_data, open) withdraw choices that the agent
+//     has not read, and each answer and event has its revision.
 //
 // A chart that is opened without data draws the package's sample data, which its title
 // and source name as such: twelve months of an invented shop. A person's change of the
-// query is an event for the agent: {"type":"chart.changed","title":…,"source":…,"query":{…},"result":{…}}
+// query is an event for the agent:
+// {"type":"chart.changed","title":…,"source":…,"revision":2,"query":{…},"result":{…}}
 // has the numbers that the person sees from then on.
 //
 // # Limits

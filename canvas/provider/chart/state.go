@@ -27,6 +27,7 @@ const (
 	CodeInvalid  = "chart_invalid"          // an invalid input
 	CodeNoColumn = "chart_column_not_found" // no column of that name and type
 	CodeFull     = "chart_full"             // a limit is exceeded
+	CodeChanged  = "chart_changed"          // the person saw an older chart
 )
 
 var texts = sample.Texts{Code: CodeInvalid}
@@ -39,6 +40,8 @@ type State struct {
 	Table
 	// Query selects what is drawn.
 	Query Query `json:"query"`
+	// Version counts the agent's changes. A person's changes carry the one that they saw.
+	Version int64 `json:"version,omitzero"`
 }
 
 // Table is the data of a chart.

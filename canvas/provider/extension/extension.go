@@ -18,8 +18,9 @@ type Extension struct {
 	// Guarded by Runner.mu.
 	workers    map[string]*worker // by session URI
 	declares   []canvas.Declaration
-	known      bool // the extension has declared at least once
-	hasStarted bool // started is closed
+	known      bool  // the extension has declared at least once
+	hasStarted bool  // started is closed
+	startFail  error // why the first start failed; nil if it did not
 }
 
 // ID returns the extension id.
@@ -47,10 +48,15 @@ func (x *Extension) Declarations() []canvas.Declaration {
 func (x *Extension) WaitStarted(ctx context.Context) error {
 	select {
 	case <-x.started:
-		return x.Err()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	x.runner.mu.Lock()
+	defer x.runner.mu.Unlock()
+	if x.startFail != nil {
+		return x.unavailable(x.startFail)
+	}
+	return nil
 }
 
 // Err returns why the declaring process does not run, or nil if it runs.
@@ -119,12 +125,13 @@ func (x *Extension) declarePlaceholder() {
 	}
 }
 
-// markStarted releases the callers of WaitStarted. Only the first call has an effect.
-func (x *Extension) markStarted() {
+// markStarted gives the callers of WaitStarted the outcome of the first start. Only the
+// first call has an effect.
+func (x *Extension) markStarted(fail error) {
 	x.runner.mu.Lock()
 	defer x.runner.mu.Unlock()
 	if !x.hasStarted {
-		x.hasStarted = true
+		x.hasStarted, x.startFail = true, fail
 		close(x.started)
 	}
 }

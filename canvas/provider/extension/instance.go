@@ -64,7 +64,7 @@ func (i *instance) showPage(answer openResult) (canvas.Opened, error) {
 		}
 		i.replace(answer.URL, p)
 	}
-	opened.URL, opened.HTTP, opened.Links = p.URL(), true, true
+	opened.URL, opened.HTTP, opened.Sockets, opened.Links = p.URL(), true, true, true
 	return opened, nil
 }
 

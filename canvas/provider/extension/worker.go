@@ -113,7 +113,7 @@ func (w *worker) setState(up *process, fail error) {
 // becomeReady makes p the current process, and reopens the instances of the previous one.
 func (w *worker) becomeReady(p *process) {
 	w.setState(p, nil)
-	w.ext.markStarted()
+	w.ext.markStarted(nil)
 	handles := w.staleHandles()
 	w.stopIfIdle()
 	for _, h := range handles {
@@ -180,7 +180,7 @@ func (w *worker) handleFailure(err error) bool {
 	}
 	w.setState(nil, err)
 	if w.declares {
-		w.ext.markStarted()
+		w.ext.markStarted(err)
 		return true
 	}
 	w.staleHandles()
@@ -205,7 +205,7 @@ func (w *worker) release() {
 	w.stop()
 	close(w.done)
 	if w.declares {
-		w.ext.markStarted()
+		w.ext.markStarted(errEnding)
 	}
 	r := w.ext.runner
 	r.mu.Lock()

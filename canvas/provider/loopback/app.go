@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -63,6 +64,7 @@ type App struct {
 	transport *http.Transport
 	upstream  *upstream
 	bridge    *bridge.Server
+	sockets   *bridge.Sockets
 	proxy     http.Handler // of ServeApp
 	reads     *http.Client
 
@@ -99,10 +101,16 @@ func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 	a.transport = newTransport(at.dial, a.opts.Dial)
 	a.upstream = &upstream{transport: a.transport, jar: a.opts.Jar, refused: a.unreachable}
 	a.reads = &http.Client{Transport: a.upstream, CheckRedirect: a.insideOrigin}
+	send := func(to canvas.View, payload ahp.Value) error { return h.PostEncoded(h.Context(), to, payload) }
 	a.bridge, err = bridge.NewServer(bridge.Options{
-		Origin: at.origin.String(), RoundTripper: a.upstream, Send: func(to canvas.View, payload ahp.Value) error { return h.PostEncoded(h.Context(), to, payload) }, Logger: a.opts.Logger,
+		Origin: at.origin.String(), RoundTripper: a.upstream, Send: send, Logger: a.opts.Logger,
 		Requests: a.opts.Requests, Uploads: a.opts.Uploads, HeadTimeout: a.opts.HeadTimeout, Gather: a.opts.Gather,
 	})
+	if err == nil {
+		a.sockets, err = bridge.NewSockets(bridge.SocketOptions{
+			Origin: at.origin.String(), Dial: a.dial, Jar: a.opts.Jar, Send: send, Logger: a.opts.Logger, AcceptTimeout: a.opts.HeadTimeout,
+		})
+	}
 	if err == nil {
 		a.proxy, err = bridge.Proxy(bridge.ProxyOptions{Origin: at.origin.String(), RoundTripper: a.upstream, HeadTimeout: a.opts.HeadTimeout, Fail: failPlain})
 	}
@@ -128,9 +136,21 @@ func (a *App) URL() string {
 	return a.handle.ContentURL("/") + a.at.start.String()[1:]
 }
 
-// Message passes a View's http/1 requests to the app. It drops other messages.
+// Message passes a View's http/1 requests and ws/1 WebSockets to the app. It drops other
+// messages.
 func (a *App) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
-	a.bridge.Message(ctx, from, payload)
+	if !a.bridge.Message(ctx, from, payload) {
+		a.sockets.Message(ctx, from, payload)
+	}
+}
+
+// dial connects a WebSocket to the app, whatever its address says.
+func (a *App) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	conn, err := a.opts.Dial(ctx, network, a.at.dial)
+	if err != nil && refused(ctx, err) {
+		a.unreachable(err)
+	}
+	return conn, err
 }
 
 // ServeApp passes a request to the app, with the cookies of the instance's jar.
@@ -147,8 +167,11 @@ func failPlain(w http.ResponseWriter, _ *http.Request, err *bridge.Error) {
 	http.Error(w, err.Message, err.Status)
 }
 
-// ViewGone ends the requests of a View.
-func (a *App) ViewGone(from canvas.View) { a.bridge.ViewGone(from) }
+// ViewGone ends the requests and WebSockets of a View.
+func (a *App) ViewGone(from canvas.View) {
+	a.bridge.ViewGone(from)
+	a.sockets.ViewGone(from)
+}
 
 // Close ends the app's requests and waits for them, the probe and the call of
 // Unreachable. It may be called repeatedly and concurrently.
@@ -160,6 +183,7 @@ func (a *App) Close() {
 		a.stop()
 		a.cancel()
 		a.bridge.Close()
+		a.sockets.Close()
 		a.running.Wait()
 		a.transport.CloseIdleConnections()
 	})

@@ -1,5 +1,5 @@
 // Package loopback makes a canvas of a web app that runs on this machine. The app's pages
-// reach it through the canvas's channel (http/1, package bridge), and its resources are
+// reach it through the canvas's channel (http/1 and ws/1, package bridge), and its resources are
 // read there, so it also works where the app's address cannot be reached.
 //
 // [App] connects one instance to one app; package extension builds on it. [Provider] is

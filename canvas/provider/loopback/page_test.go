@@ -40,13 +40,14 @@ type page struct {
 	*bridge.Client
 	view *canvastest.View
 	say  chan string // what it dispatches; a log's lock is not to be taken twice
+	ws   chan string // the ws/1 messages that it received
 }
 
 // look makes a page of the canvas.
 func (h *host) look() *page { return h.lookAt(h.channel) }
 
 func (h *host) lookAt(channel string) *page {
-	pg := &page{view: h.Connect("page"), say: make(chan string, 1<<12)}
+	pg := &page{view: h.Connect("page"), say: make(chan string, 1<<12), ws: make(chan string, 1<<12)}
 	pg.Client = bridge.NewClient(bridge.ClientOptions{Send: func(p ahp.Value) error {
 		pg.say <- string(p)
 		return nil
@@ -104,7 +105,9 @@ func (p *page) hear(raw ahp.Value) {
 		return
 	}
 	if action.Type == (canvas.Message{}).ActionType() {
-		p.Message(action.Payload)
+		if !p.Message(action.Payload) {
+			p.ws <- string(action.Payload)
+		}
 	}
 	if action.Availability == session.Stale {
 		p.Close()

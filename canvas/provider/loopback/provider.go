@@ -140,7 +140,7 @@ func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.H
 const probeOpen = time.Second
 
 func (p *Provider) opened(i *instance) canvas.Opened {
-	return canvas.Opened{Instance: i, URL: i.URL(), HTTP: true, Links: true}
+	return canvas.Opened{Instance: i, URL: i.URL(), HTTP: true, Sockets: true, Links: true}
 }
 
 // add records an open app until its handle ends.

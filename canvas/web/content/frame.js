@@ -58,12 +58,16 @@
     await withTimeout(new Promise((resolve) => { connected = () => resolve(undefined); connectWorker(); }));
   }
 
+  /** @type {any} What had the focus last in the document */
+  let focused;
   /** @type {Set<any>} Elements in which a person typed or chose something */
   let touched = new Set();
 
   /** Watches a document: what a person enters, and Escape if the document does not use it. @param {Window} view */
   function watch(view) {
     touched = new Set();
+    focused = view.document.activeElement;
+    view.addEventListener("focusin", (e) => { focused = e.target; }, true);
     for (const type of ["input", "change"]) view.addEventListener(type, (e) => { if (e.isTrusted) touched.add(e.target); }, true);
     view.addEventListener("keydown", (e) => {
       if (e.isTrusted && e.key === "Escape" && !e.isComposing) setTimeout(() => { if (!e.defaultPrevented) post({ t: "key" }); }); // after the document's own handlers
@@ -85,6 +89,14 @@
       const view = /** @type {Window} */ (inner?.contentWindow);
       post({ t: "looked", id, unsaved: [...touched].some(unsaved), scroll: [view.scrollX, view.scrollY] });
     } catch {} // the document is of another origin, or has changed what is read here
+  }
+
+  /** Gives the focus back to what had it last. */
+  function refocus() {
+    try {
+      inner?.contentWindow?.focus();
+      focused?.focus({ preventScroll: true });
+    } catch {} // the document is of another origin
   }
 
   /** @param {string} path @param {[number, number]} [scroll] */
@@ -180,10 +192,11 @@
     post({ t: "message", payload });
   }
 
-  /** @param {{ path: string, title: string, theme: Theme, direct?: boolean, scroll?: [number, number] }} order */
+  /** @param {{ path: string, title: string, theme: Theme, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order */
   async function mount(order) {
     post({ t: "here" });
     /** @type {any} */ (globalThis).ahpTheme = order.theme;
+    /** @type {any} */ (globalThis).ahpSockets = order.sockets === true && !order.direct; // read by sockets.js
     document.title = order.title;
     try {
       direct = Boolean(order.direct);
@@ -204,6 +217,7 @@
         if (data.t === "message") return postToDocument(data.payload);
         if (data.t === "look") return look(data);
         if (data.t === "renew") return void fetch(data.path, { cache: "no-store" }).catch(() => {}); // its answer sets the cookie
+        if (data.t === "focus") return refocus();
         if (data.t === "leaving") return leaving(data);
         if (data.t === "print") return inner?.contentWindow?.print();
         if (data.t !== "theme") return;
@@ -213,6 +227,7 @@
       mount(event.data);
       return;
     }
+    if (kind === "sockets" && event.origin === location.origin && event.ports[0]) return post({ t: "sockets" }, [event.ports[0]]); // also of a frame in the canvas
     if (!inner || event.source !== inner.contentWindow || event.origin !== location.origin) return;
     if (kind === "view" && event.ports[0]) post({ t: "view" }, [event.ports[0]]);
     if (event.data?.type === "canvas/message") fromDocument(event.data.payload);

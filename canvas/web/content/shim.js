@@ -3,7 +3,8 @@
 // there). It sets the theme before the first paint, shows the final address after
 // a redirected form, exposes the cookies that the app's script sends back as a
 // CSRF token, opens links for new windows in place, reopens event streams after
-// the worker was stopped, and removes WebRTC: Chromium kills the process of a page
+// the worker was stopped, limits history entries, keeps out messages of other canvases,
+// and removes WebRTC: Chromium kills the process of a page
 // that uses it under our policies.
 "use strict";
 {
@@ -131,6 +132,27 @@
     if (target instanceof HTMLFormElement && !defaultPrevented) openHere(target, target.getAttribute("action") ?? "");
   });
 
+  // Messages of another canvas's window do not arrive: only this canvas's own windows and the outer frame may post.
+  const root = outermost(self);
+  if (root !== self) {
+    /** @param {any} w @returns {boolean} */
+    const isOurs = (w) => w === root || (w.parent !== w && isOurs(w.parent));
+    addEventListener("message", (event) => {
+      const from = /** @type {any} */ (event.source);
+      if (from && from.window === from && !isOurs(from)) event.stopImmediatePropagation();
+    }, { capture: true });
+  }
+
+  // A canvas's entries are those of the page's history too: after a few, the rest replaces the last one.
+  const MAX_ENTRIES = 20;
+  let entries = 0;
+  const { pushState } = history;
+  history.pushState = function (...given) {
+    Reflect.apply(entries++ < MAX_ENTRIES ? pushState : history.replaceState, this, given);
+  };
+
+  for (const name of ["registerProtocolHandler", "unregisterProtocolHandler"]) Reflect.deleteProperty(Navigator.prototype, name);
+  Reflect.deleteProperty(globalThis, "EyeDropper"); // it reads the whole screen
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Reflect.deleteProperty(globalThis, name);
   document.currentScript?.remove();
 }

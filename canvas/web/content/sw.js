@@ -36,7 +36,7 @@
 
   sw.addEventListener("message", (event) => {
     if (event.data?.t === "last") return remember(`${/** @type {Client} */ (event.source).id} ${event.data.url}`, String(event.data.id));
-    if (event.data?.t !== "port" || !event.ports[0]) return;
+    if (event.data?.t !== "port" || !event.ports[0] || !isOuterFrame(event.source)) return;
     const port = event.ports[0];
     app?.close();
     app = port;
@@ -84,13 +84,16 @@
     connecting ??= (async () => {
       const renewed = new Promise((resolve) => { connected = () => resolve(undefined); setTimeout(resolve, 5_000); });
       for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) {
-        if (new URL(client.url).pathname === "/.ahp/frame.html") client.postMessage({ t: "port?" });
+        if (isOuterFrame(client)) client.postMessage({ t: "port?" });
       }
       await renewed;
       connecting = undefined;
     })();
     return connecting;
   }
+
+  /** Whether a message comes from the outer frame; a document of the canvas could give the worker a port that answers nothing. @param {any} client */
+  const isOuterFrame = (client) => client instanceof WindowClient && new URL(client.url).pathname === "/.ahp/frame.html";
 
   /** One request and its response, which arrives in one piece or as a head and a stream of chunks. */
   class Exchange {
@@ -173,7 +176,7 @@
       const headers = new Headers(POLICY);
       for (const [name, value] of given) {
         // Our headers stay; the app's own policy applies in addition.
-        if (/^content-security-policy$/i.test(name) || !Object.keys(POLICY).some((p) => p.toLowerCase() === name)) headers.append(name, value);
+        if (/^content-security-policy$/i.test(name) || !Object.keys(POLICY).some((p) => p.toLowerCase() === name.toLowerCase())) headers.append(name, value);
       }
       const location = headers.get("Location");
       if (this.document && location && status >= 300 && status < 400) return this.#end(() => this.#redirect(status, location));

@@ -10,8 +10,9 @@ import { Gallery } from "./gallery.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
 import { DEFAULT_SESSION, dropKey, keepPerson, LOOKING, openedLink, personAt, redeem, takeKey } from "./key.js";
-import { watchHealth } from "./health.js";
+import { showHealth, watchHealth } from "./health.js";
 import { drawIcons } from "./icons.js";
+import { guardKeyboard } from "./keyboard.js";
 import { closeLast } from "./layers.js";
 import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
@@ -55,7 +56,7 @@ const reader = new Reader(client);
 const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
 const attention = new Attention(showCard, () => retitled());
 const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
-const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params));
+const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params), host ? showHealth : () => {});
 
 /** @param {import("./ahp.js").Status} s */
 function status(s) {
@@ -161,6 +162,10 @@ function snapshot(channel, next) {
 function action(e) {
   const own = e.origin?.clientId === client.clientId ? e.origin : undefined;
   const card = cards.get(e.channel);
+  if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "ws/1") {
+    if (!own) return card?.socketConn.receive(e.action.payload);
+    return e.rejectionReason === undefined ? undefined : card?.socketConn.refused(e.action.payload, e.rejectionReason);
+  }
   if (e.action.type === "canvas/message" && e.action.payload?.["x-ahp"] === "http/1") {
     if (!own) return card?.httpConn.receive(e.action.payload);
     return e.rejectionReason === undefined ? undefined : card?.httpConn.refused(e.action.payload, e.rejectionReason);
@@ -279,6 +284,8 @@ function arranged() {
   switcher.render();
 }
 document.addEventListener("visibilitychange", arranged);
+const cardAround = (/** @type {Element} */ frame) => [...cards.values()].find((card) => card.element.contains(frame));
+guardKeyboard((frame) => cardAround(frame)?.stop(), (shield) => cardAround(shield)?.focusFrame(), (frame) => cardAround(frame)?.refocus());
 
 /** @returns {import("./switcher.js").Entry[]} */
 function entries() {
@@ -430,7 +437,7 @@ drawIcons(document);
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
-if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores
+if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores: see startPeople
 document.body.dataset.connection = "connecting"; // first.js: the page runs
 // No top-level await: WebKit does not report the errors of a module that has one.
 if (invitation && !host) redeem(invitation).then(begin);

@@ -15,6 +15,9 @@ import { LOOKING } from "./key.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
+import { SocketPorts } from "./socketports.js";
+import { SocketConn } from "./sockets.js";
+import { focusMoves } from "./keyboard.js";
 import { setText } from "./ui.js";
 import { closeRequested, closingOf } from "./undo.js";
 import { View } from "./view.js";
@@ -60,6 +63,7 @@ export class Card {
   /** @type {{ scroll?: [number, number] }} What the next mount gets back */ #kept = {};
   #reachable = false; // connected, and the provider is ready
   /** @type {Bridge | undefined} */ #bridge;
+  /** @type {SocketPorts | undefined} */ #sockets;
   #shownOnce = false; // the current mount has shown a page
   #direct = false; // the frame is on the host's listener
   #noDirect = false; // the frame there showed nothing: the next one is on the channel
@@ -73,6 +77,7 @@ export class Card {
     this.ref = ref;
     this.around = around;
     this.httpConn = new HTTPConn((action) => around.dispatch(ref.channel, action));
+    this.socketConn = new SocketConn((action) => around.dispatch(ref.channel, action));
     const template = /** @type {HTMLTemplateElement} */ (document.createElement("template"));
     const id = `card-${++lastCard}`;
     template.innerHTML = CARD(id);
@@ -243,12 +248,19 @@ export class Card {
     return this.state?._meta?.["x-ahp-canvas/http"] === 1;
   }
 
-  /** Opens or resets the http/1 connection: it ends with the host's connection and when the provider is lost. @returns {boolean} whether the provider became reachable */
+  /** Whether the provider answers ws/1. */
+  get #ws() {
+    return this.state?._meta?.["x-ahp-canvas/ws"] === 1;
+  }
+
+  /** Opens or resets the http/1 and ws/1 connections: they end with the host's connection and when the provider is lost. @returns {boolean} whether the provider became reachable */
   #refreshConn() {
     const before = this.#reachable;
     this.#reachable = this.#connected && this.state !== undefined && this.state.availability !== "stale";
     const open = this.#reachable && this.#http;
     if (open !== this.httpConn.open) this.httpConn.reset(open);
+    const sockets = open && this.#ws;
+    if (sockets !== this.socketConn.open) this.socketConn.reset(sockets);
     return this.#reachable && !before;
   }
 
@@ -354,6 +366,7 @@ export class Card {
   focusFrame() {
     const frame = this.element.querySelector("iframe");
     this.#focusFrom = frame ? undefined : document.activeElement;
+    focusMoves(frame);
     frame?.focus();
   }
 
@@ -393,9 +406,11 @@ export class Card {
       http: () => this.#http,
       read: (path) => this.around.read(channel, instanceId, path, this.#cache),
     });
-    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme(), ...this.#kept }, {
+    const sockets = this.#sockets = new SocketPorts(this.socketConn);
+    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme(), sockets: this.#ws, ...this.#kept }, {
       worker: (port) => bridge.connect(port),
       view: (port) => this.view.connect(port),
+      sockets: (port) => sockets.connect(port),
       message: (payload) => this.view.fromDocument(payload),
       bye: () => this.view.documentEnded(),
       key: () => { if (document.activeElement === this.#mount?.element) this.around.escape(); },
@@ -416,7 +431,10 @@ export class Card {
     }, labelOf(this.state), direct);
     this.#post = (payload) => this.#mount?.post(payload);
     stage.prepend(this.#mount.element);
-    if (this.#focusFrom && this.#focusFrom === document.activeElement) this.#mount.element.focus();
+    if (this.#focusFrom && this.#focusFrom === document.activeElement) {
+      focusMoves(this.#mount.element);
+      this.#mount.element.focus();
+    }
     this.#focusFrom = undefined;
   }
 
@@ -427,6 +445,8 @@ export class Card {
     this.#mount?.remove();
     this.#mount = undefined;
     this.#bridge = undefined;
+    this.#sockets?.close();
+    this.#sockets = undefined;
     this.#shownOnce = false;
     this.#starting = false;
     this.#used = false;
@@ -439,6 +459,18 @@ export class Card {
     this.#starting = false;
     this.#failure = { title, text, retry };
     this.render();
+  }
+
+  /** Gives the focus back to what had it in the canvas. */
+  refocus() {
+    this.focusFrame();
+    this.#mount?.refocus();
+  }
+
+  /** Removes the frame, which took the keyboard (keyboard.js). */
+  stop() {
+    this.#unmount();
+    this.#fail("This canvas took the keyboard", "It moved the focus to itself while you were elsewhere, so it was stopped before what you type could reach it. You can reload it.", true);
   }
 
   requestClose() {

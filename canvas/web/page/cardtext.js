@@ -16,7 +16,7 @@ export const CARD = (id) => `<article class="card" aria-labelledby="${id}">
   <button class="tool close" data-icon="close" type="button"></button></div></header>
   <p class="note" role="note" hidden></p>
   <div class="offer" role="status" hidden>${OFFER_BAR(id)}</div>
-  <div class="stage"><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
+  <div class="stage"><div class="shield" aria-hidden="true"></div><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
   <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Resize with the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
 </article>`;
 

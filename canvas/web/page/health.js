@@ -11,9 +11,14 @@ const FAILING = 5_000;
 /** Asks the host that serves this page whether it works, as long as the page is open. */
 export async function watchHealth() {
   const why = document.hidden ? "" : await unhealthy();
-  byId("unstored").hidden = !why;
-  if (why) setText(byId("unstored-why"), why);
+  showHealth(why);
   setTimeout(watchHealth, why ? FAILING : CALM);
+}
+
+/** Shows why changes are not stored. @param {string} why "" if they are */
+export function showHealth(why) {
+  byId("unstored").hidden = !why;
+  if (why) setText(byId("unstored-why"), why.slice(0, 200));
 }
 
 /** @returns {Promise<string>} why changes are not stored; "" if they are, or if the host does not answer: the banner of the connection says that */

@@ -20,13 +20,14 @@ const PING_INTERVAL = 3_000; // ms
  * @typedef {{
  *   worker: (port: MessagePort | undefined) => void,
  *   view: (port: MessagePort) => void,
+ *   sockets: (port: MessagePort) => void,
  *   message: (payload: unknown) => void,
  *   bye: () => void,
  *   phase: (phase: "starting" | "live" | "failed", word?: string) => void,
  *   key: () => void,
  *   missing: (what: string[]) => void,
  *   unworkable: () => void,
- * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; message: what the
+ * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; sockets: one for the WebSockets of a document; message: what the
  *   document posted to its parent, without canvas.js; bye: that document ended; key: Escape was pressed there, and not used; missing: what
  *   single-document mode could not load; unworkable: there is no service worker
  */
@@ -53,7 +54,7 @@ export class Mount {
 
   /**
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
-   * @param {{ path: string, title: string, theme: any, direct?: boolean, scroll?: [number, number] }} order
+   * @param {{ path: string, title: string, theme: any, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order
    * @param {Owner} owner
    * @param {string} label of the canvas's content host, which has the origins that it may load from
    * @param {string} [direct] the address of the frame on the host's listener (gateway.js), instead of an origin of the pattern
@@ -79,6 +80,11 @@ export class Mount {
   /** Reloads the canvas's page on the same origin, and keeps its scroll position. */
   reload() {
     this.#port?.postMessage({ t: "reload" });
+  }
+
+  /** Gives the focus to what had it last in the canvas's document: another frame's focus cleared it. */
+  refocus() {
+    this.#port?.postMessage({ t: "focus" });
   }
 
   /** Prints the canvas's document. */
@@ -158,6 +164,9 @@ export class Mount {
         return this.#owner.worker(port);
       case "view":
         if (port) this.#owner.view(port);
+        return;
+      case "sockets":
+        if (port) this.#owner.sockets(port);
         return;
       case "message":
         return this.#owner.message(data.payload);

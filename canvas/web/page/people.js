@@ -16,14 +16,17 @@ try {
  * Shows who has the session open, and asks again while the page is visible.
  * @param {string} session
  * @param {(method: string, params: any) => Promise<any>} request
+ * @param {(why: string) => void} stored learns why the host cannot store changes, "" if it can
  * @returns {() => void} asks now, after a connection was made
  */
-export function startPeople(session, request) {
+export function startPeople(session, request, stored) {
   const input = /** @type {HTMLInputElement} */ (byId("name"));
   input.value = name;
   const ask = async () => {
     try {
-      show((await request("x-ahp-canvas/people", { channel: session, name })).people);
+      const { people, unstored } = await request("x-ahp-canvas/people", { channel: session, name });
+      show(people);
+      stored(typeof unstored === "string" ? unstored : "");
     } catch {
       byId("people").hidden = true; // an older host, or no connection
     }

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -110,13 +111,27 @@ func (v *chromiumView) click(ctx context.Context, selector string) error {
 	return v.do(ctx, chromedp.Click(chromedp.CSS(selector)))
 }
 
+// unshielded waits for a point that is not on the shield of a canvas, at most a second.
+const unshielded = `new Promise((done) => {
+	let n = 0;
+	const ask = () => document.elementFromPoint(%f, %f)?.matches(".shield") && n++ < 40 ? setTimeout(ask, 25) : done(0);
+	ask();
+})`
+
 func (v *chromiumView) mouse(ctx context.Context, way ...point) error {
-	if len(way) == 1 {
-		return v.do(ctx, chromedp.MouseClickXY(way[0].x, way[0].y))
-	}
 	var steps []chromedp.Action[chromedp.Void]
 	step := func(kind input.DispatchMouseEventType, at point) {
 		steps = append(steps, chromedp.MouseEvent(kind, at.x, at.y, chromedp.ButtonLeft))
+	}
+	// As a person's mouse, under which the page takes the shield of a canvas away.
+	if err := v.do(ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, way[0].x, way[0].y)); err != nil {
+		return err
+	}
+	if _, err := v.eval(ctx, fmt.Sprintf(unshielded, way[0].x, way[0].y)); err != nil {
+		return err
+	}
+	if len(way) == 1 {
+		return v.do(ctx, chromedp.MouseClickXY(way[0].x, way[0].y))
 	}
 	step(input.DispatchMouseEventTypeMousePressed, way[0])
 	for _, at := range way[1:] {

@@ -36,8 +36,8 @@ func BenchmarkCall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.Cleanup(func() { _ = hs.Close() }) // after the host
 	hosttest.Serve(b, h)
-	b.Cleanup(func() { _ = hs.Close() })
 	if _, err := h.Add(board.New()); err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -118,5 +119,37 @@ func TestSealJS(t *testing.T) {
 	}
 	if secret, err := keys.open(canvas.View{Conn: 1}, &box, "grant", "42-17"); string(secret) != "geheim ü" {
 		t.Errorf("%q, %v", secret, err)
+	}
+}
+
+// TestNoCryptography: a page whose browser cannot encrypt sends no secret, and says what to do. The page's own
+// modules run in Node without Web Crypto; what canvas.js would send is printed.
+func TestNoCryptography(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	provider, err1 := os.ReadFile("page/provider.js")
+	sealing, err2 := os.ReadFile("page/seal.js")
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	const start = `Object.defineProperty(globalThis, "crypto", { value: { getRandomValues: (a) => a.fill(7) } });
+		const onMessage = () => {}, send = async (m) => { console.log("sent", JSON.stringify(m)); };
+	`
+	script := start + string(sealing) + string(provider)
+	for _, line := range []string{`import { onMessage, send } from "/.ahp/canvas.js";`, `import { canSeal, seal } from "./seal.js";`} {
+		if !strings.Contains(script, line) {
+			t.Fatalf("no %s", line)
+		}
+		script = strings.Replace(script, line, "", 1)
+	}
+	cmd := exec.CommandContext(t.Context(), node, "--input-type=module")
+	cmd.Stdin = strings.NewReader(script + `
+		await requestSealed({ aam: "decide", ask: "a", digest: "d", decision: "approved" }, "geheim", "decide").catch((err) => console.log(err.message));`)
+	out, err := cmd.CombinedOutput()
+	if want := "This browser cannot encrypt a secret here. Open the page on this machine or over https."; err != nil || strings.TrimSpace(string(out)) != want {
+		t.Errorf("%s, %v", out, err)
 	}
 }

@@ -359,10 +359,11 @@ func TestDecisions(t *testing.T) {
 		"an agent's View": {agentRun, e.decision(owner, ask, approved, ""), "person_required"},
 		"one that looks":  {watcher, e.decision(owner, ask, approved, ""), "person_required"},
 		"another word":    {owner, e.decision(owner, ask, "yes", ""), canvas.CodeInputInvalid},
+		"code in clear":   {owner, map[string]any{"aam": "code", "code": "KQ7F-M2XW"}, CodeNotSealed},
 		"PIN in clear":    {owner, map[string]any{"aam": "decide", "ask": ask.ID, "digest": ask.Digest, "decision": approved, "pin": "geheim"}, CodeNotSealed},
 	} {
 		e.send(c.from, c.m)
-		if got := last[answer](t, e.b, c.from, "refused"); got.Code != c.code {
+		if got := last[answer](t, e.b, c.from, "refused"); got.Code != c.code || c.code == CodeNotSealed && !strings.Contains(got.Message, "in the clear") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -372,6 +373,14 @@ func TestDecisions(t *testing.T) {
 	}
 	if n, _ := e.cafe.calls(); n != 0 {
 		t.Fatalf("%d requests without an approval", n)
+	}
+	for _, v := range []canvas.View{agentRun, watcher} { // who decides nothing has no use for a key
+		e.send(v, map[string]any{"aam": "hello"})
+		e.b.mu.Lock()
+		if strings.Contains(fmt.Sprint(e.b.toOne[v]), `"aam":"key"`) {
+			t.Errorf("%s got a key", v.ClientID)
+		}
+		e.b.mu.Unlock()
 	}
 	good := e.decision(owner, ask, approved, "")
 	e.send(owner, good)

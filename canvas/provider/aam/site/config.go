@@ -168,7 +168,7 @@ func strictly[T any](b []byte, v *T) error {
 
 var (
 	actionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	vendorID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/:+-]{0,127}$`)
+	vendorID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/:+-]{0,127}$`) // no @: the audit has vendors, and no e-mail addresses
 	subject  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	domain   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 )

@@ -1,6 +1,9 @@
 package site_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -134,5 +137,62 @@ func TestCollect(t *testing.T) {
 	collect(after, site.Collected{})
 	if k := after.site.Payments(); len(k) != 4 || k[0].State != site.StateCollected || k[0].Transaction != "0xabc" || k[2].State != site.StateUnknown {
 		t.Errorf("%+v", k)
+	}
+}
+
+// smartPayment is a payment of the priced action that a smart account has signed: 97 bytes that only its
+// contract understands.
+func (e *env) smartPayment() string {
+	e.t.Helper()
+	network, _ := x402.NetworkOf(x402.BaseSepolia)
+	amount, err1 := x402.ParsePrice(priced.Amount)
+	to, err2 := x402.ParseAddress(payTo)
+	from, err3 := x402.ParseAddress("0x857b06519E91e3A54538791bDbb0E22373e36b66")
+	data, err4 := x402.Authorize(from, x402.Price{Network: network, Amount: amount, PayTo: to}, 10*time.Minute, e.clock())
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		e.t.Fatal(err)
+	}
+	return x402.Header(data, []byte(strings.Repeat("\x07", 97)))
+}
+
+// TestSmartAccountsAtSite: nothing runs for a smart account's signature that nothing has checked. A node checks it,
+// or the facilitator collects the payment before the action.
+func TestSmartAccountsAtSite(t *testing.T) {
+	t.Parallel()
+	f := newFacilitator(t)
+	node := func(result string) map[string]string {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if strings.Contains(string(body), "eth_chainId") {
+				fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":"0x14a34"}`)
+				return
+			}
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":%q}`, result)
+		}))
+		t.Cleanup(srv.Close)
+		return map[string]string{x402.BaseSepolia: srv.URL}
+	}
+	accepts := node("0x1626ba7e" + strings.Repeat("0", 56))
+	later := site.Duration(5 * time.Minute)
+	for name, c := range map[string]struct {
+		settle  site.Settle
+		status  int
+		word    string
+		settled int64
+	}{
+		"later":                       {site.Settle{Later: later}, 400, "smart accounts cannot be checked here", 0},
+		"later, by a facilitator":     {site.Settle{Later: later, Facilitator: f.srv.URL}, 400, "smart accounts cannot be checked here", 0},
+		"later, a node accepts":       {site.Settle{Later: later, Nodes: accepts}, 200, "", 0},
+		"later, a node refuses":       {site.Settle{Later: later, Nodes: node("0x")}, 402, x402.InvalidSignature, 0},
+		"later, a node of nothing":    {site.Settle{Later: later, Nodes: map[string]string{x402.BaseSepolia: "http://127.0.0.1:1"}}, 402, x402.UnexpectedVerify, 0},
+		"a facilitator collects":      {site.Settle{Facilitator: f.srv.URL}, 200, "", 1},
+		"a facilitator, node refuses": {site.Settle{Facilitator: f.srv.URL, Nodes: node("0x")}, 402, x402.InvalidSignature, 0},
+	} {
+		before := f.settled.Load()
+		e := start(t, func(o *site.Config, _ *site.Options) { o.Settle = &c.settle })
+		got := e.call(e.token(site.Grant{PerDay: 10}), "buy", "{}", "X-Payment", e.smartPayment())
+		if got.status != c.status || !strings.Contains(got.body, c.word) || e.ran.Load() == 1 != (c.status == 200) || f.settled.Load()-before != c.settled {
+			t.Errorf("%s: %d %s, %d runs, %d collected", name, got.status, got.body, e.ran.Load(), f.settled.Load()-before)
+		}
 	}
 }

@@ -44,6 +44,9 @@ func (s *Site) authenticate(r *http.Request, a Action) (caller, *Refusal) {
 	if vendor == "" {
 		return caller{}, refuse(http.StatusBadRequest, CodeMissingHeader, "the header X-Agent-Vendor is needed with a credential")
 	}
+	if !vendorID.MatchString(vendor) {
+		return caller{}, refuse(http.StatusBadRequest, CodeBadRequest, "X-Agent-Vendor is not a name as in assistant.example")
+	}
 	if strings.HasPrefix(secret, tokenPrefix) {
 		return s.byToken(secret, vendor, a)
 	}

@@ -182,6 +182,30 @@ func TestVendorList(t *testing.T) {
 	}
 }
 
+// TestVendorIsNoAddress: an e-mail address is not a vendor, at no place where one could come in: the
+// audit has none, also not of a trusted issuer.
+func TestVendorIsNoAddress(t *testing.T) {
+	t.Parallel()
+	const address = "maria@example.com"
+	i := newIssuer(t)
+	e := start(t, func(c *site.Config, _ *site.Options) {
+		c.Identity = []site.Identity{{Issuer: i.srv.URL, JWKSURL: i.srv.URL + "/jwks", Scopes: map[string]string{"write:cards": "add_card"}, Anyone: true}}
+	})
+	token := e.token(site.Grant{PerDay: 10})
+	for name, secret := range map[string]string{"credential": i.sign(i.claims(e, map[string]any{"agent_vendor": address})), "token": token} {
+		got := e.call(secret, "add_card", card, "X-Agent-Vendor", address)
+		if got.status != 400 || got.code() != site.CodeBadRequest {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	if got := e.send("POST", site.PathAuthorize, "vendor="+address+"&actions=add_card", map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": e.url}); got.status != 400 || len(e.site.Pending()) != 0 {
+		t.Errorf("a request: %d, %d wait", got.status, len(e.site.Pending()))
+	}
+	if rows := string(ahp.MustMarshal(e.site.Newest(9))); strings.Contains(rows, "maria") || len(e.site.Newest(9)) != 2 {
+		t.Errorf("the audit: %s", rows)
+	}
+}
+
 // TestAgentLeaves: an action whose count was taken runs to its end if the agent leaves.
 func TestAgentLeaves(t *testing.T) {
 	t.Parallel()
@@ -211,7 +235,7 @@ func TestClaimedVendor(t *testing.T) {
 		vendors = append(vendors, c.Vendor)
 		return nil, nil
 	}
-	for claim, want := range map[string]string{vendor: vendor, "<b>bank": "", "my bank": "", strings.Repeat("a", 500): ""} {
+	for claim, want := range map[string]string{vendor: vendor, "maria@example.com": "", "<b>bank": "", "my bank": "", strings.Repeat("a", 500): ""} {
 		for action, status := range map[string]int{"add_card": 401, "hours": 200} {
 			vendors = nil
 			got := e.call("", action, card, "X-Agent-Vendor", claim)

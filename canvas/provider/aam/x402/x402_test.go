@@ -161,6 +161,34 @@ func TestBothSpellings(t *testing.T) {
 	}
 }
 
+// TestMargin: a payment must be good for more than six seconds, so that it can be executed.
+func TestMargin(t *testing.T) {
+	t.Parallel()
+	key, err := x402.ParseKey(devKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, price := sepolia(t)
+	now := time.Unix(1780000000, 0)
+	for left, want := range map[time.Duration]string{6 * time.Second: x402.InvalidValidBefore, 7 * time.Second: ""} {
+		data, err := x402.Authorize(key.Account(), price, left, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sig, err := key.Sign(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if _, reason := x402.Verify(req, x402.Header(data, sig), now, nil); reason != nil {
+			got = reason.Code
+		}
+		if got != want {
+			t.Errorf("%s left: %q, want %q", left, got, want)
+		}
+	}
+}
+
 // TestUnpayable refuses what this package does not know, whatever the challenge calls it.
 func TestUnpayable(t *testing.T) {
 	good := x402.Requirement{Scheme: "exact", Network: "base", MaxAmount: "50000",

@@ -718,7 +718,10 @@ func TestBrowserProvider(t *testing.T) {
 			d = p.Declarations()[1]
 		}
 		t.Run(id, func(t *testing.T) {
-			canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: d, Input: ahp.Value(`{}`), Path: "/index.html", Action: "call", ActionInput: ahp.Value(`{"name":"look"}`)})
+			canvastest.TestProvider(t, canvastest.Config{Provider: p, Declaration: d, Input: ahp.Value(`{}`), Path: "/index.html", Action: "call", ActionInput: ahp.Value(`{"name":"look"}`), Decisions: []string{
+				`{"actions":"allow","runtime_id":"none"}`, `{"actions":"allow","runtime_id":"none","scripts":true}`,
+				`{"actions":"refuse","runtime_id":"none"}`, `{"actions":"disconnect","runtime_id":"none"}`,
+			}})
 		})
 	}
 }

@@ -2,6 +2,7 @@ package bridgecanvas
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -134,14 +135,18 @@ func (c *browserCard) decide(from canvas.View, runtimeID string, v actionsbridge
 	var err error
 	switch {
 	case !from.Person():
-		err = canvas.ErrNotAPerson
+		err = from.MustBePerson()
 	case !mine:
 		err = fmt.Errorf("this card is about another page")
 	default:
 		err = c.p.bridge.Judge(runtimeID, v)
 	}
 	if err != nil {
-		_ = c.h.PostTo(c.h.Context(), from, ahp.MustMarshal(refusedMessage{"refused", runtimeID, err.Error()}))
+		m := refusedMessage{Actions: "refused", RuntimeID: runtimeID, Message: err.Error()}
+		if e, ok := errors.AsType[*canvas.Error](err); ok {
+			m.Code, m.Message = e.Code, e.Message
+		}
+		_ = c.h.PostTo(c.h.Context(), from, ahp.MustMarshal(m)) // the View has left
 		return
 	}
 	c.p.update()
@@ -150,6 +155,7 @@ func (c *browserCard) decide(from canvas.View, runtimeID string, v actionsbridge
 type refusedMessage struct {
 	Actions   string `json:"actions"`
 	RuntimeID string `json:"runtime_id"`
+	Code      string `json:"code,omitzero"`
 	Message   string `json:"message"`
 }
 

@@ -26,6 +26,7 @@ type domEvent struct {
 	EventID        string    `json:"event_id"`
 	PreviousCallID string    `json:"previous_call_id,omitzero"`
 	ObservedAt     string    `json:"observed_at,omitzero"`
+	Role           string    `json:"role,omitzero"` // of the page's connection, if it is no person's
 }
 
 // eventsDropped tells the agent that events were too many.
@@ -33,6 +34,15 @@ type eventsDropped struct {
 	Type      string `json:"type"`
 	RuntimeID string `json:"runtime_id"`
 	Count     int    `json:"count"`
+}
+
+// roleOf returns the role of a connection that is no person's, so that an agent does not take
+// its own words for a person's; "" for a person's.
+func roleOf(v canvas.View) string {
+	if v.Person() {
+		return ""
+	}
+	return v.Role
 }
 
 // event raises a declared event of a page.
@@ -49,7 +59,7 @@ func (i *folderInstance) event(from canvas.View, item actionsbridge.Item) {
 	if payload == nil {
 		payload = ahp.Null
 	}
-	page.events.pass(item.RuntimeID, domEvent{"actions.dom_event", item.RuntimeID, name, item.Event, payload, item.EventID, item.PreviousCallID, item.ObservedAt})
+	page.events.pass(item.RuntimeID, domEvent{"actions.dom_event", item.RuntimeID, name, item.Event, payload, item.EventID, item.PreviousCallID, item.ObservedAt, roleOf(from)})
 }
 
 // troubleEvent is an error of a page that no call caused, such as a check that does not hold
@@ -58,6 +68,7 @@ type troubleEvent struct {
 	Type      string    `json:"type"`
 	RuntimeID string    `json:"runtime_id"`
 	Error     ahp.Value `json:"error"`
+	Role      string    `json:"role,omitzero"` // as in domEvent
 }
 
 // trouble raises an error of a page's runtime. The errors of calls are their answers.
@@ -69,7 +80,7 @@ func (i *folderInstance) trouble(from canvas.View, item actionsbridge.Item) {
 	if page == nil || item.CallID != "" {
 		return
 	}
-	page.events.pass(item.RuntimeID, troubleEvent{"actions.error", item.RuntimeID, failure.Object()})
+	page.events.pass(item.RuntimeID, troubleEvent{"actions.error", item.RuntimeID, failure.Object(), roleOf(from)})
 }
 
 // eventLimit passes on as many events as an agent can use.

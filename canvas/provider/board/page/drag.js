@@ -2,7 +2,7 @@
 // Dragging of cards by pointer events, for mouse, pen and touch. A mouse can drag a card
 // anywhere; a finger drags its grip, because it scrolls elsewhere.
 import { moveCard } from "./edit.js";
-import { drawPostponed } from "./draw.js";
+import { drawPostponed, seenCard } from "./draw.js";
 import { redraw } from "./board.js";
 
 const THRESHOLD = 6; // px until a press becomes a drag
@@ -89,8 +89,9 @@ class Drag {
     if (!drop || !this.#ghost) return this.#cancel();
     const cards = this.#card.parentElement, list = this.#card.closest(".list");
     const position = cards ? [...cards.querySelectorAll(".card")].indexOf(this.#card) : 0;
+    const seen = seenCard(this.#card.id); // clean draws what arrived during the drag
     this.#clean();
-    if (list) moveCard(this.#card.id, list.id, position);
+    if (list) moveCard(this.#card.id, list.id, position, seen);
     this.#card.focus({ preventScroll: true });
   }
 

@@ -16,6 +16,23 @@ const board = byId("board");
 let started = false;
 /** @type {Set<string>} Ids of all cards of the state; the element of a card that changed its list is moved */
 let cardIds = new Set();
+/** @type {State} What the person sees: the latest state, but for one that waits for the end of a drag */
+let drawn = { revision: 0, title: "", lists: [] };
+
+/** Returns what the page shows of a card, for the member seen of a change. @param {string} id */
+export function seenCard(id) {
+  for (const list of drawn.lists) {
+    const card = list.cards.find((c) => c.id === id);
+    if (card) return { title: card.title, notes: card.notes ?? "", list: list.id };
+  }
+  return undefined;
+}
+
+/** Returns what the page shows of a list, for the member seen of a change. @param {string} id */
+export function seenList(id) {
+  const list = drawn.lists.find((l) => l.id === id);
+  return list && { title: list.title, cards: Object.fromEntries(list.cards.map((c) => [c.id, c.title])) };
+}
 
 /** @param {State} state @param {State} [before] the previous state, to mark and announce what changed */
 export function draw(state, before) {
@@ -25,6 +42,7 @@ export function draw(state, before) {
     document.body.setAttribute("aria-busy", "false");
   }
   if (board.querySelector(".held")) return postpone(state, before); // a card is being dragged
+  drawn = state;
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   head(state);
   cardIds = new Set(state.lists.flatMap((l) => l.cards.map((c) => c.id)));

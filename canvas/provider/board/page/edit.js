@@ -3,6 +3,7 @@
 import { change, current, redraw } from "./board.js";
 import { byId, make, toast } from "./ui.js";
 import { form } from "./parts.js";
+import { seenCard, seenList } from "./draw.js";
 
 /** @typedef {import("./board.js").List} List */
 /** @typedef {import("./board.js").Card} Card */
@@ -24,17 +25,17 @@ export function tick(id) {
   const found = cardOf(id);
   if (!found) return redraw();
   const { card } = found;
-  return change(card.done ? "uncheck_card" : "check_card", { card: id }, `“${card.title}” ${card.done ? "is not done" : "is done"}.`);
+  return change(card.done ? "uncheck_card" : "check_card", { card: id, seen: { title: card.title } }, `“${card.title}” ${card.done ? "is not done" : "is done"}.`);
 }
 
-/** @param {string} id @param {string} list @param {number} position among the cards without this one */
-export async function moveCard(id, list, position) {
+/** @param {string} id @param {string} list @param {number} position among the cards without this one @param {any} [seen] the card when the person took it */
+export async function moveCard(id, list, position, seen = seenCard(id)) {
   const found = cardOf(id), target = listOf(list);
   if (!found || !target) return redraw();
   const others = target.cards.length - (found.list === target ? 1 : 0);
   const at = Math.max(0, Math.min(position, others));
   if (found.list === target && found.at === at) return redraw();
-  await change("move_card", { card: id, list, position: at }, `“${found.card.title}” moved to “${target.title}”, ${at + 1} of ${others + 1}.`);
+  await change("move_card", { card: id, list, position: at, seen }, `“${found.card.title}” moved to “${target.title}”, ${at + 1} of ${others + 1}.`);
 }
 
 /** @param {string} id */
@@ -42,14 +43,14 @@ export async function removeCard(id) {
   const found = cardOf(id);
   if (!found) return;
   const { card, list, at } = found;
-  if (!await change("remove_card", { card: id }, "")) return;
+  if (!await change("remove_card", { card: id, seen: seenCard(id) }, "")) return;
   toast(`“${card.title}” was removed.`, () => change("add_card", { list: list.id, title: card.title, notes: card.notes ?? "", done: card.done, position: at }, `“${card.title}” was restored.`));
 }
 
 /** @param {string} id */
 export async function removeList(id) {
   const list = listOf(id), position = current().lists.findIndex((l) => l.id === id);
-  if (!list || !await change("remove_list", { list: id }, "")) return;
+  if (!list || !await change("remove_list", { list: id, seen: seenList(id) }, "")) return;
   const cards = list.cards.map(({ title, notes, done }) => ({ title, notes: notes ?? "", done }));
   toast(`“${list.title}” was removed${cards.length ? ` with ${cards.length} ${cards.length === 1 ? "card" : "cards"}` : ""}.`,
     () => change("add_list", { title: list.title, position, cards }, `“${list.title}” was restored.`));
@@ -113,7 +114,16 @@ export function editCard(id) {
     }
     // Others may have changed the card too, so only what was edited here is sent.
     const title = name.value === original.title ? undefined : name.value;
-    return change("edit_card", { card: id, title, notes: notes.value === original.notes ? undefined : notes.value }, "Saved.");
+    const text = notes.value === original.notes ? undefined : notes.value;
+    const seen = { title: title === undefined ? undefined : original.title, notes: text === undefined ? undefined : original.notes };
+    const saved = await change("edit_card", { card: id, title, notes: text, seen }, "Saved.");
+    const now = cardOf(id)?.card;
+    if (!saved && now) { // the reason was shown: saving again replaces what another one wrote
+      if (title === undefined) name.value = now.title;
+      if (text === undefined) notes.value = now.notes ?? "";
+      Object.assign(original, { title: now.title, notes: now.notes ?? "" });
+    }
+    return saved;
   });
 }
 
@@ -123,7 +133,12 @@ export function renameList(id) {
   const head = /** @type {HTMLElement} */ (byId(id).querySelector("header"));
   if (!list || head.hidden) return;
   const name = field("Title of the list", list.title, 200);
-  showForm(head, [name], "Save", () => change("rename_list", { list: id, title: name.value }, "Saved."));
+  let seen = list.title;
+  showForm(head, [name], "Save", async () => {
+    const saved = await change("rename_list", { list: id, title: name.value, seen: { title: seen } }, "Saved.");
+    if (!saved) seen = listOf(id)?.title ?? seen; // as in editCard
+    return saved;
+  });
 }
 
 export function addList() {

@@ -64,10 +64,15 @@ function go(id, across, down) {
   el.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
+/** @type {Promise<any>} The moves by key. Each starts where the one before it has ended */
+let moved = Promise.resolve();
+
 /** @param {string} id @param {number} across @param {number} down */
 function shift(id, across, down) {
-  const found = cardOf(id);
-  if (!found) return;
-  const lists = current().lists, target = lists[lists.indexOf(found.list) + across];
-  if (target) moveCard(id, target.id, across ? Math.min(found.at, target.cards.length) : found.at + down);
+  moved = moved.then(() => {
+    const found = cardOf(id);
+    if (!found) return undefined;
+    const lists = current().lists, target = lists[lists.indexOf(found.list) + across];
+    return target && moveCard(id, target.id, across ? Math.min(found.at, target.cards.length) : found.at + down);
+  });
 }

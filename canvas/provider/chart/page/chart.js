@@ -10,7 +10,7 @@ import { drawTable } from "./table.js";
 /** @typedef {{ name: string, type: string, unit?: string, values?: string[] }} Column */
 /** @typedef {{ measure: string, aggregate: string, groupBy: string, splitBy: string, filter: Record<string, string[]>, kind: string, sort: string }} Query */
 /** @typedef {{ groups: string[], series: { name: string, values: (number | null)[] }[], rows: number }} Result */
-/** @typedef {{ title: string, source?: string, query: Query, columns: Column[], result: Result }} State */
+/** @typedef {{ title: string, source?: string, query: Query, columns: Column[], result: Result, version: number }} State */
 
 /** @type {State | undefined} */
 let state;
@@ -19,7 +19,7 @@ const plot = byId("plot"), table = byId("table"), tableButton = byId("table-butt
 /** Requests a change of the query. @param {Partial<Query>} query */
 async function change(query) {
   try {
-    await ask("set_query", query);
+    await ask("set_query", { ...query, version: state?.version }); // a choice for another table is refused
   } catch (err) {
     toast(/** @type {Error} */ (err).message);
     if (state) show(state); // resets the controls

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -29,7 +30,9 @@ With --json the output is {"instanceId","closed"}.`,
 		Args:              term.Args("INSTANCE"),
 		ValidArgsFunction: completer{env, &to}.args(instanceIDs),
 		RunE: term.Run(func(ctx context.Context, args []string) error {
-			value, err := to.Call(ctx, env, mcp.ToolClose, closeArgs{to.Session, args[0]})
+			value, err := ofInstance(env, to, args[0], "").call(ctx, mcp.ToolClose, func(*mcp.Client, ahp.Value) (any, error) {
+				return closeArgs{to.Session, args[0]}, nil
+			})
 			if err != nil {
 				return err
 			}

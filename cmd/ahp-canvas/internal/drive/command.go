@@ -10,7 +10,7 @@ import (
 // Commands returns the commands of this package, except for mcp.
 func Commands(env *term.Env) []*cobra.Command {
 	return []*cobra.Command{
-		lsCommand(env), openCommand(env), showCommand(env), invokeCommand(env), closeCommand(env), eventsCommand(env), lookCommand(env),
+		lsCommand(env), describeCommand(env), openCommand(env), showCommand(env), invokeCommand(env), closeCommand(env), eventsCommand(env), lookCommand(env),
 		hostsCommand(env), linkCommand(env), extensionCommand(env),
 	}
 }

@@ -87,19 +87,25 @@ func instanceIDs(ctx context.Context, c *mcp.Client, uri string, _ []string) []c
 
 // actionNames lists the actions of the instance that the first argument names.
 func actionNames(ctx context.Context, c *mcp.Client, uri string, args []string) []cobra.Completion {
+	var all []cobra.Completion
+	for _, action := range actionsOf(ctx, c, uri, args[0]) {
+		all = append(all, cobra.CompletionWithDesc(term.Printable(action.Name), term.Printable(action.Description)))
+	}
+	return all
+}
+
+// actionsOf returns the actions of an instance; none if the host does not answer.
+func actionsOf(ctx context.Context, c *mcp.Client, uri, instanceID string) []session.SessionCanvasAction {
 	open, _ := listOpen(ctx, c, uri)
-	i := slices.IndexFunc(open, func(o session.OpenCanvasRef) bool { return o.InstanceID == args[0] })
+	i := slices.IndexFunc(open, func(o session.OpenCanvasRef) bool { return o.InstanceID == instanceID })
 	if i < 0 {
 		return nil
 	}
-	var all []cobra.Completion
+	var all []session.SessionCanvasAction
 	declared, _ := listDeclared(ctx, c, uri)
 	for _, d := range declared {
-		if d.CanvasID != open[i].CanvasID || d.ExtensionID != open[i].ExtensionID {
-			continue
-		}
-		for _, action := range d.Actions {
-			all = append(all, cobra.CompletionWithDesc(term.Printable(action.Name), term.Printable(action.Description)))
+		if d.CanvasID == open[i].CanvasID && d.ExtensionID == open[i].ExtensionID {
+			all = append(all, d.Actions...)
 		}
 	}
 	return all

@@ -74,11 +74,18 @@ func events(ctx context.Context, env *term.Env, to reach.Target, o eventsOptions
 }
 
 func pollEvents(ctx context.Context, env *term.Env, to reach.Target, o eventsOptions) error {
-	c, err := to.Dial(ctx, env)
+	h, err := to.Resolve(env)
+	if err != nil {
+		return err
+	}
+	c, err := h.Dial(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	if o.follow || o.timeout > 0 {
+		env.Hint("Waiting for what people do in the canvases of " + h.Address() + ". Ctrl-C ends it.")
+	}
 	last := time.Now() // when the last event came
 	for {
 		wait := pollTime

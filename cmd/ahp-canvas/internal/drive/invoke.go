@@ -24,7 +24,7 @@ type invokeArgs struct {
 
 func invokeCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
-	var input string
+	var input inputFlags
 	cmd := &cobra.Command{
 		Use:   "invoke INSTANCE ACTION",
 		Short: "Run an action of an open canvas",
@@ -33,6 +33,7 @@ name in the column OPEN of ahp-canvas ls, and ACTION one of its actions there.
 
 With --json the output is {"value": …}, or {} if the action has no result.`,
 		Example: `  ahp-canvas invoke board add_card --input '{"list":"To do","title":"Buy milk"}'
+  ahp-canvas invoke board add_card -f list="To do" -f title="Buy milk"
   ahp-canvas invoke board add_card --input @card.json`,
 		Args:              term.Args("INSTANCE", "ACTION"),
 		ValidArgsFunction: completer{env, &to}.args(instanceIDs, actionNames),
@@ -40,16 +41,18 @@ With --json the output is {"value": …}, or {} if the action has no result.`,
 			return invoke(ctx, env, to, invokeArgs{to.Session, args[0], args[1], nil}, input)
 		}),
 	}
-	inputFlag(cmd, &input)
+	input.flags(cmd)
 	flags(cmd, env, &to)
 	return cmd
 }
 
-func invoke(ctx context.Context, env *term.Env, to reach.Target, args invokeArgs, input string) (err error) {
-	if args.Input, err = readInput(env.In, input); err != nil {
-		return err
-	}
-	value, err := to.Call(ctx, env, mcp.ToolInvoke, args)
+func invoke(ctx context.Context, env *term.Env, to reach.Target, args invokeArgs, input inputFlags) error {
+	r := ofInstance(env, to, args.InstanceID, args.ActionName)
+	r.input = input
+	value, err := r.call(ctx, mcp.ToolInvoke, func(_ *mcp.Client, in ahp.Value) (any, error) {
+		args.Input = in
+		return args, nil
+	})
 	if err != nil {
 		return err
 	}

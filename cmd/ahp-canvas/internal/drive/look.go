@@ -84,7 +84,7 @@ func lookAt(ctx context.Context, env *term.Env, to reach.Target, args lookArgs, 
 
 func callWithPicture(ctx context.Context, env *term.Env, to reach.Target, args lookArgs) (ahp.Value, []byte, error) {
 	defer env.Progress("Looking")()
-	c, err := to.Dial(ctx, env)
+	c, err := ofInstance(env, to, args.InstanceID, "").dial(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -52,6 +52,9 @@ const startTimeout = 5 * time.Second
 
 // serveMCP is the endpoint of the running host, or of a local one.
 func serveMCP(ctx context.Context, env *term.Env, to reach.Target, local LocalHost) error {
+	if term.IsTerminal(env.In) {
+		env.Hint("Waiting for an agent's messages on standard input. An agent's configuration runs this command; Ctrl-D ends it.")
+	}
 	waiting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for first := true; ; first = false {

@@ -33,7 +33,7 @@ type openResult struct {
 func openCommand(env *term.Env) *cobra.Command {
 	var to reach.Target
 	var args openArgs
-	var input string
+	var input inputFlags
 	complete := completer{env, &to}
 	cmd := &cobra.Command{
 		Use:   "open CANVAS",
@@ -46,7 +46,8 @@ changes nothing, and another input updates the open canvas.
 CANVAS is a name in the column CANVAS of ahp-canvas ls. With --json the output
 is one object with the instance, its title and state, and the link of the page.`,
 		Example: `  ahp-canvas open board
-  ahp-canvas open board --instance sprint --input '{"title":"Sprint 12"}'`,
+  ahp-canvas open board --instance sprint -f title="Sprint 12"
+  ahp-canvas open chart --input @chart.json`,
 		Args:              term.Args("CANVAS"),
 		ValidArgsFunction: complete.args(canvasIDs),
 		RunE: term.Run(func(ctx context.Context, names []string) error {
@@ -55,19 +56,26 @@ is one object with the instance, its title and state, and the link of the page.`
 		}),
 	}
 	cmd.Flags().StringVar(&args.ExtensionID, "extension", "", "`extension` that provides the canvas, if several do")
-	cmd.Flags().StringVar(&args.InstanceID, "instance", "", "`name` for the open canvas (default: a new one)")
+	cmd.Flags().StringVar(&args.InstanceID, "instance", "", "`name` for the open canvas (default: a new one, such as board-k7m3)")
 	complete.flag(cmd, "extension", extensionIDs)
 	complete.flag(cmd, "instance", instanceIDs)
-	inputFlag(cmd, &input)
+	input.flags(cmd)
 	flags(cmd, env, &to)
 	return cmd
 }
 
-func open(ctx context.Context, env *term.Env, to reach.Target, args openArgs, input string) (err error) {
-	if args.Input, err = readInput(env.In, input); err != nil {
-		return err
-	}
-	value, err := to.Call(ctx, env, mcp.ToolOpen, args)
+func open(ctx context.Context, env *term.Env, to reach.Target, args openArgs, input inputFlags) error {
+	about := ofCanvas(env, to, args.ExtensionID, args.CanvasID)
+	about.input = input
+	value, err := about.call(ctx, mcp.ToolOpen, func(c *mcp.Client, in ahp.Value) (any, error) {
+		args.Input = in
+		if args.InstanceID != "" {
+			return args, nil
+		}
+		open, err := listOpen(ctx, c, to.Session)
+		args.InstanceID = newInstance(args.CanvasID, open)
+		return args, err
+	})
 	if err != nil {
 		return err
 	}

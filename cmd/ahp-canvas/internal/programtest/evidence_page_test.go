@@ -20,7 +20,7 @@ func (e *evidence) all(t *testing.T) {
 		name string
 		run  func(*testing.T)
 	}{
-		{"pages", e.pagesLoad}, {"click", e.clickPosts}, {"repaint", e.eventsRepaint}, {"action", e.actionsRepaint},
+		{"pages", e.pagesLoad}, {"click", e.clickPosts}, {"hot reload", e.hotReload}, {"repaint", e.eventsRepaint}, {"action", e.actionsRepaint},
 		{"upload", e.filesPass}, {"resource", e.resourcesPass}, {"flood", e.floodIsSlowed}, {"killed", e.killedComesBack}, {"ten", e.tenOpen},
 	} {
 		if !t.Run(step.name, step.run) {
@@ -45,6 +45,24 @@ func (e *evidence) pagesLoad(t *testing.T) {
 		t.Errorf("json-server answers %s", got)
 	}
 	e.screenshot(t, "pages")
+}
+
+// hotReload checks that an app's WebSocket says what is new, and that messages of any size
+// pass in both directions.
+func (e *evidence) hotReload(t *testing.T) {
+	in[any](t, e, "live", `window.versions = []; const s = window.hot = new WebSocket("/hot", "hot"); s.binaryType = "arraybuffer";
+		await new Promise((ok, fail) => { s.onopen = ok; s.onclose = () => fail(new Error("the WebSocket was closed")) });
+		s.onmessage = async ({ data }) => versions.push((await import("/hot.js?" + data)).version);
+		await fetch("/edit", { method: "POST" })`)
+	e.await(t, "live", `versions.join() === "1"`)
+	got := in[string](t, e, "live", `const bytes = new Uint8Array(1 << 20).map((_, i) => i * 7);
+		const back = await new Promise((ok, fail) => { hot.onmessage = ({ data }) => ok(new Uint8Array(data)); hot.onclose = () => fail(new Error("closed")); hot.send(bytes) });
+		const same = back.length === bytes.length && back.every((b, i) => b === bytes[i]);
+		const closed = new Promise((ok) => { hot.onclose = (e) => ok(e.code + " " + e.wasClean) }); hot.close(4000);
+		return same + " " + await closed`)
+	if got != "true 4000 true" {
+		t.Errorf("the WebSocket gave %s", got)
+	}
 }
 
 // shownCounts is an expression for the counters that a page shows.

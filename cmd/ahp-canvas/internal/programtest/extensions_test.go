@@ -71,7 +71,7 @@ func TestAHangingExtension(t *testing.T) {
 	s := m.serve("--state", "memory", "--extension", dir)
 	took := time.Since(began)
 	s.stop(syscall.SIGTERM)
-	if took > 20*time.Second || !strings.Contains(s.errs.String(), "hangs is still starting") {
+	if took > 20*time.Second || !strings.Contains(s.errs.String(), `"hangs" is still starting`) {
 		t.Errorf("ready after %s: %s", took, s.errs)
 	}
 }
@@ -112,7 +112,14 @@ func TestServeExtension(t *testing.T) {
 	extensionFolder(t, many, "two", tinyExtension)
 	extensionFolder(t, many, "bad", "nonsense(")
 	s := m.serve("--extension", one, "--extension", many)
-	rows := m.ls()
+	var rows []lsRow
+	untilTrue(t, "the canvases of both extensions", func() bool { // they can start after the link is printed
+		rows = m.ls()
+		has := func(kind, id string) bool {
+			return slices.ContainsFunc(rows, func(r lsRow) bool { return r.Type == kind && r.CanvasID == id })
+		}
+		return has("canvas", "two-panel") && has("open", "one-panel")
+	})
 	for _, want := range []lsRow{
 		{Type: "canvas", CanvasID: "one-panel", ExtensionID: "one"}, {Type: "canvas", CanvasID: "two-panel", ExtensionID: "two"},
 		{Type: "open", CanvasID: "one-panel", InstanceID: "one-panel", ExtensionID: "one", Availability: "ready"},
@@ -161,6 +168,7 @@ func TestExtensionAfterRestart(t *testing.T) {
 	m := newMachine(t)
 	dir := extensionFolder(t, t.TempDir(), "one", tinyExtension)
 	first := m.serve("--extension", dir)
+	m.eventually("one-panel", "ls") // it can start after the link is printed
 	m.do(0, "open", "one-panel", "--instance", "mine")
 	first.stop(syscall.SIGTERM)
 	m.serve("--extension", dir)

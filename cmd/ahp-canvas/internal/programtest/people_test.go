@@ -72,20 +72,21 @@ func (b bearerToken) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestAnswersFit: the list of the bundled canvases fits 6 KB of a model's context, in each
-// of the two forms in which MCP has it, and names each action.
+// of the two forms in which MCP has it, and names each action. The log has the tokens of
+// the answers of each tool (bytes/4).
 func TestAnswersFit(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	s := m.serve()
+	s := m.serve("--browser", "none") // TestStory logs the tokens of looks
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	agent, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.MCP, HTTPClient: &http.Client{Transport: bearerToken(s.AgentToken)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer agent.Close()
-	list := func(args map[string]any) (text, structured string) {
+	call := func(tool string, args map[string]any) (text, structured string) {
 		t.Helper()
-		r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "list_canvas_capabilities", Arguments: args})
+		r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 		if err != nil || r.IsError {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -98,7 +99,12 @@ func TestAnswersFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Logf("%s %v: %d tokens of text, %d of structure", tool, args, len(text)/4, len(raw)/4)
 		return text, string(raw)
+	}
+	list := func(args map[string]any) (text, structured string) {
+		t.Helper()
+		return call("list_canvas_capabilities", args)
 	}
 	text, structured := list(nil)
 	t.Logf("the list has %d bytes of text and %d of structure", len(text), len(structured))
@@ -110,6 +116,31 @@ func TestAnswersFit(t *testing.T) {
 			t.Errorf("the list has no %s", action)
 		}
 	}
+	for _, c := range []struct {
+		id, action string
+		input      map[string]any
+		in         map[string]any
+	}{
+		{"board", "add_card", nil, map[string]any{"list": "To do", "title": "Pack"}},
+		{"form", "get_answer", map[string]any{"title": "T", "fields": []any{map[string]any{"name": "a", "label": "A", "type": "text"}}}, nil},
+		{"chart", "set_query", nil, map[string]any{"kind": "line"}},
+		{"page", "list_files", map[string]any{"html": "<p>"}, nil},
+	} {
+		list(map[string]any{"describe": c.id})
+		open := map[string]any{"canvasId": c.id, "instanceId": c.id}
+		if c.input != nil {
+			open["input"] = c.input
+		}
+		call("open_canvas", open)
+		invoke := map[string]any{"instanceId": c.id, "actionName": c.action}
+		if c.in != nil {
+			invoke["input"] = c.in
+		}
+		call("invoke_canvas_action", invoke)
+	}
+	call("list_open_canvases", nil)
+	call("wait_for_canvas_events", map[string]any{"timeout": 0})
+	call("close_canvas", map[string]any{"instanceId": "board"})
 	if _, one := list(map[string]any{"describe": "form"}); !strings.Contains(one, `"examples":[`) || !strings.Contains(one, `"inputSchema"`) {
 		t.Errorf("the description is %s", one)
 	}

@@ -1,6 +1,9 @@
 package serve
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,5 +56,47 @@ func TestAAMFlags(t *testing.T) {
 			t.Errorf("%s: notes %v", args, s.notes)
 		}
 		s.close()
+	}
+}
+
+// TestAAMMemory: a host that keeps no state writes no secret and no key anywhere.
+func TestAAMMemory(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	cmd := &cobra.Command{}
+	var o aamClientOptions
+	o.flags(cmd)
+	if err := cmd.ParseFlags([]string{"--aam", "--aam-loopback", "--aam-key", filepath.Join(dir, "key")}); err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == aam.WellKnown {
+			fmt.Fprint(w, `{"aam_version":"0.1","site":{"name":"a","domain":"127.0.0.1"},"auth":{"required":true},"actions":[{"id":"a"}]}`)
+			return
+		}
+		fmt.Fprint(w, `{"token":"agt_0123"}`)
+	}))
+	t.Cleanup(srv.Close)
+	s, err := openAAMSites(o, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.close)
+	at, err := aam.ParseSite(srv.URL, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := s.client.Discover(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.Exchange(t.Context(), m, at, "owner", "KQ7F-M2XW"); err != nil {
+		t.Fatal(err)
+	}
+	if _, in := s.client.SignedInAt(m, at, "owner"); !in {
+		t.Error("the token is not used")
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("files %v, %v", files, err)
 	}
 }

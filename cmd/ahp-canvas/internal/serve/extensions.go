@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -24,6 +25,7 @@ type apps struct {
 	runner     *extension.Runner // nil without extensions
 	extensions []*extension.Extension
 	named      []*extension.Extension // those that --extension names one by one
+	late       []*extension.Extension // those that were still starting after startPatience
 	logs       string                 // folder; "" without extensions
 }
 
@@ -92,7 +94,8 @@ func (a *apps) wait(ctx context.Context) (notes []string) {
 		switch err := x.WaitStarted(patience); {
 		case err == nil || ctx.Err() != nil:
 		case patience.Err() != nil && errors.Is(err, patience.Err()):
-			notes = append(notes, fmt.Sprintf("extension %s is still starting; its canvases appear when it has", x.ID()))
+			a.late = append(a.late, x)
+			notes = append(notes, fmt.Sprintf("extension %q is still starting; its canvases appear when it has", x.ID()))
 		default:
 			notes = append(notes, message(err))
 		}
@@ -116,11 +119,35 @@ func (a *apps) defaults() []canvas.OpenArgs {
 		list = append(list, openArgs(p.ID(), p.ID()))
 	}
 	for _, x := range a.named {
-		if declared := x.Declarations(); len(declared) > 0 {
-			list = append(list, openArgs(x.ID(), declared[0].CanvasID))
-		}
+		list = append(list, first(x)...)
 	}
 	return list
+}
+
+// first is the first canvas of an extension; nil if it has none yet.
+func first(x *extension.Extension) []canvas.OpenArgs {
+	declared := x.Declarations()
+	if len(declared) == 0 {
+		return nil
+	}
+	return []canvas.OpenArgs{openArgs(x.ID(), declared[0].CanvasID)}
+}
+
+// awaitLate waits for the late extensions, notes which of them fail, and opens the canvases
+// that defaults had nothing to open for. It returns when all have started or failed, or
+// when ctx is canceled.
+func (h *hosted) awaitLate(ctx context.Context, env *term.Env, defaults bool) {
+	for _, x := range h.apps.late {
+		err := x.WaitStarted(ctx)
+		if err == nil && defaults && slices.Contains(h.apps.named, x) {
+			for _, args := range first(x) {
+				_, err = h.host.Canvases().Open(ctx, args)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			env.Note(message(err))
+		}
+	}
 }
 
 // openArgs opens a canvas under its own name (canvas/PROTOCOL.md section 9).

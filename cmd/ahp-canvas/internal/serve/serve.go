@@ -85,6 +85,7 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	if o.browse {
 		wg.Go(func() { browse(ctx, env, h.host) })
 	}
+	wg.Go(func() { h.awaitLate(ctx, env, len(open) == 0) })
 	for _, w := range h.awaited {
 		wg.Go(func() { h.openWhenReachable(ctx, env, w) })
 	}

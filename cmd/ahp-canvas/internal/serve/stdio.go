@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,9 +24,6 @@ func (s *Stdio) Flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.noBrowse, "no-browse", false, "do not open the browser when the first canvas opens")
 }
 
-// extensionTimeout is how long an agent waits for extensions before it is served.
-const extensionTimeout = 5 * time.Second
-
 // ServeStdio starts the host, serves MCP on standard streams until the agent leaves or ctx
 // is canceled, and ends the host. Its error matches statedir.ErrInUse if another host has
 // the state folder.
@@ -37,9 +33,7 @@ func (s *Stdio) ServeStdio(ctx context.Context, env *term.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.end()) }()
-	waiting, cancel := context.WithTimeout(ctx, extensionTimeout)
-	defer cancel()
-	for _, note := range append(h.notes, h.apps.wait(waiting)...) {
+	for _, note := range append(h.notes, h.apps.wait(ctx)...) {
 		env.Note(note)
 	}
 	fmt.Fprintf(env.Err, "No host was running. Started one at\n  %s\n", h.endpoint.Link)
@@ -47,12 +41,13 @@ func (s *Stdio) ServeStdio(ctx context.Context, env *term.Env) (err error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go func() { served <- h.host.Serve(serving, h.ln) }()
+	beside, done := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer done()
+	wg.Go(func() { h.awaitLate(beside, env, false) })
 	if !s.noBrowse {
-		browsing, done := context.WithCancel(ctx)
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		defer done()
-		wg.Go(func() { browse(browsing, env, h.host) })
+		wg.Go(func() { browse(beside, env, h.host) })
 	}
 	err = h.host.ServeStdio(ctx, env.In, term.NopCloser(env.Out))
 	stop() // the agent has left, or its last call is answered

@@ -36,7 +36,7 @@ var hints = map[string]string{
 	CodeChecksFailed:               "The lines above say what to do.",
 	CodeOffline:                    `Start the host on its own machine with "ahp-canvas serve --relay …". The link stays the same.`,
 	CodeLinkRefused:                "Use the link that serve prints now, or ask for a new one.",
-	CodeAmbiguousHost:              "Choose one by its process id with --host: {candidates}.",
+	CodeAmbiguousHost:              "Choose one with --host {alternatives}.",
 	CodeNoHost:                     "Start one with: ahp-canvas serve",
 	mcp.CodeUnreachable:            "Check that it is still running, or start one with: ahp-canvas serve",
 	mcp.CodeRefused:                "It might have another version than this command. Restart it with the same version.",
@@ -48,5 +48,8 @@ func Hint(code string) string { return hints[code] }
 
 // HintFor is Hint with the error's candidates filled in.
 func HintFor(e *canvas.Error) string {
-	return strings.ReplaceAll(hints[e.Code], "{candidates}", strings.Join(e.Candidates, ", "))
+	return strings.NewReplacer(
+		"{candidates}", strings.Join(e.Candidates, ", "),
+		"{alternatives}", strings.Join(e.Candidates, " or --host "),
+	).Replace(hints[e.Code])
 }

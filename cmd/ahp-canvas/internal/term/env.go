@@ -33,6 +33,14 @@ func (e *Env) Note(text string) {
 	fmt.Fprintln(e.Err, "Note:", PrintableLines(text))
 }
 
+// Hint prints a line on standard error if a person reads it: if it is a terminal. The text
+// can come from a provider.
+func (e *Env) Hint(text string) {
+	if IsTerminal(e.Err) {
+		fmt.Fprintln(e.Err, PrintableLines(text))
+	}
+}
+
 // StatusLine gives standard error a status line if it is a terminal, and returns nil
 // otherwise. From then on, e.Err writes above that line.
 func (e *Env) StatusLine() *StatusLine {

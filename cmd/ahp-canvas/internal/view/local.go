@@ -116,5 +116,8 @@ func printCanvas(env *term.Env, c local.Canvas) {
 	case c.Availability == session.Stale:
 		state = "stale: its provider is not connected"
 	}
+	if c.OtherOrigins && !c.Closed {
+		state += "; loads nothing from other origins here, though its host allows some"
+	}
 	fmt.Fprintf(env.Out, "%-16s %-40s %s  %s\n", term.Printable(c.InstanceID), term.Printable(cmp.Or(c.URL, "-")), term.Printable(state), term.Printable(c.Title))
 }

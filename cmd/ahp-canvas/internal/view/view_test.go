@@ -130,3 +130,14 @@ func TestOutputDrivesNoTerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) { termtest.PrintsSafely(t, print) })
 	}
 }
+
+// TestOtherOrigins: the line of a canvas says that what it loads from other origins is missing.
+func TestOtherOrigins(t *testing.T) {
+	for shown, want := range map[local.Canvas]bool{{InstanceID: "a", OtherOrigins: true}: true, {InstanceID: "a"}: false, {InstanceID: "a", OtherOrigins: true, Closed: true}: false} {
+		var out strings.Builder
+		printCanvas(&term.Env{Out: &out}, shown)
+		if got := strings.Contains(out.String(), "loads nothing from other origins here"); got != want {
+			t.Errorf("%+v: %s", shown, out.String())
+		}
+	}
+}
