@@ -44,7 +44,7 @@
 //	proof.js    verifies the host before the token is sent again
 //	key.js      moves the link's token from the address bar into this tab's storage
 //	single.js   the frame of single-document mode; singleshim.js is the first script in its documents
-//	layout.js   order, sizes and the maximized card, stored by session
+//	layout.js   which canvases are panes, in which order; layoutsize.js: sizes, and what the browser keeps
 //	timeline.js the list of what happened
 //	theme.js, ui.js, direct.js
 //

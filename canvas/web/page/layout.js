@@ -6,14 +6,12 @@
 import { drag } from "./drag.js";
 import { addLayer } from "./layers.js";
 import { setIcon } from "./icons.js";
+import { COLUMNS, keepLayout, keptLayout, MAX_REMEMBERED, resizable } from "./layoutsize.js";
 
-const COLUMNS = 12, MIN_SPAN = 3;
-const MIN_HEIGHT = 16, MAX_HEIGHT = 80, STEP = 4; // rem
-const MAX_REMEMBERED = 64; // canvases of one session
 const MAX_PANES = 6;
 const FEW = 4; // panes at first, if more than MAX_PANES canvases are open
 
-/** @typedef {{ span?: number, height?: number }} Size */
+/** @typedef {import("./layoutsize.js").Size} Size */
 
 export class Layout {
   #main; #key;
@@ -61,8 +59,10 @@ export class Layout {
     head.addEventListener("dblclick", (e) => { if (!(/** @type {Element} */ (e.target).closest("button"))) this.maximize(id); });
     drag(head, (e) => this.#dropOn(id, e));
     const grip = /** @type {HTMLElement} */ (card.querySelector(".grip"));
-    drag(grip, (e) => this.#resizeTo(id, e));
-    grip.addEventListener("keydown", (e) => this.#onKey(id, e));
+    resizable(grip, card, this.#main, (size) => {
+      this.#sizes[id] = { ...this.#sizes[id], ...size };
+      this.#changed();
+    });
     this.apply();
   }
 
@@ -276,31 +276,6 @@ export class Layout {
     this.#unlayer = this.#maximized === undefined ? undefined : addLayer(() => { if (this.#maximized) this.maximize(this.#maximized); });
   }
 
-  /** @param {string} id @param {Size} size */
-  #resize(id, size) {
-    const clamp = (/** @type {number} */ n, /** @type {number} */ low, /** @type {number} */ high) => Math.min(high, Math.max(low, Math.round(n)));
-    const next = { ...this.#sizes[id] };
-    if (size.span !== undefined) next.span = clamp(size.span, MIN_SPAN, COLUMNS);
-    if (size.height !== undefined) next.height = clamp(size.height, MIN_HEIGHT, MAX_HEIGHT);
-    this.#sizes[id] = next;
-    this.#changed();
-  }
-
-  /** @param {string} id @param {KeyboardEvent} e */
-  #onKey(id, e) {
-    const card = /** @type {HTMLElement} */ (this.#cards.get(id));
-    const span = Number(card.style.getPropertyValue("--span"));
-    const height = card.offsetHeight / rem();
-    switch (e.key) {
-      case "ArrowRight": this.#resize(id, { span: span + 1 }); break;
-      case "ArrowLeft": this.#resize(id, { span: span - 1 }); break;
-      case "ArrowDown": this.#resize(id, { height: height + STEP }); break;
-      case "ArrowUp": this.#resize(id, { height: height - STEP }); break;
-      default: return;
-    }
-    e.preventDefault();
-  }
-
   /** @param {PointerEvent} e @returns {string | undefined} the canvas at a point */
   #at(e) {
     const under = document.elementFromPoint(e.clientX, e.clientY)?.closest(".card");
@@ -325,44 +300,17 @@ export class Layout {
     else card.dataset.drop = before ? "before" : "after";
   }
 
-  /** @param {string} id @param {PointerEvent} e */
-  #resizeTo(id, e) {
-    const box = /** @type {HTMLElement} */ (this.#cards.get(id)).getBoundingClientRect();
-    const column = this.#main.clientWidth / COLUMNS;
-    this.#resize(id, { span: (e.clientX - box.left) / column, height: (e.clientY - box.top) / rem() });
-  }
-
   #changed() {
     this.#store();
     this.apply();
   }
 
   #store() {
-    const order = this.#order.slice(-MAX_REMEMBERED);
-    const sizes = Object.fromEntries(order.filter((id) => this.#sizes[id]).map((id) => [id, this.#sizes[id]]));
-    const { current, maximized } = { current: this.#current, maximized: this.#maximized };
-    const [panes, pinned, away] = [this.#panes, this.#pinned, this.#putAway].map((set) => [...set].slice(-MAX_REMEMBERED));
-    try {
-      localStorage.setItem(this.#key, JSON.stringify({ order, sizes, maximized, current, panes, pinned, away }));
-    } catch {} // storage is full or not allowed: the layout lasts until the page is closed
+    keepLayout(this.#key, { order: this.#order.slice(-MAX_REMEMBERED), sizes: this.#sizes, current: this.#current, maximized: this.#maximized, panes: this.#panes, pinned: this.#pinned, away: this.#putAway });
   }
 
   #restore() {
-    try {
-      const kept = JSON.parse(localStorage.getItem(this.#key) ?? "{}");
-      const ids = (/** @type {unknown} */ list) => (Array.isArray(list) ? list.filter((id) => typeof id === "string") : []);
-      this.#order = ids(kept.order);
-      for (const id of this.#order) {
-        const { span, height } = kept.sizes?.[id] ?? {};
-        this.#sizes[id] = { span: Number(span) || undefined, height: Number(height) || undefined };
-      }
-      this.#panes = new Set(ids(kept.panes));
-      this.#pinned = new Set(ids(kept.pinned));
-      this.#putAway = new Set(ids(kept.away));
-      if (this.#order.includes(kept.maximized)) this.#maximized = kept.maximized;
-      if (this.#order.includes(kept.current)) this.#current = kept.current;
-    } catch {} // not a layout that this page stored
+    const kept = keptLayout(this.#key);
+    if (kept) ({ order: this.#order, sizes: this.#sizes, current: this.#current, maximized: this.#maximized, panes: this.#panes, pinned: this.#pinned, away: this.#putAway } = kept);
   }
 }
-
-const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);

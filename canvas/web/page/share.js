@@ -1,6 +1,7 @@
 // @ts-check
 // What a person takes away from a canvas or gives to others: a link that is good once, a
 // copy of what the canvas holds, a print.
+import { addLayer } from "./layers.js";
 import { notice } from "./ui.js";
 
 const COPY = "x-ahp-canvas/copy"; // member of a state's _meta
@@ -74,6 +75,7 @@ function show(title, text, link, ...buttons) {
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
+  dialog.addEventListener("close", addLayer(() => dialog.close()));
   return dialog;
 }
 
