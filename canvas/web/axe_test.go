@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -70,6 +71,13 @@ func TestAxe(t *testing.T) {
 	p.Wait(t, `document.querySelectorAll(".words[hidden]").length === 2`)
 	p.Click(t, "#timeline summary")
 	look("open", p)
+	for _, dialog := range []string{"switch", "open-canvas"} {
+		p.Click(t, "#"+dialog)
+		p.Wait(t, `document.querySelector("dialog[open]")`)
+		look(dialog, p)
+		p.Keys(t, kb.Escape)
+		p.Wait(t, `!document.querySelector("dialog[open]")`)
+	}
 	e.update(t, "one", canvas.Updated{Availability: new(session.Stale), Status: ahp.Set("3 of 5 cards done")})
 	p.Wait(t, `document.querySelector(".words.veil")`)
 	look("stale", p)
