@@ -44,6 +44,7 @@ type answered struct {
 	client     *provider
 	canvasID   string
 	generation int
+	life       int // of the instance when the provider was asked
 	conn       *wireConn
 	input      string
 }
@@ -58,7 +59,7 @@ func (c *provider) asked(conn *wireConn, f frame) {
 	_ = json.Unmarshal(f.Params, &p)
 	r := c.run
 	r.mu.Lock()
-	how, generation := c.mode, c.generation
+	how, generation, life := c.mode, c.generation, r.instance(p.InstanceID).life
 	r.count(conn, f.Method, p.InstanceID, string(p.Input))
 	newest := len(c.conns) > 0 && c.conns[len(c.conns)-1] == conn
 	r.mu.Unlock()
@@ -76,7 +77,7 @@ func (c *provider) asked(conn *wireConn, f frame) {
 			answer["error"] = map[string]any{"code": -32012, "message": "no", "data": map[string]any{"code": "no", "message": "no"}}
 		case f.Method == canvas.CanvasOpen.Name:
 			answer["result"] = map[string]any{"url": "https://example.com/" + p.InstanceID, "title": string(p.Input)}
-			r.note(answered{instance: p.InstanceID, client: c, canvasID: p.CanvasID, generation: generation, conn: conn, input: string(p.Input)})
+			r.note(answered{instance: p.InstanceID, client: c, canvasID: p.CanvasID, generation: generation, life: life, conn: conn, input: string(p.Input)})
 		}
 		conn.send(answer)
 	}
@@ -119,8 +120,15 @@ func (r *modelRun) count(conn *wireConn, method, instance, input string) {
 func (r *modelRun) note(e answered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !e.closed && e.generation == e.client.generation && !slices.Contains(e.client.declares, e.canvasID) {
-		r.instance(e.instance).dropped++ // its declaration was withdrawn meanwhile: the provider receives a close
+	i := r.instance(e.instance)
+	over := i.life > e.life || slices.ContainsFunc(r.events, func(o answered) bool { return o.closed && o.instance == e.instance })
+	switch {
+	case e.closed:
+	case over:
+		i.dropped++ // it was closed meanwhile: the provider receives a close
+		return
+	case e.generation == e.client.generation && !slices.Contains(e.client.declares, e.canvasID):
+		i.dropped++ // its declaration was withdrawn meanwhile: the provider receives a close
 	}
 	r.events = append(r.events, e)
 }

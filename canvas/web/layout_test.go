@@ -118,16 +118,16 @@ func TestOldLayoutsAreDropped(t *testing.T) {
 func TestTimeline(t *testing.T) {
 	s := helloSite("one")
 	s.files["index.html"] += `<style>html { height: 100% }</style>`
-	s.files["main.js"] += `document.addEventListener("click", () => send("pressed"));`
+	s.files["main.js"] += `document.addEventListener("click", () => send("pressed")); said.textContent = "listens";`
 	e := start(t, nil, s)
 	p := webtest.Start(t).Open(t, e.link)
-	shown(t, p, 1)
+	shown(t, p, 1)[0].Wait(t, document+`.getElementById("said").textContent === "listens"`)
 	said := func(line string) {
 		t.Helper()
 		p.Wait(t, `[...document.querySelectorAll("#happened li")].some((li) => [...li.children].slice(1).map((c) => c.textContent).join(" ") === "`+line+`")`)
 	}
 	said("Agent opened the canvas — Hello one")
-	p.Click(t, ".card iframe")
+	pressed(t, p, "Hello one")
 	said("You sent something in “Hello one”")
 	if err := e.handle("one").Note(canvas.ByAgent, "used “add”"); err != nil {
 		t.Fatal(err)
