@@ -6,6 +6,7 @@
   const MAX_QUEUE = 64;
   const ANSWER_TIMEOUT = 10_000, LATE = 10_000, MAX_DELAY = 8_000; // ms
   const CONNECT = Symbol.for("aap.connect");
+  const version = document.currentScript?.getAttribute("data-aap-version"); // of this page
 
   let canvas; // canvas.js; null in another renderer, undefined until that is known
   const queue = []; // interactions that are not stored yet, the oldest first
@@ -60,6 +61,8 @@
     canvas = typeof given?.send === "function" && typeof given?.onMessage === "function" ? given : null;
     if (!canvas) return queue.splice(0).forEach(({ message }) => parent.postMessage(message, "*"));
     canvas.onMessage(receive);
+    // The page may have changed since it was read. A View that may only watch cannot ask.
+    if (version) Promise.resolve(canvas.send({ type: "aap:shown", version })).catch(() => {});
     pump();
   } });
 
@@ -126,7 +129,9 @@
         if (m.error !== "rate_limited" && m.error !== "unavailable") return refuse(item, m.message);
         item.why = m.message;
         return item.wake();
-      case "aap:changed": return changed(m.removed === true);
+      case "aap:changed":
+        if (m.version && m.version === version) return; // it was loaded after this change
+        return changed(m.removed === true);
       case "aap:acknowledged":
         if (mine.has(m.id)) notice("acknowledged", m.note ? `The agent: ${m.note}` : "The agent has read your action.", [["Dismiss"]], "status");
         return;

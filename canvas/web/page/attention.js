@@ -15,11 +15,12 @@ export const oneLine = (text) => (typeof text === "string" ? text.slice(0, 4 * M
 /**
  * @typedef {{ channel: string, title: string, element: HTMLElement }} Waiter
  * @typedef {{ reason: string, of: Waiter, seen: boolean, notified: boolean }} Waiting
+ * @typedef {{ at: number, timer: number, run: () => void }} Asked
  */
 
 export class Attention {
   /** @type {Map<string, Waiting>} by channel */ #waiting = new Map();
-  /** @type {Map<string, number>} when a canvas's own page asked last */ #asked = new Map();
+  /** @type {Map<string, Asked>} what a canvas's own page asked last */ #asked = new Map();
   #show; #changed;
   #bar = document.createElement("div");
   #ask = document.createElement("button");
@@ -66,16 +67,25 @@ export class Attention {
     this.#render();
   }
 
-  /** Whether a canvas's own page may change its attention now. @param {string} channel */
-  mayAsk(channel) {
-    const now = performance.now();
-    if (now - (this.#asked.get(channel) ?? -Infinity) < RARELY) return false;
-    this.#asked.set(channel, now);
-    return true;
+  /** Runs a change by a canvas's own page: the last one of a second, if there are several. @param {string} channel @param {() => void} run */
+  ask(channel, run) {
+    const asked = this.#asked.get(channel) ?? { at: -Infinity, timer: 0, run };
+    this.#asked.set(channel, asked);
+    asked.run = run;
+    if (asked.timer) return;
+    const change = () => {
+      asked.timer = 0;
+      asked.at = performance.now();
+      asked.run();
+    };
+    const wait = asked.at + RARELY - performance.now();
+    if (wait > 0) asked.timer = setTimeout(change, wait);
+    else change();
   }
 
   /** @param {Waiter} of a canvas that was closed */
   forget(of) {
+    clearTimeout(this.#asked.get(of.channel)?.timer);
     this.#asked.delete(of.channel);
     this.set(of, "");
   }

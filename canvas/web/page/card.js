@@ -32,7 +32,7 @@ import { View } from "./view.js";
  *   setPrivate: (channel: string, isPrivate: boolean) => Promise<void>,
  *   retitled: () => void,
  *   announced: (card: Card) => void,
- *   mayAsk: (channel: string) => boolean,
+ *   ask: (channel: string, run: () => void) => void,
  *   request: (method: string, params: any) => Promise<any>,
  *   menu: (card: Card, button: HTMLElement) => void,
  *   escape: () => void,
@@ -112,9 +112,10 @@ export class Card {
 
   /** Takes why the canvas's page wants the person, until the person comes to it. @param {unknown} reason */
   #ask(reason) {
-    if (!this.around.mayAsk(this.ref.channel)) return;
-    this.asks = reason && !this.#hasFocus() ? oneLine(reason) : "";
-    this.render();
+    this.around.ask(this.ref.channel, () => {
+      this.asks = reason && !this.#hasFocus() ? oneLine(reason) : "";
+      this.render();
+    });
   }
 
   #hasFocus() {

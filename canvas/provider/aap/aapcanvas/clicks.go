@@ -19,6 +19,7 @@ type toView struct {
 	Message string    `json:"message,omitzero"`
 	Field   string    `json:"field,omitzero"`
 	Removed bool      `json:"removed,omitzero"`
+	Version string    `json:"version,omitzero"` // of the page
 	Note    string    `json:"note,omitzero"`
 	Data    ahp.Value `json:"data,omitzero"`
 }
@@ -29,8 +30,12 @@ const unavailable = "unavailable"
 // message handles a View's message. It returns when an interaction is on the disk: the
 // host queues the next messages meanwhile.
 func (i *page) message(ctx context.Context, from canvas.View, payload ahp.Value) {
-	if typeOf(payload) == "aap:load" {
+	switch typeOf(payload) {
+	case "aap:load":
 		_ = i.Reload(from) // the View has left
+		return
+	case "aap:shown":
+		i.loaded(from, payload)
 		return
 	}
 	in, ok, err := aap.ParseMessage(payload)
@@ -54,6 +59,31 @@ func (i *page) message(ctx context.Context, from canvas.View, payload ahp.Value)
 		answer = refusal(in.Ref, err)
 	}
 	_ = i.h.PostTo(i.h.Context(), from, ahp.MustMarshal(answer)) // the View has left, and asks again
+}
+
+// loaded tells a View whose page is another one by now: the change came while it loaded.
+func (i *page) loaded(from canvas.View, payload ahp.Value) {
+	var m struct {
+		Version string `json:"version"`
+	}
+	if ahp.Unmarshal(payload, &m) != nil {
+		return
+	}
+	agent, file := i.shown()
+	info, err := i.p.store.PageInfo(agent.ID, file)
+	if err == nil && versionOf(info) == m.Version {
+		return
+	}
+	_ = i.h.PostTo(i.h.Context(), from, ahp.MustMarshal(changed(info, err))) // the View has left
+}
+
+// changed says what a page is now, given what the store knows about it.
+func changed(info aap.Page, err error) toView {
+	m := toView{Type: "aap:changed", Removed: errors.Is(err, &aap.Error{Code: aap.CodeNotFound})}
+	if err == nil {
+		m.Version = versionOf(info)
+	}
+	return m
 }
 
 // source names the instance to the provider's own watcher.
@@ -89,18 +119,12 @@ func (p *Provider) changed(c aap.Change) {
 		p.recorded(c)
 	case aap.RecordAcknowledged:
 		p.tell(key, toView{Type: "aap:acknowledged", ID: c.Acknowledgment.ID, Note: c.Acknowledgment.Note})
-	case aap.PageNew, aap.PageChanged:
+	case aap.PageNew:
 		for _, i := range p.showing(key) {
-			if c.Kind == aap.PageNew {
-				_ = i.Reload() // its Views show no page with a bridge
-			}
-		}
-		if c.Kind == aap.PageChanged {
-			p.tell(key, toView{Type: "aap:changed"})
+			_ = i.Reload() // its Views show no page with a bridge
 		}
 		p.enqueue(key)
-	case aap.PageGone:
-		p.tell(key, toView{Type: "aap:changed", Removed: true})
+	case aap.PageChanged, aap.PageGone:
 		p.enqueue(key)
 	}
 	p.refreshLists()

@@ -21,7 +21,9 @@
 //	canvas:interaction {action, element?, data?, ref?}  a person's action; from a View
 //	aap:stored {ref, id, summary}                       its answer
 //	aap:refused {ref, error, message, field?}           likewise
-//	aap:changed {removed?}                              to all Views: the file has changed
+//	aap:changed {removed?, version?}                    to all Views: the file has changed; version is the new one
+//	aap:shown {version}                                 from a View whose page has loaded; answered with
+//	                                                    aap:changed if the file has changed since
 //	aap:load                                            from a View; answered with view/1 reload
 //	aap:acknowledged {id, note?}                        to all Views: the agent has read a record
 //	canvas:push {data}                                  to all Views: the agent's push

@@ -174,7 +174,7 @@ func (i *page) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, 
 	case err != nil:
 		return canvas.Content{}, ahp.ErrNotFound
 	}
-	return canvas.Content{Data: aap.Inject(html), ContentType: "text/html; charset=utf-8", ETag: i.p.etag(info)}, nil
+	return canvas.Content{Data: aap.InjectVersion(html, versionOf(info)), ContentType: "text/html; charset=utf-8", ETag: i.p.etag(info)}, nil
 }
 
 // etag identifies a page's content by its time, unless that is too recent.
@@ -182,7 +182,11 @@ func (p *Provider) etag(info aap.Page) string {
 	if age := p.store.Now().Sub(info.ModifiedAt); age.Abs().Seconds() <= 2 {
 		return ""
 	}
-	return aap.BridgeVersion + strconv.FormatInt(info.Size, 36) + "-" + strconv.FormatInt(info.ModifiedAt.UnixNano(), 36)
+	return aap.BridgeVersion + versionOf(info)
+}
+
+func versionOf(info aap.Page) string {
+	return strconv.FormatInt(info.Size, 36) + "-" + strconv.FormatInt(info.ModifiedAt.UnixNano(), 36)
 }
 
 // titleOf returns the title: the input's, or the document's, or the file's name.

@@ -101,7 +101,8 @@ func (p *Provider) run() {
 
 // pageChanged updates what people see of a page that changed, or opens it.
 func (p *Provider) pageChanged(key pageKey) {
-	html, _, err := p.store.Page(key.agent, key.file)
+	html, info, err := p.store.Page(key.agent, key.file)
+	p.tell(key, changed(info, err))
 	shown := p.showing(key)
 	for _, i := range shown {
 		agent, file := i.shown()
