@@ -48,6 +48,7 @@ var layers = []layer{
 	{"session/chat", "ahp channels session", "", "the chat of a session, for later versions"},
 	{"canvas/dialect", "ahp ahp/ws canvas channels channels/server session session/chat", "", "later versions of the protocol"},
 	{"canvas", "session channels ahp ahp/access", "github.com/google/jsonschema-go", "the contract of canvases: no lock, no goroutine, no validator, no store"},
+	{"canvas/attach", "canvas channels ahp ahp/access", "", "a View without a socket"},
 	{"canvas/allow", "", "", "origins that the operator lets canvases load from"},
 	{"canvas/jsonschema", "ahp ahp/budget", "github.com/santhosh-tekuri/jsonschema/v6", "declared schemas at a bounded cost"},
 	{"canvas/check", "canvas canvas/jsonschema session ahp", "", "everything that a host is given, against its limits"},
