@@ -95,7 +95,7 @@ func (l *Log) AddKind(k *Kind) {
 }
 
 // NextConn returns the id of a new connection. All connections of a log have theirs from
-// here: audiences and Views are told apart by it.
+// here: it distinguishes the members of an audience and the Views of a canvas.
 func (l *Log) NextConn() ConnID { return ConnID(l.conns.Add(1)) }
 
 // Flush delivers published entries that still wait for the fan-out goroutine. A

@@ -65,6 +65,7 @@ var layers = []layer{
 	{"canvas/provider/folder", "canvas canvas/check canvas/view ahp", "", "a provider"},
 	{"canvas/provider/page", "canvas canvas/view ahp ahp/durable", "", "a provider"},
 	{"canvas/provider/extension", "canvas canvas/provider/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 golang.org/x/sys github.com/shirou/gopsutil/v4", "a provider: processes"},
+	{"canvas/onefile", "ahp canvas", "github.com/evanw/esbuild golang.org/x/net", "a canvas's document as one text"},
 	{"canvas/outbound", "", "", "HTTP to the open web, for addresses that others choose"},
 	{"canvas/inhead", "", "golang.org/x/net", "a script of ours in somebody else's document"},
 	{"canvas/provider/aap", "ahp canvas/inhead channels/groupcommit", "github.com/google/uuid", "a neighboring protocol, usable alone"},

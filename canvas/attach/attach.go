@@ -53,9 +53,9 @@ type Args struct {
 	Bytes, Count int
 }
 
-// Heard is what a View receives: either a message of the provider, or the state after a
+// Received is what a View receives: either a message of the provider, or the state after a
 // change.
-type Heard struct {
+type Received struct {
 	// Payload is the payload of a canvas/message; nil if State is set.
 	Payload ahp.Value
 	// State is the canvas's state after a change; nil if Payload is set.
@@ -167,13 +167,13 @@ func (v *View) Ready() <-chan struct{} {
 
 // Poll takes the next entry, if there is one. Its error says why there will be no further
 // one.
-func (v *View) Poll() (h Heard, ok bool, err error) {
+func (v *View) Poll() (h Received, ok bool, err error) {
 	v.taking.Lock()
 	defer v.taking.Unlock()
 	for {
 		e, ok, err := v.take()
 		if err != nil || !ok {
-			return Heard{}, false, err
+			return Received{}, false, err
 		}
 		if h, ok := v.apply(e); ok {
 			return h, true, nil
@@ -182,7 +182,7 @@ func (v *View) Poll() (h Heard, ok bool, err error) {
 }
 
 // Next is Poll that waits.
-func (v *View) Next(ctx context.Context) (Heard, error) {
+func (v *View) Next(ctx context.Context) (Received, error) {
 	for {
 		ready := v.Ready()
 		h, ok, err := v.Poll()
@@ -192,7 +192,7 @@ func (v *View) Next(ctx context.Context) (Heard, error) {
 		select {
 		case <-ready:
 		case <-ctx.Done():
-			return Heard{}, ctx.Err()
+			return Received{}, ctx.Err()
 		}
 	}
 }
@@ -217,25 +217,25 @@ func (v *View) rearm() {
 	}
 }
 
-// apply returns what an entry tells the View: nothing for an echo of its own.
-func (v *View) apply(raw ahp.Value) (Heard, bool) {
+// apply returns what an entry tells the View: nothing for its echoes.
+func (v *View) apply(raw ahp.Value) (Received, bool) {
 	var e ahp.ActionEnvelope
 	if !decodeEntry(raw, &e) || e.RejectionReason != "" || v.isEcho(e) {
-		return Heard{}, false
+		return Received{}, false
 	}
 	enc, err := canvas.Actions.Decode(e.Action)
 	if err != nil {
-		return Heard{}, false
+		return Received{}, false
 	}
 	switch a := enc.Action.(type) {
 	case canvas.Message:
-		return Heard{Payload: a.Payload}, true
+		return Received{Payload: a.Payload}, true
 	case canvas.Updated:
 		v.state = v.state.Apply(a)
 		state := v.state
-		return Heard{State: &state}, true
+		return Received{State: &state}, true
 	}
-	return Heard{}, false
+	return Received{}, false
 }
 
 func decodeEntry(frame ahp.Value, e *ahp.ActionEnvelope) bool {

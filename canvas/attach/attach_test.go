@@ -69,7 +69,7 @@ func attached(t *testing.T, at attach.Host, a attach.Args) *attach.View {
 	return v
 }
 
-// next returns what a View hears, as text.
+// next returns what a View receives, as text.
 func next(t *testing.T, v *attach.View) string {
 	t.Helper()
 	synctest.Wait()
@@ -92,7 +92,7 @@ func want(t *testing.T, got, want string) {
 	}
 }
 
-// TestOrder: a View hears messages and states in the order of the log, as a page does, and
+// TestOrder: a View receives messages and states in the order of the log, as a page does, and
 // only what is for it.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestNext(t *testing.T) {
 		time.AfterFunc(5*time.Second, func() { _ = p.handle.Post(context.Background(), ahp.Value("1")) })
 		h, err := v.Next(t.Context())
 		if err != nil || string(h.Payload) != "1" || time.Since(begun) != 5*time.Second {
-			t.Errorf("heard %s, %v after %v", h.Payload, err, time.Since(begun))
+			t.Errorf("received %s, %v after %v", h.Payload, err, time.Since(begun))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
