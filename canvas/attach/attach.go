@@ -181,6 +181,13 @@ func (v *View) Poll() (h Received, ok bool, err error) {
 	}
 }
 
+// Err returns why no further entry arrives, nil while the View is open.
+func (v *View) Err() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.ended
+}
+
 // Next is Poll that waits.
 func (v *View) Next(ctx context.Context) (Received, error) {
 	for {
