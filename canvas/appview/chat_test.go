@@ -67,6 +67,16 @@ type object = map[string]any
 // newChats starts a host and a chat in front of it.
 func newChats(t *testing.T, more ...canvas.Declarer) *chats {
 	t.Helper()
+	h, err := host.New(host.Options{Document: onefile.Document})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chatsOf(t, h, more...)
+}
+
+// chatsOf is newChats for a host.
+func chatsOf(t *testing.T, h *host.Host, more ...canvas.Declarer) *chats {
+	t.Helper()
 	if _, err := os.Stat(modules + "/node_modules"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("run npm ci in testcases/chats")
@@ -74,10 +84,6 @@ func newChats(t *testing.T, more ...canvas.Declarer) *chats {
 		t.Skip("needs npm ci in testcases/chats")
 	}
 	script, err := bundle()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := host.New(host.Options{Document: onefile.Document})
 	if err != nil {
 		t.Fatal(err)
 	}
