@@ -62,8 +62,8 @@ const tools = ["list_canvas_capabilities", "open_canvas", "invoke_canvas_action"
 tools.forEach((name, i) => { for (const w of [parent, parent.parent, top]) w.postMessage({ jsonrpc: "2.0", id: 900 + i, method: "tools/call", params: { name, arguments: {} } }, "*"); });
 for (const w of [parent, parent.parent, top]) { w.postMessage({ jsonrpc: "2.0", id: 990, method: "ui/open-link", params: { url: "URL/open" } }, "*"); w.postMessage({ "x-ahp": "view" }, "*"); w.postMessage({ "x-ahp": "height", height: "x" }, "*"); }
 const tries = [() => fetch("URL/fetch"), () => navigator.sendBeacon("URL/beacon"), () => new WebSocket("URL/ws".replace("http", "ws")), () => new EventSource("URL/events"),
-  () => import("URL/module"), () => { document.getElementById("f").submit(); }, () => { document.getElementById("f").requestSubmit(); }, () => document.getElementById("a").click(), () => { top.location = "URL/top"; }, () => { parent.location = "URL/parent"; },
-  () => window.open("URL/window"), () => new Worker("URL/worker"), () => { new Image().src = "URL/image"; }, () => parent.document.body, () => localStorage.length, () => { location = "URL/self"; }];
+  () => import("URL/module"), () => { document.getElementById("f").submit(); }, () => { document.getElementById("f").requestSubmit(); }, () => { top.location = "URL/top"; }, () => { parent.location = "URL/parent"; },
+  () => window.open("URL/window"), () => new Worker("URL/worker"), () => { new Image().src = "URL/image"; }, () => parent.document.body, () => localStorage.length];
 Promise.allSettled(tries.map(async (t) => t())).then(() => setTimeout(() => { document.getElementById("seen").textContent = seen.join("\n") + " done"; }, 500));
 </script>`, "URL", canary.URL)
 	c := newChats(t)
@@ -92,6 +92,8 @@ Promise.allSettled(tries.map(async (t) => t())).then(() => setTimeout(() => { do
 	if strings.Contains(beside, given["ticket"].(string)) {
 		t.Error("a page of the shell's origin finds the ticket")
 	}
+	webtest.Eval[any](t, f, `setTimeout(() => { document.getElementById("a").click(); location = document.getElementById("a").href + "self"; })`) // the page leaves itself
+	p.Wait(t, `new Promise((r) => setTimeout(() => r(true), 1000))`)
 	if n := hits.Load(); n != 0 {
 		t.Errorf("the canary was reached %d times", n)
 	}
