@@ -383,7 +383,7 @@ func (pages) Read(context.Context, canvas.ReadRequest) (canvas.Content, error) {
 	return canvas.Content{Data: []byte("<!doctype html><title>P</title><p>A page"), ContentType: "text/html"}, nil
 }
 
-// TestKinds: a form, a chart and a folder with a form of its own work in a chat.
+// TestKinds: a form, a chart and a folder work in a chat.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "notes")

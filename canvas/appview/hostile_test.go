@@ -122,7 +122,7 @@ func TestSecrets(t *testing.T) {
 }
 
 // TestLostAnswers: answers that a chat loses, and calls that it repeats, change nothing: each
-// card is there once, in every chat.
+// card is on the board once.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	c := newChats(t)
