@@ -92,7 +92,10 @@ func pageFiles(a addresses, lists allow.Lists) map[string]*file {
 		}
 		return body, a.headers(k)
 	})
-	files["/"] = files["/index.html"]
+	index := files["/index.html"]
+	index.body = withModules(index.body)
+	files["/"] = index
+	files[waitPath] = &file{waiting(index.body), index.headers}
 	return files
 }
 
@@ -104,7 +107,7 @@ func IsPageFile(path string) bool {
 		return false
 	}
 	_, err := fs.Stat(page, "page/"+name)
-	return name == "" || err == nil
+	return name == "" || path == waitPath || err == nil
 }
 
 func embedded(dir embed.FS, name string) string {
