@@ -222,3 +222,32 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+// TestNumbersRise: entries of a chat have no numbers of their own, and a client of a
+// dialect still receives rising ones, in snapshots as well.
+func TestNumbersRise(t *testing.T) {
+	tr := connect(t, "1.0.0")
+	open := session.State{Provider: "canvas", Lifecycle: session.LifecycleReady}
+	states := map[string]any{sessionURI: open, "ahp-chat:/s": map[string]any{"modifiedAt": "", "turns": []int{}, "status": 0}}
+	subscribe(t, tr, chatURI, states)
+	last := int64(0)
+	send := func(channel, tag string, a any) {
+		t.Helper()
+		e, ok := publish(t, tr, channel, tag, a)
+		if !ok || e.ServerSeq <= last {
+			t.Errorf("%s after number %d: %v %+v", tag, last, ok, e)
+		}
+		last = e.ServerSeq
+	}
+	subscribe(t, tr, sessionURI, states)
+	send(sessionURI, "session/titleChanged", map[string]string{"title": "x"})
+	send("ahp-chat:/s", "chat/draftChanged", map[string]string{"draft": "a"})
+	send("ahp-chat:/s", "chat/draftChanged", map[string]string{"draft": "b"})
+	if _, err := tr.Receive(server.Message{ID: []byte("1"), Method: "subscribe", Params: ahp.Value(`{"channel":"` + sessionURI + `"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	answer := tr.Send([]byte(`{"jsonrpc":"2.0","id":1,"result":{"snapshots":[{"resource":"` + sessionURI + `","state":` + string(ahp.MustMarshal(open)) + `,"fromSeq":2}]}}`))
+	if want := fmt.Sprintf(`"fromSeq":%d`, last); !strings.Contains(string(answer), want) {
+		t.Errorf("the snapshot is %s, want %s", answer, want)
+	}
+}

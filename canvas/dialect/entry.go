@@ -18,6 +18,7 @@ func (t *translator) sendAction(params ahp.Value) []byte {
 	if ahp.Unmarshal(params, &e) != nil {
 		return nil
 	}
+	unnumbered := ahp.SchemeOf(e.Channel) == chat.Scheme
 	var ok bool
 	if e.RejectionReason != "" {
 		ok = t.refusal(&e)
@@ -27,6 +28,10 @@ func (t *translator) sendAction(params ahp.Value) []byte {
 	if !ok {
 		return nil
 	}
+	if unnumbered {
+		t.unnumbered.Add(1)
+	}
+	e.ServerSeq += t.unnumbered.Load()
 	e.Channel = t.spell(e.Channel)
 	return ahp.MustMarshal(notification{"2.0", ahp.ActionNotification.Name, ahp.MustMarshal(e)})
 }

@@ -215,6 +215,10 @@ func (t *translator) answerSnapshots(r *response, o object, asked []string) erro
 			}
 		}
 	}
+	var seq int64
+	if raw, ok := o["serverSeq"]; ok && ahp.Unmarshal(raw, &seq) == nil {
+		o.set("serverSeq", seq+t.unnumbered.Load())
+	}
 	o.set("snapshots", list)
 	return r.set(o)
 }
@@ -285,6 +289,7 @@ func (t *translator) project(has map[string]snapshot, uri string) (snapshot, boo
 		return s, false
 	}
 	s.Resource = t.spell(uri)
+	s.FromSeq += t.unnumbered.Load()
 	switch ahp.SchemeOf(uri) {
 	case ahp.SchemeRoot:
 		var o object

@@ -3,6 +3,7 @@ package dialect
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -103,6 +104,11 @@ type dialect struct {
 	exact  string // as the client offered it
 	legacy bool   // sessions are canvas:/ID
 	cards  bool   // turns show canvases as cards
+
+	// unnumbered counts the entries of chats that the client was sent, also on earlier
+	// connections. They have no number in the host's sequence, so every number that the
+	// client is sent is higher by it.
+	unnumbered atomic.Int64
 }
 
 // Capabilities implements [server.Dialect].
