@@ -87,7 +87,14 @@ func (t *translator) sessionEntry(e *ahp.ActionEnvelope) bool {
 	switch tag {
 	case canvasesChanged:
 		return false
+	case metaChanged:
+		if t.showsArtifacts() {
+			return t.metaChanged(e, m)
+		}
 	case openCanvasesChanged:
+		if t.showsArtifacts() {
+			return t.metaChanged(e, m)
+		}
 		after, of := t.refs(m.session), chat.URI(e.Channel)
 		if !t.canvases || slices.Equal(before, after) || !t.wants(of) {
 			return false

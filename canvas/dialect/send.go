@@ -37,6 +37,7 @@ type instance struct {
 type mirror struct {
 	session session.State
 	chat    chat.State
+	meta    ahp.Value // the session's _meta as the client has it
 }
 
 // translate replaces the result of a response, which is given decoded.
@@ -298,7 +299,8 @@ func (t *translator) project(has map[string]snapshot, uri string) (snapshot, boo
 		}
 	case ahp.SchemeSession:
 		m := t.mirror(uri)
-		s.State = ahp.MustMarshal(t.session(uri, m.session, m.chat))
+		m.meta = t.meta(m.session)
+		s.State = ahp.MustMarshal(t.session(uri, m.session, m.chat, m.meta))
 	case chat.Scheme:
 		of := chat.SessionOf(uri)
 		m := t.mirror(of)
