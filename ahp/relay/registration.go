@@ -25,6 +25,7 @@ type registration struct {
 	mu     sync.Mutex
 	offers []Offer       // at most LanesPerHost: more if the host does not read, which is ErrBusy
 	moving bool          // the host must register elsewhere
+	moved  bool          // its run has registered at another edge
 	wake   chan struct{} // receives when offers or moving have changed
 }
 
@@ -164,7 +165,7 @@ func (r *registration) refuse(err error) {
 }
 
 // unregister removes the registration. It ends lanes that still wait for the host
-// to dial back, unless another registration has replaced this one.
+// to dial back, unless another registration has replaced this one, here or at another edge.
 func (r *registration) unregister(remove func()) {
 	remove()
 	r.edge.mu.Lock()
@@ -173,7 +174,10 @@ func (r *registration) unregister(remove func()) {
 		delete(r.edge.hosts, r.host)
 	}
 	r.edge.mu.Unlock()
-	if current {
+	r.mu.Lock()
+	moved := r.moved
+	r.mu.Unlock()
+	if current && !moved {
 		r.edge.endLanes(func(l *lane) bool { return l.host == r.host && !l.claimed }, offline)
 	}
 }
@@ -184,6 +188,9 @@ func (r *registration) unregister(remove func()) {
 func (r *registration) superseded(by int64) {
 	r.edge.count.superseded.Add(1)
 	if r.edge.fleet != nil && by == r.generation {
+		r.mu.Lock()
+		r.moved = true
+		r.mu.Unlock()
 		r.conn.Close(elsewhere.Code, elsewhere.Reason)
 		return
 	}
