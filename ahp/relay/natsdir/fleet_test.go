@@ -337,8 +337,20 @@ func (l *logs) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// registered waits until a host is registered at edge i.
+// registered waits until a host is registered at edge i, and until NATS has told all its
+// servers.
 func (f *fleet) registered(host string, i int) {
 	f.t.Helper()
 	eventually(f.t, host+" is registered", func() bool { return f.edges[i].dir.localOf(key(host)) != nil })
+	eventually(f.t, host+" is known", func() bool {
+		for j, e := range f.edges {
+			if j == i {
+				continue
+			}
+			if _, err := e.dir.nc.Request("ahp-relay.host."+key(host), []byte("no offer"), 300*time.Millisecond); err != nil {
+				return false
+			}
+		}
+		return true
+	})
 }
