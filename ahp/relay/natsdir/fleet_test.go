@@ -69,15 +69,21 @@ func startFleet(t testing.TB, c *cluster, n int, options Options, grace time.Dur
 			f.kill(i)
 		}
 	})
-	eventually(t, "the edges hear each other", func() bool {
+	f.formed()
+	return f
+}
+
+// formed waits until the edges hear each other.
+func (f *fleet) formed() {
+	f.t.Helper()
+	eventually(f.t, "the edges hear each other", func() bool {
 		for _, e := range f.edges {
-			if e.dir.Stats().Edges < n-1 {
+			if s := e.dir.Stats(); s.State != Connected || s.Edges < len(f.edges)-1 {
 				return false
 			}
 		}
 		return true
 	})
-	return f
 }
 
 // start starts edge i, which takes the place of one that was killed.
@@ -104,16 +110,13 @@ func (f *fleet) start(i int, grace time.Duration, connect ...nats.Option) *edge 
 		f.t.Fatal(err)
 	}
 	e.addr = l.Addr().String()
-	e.http = &http.Server{Handler: e.Edge, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0), ConnState: e.note}
+	e.http = &http.Server{Handler: e.Edge, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 	go func() { defer close(e.done); _ = e.http.Serve(tracked{l, e}) }()
 	f.mu.Lock()
 	f.edges[i] = e
 	f.mu.Unlock()
-	eventually(f.t, "the edge reaches NATS", func() bool { return dir.Stats().State == Connected })
 	return e
 }
-
-func (e *edge) note(net.Conn, http.ConnState) {}
 
 // tracked is a listener whose connections a kill resets.
 type tracked struct {
@@ -155,6 +158,22 @@ func (f *fleet) kill(i int) {
 	_ = e.http.Close()
 	<-e.done
 	_ = e.Edge.Close(context.Background())
+}
+
+// drain stops edge i as a relay that gets SIGTERM does. The balancer sends nobody there from
+// the beginning.
+func (f *fleet) drain(i int, within time.Duration) {
+	f.mu.Lock()
+	e := f.edges[i]
+	f.mu.Unlock()
+	e.mu.Lock()
+	e.draining = true
+	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	e.Drain(ctx, nil)
+	_ = e.Edge.Close(context.Background())
+	f.kill(i)
 }
 
 // dial is the balancer, and the names of the edges.
@@ -342,6 +361,7 @@ func (l *logs) logger() *slog.Logger {
 func (f *fleet) registered(host string, i int) {
 	f.t.Helper()
 	eventually(f.t, host+" is registered", func() bool { return f.edges[i].dir.localOf(key(host)) != nil })
+	_ = f.edges[i].dir.nc.Flush() // its server knows
 	eventually(f.t, host+" is known", func() bool {
 		for j, e := range f.edges {
 			if j == i {

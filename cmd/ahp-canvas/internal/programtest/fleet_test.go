@@ -72,7 +72,7 @@ func (m *machine) startFleet(dir, nats string, n int) (edges []fleetEdge) {
 	for i := range edges {
 		e := &edges[i]
 		e.program = m.start(append([]string{"relay", "--nats", nats, "--advertise", e.at, "--listen", strings.Trim(e.at, "ws:/"), "--admin", strings.TrimPrefix(e.admin, "http://"),
-			"--token-key", filepath.Join(dir, "relay.key.pub"), "--revoked", revoked, "--drain", "10s"}, allowed...)...)
+			"--token-key", filepath.Join(dir, "relay.key.pub"), "--revoked", revoked, "--drain", "1s"}, allowed...)...)
 	}
 	return edges
 }
