@@ -93,6 +93,7 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 	f.StringVar(&o.uplink.relay, "relay", "", "`URL` of the relay through which people reach this host, as in wss://relay.example/")
 	f.StringVar(&o.uplink.tokenFile, "relay-token-file", "", "`file` with the output of \"ahp-canvas relay token\" for this host")
 	o.uplink.admin.Flags(cmd)
+	f.StringArrayVar(&o.uplink.edges, "relay-edges", nil, "`pattern` of the edges that a relay can have this host dial, as in wss://*.relay.example (repeatable; default: those that the relay lists)")
 	f.StringVar(&o.uplink.role, "relay-role", "view", "what people who come through the relay with its link alone may do: `role` view, read, or none, so that each needs an invitation or a token of this host")
 	term.Must(cmd.MarkFlagFilename("relay-token-file"))
 	cmd.MarkFlagsRequiredTogether("relay", "relay-token-file")

@@ -30,8 +30,10 @@ import (
 // listener.
 type uplink struct {
 	relay, tokenFile string
-	role             string // of clients that show the host no token
+	edges            []string // patterns of --relay-edges
+	role             string   // of clients that show the host no token
 	admin            listener.Admin
+	allowed          relay.Edges  // --relay-edges, after load
 	key              relaykey.Key // after load
 	generation       int64        // of this run, after prepare; 0 before
 
@@ -49,6 +51,9 @@ func (u *uplink) load() (err error) {
 	}
 	if !slices.Contains(relayRoles, u.role) {
 		return term.Usagef("--relay-role %q: want view, read or none", u.role)
+	}
+	if u.allowed, err = relay.ParseEdges(u.edges...); err != nil {
+		return term.Usagef("--relay-edges: %v", err)
 	}
 	if u.key, err = relaykey.Read(u.tokenFile); err != nil {
 		return err
@@ -101,7 +106,7 @@ func (u *uplink) link(session string) string {
 
 func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions {
 	return relay.UplinkOptions{
-		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress,
+		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress, Edges: u.allowed,
 		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
 			h.ServeSocket(socket, ws.Grant{Role: u.role, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
 		},
