@@ -65,6 +65,7 @@ var layers = []layer{
 	{"canvas/provider/page", "canvas canvas/view ahp ahp/durable", "", "a provider"},
 	{"canvas/process", "", "golang.org/x/sys", "child programs with their children, logs and last words"},
 	{"canvas/provider/extension", "canvas canvas/process canvas/provider/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 github.com/shirou/gopsutil/v4", "a provider: processes"},
+	{"canvas/provider/mcpapp", "ahp canvas canvas/bridge canvas/outbound canvas/process canvas/view", "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk", "a provider: MCP servers whose tools have pages"},
 	{"canvas/outbound", "", "", "HTTP to the open web, for addresses that others choose"},
 	{"canvas/inhead", "", "golang.org/x/net", "a script of ours in somebody else's document"},
 	{"canvas/provider/aap", "ahp canvas/inhead channels/groupcommit", "github.com/google/uuid", "a neighboring protocol, usable alone"},
