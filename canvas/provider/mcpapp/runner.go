@@ -81,8 +81,8 @@ var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 // ValidName reports whether a text can name a server.
 func ValidName(name string) bool { return names.MatchString(name) }
 
-// check rejects servers that nothing can connect to.
-func (s Server) check() error {
+// Check rejects servers that nothing can connect to. Its errors quote no command and no URL.
+func (s Server) Check() error {
 	if !ValidName(s.Name) {
 		return fmt.Errorf("server %q: want a name of 1 to 64 lower-case letters, digits, dots, dashes and underscores", s.Name)
 	}
@@ -181,7 +181,7 @@ var errEnding = canvas.Errorf(canvas.CodeProviderUnavailable, "the host is shutt
 
 // Add registers a server and begins to connect to it. [Running.WaitStarted] waits for that.
 func (r *Runner) Add(s Server) (*Running, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
