@@ -43,6 +43,7 @@ type options struct {
 	aam           aamOptions
 	bridge        bridgeOptions
 	a2ui          a2uiOptions
+	mcp           mcpOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
@@ -74,6 +75,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
 	o.a2ui.flags(cmd)
+	o.mcp.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
@@ -123,6 +125,9 @@ func (o *options) check() error {
 		return err
 	}
 	if err := o.a2ui.check(); err != nil {
+		return err
+	}
+	if err := o.mcp.check(); err != nil {
 		return err
 	}
 	return o.limits.Check()

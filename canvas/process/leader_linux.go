@@ -1,4 +1,4 @@
-package extension
+package process
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package extension
+package process
 
 import (
 	"errors"
@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a process and its children, as a job object. The system ends the job when
+// Group is a process and its children, as a job object. The system ends the job when
 // its last handle is closed, and therefore with the host. The zero value has no process.
-type group struct{ job windows.Handle }
+type Group struct{ job windows.Handle }
 
-// start starts cmd and assigns it to the job. A child that the process starts before
+// Start starts cmd and assigns it to the job. A child that the process starts before
 // the assignment does not belong to the job.
-func (g *group) start(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
+func (g *Group) Start(cmd *exec.Cmd, start func(*exec.Cmd) error) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP} // so that Ctrl-C only reaches the host
 	job, err := newJob()
 	if err != nil {
 		return err
 	}
-	// Close the handle only after g is unreachable: kill needs it until then.
+	// Close the handle only after g is unreachable: Kill needs it until then.
 	g.job = job
 	runtime.AddCleanup(g, func(job windows.Handle) { _ = windows.CloseHandle(job) }, job)
 	if err := start(cmd); err != nil {
@@ -59,14 +59,14 @@ func assign(job windows.Handle, p *os.Process) error {
 	return errors.Join(unknown, os.NewSyscallError("AssignProcessToJobObject", err))
 }
 
-// terminate kills the group: Windows has no SIGTERM.
-func (g *group) terminate() { g.kill() }
+// Terminate kills the group: Windows has no SIGTERM.
+func (g *Group) Terminate() { g.Kill() }
 
-// kill ends the process and its children.
-func (g *group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
+// Kill ends the process and its children.
+func (g *Group) Kill() { _ = windows.TerminateJobObject(g.job, 1) }
 
-// has reports whether a process belongs to the group.
-func (g *group) has(pid int) bool {
+// Has reports whether a process belongs to the group.
+func (g *Group) Has(pid int) bool {
 	var list struct { // JOBOBJECT_BASIC_PROCESS_ID_LIST
 		assigned, listed uint32
 		ids              [1024]uintptr

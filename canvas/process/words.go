@@ -1,4 +1,4 @@
-package extension
+package process
 
 import (
 	"strings"
@@ -12,13 +12,15 @@ const (
 	outputLines = 24
 )
 
-// outputTail keeps the end of a process's output, for error messages.
-type outputTail struct {
+// Words keeps the end of a process's output, for error messages. It is safe for concurrent
+// use.
+type Words struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
-func (w *outputTail) add(p []byte) {
+// Add adds output.
+func (w *Words) Add(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.buf, _ = tail(w.buf, p, outputBytes)
@@ -26,7 +28,7 @@ func (w *outputTail) add(p []byte) {
 
 // String returns the last lines as plain text, without terminal colors, control
 // characters and invalid UTF-8.
-func (w *outputTail) String() string {
+func (w *Words) String() string {
 	w.mu.Lock()
 	text := string(w.buf)
 	full := len(w.buf) == outputBytes

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package extension
+package process
 
 import (
 	"os/exec"

@@ -1,13 +1,13 @@
-package extension
+package process
 
 import (
 	"os/exec"
 	"runtime"
 )
 
-// starter starts processes on one thread, which lives until Close. On Linux the kernel
+// Starter starts processes on one thread, which lives until Close. On Linux the kernel
 // kills a process when the thread that started it ends.
-type starter struct {
+type Starter struct {
 	asked chan start
 	done  chan struct{}
 }
@@ -18,13 +18,14 @@ type start struct {
 	answer chan error
 }
 
-func newStarter() *starter {
-	s := &starter{make(chan start), make(chan struct{})}
+// NewStarter returns a Starter, which must be closed.
+func NewStarter() *Starter {
+	s := &Starter{make(chan start), make(chan struct{})}
 	go s.run()
 	return s
 }
 
-func (s *starter) run() {
+func (s *Starter) run() {
 	defer close(s.done)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -33,15 +34,15 @@ func (s *starter) run() {
 	}
 }
 
-// start calls cmd.Start on the starter's thread. It must not be called after Close.
-func (s *starter) start(cmd *exec.Cmd) error {
+// Start calls cmd.Start on the starter's thread. It must not be called after [Starter.Close].
+func (s *Starter) Start(cmd *exec.Cmd) error {
 	answer := make(chan error)
 	s.asked <- start{cmd, answer}
 	return <-answer
 }
 
 // Close ends the thread. On Linux this kills the processes that still run.
-func (s *starter) Close() {
+func (s *Starter) Close() {
 	close(s.asked)
 	<-s.done
 }

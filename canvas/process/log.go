@@ -1,9 +1,10 @@
-package extension
+package process
 
 import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -14,9 +15,9 @@ const (
 	flushInterval = 50 * time.Millisecond // minimum time between two writes
 )
 
-// logbook is an extension's log: a file, and a ring that buffers text until it is
+// Log is the log of a program: a file, and a ring that buffers text until it is
 // written. Write never waits for the disk.
-type logbook struct {
+type Log struct {
 	name string // file name; the older file has the suffix ".1"
 
 	mu      sync.Mutex
@@ -27,14 +28,17 @@ type logbook struct {
 	done    chan struct{}
 }
 
-func newLogbook(name string) *logbook {
-	l := &logbook{name: name, more: make(chan struct{}, 1), done: make(chan struct{})}
+// OpenLog returns the log of the program id in dir. The file is created with the first text.
+// The log must be closed.
+func OpenLog(dir, id string) *Log {
+	name := logName(dir, id)
+	l := &Log{name: name, more: make(chan struct{}, 1), done: make(chan struct{})}
 	go l.run()
 	return l
 }
 
 // Write queues p for the file. If the ring is full, its oldest bytes are lost.
-func (l *logbook) Write(p []byte) (int, error) {
+func (l *Log) Write(p []byte) (int, error) {
 	n := len(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,13 +67,13 @@ func tail(buf, p []byte, size int) (out []byte, lost int) {
 	return append(buf[:copy(buf, buf[lost:])], p...), lost
 }
 
-// note writes a line of the host about a process.
-func (l *logbook) note(format string, args ...any) {
+// Note writes a line of the host about a process.
+func (l *Log) Note(format string, args ...any) {
 	fmt.Fprintf(l, "["+time.Now().UTC().Format(time.RFC3339)+" ahp-canvas] "+format+"\n", args...)
 }
 
 // Close writes the buffered text and closes the log.
-func (l *logbook) Close() {
+func (l *Log) Close() {
 	l.mu.Lock()
 	if !l.closed {
 		l.closed = true
@@ -80,7 +84,7 @@ func (l *logbook) Close() {
 }
 
 // run writes the ring to the file, at most once per flushInterval.
-func (l *logbook) run() {
+func (l *Log) run() {
 	defer close(l.done)
 	f := &rotating{name: l.name}
 	defer f.close()
@@ -95,7 +99,7 @@ func (l *logbook) run() {
 }
 
 // take returns the ring's content and empties it.
-func (l *logbook) take() []byte {
+func (l *Log) take() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out, dropped := bytes.Clone(l.ring), l.dropped
@@ -151,8 +155,8 @@ func (r *rotating) close() {
 	}
 }
 
-// ReadLog returns an extension's log, oldest text first. dir is the LogDir of the
-// runner, which can belong to another process.
+// ReadLog returns the log of the program id in dir, oldest text first. Another process may
+// write it.
 func ReadLog(dir, id string) ([]byte, error) {
 	name := logName(dir, id)
 	older, err := os.ReadFile(name + ".1")
@@ -165,3 +169,5 @@ func ReadLog(dir, id string) ([]byte, error) {
 	}
 	return append(older, newer...), nil
 }
+
+func logName(dir, id string) string { return filepath.Join(dir, id+".log") }
