@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -179,7 +177,7 @@ func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *s
 	}, nil
 }
 
-func (u *uplink) metrics() prometheus.Collector {
+func (u *uplink) metrics() listener.Metrics {
 	return listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay.", func() float64 {
 		u.mu.Lock()
 		defer u.mu.Unlock()
