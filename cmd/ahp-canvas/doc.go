@@ -7,7 +7,7 @@
 //	ahp-canvas mcp        serve MCP on standard input and output, for an agent
 //	ahp-canvas relay      connect clients to hosts that have no reachable address
 //	ahp-canvas doctor     check host, tokens, browser and folders
-//	ahp-canvas state      check, print and back up what a host keeps
+//	ahp-canvas state      check, print, back up and restore what a host keeps
 //	ahp-canvas docs       read the documentation, or export it
 //
 // Working with a running host:
@@ -68,8 +68,7 @@
 // file host.json holds the two tokens and the last port, so that open pages survive a restart
 // of the host, and the number of the last run, by which a relay tells the newest run. store.db,
 // with store.db-wal, -shm and -lock, holds sessions, open canvases and what they saved (package
-// channels/sqlitestore). To restore a backup, move store.db* away and copy the backup to
-// store.db. One host uses a folder at a time: it locks the file "lock", which holds its process
+// channels/sqlitestore). "state restore" puts a backup there. One host uses a folder at a time: it locks the file "lock", which holds its process
 // id. --state memory keeps nothing.
 //
 // # Output

@@ -9,6 +9,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
 // TestDocsCommands checks that each command in the documentation is one of this program,
 // with its flags. Most of the same commands run in the README's test.
 func TestDocsCommands(t *testing.T) {
@@ -22,7 +24,7 @@ func TestDocsCommands(t *testing.T) {
 		}
 		for _, m := range line.FindAllStringSubmatch(out.String(), -1) {
 			found++
-			checkCommand(t, strings.Fields(m[1]+m[2]))
+			checkCommand(t, strings.Fields(quoted.ReplaceAllString(m[1]+m[2], "quoted")))
 		}
 	}
 	if found < 25 {
@@ -39,6 +41,9 @@ func checkCommand(t *testing.T, words []string) {
 		return
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
+		t.Errorf("%q: %v", words, err)
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil && len(rest) > 0 {
 		t.Errorf("%q: %v", words, err)
 	}
 }

@@ -17,5 +17,6 @@ for shell in bash zsh fish powershell; do
   "$program" completion $shell >"$out/completions/ahp-canvas.$shell"
 done
 "$program" licenses >"$out/THIRD_PARTY_LICENSES.txt"
+GOOS=linux GOARCH=amd64 CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$program" ./cmd/ahp-canvas
 go run ./cmd/ahp-canvas/packaging/sizes "$program" >"$out/SIZES.txt"
 rm "$program"

@@ -1,17 +1,16 @@
-// Sizes prints the size of a program, which must have its symbol table, and the modules
-// that take more than 1 MB of it.
+// Sizes prints the modules that take more than 1 MB of a Linux program, which must have its
+// symbol table.
 package main
 
 import (
 	"cmp"
 	"debug/buildinfo"
+	"debug/elf"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -35,12 +34,20 @@ func report(w io.Writer, file string) error {
 	for _, m := range info.Deps {
 		modules = append(modules, m.Path)
 	}
-	symbols, err := exec.Command("go", "tool", "nm", "-size", file).Output()
+	f, err := elf.Open(file)
 	if err != nil {
-		return fmt.Errorf("go tool nm: %w", err)
+		return err
 	}
-	sizes := bySize(string(symbols), modules)
-	fmt.Fprintln(w, "Code and data of the modules that take more than 1 MB, by the symbols of the program:")
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		return err
+	}
+	stored := func(s elf.Symbol) bool {
+		return int(s.Section) < len(f.Sections) && f.Sections[s.Section].Type != elf.SHT_NOBITS
+	}
+	sizes := byModule(slices.DeleteFunc(symbols, func(s elf.Symbol) bool { return !stored(s) }), modules)
+	fmt.Fprintln(w, "Modules with more than 1 MB of code and data. The symbols of a program leave out\nits tables, types and strings, which are about two thirds of it.")
 	for _, name := range slices.SortedFunc(maps.Keys(sizes), func(a, b string) int { return cmp.Compare(sizes[b], sizes[a]) }) {
 		if sizes[name] >= 1e6 {
 			fmt.Fprintf(w, "%6.1f MB  %s\n", float64(sizes[name])/1e6, name)
@@ -49,16 +56,12 @@ func report(w io.Writer, file string) error {
 	return nil
 }
 
-// bySize adds up the symbols of each module.
-func bySize(symbols string, modules []string) map[string]int {
-	sizes := map[string]int{}
-	for line := range strings.Lines(symbols) {
-		f := strings.Fields(line)
-		if len(f) < 4 || strings.ContainsAny(f[2], "bBUC") { // not in the file, or of another one
-			continue
-		}
-		if n, err := strconv.Atoi(f[1]); err == nil {
-			sizes[moduleOf(f[3], modules)] += n
+// byModule adds up the sizes of the symbols of each module.
+func byModule(symbols []elf.Symbol, modules []string) map[string]uint64 {
+	sizes := map[string]uint64{}
+	for _, s := range symbols {
+		if !strings.HasPrefix(s.Name, "go:") && !strings.HasPrefix(s.Name, "type:") {
+			sizes[moduleOf(s.Name, modules)] += s.Size
 		}
 	}
 	return sizes
@@ -66,8 +69,7 @@ func bySize(symbols string, modules []string) map[string]int {
 
 // moduleOf returns the longest module whose path begins a symbol's name.
 func moduleOf(symbol string, modules []string) string {
-	best := "the Go standard library and runtime"
-	length := 0
+	best, length := "Go standard library and runtime", 0
 	for _, m := range modules {
 		rest, ok := strings.CutPrefix(symbol, m)
 		if ok && len(m) > length && strings.IndexAny(rest+".", "./") == 0 {
