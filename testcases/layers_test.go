@@ -30,6 +30,7 @@ var layers = []layer{
 	{"ahp/token", "ahp ahp/access ahp/durable", "", "tokens that are listed, revoked and expire"},
 	{"ahp/heavy", "", "", "long work takes turns"},
 	{"ahp/ws", "ahp/heavy", "github.com/gorilla/websocket golang.org/x/sys", "what a peer and a relay need of a WebSocket"},
+	{"ahp/seal", "ahp/ws", "github.com/flynn/noise", "a relay between client and host reads nothing"},
 	{"ahp/remote", "", "", "which address a request comes from"},
 	{"ahp/proof", "", "", "that a host knows a token, before it is sent there"},
 	{"ahp/mark", "", "golang.org/x/sys", "the inside of a JSON string, many bytes at a time"},
