@@ -87,7 +87,7 @@ var layers = []layer{
 	{"canvas/web", "ahp ahp/remote canvas/allow", "", "the page"},
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "canvas session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk", "the agent's door"},
-	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/segmentio/asm", "the Go client"},
+	{"canvas/client", "canvas session ahp/peer ahp/proof ahp/seal ahp/ws ahp", "github.com/cenkalti/backoff/v5 github.com/segmentio/asm", "the Go client"},
 	{"canvas/local", "canvas canvas/bridge canvas/client canvas/standalone canvas/web session ahp", "", "a renderer without a page"},
 	{"canvas/standalone", "canvas canvas/client canvas/web ahp", "", "a canvas at an address of its own, without the page"},
 	{"canvas/gateway", "canvas canvas/allow canvas/bridge canvas/client canvas/standalone canvas/web ahp", "", "addresses of open canvases, on the host's listener"},
@@ -119,14 +119,14 @@ var layers = []layer{
 	{"cmd/ahp-canvas/internal/reach", "ahp ahp/proof canvas canvas/mcp channels/lockfile cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/userdir", "github.com/spf13/cobra", "finds the host that a command is about"},
 	{"cmd/ahp-canvas/internal/relay", "ahp ahp/durable ahp/relay canvas/web channels/lockfile cmd/ahp-canvas/internal/listener cmd/ahp-canvas/internal/relaykey cmd/ahp-canvas/internal/term", "github.com/prometheus/client_golang github.com/spf13/cobra", "verbs: relay and relay token"},
 	{"cmd/ahp-canvas/internal/relaykey", "ahp", "", "a file between relay token and serve"},
-	{"cmd/ahp-canvas/internal/serve", "ahp/access ahp/budget ahp/relay ahp/ws canvas canvas/dialect canvas/allow canvas/host canvas/look canvas/outbound canvas/provider/aam canvas/provider/aam/aamcanvas canvas/provider/aam/site canvas/provider/aam/x402 channels/sqlitestore canvas/provider/aap canvas/provider/aap/aapcanvas canvas/provider/aap/notify canvas/provider/board canvas/provider/chart canvas/provider/extension canvas/provider/folder canvas/provider/form canvas/provider/loopback canvas/web channels cmd/ahp-canvas/internal/listener cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/relaykey cmd/ahp-canvas/internal/statedir cmd/ahp-canvas/internal/systemd cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/userdir session canvas/provider/page canvas/provider/actionsbridge canvas/provider/actionsbridge/bridgecanvas canvas/provider/a2ui/a2uicanvas canvas/provider/a2ui/remote ahp/token", "github.com/prometheus/client_golang github.com/spf13/cobra", "a verb: serve, and the host that mcp starts"},
+	{"cmd/ahp-canvas/internal/serve", "ahp/access ahp/budget ahp/relay ahp/seal ahp/ws canvas canvas/dialect canvas/allow canvas/host canvas/look canvas/outbound canvas/provider/aam canvas/provider/aam/aamcanvas canvas/provider/aam/site canvas/provider/aam/x402 channels/sqlitestore canvas/provider/aap canvas/provider/aap/aapcanvas canvas/provider/aap/notify canvas/provider/board canvas/provider/chart canvas/provider/extension canvas/provider/folder canvas/provider/form canvas/provider/loopback canvas/web channels cmd/ahp-canvas/internal/listener cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/relaykey cmd/ahp-canvas/internal/statedir cmd/ahp-canvas/internal/systemd cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/userdir session canvas/provider/page canvas/provider/actionsbridge canvas/provider/actionsbridge/bridgecanvas canvas/provider/a2ui/a2uicanvas canvas/provider/a2ui/remote ahp/token", "github.com/prometheus/client_golang github.com/spf13/cobra", "a verb: serve, and the host that mcp starts"},
 	{"cmd/ahp-canvas/internal/state", "ahp channels/sqlitestore cmd/ahp-canvas/internal/statedir cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/userdir", "github.com/spf13/cobra", "verbs: what a host keeps"},
-	{"cmd/ahp-canvas/internal/statedir", "ahp ahp/durable ahp/token channels channels/lockfile channels/sqlitestore cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/userdir", "", "the folder of one host"},
+	{"cmd/ahp-canvas/internal/statedir", "ahp ahp/durable ahp/seal ahp/token channels channels/lockfile channels/sqlitestore cmd/ahp-canvas/internal/term cmd/ahp-canvas/internal/userdir", "", "the folder of one host"},
 	{"cmd/ahp-canvas/internal/systemd", "", "", "the service manager: a passed listener, readiness"},
 	{"cmd/ahp-canvas/internal/term", "ahp canvas canvas/mcp cmd/ahp-canvas/internal/systemd", "github.com/mattn/go-runewidth github.com/spf13/cobra golang.org/x/term", "streams, printing, errors, exit statuses"},
 	{"cmd/ahp-canvas/internal/term/termtest", "cmd/ahp-canvas/internal/term", "github.com/spf13/cobra", "runs commands in a test"},
 	{"cmd/ahp-canvas/internal/userdir", "", "", "folders of the user alone"},
-	{"cmd/ahp-canvas/internal/view", "ahp ahp/proof ahp/relay ahp/ws canvas canvas/client canvas/host canvas/local canvas/mcp cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/term session", "github.com/spf13/cobra", "a verb: view"},
+	{"cmd/ahp-canvas/internal/view", "ahp ahp/proof ahp/relay ahp/seal ahp/ws canvas canvas/client canvas/host canvas/local canvas/mcp cmd/ahp-canvas/internal/reach cmd/ahp-canvas/internal/term session", "github.com/spf13/cobra", "a verb: view"},
 }
 
 type goPackage struct {
