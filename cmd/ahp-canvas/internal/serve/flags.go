@@ -44,6 +44,7 @@ type options struct {
 	aam           aamOptions
 	bridge        bridgeOptions
 	a2ui          a2uiOptions
+	mcp           mcpOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
@@ -77,6 +78,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
 	o.a2ui.flags(cmd)
+	o.mcp.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
@@ -97,7 +99,9 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 	f.StringVar(&o.uplink.relay, "relay", "", "`URL` of the relay through which people reach this host, as in wss://relay.example/")
 	f.StringVar(&o.uplink.tokenFile, "relay-token-file", "", "`file` with the output of \"ahp-canvas relay token\" for this host")
 	o.uplink.admin.Flags(cmd)
+	f.StringArrayVar(&o.uplink.edges, "relay-edges", nil, "`pattern` of the edges that a relay can have this host dial, as in wss://*.relay.example (repeatable; default: those that the relay lists)")
 	f.StringVar(&o.uplink.role, "relay-role", "view", "what people who come through the relay with its link alone may do: `role` view, read, or none, so that each needs an invitation or a token of this host")
+	f.BoolVar(&o.uplink.clear, "relay-clear", false, "also accept connections that the relay's operator can read, for clients that cannot seal theirs; the link then has no key")
 	term.Must(cmd.MarkFlagFilename("relay-token-file"))
 	cmd.MarkFlagsRequiredTogether("relay", "relay-token-file")
 }
@@ -126,6 +130,9 @@ func (o *options) check() error {
 		return err
 	}
 	if err := o.a2ui.check(); err != nil {
+		return err
+	}
+	if err := o.mcp.check(); err != nil {
 		return err
 	}
 	return o.limits.Check()
