@@ -124,6 +124,7 @@ func TestSecrets(t *testing.T) {
 // TestLostAnswers: answers that a chat loses, and calls that it repeats, change nothing: each
 // card is on the board once.
 func TestLostAnswers(t *testing.T) {
+	onlyLong(t)
 	t.Parallel()
 	c := newChats(t)
 	b := webtest.Start(t)
@@ -153,6 +154,7 @@ func TestLostAnswers(t *testing.T) {
 // TestSerial: in a chat that runs one call at a time, what a person does waits for no long
 // poll.
 func TestSerial(t *testing.T) {
+	onlyLong(t)
 	t.Parallel()
 	c := newChats(t)
 	p := c.chat(t, webtest.Start(t), object{"serial": true})
