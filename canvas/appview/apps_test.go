@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +23,24 @@ import (
 type provider struct {
 	handle *canvas.Handle
 	opened canvas.Opened
-	heard  []string
+
+	mu       sync.Mutex // instances share the provider
+	received []string
+}
+
+func (p *provider) note(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.received = append(p.received, line)
+}
+
+// took returns what was received since the last took.
+func (p *provider) took() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines := p.received
+	p.received = nil
+	return strings.Join(lines, ";")
 }
 
 func (p *provider) Open(_ context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
@@ -39,10 +57,10 @@ func (p *provider) Invoke(context.Context, string, ahp.Value) (ahp.Value, error)
 func (p *provider) Close(context.Context) error                                  { return nil }
 
 func (p *provider) Message(_ context.Context, from canvas.View, payload ahp.Value) {
-	p.heard = append(p.heard, from.ClientID+" "+from.Role+" "+string(payload))
+	p.note(from.ClientID + " " + from.Role + " " + string(payload))
 }
 
-func (p *provider) ViewGone(from canvas.View) { p.heard = append(p.heard, from.ClientID+" gone") }
+func (p *provider) ViewGone(from canvas.View) { p.note(from.ClientID + " gone") }
 
 func (p *provider) Read(context.Context, canvas.ReadRequest) (canvas.Content, error) {
 	return canvas.Content{Data: []byte("<p>Hello"), ContentType: "text/html"}, nil
@@ -193,8 +211,8 @@ func TestTicket(t *testing.T) {
 			b.Errorf("sync with another canvas's ticket: %v", err)
 		}
 		synctest.Wait()
-		if len(b.p.heard) > 0 || b.apps.Views() > 0 {
-			b.Errorf("the provider received %v; %d Views", b.p.heard, b.apps.Views())
+		if got := b.p.took(); got != "" || b.apps.Views() > 0 {
+			b.Errorf("the provider received %s; %d Views", got, b.apps.Views())
 		}
 		if again := appview.New(appview.Options{Key: []byte("key")}).Ticket(b.open.Channel); again != good {
 			b.Error("a ticket does not outlive the process")
@@ -250,7 +268,7 @@ func TestUp(t *testing.T) {
 			equal(b.T, briefly(b.sync(args)), want)
 		}
 		who := "chat:" + view(1) + " view "
-		equal(b.T, strings.Join(b.p.heard, ";"), who+`"a";`+who+`{"x-ahp":"view/1","type":"hello"};`+who+`"b"`)
+		equal(b.T, b.p.took(), who+`"a";`+who+`{"x-ahp":"view/1","type":"hello"};`+who+`"b"`)
 		args.Say = []appview.Say{{5, ahp.MustMarshal(strings.Repeat("x", 64<<10))}}
 		if a := b.sync(args); !strings.Contains(a.Echoes[0].Reason, "65536") {
 			b.Errorf("a message that is too long: %v", a.Echoes)
@@ -342,17 +360,17 @@ func TestLease(t *testing.T) {
 		}
 		time.Sleep(appview.Lease - time.Second)
 		b.sync(b.syncArgs(1, 0))
-		b.p.heard = nil
+		b.p.took()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		equal(b.T, strings.Join(b.p.heard, ";"), "chat:"+view(2)+" gone")
+		equal(b.T, b.p.took(), "chat:"+view(2)+" gone")
 		if _, err := b.apps.Sync(b.Context(), b.syncArgs(2, 0)); code(err) != appview.CodeViewLost {
 			b.Errorf("a View whose lease has ended: %v", err)
 		}
 		bye := b.syncArgs(1, 0)
 		bye.Bye, bye.Say = true, []appview.Say{{2, ahp.Value(`"last"`)}}
 		equal(b.T, briefly(b.sync(bye)), "echo 2 ")
-		equal(b.T, strings.Join(b.p.heard[1:], ";"), "chat:"+view(1)+` view "last";chat:`+view(1)+" gone")
+		equal(b.T, b.p.took(), "chat:"+view(1)+` view "last";chat:`+view(1)+" gone")
 		if _, err := b.apps.Sync(b.Context(), b.syncArgs(1, 0)); code(err) != appview.CodeViewLost {
 			b.Errorf("a View that said bye: %v", err)
 		}
@@ -437,6 +455,15 @@ func TestLost(t *testing.T) {
 		}
 		if a = b.sync(b.syncArgs(1, 0)); !a.Lost {
 			b.Errorf("kept beyond the limit: %d messages", len(a.Messages))
+		}
+		// A shell that confirms loses nothing.
+		for range 4 {
+			for range 12 {
+				b.post(big)
+			}
+			if a = b.sync(b.syncArgs(1, a.Next)); a.Lost || len(a.Messages) != 12 {
+				b.Errorf("%d messages, lost: %v", len(a.Messages), a.Lost)
+			}
 		}
 	})
 }

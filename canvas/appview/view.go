@@ -124,8 +124,11 @@ func (v *view) receive() (lost bool, err error) {
 	}
 }
 
-// drop drops all kept messages, in place of which the shell receives the state.
+// drop drops all messages, in place of which the shell receives the state.
 func (v *view) drop() error {
+	for more := true; more; {
+		_, more, _ = v.attached.Poll() // an error is found by the next call
+	}
 	v.kept, v.bytes = nil, 0
 	v.keepState(v.attached.State())
 	return nil
