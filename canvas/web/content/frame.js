@@ -117,7 +117,7 @@
         }
         paint();
         watch(view);
-        if (first && scroll) view.scrollTo(...scroll); // as it was when it was unmounted
+        if (first && scroll) restoreScroll(view, scroll); // as it was when it was unmounted
         first = false;
         post({ t: "live" });
       } catch {
@@ -126,6 +126,22 @@
     });
     inner.src = url.href;
     document.body.append(inner);
+  }
+
+  /** Scrolls to where a document was, now or when it has grown that long: many pages draw what they show after they are loaded. A person who scrolls ends it. @param {Window} view @param {[number, number]} scroll */
+  function restoreScroll(view, scroll) {
+    const page = view.document.documentElement;
+    view.scrollTo(...scroll);
+    if (Math.abs(view.scrollY - scroll[1]) < 1 && Math.abs(view.scrollX - scroll[0]) < 1) return;
+    const grown = new ResizeObserver(() => {
+      view.scrollTo(...scroll);
+      if (view.scrollY >= scroll[1] - 1) end();
+    });
+    const end = () => { grown.disconnect(); clearTimeout(timer); };
+    const timer = setTimeout(end, 10_000);
+    for (const what of ["wheel", "keydown", "pointerdown"]) view.addEventListener(what, end, { once: true, capture: true });
+    grown.observe(page);
+    if (view.document.body) grown.observe(view.document.body);
   }
 
   /** Sets the theme on the canvas document. shim.js reads it before the first paint. */
@@ -145,7 +161,7 @@
     try {
       const { scrollX, scrollY } = view;
       // Unless the page has been scrolled since.
-      inner.addEventListener("load", () => { if (!view.scrollX && !view.scrollY) view.scrollTo(scrollX, scrollY); }, { once: true });
+      inner.addEventListener("load", () => { if (!view.scrollX && !view.scrollY) restoreScroll(view, [scrollX, scrollY]); }, { once: true });
       view.location.reload();
     } catch {
       post({ t: "left" }); // it is on another origin, which was blocked

@@ -285,7 +285,7 @@ function arranged() {
 }
 document.addEventListener("visibilitychange", arranged);
 const cardAround = (/** @type {Element} */ frame) => [...cards.values()].find((card) => card.element.contains(frame));
-guardKeyboard((frame) => cardAround(frame)?.stop(), (shield) => cardAround(shield)?.focusFrame(), (frame) => cardAround(frame)?.refocus());
+guardKeyboard((frame) => cardAround(frame)?.stop(), (shield) => cardAround(shield)?.focusFrame(), (frame) => cardAround(frame)?.refocus(), noteFocus);
 
 /** @returns {import("./switcher.js").Entry[]} */
 function entries() {
@@ -355,7 +355,7 @@ function showOpened(id) {
 /** An instance that the person opened, whose card has not arrived. */
 let awaited = "";
 
-/** Notes which canvas a person uses: the focus in a frame fires no event in this document but blur. */
+/** Notes which canvas a person uses: the focus in a frame fires no event in this document but blur, and none if it moves on to another frame (keyboard.js notices). */
 function noteFocus() {
   const focused = document.activeElement?.closest(".card");
   const card = [...cards.values()].find((one) => one.element === focused);
