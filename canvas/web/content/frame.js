@@ -62,10 +62,13 @@
   let focused;
   /** @type {Set<any>} Elements in which a person typed or chose something */
   let touched = new Set();
+  /** @type {[number, number]} How far the document was scrolled when it was last visible: a hidden frame is not scrolled */ let scrolled = [0, 0];
 
   /** Watches a document: what a person enters, and Escape if the document does not use it. @param {Window} view */
   function watch(view) {
     touched = new Set();
+    scrolled = [view.scrollX, view.scrollY];
+    view.addEventListener("scroll", () => { if (view.innerHeight) scrolled = [view.scrollX, view.scrollY]; });
     focused = view.document.activeElement;
     view.addEventListener("focusin", (e) => { focused = e.target; }, true);
     for (const type of ["input", "change"]) view.addEventListener(type, (e) => { if (e.isTrusted) touched.add(e.target); }, true);
@@ -86,8 +89,8 @@
   /** Answers whether the document has unsaved input, and how far it is scrolled. @param {{ id: number }} m */
   function leaving({ id }) {
     try {
-      const view = /** @type {Window} */ (inner?.contentWindow);
-      post({ t: "looked", id, unsaved: [...touched].some(unsaved), scroll: [view.scrollX, view.scrollY] });
+      if (!inner?.contentDocument) return; // of another origin
+      post({ t: "looked", id, unsaved: [...touched].some(unsaved), scroll: scrolled });
     } catch {} // the document is of another origin, or has changed what is read here
   }
 
