@@ -58,7 +58,7 @@ func (c *channel) disown(child *channel) {
 }
 
 // Remove removes a channel, its subscriptions, and the channels that it owns.
-// Subscribers are not notified: the protocol has no envelope for it.
+// Clients are not notified: the protocol has no envelope for it. A Sink can be an [Ender].
 func (tx *Tx) Remove(uri string) {
 	c := tx.l.channels[uri]
 	if c == nil {
@@ -70,6 +70,9 @@ func (tx *Tx) Remove(uri string) {
 	}
 	for _, s := range slices.Clone(c.subs.all) {
 		tx.end(s, c)
+		if e, ok := s.Sink.(Ender); ok {
+			e.Ended(uri)
+		}
 	}
 	slices.SortFunc(c.owns, func(a, b *channel) int { return strings.Compare(a.uri, b.uri) })
 	for _, child := range c.owns {

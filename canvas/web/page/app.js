@@ -20,6 +20,7 @@ import { Layout } from "./layout.js";
 import { lookAt, startLook } from "./look.js";
 import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
+import { decodeKey } from "./noise.js";
 import { startPeople } from "./people.js";
 import { setPrivate } from "./privacy.js";
 import { Problems, usedNotice } from "./problems.js";
@@ -30,7 +31,7 @@ import { Timeline } from "./timeline.js";
 import { byId, notice, skipLink } from "./ui.js";
 import { UndoBar } from "./undo.js";
 
-const { token: kept, invitation, session, host } = takeKey();
+const { token: kept, invitation, session, host, key } = takeKey();
 let token = kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
@@ -47,13 +48,14 @@ const gallery = new Gallery((declaration) => openCanvas(declaration), showOpened
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, { status: (s) => problems.status(s), snapshot, action, missing, request, made: (token) => keepPerson(host, token) }, host && openedLink());
+const sealed = host && key ? decodeKey(key) : undefined;
+const client = new Client(socket, { status: (s) => problems.status(s), snapshot, action, missing, request, made: (token) => keepPerson(host, token) }, host && openedLink(), sealed && { key: sealed, host });
 const reader = new Reader(client);
 const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
 const attention = new Attention(showCard, () => retitled());
 const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const problems = new Problems({
-  host, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => askPeople(),
+  host, key, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => askPeople(),
   retry: () => client.retryNow(), gallery: () => gallery.open(),
 });
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params), host ? showHealth : () => {});
@@ -293,6 +295,8 @@ else begin();
 /** Connects, or says why it cannot. @param {Awaited<ReturnType<typeof redeem>>} [redeemed] of the link's invitation */
 function begin(redeemed) {
   if (redeemed && "token" in redeemed) token = redeemed.token;
+  const why = host && key && (!sealed ? "incomplete" : !crypto.subtle ? "insecure" : "");
+  if (why) return problems.notSealed(why);
   if (!token) return problems.noToken(redeemed);
   client.start([session], token, host ? { token: invitation ? "" : personAt(host), invitation } : {});
   if (redeemed && "used" in redeemed) notice(usedNotice(redeemed.used));

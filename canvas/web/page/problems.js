@@ -3,30 +3,43 @@
 // open. A problem is shown above the canvases, or in their place if none is open.
 import { UNVERIFIED } from "./ahp.js";
 import { DEFAULT_SESSION, dropKey, keepPerson, personAt } from "./key.js";
+import { BROKEN } from "./seal.js";
 import { showBanner, showConnection, showEmpty, showNextStep } from "./ui.js";
 
 /** @typedef {import("./ui.js").Word} Word */
 
 /**
  * @typedef {{
- *   host: string, session: string, token: () => string,
+ *   host: string, key: string, session: string, token: () => string,
  *   state: () => any,
  *   cards: Map<string, import("./card.js").Card>,
  *   note: (text: string) => void,
  *   ready: () => void,
  *   retry: () => void,
  *   gallery: () => void,
- * }} Page host: at a relay, or ""; state: of the session; note: adds to the activity; ready: the page is connected
+ * }} Page host: at a relay, or ""; key: of the host, if the relay cannot read the connection, or ""; state: of the session; note: adds to the activity; ready: the page is connected
  */
 
 const BLIP = 2_000; // ms without a connection that disable nothing
 const SUSPICION = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
+
+const IN_TERMINAL = "To see the canvases without this browser, run “ahp-canvas view LINK” with the whole link.";
+
+/** Why there is no sealed connection. @type {Record<string, Word>} */
+const SEALING = {
+  seal: { title: "This relay is not passing on what the host sent.", text: "Or the host has another key now. Nothing was shown. Open the link that the host printed last.", action: ["Try again", () => location.reload()] },
+  key: { title: "This link has no key.", text: "The host accepts only connections that the relay cannot read. Open the link that the host printed last." },
+  unable: { title: "This browser cannot seal the connection.", text: `The link asks for a connection that the relay cannot read, and this browser has no X25519. Use a current Chrome, Firefox or Safari. ${IN_TERMINAL}` },
+  insecure: { title: "This page cannot seal the connection.", text: `The link asks for a connection that the relay cannot read. Browsers encrypt only on pages that came over https, or from this machine. Open the link with https. ${IN_TERMINAL}` },
+  incomplete: { title: "The link is not complete.", text: "The host's key in it is cut or changed. Open the whole link that the host printed." },
+};
 
 /** Titles for WebSocket close codes (ahp/relay/code.go; 1013: the host is at its connection limit). @type {Record<number, string>} */
 const CLOSE_TITLES = {
   1013: "The host has too many connections.",
   4003: "The host is not connected to the relay.",
   4006: "The host has too many connections.",
+  [BROKEN]: "This relay is not passing on what the host sent.",
   [UNVERIFIED]: "Another program answers at the host's address.",
   4007: "This link was revoked or has expired.",
   4008: "This page is open elsewhere.",
@@ -70,10 +83,10 @@ export class Problems {
   }
 
   noSession() {
-    const { session, host } = this.#page;
+    const { session, host, key } = this.#page;
     this.set({
       title: "There is no such session.", text: `The host has no session “${session}”. It may have ended, or the link is not complete.`,
-      action: session === DEFAULT_SESSION ? ["Reload", () => location.reload()] : ["Open the host's first session", () => { location.hash = host ? `host=${encodeURIComponent(host)}` : ""; }],
+      action: session === DEFAULT_SESSION ? ["Reload", () => location.reload()] : ["Open the host's first session", () => { location.hash = host ? `${new URLSearchParams(key ? { host, key } : { host })}` : ""; }],
     });
   }
 
@@ -143,9 +156,16 @@ export class Problems {
     if (s.why === "person" && host) keepPerson(host, "");
     if (s.why === "used") return personAt(host) ? location.reload() : this.#usedLink(s.at); // the address has no invitation any more
     if (s.why === "person") return this.#invalidLink();
+    if (s.why in SEALING) return this.set(SEALING[s.why]);
     this.set(s.why === "token"
       ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last, or ask for a new one: “ahp-canvas link” prints it." }
       : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases.", action: ["Reload", () => location.reload()] });
+  }
+
+  /** Says why there can be no sealed connection. @param {string} why */
+  notSealed(why) {
+    showConnection("refused", "Not sealed");
+    this.set(SEALING[why]);
   }
 
   /** Says why the page has no token. @param {{ used: string } | object | undefined} redeemed of the link's invitation */
