@@ -356,21 +356,33 @@ func (l *logs) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// registered waits until a host is registered at edge i, and until NATS has told all its
-// servers.
+// registered waits until a host is registered at edge i alone, and until NATS has told all
+// its servers.
 func (f *fleet) registered(host string, i int) {
 	f.t.Helper()
-	eventually(f.t, host+" is registered", func() bool { return f.edges[i].dir.localOf(key(host)) != nil })
-	_ = f.edges[i].dir.nc.Flush() // its server knows
-	eventually(f.t, host+" is known", func() bool {
+	eventually(f.t, host+" is registered", func() bool {
 		for j, e := range f.edges {
-			if j == i {
-				continue
-			}
-			if _, err := e.dir.nc.Request("ahp-relay.host."+key(host), []byte("no offer"), 300*time.Millisecond); err != nil {
+			if (e.dir.localOf(key(host)) != nil) != (j == i) {
 				return false
 			}
 		}
 		return true
+	})
+	for _, e := range f.edges {
+		_ = e.dir.nc.Flush() // its server knows what it no longer has
+	}
+	for j := range f.edges {
+		if j != i {
+			f.known(host, j)
+		}
+	}
+}
+
+// known waits until edge i can reach a host at another edge.
+func (f *fleet) known(host string, i int) {
+	f.t.Helper()
+	eventually(f.t, host+" is known", func() bool {
+		_, err := f.edges[i].dir.nc.Request("ahp-relay.host."+key(host), []byte("no offer"), 300*time.Millisecond)
+		return err == nil
 	})
 }
