@@ -44,7 +44,7 @@ func TestNATSChild(t *testing.T) {
 	s.WaitForShutdown()
 }
 
-// startNATS runs a NATS server in another process, so that its cost can be told apart.
+// startNATS runs a NATS server in another process, to measure its cost separately.
 func startNATS(t *testing.T) (url string, pid int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestNATSChild$")

@@ -3,10 +3,12 @@ package natsdir
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -36,7 +38,7 @@ func TestEveryPairOfEdges(t *testing.T) {
 	}
 }
 
-// A host that no edge has is offline at once: NATS says that nobody listens.
+// A host that no edge has is offline at once: NATS reports that no edge subscribes.
 func TestOfflineAtOnce(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, startCluster(t, 3), 2, Options{Timeout: time.Hour}, -1)
@@ -166,7 +168,7 @@ func TestNATSAway(t *testing.T) {
 	wantAnswer(t, connectClient(t, f, "late", 0), "late", "after")
 }
 
-// An edge starts without NATS, and is part of the fleet once it is there.
+// An edge starts without NATS, and is part of the fleet once NATS runs.
 func TestNATSComesLater(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, 1)
@@ -316,4 +318,49 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A NATS account that may not publish on the fleet's subjects reaches no host. The edge that
+// has it cannot know more than that, and its log has no password.
+func TestAnAccountWithoutRights(t *testing.T) {
+	t.Parallel()
+	_, port, _ := net.SplitHostPort(freeAddress(t))
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: number(port), NoSigs: true, NoLog: true, Users: []*server.User{
+		{Username: "edge", Password: "edge-password"},
+		{Username: "viewer", Password: "viewer-password", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"ahp-relay.>"}}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	var log logs
+	dirs := map[string]*Directory{}
+	for _, user := range []string{"edge", "viewer"} {
+		d, err := Open(Options{URLs: []string{"nats://" + user + ":" + user + "-password@127.0.0.1:" + port}, Edges: allEdges(t), Timeout: 300 * time.Millisecond, Logger: log.logger()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		eventually(t, user+" reaches NATS", func() bool { return d.Degraded() == nil })
+		dirs[user] = d
+	}
+	reached := make(chan relay.Offer, 10)
+	remove, err := dirs["edge"].Register(t.Context(), relay.Registration{Host: "laptop", Generation: 1, Signal: func(o relay.Offer) error { reached <- o; return nil }, Superseded: func(int64) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	if err := dirs["edge"].nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = dirs["viewer"].Signal(t.Context(), "laptop", relay.Offer{Lane: "a1", Secret: "the-secret", Edge: "ws://edge-1.relay.test/"})
+	if !errors.Is(err, relay.ErrUnavailable) || len(reached) != 0 || dirs["edge"].Stats().Received != 0 {
+		t.Errorf("%v, %d offers", err, len(reached))
+	}
+	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "ermissions") })
+	if text := log.String(); strings.Contains(text, "password") || strings.Contains(text, "the-secret") {
+		t.Errorf("the log has %s", text)
+	}
 }

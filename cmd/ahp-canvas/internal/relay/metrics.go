@@ -35,7 +35,7 @@ var (
 	descDrains  = edgeDesc("draining", "1 while the relay drains.")
 	descJoined  = edgeDesc("join_seconds", "Time from the arrival of a client to its connection with the host.")
 	descNATS    = edgeDesc("nats_connected", "1 while NATS can be reached.")
-	descEdges   = edgeDesc("edges", "Other edges of the fleet that were heard recently.")
+	descEdges   = edgeDesc("edges", "Other edges of the fleet that sent a sign of life recently.")
 	descSignals = edgeDesc("signals_total", "Offers of lanes to other edges.", "result")
 	descHeard   = edgeDesc("signals_received_total", "Offers of lanes from other edges.")
 	descForeign = edgeDesc("signals_refused_total", "Offers from other edges with a URL that --edges does not allow.")
