@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -166,7 +164,11 @@ func (u *uplink) run(ctx context.Context, h *host.Host, logger *slog.Logger) err
 // stop. wait returns once both have ended, after ctx is canceled.
 func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *slog.Logger) (wait func() error, err error) {
 	u.admin.Health = h.Health
-	stopAdmin, err := u.admin.Start(logger, hostMetrics(h), u.metrics())
+	numbers := hostMetrics(h)
+	if u.relay != "" {
+		numbers = append(numbers, u.metrics()...)
+	}
+	stopAdmin, err := u.admin.Start(logger, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +186,9 @@ func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *s
 	}, nil
 }
 
-func (u *uplink) metrics() prometheus.Collector {
-	return listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay.", func() float64 {
+// metrics are the numbers of a host that has a relay.
+func (u *uplink) metrics() listener.Metrics {
+	return listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay (--relay).", func() float64 {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		if u.progress.State == relay.Registered {
