@@ -98,6 +98,46 @@ func TestANewerRunElsewhere(t *testing.T) {
 	wantAnswer(t, connectClient(t, f, "laptop", 2), "laptop", "still to the second")
 }
 
+// An edge with lanes of a host learns of each registration elsewhere, until it has none left.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 1)
+	var dirs [2]*Directory
+	for i := range dirs {
+		d, err := Open(Options{URLs: []string{c.url(0)}, Edges: allEdges(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		eventually(t, "NATS is reached", func() bool { return d.Degraded() == nil })
+		dirs[i] = d
+	}
+	generations := make(chan int64, 10)
+	stop := dirs[0].Watch("laptop", func(generation int64) { generations <- generation })
+	if err := dirs[0].nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, generation := range []int64{7, 8} {
+		if _, err := dirs[1].Register(t.Context(), relay.Registration{Host: "laptop", Generation: generation, Superseded: func(int64) {}}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case got := <-generations:
+			if got != generation {
+				t.Errorf("got %d, want %d", got, generation)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("the registration was not announced")
+		}
+	}
+	stop()
+	dirs[0].mu.Lock()
+	defer dirs[0].mu.Unlock()
+	if len(dirs[0].hosts) != 0 {
+		t.Error("the host is still watched")
+	}
+}
+
 // A control connection that moved keeps its lanes at all edges, and only the later one
 // counts.
 func TestAControlConnectionMoves(t *testing.T) {
@@ -157,6 +197,9 @@ func TestNATSAway(t *testing.T) {
 	startHost(t, f, "late", 1, relay.UplinkOptions{}).await(t, relay.Registered)
 	if n := f.edges[0].Stats().Refused[relay.RefusedUnknown]; n != 1 {
 		t.Errorf("%d refused", n)
+	}
+	if s := f.edges[0].dir.Stats(); s.Unavailable != 1 || s.Unanswered != 0 {
+		t.Errorf("%+v", s)
 	}
 	c.start(0)
 	eventually(t, "the registrations are announced", func() bool {
