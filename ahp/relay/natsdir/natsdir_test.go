@@ -368,14 +368,10 @@ func FuzzDecode(f *testing.F) {
 func TestAnAccountWithoutRights(t *testing.T) {
 	t.Parallel()
 	_, port, _ := net.SplitHostPort(freeAddress(t))
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: number(port), NoSigs: true, NoLog: true, Users: []*server.User{
+	s := startServer(t, &server.Options{Host: "127.0.0.1", Port: number(port), NoSigs: true, NoLog: true, Users: []*server.User{
 		{Username: "edge", Password: "edge-password"},
 		{Username: "viewer", Password: "viewer-password", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"ahp-relay.>"}}}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
 	defer s.WaitForShutdown()
 	defer s.Shutdown()
 	var log logs
