@@ -36,7 +36,8 @@
 //
 // The first message of a lane is the edge's {"type":"open","subject":"…",
 // "clientId":"…"}, which identifies the client by its token. All further messages
-// are between client and host.
+// are between client and host: text messages, or binary ones that the two have sealed
+// (package seal), which the edge cannot read.
 //
 // In a fleet the first message also has "client", a name for the client's token, and "lanes",
 // how many lanes that token may have at all edges. A lane then names its edge ("edge"), which
