@@ -167,6 +167,9 @@ func quantiles(all []time.Duration) string {
 // Edges and NATS servers are killed while clients send requests: each request is done
 // once, or ends with an error and was done at most once.
 func TestKills(t *testing.T) {
+	if !long { // figures are taken alone
+		t.Parallel()
+	}
 	edges, servers, hosts, clients := 5, 2, 6, 30
 	if long {
 		edges, servers, hosts, clients = 50, 20, 30, 300
@@ -203,6 +206,9 @@ func TestKills(t *testing.T) {
 // done twice, and none fails: one that crosses the close of its lane was not forwarded, and its
 // client sends it again.
 func TestRollingRestart(t *testing.T) {
+	if !long { // figures are taken alone
+		t.Parallel()
+	}
 	hosts, clients, rounds := 6, 30, 1
 	if long {
 		hosts, clients, rounds = 30, 300, 3
