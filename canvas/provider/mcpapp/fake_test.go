@@ -20,9 +20,10 @@ const fakePage = `<!doctype html><meta charset="utf-8"><title>Fake</title>
 const log = (t) => { const li = document.createElement("li"); li.textContent = t; document.querySelector("#log").append(li); };
 let id = 0; const waiting = new Map();
 const ask = (method, params) => new Promise((r) => { waiting.set(id, r); parent.postMessage({ jsonrpc: "2.0", id: id++, method, params }, "*"); });
-addEventListener("message", ({ data: m }) => {
+addEventListener("message", async ({ data: m }) => {
   if (m.method === undefined) { waiting.get(m.id)?.(m); return; }
   log(m.method + " " + JSON.stringify(m.params).slice(0, 200));
+  if (m.method === "ui/resource-teardown") await ask("ui/message", { content: [{ type: "text", text: "torn down" }] });
   if (m.id !== undefined) parent.postMessage({ jsonrpc: "2.0", id: m.id, error: { code: -32601, message: "Method not found" } }, "*");
 });
 document.querySelector("#add").onclick = async () => { const m = await ask("tools/call", { name: "count", arguments: { by: 2 } }); document.querySelector("#answer").textContent = JSON.stringify(m.result ?? m.error); };
