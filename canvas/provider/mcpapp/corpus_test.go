@@ -136,6 +136,7 @@ func (v *viewer) press(selector, worked string) {
 	v.eval(`(w.before = d.body.innerText, 0)`)
 	if v.eval(element+".tagName") == "SELECT" {
 		before := v.eval(element + ".value")
+		v.click(`d.querySelector("h1, header, body")`) // keys go where the person pressed last
 		v.eval(`(` + element + `.focus(), 0)`)
 		v.frame.Keys(v.t, kb.ArrowDown)
 		v.wait(element + `.value !== "` + before + `"`)
