@@ -10,6 +10,7 @@ import (
 func TestInOtherBrowsers(t *testing.T) {
 	webtest.Each(t, func(t *testing.T) {
 		t.Run("canvas", TestCanvas)
+		t.Run("sealed vectors", TestSealVectors)
 		t.Run("actions", TestActions)
 		t.Run("close by keyboard", TestClose)
 		t.Run("theme", TestTheme)

@@ -101,6 +101,7 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 	o.uplink.admin.Flags(cmd)
 	f.StringArrayVar(&o.uplink.edges, "relay-edges", nil, "`pattern` of the edges that a relay can have this host dial, as in wss://*.relay.example (repeatable; default: those that the relay lists)")
 	f.StringVar(&o.uplink.role, "relay-role", "view", "what people who come through the relay with its link alone may do: `role` view, read, or none, so that each needs an invitation or a token of this host")
+	f.BoolVar(&o.uplink.clear, "relay-clear", false, "also accept connections that the relay's operator can read, for clients that cannot seal theirs; the link then has no key")
 	term.Must(cmd.MarkFlagFilename("relay-token-file"))
 	cmd.MarkFlagsRequiredTogether("relay", "relay-token-file")
 }

@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -247,6 +249,35 @@ func (s *State) Tokens() (*token.Store, error) {
 		return token.New(), nil
 	}
 	return token.Open(filepath.Join(filepath.Dir(s.file), "tokens.json"))
+}
+
+// sealFile is the name of the file with the key of sealed connections.
+const sealFile = "seal.key"
+
+// SealKey returns the key with which the host proves itself to clients behind a relay. It
+// makes one up if there is none. Links have its public key, so it stays the same; with
+// Memory it is new for each run.
+func (s *State) SealKey() (seal.Key, error) {
+	if s.file == "" {
+		return seal.NewKey(), nil
+	}
+	name := filepath.Join(filepath.Dir(s.file), sealFile)
+	text, err := os.ReadFile(name)
+	switch {
+	case err == nil:
+		key, err := seal.ParseKey(strings.TrimSpace(string(text)))
+		if err != nil {
+			return seal.Key{}, fmt.Errorf("%s is damaged; remove it to start with a new key, after which links through a relay change", name)
+		}
+		return key, nil
+	case !errors.Is(err, os.ErrNotExist):
+		return seal.Key{}, fmt.Errorf("state folder: %w", err)
+	}
+	key := seal.NewKey()
+	if err := durable.Replace(name, []byte(key.Secret()+"\n")); err != nil {
+		return seal.Key{}, fmt.Errorf("state folder: %w", err)
+	}
+	return key, nil
 }
 
 // SetPort keeps the port for the next run.
