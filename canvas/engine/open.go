@@ -195,6 +195,9 @@ func (a *answeredOpen) accept() (canvas.OpenCanvas, error) {
 	} else if err := a.engine.limits.Input(a.decl.Input, a.opened.Input); err != nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the input that the provider keeps was refused: %v", err)
 	}
+	if err := a.engine.limits.ActionValue(a.opened.Answer); err != nil {
+		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
+	}
 	a.opened.Title, a.opened.Status = a.engine.limits.Line(a.opened.Title), a.engine.limits.Line(a.opened.Status)
 	if err := a.engine.limits.Update(a.key.instance, shownBy(a.opened), a.ext.Source()); err != nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
@@ -245,7 +248,9 @@ func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas
 		changes.opened = append(changes.opened, i)
 	}
 	st, _ := i.state(tx)
-	return i.asOpen(st), nil
+	open := i.asOpen(st)
+	open.Answer = p.opened.Answer
+	return open, nil
 }
 
 // create adds the new instance with its channel.
