@@ -37,8 +37,21 @@ func startRelay(t *testing.T, h *host.Host) string {
 // the relay receives and sends.
 func startRelayWith(t *testing.T, h *host.Host, sealing *seal.Host, all *recording) string {
 	t.Helper()
+	return serveAtRelay(t, all, func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+		if sealing.Accept(ctx, socket, lane.Person) == nil {
+			h.ServeSocket(socket, ws.Grant{Role: "none", Name: "relay " + lane.Person})
+		}
+	})
+}
+
+// serveAtRelay starts a relay with the page and a host that serves its connections, and
+// returns the relay's origin.
+func serveAtRelay(t testing.TB, all *recording, serve func(context.Context, *ws.Conn, relay.LaneInfo)) string {
+	t.Helper()
 	srv := httptest.NewUnstartedServer(nil)
-	srv.Listener = recordingListener{srv.Listener, all}
+	if all != nil {
+		srv.Listener = recordingListener{srv.Listener, all}
+	}
 	at := strings.Replace(srv.Listener.Addr().String(), "127.0.0.1", "localhost", 1)
 	edge := relay.New(relay.EdgeOptions{Hosts: []string{at}, Origins: []string{"http://" + at}, Authorizer: relayToken{}})
 	page, err := web.New(web.Options{AppOrigins: []string{"http://" + at}, App: edge})
@@ -50,12 +63,7 @@ func startRelayWith(t *testing.T, h *host.Host, sealing *seal.Host, all *recordi
 	registered := make(chan struct{}, 1)
 	up, err := relay.NewUplink(relay.UplinkOptions{
 		URL: "ws://" + at + "/", Token: "relay-token", Host: "laptop",
-		Serve: func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
-			if sealing.Accept(ctx, socket, lane.Person) != nil {
-				return
-			}
-			h.ServeSocket(socket, ws.Grant{Role: "none", Name: "relay " + lane.Person})
-		},
+		Serve: serve,
 		Progress: func(p relay.Progress) {
 			if p.State == relay.Registered {
 				registered <- struct{}{}
