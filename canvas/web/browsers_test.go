@@ -30,6 +30,7 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("under a prefix", TestUnderAPrefix)
 		t.Run("no content origins", TestNoContentOrigin)
 		t.Run("does not run", TestPageThatDoesNotRun)
+		t.Run("on the listener", TestFramedOnTheListener)
 	}, webtest.Firefox, webtest.WebKit)
 }
 

@@ -55,7 +55,7 @@ func readManifest(ctx context.Context, c *conn, path string) (manifest, error) {
 	case err != nil:
 		return m, err
 	case version > format:
-		return m, fmt.Errorf("%s: %w: it has format %d, this program knows format %d; use a newer ahp-canvas, or choose another folder with --state",
+		return m, fmt.Errorf("%s: %w: it has format %d, this program knows format %d; use a newer ahp-canvas, restore a backup that this version made (ahp-canvas state restore), or choose another folder with --state",
 			path, channels.ErrStoreNewer, version, format)
 	case version < format:
 		return m, fmt.Errorf("its format %d does not exist", version)

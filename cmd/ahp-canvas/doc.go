@@ -7,7 +7,8 @@
 //	ahp-canvas mcp        serve MCP on standard input and output, for an agent
 //	ahp-canvas relay      connect clients to hosts that have no reachable address
 //	ahp-canvas doctor     check host, tokens, browser and folders
-//	ahp-canvas state      check, print and back up what a host keeps
+//	ahp-canvas state      check, print, back up and restore what a host keeps
+//	ahp-canvas docs       read the documentation, or export it
 //
 // Working with a running host:
 //
@@ -33,8 +34,8 @@
 // # Where the code is
 //
 // main.go and root.go put the command line together. Each family of commands is a package
-// below internal, named for its verb: serve, drive, relay, view, conform, doctor, state and
-// authoring. They do not import each other. What they share is in term (output, errors,
+// below internal, named for its verb: serve, drive, relay, view, conform, doctor, state, docs
+// and authoring. They do not import each other. What they share is in term (output, errors,
 // exit statuses), reach (finding a host), userdir and statedir (folders), listener
 // (connection limits, metrics) and relaykey. The flags of serve are in
 // internal/serve/flags.go. Package programtest runs the program as a process.
@@ -67,12 +68,12 @@
 // file host.json holds the two tokens and the last port, so that open pages survive a restart
 // of the host, and the number of the last run, by which a relay tells the newest run. store.db,
 // with store.db-wal, -shm and -lock, holds sessions, open canvases and what they saved (package
-// channels/sqlitestore). To restore a backup, move store.db* away and copy the backup to
-// store.db. One host uses a folder at a time: it locks the file "lock", which holds its process
+// channels/sqlitestore). "state restore" puts a backup there. One host uses a folder at a time: it locks the file "lock", which holds its process
 // id. --state memory keeps nothing.
 //
 // # Output
 //
+// Headings and statuses have colors on a terminal, unless NO_COLOR is set or TERM is dumb.
 // Standard output holds the result: text for people, or one JSON object per line with --json.
 // Everything else goes to standard error. If that is a terminal, it also shows progress of
 // operations that take longer than half a second, and a status line below a running host.

@@ -10,6 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/aamcmd"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/authoring"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/conform"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/docs"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/doctor"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/drive"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/licenses"
@@ -64,9 +65,21 @@ From another terminal:
 	addGroup(root, "Work with a running host:", append(drive.Commands(env), view.Command(env), people.TokenCommand(env), people.PeopleCommand(env), people.AuditCommand(env), aamcmd.Command(env))...)
 	addGroup(root, "Write canvases:", authoring.NewCommand(env), authoring.LintCommand(env), authoring.AAPCommand(env), authoring.A2UICommand(env))
 	addGroup(root, "Test and record AHP, the Agent Host Protocol:", conform.Command(env), conform.CheckCommand(env), conform.RecordCommand(env))
-	root.AddCommand(versionCommand(env), licenses.Command(env))
+	root.AddCommand(versionCommand(env), docs.Command(env, reference()), licenses.Command(env))
 	reach.CompleteHost(env, root)
 	return root
+}
+
+// reference collects what the documentation says about errors and metrics.
+func reference() docs.Tables {
+	var t docs.Tables
+	for _, code := range term.Codes() {
+		t.Errors = append(t.Errors, docs.Error{Code: code, Remedy: term.Hint(code)})
+	}
+	for _, d := range append(serve.Metrics(), relay.Metrics()...) {
+		t.Metrics = append(t.Metrics, docs.Metric(d))
+	}
+	return t
 }
 
 // addGroup adds commands below a separate title in the help.

@@ -107,13 +107,26 @@ func (d *doctor) report(f Finding) {
 		d.printErr = d.env.PrintJSON(f)
 		return
 	}
-	head := fmt.Sprintf("%s  %s  ", term.Pad(f.Status, 7), term.Pad(f.Check, 15))
+	const indent = 7 + 2 + 15 + 2
+	head := d.mark(f.Status) + "  " + term.Pad(f.Check, 15) + "  "
 	var text strings.Builder
-	for _, line := range append(d.lines(f.Found, len(head)), d.lines(f.Advice, len(head))...) {
+	for _, line := range append(d.lines(f.Found, indent), d.lines(f.Advice, indent)...) {
 		text.WriteString(head + line + "\n")
-		head = strings.Repeat(" ", len(head))
+		head = strings.Repeat(" ", indent)
 	}
 	_, d.printErr = fmt.Fprint(d.env.Out, text.String())
+}
+
+// mark is a status in a column, in its color on a terminal.
+func (d *doctor) mark(status string) string {
+	padded, style := term.Pad(status, 7), d.env.Style()
+	switch status {
+	case StatusOK:
+		return style.Good(padded)
+	case StatusFailed:
+		return style.Bad(padded)
+	}
+	return style.Bold(padded)
 }
 
 // lines breaks a text to fit a terminal, beside an indentation. Other outputs get one line.

@@ -1,6 +1,8 @@
 package listener
 
 import (
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -8,9 +10,10 @@ import (
 
 // Metric is one number.
 type Metric struct {
-	desc  *prometheus.Desc
-	kind  prometheus.ValueType
-	value func() float64
+	name, help string
+	desc       *prometheus.Desc
+	kind       prometheus.ValueType
+	value      func() float64
 }
 
 // Gauge returns a metric that can go down.
@@ -25,15 +28,39 @@ func Counter(name, help string, value func() float64) Metric {
 
 // Labeled returns a Gauge with a label. Metrics of one name differ in its value.
 func Labeled(name, help, label, is string, value func() float64) Metric {
-	return Metric{prometheus.NewDesc(name, help, nil, prometheus.Labels{label: is}), prometheus.GaugeValue, value}
+	return Metric{name, help, prometheus.NewDesc(name, help, nil, prometheus.Labels{label: is}), prometheus.GaugeValue, value}
 }
 
 func newMetric(kind prometheus.ValueType, name, help string, value func() float64) Metric {
-	return Metric{prometheus.NewDesc(name, help, nil, nil), kind, value}
+	return Metric{name, help, prometheus.NewDesc(name, help, nil, nil), kind, value}
 }
 
 // Metrics is a collector of such numbers.
 type Metrics []Metric
+
+// Description says what a metric counts.
+type Description struct {
+	// Name is its name in /metrics.
+	Name string
+	// Kind is gauge or counter.
+	Kind string
+	// Help says what it counts.
+	Help string
+}
+
+// Descriptions returns one description for each name.
+func (m Metrics) Descriptions() (all []Description) {
+	for _, one := range m {
+		d := Description{one.name, "gauge", one.help}
+		if one.kind == prometheus.CounterValue {
+			d.Kind = "counter"
+		}
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
 
 // Describe implements prometheus.Collector.
 func (m Metrics) Describe(ch chan<- *prometheus.Desc) {

@@ -1,16 +1,19 @@
 package serve
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 )
 
-// hostMetrics are a host's own numbers.
-func hostMetrics(h *host.Host) prometheus.Collector {
+// Metrics describes the numbers that a host publishes at --admin.
+func Metrics() []listener.Description {
+	return append(hostMetrics(nil).Descriptions(), (&uplink{}).metrics().Descriptions()...)
+}
+
+// hostMetrics are a host's own numbers. Without a host they can be described only.
+func hostMetrics(h *host.Host) listener.Metrics {
 	own := append(listener.HTTPMetrics("ahp_canvas_", func() web.ConnStats { return h.Load().HTTP }), listener.Metrics{
 		listener.Gauge("ahp_canvas_connections", "Open AHP connections, including those through a relay.", func() float64 { return float64(h.Load().Connections) }),
 		listener.Gauge("ahp_canvas_connections_max", "Limit of AHP connections (--max-connections).", func() float64 { return float64(h.Load().MaxConnections) }),

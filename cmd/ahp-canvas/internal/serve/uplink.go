@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -32,8 +30,10 @@ import (
 // listener.
 type uplink struct {
 	relay, tokenFile string
-	role             string // of clients that show the host no token
+	edges            []string // patterns of --relay-edges
+	role             string   // of clients that show the host no token
 	admin            listener.Admin
+	allowed          relay.Edges  // --relay-edges, after load
 	key              relaykey.Key // after load
 	clear            bool         // also accept connections that are not sealed; the link has no key then
 	generation       int64        // of this run, after prepare; 0 before
@@ -53,6 +53,9 @@ func (u *uplink) load() (err error) {
 	}
 	if !slices.Contains(relayRoles, u.role) {
 		return term.Usagef("--relay-role %q: want view, read or none", u.role)
+	}
+	if u.allowed, err = relay.ParseEdges(u.edges...); err != nil {
+		return term.Usagef("--relay-edges: %v", err)
 	}
 	if u.key, err = relaykey.Read(u.tokenFile); err != nil {
 		return err
@@ -115,7 +118,7 @@ func (u *uplink) link(session string) string {
 func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions {
 	sealing := seal.NewHost(u.sealKey, u.key.Host, u.clear)
 	return relay.UplinkOptions{
-		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress,
+		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress, Edges: u.allowed,
 		Serve: func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
 			if err := sealing.Accept(ctx, socket, cmp.Or(lane.Person, lane.Subject)); err != nil {
 				logger.Info("refused a connection through the relay", "lane", lane.Lane, "err", err)
@@ -179,7 +182,11 @@ func (u *uplink) run(ctx context.Context, h *host.Host, logger *slog.Logger) err
 // stop. wait returns once both have ended, after ctx is canceled.
 func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *slog.Logger) (wait func() error, err error) {
 	u.admin.Health = h.Health
-	stopAdmin, err := u.admin.Start(logger, hostMetrics(h), u.metrics())
+	numbers := hostMetrics(h)
+	if u.relay != "" {
+		numbers = append(numbers, u.metrics()...)
+	}
+	stopAdmin, err := u.admin.Start(logger, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +204,9 @@ func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *s
 	}, nil
 }
 
-func (u *uplink) metrics() prometheus.Collector {
-	return listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay.", func() float64 {
+// metrics are the numbers of a host that has a relay.
+func (u *uplink) metrics() listener.Metrics {
+	return listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay (--relay).", func() float64 {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		if u.progress.State == relay.Registered {

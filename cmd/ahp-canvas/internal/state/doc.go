@@ -1,10 +1,11 @@
-// Package state holds the commands that read what a host keeps: state check, dump and
-// backup.
+// Package state holds the commands that read what a host keeps: state check, dump,
+// backup and restore.
 //
 // # What it promises
 //
-//   - No command changes the store, and a host can run meanwhile.
+//   - check, dump and backup do not change the store, and a host can run meanwhile.
+//   - restore never deletes what it replaces, and fails while a host uses the folder.
 //   - Every record is verified before it is printed or copied.
 //
-// It imports the store (channels/sqlitestore) and packages statedir, userdir and term.
+// It imports durable files (ahp/durable), the store (channels/sqlitestore) and packages statedir, userdir and term.
 package state

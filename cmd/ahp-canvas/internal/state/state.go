@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -21,15 +23,14 @@ const codeNoState = "state_not_found"
 func Command(env *term.Env) *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "state",
-		Short: "Check, print and back up what a host keeps",
-		Long: `Check, print and back up what a host keeps: its sessions, its open canvases and
-what providers saved. Tokens are not included.
+		Short: "Check, print, back up and restore what a host keeps",
+		Long: `Check, print, back up and restore what a host keeps: its sessions, its open
+canvases and what providers saved. Tokens are not included.
 
-These commands change nothing, and a host can run meanwhile. To restore a
-backup, stop the host, move store.db and all files whose names begin with
-store.db away, and copy the backup to store.db.`,
+check, dump and backup change nothing, and a host can run meanwhile. restore
+puts a backup into the folder of a host that was stopped.`,
 		Args: term.UnknownSubcommand,
-	}, checkCommand(env), dumpCommand(env), backupCommand(env))
+	}, checkCommand(env), dumpCommand(env), backupCommand(env), restoreCommand(env))
 }
 
 func checkCommand(env *term.Env) *cobra.Command {
@@ -51,9 +52,13 @@ missing.`, func(ctx context.Context, file, _ string) error {
 
 func backupCommand(env *term.Env) *cobra.Command {
 	return subcommand(env, "backup", "FILE", "Copy the store into a new file", `Verify the store, copy it into a new file, and verify the copy. An existing file
-is not overwritten. With --json it prints the object of state check, for the
-copy.`, func(ctx context.Context, file, to string) error {
-		r, err := sqlitestore.Backup(ctx, file, to)
+is not overwritten. The files of pages that agents wrote go into the folder
+FILE.pages beside it, which "state restore FILE" also reads.
+
+Tokens, the keys and records of --aam and --aam-site, and the folders of
+extensions are not copied. With --json it prints the object of state check, for
+the copy.`, func(ctx context.Context, file, to string) error {
+		r, err := backup(ctx, file, to)
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s already exists; choose another name for the copy", term.Printable(to))
 		}
@@ -62,6 +67,22 @@ copy.`, func(ctx context.Context, file, to string) error {
 		}
 		return printReport(env, "copied", r)
 	})
+}
+
+// backup copies the store and the files of pages. A running host adds and removes files:
+// those that the copy of the store names were there before or after it was made.
+func backup(ctx context.Context, file, to string) (r sqlitestore.Report, err error) {
+	if _, err := os.Lstat(to); err == nil {
+		return r, fs.ErrExist
+	}
+	pages := filepath.Join(filepath.Dir(file), pagesFolder)
+	if err := copyFolder(pages, filesOf(to)); err != nil {
+		return r, err
+	}
+	if r, err = sqlitestore.Backup(ctx, file, to); err != nil {
+		return r, err
+	}
+	return r, copyFolder(pages, filesOf(to))
 }
 
 // subcommand returns a command of state with the flags that all of them have. arg is the

@@ -37,6 +37,9 @@ type State struct {
 	// RuntimeToken opens the endpoint of browser pages, and nothing else; "" until it is
 	// needed first. The checksum leaves it out, so that earlier versions can read the file.
 	RuntimeToken string `json:"runtimeToken,omitzero"`
+	// TicketKey is the key of the tickets with which chats show canvases. The checksum leaves
+	// it out, as it does RuntimeToken.
+	TicketKey string `json:"ticketKey,omitzero"`
 	// Port is the port of the last run; 0 before the first one.
 	Port int `json:"port,omitzero"`
 	// Generation is what the last run registered with at a relay; 0 before the first
@@ -220,6 +223,15 @@ func (s *State) SetToken(role, secret string) error {
 	}
 	*s = now
 	return nil
+}
+
+// EnsureTicketKey makes the key of tickets up if there is none. If it cannot be kept, for
+// example on a full disk, it is good for this run.
+func (s *State) EnsureTicketKey() {
+	if s.TicketKey == "" {
+		s.TicketKey = newToken()
+		_ = s.save()
+	}
 }
 
 // EnsureRuntimeToken makes the runtime token up if there is none, and keeps it.

@@ -1,6 +1,8 @@
 package term
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -53,3 +55,7 @@ func HintFor(e *canvas.Error) string {
 		"{alternatives}", strings.Join(e.Candidates, " or --host "),
 	).Replace(hints[e.Code])
 }
+
+// Codes returns the codes that have a hint, sorted. What a failure fills into a hint is in
+// braces.
+func Codes() []string { return slices.Sorted(maps.Keys(hints)) }

@@ -1,0 +1,131 @@
+package docs
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Tables are what the reference is made from.
+type Tables struct {
+	// Errors are the codes of failures with what to do.
+	Errors []Error
+	// Metrics are the numbers of /metrics.
+	Metrics []Metric
+}
+
+// Error is a code of a failure.
+type Error struct {
+	// Code is its stable name.
+	Code string
+	// Remedy says what to do; "" if the message of the failure says it.
+	Remedy string
+}
+
+// Metric is a number that a host or a relay publishes.
+type Metric struct {
+	// Name is its name in /metrics.
+	Name string
+	// Kind is gauge or counter.
+	Kind string
+	// Help says what it counts.
+	Help string
+}
+
+// commands yields the commands below root that people see, depth first, root included.
+func commands(root *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) { visit(root, yield) }
+}
+
+func visit(cmd *cobra.Command, yield func(*cobra.Command) bool) bool {
+	if cmd.Hidden || !yield(cmd) {
+		return cmd.Hidden
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.Name() != "help" && !visit(sub, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// flags returns the flags of a command that its help shows, sorted by name.
+func flags(cmd *cobra.Command) (all []*pflag.Flag) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			all = append(all, f)
+		}
+	})
+	return all
+}
+
+// flagText returns what a user types for a flag, and what it does.
+func flagText(f *pflag.Flag) (typed, usage string) {
+	argument, usage := pflag.UnquoteUsage(f)
+	typed = "--" + f.Name
+	if f.Shorthand != "" {
+		typed = "-" + f.Shorthand + ", " + typed
+	}
+	if argument != "" {
+		typed += " " + argument
+	}
+	if shown := f.DefValue; !slices.Contains([]string{"", "0", "0s", "false", "[]"}, shown) && !strings.Contains(usage, "(default") {
+		usage += fmt.Sprintf(" (default %s)", shown)
+	}
+	return typed, usage
+}
+
+func commandsPage(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("# Commands and flags\n\nEvery command of this version. `--help` prints the same, for one command.\n")
+	for cmd := range commands(root) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n```\n%s\n```\n", cmd.CommandPath(), cmd.Short, cmd.UseLine())
+		if cmd.Long != "" {
+			fmt.Fprintf(&b, "\n```\n%s\n```\n", cmd.Long)
+		}
+		if cmd.Example != "" {
+			fmt.Fprintf(&b, "\n```\n%s\n```\n", cmd.Example)
+		}
+		if all := flags(cmd); len(all) > 0 {
+			b.WriteString("\n")
+			for _, f := range all {
+				typed, usage := flagText(f)
+				fmt.Fprintf(&b, "- `%s`: %s\n", typed, escaped(usage))
+			}
+		}
+	}
+	return b.String()
+}
+
+func errorsPage(tables Tables) string {
+	var b strings.Builder
+	b.WriteString("# Errors\n\nA failure is printed as `code: what failed and why`. With `--json` it is one object on standard error. Exit status 1 is a failure, 2 is a command line that the program does not accept.\n\n")
+	for _, e := range tables.Errors {
+		remedy := e.Remedy
+		if remedy == "" {
+			remedy = "The message says what to do."
+		}
+		fmt.Fprintf(&b, "- `%s`: %s\n", e.Code, escaped(remedy))
+	}
+	b.WriteString("\nIf the message does not help, `ahp-canvas doctor` checks the host, the tokens, the browser and the folders.\n")
+	return b.String()
+}
+
+func metricsPage(tables Tables) string {
+	var b strings.Builder
+	b.WriteString("# Metrics\n\n`--admin 127.0.0.1:9090` serves `/metrics` for Prometheus and `/healthz`, with `serve` and with `relay`. Names that begin with `go_` and `process_` are those of every Go program.\n\n")
+	for _, m := range tables.Metrics {
+		fmt.Fprintf(&b, "- `%s` (%s): %s\n", m.Name, m.Kind, escaped(m.Help))
+	}
+	b.WriteString("\nA dashboard for Grafana and alert rules for Prometheus are in `cmd/ahp-canvas/packaging/monitoring` of the sources. [What to do when an alert fires](topic:operate#when-an-alert-fires).\n")
+	return b.String()
+}
+
+// escaped keeps Markdown from reading a plain text as its own.
+func escaped(text string) string {
+	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "`", "\\`", "\n", " ").Replace(text)
+}
