@@ -102,8 +102,8 @@ func TestSealedMessagesOfAPage(t *testing.T) {
 	}
 }
 
-// exchangeSealed sends texts of sizes over the page's socket and returns "" once each has
-// come back.
+// exchangeSealed sends texts of sizes over the page's socket, and returns "" once it has
+// received each.
 const exchangeSealed = `(async (sizes) => {
 	const words = "sealed ünïcode 𝄞 text ".repeat(220_000);
 	const texts = sizes.map((n, i) => words.slice(i %% 7, i %% 7 + n).toWellFormed());
