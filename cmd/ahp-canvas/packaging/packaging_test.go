@@ -56,14 +56,14 @@ func visit(v any, member string, fn func(member, text string)) {
 	}
 }
 
-// TestReleaseFiles checks that each file of the configuration exists. Those in generated are
+// TestReleaseFiles checks that each file of the configuration exists. Those in dist/prepared are
 // what prepare.sh writes.
 func TestReleaseFiles(t *testing.T) {
 	t.Parallel()
 	const here = "cmd/ahp-canvas/packaging/"
-	written := map[string]bool{"generated/THIRD_PARTY_LICENSES.txt": true, "generated/SIZES.txt": true, "generated/man/*.1": true, "generated/man.gz/*.1.gz": true, "generated/completions/*": true}
+	written := map[string]bool{"dist/prepared/THIRD_PARTY_LICENSES.txt": true, "dist/prepared/SIZES.txt": true, "dist/prepared/man/*.1": true, "dist/prepared/man.gz/*.1.gz": true, "dist/prepared/completions/*": true}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		written["generated/completions/ahp-canvas."+shell] = true
+		written["dist/prepared/completions/ahp-canvas."+shell] = true
 	}
 	prepare := text(t, "prepare.sh")
 	found := 0
@@ -73,7 +73,7 @@ func TestReleaseFiles(t *testing.T) {
 		}
 		found++
 		if own, ok := strings.CutPrefix(name, here); ok && written[own] {
-			if part := strings.TrimPrefix(filepath.Dir(own)+"/", "generated"); !strings.Contains(prepare, `$out"`+part) && !strings.Contains(prepare, `$out`+part) {
+			if part := strings.TrimPrefix(filepath.Dir(own)+"/", "dist/prepared"); !strings.Contains(prepare, `$out"`+part) && !strings.Contains(prepare, `$out`+part) {
 				t.Errorf("prepare.sh does not write %s", name)
 			}
 			return

@@ -39,6 +39,7 @@ type options struct {
 	limits        listener.Limits
 	memory        byteSize
 	logLevel      slog.Level
+	otlp          otlp
 	aap           aapOptions
 	aam           aamOptions
 	bridge        bridgeOptions
@@ -74,6 +75,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
 	o.a2ui.flags(cmd)
+	o.otlp.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
@@ -110,6 +112,9 @@ func (o *options) check() error {
 		return term.Usagef("--memory %s: want at least %s", o.memory, leastMemory)
 	}
 	if err := o.checkName(); err != nil {
+		return err
+	}
+	if err := o.otlp.check(); err != nil {
 		return err
 	}
 	if err := o.aap.check(); err != nil {
