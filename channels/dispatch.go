@@ -154,15 +154,17 @@ func (tx *Tx) dispatchAbsent(from *Subscriber, kind *Kind, uri string, enc *ahp.
 }
 
 // Refuse returns an action to its sender alone, with the reason. The entry has a
-// sequence number and changes no state; it is retained for the sender's client id.
+// sequence number, unless its kind is Unnumbered, and changes no state; it is retained for the sender's client id.
 func (tx *Tx) Refuse(from *Subscriber, uri string, enc *ahp.EncodedAction, origin *ahp.Origin, reason string) {
-	tx.l.seq++
-	e := newEntry(tx.l.seq, uri, enc, origin, reason, Sender(from))
+	kind := tx.l.Kind(uri)
+	e := newEntry(tx.number(kind), uri, enc, origin, reason, Sender(from))
 	e.of = tx.l.channels[uri]
 	e.frame.Init(tx.l.memory, budget.Queues, int64(e.frame.Size()))
 	// A refused message is retained with the state changes, because it answers a
 	// dispatch: a flood of messages must not evict it.
-	tx.l.states.add(e)
+	if kind == nil || !kind.Unnumbered {
+		tx.l.states.add(e)
+	}
 	tx.l.fanout.flush()
 	from.Sink.Deliver(e.frame)
 }

@@ -3,6 +3,7 @@ package channels
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
@@ -37,6 +38,7 @@ type Log struct {
 	sequence    *Sequence // nil if numbers are not reserved
 	memory      *budget.Ledger
 	fanout      fanout
+	conns       atomic.Uint64 // the newest ConnID
 
 	mu       sync.Mutex
 	tx       Tx // the only one; it is reused
@@ -91,6 +93,10 @@ func (l *Log) AddKind(k *Kind) {
 	}
 	l.kinds[k.Scheme] = k
 }
+
+// NextConn returns the id of a new connection. All connections of a log have theirs from
+// here: it distinguishes the members of an audience and the Views of a canvas.
+func (l *Log) NextConn() ConnID { return ConnID(l.conns.Add(1)) }
 
 // Flush delivers published entries that still wait for the fan-out goroutine. A
 // connection calls it before it queues a frame that is not from the log, so that

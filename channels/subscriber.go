@@ -33,6 +33,13 @@ type Auditor interface {
 	Audit(channel, action string, refused error)
 }
 
+// Ender is a Sink that learns which of its channels were removed.
+type Ender interface {
+	// Ended is called after a channel to which the connection was subscribed is removed.
+	// It is called under the log's lock and must return at once.
+	Ended(channel string)
+}
+
 // Meter is a Sink that learns what its connection's dispatches cost.
 type Meter interface {
 	// Dispatched is called without locks after a dispatch.

@@ -58,7 +58,7 @@ func (c *channel) disown(child *channel) {
 }
 
 // Remove removes a channel, its subscriptions, and the channels that it owns.
-// Subscribers are not notified: the protocol has no envelope for it.
+// Clients are not notified: the protocol has no envelope for it. A Sink can be an [Ender].
 func (tx *Tx) Remove(uri string) {
 	c := tx.l.channels[uri]
 	if c == nil {
@@ -70,6 +70,9 @@ func (tx *Tx) Remove(uri string) {
 	}
 	for _, s := range slices.Clone(c.subs.all) {
 		tx.end(s, c)
+		if e, ok := s.Sink.(Ender); ok {
+			e.Ended(uri)
+		}
 	}
 	slices.SortFunc(c.owns, func(a, b *channel) int { return strings.Compare(a.uri, b.uri) })
 	for _, child := range c.owns {
@@ -108,17 +111,26 @@ func (tx *Tx) publish(c *channel, enc *ahp.EncodedAction, origin *ahp.Origin, to
 	if outcome == Applied {
 		c.setState(after, tx.l.memory)
 	}
-	tx.l.seq++
-	e := newEntry(tx.l.seq, c.uri, enc, origin, "", to)
+	e := newEntry(tx.number(c.kind), c.uri, enc, origin, "", to)
 	e.of = c
 	e.frame.Init(tx.l.memory, budget.Queues, int64(e.frame.Size()))
-	tx.retain(e)
+	if !c.kind.Unnumbered {
+		tx.retain(e)
+	}
 	tx.deliver(c, e)
 	tx.deliverUnsubscribed(c, e, also)
 	if c.kind.After != nil {
 		c.kind.After(tx, c.uri, before, c.state, enc.Action)
 	}
 	return nil
+}
+
+// number returns the sequence number of the next entry of a kind.
+func (tx *Tx) number(kind *Kind) int64 {
+	if kind == nil || !kind.Unnumbered {
+		tx.l.seq++
+	}
+	return tx.l.seq
 }
 
 // deliveryBytes is how many bytes of a delivery count as one.

@@ -50,3 +50,16 @@ var (
 	// ErrForbidden: the token is for another audience or another host.
 	ErrForbidden = errors.New("this token is not valid for this endpoint or host")
 )
+
+// Authorizers are several kinds of tokens: the first that knows a token decides.
+type Authorizers []Authorizer
+
+// Authorize asks each in turn until one knows the token (see [Authorizer]).
+func (a Authorizers) Authorize(ctx context.Context, audience Audience, token, host string) (Grant, error) {
+	for _, one := range a {
+		if grant, err := one.Authorize(ctx, audience, token, host); !errors.Is(err, ErrUnknownToken) {
+			return grant, err
+		}
+	}
+	return Grant{}, ErrUnknownToken
+}

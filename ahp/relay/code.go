@@ -31,6 +31,9 @@ var (
 	ErrSuperseded = errors.New("a newer registration of this host took over")
 	// ErrBusy: the host does not read its control connection.
 	ErrBusy = errors.New("the host is busy")
+	// ErrUnavailable: the directory cannot reach the other edges, so the host might be
+	// registered or not; try again later.
+	ErrUnavailable = errors.New("the relay cannot look for the host now")
 )
 
 // relayedClose returns the close for one end of a lane after the other end ended

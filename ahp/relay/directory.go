@@ -3,12 +3,13 @@ package relay
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Directory knows where hosts are registered and delivers offers of lanes to
 // them. [NewDirectory] returns the one for a single edge. A directory that
-// several edges share delivers offers over the network; the host then dials the
-// edge that the offer names, so messages of a lane never pass the directory.
+// several edges share is a [Fleet] and delivers offers over the network; the host then
+// dials the edge that the offer names, so messages of a lane never pass the directory.
 type Directory interface {
 	// Register adds a registration until the returned function is called, which
 	// is idempotent. It notifies an older registration of the host, and returns
@@ -16,8 +17,23 @@ type Directory interface {
 	Register(ctx context.Context, r Registration) (remove func(), err error)
 	// Signal delivers an offer to the host and returns the generation of the
 	// registration that received it. It returns ErrOffline or ErrBusy without
-	// waiting.
+	// waiting for the host, and ErrUnavailable if it cannot know whether the host is
+	// registered.
 	Signal(ctx context.Context, host string, o Offer) (generation int64, err error)
+}
+
+// Fleet is a Directory that several edges share.
+type Fleet interface {
+	Directory
+	// Watch calls registered with the generation of every registration of the host at
+	// another edge, until stop is called. The function must not block.
+	Watch(host string, registered func(generation int64)) (stop func())
+	// Unsettled returns when hosts were last moving between edges: an edge started or
+	// began to drain, or this edge was cut off. For EdgeOptions.StartupGrace from then on,
+	// a host without a registration might be on its way.
+	Unsettled() time.Time
+	// Leave announces that this edge drains.
+	Leave()
 }
 
 // Registration is a host with a control connection. Its functions do not block.
@@ -26,6 +42,10 @@ type Registration struct {
 	Host string
 	// Generation distinguishes runs of the host: a newer run has a larger one.
 	Generation int64
+	// Connection numbers the control connections of one run of the host: of two
+	// registrations with one generation, the larger number is the later one. 0 is a host
+	// that does not number them.
+	Connection int64
 	// Signal passes an offer to the host, or returns ErrBusy.
 	Signal func(Offer) error
 	// Superseded is called with the generation of the registration that replaced

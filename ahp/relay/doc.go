@@ -31,7 +31,8 @@
 //
 // The first message of a lane is the edge's {"type":"open","subject":"…",
 // "clientId":"…"}, which identifies the client by its token. All further messages
-// are between client and host.
+// are between client and host: text messages, or binary ones that the two have sealed
+// (package seal), which the edge cannot read.
 //
 // # Guarantees
 //

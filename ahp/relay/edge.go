@@ -19,6 +19,7 @@ type Edge struct {
 	opts    EdgeOptions
 	clients *ws.Guard // checks addresses at the client endpoint
 	machine *ws.Guard // at the other two, which refuse web pages
+	fleet   Fleet     // opts.Directory, if several edges share it; otherwise nil
 	count   counters
 	quotas  quotas
 	key     [32]byte // of the names of people
@@ -29,13 +30,17 @@ type Edge struct {
 
 	mu        sync.Mutex // guards the fields below; no callback runs under it
 	closed    bool
+	draining  bool
 	lanes     map[string]*lane         // by id, from the offer to the end
 	waiting   int                      // lanes whose host has not dialed back yet
 	hosts     map[string]*registration // the newest registration of each host
 	control   int                      // control connections, registered or not
 	dialed    map[string]int           // control connections by host
-	returned  map[string]bool          // hosts that registered before graceEnds
-	graceEnds time.Time                // until then clients wait for an absent host
+	returned  map[string]time.Time     // when hosts last registered, during a grace period
+	newest    map[string]int64         // the newest generation at other edges, of the watched hosts
+	graceEnds time.Time                // until then clients wait for an absent host; see startup.go
+
+	watches watches
 }
 
 // New makes an edge. It panics if opts has no Authorizer.
@@ -52,9 +57,12 @@ func New(opts EdgeOptions) *Edge {
 		hosts:   map[string]*registration{},
 		dialed:  map[string]int{},
 
-		returned:  map[string]bool{},
+		returned:  map[string]time.Time{},
+		newest:    map[string]int64{},
 		graceEnds: time.Now().Add(opts.StartupGrace),
+		watches:   watches{hosts: map[string]*watch{}},
 	}
+	e.fleet, _ = opts.Directory.(Fleet)
 	_, _ = rand.Read(e.key[:]) // never fails
 	e.count.init()
 	e.quotas.init(opts)

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -34,7 +35,8 @@ type lane struct {
 	hostConn    *ws.Conn
 	hostArrived chan struct{} // closed when hostConn is set
 
-	hostReturned chan struct{} // closed when the host registers for the first time, see startup.go
+	hostReturned chan struct{} // receives when the host registers, see startup.go
+	traffic      traffic
 }
 
 // serveClient accepts a client and makes a lane for it. It reports errors after
@@ -71,6 +73,10 @@ type origin struct {
 // admit serves a client until it disconnects.
 func (e *Edge) admit(client *ws.Conn, host string, grant Grant, from origin) {
 	defer client.Wait()
+	if e.isDraining() {
+		e.reject(client, RefusedClosing, goingAway)
+		return
+	}
 	ctx, end := context.WithCancelCause(e.ctx)
 	defer end(nil)
 	place, why := e.quotas.take(host, grant, from.addr, from.opened, func() { e.count.evicted.Add(1); end(evicted) })
@@ -84,11 +90,14 @@ func (e *Edge) admit(client *ws.Conn, host string, grant Grant, from origin) {
 	if grant.Valid != nil {
 		defer context.AfterFunc(grant.Valid, func() { l.end(withdrawn) })()
 	}
+	defer e.watch(host)()
+	began := time.Now()
 	why, err := e.connectHost(l)
 	if err != nil {
 		e.reject(client, why, err)
 		return
 	}
+	e.count.joined.note(time.Since(began))
 	e.join(l)
 }
 
@@ -103,6 +112,7 @@ var limitReasons = map[Reason]string{
 var (
 	withdrawn  = &ws.CloseError{Code: CodeWithdrawn, Reason: "the token was withdrawn or has expired"}
 	superseded = &ws.CloseError{Code: CodeSuperseded, Reason: "the host restarted"}
+	unknown    = &ws.CloseError{Code: ws.CodeTryLater, Reason: "the relay cannot look for this host now; try again"}
 	offline    = &ws.CloseError{Code: CodeHostOffline, Reason: "host offline"}
 	noAnswer   = &ws.CloseError{Code: CodeHostOffline, Reason: "the host did not answer"}
 	clientGone = &ws.CloseError{Code: CodePeerLost, Reason: "the client disconnected"}
@@ -112,7 +122,7 @@ var (
 func (e *Edge) newLane(ctx context.Context, end context.CancelCauseFunc, client *ws.Conn, host string, grant Grant, person string) *lane {
 	l := &lane{
 		id: e.opts.NewSecret(), secret: e.opts.NewSecret(), host: host, grant: grant, person: person, client: client,
-		ctx: ctx, end: end, hostArrived: make(chan struct{}), hostReturned: make(chan struct{}),
+		ctx: ctx, end: end, hostArrived: make(chan struct{}), hostReturned: make(chan struct{}, 1),
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -140,17 +150,19 @@ func (e *Edge) person(grant Grant, from origin, in *place) string {
 // first.
 func (e *Edge) connectHost(l *lane) (Reason, *ws.CloseError) {
 	defer l.watchClient()()
-	mayReturn := e.mayReturn(l.host) // before offerLane: a host that registers in between closes hostReturned
-	reason, refusal := e.offerLane(l)
-	switch {
-	case reason != RefusedOffline || !mayReturn:
+	for {
+		mayReturn := e.mayReturn(l.host) // before offerLane: a host that registers in between is in hostReturned
+		reason, refusal := e.offerLane(l)
+		switch {
+		case reason != RefusedOffline || !mayReturn:
+			return reason, refusal
+		case e.awaitHost(l):
+			continue
+		case l.ctx.Err() != nil:
+			return l.refused()
+		}
 		return reason, refusal
-	case e.awaitHost(l):
-		return e.offerLane(l)
-	case l.ctx.Err() != nil:
-		return l.refused()
 	}
-	return reason, refusal
 }
 
 // watchClient ends the lane if its client disconnects while it waits for the host: an
@@ -183,6 +195,8 @@ func (e *Edge) offerLane(l *lane) (Reason, *ws.CloseError) {
 		return RefusedOffline, offline
 	case errors.Is(err, ErrBusy):
 		return RefusedNoAnswer, noAnswer
+	case errors.Is(err, ErrUnavailable):
+		return RefusedUnknown, unknown
 	case err != nil && ctx.Err() == nil:
 		e.opts.Logger.Error("cannot signal the host", "host", l.host, "err", err)
 		return RefusedInternal, noAnswer
@@ -224,9 +238,12 @@ func (l *lane) cause() *ws.CloseError {
 func (e *Edge) setGeneration(l *lane, generation int64) {
 	e.mu.Lock()
 	l.generation = generation
-	newest := e.hosts[l.host]
+	newest := e.newest[l.host]
+	if r := e.hosts[l.host]; r != nil {
+		newest = max(newest, r.generation)
+	}
 	e.mu.Unlock()
-	if newest != nil && newest.generation > generation {
+	if newest > generation {
 		l.end(superseded)
 	}
 }
@@ -250,10 +267,14 @@ func (e *Edge) serveLane(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	hello := message{Type: typeOpen, Subject: l.grant.Subject, ClientID: l.grant.ClientID, Person: l.person}
+	if e.fleet != nil {
+		hello.Client, hello.Lanes = clientName(l.grant), cmp.Or(l.grant.Lanes, e.opts.LanesPerClient)
+	}
 	err = conn.WriteBatch([][]byte{hello.encode()})
 	e.mu.Lock()
 	late := l.forgotten || err != nil
 	if !late {
+		l.traffic.note(false)
 		l.hostConn = conn
 		e.waiting--
 		close(l.hostArrived)
@@ -309,8 +330,10 @@ func (e *Edge) join(l *lane) {
 	})
 	defer stop()
 	var wg sync.WaitGroup
-	wg.Go(func() { e.forward(l.client, l.hostConn, &e.count.toClients) })
-	e.forward(l.hostConn, l.client, &e.count.toHosts)
+	wg.Go(func() {
+		e.forward(l.client, l.hostConn, func(n int) { e.count.toClients.Add(uint64(n)); l.traffic.note(false) })
+	})
+	e.forward(l.hostConn, l.client, func(n int) { e.count.toHosts.Add(uint64(n)); l.traffic.note(true) })
 	wg.Wait()
 	l.hostConn.Wait()
 	for _, err := range []error{l.client.Err(), l.hostConn.Err()} {
@@ -323,12 +346,10 @@ func (e *Edge) join(l *lane) {
 	e.opts.Logger.Debug("lane ended", "host", l.host, "lane", l.id, "after", time.Since(began), "client", l.client.Err(), "other", l.hostConn.Err())
 }
 
-type adder interface{ Add(uint64) uint64 }
-
 // forward copies in one direction and closes each end with the cause of the
 // other. If both have ended, Close has no effect.
-func (e *Edge) forward(dst, src *ws.Conn, count adder) {
-	_ = ws.Forward(dst, src, func(n int) { count.Add(uint64(n)) })
+func (e *Edge) forward(dst, src *ws.Conn, forwarded func(int)) {
+	_ = ws.Forward(dst, src, forwarded)
 	if err := src.Err(); err != nil {
 		dst.Close(relayedClose(err))
 	}

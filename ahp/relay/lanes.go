@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +22,7 @@ type laneSet struct {
 
 	mu       sync.Mutex
 	count    int
+	clients  map[string]int // lanes by LaneInfo.client
 	draining bool
 	conns    map[*ws.Conn]struct{}
 }
@@ -30,6 +30,7 @@ type laneSet struct {
 func (s *laneSet) init(opts UplinkOptions) {
 	s.limit, s.grace = opts.MaxLanes, opts.Drain
 	s.dials = make(chan struct{}, opts.Dials)
+	s.clients = map[string]int{}
 	s.conns = map[*ws.Conn]struct{}{}
 	s.ctx, s.end = context.WithCancel(context.Background())
 }
@@ -110,8 +111,30 @@ func (s *laneSet) closeAll(how *ws.CloseError) {
 	}
 }
 
-// edge returns the URL of the edge that an offer names.
-func (u *Uplink) edge(named string) (*url.URL, error) {
+// countClient counts a lane of a client's token, which can have others at other edges. It
+// returns false if the token has as many lanes as the relay allows it.
+func (s *laneSet) countClient(client string, limit int) (release func(), ok bool) {
+	if client == "" || limit <= 0 {
+		return func() {}, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clients[client] >= limit {
+		return nil, false
+	}
+	s.clients[client]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.clients[client]--; s.clients[client] == 0 {
+			delete(s.clients, client)
+		}
+	}, true
+}
+
+// edge returns the URL of the edge that an offer names. The fleet's edges are those that the
+// relay listed.
+func (u *Uplink) edge(named string, fleet Edges) (*url.URL, error) {
 	if named == "" {
 		return u.base, nil
 	}
@@ -119,8 +142,14 @@ func (u *Uplink) edge(named string) (*url.URL, error) {
 	if err != nil || at.Scheme != u.base.Scheme || at.User != nil {
 		return nil, fmt.Errorf("relay: the edge of an offer is not a %s URL without user", u.base.Scheme)
 	}
-	if at.Host != u.base.Host && !slices.Contains(u.opts.Edges, at.Host) {
-		return nil, fmt.Errorf("relay: an offer names the edge %q, which is not in UplinkOptions.Edges", at.Host)
+	ours, theirs := u.opts.Edges, fleet
+	if ours.Empty() {
+		ours = theirs
+	} else if theirs.Empty() {
+		theirs = ours
+	}
+	if at.Host != u.base.Host && !(ours.Allows(named) && theirs.Allows(named)) {
+		return nil, fmt.Errorf("relay: an offer names the edge %q, which is not in the list of this relay's edges; compare --relay-edges of the host with --edges of the relay", at.Host)
 	}
 	return at, nil
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // required describes the members that decode requires, by type.
-var required = map[string]string{typeRegister: "generation", typeLane: "lane or secret", typeDecline: "lane"}
+var required = map[string]string{typeRegister: "generation or connection", typeLane: "lane or secret", typeDecline: "lane"}
 
 // messageLimit limits a relay message in bytes.
 const messageLimit = 4 << 10
@@ -30,6 +30,12 @@ type message struct {
 	Type string `json:"type"`
 	// Generation of a register: a larger number is a newer run of the host.
 	Generation int64 `json:"generation,omitzero"`
+	// Connection of a register numbers the control connections of one run, so that edges of
+	// a fleet know the later one; 0 is a host that does not number them.
+	Connection int64 `json:"connection,omitzero"`
+	// Edges of a registered are the patterns of the fleet's edges, separated by spaces (see
+	// Edges).
+	Edges string `json:"edges,omitzero"`
 	// Lane of a lane or decline.
 	Lane string `json:"lane,omitzero"`
 	// Secret opens the lane, once.
@@ -43,6 +49,10 @@ type message struct {
 	ClientID string `json:"clientId,omitzero"`
 	// Person of an open tells the people apart who share the client's token.
 	Person string `json:"person,omitzero"`
+	// Client and Lanes of an open are a name for the client's token and how many lanes it may
+	// have at all edges; an edge that is alone counts them and leaves both out.
+	Client string `json:"client,omitzero"`
+	Lanes  int    `json:"lanes,omitzero"`
 }
 
 // decode parses a message and checks that it has the members that its type
@@ -58,7 +68,7 @@ func decode(data []byte) (message, error) {
 	ok := true
 	switch m.Type {
 	case typeRegister:
-		ok = m.Generation > 0
+		ok = m.Generation > 0 && m.Connection >= 0
 	case typeLane:
 		ok = ValidName(m.Lane) && m.Secret != ""
 	case typeDecline:

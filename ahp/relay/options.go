@@ -38,6 +38,9 @@ type EdgeOptions struct {
 	// URL is where hosts of other edges dial this edge's lanes, such as
 	// wss://edge-1.example; "" for a single edge.
 	URL string
+	// Edges are the URLs of the fleet's edges, which the edge sends to its hosts: they dial
+	// no others.
+	Edges Edges
 
 	// LanesPerHost limits the lanes of one host (256).
 	LanesPerHost int
@@ -78,8 +81,8 @@ type EdgeOptions struct {
 	// Handshake limits the time for a registration and for a host to dial back
 	// (10 s).
 	Handshake time.Duration
-	// StartupGrace is how long after New clients wait for a host that has not
-	// registered yet (10 s); negative for not at all.
+	// StartupGrace is how long after New, and after Fleet.Unsettled, clients wait for a
+	// host that has not registered since (10 s); negative for not at all.
 	StartupGrace time.Duration
 	// WriteStall is how long an end of a lane can take no data before it is
 	// closed (20 s).

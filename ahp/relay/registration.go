@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -18,8 +19,14 @@ type registration struct {
 	edge       *Edge
 	host       string
 	generation int64
+	connection int64 // its number in the host's run; 0 if the host does not number them
 	conn       *ws.Conn
-	offers     chan Offer // full if the host does not read, which is ErrBusy
+
+	mu     sync.Mutex
+	offers []Offer       // at most LanesPerHost: more if the host does not read, which is ErrBusy
+	moving bool          // the host must register elsewhere
+	moved  bool          // its run has registered at another edge
+	wake   chan struct{} // receives when offers or moving have changed
 }
 
 // Limits on the messages of a host on its control connection, per second and at
@@ -37,7 +44,7 @@ func (e *Edge) serveHost(w http.ResponseWriter, r *http.Request, host string) {
 		e.refused(RefusedUpgrade)
 		return
 	}
-	reg := &registration{edge: e, host: host, conn: conn, offers: make(chan Offer, e.opts.LanesPerHost)}
+	reg := &registration{edge: e, host: host, conn: conn, wake: make(chan struct{}, 1)}
 	if !e.start(func() { reg.serve(grant) }) {
 		e.reject(conn, RefusedClosing, goingAway)
 		conn.Wait()
@@ -50,6 +57,10 @@ func (r *registration) serve(grant Grant) {
 	defer context.AfterFunc(r.edge.ctx, func() { r.conn.Close(goingAway.Code, goingAway.Reason) })()
 	if grant.Valid != nil {
 		defer context.AfterFunc(grant.Valid, func() { r.conn.Close(withdrawn.Code, withdrawn.Reason) })()
+	}
+	if r.edge.isDraining() {
+		r.edge.reject(r.conn, RefusedClosing, goingAway)
+		return
 	}
 	if why := r.edge.admitHost(r.host); why != "" {
 		r.edge.reject(r.conn, why, &ws.CloseError{Code: CodeTooMany, Reason: limitReasons[why]})
@@ -119,7 +130,7 @@ func (r *registration) readRegister() bool {
 		r.edge.reject(r.conn, RefusedUpgrade, &ws.CloseError{Code: ws.CodePolicy, Reason: "the first message must be a registration"})
 		return false
 	}
-	r.generation = m.Generation
+	r.generation, r.connection = m.Generation, m.Connection
 	return true
 }
 
@@ -134,7 +145,7 @@ func (r *registration) register() (remove func(), err error) {
 	e.hosts[r.host] = r
 	e.mu.Unlock()
 	remove, err = e.opts.Directory.Register(e.ctx, Registration{
-		Host: r.host, Generation: r.generation, Signal: r.signal, Superseded: r.superseded,
+		Host: r.host, Generation: r.generation, Connection: r.connection, Signal: r.signal, Superseded: r.superseded,
 	})
 	if err != nil {
 		r.unregister(func() {})
@@ -154,7 +165,7 @@ func (r *registration) refuse(err error) {
 }
 
 // unregister removes the registration. It ends lanes that still wait for the host
-// to dial back, unless another registration has replaced this one.
+// to dial back, unless another registration has replaced this one, here or at another edge.
 func (r *registration) unregister(remove func()) {
 	remove()
 	r.edge.mu.Lock()
@@ -163,14 +174,26 @@ func (r *registration) unregister(remove func()) {
 		delete(r.edge.hosts, r.host)
 	}
 	r.edge.mu.Unlock()
-	if current {
+	r.mu.Lock()
+	moved := r.moved
+	r.mu.Unlock()
+	if current && !moved {
 		r.edge.endLanes(func(l *lane) bool { return l.host == r.host && !l.claimed }, offline)
 	}
 }
 
 // superseded closes this registration, and the lanes of the host's runs that are
-// older than generation by.
+// older than generation by. In a fleet it does not forbid the same run to register again: a
+// host that does not number its connections could still need this one.
 func (r *registration) superseded(by int64) {
+	r.edge.count.superseded.Add(1)
+	if r.edge.fleet != nil && by == r.generation {
+		r.mu.Lock()
+		r.moved = true
+		r.mu.Unlock()
+		r.conn.Close(elsewhere.Code, elsewhere.Reason)
+		return
+	}
 	r.conn.Close(CodeSuperseded, ErrSuperseded.Error())
 	r.edge.endLanes(func(l *lane) bool { return l.host == r.host && l.generation != 0 && l.generation < by }, superseded)
 }
@@ -186,27 +209,62 @@ func (e *Edge) endLanes(match func(*lane) bool, cause *ws.CloseError) {
 	}
 }
 
+var elsewhere = &ws.CloseError{Code: ws.CodeGoingAway, Reason: "this host has a later connection"}
+
 // signal queues an offer for the host.
 func (r *registration) signal(o Offer) error {
-	select {
-	case r.offers <- o:
-		return nil
-	default:
+	r.mu.Lock()
+	full := len(r.offers) >= r.edge.opts.LanesPerHost
+	if !full {
+		r.offers = append(r.offers, o)
+	}
+	r.mu.Unlock()
+	if full {
 		return ErrBusy
 	}
+	r.wakeWriter()
+	return nil
+}
+
+// askToMove asks the host to register elsewhere. It keeps this registration until it has.
+func (r *registration) askToMove() {
+	r.mu.Lock()
+	r.moving = true
+	r.mu.Unlock()
+	r.wakeWriter()
+}
+
+func (r *registration) wakeWriter() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what has to be sent to the host.
+func (r *registration) take() (out [][]byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range r.offers {
+		out = append(out, message{Type: typeLane, Lane: o.Lane, Secret: o.Secret, Edge: o.Edge}.encode())
+	}
+	if r.moving {
+		out = append(out, message{Type: typeDrain}.encode())
+	}
+	r.offers, r.moving = nil, false
+	return out
 }
 
 // write sends the offers to the host until the connection has ended.
 func (r *registration) write(ended <-chan struct{}) {
-	first := message{Type: typeRegistered}
+	first := message{Type: typeRegistered, Edges: r.edge.opts.Edges.String()}
 	if r.conn.WriteBatch([][]byte{first.encode()}) != nil {
 		return
 	}
 	for {
 		select {
-		case o := <-r.offers:
-			m := message{Type: typeLane, Lane: o.Lane, Secret: o.Secret, Edge: o.Edge}
-			if r.conn.WriteBatch([][]byte{m.encode()}) != nil {
+		case <-r.wake:
+			if r.conn.WriteBatch(r.take()) != nil {
 				return
 			}
 		case <-ended:

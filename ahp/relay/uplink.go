@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -33,10 +34,10 @@ type UplinkOptions struct {
 	// clock went back since a run that the relay still considers alive, Run
 	// returns ErrSuperseded.
 	Generation int64
-	// Edges are the hosts (name or name:port), in addition to the one in URL, at
-	// which an offer may have the uplink dial a lane. A relay with several edges
-	// needs them.
-	Edges []string
+	// Edges are the only edges, in addition to the relay at URL, at which an offer can have
+	// the uplink dial a lane. If they are empty, the uplink trusts the list that the relay
+	// sends with each registration.
+	Edges Edges
 
 	// Serve takes over a lane: the client's messages arrive on the socket as if
 	// the client had dialed the host. Serve may return before the socket ends, but
@@ -47,6 +48,8 @@ type UplinkOptions struct {
 	Progress func(Progress)
 
 	// MaxLanes limits the lanes; the uplink declines further ones (256).
+	// It also holds the lanes of one client's token at all edges of a fleet to the limit
+	// that the relay names.
 	MaxLanes int
 	// Dials limits the concurrent dials (16).
 	Dials int
@@ -133,6 +136,10 @@ type Uplink struct {
 	opts  UplinkOptions
 	base  *url.URL
 	lanes laneSet
+
+	connections int64    // control connections so far, used by Run alone
+	left        *control // the previous connection, to a relay that drains; used by Run alone
+	lingering   sync.WaitGroup
 }
 
 // NewUplink makes an uplink, or returns an error if the options are not valid.
@@ -186,6 +193,7 @@ func NewBackoff() backoff.BackOff {
 // connection, but all have ended when Run returns.
 func (u *Uplink) Run(ctx context.Context) error {
 	err := u.keepRegistered(ctx)
+	u.lingering.Wait()
 	how, state := hostGoingAway, Draining
 	if errors.Is(err, ErrSuperseded) {
 		how, state = superseded, Superseded
@@ -209,6 +217,9 @@ func (u *Uplink) keepRegistered(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case errors.Is(err, errMoving) && time.Since(began) >= u.opts.Stable:
+			u.opts.Logger.Info("the relay drains; registering elsewhere", "host", u.opts.Host)
+			continue // without a pause, while the old connection still serves
 		case errors.Is(err, ErrSuperseded):
 			return err
 		case !registeredOnce && finalRefusal(err) != nil:

@@ -119,7 +119,11 @@ func TestAFullHostDeclines(t *testing.T) {
 // A host dials only the edges in its options: an offer must not lead it to
 // other machines.
 func TestAnOfferNamesAnEdge(t *testing.T) {
-	u, err := NewUplink(UplinkOptions{URL: "wss://relay.example/x/", Token: "t", Host: "h", Serve: echo, Edges: []string{"edge-2.example:8443"}})
+	edges, err := ParseEdges("wss://edge-2.example:8443")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := NewUplink(UplinkOptions{URL: "wss://relay.example/x/", Token: "t", Host: "h", Serve: echo, Edges: edges})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +141,7 @@ func TestAnOfferNamesAnEdge(t *testing.T) {
 		"wss://relay.example:443.x/":  "",
 		"wss://edge-2.example:84430/": "",
 	} {
-		at, err := u.edge(named)
+		at, err := u.edge(named, Edges{})
 		if (err == nil) != (want != "") || err == nil && at.String() != want {
 			t.Errorf("%q leads to %v, %v", named, at, err)
 		}

@@ -14,6 +14,23 @@ func (c *Conn) Close(code CloseCode, reason string) {
 	_ = c.out.shut(&CloseError{Code: code, Reason: reason}, true)
 }
 
+// CloseIf closes like Close if nothing is being written and idle returns true, and reports
+// whether it did. Nothing is written between the call of idle, which must not wait, and the
+// close frame.
+func (c *Conn) CloseIf(code CloseCode, reason string, idle func() bool) bool {
+	select {
+	case c.out.writing <- struct{}{}:
+	default:
+		return false
+	}
+	defer func() { <-c.out.writing }()
+	if c.Err() != nil || !idle() {
+		return false
+	}
+	_ = c.out.shut(&CloseError{Code: code, Reason: reason}, true)
+	return true
+}
+
 // Wait waits until the connection has ended, the socket is closed and all goroutines
 // of c have returned.
 func (c *Conn) Wait() { c.out.wg.Wait() }

@@ -28,6 +28,9 @@ const (
 
 	CodeTokenEnded CloseCode = 4007 // the token was revoked, replaced or has expired
 	CodeReplaced   CloseCode = 4008 // another connection of the same client took over
+
+	CodeSealBroken CloseCode = 4009 // a wrong key, or a sealed frame that was changed, repeated, moved, cut or lost
+	CodeSealNeeded CloseCode = 4010 // the host accepts sealed connections only
 )
 
 // CloseError is the cause of a connection's end.

@@ -42,7 +42,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Conn is a WebSocket connection of text messages.
+// Conn is a WebSocket connection of text messages, or of sealed ones (see Seal).
 //
 // One goroutine at a time may read, and one may write. Close, SetReadLimit and Err may
 // be called at any time. The owner of a Conn must call Close and then Wait.
@@ -54,6 +54,8 @@ type Conn struct {
 	reading   chan struct{} // a lock, a channel like writer.writing
 	message   Message       // the message being read; guarded by reading
 	ahead     []byte        // what ReadAhead read; guarded by reading
+	peeked    *peeked       // what IsBinary found; guarded by reading
+	sealed    *sealed       // nil on a clear connection
 }
 
 func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Conn {
@@ -78,8 +80,9 @@ func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Con
 // message that is being read, too.
 func (c *Conn) SetReadLimit(n int64) { c.readLimit.Store(n) }
 
-// Masks reports whether this side masks its frames, because it dialed.
-func (c *Conn) Masks() bool { return c.out.client }
+// Masks reports whether each frame of this side is encoded for this connection alone, because it
+// dialed or the connection is sealed. Then results of [Framed] cannot be written.
+func (c *Conn) Masks() bool { return c.out.client || c.sealed != nil }
 
 // Subprotocol returns the subprotocol that the handshake selected, or "".
 func (c *Conn) Subprotocol() string { return c.ws.Subprotocol() }

@@ -17,6 +17,9 @@
 //     socket took something in the first 10; CodeSlow), silence (60 s, CodeDead), and
 //     the closing handshake (1 s for each half). A testing/synctest bubble sees all
 //     these waits.
+//   - A connection can be sealed (Seal): a codec encrypts each frame, and a frame that it
+//     cannot decrypt ends the connection with CodeSealBroken. Nothing clear is written or
+//     read from then on, except control frames.
 //   - Forward copies from one accepted connection to another, with a separate
 //     frame reader and bounded memory. It never completes a message that was cut. A
 //     direction that waits for a message holds no buffer.

@@ -185,16 +185,17 @@ func TestForwardAnswersPings(t *testing.T) {
 }
 
 // decodeFrames is a simple decoder (RFC 6455 section 5.2) of messages that are in memory.
+// Each begins with its opcode.
 // ended reports that the input violates the protocol or has a close frame.
 func decodeFrames(b []byte, masked bool, limit int) (msgs [][]byte, ended bool) {
 	var cur []byte
-	in := false
+	in, kind := false, byte(0)
 	for len(b) >= 2 {
 		op, final, n, h := b[0]&15, b[0]&0x80 != 0, uint64(b[1]&127), 2
 		if b[0]&0x70 != 0 || (b[1]&0x80 != 0) != masked {
 			return msgs, true
 		}
-		if op >= 8 && (!final || n > 125 || op > 10) || op > 1 && op < 8 {
+		if op >= 8 && (!final || n > 125 || op > 10) || op > 2 && op < 8 {
 			return msgs, true
 		}
 		switch {
@@ -227,10 +228,13 @@ func decodeFrames(b []byte, masked bool, limit int) (msgs [][]byte, ended bool) 
 			}
 		}
 		b = b[h+int(n):]
+		if op > 0 && op < 8 {
+			kind = op
+		}
 		if op < 8 {
 			cur, in = append(cur, payload...), !final
 			if final {
-				msgs, cur = append(msgs, cur), nil
+				msgs, cur = append(msgs, append([]byte{kind}, cur...)), nil
 			}
 		}
 	}
@@ -246,6 +250,8 @@ func FuzzForward(f *testing.F) {
 	f.Add(append(append(frame(opText, 0), frame(opPing|bitFinal, 9)...), frame(opContinue|bitFinal, 40000)...), 70)
 	f.Add(append(frame(opText|bitFinal, 40000), frame(opClose|bitFinal, 0)...), 4096)
 	f.Add([]byte{0x82, 0x80, 0, 0, 0, 0}, 1)
+	f.Add(append(append(frame(opBinary, 200), frame(opContinue|bitFinal, 70000)...), frame(opText|bitFinal, 3)...), 1000)
+	f.Add([]byte{0x83, 0x80, 0, 0, 0, 0}, 1)
 	f.Add([]byte{0x81, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4}, 2)
 	const limit = 100_000
 	f.Fuzz(func(t *testing.T, data []byte, step int) {

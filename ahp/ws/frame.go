@@ -10,6 +10,7 @@ import (
 const (
 	opContinue = 0x0
 	opText     = 0x1
+	opBinary   = 0x2
 	opClose    = 0x8
 	opPing     = 0x9
 	opPong     = 0xA

@@ -17,6 +17,7 @@ type frameReader struct {
 	key   [4]byte
 	final byte // bitFinal if the frame is the last one of its message
 
+	kind       byte  // the opcode of the message
 	fragmented bool  // the message continues in another frame
 	begun      bool  // a piece of the message has been forwarded
 	message    int64 // bytes of the message's frames so far
@@ -61,6 +62,9 @@ func (r *frameReader) next(b []byte, limit int64) (piece, *CloseError) {
 	if n <= wholeFrame && len(b) < header+int(n) {
 		return piece{}, nil
 	}
+	if opcode != opContinue {
+		r.kind = opcode
+	}
 	r.fragmented = final == 0
 	r.message += n
 	r.left, r.pos, r.key, r.final = n, 0, key, final
@@ -72,7 +76,7 @@ func (r *frameReader) next(b []byte, limit int64) (piece, *CloseError) {
 // more returns the part of the current frame that b has behind its header.
 func (r *frameReader) more(b []byte, header int) piece {
 	n := int(min(r.left, int64(len(b)-header)))
-	p := piece{size: header + n, header: header, first: opText, key: r.key, pos: r.pos}
+	p := piece{size: header + n, header: header, first: r.kind, key: r.key, pos: r.pos}
 	if r.begun {
 		p.first = opContinue
 	}
@@ -98,12 +102,10 @@ func frameHeader(b []byte) (header int, payload int64, err *CloseError) {
 		return 0, 0, broken("a reserved bit is set")
 	case b[1]&bitMask == 0:
 		return 0, 0, broken("a client's frame without a mask")
-	case opcode > opText+1 && opcode < opClose || opcode > opPong:
+	case opcode > opBinary && opcode < opClose || opcode > opPong:
 		return 0, 0, broken("an unknown opcode")
 	case opcode >= opClose && (n > maxControl || b[0]&bitFinal == 0):
 		return 0, 0, broken("a control frame that is too long or fragmented")
-	case opcode == opText+1:
-		return 0, 0, &CloseError{Code: CodeUnsupported, Reason: "text messages only"}
 	}
 	header = 2
 	switch {

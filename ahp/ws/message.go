@@ -24,7 +24,11 @@ func (c *Conn) NextMessage() (*Message, error) {
 	}
 	c.reading <- struct{}{}
 	defer func() { <-c.reading }()
-	kind, r, err := c.ws.NextReader()
+	if c.sealed != nil {
+		c.message = Message{c: c}
+		return &c.message, c.nextSealed()
+	}
+	kind, r, err := c.nextReader()
 	if err != nil {
 		return nil, c.readFailed(err)
 	}
@@ -66,7 +70,7 @@ func (m *Message) Fill(p []byte) (n int, over bool, err error) {
 
 // read is Read under the reading lock.
 func (m *Message) read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
+	n, err := m.source().Read(p)
 	m.had += int64(n)
 	switch {
 	case m.had > m.c.readLimit.Load():
@@ -75,6 +79,14 @@ func (m *Message) read(p []byte) (int, error) {
 		return n, m.c.readFailed(err)
 	}
 	return n, err
+}
+
+// source returns what the message's bytes are read from.
+func (m *Message) source() io.Reader {
+	if m.c.sealed != nil {
+		return m.c.sealed
+	}
+	return m.r
 }
 
 // Rest returns head and the unread bytes of the message, in new memory of the exact

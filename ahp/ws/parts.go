@@ -5,8 +5,11 @@ import "iter"
 // WriteParts writes one message in several parts, which have size bytes in all. It
 // writes them in pieces of 64 KiB, without copying them into one. If the parts have
 // another size, the connection is closed with CodeInternal. The connection must be an
-// accepted one. The rest is as with WriteBatch.
+// accepted one that is not sealed. The rest is as with WriteBatch.
 func (c *Conn) WriteParts(size int, parts iter.Seq[[]byte]) error {
+	if c.sealed != nil {
+		return c.refuseClear()
+	}
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
 	c.out.writing <- struct{}{}

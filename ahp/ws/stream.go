@@ -7,6 +7,9 @@ import "io"
 // one fragment for a longer Write. If fn returns an error, the message is incomplete, so
 // the connection is closed with CodeInternal. One goroutine writes at a time.
 func (c *Conn) Stream(fn func(io.Writer) error) error {
+	if c.sealed != nil {
+		return c.streamSealed(fn)
+	}
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
 	w := &streamWriter{out: &c.out, buf: (*piece)[:maxHeader], first: opText}

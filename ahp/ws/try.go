@@ -48,23 +48,33 @@ func rawConn(nc any) syscall.RawConn {
 	return nil
 }
 
-// CanTry reports whether TryWriteBatch can take messages. It cannot with TLS, or if the
-// connection is not a socket.
-func (c *Conn) CanTry() bool { return c.out.nc.raw != nil }
+// CanTry reports whether TryWriteBatch can take messages. It cannot with TLS, if the
+// connection is sealed, or if it is not a socket.
+func (c *Conn) CanTry() bool { return c.out.nc.raw != nil && c.sealed == nil }
 
 // TryWriteBatch is WriteBatch without waiting. It returns how many messages it took. The
 // caller writes the others with WriteBatch. It takes none if another goroutine is
 // writing or the connection has ended, and it stops before a message above 64 KiB. One
 // goroutine writes at a time.
-func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) { return c.out.try(msgs, c.out.appendFrames) }
+func (c *Conn) TryWriteBatch(msgs [][]byte) (taken int) {
+	if !c.CanTry() {
+		return 0
+	}
+	return c.out.try(msgs, c.out.appendFrames)
+}
 
 // TryWriteFramed is TryWriteBatch for results of [Framed], of any length.
-func (c *Conn) TryWriteFramed(parts [][]byte) (taken int) { return c.out.try(parts, merge) }
+func (c *Conn) TryWriteFramed(parts [][]byte) (taken int) {
+	if !c.CanTry() {
+		return 0
+	}
+	return c.out.try(parts, merge)
+}
 
 // try writes messages without waiting. next encodes the first messages into space, and
 // returns the bytes and how many messages they are.
 func (w *writer) try(msgs [][]byte, next func(space []byte, msgs [][]byte) ([]byte, int)) (taken int) {
-	if w.nc.raw == nil || !w.beginTry() {
+	if !w.beginTry() {
 		return 0
 	}
 	piece := pieces.Get().(*[]byte)

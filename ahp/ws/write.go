@@ -19,6 +19,9 @@ var pieces = sync.Pool{New: func() any { b := make([]byte, 0, pieceSize); return
 // none for Options.WriteStall, the connection is closed with CodeSlow. After the end,
 // the error is the connection's *[CloseError]. One goroutine writes at a time.
 func (c *Conn) WriteBatch(msgs [][]byte) error {
+	if c.sealed != nil {
+		return c.writeSealed(msgs)
+	}
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
 	c.out.writing <- struct{}{}
@@ -50,8 +53,12 @@ func (w *writer) appendFrames(buf []byte, msgs [][]byte) ([]byte, int) {
 }
 
 // WriteFramed is WriteBatch for results of [Framed]. The connection must be an accepted
-// one, because each frame of a client is masked with another key.
+// one that is not sealed, because frames of a client are masked with different keys, and
+// sealed ones encrypted.
 func (c *Conn) WriteFramed(parts [][]byte) error {
+	if c.sealed != nil {
+		return c.refuseClear()
+	}
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
 	c.out.writing <- struct{}{}

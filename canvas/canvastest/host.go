@@ -24,8 +24,7 @@ type Host struct {
 	Sessions *session.Service // has one session, named Session
 	Canvases *engine.Engine   // runs the canvases
 
-	t      testing.TB
-	nextID channels.ConnID
+	t testing.TB
 }
 
 // New returns a host that shuts down when the test ends. It sets Options.Log. Ids are
@@ -143,9 +142,8 @@ func (h *Host) Connect(clientID string, caps ...string) *View {
 	if caps == nil {
 		caps = []string{ahp.CapabilityCanvas}
 	}
-	h.nextID++
 	v := &View{host: h, more: make(chan struct{})}
-	v.Sub = &channels.Subscriber{ID: h.nextID, ClientID: clientID, Version: ahp.V0_6_0, Caps: caps, Sink: v}
+	v.Sub = &channels.Subscriber{ID: h.Log.NextConn(), ClientID: clientID, Version: ahp.V0_6_0, Caps: caps, Sink: v}
 	return v
 }
 

@@ -94,6 +94,12 @@ func (k *connector) dial(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
+	if id := k.c.opts.Seal; id != nil {
+		if err := id.Dial(ctx, conn); err != nil {
+			conn.Wait()
+			return nil, fmt.Errorf("seal: %w", err)
+		}
+	}
 	l := &link{c: k.c, ended: make(chan struct{})}
 	l.peer = peer.New(conn, l, k.c.opts.peer())
 	l.peer.Start()

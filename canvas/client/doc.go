@@ -111,6 +111,6 @@
 // Events come from a watch and not from a callback: a callback would run on the
 // reader, where a call that waits for the host would block forever.
 //
-// The package imports canvas, session, ahp/peer, ahp/proof, ahp/ws, ahp,
+// The package imports canvas, session, ahp/peer, ahp/proof, ahp/seal, ahp/ws, ahp,
 // cenkalti/backoff, and segmentio/asm for base64 and UTF-8.
 package client

@@ -15,6 +15,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/proof"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -50,6 +51,10 @@ type Options struct {
 	// relay's then. The client proves HostToken to the host and does not send it. The host
 	// grants what HostToken does.
 	HostToken string
+
+	// Seal encrypts the connection for the host that it identifies, so that a relay cannot
+	// read it. If the other end is not that host, there is no connection. Nil does not seal.
+	Seal *seal.Identity
 
 	// Backoff makes the client reconnect automatically (see [NewBackoff]); nil
 	// leaves that to Reconnect.

@@ -11,6 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
@@ -221,4 +222,76 @@ func FuzzReceive(f *testing.F) {
 			t.Errorf("not JSON: %s", m.Params)
 		}
 	})
+}
+
+// TestNumbersRise: entries of a chat have no numbers of their own, and a client of a
+// dialect still receives rising ones, in snapshots as well.
+func TestNumbersRise(t *testing.T) {
+	tr := connect(t, "1.0.0")
+	open := session.State{Provider: "canvas", Lifecycle: session.LifecycleReady}
+	states := map[string]any{sessionURI: open, "ahp-chat:/s": map[string]any{"modifiedAt": "", "turns": []int{}, "status": 0}}
+	subscribe(t, tr, chatURI, states)
+	last := int64(0)
+	send := func(channel, tag string, a any) {
+		t.Helper()
+		e, ok := publish(t, tr, channel, tag, a)
+		if !ok || e.ServerSeq <= last {
+			t.Errorf("%s after number %d: %v %+v", tag, last, ok, e)
+		}
+		last = e.ServerSeq
+	}
+	subscribe(t, tr, sessionURI, states)
+	send(sessionURI, "session/titleChanged", map[string]string{"title": "x"})
+	send("ahp-chat:/s", "chat/draftChanged", map[string]string{"draft": "a"})
+	send("ahp-chat:/s", "chat/draftChanged", map[string]string{"draft": "b"})
+	if _, err := tr.Receive(server.Message{ID: []byte("1"), Method: "subscribe", Params: ahp.Value(`{"channel":"` + sessionURI + `"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	answer := tr.Send([]byte(`{"jsonrpc":"2.0","id":1,"result":{"snapshots":[{"resource":"` + sessionURI + `","state":` + string(ahp.MustMarshal(open)) + `,"fromSeq":2}]}}`))
+	if want := fmt.Sprintf(`"fromSeq":%d`, last); !strings.Contains(string(answer), want) {
+		t.Errorf("the snapshot is %s, want %s", answer, want)
+	}
+}
+
+// TestArtifacts: an editor of 0.9 has the open canvases as artifacts of the session, and
+// what actions lead to is what a new client gets.
+func TestArtifacts(t *testing.T) {
+	open := map[string]canvas.CanvasState{}
+	editor := func() server.Translator {
+		d, err := dialect.New(dialect.Options{
+			Address: func(channel string, _ canvas.CanvasState, _ ws.Grant) string { return "http://g.localhost/" + channel },
+			State:   func(channel string) (channels.State, bool) { s, ok := open[channel]; return s, ok },
+		}).Negotiate(ahp.Value(`{"protocolVersions":["0.9.0"],"clientInfo":{"name":"vscode-x"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Translator(ws.Grant{})
+	}
+	tr, url := editor(), "x"
+	states := map[string]any{sessionURI: session.State{Provider: "canvas", Meta: ahp.Value(`{"mine":1}`)}, "ahp-chat:/s": map[string]any{"modifiedAt": "", "turns": []int{}, "status": 0}}
+	if s := subscribe(t, tr, "canvas:/s", states); string(member(t, s, "_meta")) != `{"mine":1}` {
+		t.Fatalf("without canvases: %s", s)
+	}
+	open[canvasURI] = canvas.CanvasState{InstanceID: "c", Availability: session.Ready, URL: &url}
+	title := "Board"
+	refs := []session.OpenCanvasRef{{InstanceID: "c", Channel: canvasURI, Title: &title, Availability: session.Ready}, {InstanceID: "gone", Channel: "ahp-canvas:/gone", Availability: session.Stale}}
+	e, ok := publish(t, tr, sessionURI, "session/openCanvasesChanged", session.OpenCanvasesChanged{OpenCanvases: refs})
+	want := `{"agentHost/sessionArtifacts":[{"id":"ahp-canvas:/c","type":"website","label":"Board","isArtifact":true,"link":"http://g.localhost/ahp-canvas:/c"}],"mine":1}`
+	if tag, _ := ahp.ActionTag(e.Action); !ok || tag != "session/metaChanged" || string(member(t, e.Action, "_meta")) != want {
+		t.Errorf("the client gets %v %s, want %s", ok, e.Action, want)
+	}
+	if _, ok := publish(t, tr, sessionURI, "session/openCanvasesChanged", session.OpenCanvasesChanged{OpenCanvases: refs}); ok {
+		t.Error("it gets what it has")
+	}
+	states[sessionURI] = session.State{Provider: "canvas", Meta: ahp.Value(`{"mine":1}`), OpenCanvases: refs}
+	if s := subscribe(t, editor(), "canvas:/s", states); string(member(t, s, "_meta")) != want {
+		t.Errorf("a new client has %s", s)
+	}
+	if e, ok := publish(t, tr, sessionURI, "session/metaChanged", session.MetaChanged{Meta: ahp.Value(`{"mine":2}`)}); !ok || !strings.Contains(string(e.Action), `"mine":2`) || !strings.Contains(string(e.Action), "sessionArtifacts") {
+		t.Errorf("after another change of _meta: %v %s", ok, e.Action)
+	}
+	delete(open, canvasURI)
+	if e, ok := publish(t, tr, sessionURI, "session/openCanvasesChanged", session.OpenCanvasesChanged{OpenCanvases: []session.OpenCanvasRef{}}); !ok || string(member(t, e.Action, "_meta")) != `{"mine":2}` {
+		t.Errorf("closed: %v %s", ok, e.Action)
+	}
 }

@@ -17,6 +17,9 @@
 //   - A reconnect is answered with snapshots, never with a replay: a projection begins with
 //     a state.
 //
+// A client of the host's own version that declares capabilities.canvas.direct gets a small
+// dialect (direct.go): the url of a canvas is the address at which it can show it.
+//
 // # Spellings
 //
 // Clients name a session ahp-session:/ID or, if they take the provider from the scheme as

@@ -18,6 +18,7 @@ func (t *translator) sendAction(params ahp.Value) []byte {
 	if ahp.Unmarshal(params, &e) != nil {
 		return nil
 	}
+	unnumbered := ahp.SchemeOf(e.Channel) == chat.Scheme
 	var ok bool
 	if e.RejectionReason != "" {
 		ok = t.refusal(&e)
@@ -27,6 +28,10 @@ func (t *translator) sendAction(params ahp.Value) []byte {
 	if !ok {
 		return nil
 	}
+	if unnumbered {
+		t.unnumbered.Add(1)
+	}
+	e.ServerSeq += t.unnumbered.Load()
 	e.Channel = t.spell(e.Channel)
 	return ahp.MustMarshal(notification{"2.0", ahp.ActionNotification.Name, ahp.MustMarshal(e)})
 }
@@ -82,7 +87,14 @@ func (t *translator) sessionEntry(e *ahp.ActionEnvelope) bool {
 	switch tag {
 	case canvasesChanged:
 		return false
+	case metaChanged:
+		if t.showsArtifacts() {
+			return t.metaChanged(e, m)
+		}
 	case openCanvasesChanged:
+		if t.showsArtifacts() {
+			return t.metaChanged(e, m)
+		}
 		after, of := t.refs(m.session), chat.URI(e.Channel)
 		if !t.canvases || slices.Equal(before, after) || !t.wants(of) {
 			return false

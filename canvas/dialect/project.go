@@ -41,8 +41,9 @@ type chatSummary struct {
 	Origin     ahp.Value      `json:"origin"`
 }
 
-// session returns the state of a session.
-func (d *dialect) session(uri string, s session.State, c chat.State) object {
+// session returns the state of a session, with another _meta.
+func (d *dialect) session(uri string, s session.State, c chat.State, meta ahp.Value) object {
+	s.Meta = meta
 	o := objectOf(s)
 	for _, name := range []string{"canvases", "openCanvases"} {
 		delete(o, name)

@@ -37,6 +37,7 @@ type instance struct {
 type mirror struct {
 	session session.State
 	chat    chat.State
+	meta    ahp.Value // the session's _meta as the client has it
 }
 
 // translate replaces the result of a response, which is given decoded.
@@ -215,6 +216,10 @@ func (t *translator) answerSnapshots(r *response, o object, asked []string) erro
 			}
 		}
 	}
+	var seq int64
+	if raw, ok := o["serverSeq"]; ok && ahp.Unmarshal(raw, &seq) == nil {
+		o.set("serverSeq", seq+t.unnumbered.Load())
+	}
 	o.set("snapshots", list)
 	return r.set(o)
 }
@@ -285,6 +290,7 @@ func (t *translator) project(has map[string]snapshot, uri string) (snapshot, boo
 		return s, false
 	}
 	s.Resource = t.spell(uri)
+	s.FromSeq += t.unnumbered.Load()
 	switch ahp.SchemeOf(uri) {
 	case ahp.SchemeRoot:
 		var o object
@@ -293,7 +299,8 @@ func (t *translator) project(has map[string]snapshot, uri string) (snapshot, boo
 		}
 	case ahp.SchemeSession:
 		m := t.mirror(uri)
-		s.State = ahp.MustMarshal(t.session(uri, m.session, m.chat))
+		m.meta = t.meta(m.session)
+		s.State = ahp.MustMarshal(t.session(uri, m.session, m.chat, m.meta))
 	case chat.Scheme:
 		of := chat.SessionOf(uri)
 		m := t.mirror(of)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -55,7 +56,15 @@ type initializeParams struct {
 	ClientInfo       struct {
 		Name string `json:"name"`
 	} `json:"clientInfo,omitzero"`
-	Meta map[string]ahp.Value `json:"_meta,omitzero"`
+	Meta         map[string]ahp.Value `json:"_meta,omitzero"`
+	Capabilities map[string]ahp.Value `json:"capabilities,omitzero"`
+}
+
+// direct reports whether the client declares capabilities.canvas.direct.
+func (p initializeParams) direct() bool {
+	var declared object
+	raw, ok := p.Capabilities[ahp.CapabilityCanvas]
+	return ok && ahp.Unmarshal(raw, &declared) == nil && string(declared["direct"]) == "true"
 }
 
 // Negotiate implements [server.Dialects]. The highest offered version wins.
@@ -85,7 +94,11 @@ func (d *dialects) Negotiate(params ahp.Value) (server.Dialect, error) {
 		return nil, ahp.Errorf(ahp.CodeUnsupportedProtocolVersion, "unsupported protocol version").
 			With(ahp.UnsupportedVersionData{SupportedVersions: Supported})
 	}
-	if of == nil {
+	switch {
+	case of != nil:
+	case p.direct():
+		return direct{d}, nil
+	default:
 		return nil, nil
 	}
 	_, uris := p.Meta["vscode.ahpSessionUris"]
@@ -103,6 +116,11 @@ type dialect struct {
 	exact  string // as the client offered it
 	legacy bool   // sessions are canvas:/ID
 	cards  bool   // turns show canvases as cards
+
+	// unnumbered counts the entries of chats that the client was sent, also on earlier
+	// connections. They have no number in the host's sequence, so every number that the
+	// client is sent is higher by it.
+	unnumbered atomic.Int64
 }
 
 // Capabilities implements [server.Dialect].

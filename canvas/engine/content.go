@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
+	"os"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -288,11 +290,18 @@ func (c *Content) readError(ctx context.Context, t readTarget, err error) error 
 	return canvas.Errorf(canvas.CodeHandlerError, "the canvas could not read this resource").Wire()
 }
 
-// withoutPath returns the cause of an error of the file system: the path is from a client's
-// URI, and the log has none.
+// withoutPath returns the cause of an error that names a path or an address: they can be
+// from a client's URI, and the log has none. A cause that is not an error of the standard
+// library is the provider's own text.
 func withoutPath(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", e.Op, e.Err)
+		return fmt.Errorf("%s: %w", e.Op, withoutPath(e.Err))
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return fmt.Errorf("%s: %w", e.Op, withoutPath(e.Err))
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%s: %w", e.Op, withoutPath(e.Err))
 	}
 	return err
 }

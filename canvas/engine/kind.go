@@ -165,6 +165,16 @@ func (k *kind) instanceOf(channel string) (i *instance) {
 	return i
 }
 
+// SessionOf returns the session of a canvas's channel, "" if the canvas is not open.
+func (e *Engine) SessionOf(channel string) (uri string) {
+	e.log.View(func(*channels.ReadTx) {
+		if i := e.instances.byChannel[channel]; i != nil {
+			uri = i.key.session
+		}
+	})
+	return uri
+}
+
 func viewOf(s *channels.Subscriber) canvas.View {
 	return canvas.View{Conn: s.ID, ClientID: s.ClientID, Role: s.Role}
 }

@@ -30,7 +30,7 @@
 //
 // A canvas whose provider is a canvas.WebApp receives the requests themselves: streams,
 // uploads, ranges and WebSockets pass as they arrive. One that answers http/1 only, such
-// as a client's, receives http/1 messages of a View of the gateway. Any other canvas is read
+// as a client's, receives http/1 messages of a View of the gateway; its WebSockets are refused (501). Any other canvas is read
 // (canvas.Reader), and its pages take part in view/1 (package standalone).
 //
 // # Ownership

@@ -92,7 +92,7 @@ func newStage(t *testing.T, app http.Handler, more ...func(*host.Options)) *stag
 	transport := &http.Transport{DialContext: s.dial}
 	s.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.Cleanup(transport.CloseIdleConnections)
-	s.editor = newEditor(t, s.host.Endpoints().AHP)
+	s.editor = newEditor(t, s.host.Endpoints().AHP, `{"clientId":"editor","protocolVersions":["1.0.0"]}`)
 	return s
 }
 
@@ -152,7 +152,7 @@ func (s *stage) enter(address string) (at, cookie string) {
 	return to.String(), cookie
 }
 
-// editor is a client of AHP 1.0.
+// editor is a client, of AHP 1.0 in most tests.
 type editor struct {
 	t    *testing.T
 	conn *ws.Conn
@@ -160,7 +160,7 @@ type editor struct {
 	urls map[string]string // of canvases, by channel
 }
 
-func newEditor(t *testing.T, address string) *editor {
+func newEditor(t *testing.T, address, initialize string) *editor {
 	t.Helper()
 	conn, err := ws.Dial(t.Context(), address, ws.DialOptions{Token: "view-token"})
 	if err != nil {
@@ -169,7 +169,7 @@ func newEditor(t *testing.T, address string) *editor {
 	t.Cleanup(func() { conn.Close(ws.CodeNormal, ""); conn.Wait() })
 	conn.SetReadLimit(1 << 20)
 	e := &editor{t: t, conn: conn, urls: map[string]string{}}
-	e.call("initialize", `{"clientId":"editor","protocolVersions":["1.0.0"]}`)
+	e.call("initialize", initialize)
 	return e
 }
 
@@ -218,10 +218,13 @@ func (e *editor) next() (m message) {
 			URL  string    `json:"url,omitzero"`
 			Rest ahp.Value `json:",embed"`
 		} `json:"canvas,omitzero"`
+		URL string `json:"url,omitzero"` // of canvas/updated
 		Rest ahp.Value `json:",embed"`
 	}
 	if m.Params.Action != nil && ahp.Unmarshal(m.Params.Action, &a) == nil && a.Type == "canvas/stateChanged" {
 		e.urls[m.Params.Channel] = a.Canvas.URL
+	} else if a.URL != "" {
+		e.urls[m.Params.Channel] = a.URL
 	}
 	return m
 }

@@ -97,7 +97,7 @@ func (conn *linkConn) refused(action ahp.Value) {
 // forward sends a request over http/1.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request, c *channel) {
 	if r.Header.Get("Upgrade") != "" {
-		standalone.Fail(w, r, http.StatusNotImplemented, "WebSockets do not reach this canvas's provider.")
+		standalone.Fail(w, r, http.StatusNotImplemented, textSockets)
 		return
 	}
 	conn, err := c.link.get(r.Context(), g, c)

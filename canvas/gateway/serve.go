@@ -37,6 +37,7 @@ const (
 	textBusy       = "This canvas has too many requests at the same time."
 	textNoFile     = "This canvas has no such file."
 	textFiles      = "This canvas has no server, so it can only serve files."
+	textSockets    = "WebSockets cannot reach this canvas's provider, which answers HTTP over its connection to the host. An app that needs them has to run on the host's machine."
 	textNoWorker   = "A canvas cannot have a worker that outlives its page."
 	textUnreadable = "This file could not be read. Either the canvas's provider is not running, or it failed."
 )

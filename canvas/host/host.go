@@ -16,6 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
+	"github.com/ahp-canvas/ahp-canvas/canvas/appview"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
 	"github.com/ahp-canvas/ahp-canvas/canvas/gateway"
@@ -55,6 +56,7 @@ type Host struct {
 	history  *history.History // what happened, for people
 	server   *server.Server
 	tools    *mcp.Server
+	apps     *appview.Apps // nil if chats show nothing
 	logger   *slog.Logger
 	memory   *budget.Ledger
 	allowed  allow.Lists // what canvases may load from besides their own origin
@@ -175,7 +177,9 @@ func (h *Host) assemble() {
 	so.Credentials = shownTokens{h}
 	so.Info = &ahp.ServerInfo{Name: "ahp-canvas", Version: h.opts.Version, Title: "Canvas host"}
 	h.server = server.New(so)
+	h.apps = h.newApps()
 	h.tools = mcp.New(h.canvases, mcp.Options{
+		Apps: h.apps, List: h.opts.ListApps,
 		Session: DefaultSession, Link: h.inviteFor, People: h.People, Present: h.Present, Called: h.audit.tool, Caller: h.caller, Look: h.Look,
 		Version: h.opts.Version, Logger: h.logger, HostChecked: true,
 	})

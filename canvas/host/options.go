@@ -16,7 +16,9 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/appview"
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 	"github.com/ahp-canvas/ahp-canvas/channels/server"
 )
@@ -82,6 +84,17 @@ type Options struct {
 	// Browser makes the pictures of [Host.Look]; nil makes none. canvas/look has one. The
 	// caller closes it after the host.
 	Browser Browser
+
+	// Document makes one text of a canvas's document, with which chats show canvases (MCP
+	// Apps); onefile.Document does. If it is nil, a chat shows a card with a link for each
+	// canvas.
+	Document appview.Document
+	// TicketKey is the key of the tickets with which pages in chats show canvases. If it is
+	// empty, it is random: a chat of before a restart then shows nothing.
+	TicketKey []byte
+	// ListApps says which MCP clients see the tools of these pages in lists; mcp.AppsNever
+	// means that there are none.
+	ListApps mcp.AppList
 
 	// Store keeps sessions, open canvases and their saved data over a restart; nil
 	// keeps nothing. The caller closes it after the host.

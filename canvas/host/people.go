@@ -69,6 +69,11 @@ func (h *Host) inviteFor(session string) string {
 	if h.People(session) > 0 {
 		return ""
 	}
+	return h.invitation(session)
+}
+
+// invitation returns an invitation for a session: the newest one if it is good still.
+func (h *Host) invitation(session string) string {
 	i := &h.invited
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -117,6 +117,7 @@ func (h *Host) drain() error {
 	wg.Go(func() { closed = h.server.Close(ctx) })
 	wg.Go(func() { answered = h.tools.Shutdown(ctx) })
 	wg.Wait()
+	h.apps.Close()
 	h.expiring.Wait()
 	err := errors.Join(h.exhausted(), closed, answered, stopped, h.canvases.Shutdown(ctx), h.history.Flush(ctx), h.sessions.Shutdown(ctx))
 	if srv != nil {

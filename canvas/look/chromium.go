@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,7 +32,7 @@ type chromium struct {
 	ending  sync.Once
 	tabs    sync.WaitGroup // tabs that are being opened or closed
 	spare   chan tab       // holds the tab of the next look
-	blank   string         // a small file of the page's origin, which a spare tab shows
+	blank   string         // the page that waits for its link, which a spare tab shows
 	fat     atomic.Bool    // it was killed because of its memory
 }
 
@@ -54,7 +55,7 @@ var flags = map[string]any{
 
 // launch starts the browser of the page at an address.
 func (b *Browser) launch(ctx context.Context, address *url.URL) (engine, error) {
-	c := &chromium{spare: make(chan tab, 1), blank: "http://" + address.Host + "/favicon.svg"}
+	c := &chromium{spare: make(chan tab, 1), blank: "http://" + address.Host + "/wait.html"}
 	var err error
 	if c.profile, err = os.MkdirTemp("", "ahp-canvas-look-"); err != nil {
 		return nil, fmt.Errorf("look: %w", err)
@@ -106,8 +107,8 @@ type tab struct {
 	stop func()
 }
 
-// open opens a tab. It shows a file of the page's origin, so that its process runs
-// before the page is loaded.
+// open opens a tab. It shows the page that waits for its link, so that its process runs and
+// its modules are loaded before a look.
 func (c *chromium) open() (tab, error) {
 	ctx, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
 	if err := chromedp.Do(ctx, chromedp.Navigate(c.blank)); err != nil {
@@ -212,9 +213,11 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 		chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
 			_, err := cdp.Call(ctx, to, emulation.SetEmulatedMedia, theme)
 			return err
-		}),
-		chromedp.Navigate(args.URL))
+		}))
 	if err != nil {
+		return shot, err
+	}
+	if err := begin(tab, args.URL); err != nil {
 		return shot, err
 	}
 	var unmasked bool
@@ -240,6 +243,24 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 	}
 	shot.PNG = nil
 	return shot, nil
+}
+
+// begin gives the waiting page of a tab its link. A page that does not wait is loaded.
+func begin(tab context.Context, address string) error {
+	fragment := ""
+	if at := strings.IndexByte(address, '#'); at >= 0 {
+		fragment = address[at:]
+	}
+	quoted, err := json.Marshal(fragment)
+	if err != nil {
+		return err
+	}
+	call := fmt.Sprintf("typeof ahpBegin === 'function' && ahpBegin(%s).then(() => true)", quoted)
+	begun, err := chromedp.Run(tab, chromedp.Evaluate[bool](call, chromedp.EvalAwaitPromise))
+	if err != nil || begun {
+		return err
+	}
+	return chromedp.Do(tab, chromedp.Navigate(address))
 }
 
 // maxFull is the limit of a picture's height.

@@ -41,7 +41,7 @@ func newGate(address *url.URL) (*gate, error) {
 	g.plain = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host },
 		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return g.dial(ctx) },
-			IdleConnTimeout: time.Minute, DisableCompression: true},
+			IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 16, DisableCompression: true},
 		FlushInterval: -1,
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}

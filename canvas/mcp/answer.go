@@ -20,6 +20,7 @@ const CodeInternal = "internal_error"
 type answer struct {
 	text  string
 	value any
+	meta  sdk.Meta // for clients, not for models; nil is none
 }
 
 // failed is the structured content of an error (canvas/PROTOCOL.md section 3).

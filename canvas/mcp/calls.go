@@ -115,7 +115,7 @@ func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {
 	if len(all) > 0 {
 		who = s.audience(target)
 	}
-	return answer{text + who.text(), struct {
+	return answer{text: text + who.text(), value: struct {
 		OpenCanvases []panel         `json:"openCanvases"`
 		Present      []canvas.Person `json:"present,omitzero"` // who looks; only if there is a name
 		audience
@@ -142,7 +142,7 @@ func (s *Server) open(ctx context.Context, raw ahp.Value) (answer, error) {
 	a := panelOf(o)
 	a.audience, a.Cursor = s.audience(target), &o.Cursor
 	text := fmt.Sprintf("Canvas %s is open as instance %s (%s). Pass cursor %d to %s as after to get what the person does from here on.", a.CanvasID, a.InstanceID, a.Availability, o.Cursor, ToolWait)
-	return answer{text + a.text(), a}, nil
+	return answer{text + a.text(), a, s.viewMeta(o.Channel)}, nil
 }
 
 func (s *Server) invoke(ctx context.Context, raw ahp.Value) (answer, error) {
@@ -160,7 +160,7 @@ func (s *Server) invoke(ctx context.Context, raw ahp.Value) (answer, error) {
 	if len(value) > 0 {
 		text = fmt.Sprintf("%s is done; its value follows.", args.ActionName)
 	}
-	return answer{text, struct {
+	return answer{text: text, value: struct {
 		Value ahp.Value `json:"value,omitzero"`
 	}{value}}, nil
 }
@@ -173,7 +173,7 @@ func (s *Server) close(ctx context.Context, raw ahp.Value) (answer, error) {
 	if err := s.service.Close(ctx, s.session(args.Session), args.InstanceID); err != nil {
 		return answer{}, err
 	}
-	return answer{"Instance " + args.InstanceID + " is closed.", struct {
+	return answer{text: "Instance " + args.InstanceID + " is closed.", value: struct {
 		InstanceID string `json:"instanceId"`
 		Closed     bool   `json:"closed"`
 	}{args.InstanceID, true}}, nil

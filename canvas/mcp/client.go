@@ -106,10 +106,9 @@ func connect(ctx context.Context, opts ClientOptions, transport *http.Transport)
 		DisableStandaloneSSE: true, // the host sends no notifications
 		MaxRetries:           -1,
 	}
-	c := sdk.NewClient(
-		&sdk.Implementation{Name: "ahp-canvas", Version: opts.Version},
-		&sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}},
-	)
+	can := &sdk.ClientCapabilities{}
+	can.AddExtension(appsExtension, appsSettings()) // for clients of a proxy, which filters for each of them
+	c := sdk.NewClient(&sdk.Implementation{Name: "ahp-canvas", Version: opts.Version}, &sdk.ClientOptions{Capabilities: can})
 	// A version with sessions, in which a cancellation is a message.
 	session, err := c.Connect(ctx, streamable, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {

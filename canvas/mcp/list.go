@@ -71,7 +71,7 @@ func (s *Server) list(_ context.Context, raw ahp.Value) (answer, error) {
 	for _, d := range all {
 		list = append(list, summaryOf(d))
 	}
-	return answer{text, struct {
+	return answer{text: text, value: struct {
 		Canvases []summary `json:"canvases"`
 	}{list}}, nil
 }
@@ -93,7 +93,7 @@ func describe(all []session.SessionCanvasDeclaration, canvasID string) (answer, 
 	if canvasID == DescribeAll {
 		text = "The descriptions of all canvases follow."
 	}
-	return answer{text, struct {
+	return answer{text: text, value: struct {
 		Canvases []session.SessionCanvasDeclaration `json:"canvases"`
 	}{found}}, nil
 }

@@ -21,7 +21,7 @@ func (s *Server) look(ctx context.Context, raw ahp.Value) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{describeLook(l), l}, nil
+	return answer{text: describeLook(l), value: l}, nil
 }
 
 // of returns the arguments of the Go API.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/appview"
 )
 
 // The defaults of Options.
@@ -53,6 +54,10 @@ type Options struct {
 	Caller func(ctx context.Context) string
 	// Look returns what people see of a canvas. If it is nil, there is no tool for it.
 	Look func(ctx context.Context, args canvas.LookArgs) (canvas.Look, error)
+	// Apps shows canvases in chats (MCP Apps). If it is nil, clients get links only.
+	Apps *appview.Apps
+	// List says which clients see the tools of Apps in a list; the default is AppsAuto.
+	List AppList
 	// Version is the host's version for clients.
 	Version string
 	// SessionTimeout is how long an MCP session can be without requests before it ends.
@@ -92,7 +97,10 @@ type Server struct {
 
 // New returns a Server with the tools of a service.
 func New(service Service, opts Options) *Server {
-	s := newServer(opts, &sdk.Implementation{Name: "ahp-canvas", Title: "Canvases of an Agent Host", Version: opts.Version}, instructions)
+	if opts.List == AppsNever {
+		opts.Apps = nil
+	}
+	s := newServer(opts, &sdk.Implementation{Name: "ahp-canvas", Title: "Canvases of an Agent Host", Version: opts.Version}, instructions, opts.Apps != nil)
 	s.service = service
 	for _, t := range tools {
 		if t.name == ToolLook && opts.Look == nil {
@@ -104,8 +112,13 @@ func New(service Service, opts Options) *Server {
 			if err != nil {
 				return s.failure(ctx, t.name, err), nil
 			}
-			return withPicture(result(a.text, ahp.MustMarshal(a.value), false), a.value), nil
+			r := withPicture(result(a.text, ahp.MustMarshal(a.value), false), a.value)
+			r.Meta = a.meta
+			return r, nil
 		})
+	}
+	if opts.Apps != nil {
+		s.addApps()
 	}
 	return s
 }
@@ -123,16 +136,21 @@ func (s *Server) called(ctx context.Context, tool string, args ahp.Value, err er
 	s.opts.Called(ctx, tool, cmp.Or(what.InstanceID, what.CanvasID), err)
 }
 
-// newServer returns a Server without tools.
-func newServer(opts Options, who *sdk.Implementation, words string) *Server {
+// newServer returns a Server without tools. apps says whether it shows canvases in chats.
+func newServer(opts Options, who *sdk.Implementation, words string, apps bool) *Server {
 	opts.fill()
 	s := &Server{opts: opts, calls: newInFlight(), sessionCalls: sessionCalls{calls: map[string]map[*context.CancelFunc]struct{}{}}, uses: sessionUse{used: map[string]*use{}}}
 	s.base, s.cancelCalls = context.WithCancel(context.Background())
 	s.closing, s.stopWaits = context.WithCancel(context.Background())
-	s.mcp = sdk.NewServer(who, &sdk.ServerOptions{
-		Instructions: words,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-	})
+	can := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}
+	if apps {
+		can.Resources = &sdk.ResourceCapabilities{}
+		can.AddExtension(appsExtension, appsSettings())
+	}
+	s.mcp = sdk.NewServer(who, &sdk.ServerOptions{Instructions: words, Capabilities: can})
+	if apps {
+		s.mcp.AddReceivingMiddleware(s.listForClient)
+	}
 	return s
 }
 

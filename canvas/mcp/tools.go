@@ -158,7 +158,7 @@ func (t tool) describe(opts Options) *sdk.Tool {
 		Title: t.title, ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent,
 		DestructiveHint: new(t.destructive), OpenWorldHint: new(t.openWorld),
 	}
-	return &sdk.Tool{Name: t.name, Title: t.title, Description: t.description, Annotations: hints, InputSchema: json.RawMessage(t.schema(opts))}
+	return &sdk.Tool{Meta: toolMeta(t.name, opts), Name: t.name, Title: t.title, Description: t.description, Annotations: hints, InputSchema: json.RawMessage(t.schema(opts))}
 }
 
 // schema returns the tool's input schema. It allows no other properties, so that a

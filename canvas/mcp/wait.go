@@ -24,7 +24,7 @@ func (s *Server) wait(ctx context.Context, raw ahp.Value) (answer, error) {
 		return answer{}, err
 	}
 	page.Events = append([]canvas.Event{}, page.Events...) // never null
-	return answer{describeEvents(page), page}, nil
+	return answer{text: describeEvents(page), value: page}, nil
 }
 
 // waitTime returns how long a call waits. A longer timeout is reduced and not refused:

@@ -15,7 +15,8 @@
 //     Options.Origins, with GET or HEAD and without the headers that the caller set, except
 //     Accept. At most 3 redirects are followed.
 //   - No proxy of the environment is used, and no cookies are kept.
-//   - Options.Timeout limits a request with its body, and 10 s the connection and the
+//   - With Options.Stream no redirect is followed, and only the connection has a time limit.
+//   - Otherwise Options.Timeout limits a request with its body, and 10 s the connection and the
 //     header. A header has at most 64 KiB; [Read] limits a body.
 //   - Errors contain no URL, because URLs can contain secrets.
 //

@@ -63,6 +63,9 @@ type Options struct {
 	Origins []string
 	// Timeout limits a request with its body; 30 s if zero.
 	Timeout time.Duration
+	// Stream is for answers that take long or have no end: only the connection has a time
+	// limit, Timeout is ignored, and no redirect is followed.
+	Stream bool
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
 	// RootCAs are the certificate authorities that are trusted; nil is the system's.
@@ -99,6 +102,10 @@ func New(o Options) *Client {
 		MaxIdleConns:           idleConns,
 		IdleConnTimeout:        idleTimeout,
 	}}
+	if o.Stream {
+		c.http.Timeout = 0
+		c.http.Transport.(*http.Transport).ResponseHeaderTimeout = 0
+	}
 	return c
 }
 
@@ -150,7 +157,7 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	}
 	first := via[0]
 	to := originOf(req.URL)
-	if c.Allowed(req.URL) != nil {
+	if c.opts.Stream || c.Allowed(req.URL) != nil {
 		return &RedirectError{to}
 	}
 	if to == originOf(first.URL) {

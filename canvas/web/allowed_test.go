@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
@@ -52,10 +53,14 @@ func TestAllowedHosts(t *testing.T) {
 		if policy := workerPolicy(t, []byte(worker)); policy["Content-Security-Policy"] != want[0] || policy["Connection-Allowlist"] != want[1] {
 			t.Errorf("%s: the worker's policy is %v", host, policy)
 		}
-		for _, script := range []string{worker, body(h, host, "/.ahp/canvas.js")} {
-			if got := strings.Contains(script, `const ALLOWED = ["https://cdn.example"`); got != (want[2] != "") || strings.Count(script, "const ALLOWED = ") != 1 {
+		script := body(h, host, "/.ahp/canvas.js")
+		for _, s := range []string{worker, script} {
+			if got := strings.Contains(s, `const ALLOWED = ["https://cdn.example"`); got != (want[2] != "") || strings.Contains(s, "const ALLOWED = []") == got {
 				t.Errorf("%s: a script has the list: %v", host, got)
 			}
+		}
+		if !strings.Contains(worker, "const CANVAS = "+string(ahp.MustMarshal(script))+";") {
+			t.Errorf("%s: the worker has another canvas.js", host)
 		}
 	}
 	for _, name := range []string{"n0123456789abcdef", label[:16], label + "0", "n", ""} {

@@ -48,20 +48,27 @@ func BenchmarkBrowser(b *testing.B) {
 	const size = 20_000_000
 	b.Run("20_MB_down", func(b *testing.B) {
 		const get = `const n = (await (await fetch("/bytes?n=" + size)).arrayBuffer()).byteLength;`
-		benchTransfer(b, size, get, get)
+		benchTransfer(b, channelFrames, size, get, get)
+	})
+	b.Run("20_MB_listener", func(b *testing.B) {
+		const get = `const n = (await (await fetch("/bytes?n=" + size)).arrayBuffer()).byteLength;`
+		benchTransfer(b, listenerFrames, size, get, get)
 	})
 	b.Run("20_MB_file", func(b *testing.B) {
 		const get = `const n = (await (await fetch("/pieces?n=" + size)).arrayBuffer()).byteLength;`
-		benchTransfer(b, size, get, get)
+		benchTransfer(b, channelFrames, size, get, get)
 	})
 	b.Run("20_MB_frames", func(b *testing.B) {
-		benchTransfer(b, size, `const n = (await (await fetch("/pieces?n=" + size)).arrayBuffer()).byteLength;`, bareFrames)
+		benchTransfer(b, channelFrames, size, `const n = (await (await fetch("/pieces?n=" + size)).arrayBuffer()).byteLength;`, bareFrames)
 	})
 	b.Run("20_MB_up", func(b *testing.B) {
 		const post = `const n = (await (await fetch("/echo", { method: "POST", body })).json()).size;`
-		benchTransfer(b, size, post, post)
+		benchTransfer(b, channelFrames, size, post, post)
 	})
-	b.Run("event", benchEvents)
+	b.Run("event", func(b *testing.B) { benchEvents(b, channelFrames) })
+	b.Run("event_listener", func(b *testing.B) { benchEvents(b, listenerFrames) })
+	b.Run("socket", func(b *testing.B) { benchSockets(b, channelFrames) })
+	b.Run("socket_listener", func(b *testing.B) { benchSockets(b, listenerFrames) })
 	b.Run("mount", benchMount)
 	b.Run("open", benchOpen)
 }
@@ -73,17 +80,34 @@ type pair struct {
 	bridged, direct *webtest.Page // the outer frame, the app's own page
 }
 
+// frameWay is how the page shows an app's canvas.
+type frameWay bool
+
+const (
+	channelFrames  frameWay = false // behind the channel
+	listenerFrames frameWay = true  // at an address of the host's listener
+)
+
 // newPair shows an app's page in both ways.
-func newPair(b *testing.B, a *app, path string) *pair {
+func newPair(b *testing.B, how frameWay, a *app, path string) *pair {
 	b.Helper()
 	p := &pair{app: a}
 	through := appSite("one", p.app)
 	through.path = path
 	through.path += "?bridged"
-	e := start(b, nil, through, site{id: "direct", title: "Direct", url: p.app.URL + path + "?direct"})
-	p.page = webtest.Start(b).Open(b, e.bare)
+	e := startWith(b, setup{name: "localhost", direct: bool(how)}, through, site{id: "direct", title: "Direct", url: p.app.URL + path + "?direct"})
+	link := e.bare
+	if how == listenerFrames {
+		link = e.link // whose port the gateway's addresses have
+	}
+	p.page = webtest.Start(b).Open(b, link)
 	p.direct = p.page.Frames(b, 1, webtest.At(p.app.URL))[0]
-	p.bridged = shownOf(b, p.page, 2, 1)[0]
+	if how == listenerFrames {
+		p.bridged = p.page.Frames(b, 1, near)[0]
+		p.bridged.Wait(b, `document.querySelector("iframe")?.contentDocument?.title`)
+	} else {
+		p.bridged = shownOf(b, p.page, 2, 1)[0]
+	}
 	for _, watched := range []*webtest.Page{p.page, p.direct, p.bridged} {
 		watched.DisableNetworkEvents(b)
 	}
@@ -92,8 +116,8 @@ func newPair(b *testing.B, a *app, path string) *pair {
 
 // benchTransfer times a script behind the channel and in the direct page. Each stores
 // the number of bytes in n.
-func benchTransfer(b *testing.B, size int, through, plain string) {
-	p := newPair(b, startApp(b), "/x")
+func benchTransfer(b *testing.B, how frameWay, size int, through, plain string) {
+	p := newPair(b, how, startApp(b), "/x")
 	timed := func(script string) string {
 		return fmt.Sprintf(`const size = %d, body = new Uint8Array(size), t = performance.now(); %s return n === size ? performance.now() - t : -1`, size, script)
 	}
@@ -119,8 +143,8 @@ func benchTransfer(b *testing.B, size int, through, plain string) {
 // frames: without the pause, an event would follow a frame at a distance set by a
 // poll's timer. The page is asked before the pause whether it has painted, because a
 // question behind the event would reach the thread like a direct event.
-func benchEvents(b *testing.B) {
-	p := newPair(b, benchApp(b), "/live")
+func benchEvents(b *testing.B, how frameWay) {
+	p := newPair(b, how, benchApp(b), "/live")
 	p.bridged.Wait(b, win+`.log?.includes('from ""')`)
 	p.direct.Wait(b, `window.log?.includes('from ""')`)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -140,6 +164,30 @@ func benchEvents(b *testing.B) {
 	bridged, direct = took(p.bridged, win+`.painted`, bridged), took(p.direct, `painted`, direct)
 	for _, q := range []float64{0.1, 0.25, 0.5, 0.75, 0.9} {
 		b.Logf("p%.0f: to the handler %.2f ms (direct %.2f), to the next frame %.2f ms (direct %.2f)", q*100, at(heard, q), at(directly, q), at(bridged, q), at(direct, q))
+	}
+	b.ReportMetric(at(bridged, 0.5), "ours")
+	b.ReportMetric(at(direct, 0.5), "direct")
+}
+
+// benchSockets times an echo of 1 KiB over a WebSocket, in turns of 50 echoes: a page's clock
+// has steps of 0.1 ms.
+func benchSockets(b *testing.B, how frameWay) {
+	a := benchApp(b)
+	a.echoSockets("/socket")
+	p := newPair(b, how, a, "/x")
+	const echo = `globalThis.socket ??= await new Promise((done, fail) => { const s = new WebSocket(location.origin.replace("http", "ws") + "/socket"); s.binaryType = "arraybuffer"; s.onopen = () => done(s); s.onerror = fail; });
+		const data = new Uint8Array(1024), began = performance.now();
+		for (let i = 0; i < 50; i++) await new Promise((done) => { socket.onmessage = done; socket.send(data); });
+		return (performance.now() - began) / 50;`
+	var bridged, direct []float64
+	both := func() {
+		bridged = append(bridged, inCanvas[float64](b, p.bridged, echo))
+		direct = append(direct, webtest.Eval[float64](b, p.direct, "(async () => {"+echo+"})()"))
+	}
+	both() // warm
+	bridged, direct = nil, nil
+	for b.Loop() {
+		both()
 	}
 	b.ReportMetric(at(bridged, 0.5), "ours")
 	b.ReportMetric(at(direct, 0.5), "direct")

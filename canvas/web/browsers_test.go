@@ -10,6 +10,7 @@ import (
 func TestInOtherBrowsers(t *testing.T) {
 	webtest.Each(t, func(t *testing.T) {
 		t.Run("canvas", TestCanvas)
+		t.Run("sealed vectors", TestSealVectors)
 		t.Run("actions", TestActions)
 		t.Run("close by keyboard", TestClose)
 		t.Run("theme", TestTheme)
@@ -29,6 +30,7 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("under a prefix", TestUnderAPrefix)
 		t.Run("no content origins", TestNoContentOrigin)
 		t.Run("does not run", TestPageThatDoesNotRun)
+		t.Run("on the listener", TestFramedOnTheListener)
 	}, webtest.Firefox, webtest.WebKit)
 }
 

@@ -95,3 +95,25 @@ func TestOnTheListenerAgain(t *testing.T) {
 	frame.Wait(t, fetched+`200)`)
 	frame.Wait(t, `document.querySelector("iframe").contentDocument.querySelector("#kept").textContent.startsWith("kept")`)
 }
+
+// TestFramedOnTheListener: a web app and its WebSocket work where the host frames canvases on
+// its listener, in any browser. WebKit stores no cookie of such a frame over http, so there
+// the page shows the canvas through the channel.
+func TestFramedOnTheListener(t *testing.T) {
+	b := webtest.Start(t)
+	a := newApp(t)
+	a.echoSockets("/socket")
+	a.page("/app", `<title>App</title><p id=said>…</p><script>
+		const socket = new WebSocket(location.origin.replace("http", "ws") + "/socket");
+		socket.onopen = () => socket.send("hello");
+		socket.onmessage = ({ data }) => { document.querySelector("#said").textContent = data; };
+	</script>`)
+	e := startWith(t, setup{name: "localhost", direct: true}, site{id: "near", title: "Near", app: a, path: "app"})
+	p := b.Open(t, e.link)
+	where := near
+	if b.Kind == webtest.WebKit {
+		where = func(u *url.URL) bool { return strings.HasPrefix(u.Host, "c-") }
+		p.Wait(t, `[...document.querySelectorAll("iframe")].some((f) => new URL(f.src).host.startsWith("c-"))`)
+	}
+	p.Frames(t, 1, where)[0].Wait(t, `document.querySelector("iframe")?.contentDocument?.querySelector("#said")?.textContent === "hello"`)
+}

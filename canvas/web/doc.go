@@ -191,6 +191,9 @@
 //     unreachable one with an empty response: the page gets an extra "open" event.
 //   - A canvas that navigates to another address before it has loaded is reported as not
 //     loaded in Firefox; WebKit ignores the navigation.
+//   - WebKit stores no cookie of a frame of another host over http. So there the page shows
+//     web apps through the channel also where the host frames them on its listener; opened
+//     in a tab, such an address works.
 //   - WebKit cannot read a request's Blob in a worker (bodies are in memory there), does not
 //     report that a fetch was redirected, requests media twice, and does not let a canvas
 //     take the focus by script before a person has clicked in it.

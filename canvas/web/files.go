@@ -92,7 +92,10 @@ func pageFiles(a addresses, lists allow.Lists) map[string]*file {
 		}
 		return body, a.headers(k)
 	})
-	files["/"] = files["/index.html"]
+	index := files["/index.html"]
+	index.body = withModules(index.body)
+	files["/"] = index
+	files[waitPath] = &file{waiting(index.body), index.headers}
 	return files
 }
 
@@ -104,7 +107,7 @@ func IsPageFile(path string) bool {
 		return false
 	}
 	_, err := fs.Stat(page, "page/"+name)
-	return name == "" || err == nil
+	return name == "" || path == waitPath || err == nil
 }
 
 func embedded(dir embed.FS, name string) string {
@@ -130,6 +133,9 @@ func singleScript() string {
 // it in, so that no message of the page or a canvas can change them.
 const policySlot = "const POLICY = {};"
 
+// scriptSlot is the place in sw.js for canvas.js.
+const scriptSlot = `const CANVAS = "";`
+
 // allowedSlot is the place in sw.js and canvas.js for the origins that a canvas may load
 // from besides its own.
 const allowedSlot = "const ALLOWED = [];"
@@ -142,8 +148,9 @@ func contentFiles(a addresses) map[string]*file {
 			return body, a.headers(outerFrame)
 		case "sw.js":
 			row := ahp.MustMarshal(a.headers(answer))
-			body = withAllowed(body, a.allowed)
-			body = []byte(embedded(content, "content/documents.js") + strings.Replace(string(body), policySlot, "const POLICY = "+string(row)+";", 1))
+			canvas := ahp.MustMarshal(string(withAllowed([]byte(embedded(content, "content/canvas.js")), a.allowed)))
+			fill := strings.NewReplacer(policySlot, "const POLICY = "+string(row)+";", scriptSlot, "const CANVAS = "+string(canvas)+";")
+			body = []byte(embedded(content, "content/documents.js") + fill.Replace(string(withAllowed(body, a.allowed))))
 			headers := a.headers(outerFile)
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers

@@ -234,14 +234,22 @@ func TestHostRestarted(t *testing.T) {
 	p.Wait(t, `document.querySelector(".card h2").textContent === "Hello two"`)
 }
 
+// TestPageReconnects: a page that lost the host keeps what was typed, and connects again. A
+// document can begin to take part meanwhile: canvas.js does not come from the host then.
 func TestPageReconnects(t *testing.T) {
 	webtest.InShort(t)
-	e := start(t, nil, helloSite("one"))
+	late := site{id: "one", title: "Late", files: map[string]string{"index.html": `<!doctype html><input id="name"><script>
+		globalThis.begin = () => import("/.ahp/canvas.js").then(() => "began");
+	</script>`}}
+	e := start(t, nil, late)
 	p := webtest.Start(t).Open(t, e.link)
 	frame := shown(t, p, 1)[0]
 	webtest.Eval[any](t, frame, `void(`+document+`.getElementById("name").value = "typed")`)
 	e.gone()
 	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The connection to the host is lost.")`)
+	if got := webtest.Eval[string](t, frame, win+`.begin().catch(String)`); got != "began" {
+		t.Errorf("the document that began without the host: %s", got)
+	}
 	e.back(t)
 	p.Wait(t, `document.getElementById("banner").hidden && document.getElementById("connection").textContent === "Connected"`)
 	if got := webtest.Eval[string](t, frame, document+`.getElementById("name").value`); got != "typed" {

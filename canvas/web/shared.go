@@ -23,14 +23,15 @@ func SetAllowedHeaders(w http.ResponseWriter, list allow.List) {
 	setHeaders(w, row)
 }
 
-// CanvasScript returns canvas.js, which a canvas imports, or view.js, which handles
-// its messages; nil for any other name.
+// CanvasScript returns canvas.js, which a canvas imports, view.js, which handles its
+// messages, or singleshim.js, which comes first in a document without an origin; nil for
+// any other name.
 func CanvasScript(name string) []byte {
 	switch name {
 	case "canvas.js":
 		return must(content.ReadFile("content/canvas.js"))
-	case "view.js":
-		return must(page.ReadFile("page/view.js"))
+	case "view.js", "singleshim.js":
+		return must(page.ReadFile("page/" + name))
 	}
 	return nil
 }

@@ -98,7 +98,6 @@ type Server struct {
 	peers        *peer.Limits
 	logger       *slog.Logger
 	clients      clients
-	nextID       atomic.Uint64
 	memory       *budget.Ledger
 	rates        Rates
 	sessions     paces // by URI
@@ -176,7 +175,7 @@ func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) { s.ServeThen(socket, gr
 // ServeThen is Serve that calls then, if it is not nil, once the connection has ended.
 // then must not wait.
 func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
-	c := &conn{server: s, grant: grant, id: channels.ConnID(s.nextID.Add(1)), then: then}
+	c := &conn{server: s, grant: grant, id: s.log.NextConn(), then: then}
 	if s.roles {
 		c.rights = access.For(grant.Role)
 	}

@@ -90,8 +90,12 @@ func TestFirstTurns(t *testing.T) {
 		t.Fatalf("the chat begins with %+v", got)
 	}
 	opened()
+	opened() // at the same number: entries of a chat have none
+	if got := state(t, log); len(got.Turns) != 4 || got.Turns[2].ID == got.Turns[3].ID {
+		t.Errorf("the chat has %+v", got)
+	}
 	got := state(t, log)
-	if len(got.Turns) != 3 || got.Turns[2].Message.Text != "The agent opened Map" || got.ActiveTurn != nil {
+	if got.Turns[2].Message.Text != "The agent opened Map" || got.ActiveTurn != nil {
 		t.Errorf("the chat has %+v", got)
 	}
 }

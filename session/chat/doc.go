@@ -9,6 +9,7 @@
 //     in memory only.
 //   - Each turn is complete in the transaction that starts it, so no client waits for it.
 //   - A chat keeps its newest [MaxTurns] turns. It begins with a turn for each open canvas.
+//   - Its entries use no sequence numbers of the host: clients that know no chats see no gaps.
 //   - No entry holds the address of a canvas: what the log keeps names canvases, and the
 //     edge of a connection makes links and cards of that.
 //   - Only connections with the capability [Capability] see chats. Clients cannot declare

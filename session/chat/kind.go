@@ -3,7 +3,6 @@ package chat
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +25,7 @@ func Kind(opts Options) *channels.Kind {
 		Scheme:     Scheme,
 		Actions:    Actions,
 		Capability: Capability,
+		Unnumbered: true,
 		Reduce:     Reduce,
 		Make: func(tx *channels.ReadTx, uri string) (string, channels.State, bool) {
 			parent := SessionOf(uri)
@@ -53,7 +53,7 @@ func permit(tx *channels.ReadTx, d *channels.Dispatch) error {
 	if s.ActiveTurn != nil {
 		return errors.New("another turn has not ended")
 	}
-	if slices.ContainsFunc(s.Turns, func(t Turn) bool { return t.ID == a.TurnID }) {
+	if s.has(a.TurnID) {
 		return fmt.Errorf("the chat has a turn %q already", a.TurnID)
 	}
 	return nil

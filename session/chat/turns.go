@@ -46,7 +46,8 @@ var fromHost = ahp.Value(`{"kind":"systemNotification"}`)
 // that are open.
 func Opened(tx *channels.Tx, uri, canvas string, now time.Time) {
 	chat := URI(uri)
-	if _, ok := tx.State(chat); !ok {
+	state, ok := tx.State(chat)
+	if !ok {
 		return
 	}
 	list := open(&tx.ReadTx, uri)
@@ -55,8 +56,23 @@ func Opened(tx *channels.Tx, uri, canvas string, now time.Time) {
 		return
 	}
 	shown := list[at : at+1]
-	begin := notice(fmt.Sprintf("host-%d", tx.Seq()), shown[0], now)
+	begin := notice(unusedID(state.(State), fmt.Sprintf("host-%d", tx.Seq())), shown[0], now)
 	publish(tx, chat, append([]ahp.Action{begin}, show(begin.TurnID, uri, "", shown)...))
+}
+
+// unusedID returns an id that no turn of a chat has: entries of a chat have no numbers, so
+// several turns can begin at one.
+func unusedID(s State, id string) string {
+	unique := id
+	for n := 1; s.has(unique); n++ {
+		unique = fmt.Sprintf("%s-%d", id, n)
+	}
+	return unique
+}
+
+// has reports whether a turn of the chat has an id.
+func (s State) has(id string) bool {
+	return slices.ContainsFunc(s.Turns, func(t Turn) bool { return t.ID == id })
 }
 
 // notice begins a turn of the host about a canvas.

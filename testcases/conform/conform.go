@@ -203,6 +203,7 @@ func (res *Result) fail(err error, e *env) {
 		res.Problem = step.Err.Error()
 		res.Want, res.Have = expectation(step.Step), string(step.Have)
 	}
+	res.redact()
 }
 
 // expectation describes what a step expects, or returns "" if it expects nothing.

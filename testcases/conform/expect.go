@@ -124,7 +124,7 @@ func (s *transcriber) expectSeq(v ahp.Value) ahp.Value {
 // cannot be expressed, so it becomes "$*".
 func (s *transcriber) expectString(v ahp.Value) ahp.Value {
 	text := read[string](v)
-	if nameLike.MatchString(text) {
+	if nameLike.MatchString(text) || hasAddress(text) {
 		return anything
 	}
 	if canvasURI.FindString(text) != text || text == "" {

@@ -168,7 +168,7 @@ func plain(text string) bool {
 		strings.TrimSpace(text) == text && text[0] != '"'
 }
 
-// withoutSecrets removes tokens from a frame, including those written with
+// withoutSecrets removes tokens, and secrets of canvases' addresses, from a frame, including those written with
 // escapes.
 func (s *transcriber) withoutSecrets(text string) string {
 	if v := ahp.Value(text); strings.Contains(text, `\`) && v.IsValid() {
@@ -182,7 +182,7 @@ func (s *transcriber) withoutSecrets(text string) string {
 	if strings.Contains(text, `"authenticate"`) {
 		text = tokenValue.ReplaceAllString(text, `${1}"token"`)
 	}
-	return text
+	return withoutAddresses(text)
 }
 
 // secret reports whether a text contains a token.

@@ -31,7 +31,7 @@ func write(t *testing.T, exchange ...string) string {
 }
 
 func TestRecorder(t *testing.T) {
-	const canvas = "ahp-canvas:/0b9d"
+	const canvas, label = "ahp-canvas:/0b9d", "0123456789abcdef0123456789abcdef"
 	got := write(t,
 		`>{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"initialSubscriptions":["ahp-session:/old"]}}`,
 		`<{"jsonrpc":"2.0","id":1,"result":{"serverSeq":7,"snapshots":[{"resource":"ahp-session:/old","state":{"title":"T"},"fromSeq":7}]}}`,
@@ -48,6 +48,8 @@ func TestRecorder(t *testing.T) {
 		`<{"_meta":{"x-ahp-canvas/resume":"R-secret"}}`,
 		`>{"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":8,"_meta":{"x-ahp-canvas/resume":"R-secret"}}}`,
 		`<{"jsonrpc":"2.0","id":4,"result":{"x":"$name","y":{"$...":true}}}`,
+		`<{"id":5,"result":{"url":"http://g-`+label+`.localhost:8080/?~t=S-secret-token","text":"<iframe src=\"http://g-`+label+`.localhost/\">"}}`,
+		`>{"id":6,"x":"http://g-`+label+`.localhost:8080/?a=b\u0026\u007et=address-secret#f","label":"`+label+`"}`,
 		`>{"x":"\u0053-secret-token"}`, `<{"x":"\u0053-secret-token"}`, ">{\"no\":\n\xff", `>{"price":"$five"}`,
 	)
 	want := `# title: x y
@@ -70,6 +72,8 @@ a< {"error":{"code":-32602,"message":"$*"},"id":3,"jsonrpc":"2.0"}
 a< {"_meta":{"x-ahp-canvas/resume":"$secret1"}}
 a> {"jsonrpc":"2.0","id":4,"method":"reconnect","params":{"lastSeenServerSeq":$s8,"_meta":{"x-ahp-canvas/resume":"$secret1"}}}
 a< {"id":4,"jsonrpc":"2.0","result":{"x":"$*","y":"$*"}}
+a< {"id":5,"result":{"text":"$*","url":"$*"}}
+a> {"id":6,"label":"8977f35f0614aaee1286892f46c8b474","x":"http://g-8977f35f0614aaee1286892f46c8b474.localhost:8080/?a=b&~t=token#f"}
 a> {"x":"token"}
 a< {"x":"token"}
 a> "{\"no\":\n\xff"

@@ -17,6 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -41,7 +42,7 @@ func newBenchOn(t *testing.T, h *canvastest.Host, change func(*Options)) *bench 
 		Env:        append(os.Environ(), "FAKE_EXTENSION=1", "AHP_CANVAS_TOKEN=secret"),
 		Backoff:    func() backoff.BackOff { return backoff.NewConstantBackOff(20 * time.Millisecond) },
 		newPage:    b.pages.open,
-		checkOwner: func(context.Context, *group, string) error { return nil }, // no server listens
+		checkOwner: func(context.Context, *program.Group, string) error { return nil }, // no server listens
 	}
 	if change != nil {
 		change(&o)

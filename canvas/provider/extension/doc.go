@@ -73,24 +73,8 @@
 //
 // An extension runs as the user, with all of the user's permissions; it is not
 // sandboxed. Its environment is the host's without variables that begin with
-// AHP_CANVAS_. Each process leads a process group. To end it, the host closes its
-// standard input, sends SIGTERM to the group after half a second, and SIGKILL two
-// seconds later. After a crash, the host kills the remaining group at once. On Linux
-// the kernel kills the leader if the host is killed (PR_SET_PDEATHSIG, which is tied to
-// one thread that lives as long as the runner); the leader's children only see a closed
-// standard input. A child that leaves the group is not found. On Windows the group is
-// a job object: the host ends it after half a second, without SIGTERM, and the system
-// ends it with the host.
-//
-// # The log
-//
-// Each extension has a log of its standard error and of the text between messages. It
-// is at most 512 KiB: two files of 256 KiB, of which the older is replaced. The log is
-// a file, so that it can be read while the host is busy and after it crashed.
-// One goroutine reads the output into a 64 KiB ring, and another writes the ring to
-// disk, at most twenty times a second. A flood of output or a blocked disk therefore
-// loses lines, and the log notes how many bytes, but neither the extension nor the host
-// blocks. Nothing of it goes to the host's log.
+// AHP_CANVAS_. Package process starts it as the leader of a group, ends the group, and has
+// its log, which also gets the text between messages. Nothing of it goes to the host's log.
 //
 // # Concurrency
 //
@@ -100,6 +84,6 @@
 // the other. A process has goroutines that wait for its exit, read its standard error,
 // read its messages and write to it; the process is over when all of them have ended.
 //
-// The package imports canvas, canvas/provider/loopback, ahp, sourcegraph/jsonrpc2,
-// cenkalti/backoff, and golang.org/x/sys on Windows.
+// The package imports canvas, canvas/process, canvas/provider/loopback, ahp,
+// sourcegraph/jsonrpc2, cenkalti/backoff and gopsutil.
 package extension

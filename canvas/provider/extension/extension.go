@@ -5,13 +5,14 @@ import (
 	"path/filepath"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 )
 
 // Extension is one extension: a canvas.Provider for all sessions.
 type Extension struct {
 	runner  *Runner
 	folder  Folder
-	log     *logbook
+	log     *program.Log
 	reg     canvas.Registration
 	started chan struct{} // closed after the first process has declared or failed
 

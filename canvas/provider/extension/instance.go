@@ -56,7 +56,7 @@ func (i *instance) showPage(answer openResult) (canvas.Opened, error) {
 	if p == nil || !same {
 		var err error
 		w := i.process.worker
-		if err := w.ext.runner.opts.checkOwner(i.handle.Context(), i.process.group, answer.URL); err != nil {
+		if err := w.ext.runner.opts.checkOwner(i.handle.Context(), i.process.child.Group, answer.URL); err != nil {
 			return canvas.Opened{}, canvas.Errorf(canvas.CodeHandlerError, "cannot show the extension's page: %v", err)
 		}
 		if p, err = w.ext.runner.opts.newPage(answer.URL, i.handle, func(error) { w.unreachable(i) }); err != nil {

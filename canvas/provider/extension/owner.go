@@ -10,6 +10,8 @@ import (
 	"time"
 
 	psnet "github.com/shirou/gopsutil/v4/net"
+
+	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 )
 
 // ownerTimeout bounds one look at the system's sockets.
@@ -22,7 +24,7 @@ var errForeign = errors.New("another process listens at that port; an extension 
 // loopback URL raw: an extension shows its own server, not another program of this
 // machine, nor the host. It returns nil if no process listens there yet, or if the system
 // does not say which process it is.
-func checkOwner(ctx context.Context, g *group, raw string) error {
+func checkOwner(ctx context.Context, g *program.Group, raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return err
@@ -41,7 +43,7 @@ func checkOwner(ctx context.Context, g *group, raw string) error {
 		return nil // not known on this system
 	}
 	for _, pid := range listeners(sockets, u.Hostname(), uint32(port)) {
-		if pid != 0 && !g.has(int(pid)) {
+		if pid != 0 && !g.Has(int(pid)) {
 			return errForeign
 		}
 	}

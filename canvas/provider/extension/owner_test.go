@@ -17,6 +17,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
+	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 )
 
 // TestListeners: the process that would answer is the one with exactly that address, then
@@ -53,17 +54,17 @@ func TestCheckOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	g := &group{}
+	g := &program.Group{}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "FAKE_SERVER=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.start(cmd, (*exec.Cmd).Start); err != nil {
+	if err := g.Start(cmd, (*exec.Cmd).Start); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { g.kill(); _ = cmd.Wait() }()
+	defer func() { g.Kill(); _ = cmd.Wait() }()
 	own, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func TestCheckOwner(t *testing.T) {
 // TestForeignPort: an extension that names another server is refused, and the error says why.
 func TestForeignPort(t *testing.T) {
 	b := newBench(t, func(o *Options) {
-		o.checkOwner = func(_ context.Context, _ *group, raw string) error {
+		o.checkOwner = func(_ context.Context, _ *program.Group, raw string) error {
 			if raw != "http://127.0.0.1:1/" {
 				t.Errorf("the owner of %q was asked", raw)
 			}

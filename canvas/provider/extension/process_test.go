@@ -13,6 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/canvastest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine"
+	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
@@ -119,7 +120,7 @@ func TestChildrenEndWithTheProcess(t *testing.T) {
 		t.Error("the process lives")
 	}
 	eventually(t, "the child's end", func() bool { return !alive(child) })
-	if took := time.Since(begun); runtime.GOOS != "windows" && took < termGrace || took > termGrace+5*time.Second {
+	if took := time.Since(begun); runtime.GOOS != "windows" && took < program.TermGrace || took > program.TermGrace+5*time.Second {
 		t.Errorf("a process that ignores SIGTERM took %v to end", took)
 	}
 }
@@ -132,7 +133,7 @@ func TestSIGTERMIsEnough(t *testing.T) {
 	b.serving("kanban", "stay\nserve board")
 	begun := time.Now()
 	b.runner.Close()
-	if took := time.Since(begun); took < closeGrace || took >= closeGrace+termGrace { // SIGKILL comes then
+	if took := time.Since(begun); took < program.CloseGrace || took >= program.CloseGrace+program.TermGrace { // SIGKILL comes then
 		t.Errorf("a process that obeys SIGTERM took %v to end", took)
 	}
 }

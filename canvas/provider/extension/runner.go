@@ -19,6 +19,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
 )
 
@@ -42,7 +43,7 @@ type Options struct {
 	// WorkspaceDir gets a folder for each session, which extensions receive as
 	// workspacePath. The default is a folder that Close removes.
 	WorkspaceDir string
-	// LogDir gets the extensions' logs, which [ReadLog] reads. The default is a folder
+	// LogDir gets the extensions' logs, which process.ReadLog reads. The default is a folder
 	// that Close removes.
 	LogDir string
 	// WorkingDirectory is the user's working directory, which extensions receive as
@@ -79,15 +80,15 @@ type Options struct {
 	// Logger receives the runner's log, but no output of extensions; nil discards it.
 	Logger *slog.Logger
 
-	newPage    pageMaker                                   // replaced by tests
-	checkOwner func(context.Context, *group, string) error // replaced by tests
+	newPage    pageMaker                                           // replaced by tests
+	checkOwner func(context.Context, *program.Group, string) error // replaced by tests
 }
 
 // Runner runs the extensions of a host. Create it with [New], and call Close after the
 // host has stopped serving. It is safe for concurrent use.
 type Runner struct {
 	opts    Options
-	starter *starter
+	starter *program.Starter
 	temp    string // a folder to remove at Close, or ""
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -129,7 +130,7 @@ func New(opts Options) (*Runner, error) {
 		return nil, err
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.starter = newStarter()
+	r.starter = program.NewStarter()
 	return r, nil
 }
 
@@ -184,7 +185,7 @@ func (r *Runner) Add(f Folder) (*Extension, error) {
 		return nil, err
 	}
 	x.reg = reg
-	x.log = newLogbook(logName(r.opts.LogDir, f.ID))
+	x.log = program.OpenLog(r.opts.LogDir, f.ID)
 	r.mu.Lock()
 	r.extensions = append(r.extensions, x)
 	_, err = x.workerFor(r.opts.Session, true)
@@ -240,8 +241,6 @@ func sessionID(uri string) string {
 	}
 	return id
 }
-
-func logName(dir, id string) string { return filepath.Join(dir, id+".log") }
 
 // errEnding is the result of requests after Close.
 var errEnding = canvas.Errorf(canvas.CodeProviderUnavailable, "the host is shutting down")

@@ -78,7 +78,7 @@ func (w *worker) runProcess(ctx context.Context) error {
 	w.setState(nil, nil)
 	p, err := w.launch()
 	if err != nil {
-		w.ext.log.note("%v", err)
+		w.ext.log.Note("%v", err)
 		return err
 	}
 	timer := time.NewTimer(w.ext.runner.opts.Start)

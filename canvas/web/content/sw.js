@@ -11,6 +11,9 @@
   // Filled in by the host: the origins that the canvas may load from besides its own.
   /** @type {string[]} */
   const ALLOWED = [];
+  // Filled in by the host: canvas.js. A document gets it also if the host cannot be reached
+  // at that moment; otherwise the canvas would take this page for another renderer.
+  const CANVAS = "";
   const { retryLater, isHTML, redirectTo, withShim, failure } = documents(POLICY);
 
   const TIMEOUT = 35_000; // ms for the app page to answer; its own deadlines are shorter
@@ -51,6 +54,9 @@
     const url = new URL(event.request.url);
     if (url.origin !== sw.location.origin && ALLOWED.some((a) => covers(a, url))) return; // under the policies of its document
     if (url.origin !== sw.location.origin) return event.respondWith(Response.error());
+    if (url.pathname === "/.ahp/canvas.js" && event.request.destination === "script" && CANVAS) {
+      return event.respondWith(new Response(CANVAS, { headers: { ...POLICY, "Content-Type": "text/javascript; charset=utf-8" } }));
+    }
     if (url.pathname.startsWith("/.ahp/")) return; // the host's own files, with the host's own headers
     event.respondWith(answer(event.request, url, event.clientId));
   });

@@ -3,6 +3,7 @@
 // and recovery after a lost connection (reconnect, or initialize on the same
 // socket if the host no longer knows this client).
 import { laneProof, provable, proven } from "./proof.js";
+import { BROKEN, NEEDED, SealedSocket, UNABLE } from "./seal.js";
 import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
@@ -32,7 +33,7 @@ export class RPCError extends Error {
 /**
  * @typedef {{ state: "connecting" | "ready" }
  *   | { state: "waiting", retryAt: number, code: number }
- *   | { state: "refused", why: "token" | "version" | "person" | "used", at?: string }} Status
+ *   | { state: "refused", why: "token" | "version" | "person" | "used" | "seal" | "key" | "unable", at?: string }} Status
  * @typedef {{ channel: string, action: any, serverSeq: number, origin?: { clientId: string, clientSeq: number }, rejectionReason?: string }} Envelope
  * @typedef {{
  *   status: (s: Status) => void,
@@ -48,8 +49,8 @@ export class Client {
   /** Identifies the echoes of our own actions. */
   clientId = `page-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("")}`;
 
-  #url; #listener; #protocols;
-  /** @type {WebSocket | undefined} */ #socket;
+  #url; #listener; #protocols; #seal;
+  /** @type {WebSocket | SealedSocket | undefined} */ #socket;
   /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number }>} */ #pending = new Map();
   /** @type {Set<string>} */ #channels = new Set();
   #token = "";
@@ -64,8 +65,9 @@ export class Client {
   /** What shows the host at a relay who we are: a token of this browser, or the link's invitation. @type {{ token?: string, invitation?: string }} */ #person = {};
   #dialed = false; // before the first dial, the listener is the host that served this page
 
-  /** @param {URL} url of the WebSocket @param {Listener} listener @param {string} opened a random id of the opened link, for a relay; "" for none */
-  constructor(url, listener, opened) {
+  /** @param {URL} url of the WebSocket @param {Listener} listener @param {string} opened a random id of the opened link, for a relay; "" for none @param {{ key: Uint8Array<ArrayBuffer>, host: string }} [seal] the host to which the connection is sealed; it is never clear then */
+  constructor(url, listener, opened, seal) {
+    this.#seal = seal;
     this.#url = url;
     this.#listener = listener;
     this.#protocols = opened ? ["ahp", `opened.${opened}`] : ["ahp"];
@@ -143,13 +145,14 @@ export class Client {
       if (!known) return this.#wait(known === false ? UNVERIFIED : 1006);
     }
     this.#dialed = true;
-    const socket = new WebSocket(this.#url, [...this.#protocols, `bearer.${this.#token}`]);
+    const protocols = [...this.#protocols, `bearer.${this.#token}`];
+    const socket = this.#seal ? new SealedSocket(this.#url, protocols, this.#seal.key, this.#seal.host) : new WebSocket(this.#url, protocols);
     this.#socket = socket;
     let opened = false;
     const late = setTimeout(() => socket.close(), OPEN_TIMEOUT); // a browser would try for minutes
     socket.onopen = () => { opened = true; clearTimeout(late); this.#handshake(); };
-    socket.onmessage = ({ data }) => this.#receive(parse(data));
-    socket.onclose = ({ code }) => { clearTimeout(late); this.#lost(opened, code, again); };
+    socket.onmessage = (/** @type {{ data: string }} */ { data }) => this.#receive(parse(data));
+    socket.onclose = (/** @type {{ code: number }} */ { code }) => { clearTimeout(late); this.#lost(opened, code, again); };
   }
 
   async #handshake() {
@@ -287,6 +290,9 @@ export class Client {
     this.#ready = false;
     for (const id of [...this.#pending.keys()]) this.#takePending(id)?.reject(new Error("the connection to the host was lost"));
     if (this.#tries === Infinity) return;
+    if (code === UNABLE) return this.#refuse("unable");
+    if (code === NEEDED && !this.#seal) return this.#refuse("key");
+    if (code === BROKEN && this.#seal && !opened) return this.#refuse("seal");
     if (!opened && (await this.#tokenIsRefused(again))) return this.#refuse("token");
     if (Date.now() - this.#since >= STABLE) this.#tries = 0;
     this.#wait(code);
@@ -318,7 +324,7 @@ export class Client {
     }
   }
 
-  /** Stops connecting. @param {"token" | "version" | "person" | "used"} why @param {string} [at] */
+  /** Stops connecting. @param {"token" | "version" | "person" | "used" | "seal" | "key" | "unable"} why @param {string} [at] */
   #refuse(why, at) {
     this.#tries = Infinity;
     this.#listener.status({ state: "refused", why, at });

@@ -18,16 +18,18 @@ import { Layout } from "./layout.js";
 import { startLook } from "./look.js";
 import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
+import { decodeKey } from "./noise.js";
 import { copyLink, copyOf, saveCopy } from "./share.js";
 import { startPeople } from "./people.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
+import { BROKEN } from "./seal.js";
 import { Switcher } from "./switcher.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { byId, notice, showBanner, showConnection, showEmpty, showNextStep } from "./ui.js";
 import { UndoBar } from "./undo.js";
 
-const { token: kept, invitation, session, host } = takeKey();
+const { token: kept, invitation, session, host, key } = takeKey();
 let token = kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
@@ -51,7 +53,8 @@ let problem;
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
-const client = new Client(socket, { status, snapshot, action, missing, request, made: (token) => keepPerson(host, token) }, host && openedLink());
+const sealed = host && key ? decodeKey(key) : undefined;
+const client = new Client(socket, { status, snapshot, action, missing, request, made: (token) => keepPerson(host, token) }, host && openedLink(), sealed && { key: sealed, host });
 const reader = new Reader(client);
 const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
 const attention = new Attention(showCard, () => retitled());
@@ -89,11 +92,23 @@ function status(s) {
       if (s.why === "person" && host) keepPerson(host, "");
       if (s.why === "used") return personAt(host) ? location.reload() : sayUsed(s.at); // the address has no invitation any more
       if (s.why === "person") return sayInvalid();
+      if (s.why in SEALING) return setProblem(SEALING[s.why]);
       return setProblem(s.why === "token"
         ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last, or ask for a new one: “ahp-canvas link” prints it." }
         : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases.", action: ["Reload", () => location.reload()] });
   }
 }
+
+const IN_TERMINAL = "To see the canvases without this browser, run “ahp-canvas view LINK” with the whole link.";
+
+/** Why there is no sealed connection. @type {Record<string, import("./ui.js").Word>} */
+const SEALING = {
+  seal: { title: "This relay is not passing on what the host sent.", text: "Or the host has another key now. Nothing was shown. Open the link that the host printed last.", action: ["Try again", () => location.reload()] },
+  key: { title: "This link has no key.", text: "The host accepts only connections that the relay cannot read. Open the link that the host printed last." },
+  unable: { title: "This browser cannot seal the connection.", text: `The link asks for a connection that the relay cannot read, and this browser has no X25519. Use a current Chrome, Firefox or Safari. ${IN_TERMINAL}` },
+  insecure: { title: "This page cannot seal the connection.", text: `The link asks for a connection that the relay cannot read. Browsers encrypt only on pages that came over https, or from this machine. Open the link with https. ${IN_TERMINAL}` },
+  incomplete: { title: "The link is not complete.", text: "The host's key in it is cut or changed. Open the whole link that the host printed." },
+};
 
 const BLIP = 2_000; // ms without a connection that disable nothing
 
@@ -102,6 +117,7 @@ const CLOSE_TITLES = {
   1013: "The host has too many connections.",
   4003: "The host is not connected to the relay.",
   4006: "The host has too many connections.",
+  [BROKEN]: "This relay is not passing on what the host sent.",
   [UNVERIFIED]: "Another program answers at the host's address.",
   4007: "This link was revoked or has expired.",
   4008: "This page is open elsewhere.",
@@ -149,7 +165,7 @@ const sessionProblem = () => (state?.lifecycle === "creationFailed"
 /** @returns {import("./ui.js").Word} */
 const noSession = () => ({
   title: "There is no such session.", text: `The host has no session “${session}”. It may have ended, or the link is not complete.`,
-  action: session === DEFAULT_SESSION ? ["Reload", () => location.reload()] : ["Open the host's first session", () => { location.hash = host ? `host=${encodeURIComponent(host)}` : ""; }],
+  action: session === DEFAULT_SESSION ? ["Reload", () => location.reload()] : ["Open the host's first session", () => { location.hash = host ? `${new URLSearchParams(key ? { host, key } : { host })}` : ""; }],
 });
 
 /** @param {string} channel @param {any} next */
@@ -446,7 +462,11 @@ else begin();
 /** Connects, or says why it cannot. @param {Awaited<ReturnType<typeof redeem>>} [redeemed] of the link's invitation */
 function begin(redeemed) {
   if (redeemed && "token" in redeemed) token = redeemed.token;
-  if (token) {
+  const why = host && key && (!sealed ? "incomplete" : !crypto.subtle ? "insecure" : "");
+  if (why) {
+    showConnection("refused", "Not sealed");
+    setProblem(SEALING[why]);
+  } else if (token) {
     client.start([session], token, host ? { token: invitation ? "" : personAt(host), invitation } : {});
     if (redeemed && "used" in redeemed) notice(`This link was used already, at ${clock(redeemed.used)}. ${SUSPICION}`);
   } else if (redeemed && "used" in redeemed) {

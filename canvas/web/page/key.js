@@ -26,8 +26,9 @@ export const LOOKING = new URLSearchParams(location.hash.slice(1)).get("look") ?
 
 /**
  * Reads the link of the page. host is the host's name at a relay, and "" if the host
- * itself serves the page; it stays in the address, so that a reload finds it.
- * @returns {{ token: string, invitation: string, session: string, host: string }} token and invitation are "" if no link was opened in this browser
+ * itself serves the page; key is the host's public key, and "" if the link has none. Both
+ * stay in the address, so that a reload finds them.
+ * @returns {{ token: string, invitation: string, session: string, host: string, key: string }} token and invitation are "" if no link was opened in this browser
  */
 export function takeKey() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -35,16 +36,18 @@ export function takeKey() {
   const invitation = given.get(INVITATION) ?? "";
   const session = given.get("session") ?? DEFAULT_SESSION;
   const host = given.get("host") ?? "";
+  const key = given.get("key") ?? "";
   if (token !== null || invitation) {
     const rest = new URLSearchParams();
     if (host) rest.set("host", host);
+    if (given.has("key")) rest.set("key", key);
     if (session !== DEFAULT_SESSION) rest.set("session", session);
     const canvas = given.get("canvas");
     if (canvas) rest.set("canvas", canvas);
     history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
     if (token !== null) withStorage((tab) => tab.setItem(TOKEN, token));
   }
-  return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? withStorage((all) => all.getItem(TOKEN), "local") ?? "", invitation, session, host };
+  return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? withStorage((all) => all.getItem(TOKEN), "local") ?? "", invitation, session, host, key };
 }
 
 /**

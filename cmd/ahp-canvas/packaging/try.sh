@@ -31,7 +31,8 @@ start() { # start PROGRAM FLAGS...
 stop() { kill "$served"; wait "$served" || true; served=""; }
 use() { # use PROGRAM: the page answers, and what an agent does works
   page=$(sed -n 's/^\(http[^#]*\)#.*/\1/p' "$work/link" | head -n 1)
-  curl -fsS "$page" | grep -qi '<!doctype html>' || fail "no page at $page"
+  curl -fsS "$page" -o "$work/page.html"
+  grep -qi '<!doctype html>' "$work/page.html" || fail "no page at $page"
   "$1" invoke board add_card -f list="To do" -f title="Tried" >/dev/null
   "$1" invoke board get_board | grep -q Tried || fail "the card is not there"
 }
@@ -81,7 +82,8 @@ if command -v systemd-analyze >/dev/null; then
 fi
 if [ -d /run/systemd/system ]; then
   systemctl start ahp-canvas.socket
-  curl -fsS http://127.0.0.1:8080/ | grep -qi '<!doctype html>' || fail "no page of the service"
+  curl -fsS http://127.0.0.1:8080/ -o "$work/page.html"
+  grep -qi '<!doctype html>' "$work/page.html" || fail "no page of the service"
   systemctl stop ahp-canvas.socket ahp-canvas.service
 else
   echo "NOT DONE: systemd does not run here, so the units were not started"

@@ -42,8 +42,9 @@ host is the running one, or that of --host. To play the recording:
 Messages of clients are recorded unchanged, including their ids. In messages of
 the host, values that change from run to run (sequence numbers, times, canvas
 channels, error texts) become names or "$*". Tokens are never recorded, neither
-that of the connection nor those in authenticate. Everything else is: read the
-file before you give it to others.
+that of the connection nor those in authenticate, and no labels and secrets of
+canvases' addresses. Everything else is: read the file before you give it to
+others.
 
 Clients present the host's token to this address, as they do to the host. A
 client without a token gets that of --token-file. Any program on this machine

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ahp-canvas/ahp-canvas/canvas/provider/extension"
+	"github.com/ahp-canvas/ahp-canvas/canvas/process"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
@@ -68,7 +68,7 @@ func extensionLogs(env *term.Env, to reach.Target, args []string) error {
 		ids = args
 	}
 	for i, id := range ids {
-		text, err := extension.ReadLog(dir, id)
+		text, err := process.ReadLog(dir, id)
 		if err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ type Admin struct {
 	// Health returns why the program cannot do its work; nil, or no function, means that it
 	// can.
 	Health func() error
+	// Degraded returns what the program cannot do although it works; nil, or no function,
+	// means nothing. The answer is still 200.
+	Degraded func() error
 	// Names are host names for that address beside its own.
 	Names []string
 }
@@ -74,6 +77,12 @@ func (a Admin) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	if a.Health != nil {
 		if err := a.Health(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+	}
+	if a.Degraded != nil {
+		if err := a.Degraded(); err != nil {
+			fmt.Fprintf(w, "degraded: %v\n", err)
 			return
 		}
 	}

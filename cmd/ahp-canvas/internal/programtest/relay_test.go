@@ -16,6 +16,7 @@ import (
 
 	cmdrelay "github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relay"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relaykey"
@@ -62,6 +63,21 @@ func (m *machine) start(args ...string) *program {
 		m.t.Fatalf("%q: %v\n%s", args, err, p.errs)
 	}
 	return p
+}
+
+// identityOf returns what a link says about a host behind a relay.
+func identityOf(t testing.TB, link string) *seal.Identity {
+	t.Helper()
+	_, fragment, _ := strings.Cut(link, "#")
+	said, err := url.ParseQuery(fragment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.ParsePublicKey(said.Get("key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &seal.Identity{Host: said.Get("host"), Key: key}
 }
 
 func body(t *testing.T, address string) string {
@@ -115,7 +131,15 @@ func TestRelay(t *testing.T) {
 	if page := body(t, at.Page); !strings.Contains(page, "app.js") {
 		t.Errorf("the relay's page is %.100s", page)
 	}
-	c, err := client.Dial(t.Context(), at.Relay+"ahp/"+said.Get("host"), client.Options{Token: said.Get("tkn")})
+	to := at.Relay + "ahp/" + said.Get("host")
+	if _, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn")}); ws.CodeOf(err) != ws.CodeSealNeeded {
+		t.Errorf("a client that does not seal: %v", err)
+	}
+	other := &seal.Identity{Host: "laptop", Key: seal.NewKey().Public()}
+	if _, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn"), Seal: other}); ws.CodeOf(err) != ws.CodeSealBroken {
+		t.Errorf("a client that means another host: %v", err)
+	}
+	c, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn"), Seal: identityOf(t, s.Link)})
 	if err != nil {
 		t.Fatal(err)
 	}

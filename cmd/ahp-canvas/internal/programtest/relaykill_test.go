@@ -12,6 +12,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
@@ -27,6 +28,7 @@ type relayed struct {
 	relayArgs []string
 	relay     *program
 	key       relaykey.Key
+	seal      seal.Key
 	host      *host.Host
 	uplinks   chan relay.Progress
 	clients   []*client.Client
@@ -40,7 +42,7 @@ const relayedClients = 6
 
 func newRelayed(t *testing.T) *relayed {
 	a := &relayed{
-		m: newMachine(t), uplinks: make(chan relay.Progress, 10_000),
+		m: newMachine(t), seal: seal.NewKey(), uplinks: make(chan relay.Progress, 10_000),
 		invokes: newTally("invoke"), opens: newTally("open"), messages: newTally("message"),
 		reads: newTally("read"), titles: newTally("title"), sessions: newTally("session"),
 	}
@@ -68,9 +70,13 @@ func (a *relayed) serve(t *testing.T) {
 	if _, err := a.host.Canvases().Register(canvas.Extension{ID: "tally"}, canvas.Func(a.openHere), canvas.Declaration{CanvasID: "tally", DisplayName: "Tally"}); err != nil {
 		t.Fatal(err)
 	}
+	sealing := seal.NewHost(a.seal, a.key.Host, false)
 	up, err := relay.NewUplink(relay.UplinkOptions{
 		URL: a.url(), Token: a.key.HostToken, Host: a.key.Host,
-		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+		Serve: func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+			if sealing.Accept(ctx, socket, lane.Subject) != nil {
+				return // the client reconnects
+			}
 			// The clients of this test create sessions and provide canvases.
 			a.host.ServeSocket(socket, ws.Grant{Role: host.RoleAgent, ClientID: lane.ClientID})
 		},
@@ -150,7 +156,7 @@ func (a *relayed) dial(t *testing.T, n int) *client.Client {
 		}}}, nil
 	})
 	c, err := client.Dial(t.Context(), a.url()+"ahp/laptop", client.Options{
-		ClientID: fmt.Sprint("relayed-", n), Token: a.key.ClientToken, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
+		ClientID: fmt.Sprint("relayed-", n), Token: a.key.ClientToken, Seal: &seal.Identity{Host: a.key.Host, Key: a.seal.Public()}, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ type options struct {
 	contentOrigin string
 	admin         listener.Admin
 	limits        listener.Limits
+	fleet         fleet
 	logLevel      slog.Level
 }
 
@@ -30,6 +31,7 @@ func (o *options) flags(cmd *cobra.Command) {
 	f.StringVar(&o.key, "tls-key", "", "`file` with the certificate's private key")
 	f.StringArrayVar(&o.origins, "origin", nil, "`URL` at which people reach the relay, as in https://relay.example (repeatable)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback without TLS)")
+	o.fleet.flags(cmd)
 	o.admin.Flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)

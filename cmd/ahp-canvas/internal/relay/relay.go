@@ -39,12 +39,18 @@ neither create sessions nor provide canvases. With serve --relay-role none they
 have none: each person needs an invitation (ahp-canvas link --invite), and an
 editor a token of the host, which the relay does not learn.
 
+Several relays can be one: give each --nats, so that they find each other's
+hosts, --advertise, so that hosts reach each, and the same --edges, and put them
+behind a load balancer or DNS. Signed tokens (--token-key) need no common file.
+On SIGTERM such a relay moves its connections to the others (--drain). The
+README of ahp/relay shows a whole fleet.
+
 With --json the first line is one object: {"page","relay","pid"}`,
 		Example: `  ahp-canvas relay --tokens tokens.json
   ahp-canvas relay --listen :8443 --tokens tokens.json \
     --tls-cert cert.pem --tls-key key.pem --origin https://relay.example:8443 \
     --content-origin 'https://*.canvas.example:8443'`,
-		Args: term.Args(),
+		Args: requireOneOf("token-key", term.Args()),
 		RunE: term.Run(func(ctx context.Context, _ []string) error { return run(ctx, env, o) }),
 	}
 	o.flags(cmd)
@@ -57,7 +63,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 func run(ctx context.Context, env *term.Env, o options) (err error) {
 	line := env.StatusLine()
 	logger := env.Logger(o.logLevel)
-	if err := errors.Join(o.admin.Check(), o.limits.Check()); err != nil {
+	if err := errors.Join(o.admin.Check(), o.limits.Check(), o.fleet.check()); err != nil {
 		return err
 	}
 	if o.limits, err = o.limits.Fit(logger); err != nil {
@@ -72,7 +78,9 @@ func run(ctx context.Context, env *term.Env, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	stopAdmin, err := o.admin.Start(logger, edgeMetrics{s.edge}, listener.HTTPMetrics("ahp_relay_", s.limiter.Stats))
+	defer s.leave()
+	o.admin.Health, o.admin.Degraded = s.health, s.degraded
+	stopAdmin, err := o.admin.Start(logger, s.metrics(), listener.HTTPMetrics("ahp_relay_", s.limiter.Stats))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay/natsdir"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
@@ -21,24 +22,27 @@ import (
 type server struct {
 	ln      net.Listener
 	names   names
-	tokens  *relay.FileAuthorizer
+	watch   []watcher // of tokens
 	edge    *relay.Edge
+	dir     *natsdir.Directory // nil if this relay is alone
+	drain   time.Duration
 	page    http.Handler
 	limiter *web.ConnLimiter
 	cert    *certificate // nil without TLS
 	logger  *slog.Logger
 }
 
+// watcher rereads what says which tokens are valid, until ctx is canceled.
+type watcher interface{ Watch(ctx context.Context) }
+
 func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err error) {
 	proxies, err := o.limits.Trusted()
 	if err != nil {
 		return nil, err
 	}
-	s := &server{ln: ln, limiter: &web.ConnLimiter{Max: o.limits.HTTP, Proxies: proxies}, logger: logger}
-	s.tokens, err = relay.NewFileAuthorizer(o.tokens, logger)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("token file %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
-	} else if err != nil {
+	s := &server{ln: ln, limiter: &web.ConnLimiter{Max: o.limits.HTTP, Proxies: proxies}, drain: o.fleet.drain, logger: logger}
+	tokens, err := s.authorizers(o)
+	if err != nil {
 		return nil, err
 	}
 	if s.names, err = newNames(o, ln.Addr()); err != nil {
@@ -50,12 +54,70 @@ func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err 
 			return nil, err
 		}
 	}
+	hosts := s.names.hosts
+	var directory relay.Directory
+	if o.fleet.advertise != "" {
+		hosts = append(hosts, o.fleet.advertisedAtHost)
+		if s.dir, err = o.fleet.directory(logger); err != nil {
+			return nil, err
+		}
+		directory = s.dir
+	}
 	s.edge = relay.New(relay.EdgeOptions{
-		Hosts: s.names.hosts, Origins: s.names.origins, QueryToken: s.names.loopback && len(o.origins) == 0, Authorizer: s.tokens,
+		Directory: directory, URL: o.fleet.advertise, Edges: o.fleet.allowed,
+		Hosts: hosts, Origins: s.names.origins, QueryToken: s.names.loopback && len(o.origins) == 0, Authorizer: tokens,
 		MaxLanes: o.limits.AHP, MaxHosts: o.limits.Hosts, Proxies: proxies, Logger: logger,
 	})
 	s.page, err = web.New(web.Options{AppOrigins: s.names.origins, ContentOrigin: o.contentOrigin, App: s.edge})
+	if err != nil {
+		s.leave()
+	}
 	return s, err
+}
+
+// authorizers returns what accepts tokens: the file's first, because it is silent about
+// those that it does not know.
+func (s *server) authorizers(o options) (all relay.Authorizers, err error) {
+	if o.tokens != "" {
+		file, err := relay.NewFileAuthorizer(o.tokens, s.logger)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("token file %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
+		} else if err != nil {
+			return nil, err
+		}
+		all, s.watch = append(all, file), append(s.watch, file)
+	}
+	signed, err := o.fleet.signedTokens(s.logger)
+	if err != nil {
+		return nil, err
+	}
+	if signed != nil {
+		all, s.watch = append(all, signed), append(s.watch, signed)
+	}
+	return all, nil
+}
+
+// leave ends the connection to NATS, after the edge.
+func (s *server) leave() {
+	if s.dir != nil {
+		s.dir.Close()
+	}
+}
+
+// health returns why a load balancer has to send nobody here, or nil.
+func (s *server) health() error {
+	if s.edge.Stats().Draining {
+		return errors.New("draining: this relay is stopping")
+	}
+	return nil
+}
+
+// degraded returns what this relay cannot do, or nil.
+func (s *server) degraded() error {
+	if s.dir == nil {
+		return nil
+	}
+	return s.dir.Degraded()
 }
 
 // run serves, watches the token file and shows the status until ctx is canceled.
@@ -68,7 +130,9 @@ func (s *server) run(ctx context.Context, line *term.StatusLine) error {
 	// that stops must not be refused for that reason.
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	defer unwatch()
-	wg.Go(func() { s.tokens.Watch(watching) })
+	for _, w := range s.watch {
+		wg.Go(func() { w.Watch(watching) })
+	}
 	if line != nil {
 		wg.Go(func() { followStatus(ctx, line, s.edge) })
 	}
@@ -93,6 +157,13 @@ func (s *server) serve(ctx context.Context) error {
 	case err := <-served:
 		return errors.Join(err, s.edge.Close(context.Background()))
 	case <-ctx.Done():
+	}
+	if s.drain > 0 {
+		s.logger.Info("draining", "for", s.drain)
+		within, cancel := context.WithTimeout(context.Background(), s.drain)
+		// Who is turned away here finds no listener, so a balancer asks another edge.
+		s.edge.Drain(within, func() { _ = s.ln.Close() })
+		cancel()
 	}
 	draining, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -25,6 +25,7 @@ type tokenOptions struct {
 	lanes             int
 	valid             time.Duration
 	out               string // file; "" is standard output
+	sign              string // file of a private key; "" writes to the token file
 }
 
 func tokenCommand(env *term.Env) *cobra.Command {
@@ -39,12 +40,19 @@ the token file keeps only their hashes. A running relay reads the changed file
 automatically. To revoke a token, remove its entry from the file: within
 seconds, the relay closes the connections that used it.
 
+With --sign the tokens are signed instead of listed: a relay accepts them if it
+has the public key (relay --token-key KEY.pub). Each has an id, by which it is
+revoked (relay --revoked), and expires after --valid. The key is created if it
+does not exist; keep it where no relay runs. --host can then be a pattern for
+clients, as in 'team-*'.
+
 The output for a host is what serve --relay-token-file reads. With --out it goes
 to a file that only you can read.`,
 		Example: `  ahp-canvas relay token --tokens tokens.json --host laptop --out laptop.json
   ahp-canvas relay token --tokens tokens.json --host laptop \
-    --kind client --subject ann --valid 720h`,
-		Args: term.Args(),
+    --kind client --subject ann --valid 720h
+  ahp-canvas relay token --sign relay.key --host laptop --valid 2160h`,
+		Args: requireOneOf("sign", term.Args()),
 		RunE: term.Run(func(context.Context, []string) error {
 			if cmd.Flags().Changed("valid") && o.valid <= 0 {
 				return term.Usagef("--valid %s: want a time above 0; leave it out for a token that never expires", o.valid)
@@ -65,8 +73,11 @@ func (o *tokenOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.clientID, "client-id", "", "the only client `id` that the holder can use (default: any)")
 	f.IntVar(&o.lanes, "lanes", 0, "`limit` of connections of a client at a time (default: the relay's limit, 192)")
 	f.DurationVar(&o.valid, "valid", 0, "`time` for which the token is valid, as in 720h (default: forever)")
+	f.StringVar(&o.sign, "sign", "", "`file` with a private key (Ed25519, PEM) that signs the tokens; created with its public key in FILE.pub if it does not exist")
 	f.StringVar(&o.out, "out", "", "`file` to write to, which only you can read (default: standard output)")
 	term.Must(cmd.MarkFlagFilename("tokens"))
+	term.Must(cmd.MarkFlagFilename("sign"))
+	cmd.MarkFlagsMutuallyExclusive("tokens", "sign")
 	term.Must(cmd.MarkFlagFilename("out"))
 	term.Must(cmd.MarkFlagRequired("tokens"))
 	term.Must(cmd.MarkFlagRequired("host"))
@@ -77,17 +88,28 @@ func makeTokens(env *term.Env, o tokenOptions) error {
 	switch {
 	case audiences == nil:
 		return term.Usagef("--kind %q: want host, client or both", o.kind)
-	case !relay.ValidName(o.host) && (o.host != relay.AnyHost || o.kind != "client"):
+	case !relay.ValidName(o.host) && (o.host != relay.AnyHost || o.kind != "client") && !o.pattern():
 		return term.Usagef("--host %q: a name has 1 to 63 characters of a-z, 0-9, dot, hyphen and underscore", o.host)
+	case o.sign != "" && o.valid <= 0:
+		return term.Usagef("--sign: a signed token must expire; give --valid, as in --valid 2160h")
 	}
-	key, entries := o.mint(audiences)
-	if err := addTokens(o.file, entries); err != nil {
+	key, err := o.make(audiences)
+	if err != nil {
 		return err
 	}
 	if o.out != "" {
 		return durable.Replace(o.out, append(ahp.MustMarshal(key), '\n'))
 	}
 	return env.PrintJSON(key)
+}
+
+// make makes the tokens, and adds them to the token file unless they are signed.
+func (o tokenOptions) make(audiences []relay.Audience) (relaykey.Key, error) {
+	if o.sign != "" {
+		return o.signed(audiences)
+	}
+	key, entries := o.mint(audiences)
+	return key, addTokens(o.file, entries)
 }
 
 // mint makes a token for each audience, and the entries of the token file for them.

@@ -15,6 +15,10 @@ type Key struct {
 	HostToken string `json:"hostToken,omitzero"`
 	// ClientToken lets a client reach the host; it becomes part of the host's link.
 	ClientToken string `json:"clientToken,omitzero"`
+	// HostTokenID and ClientTokenID are the ids of signed tokens, by which a relay revokes
+	// them.
+	HostTokenID   string `json:"hostTokenId,omitzero"`
+	ClientTokenID string `json:"clientTokenId,omitzero"`
 }
 
 // Read reads a file, which must hold a host token.

@@ -13,20 +13,25 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/extension"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
+	"github.com/ahp-canvas/ahp-canvas/canvas/provider/mcpapp"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/userdir"
 )
 
-// apps are the web apps of --canvas-url and the extensions of --extension.
+// apps are the web apps of --canvas-url, the extensions of --extension and the servers of
+// --mcp-server.
 type apps struct {
 	web        []*webApp
 	runner     *extension.Runner // nil without extensions
 	extensions []*extension.Extension
 	named      []*extension.Extension // those that --extension names one by one
 	late       []*extension.Extension // those that were still starting after startPatience
-	logs       string                 // folder; "" without extensions
+	mcp        *mcpapp.Runner         // nil without MCP servers
+	servers    []*mcpapp.Running
+	notes      []string // about the files of --mcp-config
+	logs       string   // folder; "" without extensions and servers
 }
 
 // startApps registers web apps and starts extensions. On error it also returns what it has
@@ -40,13 +45,21 @@ func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 			return a, err
 		}
 	}
-	if len(s.extensions) == 0 {
+	if len(s.extensions) == 0 && !s.mcp.any() {
 		return a, nil
 	}
 	if err := userdir.Ensure(s.runtimeDir); err != nil {
 		return a, fmt.Errorf("extension logs: %w", err)
 	}
 	a.logs = userdir.Logs(s.runtimeDir, os.Getpid())
+	if s.mcp.any() {
+		if err := s.startServers(&a, registry); err != nil {
+			return a, err
+		}
+	}
+	if len(s.extensions) == 0 {
+		return a, nil
+	}
 	opts := extension.Options{
 		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Dial: sockets.Dial, Logger: s.logger,
 	}
@@ -90,6 +103,7 @@ const startPatience = 5 * time.Second
 func (a *apps) wait(ctx context.Context) (notes []string) {
 	patience, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
+	notes = append(a.notes, a.waitServers(ctx, patience)...)
 	for _, x := range a.extensions {
 		switch err := x.WaitStarted(patience); {
 		case err == nil || ctx.Err() != nil:
@@ -161,6 +175,9 @@ func (a *apps) close() {
 	}
 	if a.runner != nil {
 		a.runner.Close()
+	}
+	if a.mcp != nil {
+		a.mcp.Close()
 	}
 	if a.logs != "" {
 		_ = os.RemoveAll(a.logs)

@@ -16,6 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/dialect"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/listener"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/reach"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -44,11 +45,13 @@ type options struct {
 	aam           aamOptions
 	bridge        bridgeOptions
 	a2ui          a2uiOptions
+	mcp           mcpOptions
 	uplink        *uplink // nil if only the listener leads to the host, as with mcp
 	browse        bool    // open the person's browser
 	browser       string  // for pictures: look.Auto, look.None or a path
 	workspace     string  // folder of the default session; "" is the current one
 	cards         dialect.Cards
+	mcpApps       mcp.AppList
 }
 
 // hostFlags adds the flags of any host.
@@ -71,11 +74,13 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	f.StringVar(&o.browser, "browser", look.Auto, "`program` that makes pictures of canvases for agents: auto (Chromium or Chrome, if it is installed), none, or a path")
 	f.StringVar(&o.workspace, "workspace", "", "`folder` of the default session: an editor's window lists the sessions of its folders (default: the folder in which the host is started)")
 	f.TextVar(&o.cards, "cards", dialect.CardsAuto, "`clients` that show canvases as cards in the chat: auto (VS Code), on or off; the others get links")
+	f.TextVar(&o.mcpApps, "mcp-apps", mcp.AppsAuto, "`clients` of MCP that see the tools of pages in chats: auto (those that show MCP Apps), always, or never, which also keeps canvases out of chats")
 	o.aap.flags(cmd)
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
 	o.a2ui.flags(cmd)
 	o.otlp.flags(cmd)
+	o.mcp.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
 	f.Var(&o.memory, "memory", "`size` of the memory that clients can make the host hold, as in 512MiB (default: a quarter of the machine's or the container's memory, at most 2GiB)")
@@ -85,6 +90,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 		term.Must(cmd.MarkFlagDirname(name))
 	}
 	term.Must(cmd.RegisterFlagCompletionFunc("cards", cobra.FixedCompletions([]cobra.Completion{"auto", "on", "off"}, cobra.ShellCompDirectiveNoFileComp)))
+	term.Must(cmd.RegisterFlagCompletionFunc("mcp-apps", cobra.FixedCompletions([]cobra.Completion{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
 	term.Must(cmd.RegisterFlagCompletionFunc("content", cobra.FixedCompletions([]cobra.Completion{reach.ContentChannel, reach.ContentListener, reach.ContentDirect}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
@@ -95,7 +101,9 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 	f.StringVar(&o.uplink.relay, "relay", "", "`URL` of the relay through which people reach this host, as in wss://relay.example/")
 	f.StringVar(&o.uplink.tokenFile, "relay-token-file", "", "`file` with the output of \"ahp-canvas relay token\" for this host")
 	o.uplink.admin.Flags(cmd)
+	f.StringArrayVar(&o.uplink.edges, "relay-edges", nil, "`pattern` of the edges that a relay can have this host dial, as in wss://*.relay.example (repeatable; default: those that the relay lists)")
 	f.StringVar(&o.uplink.role, "relay-role", "view", "what people who come through the relay with its link alone may do: `role` view, read, or none, so that each needs an invitation or a token of this host")
+	f.BoolVar(&o.uplink.clear, "relay-clear", false, "also accept connections that the relay's operator can read, for clients that cannot seal theirs; the link then has no key")
 	term.Must(cmd.MarkFlagFilename("relay-token-file"))
 	cmd.MarkFlagsRequiredTogether("relay", "relay-token-file")
 }
@@ -127,6 +135,9 @@ func (o *options) check() error {
 		return err
 	}
 	if err := o.a2ui.check(); err != nil {
+		return err
+	}
+	if err := o.mcp.check(); err != nil {
 		return err
 	}
 	return o.limits.Check()

@@ -13,6 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
+	"github.com/ahp-canvas/ahp-canvas/canvas/onefile"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/actionsbridge/bridgecanvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/page"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -122,6 +123,7 @@ func (s *starting) start() (_ *hosted, err error) {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
 	h.tracer, _ = s.otlp.tracer(s) // start has checked it
+	s.state.EnsureTicketKey()
 	opts := s.hostOptions(h, tokens, browser)
 	opts.Workspace, opts.Cards = workspace, s.cards
 	if h.host, err = host.New(opts); s.state.UseSpare(err) {
@@ -157,6 +159,7 @@ func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Brow
 		Origins: s.origins, ContentOrigin: s.contentOrigin, ListenerFrames: s.content == reach.ContentListener,
 		RelayLink: relayLink,
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
+		Document: onefile.Document, TicketKey: []byte(s.state.TicketKey), ListApps: s.mcpApps,
 		AllowSchemes: s.schemes, AllowOrigins: allowed,
 		Store: h.store, Logger: s.logger, Trace: h.tracer,
 		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,

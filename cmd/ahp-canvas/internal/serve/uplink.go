@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -28,10 +30,14 @@ import (
 // listener.
 type uplink struct {
 	relay, tokenFile string
-	role             string // of clients that show the host no token
+	edges            []string // patterns of --relay-edges
+	role             string   // of clients that show the host no token
 	admin            listener.Admin
+	allowed          relay.Edges  // --relay-edges, after load
 	key              relaykey.Key // after load
+	clear            bool         // also accept connections that are not sealed; the link has no key then
 	generation       int64        // of this run, after prepare; 0 before
+	sealKey          seal.Key     // after prepare
 
 	mu       sync.Mutex
 	progress relay.Progress
@@ -48,6 +54,9 @@ func (u *uplink) load() (err error) {
 	if !slices.Contains(relayRoles, u.role) {
 		return term.Usagef("--relay-role %q: want view, read or none", u.role)
 	}
+	if u.allowed, err = relay.ParseEdges(u.edges...); err != nil {
+		return term.Usagef("--relay-edges: %v", err)
+	}
 	if u.key, err = relaykey.Read(u.tokenFile); err != nil {
 		return err
 	}
@@ -55,11 +64,16 @@ func (u *uplink) load() (err error) {
 	return err
 }
 
-// prepare numbers this run. The number is on disk before a relay sees it.
+// prepare numbers this run and reads the key of sealed connections. Both are on disk before
+// a relay or a client sees them.
 func (u *uplink) prepare(state *statedir.State) (err error) {
-	if u.relay != "" {
-		u.generation, err = state.NewGeneration(time.Now())
+	if u.relay == "" {
+		return nil
 	}
+	if u.generation, err = state.NewGeneration(time.Now()); err != nil {
+		return err
+	}
+	u.sealKey, err = state.SealKey()
 	return err
 }
 
@@ -94,13 +108,22 @@ func (u *uplink) link(session string) string {
 		return ""
 	}
 	to.Scheme = "http" + strings.TrimPrefix(to.Scheme, "ws")
-	return web.Link(to.String(), u.key.ClientToken, session) + "&host=" + url.QueryEscape(u.key.Host)
+	link := web.Link(to.String(), u.key.ClientToken, session) + "&host=" + url.QueryEscape(u.key.Host)
+	if u.clear {
+		return link
+	}
+	return link + "&key=" + u.sealKey.Public().String()
 }
 
 func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions {
+	sealing := seal.NewHost(u.sealKey, u.key.Host, u.clear)
 	return relay.UplinkOptions{
-		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress,
-		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress, Edges: u.allowed,
+		Serve: func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+			if err := sealing.Accept(ctx, socket, cmp.Or(lane.Person, lane.Subject)); err != nil {
+				logger.Info("refused a connection through the relay", "lane", lane.Lane, "err", err)
+				return
+			}
 			h.ServeSocket(socket, ws.Grant{Role: u.role, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
 		},
 	}

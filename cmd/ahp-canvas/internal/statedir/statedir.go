@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/channels/lockfile"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
@@ -35,6 +37,9 @@ type State struct {
 	// RuntimeToken opens the endpoint of browser pages, and nothing else; "" until it is
 	// needed first. The checksum leaves it out, so that earlier versions can read the file.
 	RuntimeToken string `json:"runtimeToken,omitzero"`
+	// TicketKey is the key of the tickets with which chats show canvases. The checksum leaves
+	// it out, as it does RuntimeToken.
+	TicketKey string `json:"ticketKey,omitzero"`
 	// Port is the port of the last run; 0 before the first one.
 	Port int `json:"port,omitzero"`
 	// Generation is what the last run registered with at a relay; 0 before the first
@@ -220,6 +225,15 @@ func (s *State) SetToken(role, secret string) error {
 	return nil
 }
 
+// EnsureTicketKey makes the key of tickets up if there is none. If it cannot be kept, for
+// example on a full disk, it is good for this run.
+func (s *State) EnsureTicketKey() {
+	if s.TicketKey == "" {
+		s.TicketKey = newToken()
+		_ = s.save()
+	}
+}
+
 // EnsureRuntimeToken makes the runtime token up if there is none, and keeps it.
 func (s *State) EnsureRuntimeToken() error {
 	if s.RuntimeToken != "" {
@@ -235,6 +249,35 @@ func (s *State) Tokens() (*token.Store, error) {
 		return token.New(), nil
 	}
 	return token.Open(filepath.Join(filepath.Dir(s.file), "tokens.json"))
+}
+
+// sealFile is the name of the file with the key of sealed connections.
+const sealFile = "seal.key"
+
+// SealKey returns the key with which the host proves itself to clients behind a relay. It
+// makes one up if there is none. Links have its public key, so it stays the same; with
+// Memory it is new for each run.
+func (s *State) SealKey() (seal.Key, error) {
+	if s.file == "" {
+		return seal.NewKey(), nil
+	}
+	name := filepath.Join(filepath.Dir(s.file), sealFile)
+	text, err := os.ReadFile(name)
+	switch {
+	case err == nil:
+		key, err := seal.ParseKey(strings.TrimSpace(string(text)))
+		if err != nil {
+			return seal.Key{}, fmt.Errorf("%s is damaged; remove it to start with a new key, after which links through a relay change", name)
+		}
+		return key, nil
+	case !errors.Is(err, os.ErrNotExist):
+		return seal.Key{}, fmt.Errorf("state folder: %w", err)
+	}
+	key := seal.NewKey()
+	if err := durable.Replace(name, []byte(key.Secret()+"\n")); err != nil {
+		return seal.Key{}, fmt.Errorf("state folder: %w", err)
+	}
+	return key, nil
 }
 
 // SetPort keeps the port for the next run.

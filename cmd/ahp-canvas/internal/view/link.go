@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
@@ -22,6 +23,7 @@ import (
 // link is what a host's link says: the URL of its WebSocket, a token and a session.
 type link struct {
 	ahp, token, session string
+	seal                *seal.Identity // of a host behind a relay; nil if the link has no key
 }
 
 // parseLink parses a link as serve prints it. Its fragment, which holds the token, is never
@@ -36,10 +38,29 @@ func parseLink(text string) (link, error) {
 		return link{}, term.Usagef("the link has no token; give the whole link that serve prints, with the part after the #")
 	}
 	at := url.URL{Scheme: "ws" + strings.TrimPrefix(u.Scheme, "http"), Host: u.Host, Path: strings.TrimSuffix(u.Path, "/") + "/ahp"}
+	l := link{token: values.Get("tkn"), session: cmp.Or(values.Get("session"), host.DefaultSession)}
 	if name := values.Get("host"); name != "" { // a host behind a relay
 		at = *at.JoinPath(url.PathEscape(name))
+		if l.seal, err = identity(name, values); err != nil {
+			return link{}, err
+		}
 	}
-	return link{at.String(), values.Get("tkn"), cmp.Or(values.Get("session"), host.DefaultSession)}, nil
+	l.ahp = at.String()
+	return l, nil
+}
+
+// identity returns what a link says about a host behind a relay; nil if the link has no
+// key. A key that is not valid does not count as none: that would lead to a connection that
+// the relay can read.
+func identity(name string, values url.Values) (*seal.Identity, error) {
+	if !values.Has("key") {
+		return nil, nil
+	}
+	key, err := seal.ParsePublicKey(values.Get("key"))
+	if err != nil {
+		return nil, term.Usagef("the link's key is not complete; give the whole link that serve prints")
+	}
+	return &seal.Identity{Host: name, Key: key}, nil
 }
 
 // resolveLink returns the link that an argument gives: itself, the one on standard input
@@ -51,7 +72,7 @@ func resolveLink(env *term.Env, to reach.Target, text string) (_ link, err error
 		if err != nil {
 			return link{}, err
 		}
-		return link{h.AHP(), cmp.Or(h.ViewToken, h.Token), cmp.Or(to.Session, host.DefaultSession)}, nil
+		return link{ahp: h.AHP(), token: cmp.Or(h.ViewToken, h.Token), session: cmp.Or(to.Session, host.DefaultSession)}, nil
 	case "-":
 		if text, err = readLink(env.In); err != nil {
 			return link{}, err
@@ -96,6 +117,10 @@ func (l link) explain(err error) error {
 		return term.Failf(mcp.CodeUnreachable, "%s is not a canvas host: it responds with %d %s", at, refused.Status, http.StatusText(refused.Status))
 	case ws.CodeOf(err) == relay.CodeHostOffline:
 		return term.Failf(term.CodeOffline, "the relay %s is running, but the host %q is not connected to it", at, name)
+	case ws.CodeOf(err) == ws.CodeSealBroken:
+		return term.Failf(term.CodeLinkRefused, "the relay %s is not passing on what the host %q sent, or the host has another key now: nothing was received; ask for the host's newest link", at, name)
+	case ws.CodeOf(err) == ws.CodeSealNeeded:
+		return term.Failf(term.CodeLinkRefused, "%s: this link has no key, and the host %q accepts sealed connections only; ask for the host's newest link", at, name)
 	case unreachable:
 		return term.Failf(mcp.CodeUnreachable, "%s cannot be reached: %v", at, failed)
 	}

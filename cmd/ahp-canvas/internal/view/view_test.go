@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/local"
@@ -66,7 +67,7 @@ func TestEditorFollowsTheFile(t *testing.T) {
 // TestLinkOnStandardInput checks that a link can be read from standard input, because
 // other users can read command lines.
 func TestLinkOnStandardInput(t *testing.T) {
-	want := link{"ws://localhost:8080/ahp", "secret", "ahp-session:/default"}
+	want := link{ahp: "ws://localhost:8080/ahp", token: "secret", session: "ahp-session:/default"}
 	for in, refused := range map[string]string{
 		"http://localhost:8080/#tkn=secret\n":       "",
 		"  http://localhost:8080/#tkn=secret":       "",
@@ -83,6 +84,32 @@ func TestLinkOnStandardInput(t *testing.T) {
 			t.Errorf("%.40q: %v, %v", in, got, err)
 		case refused != "" && (err == nil || !strings.Contains(err.Error(), refused)):
 			t.Errorf("%.40q: %v, want %q", in, err, refused)
+		}
+	}
+}
+
+// TestTheKeyOfALink: a key that is cut or changed is an error, and not a link without one.
+func TestTheKeyOfALink(t *testing.T) {
+	const link = "https://relay.example/#tkn=s&host=laptop"
+	key := seal.NewKey().Public()
+	if got, err := parseLink(link + "&key=" + key.String()); err != nil || got.seal == nil || *got.seal != (seal.Identity{Host: "laptop", Key: key}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := parseLink(link); err != nil || got.seal != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"", key.String()[:42], key.String() + "A", "%20"} {
+		if got, err := parseLink(link + "&key=" + bad); err == nil {
+			t.Errorf("key %q: %+v", bad, got)
+		}
+	}
+	at, err := parseLink(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[ws.CloseCode]string{ws.CodeSealBroken: "is not passing on", ws.CodeSealNeeded: "has no key"} {
+		if err := at.explain(&ws.CloseError{Code: code, Remote: true}); !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v", code, err)
 		}
 	}
 }

@@ -1,0 +1,113 @@
+package relay
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+)
+
+// watches are the hosts of this edge's lanes in a fleet: a newer run of such a host can
+// register at another edge.
+type watches struct {
+	mu    sync.Mutex
+	hosts map[string]*watch
+}
+
+type watch struct {
+	lanes int
+	stop  func()
+}
+
+// watch follows the registrations of a host at other edges while it has lanes here.
+func (e *Edge) watch(host string) (unwatch func()) {
+	if e.fleet == nil {
+		return func() {}
+	}
+	w := &e.watches
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := w.hosts[host]
+	if at == nil {
+		at = &watch{}
+		w.hosts[host] = at
+		at.stop = e.fleet.Watch(host, func(generation int64) { e.registeredElsewhere(host, generation) })
+	}
+	at.lanes++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if at.lanes--; at.lanes == 0 {
+			delete(w.hosts, host)
+			at.stop()
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			delete(e.newest, host)
+		}
+	}
+}
+
+// registeredElsewhere ends the lanes of older runs, and wakes the clients that wait for the
+// host.
+func (e *Edge) registeredElsewhere(host string, generation int64) {
+	e.watches.mu.Lock()
+	if e.watches.hosts[host] != nil {
+		e.mu.Lock() // setGeneration either sees newest or precedes endLanes
+		e.newest[host] = max(e.newest[host], generation)
+		e.mu.Unlock()
+	}
+	e.watches.mu.Unlock()
+	e.noteReturn(host)
+	e.endLanes(func(l *lane) bool { return l.host == host && l.generation != 0 && l.generation < generation }, superseded)
+}
+
+// clientName is a name for a client's token that is the same at every edge. It discloses
+// nothing.
+func clientName(g Grant) string {
+	sum := sha256.Sum256([]byte("client " + g.counted()))
+	return hex.EncodeToString(sum[:8])
+}
+
+// quiet is how long a lane of a draining edge must be silent before it is closed, unless the
+// client spoke last: then its answer can take up to unanswered.
+const (
+	quiet      = 250 * time.Millisecond
+	unanswered = 5 * time.Second
+)
+
+var moved = &ws.CloseError{Code: ws.CodeGoingAway, Reason: "the relay moves this connection"}
+
+// traffic is when a joined lane last forwarded something, and whether that came from the
+// client.
+type traffic struct {
+	mu         sync.Mutex
+	at         time.Time
+	fromClient bool
+}
+
+func (t *traffic) note(fromClient bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at, t.fromClient = time.Now(), fromClient
+}
+
+// idle reports whether the lane can end with no answer on its way, as far as an edge can
+// know: it does not read messages.
+func (t *traffic) idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fromClient {
+		return time.Since(t.at) >= unanswered
+	}
+	return time.Since(t.at) >= quiet
+}
+
+// move closes a joined lane if it is idle. What its client sends from then on does not reach
+// the host.
+func (l *lane) move(host *ws.Conn) {
+	if host.CloseIf(moved.Code, moved.Reason, l.traffic.idle) {
+		l.end(moved)
+	}
+}

@@ -1,0 +1,3 @@
+package mcpapp_test
+
+func runFake() {}

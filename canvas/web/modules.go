@@ -1,0 +1,47 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// imported finds the modules of a script: static imports and re-exports of its folder.
+var imported = regexp.MustCompile(`(?m)^(?:import|export)\s[^"]*?from "\./([a-z0-9-]+\.js)";|^import "\./([a-z0-9-]+\.js)";`)
+
+// modules returns the page's scripts that a script imports, directly or through others, in
+// the order in which they are found, the script itself first.
+func modules(script string) []string {
+	list := []string{script}
+	for at := 0; at < len(list); at++ {
+		for _, m := range imported.FindAllStringSubmatch(embedded(page, "page/"+list[at]), -1) {
+			if name := m[1] + m[2]; !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// start is the element of index.html that starts the page.
+const start = `<script type="module" src="app.js"></script>`
+
+// withModules names the page's modules at the start of index.html, so that a browser does
+// not find them one behind the other.
+func withModules(index []byte) []byte {
+	var links bytes.Buffer
+	for _, name := range modules("app.js") {
+		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", name)
+	}
+	return bytes.Replace(index, []byte(start), append(links.Bytes(), start...), 1)
+}
+
+// waitPath is the path of the page that waits for its link, for the browser that makes
+// pictures.
+const waitPath = "/wait.html"
+
+// waiting returns index.html with the script that waits in place of the one that starts.
+func waiting(index []byte) []byte {
+	return bytes.Replace(index, []byte(start), []byte(`<script type="module" src="wait.js"></script>`), 1)
+}
