@@ -40,8 +40,9 @@ use() { # use PROGRAM: the page answers, and what an agent does works
 step "checksums"
 (cd "$release" && sha256sum --check --quiet checksums.txt)
 step "archive"
-tar -xzf "$release"/ahp-canvas_*_linux_"$arch".tar.gz -C "$work"
-dir=$(echo "$work"/ahp-canvas_*)
+dir=$work/unpacked
+mkdir "$dir"
+tar -xzf "$release"/ahp-canvas_*_linux_"$arch".tar.gz -C "$dir"
 for file in LICENSE THIRD_PARTY_LICENSES.txt man/ahp-canvas-serve.1 completions/ahp-canvas.bash packaging/systemd/ahp-canvas.service; do
   [ -s "$dir/$file" ] || fail "the archive has no $file"
 done
