@@ -32,7 +32,10 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 }
 
 // openFor is Open for an actor, which the history names.
-func (e *Engine) openFor(ctx context.Context, args canvas.OpenArgs, who canvas.Actor) (canvas.OpenCanvas, error) {
+func (e *Engine) openFor(ctx context.Context, args canvas.OpenArgs, who canvas.Actor) (open canvas.OpenCanvas, err error) {
+	ctx, span := e.trace.Start(ctx, "canvas open")
+	defer func() { span.End(codeOf(err)) }()
+	span.Set("canvas.id", args.CanvasID)
 	if args.InstanceID == "" {
 		args.InstanceID = e.newID()
 	} else if err := canvas.CheckInstanceID(args.InstanceID); err != nil {
