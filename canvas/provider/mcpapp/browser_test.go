@@ -21,8 +21,8 @@ func inBrowser(t *testing.T, test func(t *testing.T)) {
 	webtest.Each(t, test, webtest.Chromium)
 }
 
-// heard is what the fake page has received, a line each.
-const heard = `[...d.querySelectorAll("#log li")].map((l) => l.textContent)`
+// received is what the fake page has received, a line each.
+const received = `[...d.querySelectorAll("#log li")].map((l) => l.textContent)`
 
 // TestView: the View is initialized, gets its input and its result once and in order, calls a
 // tool by a person's click, and speaks to the agent as the app.
@@ -33,8 +33,8 @@ func TestView(t *testing.T) {
 		e.mustOpen("show", `{"what":"one"}`)
 		b := webtest.Start(t)
 		v := e.view(b)
-		v.wait(heard + `.length === 3`)
-		if got, want := v.eval(heard+`.join("\n")`), "initialized 2026-01-26\nui/notifications/tool-input {\"arguments\":{\"what\":\"one\"}}\nui/notifications/tool-result "; !strings.HasPrefix(got, want) {
+		v.wait(received + `.length === 3`)
+		if got, want := v.eval(received+`.join("\n")`), "initialized 2026-01-26\nui/notifications/tool-input {\"arguments\":{\"what\":\"one\"}}\nui/notifications/tool-result "; !strings.HasPrefix(got, want) {
 			t.Errorf("the View received\n%s", got)
 		}
 		if got := v.eval(`[w.context.platform, w.context.toolInfo.tool.name, w.context.displayMode, typeof w.context.containerDimensions.width, Boolean(w.context.styles.variables["--color-background-primary"]), JSON.stringify(w.capabilities.sandbox.permissions)].join()`); got != "web,show,inline,number,true,{}" {
@@ -55,18 +55,18 @@ func TestView(t *testing.T) {
 		for range 2 { // from the system's to light to dark
 			v.tab.Click(t, "#theme")
 		}
-		v.wait(heard + `.some((l) => l.startsWith("ui/notifications/host-context-changed") && l.includes('"theme":"dark"'))`)
+		v.wait(received + `.some((l) => l.startsWith("ui/notifications/host-context-changed") && l.includes('"theme":"dark"'))`)
 
 		e.mustOpen("show", `{"what":"two"}`)
 		e.awaitEvent("torn down")
 		v.tab.Close()
 		v = e.view(b)
-		v.wait(heard + `.length >= 3 && ` + heard + `[2].includes("two")`)
+		v.wait(received + `.length >= 3 && ` + received + `[2].includes("two")`)
 		v.tab.Close()
 		e.kill()
 		e.await("the canvas again", func() bool { return e.availability("show") == "ready" })
 		v = e.view(b)
-		v.wait(heard + `.length >= 3 && ` + heard + `[2].includes("two")`)
+		v.wait(received + `.length >= 3 && ` + received + `[2].includes("two")`)
 		if n := strings.Count(e.called(), "show "); n != 2 {
 			t.Errorf("%d calls of the tool", n)
 		}
@@ -92,11 +92,11 @@ func TestResultAfterPage(t *testing.T) {
 		gate := filepath.Join(t.TempDir(), "go")
 		e.mustOpen("show", `{"what":"wait:`+filepath.ToSlash(gate)+`"}`)
 		v := e.view(webtest.Start(t))
-		v.wait(heard + `.length === 2`)
+		v.wait(received + `.length === 2`)
 		if err := os.WriteFile(gate, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		v.wait(heard + `.length === 3 && ` + heard + `[2].startsWith("ui/notifications/tool-result")`)
+		v.wait(received + `.length === 3 && ` + received + `[2].startsWith("ui/notifications/tool-result")`)
 	})
 }
 
@@ -110,7 +110,7 @@ func TestNoNetwork(t *testing.T) {
 		e.add(e.fake("ok"))
 		e.mustOpen("show", "")
 		v := e.view(webtest.Start(t))
-		v.wait(heard + `.length === 3`)
+		v.wait(received + `.length === 3`)
 		v.eval(`((u) => {
 			const ends = [w.fetch(u).catch(() => {})];
 			w.navigator.sendBeacon(u, "x");

@@ -43,10 +43,10 @@ type conn struct {
 	lost    chan struct{}
 	losing  sync.Once
 
-	mu    sync.Mutex
-	listed []*sdk.Tool         // the tools as listed last, sorted as the server has them
-	pages map[string]*resource // UI resources by URI, until the list changes
-	metas map[string]sdk.Meta  // _meta of listed resources, by URI
+	mu     sync.Mutex
+	listed []*sdk.Tool          // the tools as listed last, sorted as the server has them
+	pages  map[string]*resource // UI resources by URI, until the list changes
+	metas  map[string]sdk.Meta  // _meta of listed resources, by URI
 }
 
 // connect starts the program if there is one, initializes the session and lists the tools.

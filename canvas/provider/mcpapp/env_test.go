@@ -246,4 +246,3 @@ func (v *viewer) save(name string) {
 		}
 	}
 }
-

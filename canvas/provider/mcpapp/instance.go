@@ -25,16 +25,16 @@ type instance struct {
 	cancel context.CancelFunc
 	says   sayRates
 
-	mu     sync.Mutex
-	conn   *conn // the connection that the canvas was opened with
-	page   *resource
-	grant  granted
-	kept   kept
-	late   bool                     // the open was answered before the result
-	views  map[canvas.View]bool     // pages that said "here"
-	asked  map[int64]map[canvas.View]bool // teardowns, and the pages that have not answered
-	askID  int64
-	quiet  chan struct{} // closed, and replaced, when a page answered a teardown
+	mu    sync.Mutex
+	conn  *conn // the connection that the canvas was opened with
+	page  *resource
+	grant granted
+	kept  kept
+	late  bool                           // the open was answered before the result
+	views map[canvas.View]bool           // pages that said "here"
+	asked map[int64]map[canvas.View]bool // teardowns, and the pages that have not answered
+	askID int64
+	quiet chan struct{} // closed, and replaced, when a page answered a teardown
 }
 
 // kept is what [canvas.Handle.Save] keeps of an instance: what it shows, so that no tool is

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -218,7 +217,7 @@ func TestViewCalls(t *testing.T) {
 	})
 }
 
-// TestPagePolicy: the View's document has a policy without the origins that nobody allowed,
+// TestPagePolicy: the View's document has a policy without the origins that the operator did not allow,
 // and the card names them.
 func TestPagePolicy(t *testing.T) {
 	e := start(t, func(o *mcpapp.Options, _ *host.Options) {
@@ -265,8 +264,8 @@ func TestBrokenPage(t *testing.T) {
 	}
 }
 
-// TestLargeResult: a result that does not fit into what is kept is shown now, and is words
-// after the end of the server.
+// TestLargeResult: a result that is too large to save is shown now, and is words after the
+// end of the server.
 func TestLargeResult(t *testing.T) {
 	e := start(t)
 	e.add(e.fake("ok"))
@@ -363,23 +362,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestChildren: no child of a server outlives the runner.
-func TestChildren(t *testing.T) {
-	e := start(t)
-	e.add(e.fake("child"))
-	pid, err := strconv.Atoi(e.called())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.runner.Close()
-	e.await("the child's end", func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z")
-	})
-}
-
 // TestHTTP: a server over HTTP gets its header; it is lost when it does not know its session
-// any more, and comes back.
+// any more, and connected again.
 func TestHTTP(t *testing.T) {
 	e := start(t)
 	var reject atomic.Bool
