@@ -62,10 +62,13 @@
   let focused;
   /** @type {Set<any>} Elements in which a person typed or chose something */
   let touched = new Set();
+  /** @type {[number, number]} How far the document was scrolled when it was last visible: a hidden frame is not scrolled */ let scrolled = [0, 0];
 
   /** Watches a document: what a person enters, and Escape if the document does not use it. @param {Window} view */
   function watch(view) {
     touched = new Set();
+    scrolled = [view.scrollX, view.scrollY];
+    view.addEventListener("scroll", () => { if (view.innerHeight) scrolled = [view.scrollX, view.scrollY]; });
     focused = view.document.activeElement;
     view.addEventListener("focusin", (e) => { focused = e.target; }, true);
     for (const type of ["input", "change"]) view.addEventListener(type, (e) => { if (e.isTrusted) touched.add(e.target); }, true);
@@ -86,8 +89,8 @@
   /** Answers whether the document has unsaved input, and how far it is scrolled. @param {{ id: number }} m */
   function leaving({ id }) {
     try {
-      const view = /** @type {Window} */ (inner?.contentWindow);
-      post({ t: "looked", id, unsaved: [...touched].some(unsaved), scroll: [view.scrollX, view.scrollY] });
+      if (!inner?.contentDocument) return; // of another origin
+      post({ t: "looked", id, unsaved: [...touched].some(unsaved), scroll: scrolled });
     } catch {} // the document is of another origin, or has changed what is read here
   }
 
@@ -117,7 +120,7 @@
         }
         paint();
         watch(view);
-        if (first && scroll) view.scrollTo(...scroll); // as it was when it was unmounted
+        if (first && scroll) restoreScroll(view, scroll); // as it was when it was unmounted
         first = false;
         post({ t: "live" });
       } catch {
@@ -126,6 +129,22 @@
     });
     inner.src = url.href;
     document.body.append(inner);
+  }
+
+  /** Scrolls to where a document was, now or when it has grown that long: many pages draw what they show after they are loaded. A person who scrolls ends it. @param {Window} view @param {[number, number]} scroll */
+  function restoreScroll(view, scroll) {
+    const page = view.document.documentElement;
+    view.scrollTo(...scroll);
+    if (Math.abs(view.scrollY - scroll[1]) < 1 && Math.abs(view.scrollX - scroll[0]) < 1) return;
+    const grown = new ResizeObserver(() => {
+      view.scrollTo(...scroll);
+      if (view.scrollY >= scroll[1] - 1) end();
+    });
+    const end = () => { grown.disconnect(); clearTimeout(timer); };
+    const timer = setTimeout(end, 10_000);
+    for (const what of ["wheel", "keydown", "pointerdown"]) view.addEventListener(what, end, { once: true, capture: true });
+    grown.observe(page);
+    if (view.document.body) grown.observe(view.document.body);
   }
 
   /** Sets the theme on the canvas document. shim.js reads it before the first paint. */
@@ -145,7 +164,7 @@
     try {
       const { scrollX, scrollY } = view;
       // Unless the page has been scrolled since.
-      inner.addEventListener("load", () => { if (!view.scrollX && !view.scrollY) view.scrollTo(scrollX, scrollY); }, { once: true });
+      inner.addEventListener("load", () => { if (!view.scrollX && !view.scrollY) restoreScroll(view, [scrollX, scrollY]); }, { once: true });
       view.location.reload();
     } catch {
       post({ t: "left" }); // it is on another origin, which was blocked

@@ -29,7 +29,7 @@ import { View } from "./view.js";
  *   read: (channel: string, instanceId: string, path: string, cache: Cache) => Promise<import("./mount.js").Content>,
  *   dispatch: (channel: string, action: any) => number | undefined,
  *   subscribe: (channel: string) => void,
- *   setPrivate: (channel: string, isPrivate: boolean) => Promise<void>,
+ *   setPrivate: (card: Card, isPrivate: boolean) => void,
  *   retitled: () => void,
  *   announced: (card: Card) => void,
  *   ask: (channel: string, run: () => void) => void,
@@ -145,7 +145,7 @@ export class Card {
 
   /** Hides the canvas from agents that look, or shows it again. */
   togglePrivate() {
-    if (!this.#cutOff) this.around.setPrivate(this.ref.channel, !this.private).catch(() => {}); // the page says why
+    if (!this.#cutOff) this.around.setPrivate(this, !this.private);
   }
 
   /** Whether a close was requested here. */

@@ -27,8 +27,9 @@ export function focusMoves(frame) {
  * @param {(frame: Element) => void} stop removes a frame that took the keyboard
  * @param {(inside: Element) => void} press focuses the canvas of a shield
  * @param {(frame: Element) => void} back gives the focus back to what had it in a frame
+ * @param {() => void} moved the focus went into a frame, also from another one
  */
-export function guardKeyboard(stop, press, back) {
+export function guardKeyboard(stop, press, back, moved) {
   if (matchMedia("(any-pointer: coarse)").matches) return;
   /** @type {Element | null} What has the focus */ let holder = null;
   let held = false; // by a person: a canvas that took the focus when nothing had it is not protected
@@ -54,6 +55,7 @@ export function guardKeyboard(stop, press, back) {
       giveBack(/** @type {HTMLElement} */ (from));
     }
     holder = document.activeElement;
+    if (holder instanceof HTMLIFrameElement && holder !== from) moved();
     held = isText(holder) || (holder instanceof HTMLIFrameElement && (holder === from || byPerson(holder)));
     follow();
   }

@@ -46,3 +46,10 @@ export function startLook(find, problem) {
     return seen;
   };
 }
+
+/** What people see of a canvas; one that is not mounted is mounted first. @param {import("./card.js").Card} card @param {() => void} wake mounts it */
+export async function lookAt(card, wake) {
+  wake();
+  for (let i = 0; card.phase === "starting" && i < 7; i++) await new Promise((resolve) => setTimeout(resolve, 100)); // the host waits for two seconds
+  return card.look();
+}

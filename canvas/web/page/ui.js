@@ -64,3 +64,11 @@ export function notice(text) {
   byId("notices").append(p);
   setTimeout(() => p.remove(), 6_000);
 }
+
+/** Makes a link that moves the focus without a change of the fragment, which holds host and session. @param {HTMLElement} link @param {HTMLElement} to */
+export function skipLink(link, to) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    to.focus();
+  });
+}
